@@ -51,16 +51,25 @@ export class PartWriter {
     return this.#compressedBytes + more <= max;
   }
 
-  /** Compresses what is plain, and then another piece. */
+  /** Compresses what is plain, and then another piece: each alone that is large enough, as joining eight takes 4 ms. */
   #compress(next?: Buffer): void {
     const plain = next ? [...this.#plain, next] : this.#plain;
-    const [only] = plain;
-    const compressed = this.#compressor.compressPiece(only && plain.length === 1 ? only : Buffer.concat(plain));
-    this.#compressed ??= [];
-    this.#compressed.push(compressed);
-    this.#compressedBytes += compressed.length;
     this.#plain = [];
     this.#plainBytes = 0;
+    this.#compressed ??= [];
+    let joined: Buffer[] = [];
+    let bytes = 0;
+    for (const [index, piece] of plain.entries()) {
+      joined.push(piece);
+      bytes += piece.length;
+      if (bytes < minCompressedBytes && index < plain.length - 1) continue;
+      const [only] = joined;
+      const compressed = this.#compressor.compressPiece(only && joined.length === 1 ? only : Buffer.concat(joined));
+      this.#compressed.push(compressed);
+      this.#compressedBytes += compressed.length;
+      joined = [];
+      bytes = 0;
+    }
   }
 
   finish(tail: string): Pick<Session, "messages" | "bytes" | "body"> {

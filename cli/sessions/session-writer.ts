@@ -1,13 +1,15 @@
 import { createHash } from "node:crypto";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
 import type { Compressor } from "../sync/compression.ts";
-import { JsonBytes } from "./json-bytes.ts";
+import { digitsOf, JsonBytes } from "./json-bytes.ts";
 import { MessageDigest } from "./message-digest.ts";
 import { maxCompressedBytes, maxMessageBytes, PartWriter } from "./part-writer.ts";
 import { type Known, labelsOf, type PartLimits, type SentState, type Session } from "./session.ts";
 import { shortenMessage } from "./shorten.ts";
 
 const separator = Buffer.from(",");
+/** What a message begins with, the first and another one, before the number of its position. */
+const [firstBeginning, nextBeginning] = [Buffer.from('{"position":'), Buffer.from(',{"position":')];
 /** From so many segments on, a session that is read whole gets a digest of one. */
 const manySegments = 64;
 
@@ -67,11 +69,11 @@ export class SessionWriter {
     if (this.hasChanged) return;
     const json = this.#jsonOf(message);
     const isMessage = typeof message === "object" && message !== null;
-    const head = isMessage && message.position === undefined ? `{"position":${this.messages}` : "";
-    if (this.#part && this.#part.messages > 0 && !this.#hasRoom(head, json)) this.#endPart();
+    const position = isMessage && message.position === undefined ? this.messages : undefined;
+    if (this.#part && this.#part.messages > 0 && !this.#hasRoom(position, json)) this.#endPart();
     this.messages++;
     if (this.#part) this.#part.messages++;
-    this.#append(head, json);
+    this.#append(position, json);
     if (this.messages === this.#counts[this.#ended]) this.#endSegment();
   }
 
@@ -89,24 +91,22 @@ export class SessionWriter {
   }
 
   /** Whether a message fits into the part, at first by an estimate that never falls short. */
-  #hasRoom(head: string, json: string): boolean {
+  #hasRoom(position: number | undefined, json: string): boolean {
     const part = this.#part;
-    if (!part || part.hasRoom(this.#json.length + 3 * (head.length + json.length) + 1)) return true;
+    const head = position === undefined ? 0 : firstBeginning.length + digitsOf(position);
+    if (!part || part.hasRoom(this.#json.length + 3 * (head + json.length) + 1)) return true;
     this.#json.flush();
-    return part.hasRoom(head.length + Buffer.byteLength(json) + 1);
+    return part.hasRoom(head + Buffer.byteLength(json) + 1);
   }
 
-  /** @param head the beginning of the object, which takes the place of that of `json` */
-  #append(head: string, json: string): void {
+  /** @param position what the message does not say itself */
+  #append(position: number | undefined, json: string): void {
     // The separator belongs to the JSON of a part, and to the digest of a segment.
-    const comma = this.#isFirst ? "" : ",";
-    if (this.#isFirst && this.messages > 1) this.#single?.add(separator);
+    const isFirst = this.#isFirst;
+    if (isFirst && this.messages > 1) this.#single?.add(separator);
     this.#isFirst = false;
-    if (head === "") this.#json.add(comma + json);
-    else {
-      this.#json.add(json === "{}" ? comma + head : `${comma}${head},`);
-      this.#json.add(json.slice(1));
-    }
+    if (position === undefined) this.#json.add(isFirst ? json : `,${json}`);
+    else this.#json.addCounted(isFirst ? firstBeginning : nextBeginning, position, json);
   }
 
   #addPiece(piece: Buffer): void {
