@@ -19,8 +19,9 @@ const maxContentChars = 2000;
 
 /** The tool's name and the texts in its input, such as commands and paths. */
 function searchableText(name: string, input: Fields): string {
-  const texts = textsIn(input).map((text) => text.slice(0, maxValueChars).toWellFormed());
-  return [name, ...texts].join("\n").slice(0, maxContentChars).toWellFormed();
+  let content = name;
+  for (const text of textsIn(input)) content += `\n${text.slice(0, maxValueChars)}`;
+  return content.slice(0, maxContentChars).toWellFormed();
 }
 
 function textsIn(value: unknown, depth = 0, found: string[] = []): string[] {

@@ -92,7 +92,7 @@ export function withUsage(message: Message, usage: Usage | undefined): Message {
   const metadata = { ...message.metadata, usage: total };
   const { outputTokens = 0 } = total;
   const isCount = outputTokens > 0 && outputTokens <= maxTokenCount;
-  return { ...message, ...(isCount && { tokenCount: outputTokens }), metadata };
+  return isCount ? { ...message, tokenCount: outputTokens, metadata } : { ...message, metadata };
 }
 
 /** Two reports' sum. */

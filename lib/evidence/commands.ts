@@ -67,11 +67,12 @@ export function actsOf(name: string, input: unknown): Act[] {
   if (/(?:^|[_.-])create_(?:pull|merge)_request$/.test(name.slice(-256))) return ["pull-request-tool"];
   const fields = typeof input === "string" && input.startsWith("{") ? parse(input) : input;
   if (!isFields(fields)) return typeof input === "string" ? actsOfCommand(input) : [];
-  const acts = new Set<Act>();
+  const acts: Act[] = [];
   for (const key of commandKeys)
     if (fields[key] !== undefined)
-      for (const command of commandsIn(fields[key])) for (const act of actsOfCommand(command)) acts.add(act);
-  return [...acts];
+      for (const command of commandsIn(fields[key]))
+        for (const act of actsOfCommand(command)) if (!acts.includes(act)) acts.push(act);
+  return acts;
 }
 
 /** A command as text: of a list, its parts in one line, and each of them. */

@@ -34,6 +34,8 @@ export function messagesOf(record: Fields, context: LineContext): Message[] | un
   const { content } = message;
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
   if (!Array.isArray(blocks)) return undefined;
+  // Nearly all lines have one block.
+  if (blocks.length === 1 && isFields(blocks[0])) return blockMessages(blocks[0], record, context);
   const messages: Message[] = [];
   for (const block of blocks) {
     if (isFields(block)) messages.push(...blockMessages(block, record, context));
@@ -118,6 +120,7 @@ function resultMessage(block: Fields, record: Fields, { dialect, outputs, unhand
 }
 
 function outputOf(content: unknown, unhandled: (type: string) => void): string {
+  if (typeof content === "string") return content;
   if (isFields(content)) return partOf(content, unhandled);
   return blocksOf(content)
     .map((block) => partOf(block, unhandled))

@@ -202,10 +202,11 @@ export class ClaudeSession {
     const branch = this.#facts.branchNews();
     if (createdAt) message.createdAt = createdAt;
     if (!facts && !branch && !isCopied) return message;
-    const metadata: Fields = { ...message.metadata, ...facts };
+    const metadata: Fields = { ...message.metadata };
+    for (const name in facts) metadata[name] = facts[name];
     if (branch) metadata.branch = branch;
     if (isCopied) metadata.replayed = true;
-    if (Object.keys(metadata).length > 0) message.metadata = metadata;
+    if (!isEmpty(metadata)) message.metadata = metadata;
     return usage ? withUsage(message, usage) : message;
   }
 
@@ -290,6 +291,11 @@ function joined(before: Cost, { usage, facts }: Cost, uuid: unknown): Cost {
   if (typeof uuid === "string" && uuid !== "") all.uuid = uuid;
   const both = before.usage && usage ? sumOf(before.usage, usage) : (before.usage ?? usage);
   return { usage: both, facts: all };
+}
+
+function isEmpty(fields: Fields): boolean {
+  for (const _ in fields) return false;
+  return true;
 }
 
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);

@@ -98,6 +98,8 @@ export class Titles {
   /** Notes a line of the session. */
   sawLine(uuid: string): void {
     this.#lastUuid = uuid;
+    // A look into a map reads all of an id, which was 1 % of a scan.
+    if (this.#awaited.size === 0 && this.#elsewhere.size === 0) return;
     const summary = this.#awaited.get(uuid) ?? this.#elsewhere.get(uuid);
     if (summary === undefined) return;
     this.#summary = summary;
