@@ -206,7 +206,7 @@ export class ClaudeSession {
     for (const name in facts) metadata[name] = facts[name];
     if (branch) metadata.branch = branch;
     if (isCopied) metadata.replayed = true;
-    if (!isEmpty(metadata)) message.metadata = metadata;
+    if (metadata.uuid !== undefined || Object.keys(metadata).length > 0) message.metadata = metadata;
     return usage ? withUsage(message, usage) : message;
   }
 
@@ -291,11 +291,6 @@ function joined(before: Cost, { usage, facts }: Cost, uuid: unknown): Cost {
   if (typeof uuid === "string" && uuid !== "") all.uuid = uuid;
   const both = before.usage && usage ? sumOf(before.usage, usage) : (before.usage ?? usage);
   return { usage: both, facts: all };
-}
-
-function isEmpty(fields: Fields): boolean {
-  for (const _ in fields) return false;
-  return true;
 }
 
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
