@@ -1,7 +1,7 @@
 "use client";
-import { useRouter } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
 import { addKeys, type KeyBinding, type KeyGroup, knownKeys, readKey } from "./key-registry";
+import { goTo } from "./navigation";
 import { pages, searchHref } from "./pages";
 
 /** How long the next key of a sequence may take. */
@@ -24,10 +24,9 @@ export function useKeys(title: string, bindings: KeyBinding[]): void {
 
 /** Listens to keys on every page, and shows the list of them. */
 export function Keys() {
-  const router = useRouter();
   const own = [
     { keys: "/", does: "Search", run: focusSearch },
-    ...pages.map(({ href, name, key }) => ({ keys: `g ${key}`, does: name, run: () => router.push(href) })),
+    ...pages.map(({ href, name, key }) => ({ keys: `g ${key}`, does: name, run: () => goTo(href) })),
   ];
   return (
     <KeyHelp own={own} isOn>
@@ -161,7 +160,7 @@ function isForUs(event: KeyboardEvent): boolean {
 /** The page's own search field, else the list's. */
 function focusSearch(): void {
   const field = document.querySelector<HTMLInputElement>("main input[type=search]");
-  if (!field) location.assign(searchHref);
+  if (!field) goTo(searchHref);
   field?.focus();
   field?.select();
 }

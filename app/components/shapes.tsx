@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 
 /**
- * The shape of a page that takes long, over the one before; shown by `data-loading` (nav-link.tsx). Only the script needs it, so that
+ * The shape of a page that takes long, over the one before; shown by `data-loading` (navigation.tsx). Only the script needs it, so that
  * it is made there and not sent.
  */
 export function Shapes() {

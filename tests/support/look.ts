@@ -5,6 +5,12 @@ import { expect } from "vitest";
 /** The rules of axe that depend on colors; all others judge the dark theme as they judge the light one. */
 const colorRules = ["color-contrast", "link-in-text-block"];
 
+/** Waits until nothing fades: half of a fade has a contrast of its own. Runs in the page. */
+const whatFades = () =>
+  Promise.allSettled(
+    document.getAnimations().flatMap((one) => (one instanceof CSSTransition ? [one.finished] : [])),
+  ).then(() => {});
+
 /**
  * Checks the current page in both themes: nothing is wider than the window, and axe finds no violation. Where `SCREENSHOTS`
  * names a folder, it stores screenshots there, named with the window's width and the theme.
@@ -19,6 +25,7 @@ export async function expectGoodLook(page: Page, name: string, { fullPage = fals
   expect(overflow, `${name} is too wide`).toBeLessThanOrEqual(0);
   for (const theme of ["dark", "light"] as const) {
     await page.emulateMedia({ colorScheme: theme });
+    await page.evaluate(whatFades);
     if (process.env.SCREENSHOTS)
       await page.screenshot({ path: `${process.env.SCREENSHOTS}/${name}-${width}-${theme}.png`, fullPage });
     const rules = theme === "dark" ? { runOnly: colorRules } : {};

@@ -60,7 +60,8 @@ export function MenuValues({ name, given, query }: Props) {
             </p>
           )}
           <p className={hasFailed ? "" : "hidden noscript:block"}>
-            <a href={listHref(given, { menus: "1" })} className="link">
+            {/* Loaded: what could not be counted is part of what stays without that. */}
+            <a href={listHref(given, { menus: "1" })} target="_self" className="link">
               Show the values
             </a>
           </p>

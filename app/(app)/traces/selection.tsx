@@ -35,6 +35,7 @@ export function Selection({ shown, total, exportHref, deleteHref, children }: Pr
   const tickAll = (checked: boolean) => {
     const form = bar.current?.closest("form");
     for (const box of form ? boxesOf(form) : []) box.checked = checked;
+    if (form) keepTicked(form);
     setTicked(checked ? shown : 0);
     setWhole(false);
   };
@@ -195,6 +196,17 @@ function AllBox({ ticked, shown, onChange }: AllBoxProps) {
   );
 }
 
+/** Keeps in the history's entry which boxes are ticked: a browser that goes back without a reload restores none. */
+function keepTicked(form: HTMLFormElement): void {
+  const spoorTicked = boxesOf(form).flatMap(({ checked, value }) => (checked ? [value] : []));
+  history.replaceState({ ...history.state, spoorTicked }, "");
+}
+
+function restoreTicked(form: HTMLFormElement): void {
+  const ids: unknown = history.state?.spoorTicked;
+  if (Array.isArray(ids)) for (const box of boxesOf(form)) if (ids.includes(box.value)) box.checked = true;
+}
+
 /** Counts the ticked boxes of a form, and ticks every box between two where Shift is held. @returns a function that stops it */
 function followBoxes(form: HTMLFormElement | null | undefined, onTick: (count: number) => void): () => void {
   if (!form) return () => {};
@@ -208,8 +220,10 @@ function followBoxes(form: HTMLFormElement | null | undefined, onTick: (count: n
     if (event.shiftKey && from !== -1) for (const one of boxes.slice(from, to)) one.checked = box.checked;
     last = box;
     count();
+    keepTicked(form);
   };
-  count(); // a browser that goes back restores ticked boxes
+  restoreTicked(form);
+  count(); // a browser that goes back to another document restores ticked boxes itself
   form.addEventListener("click", onClick);
   window.addEventListener("pageshow", count);
   return () => {

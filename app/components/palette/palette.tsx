@@ -2,9 +2,9 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { Dialog } from "@base-ui/react/dialog";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { useRouter } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
 import { countOf } from "../figures";
+import { goTo } from "../navigation";
 import { type Entry, type EntryGroup, groupsOf, openActions } from "./entries";
 import { useNames } from "./use-names";
 
@@ -27,7 +27,6 @@ export function Palette({ isOpen, onOpenChange }: Props) {
 
 /** Mounted anew each time, so that it begins empty and knows what the page has now. */
 function Search({ onDone }: { onDone: () => void }) {
-  const router = useRouter();
   const [query, setQuery] = useState("");
   const [actions, setActions] = useState<Entry[]>([]);
   useEffect(() => setActions(openActions()), []);
@@ -38,7 +37,7 @@ function Search({ onDone }: { onDone: () => void }) {
     onDone();
     // The page's own element is pressed once the dialog has given the focus back.
     if ("run" in entry) setTimeout(entry.run, 0);
-    else router.push(entry.href);
+    else goTo(entry.href);
   };
   const count = groups.reduce((sum, { items }) => sum + items.length, 0);
   return (

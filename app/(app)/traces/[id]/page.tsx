@@ -72,6 +72,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   return (
     <div className="-my-6">
       <OwnReader
+        key={id} // nothing of one session stays for the next
         traceId={id}
         zone={zone}
         title={titleOf(trace)}

@@ -1,12 +1,13 @@
 "use client";
 import { useKeys } from "../../../../components/keys";
+import { goTo } from "../../../../components/navigation";
 
 /** `j` and `k` step through the files, `u` leads back to the session. */
 export function ChangeKeys({ back }: { back: string }) {
   const bindings: [keys: string, does: string, run: () => void][] = [
     ["j", "Next file", () => step(1)],
     ["k", "Previous file", () => step(-1)],
-    ["u", "Back to the session", () => window.location.assign(back)],
+    ["u", "Back to the session", () => goTo(back)],
   ];
   useKeys(
     "All changes",

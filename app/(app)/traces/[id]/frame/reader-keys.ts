@@ -1,5 +1,6 @@
 import type { RefObject } from "react";
 import type { KeyBinding } from "../../../../components/key-registry";
+import { goTo } from "../../../../components/navigation";
 import type { Find } from "../find/use-find";
 import { contentOf, showRowCopied } from "../messages/use-copy";
 import { stepTurn } from "../outline/turns";
@@ -50,7 +51,7 @@ export function readerKeys(props: Props): KeyBinding[] {
 
 /** What only whose session it is can do. */
 function ownBindings({ list, links, find, copy, share }: Props, traceId: string): Binding[] {
-  const follow = (href: string | undefined) => href && window.location.assign(href);
+  const follow = (href: string | undefined) => href && goTo(href);
   const copyMessage = async () => {
     const row = currentArticle(list);
     if (!row) return;

@@ -1,4 +1,5 @@
 import type { RefObject } from "react";
+import { goTo } from "../../../../components/navigation";
 import { turnAt } from "../outline/turns";
 import { currentPosition } from "./current";
 import type { Frame } from "./frame";
@@ -15,6 +16,6 @@ export function sharing({ traceId, outline }: Frame, list: RefObject<HTMLElement
     const turns = outline.get()?.turns ?? [];
     const turn = turns[turnAt(turns, position)];
     const isTurn = what === "turn" && turn !== undefined;
-    location.assign(shareHref(traceId, isTurn ? { turn: turn.position } : { from: position }));
+    goTo(shareHref(traceId, isTurn ? { turn: turn.position } : { from: position }));
   };
 }

@@ -1,7 +1,8 @@
 "use client";
 import { useCallback, useEffect, useLayoutEffect, useRef } from "react";
+import { leaving } from "../../../../components/navigation";
 import type { Target } from "../segments/target";
-import { type Edge, positionOf, topArticle } from "./geometry";
+import { articleAt, type Edge, positionOf, topArticle } from "./geometry";
 import type { View } from "./links";
 
 type Saved = { position: number; offset: number };
@@ -23,6 +24,15 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
   const first = useRef(true);
   const shown = useRef(talk);
 
+  // Before the first paint where it is on the page: one that came without a reload shows nothing else before.
+  const isArrived = useRef(false);
+  useLayoutEffect(() => {
+    const place = first.current ? placeOfEntry() : undefined;
+    if (!place || !articleAt(place.position)) return;
+    isArrived.current = true;
+    jump(place);
+  }, [jump]);
+
   // With the jump of this view, and before the page asks for more of the other one.
   useLayoutEffect(() => {
     if (shown.current === talk) return;
@@ -42,7 +52,8 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
       if (view === talk) arrive();
       else setTalk(view);
     };
-    if (first.current && (savedPlace() || start.current !== undefined || /^#m\d+$/.test(location.hash))) arrive();
+    const isAsked = savedPlace() || start.current !== undefined || /^#m\d+$/.test(location.hash);
+    if (first.current && !isArrived.current && isAsked) arrive();
     first.current = false;
     window.addEventListener("popstate", come);
     window.addEventListener("hashchange", come);
@@ -61,10 +72,12 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
     history.replaceState({ ...history.state, spoor, spoorTalk: talk }, "");
   }, [list, talk]);
 
-  // A scroll is saved when it has come to rest, or when the page is left before that.
+  // A scroll is saved in the course of it, and when the page is left.
   useEffect(() => {
-    window.addEventListener("beforeunload", save);
-    return () => window.removeEventListener("beforeunload", save);
+    for (const type of ["beforeunload", leaving]) window.addEventListener(type, save);
+    return () => {
+      for (const type of ["beforeunload", leaving]) window.removeEventListener(type, save);
+    };
   }, [save]);
 
   /** Jumps, with a new history entry. */

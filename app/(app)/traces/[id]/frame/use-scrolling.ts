@@ -13,7 +13,8 @@ export function useBars() {
   }, []);
 }
 
-const restMs = 400;
+/** How often the place is saved while the page scrolls. */
+const saveMs = 250;
 
 /** Follows the scrolling: the message at the top, for the outline, and the scroll position, for going back. */
 export function useFollow(
@@ -31,11 +32,14 @@ export function useFollow(
       const last = list.current && bottomArticle(list.current);
       if (last) bottom.set(isAtEnd(list.current) ? afterAll : Math.max(lastPositionOf(last), top.get()));
     };
+    const saveNow = () => {
+      rest = 0;
+      save();
+    };
     const onScroll = () => {
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(follow);
-      clearTimeout(rest);
-      rest = window.setTimeout(save, restMs);
+      rest ||= window.setTimeout(saveNow, saveMs);
     };
     follow();
     const element = list.current;

@@ -1,0 +1,146 @@
+"use client";
+import { usePathname, useRouter } from "next/navigation";
+import { type RefObject, useEffect, useLayoutEffect, useRef, useTransition } from "react";
+import { isReader, isSoft } from "./soft-paths";
+
+/** How long a page may take before its shape is shown (`Shapes`). */
+const shapeAfterMs = 200;
+
+/** Told on the window before a page is left without a reload, when it still is as it was: to save its place. */
+export const leaving = "spoor:leaving";
+
+type Go = (href: string) => void;
+let goSoftly: Go | undefined;
+
+/** Leads to a page, without a reload where that can be. */
+export function goTo(href: string): void {
+  const { origin, pathname } = new URL(href, location.href);
+  if (goSoftly && origin === location.origin && isSoft(pathname)) goSoftly(href);
+  else location.assign(href);
+}
+
+/**
+ * Has links between the pages replace them without a reload. They stay links: for the middle button, with a modifier, and without
+ * script. To stand before the page in the layout: it scrolls and gives the focus before the page itself does.
+ */
+export function Navigation() {
+  const router = useRouter();
+  const [isPending, start] = useTransition();
+  const endFade = useRef(() => {});
+  useEffect(() => {
+    goSoftly = (href) => {
+      window.dispatchEvent(new Event(leaving));
+      noteLink(href);
+      endFade.current();
+      endFade.current = fade();
+      // The reader scrolls to its own place.
+      const { pathname } = new URL(href, location.href);
+      start(() => router.push(href, { scroll: !isReader(pathname) }));
+    };
+    document.addEventListener("click", onClick);
+    return () => {
+      goSoftly = undefined;
+      document.removeEventListener("click", onClick);
+    };
+  }, [router]);
+  useShape(isPending);
+  useArrival(isPending, endFade);
+  return null;
+}
+
+function onClick(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0) return;
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[href]") : null;
+  if (!link || link.target || link.download || link.origin !== location.origin || !isSoft(link.pathname)) return;
+  // On the same path a page may keep what belongs to the address before; the list and the pages of the bar do not.
+  const isOther = link.pathname !== location.pathname;
+  const isFragment = !isOther && link.search === location.search && link.hash !== "";
+  if (isFragment || !(isOther || link.pathname === "/traces" || link.matches(".nav-link"))) return;
+  event.preventDefault();
+  goTo(link.href);
+}
+
+/** Has the layout show a page's shape while it takes long. */
+function useShape(isPending: boolean): void {
+  useEffect(() => {
+    if (!isPending) return;
+    const { dataset } = document.documentElement;
+    const timer = setTimeout(() => {
+      dataset.loading = "true";
+    }, shapeAfterMs);
+    return () => {
+      clearTimeout(timer);
+      delete dataset.loading;
+    };
+  }, [isPending]);
+}
+
+/** By a page's address, the link in it that was followed last: who comes back goes on from there. */
+const followed = new Map<string, string>();
+const addressOf = ({ pathname, search }: Pick<Location, "pathname" | "search">) => pathname + search;
+const noteLink = (href: string) => followed.set(addressOf(location), addressOf(new URL(href, location.href)));
+
+/** Gives the focus to the heading of the page that was followed, or on going back to the link that was; a reader begins at its top. */
+function useArrival(isPending: boolean, endFade: RefObject<() => void>): void {
+  const path = usePathname();
+  const before = useRef({ path, isPending });
+  useLayoutEffect(() => {
+    const { path: from, isPending: wasPending } = before.current;
+    before.current = { path, isPending };
+    const isArrived = wasPending && !isPending;
+    if (from === path && !isArrived) return;
+    if (from !== path && isReader(path)) window.scrollTo({ top: 0, behavior: "instant" });
+    endFade.current();
+    if (isArrived) focusStart();
+    else focusFollowed();
+  }, [path, isPending, endFade]);
+}
+
+/** What the address names, else the heading of the page; not where the focus is on what stays, as the bar. */
+function focusStart(): void {
+  const named = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
+  const { activeElement } = document;
+  if (!named && activeElement && activeElement !== document.body && !activeElement.closest("main")) return;
+  const start = named ?? document.querySelector<HTMLElement>("main h1");
+  if (start && start.tabIndex < 0) start.tabIndex = -1;
+  start?.focus({ preventScroll: true });
+}
+
+function focusFollowed(): void {
+  const href = followed.get(addressOf(location));
+  if (href === undefined) return;
+  const links = document.querySelectorAll<HTMLAnchorElement>("main a[href]");
+  const link = [...links].find((one) => addressOf(one) === href);
+  link?.focus({ preventScroll: true });
+}
+
+/** How long the picture of the old page may take, and how often it may take longer before it is no longer tried. */
+const picture = { maxMs: 30, maxLate: 3 };
+let late = 0;
+
+/**
+ * Replaces what is shown within a view transition, where the browser has them and motion is wanted. The picture of the old page is
+ * taken while the new one is on its way. Where that is slow, or the new page takes long, it is shown without: it would come later for
+ * the sake of a fade (decision 62).
+ *
+ * @returns a function to be called when the new page is in the document
+ */
+function fade(): () => void {
+  if (!document.startViewTransition || late >= picture.maxLate) return () => {};
+  if (!matchMedia("(prefers-reduced-motion: no-preference)").matches) return () => {};
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const begunAt = performance.now();
+  const transition = document.startViewTransition(() => {
+    const isLate = performance.now() - begunAt > picture.maxMs;
+    late = isLate ? late + 1 : 0;
+    if (isLate) transition.skipTransition();
+    return promise;
+  });
+  const timer = setTimeout(() => transition.skipTransition(), shapeAfterMs);
+  transition.ready.catch(() => {}); // it was skipped
+  return () => {
+    clearTimeout(timer);
+    resolve();
+  };
+}
