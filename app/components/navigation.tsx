@@ -115,32 +115,37 @@ function focusFollowed(): void {
   link?.focus({ preventScroll: true });
 }
 
-/** How long the picture of the old page may take, and how often it may take longer before it is no longer tried. */
-const picture = { maxMs: 30, maxLate: 3 };
+/** By how much a fade may delay a page, in each of its halves; and how often it may be more before a document has no more of them. */
+const delay = { maxMs: 30, maxLate: 3 };
 let late = 0;
 
 /**
  * Replaces what is shown within a view transition, where the browser has them and motion is wanted. The picture of the old page is
- * taken while the new one is on its way. Where that is slow, or the new page takes long, it is shown without: it would come later for
- * the sake of a fade (decision 62).
+ * taken while the new one is on its way. A page that takes long is shown without, and so are all where that picture, or the time from
+ * when the new page is there until it shows, is slow: without the machine's graphics a fade costs more than it gives (decision 62).
  *
  * @returns a function to be called when the new page is in the document
  */
 function fade(): () => void {
-  if (!document.startViewTransition || late >= picture.maxLate) return () => {};
+  if (!document.startViewTransition || late >= delay.maxLate) return () => {};
   if (!matchMedia("(prefers-reduced-motion: no-preference)").matches) return () => {};
   const { promise, resolve } = Promise.withResolvers<void>();
-  const begunAt = performance.now();
+  let since = performance.now();
+  const isLate = () => {
+    const is = performance.now() - since > delay.maxMs;
+    if (is) late += 1;
+    return is;
+  };
   const transition = document.startViewTransition(() => {
-    const isLate = performance.now() - begunAt > picture.maxMs;
-    late = isLate ? late + 1 : 0;
-    if (isLate) transition.skipTransition();
+    if (isLate()) transition.skipTransition();
     return promise;
   });
   const timer = setTimeout(() => transition.skipTransition(), shapeAfterMs);
-  transition.ready.catch(() => {}); // it was skipped
+  const onShown = () => requestAnimationFrame(isLate);
+  transition.ready.then(onShown, () => {}); // it was skipped
   return () => {
     clearTimeout(timer);
+    since = performance.now();
     resolve();
   };
 }

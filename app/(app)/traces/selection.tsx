@@ -196,15 +196,16 @@ function AllBox({ ticked, shown, onChange }: AllBoxProps) {
   );
 }
 
-/** Keeps in the history's entry which boxes are ticked: a browser that goes back without a reload restores none. */
+/** Keeps in the history's entry which boxes are ticked, for this document: the browser restores them in another one only. */
 function keepTicked(form: HTMLFormElement): void {
-  const spoorTicked = boxesOf(form).flatMap(({ checked, value }) => (checked ? [value] : []));
-  history.replaceState({ ...history.state, spoorTicked }, "");
+  const ids = boxesOf(form).flatMap(({ checked, value }) => (checked ? [value] : []));
+  history.replaceState({ ...history.state, spoorTicked: { document: performance.timeOrigin, ids } }, "");
 }
 
 function restoreTicked(form: HTMLFormElement): void {
-  const ids: unknown = history.state?.spoorTicked;
-  if (Array.isArray(ids)) for (const box of boxesOf(form)) if (ids.includes(box.value)) box.checked = true;
+  const { document: origin, ids } = (history.state?.spoorTicked ?? {}) as { document?: number; ids?: string[] };
+  if (origin !== performance.timeOrigin || !ids) return;
+  for (const box of boxesOf(form)) if (ids.includes(box.value)) box.checked = true;
 }
 
 /** Counts the ticked boxes of a form, and ticks every box between two where Shift is held. @returns a function that stops it */

@@ -23,15 +23,7 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
   const start = useRef(at);
   const first = useRef(true);
   const shown = useRef(talk);
-
-  // Before the first paint where it is on the page: one that came without a reload shows nothing else before.
-  const isArrived = useRef(false);
-  useLayoutEffect(() => {
-    const place = first.current ? placeOfEntry() : undefined;
-    if (!place || !articleAt(place.position)) return;
-    isArrived.current = true;
-    jump(place);
-  }, [jump]);
+  const isArrived = useFirstArrival(jump);
 
   // With the jump of this view, and before the page asks for more of the other one.
   useLayoutEffect(() => {
@@ -62,7 +54,7 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
       window.removeEventListener("popstate", come);
       window.removeEventListener("hashchange", come);
     };
-  }, [jump, talk, setTalk]);
+  }, [jump, talk, setTalk, isArrived]);
 
   /** Saves the scroll position and the view in the history entry. */
   const save = useCallback(() => {
@@ -113,6 +105,24 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
   );
 
   return { go, toEdge, toView, save };
+}
+
+/**
+ * Arrives before the first paint where the message is on the page: one that came without a reload shows nothing else before.
+ *
+ * @returns whether it has
+ */
+function useFirstArrival(jump: Props["jump"]): React.RefObject<boolean> {
+  const isFirst = useRef(true);
+  const isArrived = useRef(false);
+  useLayoutEffect(() => {
+    const place = isFirst.current ? placeOfEntry() : undefined;
+    isFirst.current = false;
+    if (!place || !articleAt(place.position)) return;
+    isArrived.current = true;
+    jump(place);
+  }, [jump]);
+  return isArrived;
 }
 
 /** No position is higher. */
