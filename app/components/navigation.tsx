@@ -52,7 +52,14 @@ function onClick(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[href]") : null;
-  if (!link || link.target || link.download || link.origin !== location.origin || !isSoft(link.pathname)) return;
+  if (
+    !link ||
+    link.target ||
+    link.hasAttribute("download") ||
+    link.origin !== location.origin ||
+    !isSoft(link.pathname)
+  )
+    return;
   // On the same path a page may keep what belongs to the address before; the list and the pages of the bar do not.
   const isOther = link.pathname !== location.pathname;
   const isFragment = !isOther && link.search === location.search && link.hash !== "";
