@@ -102,7 +102,7 @@ function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unkn
     const repeated = await findSameUpload(upload, policy);
     // With a quota it is read again: what its traces need depends on what is stored of them by now.
     if (repeated && !hasQuota()) return storeRepeated(upload, repeated);
-    const assistant = await askAssistant(upload.bytes);
+    const assistant = askAssistant(upload.bytes);
     const reading = thread.call("read", { policy, isPacked: !repeated, assistant }, assistant && [assistant]);
     const packing = packRead(thread, reading, repeated !== undefined);
     // The thread may be lent again only after both; their errors are reported by `stored`.

@@ -153,12 +153,13 @@ const assistedBytes = 512 << 10;
  * @param bytes the body's size, as it was sent.
  * @returns undefined where the reading would not end sooner.
  */
-export async function askAssistant(bytes: number): Promise<MessagePort | undefined> {
+export function askAssistant(bytes: number): MessagePort | undefined {
   if (bytes < assistedBytes || availableParallelism() < 2) return undefined;
   const all = threads();
   if (!all.assistant || all.assistant.broken) all.assistant = new DecodeThread();
   const { port1, port2 } = new MessageChannel();
-  await all.assistant.call("assist", { port: port2 }, [port2]);
+  // Not awaited: the reading begins while the thread starts. One that ends closes the port, which ends the reading.
+  all.assistant.call("assist", { port: port2 }, [port2]).catch(() => {});
   return port1;
 }
 
