@@ -28,11 +28,11 @@ describe("the deletion of an account", () => {
   test("that is interrupted leaves an account that nobody can use, and is resumed", async () => {
     const userId = await makeUser(bob);
     const token = await createTokenByHand(userId, "laptop", operator);
-    const jobId = await accept(userId, trace("one", "zyxcontent"));
+    const jobId = await accept(userId, trace("one", "zyxaccount-content"));
     await runJob({ userId, jobId });
     await indexNext();
     await accountTraces(1);
-    await accept(userId, trace("two", "zyxwaiting"));
+    await accept(userId, trace("two", "zyxaccount-waiting"));
 
     await transaction(async (tx) => {
       await tx.query("select 1 from ingest_job where user_id = $1 for update", [userId]); // as a running job does
@@ -43,20 +43,20 @@ describe("the deletion of an account", () => {
     });
     expect((await listAccounts()).map(({ email }) => email)).not.toContain(bob.email);
     await expect(requireBearer(`Bearer ${token}`, "192.0.2.7")).rejects.toMatchObject({ code: "invalid_token" });
-    await expect(accept(userId, trace("three", "zyxlate"))).rejects.toMatchObject({ code: "invalid_token" });
+    await expect(accept(userId, trace("three", "zyxaccount-late"))).rejects.toMatchObject({ code: "invalid_token" });
     const next = await makeUser(bob); // the address is free
     expect(next).not.toBe(userId);
 
     expect(await resumeDeletions()).toBe(1);
-    expect(await findResidue([userId, "zyx"])).toEqual([]);
+    expect(await findResidue([userId, "zyxaccount"])).toEqual([]);
     expect(await resumeDeletions()).toBe(0);
     expect((await listAccounts()).map(({ email }) => email)).toContain(bob.email);
   });
 
   test("takes batch after batch, also where uploads share a body, and several calls at once", async () => {
     const userId = await makeUser({ ...bob, email: "many@example.org" });
-    for (let n = 0; n < 60; n += 1) await accept(userId, trace("same", "zyxsame"));
+    for (let n = 0; n < 60; n += 1) await accept(userId, trace("same", "zyxaccount-same"));
     await Promise.all([deleteAccount(userId), deleteAccount(userId)]);
-    expect(await findResidue([userId, "zyx"])).toEqual([]);
+    expect(await findResidue([userId, "zyxaccount"])).toEqual([]);
   });
 });

@@ -1,8 +1,6 @@
-import { availableParallelism } from "node:os";
-import type { MessagePort } from "node:worker_threads";
 import { afterAll, describe, expect, test } from "vitest";
 import { FairQueue } from "#lib/concurrency/fair-queue";
-import { askAssistant, DecodeThread, endThreads, withThread } from "#lib/ingest/decode/thread-pool";
+import { DecodeThread, endThreads, withThread } from "#lib/ingest/decode/thread-pool";
 
 afterAll(endThreads);
 
@@ -200,32 +198,3 @@ test("a thread that times out is replaced, and its operation may be retried", as
   await expect(thread.call("judge", input)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 30 });
   expect(thread.broken).toBe(true);
 });
-
-test.skipIf(availableParallelism() < 2)(
-  "a large body is read with an assistant, also after the threads were ended",
-  async () => {
-    const traces = Array.from({ length: 60 }, (_, n) => ({
-      sourceId: `s${n}`,
-      messages: [{ position: 0, role: "user", content: `build number ${n} `.repeat(3000) }],
-    }));
-    const body = () => new TextEncoder().encode(JSON.stringify({ traces }));
-    const read = (assistant?: MessagePort) =>
-      withThread("a", async (thread) => {
-        await thread.call("receive", { body: body(), encoding: "identity", maxBytes: 64 << 20 });
-        const found = await thread.call(
-          "read",
-          { isPacked: true, ...(assistant && { assistant }) },
-          assistant && [assistant],
-        );
-        await thread.call("close", undefined);
-        return found;
-      });
-    const alone = await read();
-    expect(alone).toMatchObject({ traces: 60, messages: 60 });
-    expect(askAssistant(1000)).toBeUndefined();
-    for (let n = 0; n < 2; n++) {
-      expect(await read(askAssistant(body().byteLength))).toEqual(alone);
-      await endThreads();
-    }
-  },
-);

@@ -1,4 +1,3 @@
-import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { inflate } from "#lib/ingest/decode/inflate";
@@ -29,56 +28,23 @@ const traces = Array.from({ length: 40 }, (_, n) => ({
   })),
 }));
 
-/** A trace whose rows are not copied for an assistant: they are too many bytes. */
-function large(n: number) {
-  const messages = [0, 1, 2, 3, 4].map((position) => ({ position, content: `${content.slice(n)} ${secret}` }));
-  return { sourceId: `large ${n}`, messages };
-}
-
-/** A port whose other end surveys, in this thread. */
-function assistantPort(): MessagePort {
-  const { port1, port2 } = new MessageChannel();
-  makeOperations().assist({ port: port2 });
-  return port1;
-}
-
 test.each([
   ["is plain", { traces }],
-  ["has large traces among small ones", { traces: [traces[1], traces[2], large(1), traces[3], large(2), traces[6]] }],
   ["is plain and has no secrets", { traces: traces.filter((_, n) => [0, 2, 4, 7].includes(n)) }],
   ["is not plain", { more: 1, traces }],
   ["turns out late not to be plain", { traces: [...traces, { ...traces[1], title: "x", "title\u0000": "y" }] }],
 ])("what is packed of a batch that %s is what its manifest is of", async (_, sent) => {
   const json = JSON.stringify(sent);
-  for (const [encoding, isAssisted] of [
-    ["identity", false],
-    ["zstd", false],
-    ["identity", true],
-    ["zstd", true],
-  ] as const) {
+  for (const encoding of ["identity", "zstd"] as const) {
     const operations = makeOperations();
     const bytes = new Uint8Array(new TextEncoder().encode(json));
     operations.receive({ body: encoding === "zstd" ? zstdCompressSync(bytes) : bytes, encoding, maxBytes });
-    const assistant = isAssisted ? { assistant: assistantPort() } : {};
-    const found = await operations.read({ policy, isPacked: true, ...assistant });
+    const found = await operations.read({ policy, isPacked: true });
     const kept = inflate(await operations.pack(), "zstd", maxBytes);
     expect(unpackManifest(found.manifest, policy.stamp)).toEqual(readBatch(kept).headers);
     expect([found.isMasked, Buffer.from(kept).includes(secret ?? "")]).toEqual([json.includes(secret ?? ""), false]);
     if (!found.isMasked) expect(Buffer.from(kept).equals(bytes)).toBe(true);
   }
-});
-
-test("where the assisting thread ends, the batch is not accepted, and its thread reads the next one", async () => {
-  const operations = makeOperations();
-  const bytes = () => new Uint8Array(new TextEncoder().encode(JSON.stringify({ traces })));
-  const { port1, port2 } = new MessageChannel();
-  port2.once("message", () => port2.close());
-  operations.receive({ body: bytes(), encoding: "identity", maxBytes });
-  await expect(operations.read({ policy, isPacked: true, assistant: port1 })).rejects.toThrow("assisting thread ended");
-  operations.close();
-  operations.receive({ body: bytes(), encoding: "identity", maxBytes });
-  const found = await operations.read({ policy, isPacked: true, assistant: assistantPort() });
-  expect([found.traces, found.isMasked]).toEqual([40, true]);
 });
 
 test.each([

@@ -10,7 +10,7 @@ import { storeSmall } from "#lib/ingest/accept/small-uploads";
 import type { NewUpload, Sender } from "#lib/ingest/accept/sql";
 import { type Encoding, encodings, inflate } from "#lib/ingest/decode/inflate";
 import type { Found, Received } from "#lib/ingest/decode/operations";
-import { askAssistant, type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
+import { type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
 import { hasQuota } from "#lib/ingest/quota/quota";
 import { idempotencyKey as idempotencyKeySchema } from "#lib/ingest/schema";
 import { countValues } from "#lib/json";
@@ -102,8 +102,7 @@ function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unkn
     const repeated = await findSameUpload(upload, policy);
     // With a quota it is read again: what its traces need depends on what is stored of them by now.
     if (repeated && !hasQuota()) return storeRepeated(upload, repeated);
-    const assistant = askAssistant(upload.bytes);
-    const reading = thread.call("read", { policy, isPacked: !repeated, assistant }, assistant && [assistant]);
+    const reading = thread.call("read", { policy, isPacked: !repeated });
     const packing = packRead(thread, reading, repeated !== undefined);
     // The thread may be lent again only after both; their errors are reported by `stored`.
     read.resolve(Promise.allSettled([reading, packing]));

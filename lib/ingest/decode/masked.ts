@@ -1,6 +1,5 @@
 // Runs in the decoding thread: secrets are masked in a batch before anything of it is stored, so that what is stored, hashed and
 // compared is the masked batch alone: docs/decisions/0056.
-import type { Assistant } from "#lib/ingest/decode/assistant";
 import { type Manifest, readCarefully } from "#lib/ingest/decode/manifest";
 import { type Reviser, readBatch, readBatchInTurns } from "#lib/ingest/decode/quick-reading";
 import type { Place } from "#lib/ingest/decode/scanner";
@@ -28,27 +27,19 @@ export function readMasked(bytes: Uint8Array, policy: Policy | undefined): Readi
   return settle(bytes, policy, editor, readBatch(bytes, editor));
 }
 
-/** How a batch is masked in turns; see `readMaskedInTurns`. */
-export type MaskingTurns = {
-  turn?: (at: number, edits: readonly Edit[]) => void;
-  assistant?: Assistant | undefined;
-};
-
 /**
  * As `readMasked`, but yields to the event loop regularly.
  *
- * @param turns.turn is called before that, with the offset up to which the body is masked, and the edits so far. They count for
+ * @param turn is called before that, with the offset up to which the body is masked, and the edits so far. They count for
  *   nothing where the batch turns out not to be plain.
- * @param turns.assistant surveys the rows, where there is one.
  */
 export async function readMaskedInTurns(
   bytes: Uint8Array,
   policy: Policy | undefined,
-  { turn, assistant }: MaskingTurns = {},
+  turn?: (at: number, edits: readonly Edit[]) => void,
 ): Promise<Reading> {
   const editor = policy && masksAny(policy) ? new Editor(bytes, policy) : undefined;
-  const turns = { turn: (at: number) => turn?.(at, editor?.edits ?? []), assistant };
-  const manifest = await readBatchInTurns(bytes, editor, turns);
+  const manifest = await readBatchInTurns(bytes, editor, (at) => turn?.(at, editor?.edits ?? []));
   return editor ? settle(bytes, editor.policy, editor, manifest) : unmasked(manifest);
 }
 

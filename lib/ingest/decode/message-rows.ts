@@ -9,7 +9,6 @@ const epochDifferenceMs = 946_684_800_000;
 const fields = 8;
 /** The length that means NULL. */
 const absent = -1;
-const initialBytes = 64 * 1024;
 const jsonbVersion = 1;
 const idBytes = 16;
 
@@ -30,7 +29,7 @@ const tailBytes = 8 + 4 + 8 + 12 + 4;
  * hash is part of the trace's content hash.
  */
 export class MessageRows {
-  bytes = Buffer.allocUnsafeSlow(initialBytes);
+  bytes = Buffer.allocUnsafeSlow(64 * 1024);
   /** The number of bytes written. */
   end = 0;
 
@@ -150,20 +149,6 @@ export class MessageRows {
     const length = this.bytes.readInt32BE(at);
     const metadata = length === absent ? null : this.bytes.subarray(at + 5, at + 4 + length);
     return { fields: this.bytes.subarray(from, at), metadata };
-  }
-
-  /** Appends all rows of others. */
-  append({ bytes, end }: MessageRows): void {
-    this.reserve(end);
-    this.end += bytes.copy(this.bytes, this.end, 0, end);
-  }
-
-  /** Gives the rows away, with their buffer. */
-  take(): Buffer<ArrayBuffer> {
-    const rows = this.bytes.subarray(0, this.end);
-    this.bytes = Buffer.allocUnsafeSlow(initialBytes);
-    this.end = 0;
-    return rows;
   }
 
   /** A copy of the rows, for `restore`. */

@@ -1,9 +1,7 @@
 // The work on a batch that takes CPU time. For large ones it runs in a decoding thread (thread-pool.ts).
-import type { MessagePort } from "node:worker_threads";
 import { parse as uuidBytes } from "uuid";
 import { copyHeader, copyTrailer } from "#lib/copy-format";
 import { sha256 } from "#lib/digest";
-import { Assistant, assist } from "#lib/ingest/decode/assistant";
 import { type Encoding, inflate } from "#lib/ingest/decode/inflate";
 import { isGrown, type ReadRows, rowsOf, type TraceHeader } from "#lib/ingest/decode/manifest";
 import { type Masked, type Reading, readMasked, wholeOf } from "#lib/ingest/decode/masked";
@@ -12,7 +10,7 @@ import { packManifest, unpackManifest } from "#lib/ingest/decode/packed-manifest
 import { own, packReceived, type ReceivedBody, readAndPack } from "#lib/ingest/decode/received";
 import { type Comparison, compareRows, type StoredHashes } from "#lib/ingest/decode/row-hashes";
 import { limits } from "#lib/limits";
-import { masksAny, type Policy } from "#lib/masking/masker";
+import type { Policy } from "#lib/masking/masker";
 import { free } from "#lib/memory";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
@@ -55,11 +53,10 @@ export type Chunk = { bytes: OwnBytes; isLast: boolean };
  * While processing: `manifest` and `open` (which returns the headers if no manifest did) hold a batch, `grown` and `compare`
  * compare it with what is stored, and `copy` returns the first chunk of a plan's COPY stream, then without a plan the next.
  * `close` frees what is held.
- * `assist` surveys what other threads read, as their `assistant` at the other end of a port, whatever else the thread does.
  */
 export type Operations = {
   receive(input: WireBody): Received;
-  read(input: { policy?: Policy; isPacked: boolean; assistant?: MessagePort }): Promise<Found>;
+  read(input: { policy?: Policy; isPacked: boolean }): Promise<Found>;
   pack(): Promise<OwnBytes>;
   judge(input: WireBody & { policy?: Policy }): Promise<Received & Checked>;
   manifest(input: { packed: OwnBytes; stamp?: string }): TraceHeader[] | undefined;
@@ -68,7 +65,6 @@ export type Operations = {
   compare(input: { index: number; stored: StoredHashes }[]): Comparison[];
   copy(plan: CopyPlan | undefined): Chunk;
   close(): void;
-  assist(input: { port: MessagePort }): void;
 };
 
 /**
@@ -120,15 +116,10 @@ export function makeOperations(): Operations {
       return { bytes: decoded.byteLength, sha256: own(sha256(decoded)) };
     },
 
-    async read({ policy, isPacked, assistant: port }) {
-      const assistant = port && new Assistant(port, policy && masksAny(policy) ? policy : undefined);
-      try {
-        const reading = await readAndPack(body(), policy, isPacked, assistant);
-        if (!body().packed) keepMasked(reading.masked);
-        return found(reading, policy);
-      } finally {
-        assistant?.close();
-      }
+    async read({ policy, isPacked }) {
+      const reading = await readAndPack(body(), policy, isPacked);
+      if (!body().packed) keepMasked(reading.masked);
+      return found(reading, policy);
     },
 
     pack: () => packReceived(body()),
@@ -184,8 +175,6 @@ export function makeOperations(): Operations {
       open = nothing;
       copying = undefined;
     },
-
-    assist,
   };
   return operations;
 }

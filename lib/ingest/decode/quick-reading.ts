@@ -1,7 +1,6 @@
 // Runs in the decoding thread: reads a batch in the quick way, or where that can't be in the careful one.
 import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Assistant } from "#lib/ingest/decode/assistant";
 import { notPlain } from "#lib/ingest/decode/json-cursor";
 import {
   type Manifest,
@@ -47,24 +46,24 @@ export function readBatch(bytes: Uint8Array, reviser?: Reviser): Manifest {
 /** How many bytes are read in one turn of the event loop. */
 const turnBytes = 1 << 20;
 
-/** How a batch is read in turns: `turn` is called now and then, with the offset up to which the quick reading has come. */
-type Turns = { turn?: ((at: number) => void) | undefined; assistant?: Assistant | undefined };
-
-/** As `readBatch`, but yields to the event loop regularly, and has the assistant survey what it reads, where there is one. */
+/**
+ * As `readBatch`, but yields to the event loop regularly.
+ *
+ * @param turn is called before that, with the offset up to which the quick reading has come.
+ */
 export async function readBatchInTurns(
   bytes: Uint8Array,
   reviser: Reviser | undefined,
-  { turn, assistant }: Turns,
+  turn: (at: number) => void,
 ): Promise<Manifest> {
   try {
     const reading = new PlainReading(bytes, reviser);
-    if (assistant) return await readAssisted(reading, assistant, turn);
     let turnAt = turnBytes;
     for (const sent of reading.traces()) {
       reading.add(sent, reading.survey(sent));
       if (sent.scanned.end < turnAt) continue;
       turnAt = sent.scanned.end + turnBytes;
-      turn?.(sent.scanned.end);
+      turn(sent.scanned.end);
       await nextTurn();
     }
     return reading.manifest;
@@ -72,50 +71,6 @@ export async function readBatchInTurns(
     if (error !== notPlain) throw error;
     return readCarefully(bytes);
   }
-}
-
-/** Traces that were read, and the promise of what is known of each. */
-type Surveyed = { traces: SentRows[]; surveys: Promise<Survey[]>; isDone: boolean };
-
-/** The quick reading, while another thread surveys the rows. @throws `notPlain` */
-async function readAssisted(reading: PlainReading, assistant: Assistant, turn: Turns["turn"]): Promise<Manifest> {
-  const open: Surveyed[] = [];
-  let traces: SentRows[] = [];
-  const send = () => {
-    if (traces.length > 0) open.push(surveyed(traces, assistant.send()));
-    traces = [];
-  };
-  const addFirst = async () => {
-    const { traces: known, surveys } = open.shift() as Surveyed;
-    for (const [index, survey] of (await surveys).entries()) reading.add(known[index] as SentRows, survey);
-    turn?.(known.at(-1)?.scanned.end ?? 0);
-  };
-  let turnAt = turnBytes;
-  for (const sent of reading.traces()) {
-    if (assistant.isBusyFor(reading.rows)) {
-      send();
-      open.push(surveyed([sent], Promise.resolve([reading.survey(sent)])));
-    } else {
-      traces.push(sent);
-      if (assistant.add(reading.rows, sent.fields)) send();
-    }
-    if (sent.scanned.end < turnAt) continue;
-    turnAt = sent.scanned.end + turnBytes;
-    await nextTurn();
-    while (open[0]?.isDone) await addFirst();
-  }
-  send();
-  while (open.length > 0) await addFirst();
-  return reading.manifest;
-}
-
-function surveyed(traces: SentRows[], surveys: Promise<Survey[]>): Surveyed {
-  const one = { traces, surveys, isDone: false };
-  const end = () => {
-    one.isDone = true;
-  };
-  surveys.then(end, end);
-  return one;
 }
 
 /** The quick reading. @throws `notPlain` */

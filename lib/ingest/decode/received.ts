@@ -1,5 +1,4 @@
 // Runs in the decoding thread: a body between its receipt and its storing.
-import type { Assistant } from "#lib/ingest/decode/assistant";
 import { type Reading, readMaskedInTurns } from "#lib/ingest/decode/masked";
 import { PackingAlong, packBody } from "#lib/ingest/decode/packing";
 import type { Policy } from "#lib/masking/masker";
@@ -17,17 +16,12 @@ export type ReceivedBody = {
 };
 
 /** Reads a body; where it `isPacked` and plain, it is `packed` afterwards. */
-export async function readAndPack(
-  one: ReceivedBody,
-  policy: Policy | undefined,
-  isPacked: boolean,
-  assistant?: Assistant,
-): Promise<Reading> {
-  if (!isPacked || one.isZstd) return readMaskedInTurns(one.decoded, policy, { assistant });
+export async function readAndPack(one: ReceivedBody, policy: Policy | undefined, isPacked: boolean): Promise<Reading> {
+  if (!isPacked || one.isZstd) return readMaskedInTurns(one.decoded, policy);
   const along = new PackingAlong(one.decoded);
   one.isBeingPacked = true;
   try {
-    const reading = await readMaskedInTurns(one.decoded, policy, { turn: along.follow, assistant });
+    const reading = await readMaskedInTurns(one.decoded, policy, along.follow);
     if (!reading.isPlain) return reading;
     const { masked } = reading;
     one.packed = await along.end(masked && "edits" in masked ? masked.edits : []);

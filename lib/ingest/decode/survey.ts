@@ -1,4 +1,4 @@
-// Runs in the decoding thread, and for large bodies in the one that assists it.
+// Runs in the decoding thread.
 import { hash } from "node:crypto";
 import type { MessageRows } from "#lib/ingest/decode/message-rows";
 import { titleOf } from "#lib/ingest/decode/row-title";

@@ -1,13 +1,11 @@
 import "server-only";
-import { availableParallelism } from "node:os";
-import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import { FairQueue } from "#lib/concurrency/fair-queue";
 import { placeOf, SpoorError } from "#lib/errors";
 import { makeOperations, type Operations } from "#lib/ingest/decode/operations";
 import type { Answer, Call } from "#lib/ingest/decode/thread-entry";
 import { atRest } from "#lib/memory";
 
-type Transferable = ArrayBuffer | MessagePort;
 type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
 type Result<O extends keyof Operations> = ReturnType<Operations[O]>;
 
@@ -17,7 +15,7 @@ export type Decoder = {
   call<O extends keyof Operations>(
     operation: O,
     input: Input<O>,
-    transfer?: Transferable[],
+    transfer?: ArrayBuffer[],
   ): Promise<Awaited<Result<O>>>;
 };
 
@@ -49,7 +47,7 @@ export class DecodeThread implements Decoder {
   call<O extends keyof Operations>(
     operation: O,
     input: Input<O>,
-    transfer: Transferable[] = [],
+    transfer: ArrayBuffer[] = [],
   ): Promise<Awaited<Result<O>>> {
     return new Promise<unknown>((resolve, reject) => {
       if (this.broken) return reject(new Error("the decoding thread is gone"));
@@ -113,23 +111,17 @@ export function decodeHere(): Decoder {
 /** More threads than cores would only share their time, and each holds a whole batch. */
 const maxThreads = 2;
 
-/** The threads that are idle, how many are in use, the queue for them, and the one that assists them all. */
-type Threads = { idle: DecodeThread[]; lent: number; queue: FairQueue; assistant?: DecodeThread };
+/** The threads that are idle, and the queue for them. */
+type Threads = { idle: DecodeThread[]; queue: FairQueue };
 
 const globals = globalThis as typeof globalThis & { spoorThreads?: Threads };
 
-function threads(): Threads {
-  atRest(endThreads);
-  globals.spoorThreads ??= { idle: [], lent: 0, queue: new FairQueue(maxThreads) };
-  return globals.spoorThreads;
-}
-
 /** Runs `work` with a decoding thread. If all are in use it waits, in turns with the other users. */
 export async function withThread<T>(userId: string, work: (thread: DecodeThread) => Promise<T>): Promise<T> {
-  const all = threads();
-  const { idle, queue } = all;
+  atRest(endThreads);
+  globals.spoorThreads ??= { idle: [], queue: new FairQueue(maxThreads) };
+  const { idle, queue } = globals.spoorThreads;
   const giveBack = await queue.take(userId);
-  all.lent += 1;
   try {
     const known = idle.pop();
     const thread = known && !known.broken ? known : new DecodeThread();
@@ -139,38 +131,12 @@ export async function withThread<T>(userId: string, work: (thread: DecodeThread)
       if (!thread.broken) idle.push(thread);
     }
   } finally {
-    all.lent -= 1;
     giveBack();
   }
 }
 
-/** A body of fewer bytes, as it was sent, is read by one thread. */
-const assistedBytes = 512 << 10;
-
-/**
- * The port of a thread that assists the one that reads a body: docs/decisions/0063.
- *
- * @param bytes the body's size, as it was sent.
- * @returns undefined where the reading would not end sooner.
- */
-export function askAssistant(bytes: number): MessagePort | undefined {
-  if (bytes < assistedBytes || availableParallelism() < 2) return undefined;
-  const all = threads();
-  if (!all.assistant || all.assistant.broken) all.assistant = new DecodeThread();
-  const { port1, port2 } = new MessageChannel();
-  // Not awaited: the reading begins while the thread starts. One that ends closes the port, which ends the reading.
-  all.assistant.call("assist", { port: port2 }, [port2]).catch(() => {});
-  return port1;
-}
-
 /** Terminates the idle threads of this process. */
 export async function endThreads(): Promise<void> {
-  const { spoorThreads: all } = globals;
-  if (!all) return;
-  const ended = all.idle.splice(0);
-  if (all.lent === 0 && all.assistant) {
-    ended.push(all.assistant);
-    delete all.assistant;
-  }
-  await Promise.all(ended.map((thread) => thread.end()));
+  const idle = globals.spoorThreads?.idle.splice(0) ?? [];
+  await Promise.all(idle.map((thread) => thread.end()));
 }
