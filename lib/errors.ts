@@ -185,9 +185,3 @@ type Caused = { originalCode?: string; code?: string; severity?: string };
 /** What `pg` said, inside an error of Prisma. */
 const driverError = (error: unknown): Caused | undefined =>
   (error as { meta?: { driverAdapterError?: { cause?: Caused } } }).meta?.driverAdapterError?.cause;
-
-/** Where an unexpected error happened: its stack without its message, which could quote the body. */
-export function placeOf(error: unknown): string {
-  if (!(error instanceof Error)) return "";
-  return `${error.name}\n${error.stack?.split("\n    at ").slice(1).join("\n    at ")}`;
-}

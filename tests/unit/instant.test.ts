@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { instant, parseInstant, utcInstant } from "#lib/fields";
 import { notPlain } from "#lib/ingest/decode/json-cursor";
-import { readCarefully } from "#lib/ingest/decode/manifest";
+import { readCarefully, readPlain } from "#lib/ingest/decode/manifest";
 import { readInstant } from "#lib/ingest/decode/quick-instant";
-import { readPlain } from "#lib/ingest/decode/quick-reading";
 import { traceFilter } from "#lib/traces/schema";
 
 /** Times that are taken, each with the same time as JavaScript writes it. */

@@ -1,9 +1,8 @@
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { inflate } from "#lib/ingest/decode/inflate";
+import { readBatch, unpackManifest } from "#lib/ingest/decode/manifest";
 import { makeOperations } from "#lib/ingest/decode/operations";
-import { unpackManifest } from "#lib/ingest/decode/packed-manifest";
-import { readBatch } from "#lib/ingest/decode/quick-reading";
 import { markOf } from "#lib/masking/masker";
 import { formed } from "./secrets/made-up.ts";
 

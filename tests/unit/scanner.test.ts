@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { notPlain } from "#lib/ingest/decode/json-cursor";
-import { type Manifest, readCarefully, rowsOf } from "#lib/ingest/decode/manifest";
+import { type Manifest, readCarefully, readPlain, rowsOf } from "#lib/ingest/decode/manifest";
 import { MessageRows } from "#lib/ingest/decode/message-rows";
-import { readPlain } from "#lib/ingest/decode/quick-reading";
 import { pieces } from "../fuzz/bytes.ts";
 
 const encoded = (value: unknown) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));

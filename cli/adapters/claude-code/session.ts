@@ -202,11 +202,10 @@ export class ClaudeSession {
     const branch = this.#facts.branchNews();
     if (createdAt) message.createdAt = createdAt;
     if (!facts && !branch && !isCopied) return message;
-    const metadata: Fields = { ...message.metadata };
-    for (const name in facts) metadata[name] = facts[name];
+    const metadata: Fields = { ...message.metadata, ...facts };
     if (branch) metadata.branch = branch;
     if (isCopied) metadata.replayed = true;
-    if (metadata.uuid !== undefined || Object.keys(metadata).length > 0) message.metadata = metadata;
+    if (Object.keys(metadata).length > 0) message.metadata = metadata;
     return usage ? withUsage(message, usage) : message;
   }
 

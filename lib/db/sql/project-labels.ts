@@ -14,7 +14,8 @@ type Row = { id: string; name: string; isShared: boolean; kind: string | null; m
 /**
  * The names of some of a user's projects, by their ids.
  *
- * A remote tells two projects of one name apart, else a folder with its machine; one that only its name is known of says so. 3 ms for 50 of 10,000 projects.
+ * A remote tells two projects of one name apart, else a folder with its machine; one that only its name is known of says so. 3 ms for
+ * 50 of 10,000 projects.
  */
 export async function readProjectLabels(
   from: Queryable,

@@ -3,8 +3,8 @@ import "server-only";
 import { Turns } from "#lib/concurrency/turns";
 import { prisma } from "#lib/db/client";
 import type { Repeated } from "#lib/ingest/accept/sql";
+import { stampOf } from "#lib/ingest/decode/manifest";
 import type { Received } from "#lib/ingest/decode/operations";
-import { stampOf } from "#lib/ingest/decode/packed-manifest";
 import type { Policy } from "#lib/masking/masker";
 
 const turns = new Turns();

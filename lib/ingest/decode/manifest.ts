@@ -1,10 +1,22 @@
 // Runs in the decoding thread: reads a batch and keeps what is known of its traces, without their messages.
 import { hash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { constants, zstdCompressSync } from "node:zlib";
+import { inflate } from "#lib/ingest/decode/inflate";
+import { notPlain } from "#lib/ingest/decode/json-cursor";
 import { MessageRows } from "#lib/ingest/decode/message-rows";
-import { normalizeMessage, normalizeTrace, parseBatch, Sanitizer, type TraceFields } from "#lib/ingest/decode/parser";
-import { type ScannedTrace, Scanner } from "#lib/ingest/decode/scanner";
-import { type Survey, surveyRows } from "#lib/ingest/decode/survey";
-import type { SentTrace } from "#lib/ingest/schema";
+import {
+  hasHeavyMetadata,
+  normalizeMessage,
+  normalizeTrace,
+  parseBatch,
+  Sanitizer,
+  type TraceFields,
+} from "#lib/ingest/decode/parser";
+import { titleOf } from "#lib/ingest/decode/row-title";
+import { type Place, type ScannedTrace, Scanner } from "#lib/ingest/decode/scanner";
+import { ingestTrace, type SentTrace } from "#lib/ingest/schema";
+import { limits } from "#lib/limits";
 
 /** A trace without its messages, as a job compares it with what is stored. Hashes are SHA-256 in Base64. */
 export type TraceHeader = TraceFields & {
@@ -16,10 +28,6 @@ export type TraceHeader = TraceFields & {
   firstPosition: number | null;
   tokenCount: number;
   lastMessageAt: number | null;
-  /**
-   * The hash of its content: 16 bytes of that of its own fields, then the one of its messages as rows. `sanitized` is not part of it:
-   * an export that is sent back has the replaced characters, and is the same trace.
-   */
   contentHash: string;
   /** The size of its message rows, as they are sent to PostgreSQL. */
   rowBytes: number;
@@ -32,19 +40,105 @@ export type TraceHeader = TraceFields & {
 /** A batch that was read: its traces (the last one of each key), and how many traces and messages it has. */
 export type Manifest = { headers: TraceHeader[]; traces: number; messages: number };
 
+/**
+ * Is shown each trace of the quick reading: what it was sent with, its messages as rows, and where it stands in the body.
+ *
+ * @returns what stands there instead from then on, if that is something else.
+ */
+export type ReviseTrace = (sent: SentTrace, rows: MessageRows, place: Place) => Uint8Array | undefined;
+
+/**
+ * Reads and validates a decoded batch.
+ *
+ * @throws SpoorError as `parseBatch`
+ */
+export function readBatch(bytes: Uint8Array, revise?: ReviseTrace): Manifest {
+  try {
+    return readPlain(bytes, revise);
+  } catch (error) {
+    if (error !== notPlain) throw error;
+    return readCarefully(bytes);
+  }
+}
+
+/** How many bytes are read in one turn of the event loop. */
+const turnBytes = 1 << 20;
+
+/**
+ * As `readBatch`, but yields to the event loop regularly.
+ *
+ * @param turn is called before that, with the offset up to which the quick reading has come.
+ */
+export async function readBatchInTurns(
+  bytes: Uint8Array,
+  revise?: ReviseTrace,
+  turn?: (at: number) => void,
+): Promise<Manifest> {
+  try {
+    const steps = plainSteps(bytes, revise);
+    let turnAt = turnBytes;
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+      if (value < turnAt) continue;
+      turnAt = value + turnBytes;
+      turn?.(value);
+      await nextTurn();
+    }
+  } catch (error) {
+    if (error !== notPlain) throw error;
+    return readCarefully(bytes);
+  }
+}
+
+/** The quick reading. @throws `notPlain` */
+export function readPlain(bytes: Uint8Array, revise?: ReviseTrace): Manifest {
+  const steps = plainSteps(bytes, revise);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** The quick reading, a trace at a time; yields the offset of each. What it returns is of the body as it was revised. */
+function* plainSteps(bytes: Uint8Array, revise?: ReviseTrace): Generator<number, Manifest> {
+  const manifest = new ManifestMaker();
+  const rows = new MessageRows();
+  const scanner = new Scanner(bytes);
+  let longer = 0;
+  for (const from of scanner.batch()) {
+    yield from;
+    if (manifest.traces === limits.ingest.traces) throw notPlain;
+    const sent = readTrace(scanner, from, rows);
+    const to = sent.scanned.end;
+    const revised = revise?.(sent.fields, rows, { from, to });
+    const { fields, scanned } = revised ? readTrace(new Scanner(revised), 0, rows) : sent;
+    const text = scanned.text && textOf(revised ?? bytes, scanned.text, longer + (revised ? from : 0));
+    manifest.add(fields, scanned, rows, { at: from + longer, text });
+    if (revised) longer += revised.byteLength - (to - from);
+  }
+  return manifest;
+}
+
+/** Reads the trace at an offset, with its messages into `rows`. @throws `notPlain` */
+function readTrace(scanner: Scanner, at: number, rows: MessageRows): { fields: SentTrace; scanned: ScannedTrace } {
+  const scanned = scanner.trace(at, rows);
+  const parsed = ingestTrace.safeParse(scanned.fields);
+  if (!parsed.success || hasHeavyMetadata(parsed.data)) throw notPlain;
+  return { fields: parsed.data, scanned };
+}
+
 /** The careful reading, with JSON.parse and zod. @throws SpoorError */
 export function readCarefully(bytes: Uint8Array): Manifest {
   const manifest = new ManifestMaker();
   const rows = new MessageRows();
   for (const trace of parseBatch(bytes)) {
-    const sums = encodeTrace(trace, rows);
-    manifest.add(trace, sums, { ...rowsOfTrace(rows), ...surveyRows(rows, undefined) }, { at: null, text: null });
+    manifest.add(trace, encodeTrace(trace, rows), rows, { at: null, text: null });
   }
   return manifest;
 }
 
-/** Makes the manifest of a batch, a trace after the other. */
-export class ManifestMaker implements Manifest {
+class ManifestMaker implements Manifest {
   readonly #byKey = new Map<string, TraceHeader>();
   traces = 0;
   messages = 0;
@@ -53,26 +147,20 @@ export class ManifestMaker implements Manifest {
     return [...this.#byKey.values()];
   }
 
-  add(
-    sent: SentTrace,
-    sums: MessageSums,
-    { rowsHash, derivedTitle, titleRank, firstPosition, rowBytes }: RowsOfTrace & Survey,
-    place: Pick<TraceHeader, "at" | "text">,
-  ): void {
+  add(sent: SentTrace, sums: MessageSums, rows: MessageRows, place: Pick<TraceHeader, "at" | "text">): void {
     const sanitizer = new Sanitizer();
     const fields = normalizeTrace(sent, sanitizer);
     const { messageCount, tokenCount, lastMessageAt } = sums;
     const header: TraceHeader = {
       ...fields,
-      derivedTitle,
-      titleRank,
+      ...titleOf(rows),
       sanitized: sums.sanitized || sanitizer.changed,
       messageCount,
-      firstPosition,
+      firstPosition: rows.end === 0 ? null : rows.read(0).position,
       tokenCount,
       lastMessageAt,
-      contentHash: Buffer.concat([hashFields(fields), Buffer.from(rowsHash, "binary")]).toString("base64"),
-      rowBytes,
+      contentHash: contentHash(fields, rows),
+      rowBytes: rows.end,
       ...place,
     };
     const key = JSON.stringify([sent.source, sent.sourceId]);
@@ -83,15 +171,13 @@ export class ManifestMaker implements Manifest {
   }
 }
 
-/** What is known of a trace's rows at once. */
-export type RowsOfTrace = Pick<TraceHeader, "firstPosition" | "rowBytes">;
-
-export const rowsOfTrace = (rows: MessageRows): RowsOfTrace => ({
-  firstPosition: rows.end === 0 ? null : rows.read(0).position,
-  rowBytes: rows.end,
-});
-
 type MessageSums = Pick<ScannedTrace, "messageCount" | "tokenCount" | "lastMessageAt" | "sanitized">;
+
+const textOf = (bytes: Uint8Array, { from, to }: Place, offset: number): TraceHeader["text"] => ({
+  at: from + offset,
+  bytes: to - from,
+  hash: hash("sha256", bytes.subarray(from, to), "base64"),
+});
 
 /** Writes a trace's messages into `rows`, in order of position. */
 function encodeTrace(sent: SentTrace, rows: MessageRows): MessageSums {
@@ -142,6 +228,16 @@ export function isGrown(bytes: Uint8Array, { text }: TraceHeader, stored: { byte
   return hash("sha256", bytes.subarray(text.at, text.at + stored.bytes), "base64") === stored.hash;
 }
 
+/**
+ * The hash of a trace's content: 16 bytes of its own fields, then of its messages as rows. `sanitized` is not part of it: an
+ * export that is sent back has the replaced characters, and is the same trace.
+ */
+function contentHash(fields: TraceFields, rows: MessageRows): string {
+  return Buffer.concat([hashFields(fields), hash("sha256", rows.bytes.subarray(0, rows.end), "buffer")]).toString(
+    "base64",
+  );
+}
+
 const hashFields = ({ model, title, project, createdAt, metadata }: OwnFields): Buffer =>
   hash("sha256", JSON.stringify([model, title, project, createdAt, metadata]), "buffer").subarray(0, fieldsHashBytes);
 
@@ -167,3 +263,35 @@ const fieldsHashCharacters = Math.floor((fieldsHashBytes * 4) / 3);
 /** Whether two content hashes belong to traces with equal fields of their own. */
 export const haveSameFields = (one: string, other: string) =>
   one.slice(0, fieldsHashCharacters) === other.slice(0, fieldsHashCharacters);
+
+/** The version of the stored form; a manifest of another version is made again from the upload. */
+const version = 5;
+
+/** Up to this size a manifest is stored uncompressed: creating a compressor takes longer than it saves. */
+const plainBytes = 2048;
+
+/** A manifest as it is stored with its upload: JSON, compressed with zstd if it is large. @param stamp the policy of its masking */
+export function packManifest({ headers }: Manifest, stamp = ""): Buffer {
+  const json = Buffer.from(JSON.stringify({ version, stamp, headers }));
+  if (json.byteLength <= plainBytes) return json;
+  return zstdCompressSync(json, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
+}
+
+/** The traces of a stored manifest, or undefined if it has another version, or was made under another policy of masking. */
+export function unpackManifest(packed: Uint8Array, stamp = ""): TraceHeader[] | undefined {
+  const stored = unpack(packed);
+  return stored.stamp === stamp ? stored.headers : undefined;
+}
+
+/** The policy that a stored manifest was made under; undefined if it has another version. */
+export const stampOf = (packed: Uint8Array): string | undefined => unpack(packed).stamp;
+
+/** As `unpackManifest`, whatever the policy was. */
+export const unpackHeaders = (packed: Uint8Array): TraceHeader[] | undefined => unpack(packed).headers;
+
+function unpack(packed: Uint8Array): { stamp?: string; headers?: TraceHeader[] } {
+  const isPlain = packed[0] === "{".charCodeAt(0);
+  const json = isPlain ? packed : inflate(packed, "zstd", limits.ingest.maxDecodableBytes);
+  const stored = JSON.parse(Buffer.from(json).toString("utf8"));
+  return stored.version === version ? stored : {};
+}

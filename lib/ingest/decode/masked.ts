@@ -1,7 +1,13 @@
 // Runs in the decoding thread: secrets are masked in a batch before anything of it is stored, so that what is stored, hashed and
 // compared is the masked batch alone: docs/decisions/0056.
-import { type Manifest, readCarefully } from "#lib/ingest/decode/manifest";
-import { type Reviser, readBatch, readBatchInTurns } from "#lib/ingest/decode/quick-reading";
+import {
+  type Manifest,
+  type ReviseTrace,
+  readBatch,
+  readBatchInTurns,
+  readCarefully,
+} from "#lib/ingest/decode/manifest";
+import type { MessageRows } from "#lib/ingest/decode/message-rows";
 import type { Place } from "#lib/ingest/decode/scanner";
 import type { SentTrace } from "#lib/ingest/schema";
 import { parseJson } from "#lib/json";
@@ -24,7 +30,7 @@ export type Edit = Place & { bytes: Uint8Array };
 export function readMasked(bytes: Uint8Array, policy: Policy | undefined): Reading {
   if (!policy || !masksAny(policy)) return unmasked(readBatch(bytes));
   const editor = new Editor(bytes, policy);
-  return settle(bytes, policy, editor, readBatch(bytes, editor));
+  return settle(bytes, policy, editor, readBatch(bytes, editor.revise));
 }
 
 /**
@@ -38,9 +44,10 @@ export async function readMaskedInTurns(
   policy: Policy | undefined,
   turn?: (at: number, edits: readonly Edit[]) => void,
 ): Promise<Reading> {
-  const editor = policy && masksAny(policy) ? new Editor(bytes, policy) : undefined;
-  const manifest = await readBatchInTurns(bytes, editor, (at) => turn?.(at, editor?.edits ?? []));
-  return editor ? settle(bytes, editor.policy, editor, manifest) : unmasked(manifest);
+  if (!policy || !masksAny(policy)) return unmasked(await readBatchInTurns(bytes, undefined, (at) => turn?.(at, [])));
+  const editor = new Editor(bytes, policy);
+  const manifest = await readBatchInTurns(bytes, editor.revise, (at) => turn?.(at, editor.edits));
+  return settle(bytes, policy, editor, manifest);
 }
 
 /** The masked body in one piece. */
@@ -68,27 +75,38 @@ export function* partsOf(bytes: Uint8Array, edits: Iterable<Edit>, { from, to }:
 }
 
 /** Masks the traces of a body that have something to mask. */
-class Editor implements Reviser {
+class Editor {
   readonly #bytes: Uint8Array;
-  readonly policy: Policy;
+  readonly #policy: Policy;
   readonly edits: Edit[] = [];
 
   constructor(bytes: Uint8Array, policy: Policy) {
     this.#bytes = bytes;
-    this.policy = policy;
+    this.#policy = policy;
   }
 
-  revise(sent: SentTrace, hasSecret: boolean, place: Place): Uint8Array | undefined {
-    if (!hasSecret && !hasToMask(sent, this.policy)) return undefined;
+  readonly revise: ReviseTrace = (sent, rows, place) => {
+    const masker = new Masker(this.#policy, sent);
+    if (!hasToMask(masker, sent) && !isMaskedInRows(masker, rows)) return undefined;
     const trace = parseJson(this.#bytes.subarray(place.from, place.to)) as Record<string, unknown>;
-    const bytes = Buffer.from(JSON.stringify(maskTrace(trace, this.policy)));
+    const bytes = Buffer.from(JSON.stringify(maskTrace(trace, this.#policy)));
     this.edits.push({ ...place, bytes });
     return bytes;
-  }
+  };
 }
 
-const hasToMask = ({ messages: _messages, ...fields }: SentTrace, policy: Policy): boolean =>
-  new Masker(policy, fields).wouldMask(Buffer.from(JSON.stringify(fields)));
+function hasToMask(masker: Masker, { messages: _messages, ...fields }: SentTrace): boolean {
+  return masker.wouldMask(Buffer.from(JSON.stringify(fields)));
+}
+
+function isMaskedInRows(masker: Masker, rows: MessageRows): boolean {
+  for (let at = 0; at < rows.end; at = rows.next(at)) {
+    if (masker.wouldMask(rows.read(at).content)) return true;
+    const { metadata } = rows.parts(at);
+    if (metadata && masker.wouldMask(metadata)) return true;
+  }
+  return false;
+}
 
 const isPlain = (manifest: Manifest) => manifest.traces > 0 && manifest.headers.every(({ at }) => at !== null);
 

@@ -3,10 +3,16 @@ import { parse as uuidBytes } from "uuid";
 import { copyHeader, copyTrailer } from "#lib/copy-format";
 import { sha256 } from "#lib/digest";
 import { type Encoding, inflate } from "#lib/ingest/decode/inflate";
-import { isGrown, type ReadRows, rowsOf, type TraceHeader } from "#lib/ingest/decode/manifest";
+import {
+  isGrown,
+  packManifest,
+  type ReadRows,
+  rowsOf,
+  type TraceHeader,
+  unpackManifest,
+} from "#lib/ingest/decode/manifest";
 import { type Masked, type Reading, readMasked, wholeOf } from "#lib/ingest/decode/masked";
 import { MessageRows } from "#lib/ingest/decode/message-rows";
-import { packManifest, unpackManifest } from "#lib/ingest/decode/packed-manifest";
 import { own, packReceived, type ReceivedBody, readAndPack } from "#lib/ingest/decode/received";
 import { type Comparison, compareRows, type StoredHashes } from "#lib/ingest/decode/row-hashes";
 import { limits } from "#lib/limits";
@@ -242,3 +248,9 @@ function* copyStream(open: Open, { userId, traces }: CopyPlan): Generator<Chunk,
 
 /** The buffer to inflate into is one byte larger than the result, or Node allocates another to find the end. */
 const inflatedBufferBytes = (bytes: number) => Math.max(64, bytes + 1);
+
+/** Where an unexpected error happened: its stack without its message, which could quote the body. */
+export function placeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  return `${error.name}\n${error.stack?.split("\n    at ").slice(1).join("\n    at ")}`;
+}

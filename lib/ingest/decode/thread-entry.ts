@@ -1,7 +1,7 @@
 // The entry point of a decoding thread: runs the operations it receives.
 import { parentPort } from "node:worker_threads";
-import { placeOf, SpoorError } from "#lib/errors";
-import { type Chunk, makeOperations, type Operations } from "#lib/ingest/decode/operations";
+import { SpoorError } from "#lib/errors";
+import { type Chunk, makeOperations, type Operations, placeOf } from "#lib/ingest/decode/operations";
 
 export type Call = { id: number; operation: keyof Operations; input: unknown };
 export type Answer = { id: number } & (

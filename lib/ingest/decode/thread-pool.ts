@@ -1,8 +1,8 @@
 import "server-only";
 import { Worker } from "node:worker_threads";
 import { FairQueue } from "#lib/concurrency/fair-queue";
-import { placeOf, SpoorError } from "#lib/errors";
-import { makeOperations, type Operations } from "#lib/ingest/decode/operations";
+import { SpoorError } from "#lib/errors";
+import { makeOperations, type Operations, placeOf } from "#lib/ingest/decode/operations";
 import type { Answer, Call } from "#lib/ingest/decode/thread-entry";
 import { atRest } from "#lib/memory";
 

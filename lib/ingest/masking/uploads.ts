@@ -1,8 +1,8 @@
 import "server-only";
 import { transaction } from "#lib/db/client";
 import { inflate } from "#lib/ingest/decode/inflate";
+import { packManifest, unpackHeaders, unpackManifest } from "#lib/ingest/decode/manifest";
 import { readMasked, wholeOf } from "#lib/ingest/decode/masked";
-import { packManifest, unpackHeaders, unpackManifest } from "#lib/ingest/decode/packed-manifest";
 import { packBody } from "#lib/ingest/decode/packing";
 import { endUploads, type KeptUpload, readKeptUploads, replaceBody } from "#lib/ingest/masking/sql";
 import { readUpload } from "#lib/ingest/raw/stored-upload";

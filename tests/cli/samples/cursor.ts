@@ -98,14 +98,7 @@ export const cursorCli: Home = {
   },
   count() {
     const counts = none();
-    for (const { role, content } of talk as Any[]) {
-      for (const { type } of content) {
-        if (type === "text") counts[role === "user" ? "questions" : "answers"]++;
-        if (type === "reasoning") counts.thoughts++;
-        if (type === "tool-call") counts.calls++;
-        if (type === "tool-result") counts.results++;
-      }
-    }
+    for (const { role, content } of talk as Any[]) countBlocks(counts, role, content);
     return counts;
   },
 };

@@ -1,6 +1,6 @@
 // Homes of the agents that keep their sessions in a database.
 import type { Home, Row } from "./home.ts";
-import { type Any, at, type Counts, id, many, none, start } from "./sample.ts";
+import { type Any, at, type Counts, countBlocks, id, many, none, start } from "./sample.ts";
 
 const model = "claude-opus-4-5";
 const seconds = start / 1000;
@@ -41,14 +41,12 @@ export const crush: Home = {
   },
   count() {
     const counts = none();
-    for (const { role, parts } of crushParts as Any[]) {
-      for (const { type } of parts) {
-        if (type === "text") counts[role === "user" ? "questions" : "answers"]++;
-        if (type === "reasoning") counts.thoughts++;
-        if (type === "tool_call") counts.calls++;
-        if (type === "tool_result") counts.results++;
-      }
-    }
+    for (const { role, parts } of crushParts as Any[])
+      countBlocks(
+        counts,
+        role,
+        parts.filter(({ type }: Any) => type !== "finish"),
+      );
     return counts;
   },
 };
@@ -80,14 +78,7 @@ const gooseTalk = many((n) => [
 ]);
 const gooseCounts = (): Counts => {
   const counts = none();
-  for (const { role, content } of gooseTalk as Any[]) {
-    for (const { type } of content) {
-      if (type === "text") counts[role === "user" ? "questions" : "answers"]++;
-      if (type === "thinking") counts.thoughts++;
-      if (type === "toolRequest") counts.calls++;
-      if (type === "toolResponse") counts.results++;
-    }
-  }
+  for (const { role, content } of gooseTalk as Any[]) countBlocks(counts, role, content);
   return counts;
 };
 const gooseLedger: Row[] = many((n) => [

@@ -50,12 +50,19 @@ export const none = (): Counts => ({
   cacheRead: 0,
 });
 
-/** A message's blocks as Anthropic's API has them, counted. */
+/** What agents call blocks that are no text. */
+const [thoughts, calls, results] = [
+  ["thinking", "reasoning"],
+  ["toolCall", "tool_use", "tool_call", "tool-call", "toolRequest"],
+  ["tool_result", "tool-result", "toolResponse"],
+];
+
+/** A message's blocks, counted. */
 export function countBlocks(counts: Counts, role: string, blocks: Any[]): void {
   for (const { type } of blocks) {
-    if (type === "thinking") counts.thoughts++;
-    else if (type === "toolCall" || type === "tool_use") counts.calls++;
-    else if (type === "tool_result") counts.results++;
+    if (thoughts.includes(type)) counts.thoughts++;
+    else if (calls.includes(type)) counts.calls++;
+    else if (results.includes(type)) counts.results++;
     else if (role === "assistant") counts.answers++;
     else counts.questions++;
   }
