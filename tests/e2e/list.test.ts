@@ -246,6 +246,7 @@ test.each([1280, 360])("every state at %i px is accessible and fits", { timeout:
   await check("origins");
   await open("/traces", tab);
   await link("Session 120", tab).click();
+  await tab.locator("[data-toolbar]").waitFor(); // the list has such a fold, too, and stays until the session is there
   await tab.locator("summary", { hasText: "2 sub-agents, 1 fork" }).click();
   await check("reader");
   await link("subagent number 1", tab).click();
