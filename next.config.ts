@@ -47,7 +47,7 @@ const config: NextConfig = {
  */
 export default async function configOf(phase: string): Promise<NextConfig> {
   if (phase !== PHASE_PRODUCTION_BUILD) return config;
-  const digest = await webDigest();
+  const digest = webDigest();
   process.env.NEXT_SERVER_ACTIONS_ENCRYPTION_KEY = Buffer.from(digest, "hex").toString("base64");
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
   return { ...config, generateBuildId: async () => `${version}-${digest.slice(0, 16)}` };

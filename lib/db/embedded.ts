@@ -28,14 +28,19 @@ export type EmbeddedDatabase = {
  * @param dataDir contains `postgres/` (the cluster), `postgres.password`, and `postgres.users/` (the processes that use it);
  *   created if missing.
  * @param programs where PostgreSQL's programs are, if not this version's own.
+ * @param meanwhile called while a cluster is being made, which takes a second: for what this process can load until then.
  * @throws if the platform has no embedded PostgreSQL, its version is not the folder's, or the server does not start within
  *   30 s; the message contains the last lines of its log.
  */
-export async function startEmbedded(dataDir: string, programs?: string): Promise<EmbeddedDatabase> {
+export async function startEmbedded(
+  dataDir: string,
+  programs?: string,
+  meanwhile: () => void = () => {},
+): Promise<EmbeddedDatabase> {
   const { server, release } = await use(dataDir, programs);
   try {
     const made = await majorOf(dataDir);
-    if (made === undefined) await initialize(server);
+    if (made === undefined) await initialize(server, meanwhile);
     else await expectVersion(server, made);
     const url = (await findUrl(server)) ?? (await startServer(server));
     return { url, ...superviseServer(server, url, release) };
@@ -124,7 +129,7 @@ async function stopServer(server: Server): Promise<void> {
 }
 
 /** Creates a cluster in a temporary folder and renames it, so that a killed start leaves none incomplete. */
-async function initialize({ programs, cluster, password }: Server): Promise<void> {
+async function initialize({ programs, cluster, password }: Server, meanwhile: () => void): Promise<void> {
   const draft = await mkdtemp(`${cluster}.`);
   const passwordFile = `${draft}.password`;
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
@@ -142,7 +147,9 @@ async function initialize({ programs, cluster, password }: Server): Promise<void
       "--locale=C",
       `--pwfile=${passwordFile}`,
     ];
-    await call(programs, "initdb", [`--pgdata=${draft}`, ...words]);
+    const made = call(programs, "initdb", [`--pgdata=${draft}`, ...words]);
+    meanwhile();
+    await made;
     await rename(draft, cluster).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error; // another start was first: its cluster is used
     });

@@ -24,7 +24,7 @@ const clientStamp = `${clientFile}.sources.sha256`;
  */
 export async function buildIfNeeded(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
   await buildProgramsIfNeeded();
-  const wanted = await webDigest();
+  const wanted = webDigest();
   const built = await readFile(stamp, "utf8").catch(() => undefined);
   if (built === wanted) return;
   say("Building the web application (once per version; half a minute to two)…");
@@ -53,7 +53,7 @@ export async function buildProgramsIfNeeded(): Promise<void> {
  * own bundles stay packages.
  */
 async function buildServerIfNeeded(): Promise<void> {
-  const wanted = await digestOf(serverSources);
+  const wanted = digestOf(serverSources);
   const built = await readFile(serverStamp, "utf8").catch(() => undefined);
   if (built === wanted) return;
   const { rolldown } = await import("rolldown");
@@ -96,7 +96,7 @@ const builtThread = {
 
 /** Builds the client that `/spoor.mjs` serves. */
 async function buildClientIfNeeded(): Promise<void> {
-  const wanted = await digestOf(clientSources);
+  const wanted = digestOf(clientSources);
   const built = await readFile(clientStamp, "utf8").catch(() => undefined);
   if (built === wanted && existsSync(clientFile)) return;
   await replace(clientFile, await bundleClient());

@@ -1,29 +1,28 @@
-// What has to be true of the database before anything uses it.
+// What has to be true of the database before anything uses it. What a first start does not need until its cluster is made is
+// loaded where it is used.
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { closeDatabase } from "#lib/db/client";
 import { type EmbeddedDatabase, startEmbedded } from "#lib/db/embedded";
-import { migrate } from "#lib/db/migrate";
 import { readOrMake } from "#lib/db/secret-file";
 import { directDatabaseUrl, env, requiredEnv, setEnv } from "#lib/env";
 import { EnvError, isOutage, postgresCode } from "#lib/errors";
-import { installQueues } from "#lib/queue/queues";
 
 /**
  * Starts the embedded database unless `DATABASE_URL` is set. Then sets `DATABASE_URL` and `AUTH_SECRET` for this process and
  * its children.
  *
+ * @param meanwhile called while a new embedded database is being made.
  * @returns `keep` and `stop`, which do nothing for a database of the operator's.
  * @throws EnvError if `DATABASE_URL` is set and `AUTH_SECRET` is not.
  */
-export async function prepareDatabase(): Promise<Pick<EmbeddedDatabase, "keep" | "stop">> {
+export async function prepareDatabase(meanwhile?: () => void): Promise<Pick<EmbeddedDatabase, "keep" | "stop">> {
   const { DATABASE_URL, AUTH_SECRET, DATA_DIR } = env();
   if (DATABASE_URL) {
     requiredEnv("AUTH_SECRET");
     return { keep: () => new Promise(() => {}), stop: async () => {} };
   }
-  const database = await startEmbedded(DATA_DIR);
+  const database = await startEmbedded(DATA_DIR, undefined, meanwhile);
   const secret =
     AUTH_SECRET ?? (await readOrMake(join(DATA_DIR, "auth.secret"), () => randomBytes(32).toString("base64url")));
   setEnv({ DATABASE_URL: database.url, AUTH_SECRET: secret });
@@ -32,6 +31,7 @@ export async function prepareDatabase(): Promise<Pick<EmbeddedDatabase, "keep" |
 
 /** Brings the database to this version. @returns the names of the migrations applied */
 export async function prepareSchema(): Promise<string[]> {
+  const [{ migrate }, { installQueues }] = await Promise.all([import("#lib/db/migrate"), import("#lib/queue/queues")]);
   const url = directDatabaseUrl();
   return migrate(url, () => installQueues(url));
 }
@@ -39,17 +39,20 @@ export async function prepareSchema(): Promise<string[]> {
 /**
  * Runs `work` with the database prepared, and ends this process's use of it.
  *
+ * @param meanwhile called while a new embedded database is being made.
  * @throws EnvError where the database can't be used.
  */
 export async function withDatabase<T>(
   work: (database: Pick<EmbeddedDatabase, "keep" | "stop">) => Promise<T>,
+  meanwhile?: () => void,
 ): Promise<T> {
-  const database = await prepareDatabase();
+  const database = await prepareDatabase(meanwhile);
   try {
     return await work(database);
   } catch (error) {
     throw explained(error);
   } finally {
+    const { closeDatabase } = await import("#lib/db/client");
     await closeDatabase();
     await database.stop();
   }

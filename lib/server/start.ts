@@ -10,11 +10,13 @@ import { listenForStop, runCommand, say } from "#lib/server/command";
 import { launch, program } from "#lib/server/processes";
 import { type Role, serve, startProcesses } from "#lib/server/serve";
 
-/** What the launcher is told once the database answers: what the processes need to know of it. */
-export type Reached = { variables: { DATABASE_URL: string; AUTH_SECRET: string } };
+/**
+ * What the launcher is told, one after the other: that the database answers, with what the processes need to know of it; that
+ * its schema is there; that everything is prepared.
+ */
+export type Step = { variables: { DATABASE_URL: string; AUTH_SECRET: string } } | { schema: true } | Prepared;
 
-/** What the launcher is told once everything is prepared. */
-export type Prepared = {
+type Prepared = {
   url: string;
   /** Lines to print when the processes are ready. */
   greeting: string[];
@@ -34,12 +36,13 @@ async function main(role: Role | "migrate"): Promise<number> {
   const preparing = launch([program("prepare"), role], {});
   const exit = once(preparing, "exit");
   if (role === "migrate") return (await exit)[0] ?? 1;
-  const { variables, schema } = stepsOf(preparing, exit);
+  const { variables, schema, end } = stepsOf(preparing, exit);
   const starting = startProcesses(role, {}, stopRequest, { variables, schema });
   starting.catch(() => {}); // told below, where it is not because the preparation failed
-  const prepared = await schema.catch(() => undefined);
+  const prepared = await end.catch(() => undefined);
   if (!prepared) {
-    await starting.catch(() => {}); // they are stopped by then
+    const started = await starting.catch(() => undefined); // those that failed are stopped by then
+    await started?.stop();
     return (await exit)[0] ?? 1; // it has said why it failed
   }
   const { url, greeting, dataDir } = prepared;
@@ -57,19 +60,23 @@ async function main(role: Role | "migrate"): Promise<number> {
   return 0;
 }
 
-/** What the preparing process tells, step by step. Both reject when it ends before. */
+/** What the preparing process tells, step by step. What it has not told rejects when it ends. */
 function stepsOf(preparing: ChildProcess, exit: Promise<unknown>) {
-  const reached = Promise.withResolvers<Reached["variables"]>();
-  const prepared = Promise.withResolvers<Prepared>();
-  preparing.on("message", (message: Reached | Prepared) => {
-    if ("variables" in message) reached.resolve(message.variables);
-    else prepared.resolve(message);
+  const steps = {
+    variables: Promise.withResolvers<Record<string, string>>(),
+    schema: Promise.withResolvers<void>(),
+    end: Promise.withResolvers<Prepared>(),
+  };
+  preparing.on("message", (step: Step) => {
+    if ("variables" in step) steps.variables.resolve(step.variables);
+    else if ("schema" in step) steps.schema.resolve();
+    else steps.end.resolve(step);
   });
+  for (const { promise } of Object.values(steps)) promise.catch(() => {}); // whoever awaits them has it
   exit.then(() => {
-    for (const { reject } of [reached, prepared]) reject(new Error("the preparation ended"));
+    for (const { reject } of Object.values(steps)) reject(new Error("the preparation ended"));
   });
-  for (const { promise } of [reached, prepared]) promise.catch(() => {}); // whoever awaits them has it
-  return { variables: reached.promise, schema: prepared.promise };
+  return { variables: steps.variables.promise, schema: steps.schema.promise, end: steps.end.promise };
 }
 
 await runCommand(async () => {
