@@ -264,12 +264,15 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
   throw new EnvError(`The environment is not valid.\n  ${faults.join("\n  ")}`);
 }
 
-let parsed: Env | undefined;
+let parsed: { values: Env; at: number } | undefined;
+/** Counts the changes. Each of Next's bundles has a copy of this module, and has to notice what another one sets. */
+const globals = globalThis as typeof globalThis & { spoorEnvironment?: number };
+const changes = (): number => globals.spoorEnvironment ?? 0;
 
 /** The process's environment, parsed at the first call. @throws EnvError as `parseEnv` does. */
 export function env(): Env {
-  parsed ??= parseEnv(process.env);
-  return parsed;
+  if (parsed?.at !== changes()) parsed = { values: parseEnv(process.env), at: changes() };
+  return parsed.values;
 }
 
 /** Sets variables of this process and of the children it starts (undefined unsets); they are parsed again at the next use. */
@@ -278,7 +281,7 @@ export function setEnv(values: Record<string, string | undefined>): void {
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;
   }
-  parsed = undefined;
+  globals.spoorEnvironment = changes() + 1;
 }
 
 /** The log level alone: the log is needed before the rest of the environment is known to be valid. */

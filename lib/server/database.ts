@@ -9,6 +9,19 @@ import { directDatabaseUrl, env, requiredEnv, setEnv } from "#lib/env";
 import { EnvError, isOutage, postgresCode } from "#lib/errors";
 
 /**
+ * Sets `AUTH_SECRET` for this process and its children, unless it is set: with the embedded database it is in a file beside that.
+ *
+ * @throws EnvError if `DATABASE_URL` is set and `AUTH_SECRET` is not.
+ */
+export async function prepareSecret(): Promise<string> {
+  const { DATABASE_URL, AUTH_SECRET, DATA_DIR } = env();
+  if (DATABASE_URL || AUTH_SECRET) return requiredEnv("AUTH_SECRET");
+  const secret = await readOrMake(join(DATA_DIR, "auth.secret"), () => randomBytes(32).toString("base64url"));
+  setEnv({ AUTH_SECRET: secret });
+  return secret;
+}
+
+/**
  * Starts the embedded database unless `DATABASE_URL` is set. Then sets `DATABASE_URL` and `AUTH_SECRET` for this process and
  * its children.
  *
@@ -17,15 +30,11 @@ import { EnvError, isOutage, postgresCode } from "#lib/errors";
  * @throws EnvError if `DATABASE_URL` is set and `AUTH_SECRET` is not.
  */
 export async function prepareDatabase(meanwhile?: () => void): Promise<Pick<EmbeddedDatabase, "keep" | "stop">> {
-  const { DATABASE_URL, AUTH_SECRET, DATA_DIR } = env();
-  if (DATABASE_URL) {
-    requiredEnv("AUTH_SECRET");
-    return { keep: () => new Promise(() => {}), stop: async () => {} };
-  }
+  await prepareSecret();
+  const { DATABASE_URL, DATA_DIR } = env();
+  if (DATABASE_URL) return { keep: () => new Promise(() => {}), stop: async () => {} };
   const database = await startEmbedded(DATA_DIR, undefined, meanwhile);
-  const secret =
-    AUTH_SECRET ?? (await readOrMake(join(DATA_DIR, "auth.secret"), () => randomBytes(32).toString("base64url")));
-  setEnv({ DATABASE_URL: database.url, AUTH_SECRET: secret });
+  setEnv({ DATABASE_URL: database.url });
   return database;
 }
 

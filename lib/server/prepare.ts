@@ -4,7 +4,7 @@ import "server-only";
 import { once } from "node:events";
 import { env, requiredEnv } from "#lib/env";
 import { runCommand, say } from "#lib/server/command";
-import { prepareSchema, withDatabase } from "#lib/server/database";
+import { prepareSchema, prepareSecret, withDatabase } from "#lib/server/database";
 import type { Step } from "#lib/server/start";
 
 const tell = (step: Step): void => void process.send?.(step);
@@ -21,19 +21,19 @@ await runCommand(async () => {
   const prepare = async () => {
     const { checkPrices, enableSinks, greet } = await loadRest();
     checkPrices(); // a wrong PRICES_FILE stops the start
-    const variables = { DATABASE_URL: requiredEnv("DATABASE_URL"), AUTH_SECRET: requiredEnv("AUTH_SECRET") };
-    tell({ variables });
+    const DATABASE_URL = requiredEnv("DATABASE_URL");
     if (role !== "web" && role !== "worker") {
       const applied = await prepareSchema();
       if (applied.length > 0) say(`Applied ${applied.length} migration${applied.length === 1 ? "" : "s"}.`);
       if (role === "migrate") return say("The database is up to date.");
     }
-    tell({ schema: true });
+    tell({ schema: { DATABASE_URL } });
     await enableSinks();
-    tell({ url: variables.DATABASE_URL, greeting: role === "worker" ? [] : await greet(), dataDir });
+    tell({ url: DATABASE_URL, greeting: role === "worker" ? [] : await greet(), dataDir });
     // Keeps the database until the launcher uses it, or is gone.
     if (dataDir) await Promise.race([once(process, "message"), once(process, "disconnect")]);
   };
+  tell({ variables: { AUTH_SECRET: await prepareSecret() } });
   await withDatabase(prepare, () => {
     Promise.all([loadRest(), import("#lib/db/migrate"), import("#lib/queue/queues")]).catch(() => {}); // told where they are used
   });

@@ -8,8 +8,11 @@ import { serverFolder } from "#lib/server/outputs";
 
 type Wanted = { name: string; words: string[] };
 
-/** Until when the first processes are held: they load their code while the database is made. */
-export type Hold = { variables: Promise<Record<string, string>>; schema: Promise<unknown> };
+/**
+ * Until when the first processes are held: they load their code while the database is made. `schema` has the variables that only
+ * the database decides.
+ */
+export type Hold = { variables: Promise<Record<string, string>>; schema: Promise<Record<string, string>> };
 
 const readyMs = 60_000;
 const stopMs = 14_000;
@@ -48,7 +51,7 @@ export async function supervise(
     const isHeld = hold !== undefined && restarts.length === 0;
     const child = isHeld
       ? launch([...one.words, heldWord], environment)
-      : launch(one.words, { ...environment, ...(await hold?.variables) });
+      : launch(one.words, { ...environment, ...(await hold?.variables), ...(await hold?.schema) });
     running.set(one.name, child);
     if (isHeld) await letGo(one.name, child, hold, signal);
     await ready(one.name, child, signal);
@@ -105,7 +108,7 @@ async function letGo(
   const tell = (message: Told) => child.send(message, () => {}); // one that is gone is noticed by its end
   const told = (async () => {
     tell({ variables: await hold.variables });
-    await hold.schema;
+    tell({ variables: await hold.schema });
     signal.throwIfAborted();
     tell({ go: true });
   })();

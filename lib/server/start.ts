@@ -11,10 +11,10 @@ import { launch, program } from "#lib/server/processes";
 import { type Role, serve, startProcesses } from "#lib/server/serve";
 
 /**
- * What the launcher is told, one after the other: that the database answers, with what the processes need to know of it; that
- * its schema is there; that everything is prepared.
+ * What the launcher is told, one after the other: the variables that the processes need before there is a database; that it and
+ * its schema are there; that everything is prepared.
  */
-export type Step = { variables: { DATABASE_URL: string; AUTH_SECRET: string } } | { schema: true } | Prepared;
+export type Step = { variables: { AUTH_SECRET: string } } | { schema: { DATABASE_URL: string } } | Prepared;
 
 type Prepared = {
   url: string;
@@ -64,12 +64,12 @@ async function main(role: Role | "migrate"): Promise<number> {
 function stepsOf(preparing: ChildProcess, exit: Promise<unknown>) {
   const steps = {
     variables: Promise.withResolvers<Record<string, string>>(),
-    schema: Promise.withResolvers<void>(),
+    schema: Promise.withResolvers<Record<string, string>>(),
     end: Promise.withResolvers<Prepared>(),
   };
   preparing.on("message", (step: Step) => {
     if ("variables" in step) steps.variables.resolve(step.variables);
-    else if ("schema" in step) steps.schema.resolve();
+    else if ("schema" in step) steps.schema.resolve(step.schema);
     else steps.end.resolve(step);
   });
   for (const { promise } of Object.values(steps)) promise.catch(() => {}); // whoever awaits them has it
