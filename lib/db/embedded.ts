@@ -4,8 +4,9 @@ import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "pg";
 import { freePort } from "#lib/db/ports";
-import { EnvError } from "#lib/errors";
+import { EnvError, postgresCode } from "#lib/errors";
 import { call, control, findPrograms, majorVersion, type Programs } from "./postgres-programs.ts";
 import { isPostgres } from "./process-identity.ts";
 import { acquire, countLiving } from "./reference-files.ts";
@@ -226,17 +227,34 @@ const serverSettings = {
 async function findUrl(server: Server): Promise<string | undefined> {
   const { folder, port } = await readLockFile(server);
   if (!folder || !port || resolve(folder) !== server.cluster) return undefined;
+  const base = `postgresql://spoor:${server.password}@127.0.0.1:${port}`;
+  try {
+    await connect(`${base}/spoor`).catch(async (error) => {
+      if (postgresCode(error) !== "3D000") throw error;
+      await nameDatabase(base);
+      await connect(`${base}/spoor`);
+    });
+    return `${base}/spoor`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Renames the empty database that a new cluster comes with: to create another one takes a tenth of a second. */
+const nameDatabase = (base: string): Promise<void> =>
+  connect(`${base}/template1`, async (client) => {
+    await client.query("alter database postgres rename to spoor").catch((error) => {
+      if (postgresCode(error) !== "3D000") throw error; // another start was first
+    });
+  });
+
+async function connect(url: string, use: (client: Client) => Promise<void> = async () => {}): Promise<void> {
   const { default: pg } = await import("pg"); // 7 MiB that a launcher needs only where the server has to be restarted
-  const url = `postgresql://spoor:${server.password}@127.0.0.1:${port}`;
-  const client = new pg.Client({ connectionString: `${url}/postgres`, connectionTimeoutMillis: 3000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3000 });
   client.on("error", () => {});
   try {
     await client.connect();
-    const { rowCount } = await client.query("select 1 from pg_database where datname = 'spoor'");
-    if (!rowCount) await client.query("create database spoor");
-    return `${url}/spoor`;
-  } catch {
-    return undefined;
+    await use(client);
   } finally {
     await client.end().catch(() => {});
   }
