@@ -30,3 +30,20 @@ export function forEachSlot(bits: Buffer, visit: (slot: number) => void): void {
     for (let left = bits[at] as number; left > 0; left &= left - 1) visit(at * 8 + 31 - Math.clz32(left & -left));
   }
 }
+
+/** How many slots a set has. */
+export function countSlots(bits: Buffer | undefined): number {
+  let count = 0;
+  for (let at = 0; at < (bits?.length ?? 0); at += 1) count += ones[bits?.[at] as number] as number;
+  return count;
+}
+
+/** How many bits of each byte are set. */
+const ones = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll("0", "").length);
+
+/** The slots of a set, the last one first. */
+export function slotsDown(bits: Buffer): number[] {
+  const slots: number[] = [];
+  forEachSlot(bits, (slot) => slots.push(slot));
+  return slots.reverse();
+}

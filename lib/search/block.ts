@@ -12,6 +12,9 @@ export const blockVersion = 2;
 /** The approximate number of postings in a bucket: a row of less than a kilobyte, unless a term occurs in most documents. */
 const postingsPerBucket = 256;
 
+/** About what a posting takes in a bucket. */
+export const bytesPerPosting = 4;
+
 /** Terms and the slots of their documents, sorted by both: `term * 4096 + slot`, below 2^52. */
 export type Postings = Float64Array;
 
@@ -126,17 +129,22 @@ class Reader {
   }
 
   read(): number {
-    let [number, place] = [0, 1];
-    for (;;) {
-      const byte = this.bytes[this.at++] as number;
-      if (byte < 128) return number + byte * place;
+    const { bytes } = this;
+    let byte = bytes[this.at++] as number;
+    if (byte < 128) return byte;
+    let number = byte & 127;
+    for (let place = 128; byte > 127; place *= 128) {
+      byte = bytes[this.at++] as number;
       number += (byte & 127) * place;
-      place *= 128;
     }
+    return number;
   }
 
   advance(numbers: number): void {
-    for (let n = 0; n < numbers; this.at += 1) if ((this.bytes[this.at] as number) < 128) n += 1;
+    const { bytes } = this;
+    let at = this.at;
+    for (let left = numbers; left > 0; at += 1) if ((bytes[at] as number) < 128) left -= 1;
+    this.at = at;
   }
 }
 

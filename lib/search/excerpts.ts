@@ -13,7 +13,7 @@ import { describe, type Speaker } from "#lib/search/speaker";
 import { haveParts, readTexts, type Text } from "#lib/search/sql/read";
 import { composed } from "#lib/search/terms";
 import { findIn, patternOf, type Ranges, type Unit } from "#lib/search/unit";
-import { bestWindow, type Found, rarityOf, shareOf, weigh } from "#lib/search/weigh";
+import { amountOf, bestWindow, type Found, rarityOf, shareOf, worthOf } from "#lib/search/weigh";
 
 /** What is read of one trace: of a long message the surroundings of the query's longest word, of a very long trace two documents. */
 const bounds = { maxMessages: 200, wholeCharacters: 100_000, nearCharacters: 10_000 };
@@ -183,8 +183,9 @@ async function bestOf(
     .filter(({ has, facts }) => has > 0 && (has === max || (facts === mostFacts && has >= mostOf * max)))
     .map(({ message, found, facts, has }) => {
       const { speaker, facts: own } = describe(message);
-      const said = { speaker, found, length: message.content.length };
-      const worthBy = (rarity: number[]) => weigh(said, rarity) * (own.includes("has:error") ? failure : 1) + facts;
+      const each =
+        worthOf({ speaker, found, length: message.content.length }) * (own.includes("has:error") ? failure : 1);
+      const worthBy = (rarity: number[]) => amountOf(found, rarity) * each + facts;
       const worth = weights ? worthBy(weights.map((weight) => weight * amongAll)) : 0;
       return { message, found, speaker, score: worthBy(rarity), worth, isFull: has === max };
     })

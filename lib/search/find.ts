@@ -1,7 +1,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { prisma } from "#lib/db/client";
-import { hasBit, maxSlots, orInto, setBit, slotsWith } from "#lib/search/bits";
+import { countSlots, hasBit, maxSlots, orInto, setBit, slotsWith } from "#lib/search/bits";
 import { type Bucket, bucketOf, maxDocuments, slotsOf } from "#lib/search/block";
 import { type Expanded, expand } from "#lib/search/expand";
 import type { Group, Query } from "#lib/search/query";
@@ -170,7 +170,7 @@ export function hitsIn({ blocks, heads }: Pick<Matched, "blocks" | "heads">): Hi
   const slots = Buffer.concat(found.map((block) => block.slots));
   const documents = heads.reduce((sum, head) => sum + head.documents, 0);
   // What only excludes leaves slots that no document has.
-  return { blockIds: found.map(({ id }) => id), slots, count: Math.min(countBits(slots), documents), documents };
+  return { blockIds: found.map(({ id }) => id), slots, count: Math.min(countSlots(slots), documents), documents };
 }
 
 /** The block and the slot of each hit. */
@@ -180,12 +180,6 @@ export function* hitsOf({ blockIds, slots }: Hits): Generator<[blockId: string, 
       if (hasBit(slots, place * maxDocuments + slot)) yield [id, slot];
     }
   }
-}
-
-function countBits(bytes: Buffer): number {
-  let count = 0;
-  for (const byte of bytes) for (let rest = byte; rest > 0; rest &= rest - 1) count += 1;
-  return count;
 }
 
 const maxCounted = 1000;

@@ -3,7 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
 import { freeSpace } from "#lib/db/sql/vacuum";
-import { blockVersion, bucketBits, encode } from "#lib/search/block";
+import { blockVersion, bucketBits, bytesPerPosting, encode } from "#lib/search/block";
 import { Collector, type Draft } from "#lib/search/collect";
 import { holdNext } from "#lib/search/hold";
 import { type Load, mergeBlocks } from "#lib/search/merge";
@@ -34,9 +34,6 @@ const batches: Record<Load, Batch> = {
 /** How much text is held at a time, and how much of one message is searchable. */
 const pageBytes = 2 ** 19;
 const messageCharacters = 2 ** 23;
-
-/** About what a posting takes in a bucket. */
-const bytesPerPosting = 4;
 
 /** Waits until more urgent work is done. */
 export type Yield = () => Promise<void>;

@@ -22,8 +22,11 @@ import {
 import { type Block, deleteBlocks, writeBlock } from "#lib/search/sql/write";
 import { decodeWords, Vocabulary } from "#lib/search/vocabulary";
 
-/** A block with this many postings or documents is full and no longer merged. */
-const full = { postings: 2 ** 21, documents: maxDocuments / 2 };
+/** What merges leave alone: blocks with this many postings or documents. A block that they make has at most twice that. */
+export type Full = { postings: number; documents: number };
+
+/** A full block, as a batch fills it: four megabytes, so that one is written in a second. */
+const full: Full = { postings: 2 ** 21, documents: maxDocuments / 2 };
 /** Whether uploads arrive, so that the index does as little as it can. */
 export type Load = "idle" | "busy";
 
@@ -36,21 +39,33 @@ const fanIn: Record<Load, number> = { idle: 4, busy: 8 };
 const sliceBits = 6;
 
 /** Merges blocks of a user where there are several of about one size. @returns how many postings the former ones had */
-export async function mergeBlocks(tx: PoolClient, userId: string, load: Load): Promise<number> {
+export const mergeBlocks = (tx: PoolClient, userId: string, load: Load): Promise<number> =>
+  mergeAlike(tx, userId, { least: fanIn[load], full });
+
+/**
+ * Merges `least` blocks or more of about one size that are not full.
+ *
+ * @param options.proceed is awaited before each part of a merge; if it throws, nothing is merged.
+ * @returns how many postings the former ones had
+ */
+export async function mergeAlike(
+  tx: PoolClient,
+  userId: string,
+  { least, full, proceed }: { least: number; full: Full; proceed?: () => Promise<void> },
+): Promise<number> {
   const small = await readSmallBlocks(tx, userId, full);
-  const least = fanIn[load];
   const alike = ({ postings, version }: Block) =>
     `${version} ${Math.floor(Math.log2(postings + 1) / Math.log2(least))}`;
   const bySize = [...Map.groupBy(small, alike).values()];
   const blocks = bySize.find(({ length }) => length >= least);
   if (!blocks) return 0;
-  const former = withinOne(blocks);
-  await rewriteBlocks(tx, userId, former);
+  const former = withinOne(blocks, full);
+  await rewriteBlocks(tx, userId, former, proceed);
   return former.reduce((sum, { postings }) => sum + postings, 0);
 }
 
 /** As many of the blocks as fit into one: at least two, since none of them is full. */
-function withinOne(blocks: Block[]): Block[] {
+function withinOne(blocks: Block[], full: Full): Block[] {
   let [documents, postings] = [0, 0];
   return blocks.filter((block) => {
     documents += block.documents;
@@ -60,10 +75,15 @@ function withinOne(blocks: Block[]): Block[] {
 }
 
 /** Rewrites blocks as one, without the postings of traces that were deleted or indexed again since. */
-export async function rewriteBlocks(tx: PoolClient, userId: string, blocks: Block[]): Promise<void> {
+export async function rewriteBlocks(
+  tx: PoolClient,
+  userId: string,
+  blocks: Block[],
+  proceed: () => Promise<void> = async () => {},
+): Promise<void> {
   const moved = await readLiveDocuments(tx, userId, blockIds(blocks));
   if (moved.length > 0) {
-    const { buckets, ...head } = await mergePostings(tx, userId, blocks, moved);
+    const { buckets, ...head } = await mergePostings(tx, userId, blocks, { moved, proceed });
     const version = Math.min(...blocks.map((block) => block.version));
     const id = await writeBlock(tx, userId, { ...head, version, documents: moved.length }, buckets);
     await moveDocuments(tx, userId, id, moved);
@@ -78,7 +98,7 @@ async function mergePostings(
   tx: PoolClient,
   userId: string,
   blocks: Block[],
-  moved: Moved[],
+  { moved, proceed }: { moved: Moved[]; proceed: () => Promise<void> },
 ): Promise<{ bits: number; postings: number; buckets: Bucket[] }> {
   const newSlots = new Map(blocks.map(({ id }) => [id, new Map<number, number>()]));
   for (const [newSlot, { blockId, slot }] of moved.entries()) newSlots.get(blockId)?.set(slot, newSlot);
@@ -91,6 +111,7 @@ async function mergePostings(
     vocabulary.addAll(decodeWords(postings));
   let postings = 0;
   for (let n = 0; n < 2 ** slice; n += 1) {
+    await proceed();
     const rows = await readBucketSlice(tx, userId, blocks, { n, bits: slice });
     const sorted = sortMoved(rows, blocks, newSlots);
     postings += sorted.length;

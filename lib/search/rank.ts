@@ -2,7 +2,7 @@
 // words that stand beside each other as in the query.
 import "server-only";
 import type { PoolClient } from "pg";
-import { forEachSlot, hasBit, setBit, slotsWith } from "#lib/search/bits";
+import { countSlots, forEachSlot, hasBit, maxSlots, setBit, slotsDown, slotsWith } from "#lib/search/bits";
 import { maxDocuments } from "#lib/search/block";
 import { type Match, type Matched, readTerms, type Terms } from "#lib/search/find";
 import { isFact, type Query } from "#lib/search/query";
@@ -23,16 +23,10 @@ export function weightsOf({ blocks, heads, units, groups }: Matched): number[] {
   const optional = new Set(groups.flatMap((group) => (group.optional ? group.units : [])));
   return units.map((unit, at) => {
     if (isFact(unit)) return 0;
-    const having = blocks.reduce((sum, { ofUnits }) => sum + countOf(ofUnits[at]), 0);
+    const having = blocks.reduce((sum, { ofUnits }) => sum + countSlots(ofUnits[at]), 0);
     const rarity = Math.log(1 + (documents - having + 0.5) / (having + 0.5));
     return optional.has(unit) ? rarity * worth.filler : rarity;
   });
-}
-
-function countOf(bits: Buffer | undefined): number {
-  let count = 0;
-  for (const byte of bits ?? []) for (let rest = byte; rest > 0; rest &= rest - 1) count += 1;
-  return count;
 }
 
 /**
@@ -89,12 +83,13 @@ export async function rank(
   const read = await readTerms(tx, userId, foundHeads, (place) => scoredAt(place).flatMap(({ terms }) => terms.flat()));
   const hits: number[] = [];
   const scores: number[] = [];
+  const ofBlock = new Float64Array(maxDocuments);
   for (const [place, { slots, ofUnits }] of found.entries()) {
     const terms = read[place] as Terms;
-    const ranked = place < wholes ? slotsIn(slots) : slotsOfAny(ofTitles, terms).filter((slot) => hasBit(slots, slot));
+    const ranked = slotsDown(place < wholes ? slots : both(slots, slotsOfAny(ofTitles, terms)));
     if (ranked.length === 0) continue;
-    const ofBlock = scoresOf(ofUnits, weights, scoredAt(place), terms);
-    for (const slot of ranked.sort((a, b) => b - a)) {
+    scoreInto(ofBlock, ofUnits, weights, scoredAt(place), terms);
+    for (const slot of ranked) {
       hits.push(place * maxDocuments + slot);
       scores.push(ofBlock[slot] as number);
     }
@@ -111,30 +106,27 @@ function countNewest(found: Match[], enough: number): number {
   let hits = 0;
   const beyond = found.findIndex(({ slots }) => {
     if (hits >= enough) return true;
-    hits += countOf(slots);
+    hits += countSlots(slots);
     return false;
   });
   return beyond === -1 ? found.length : beyond;
 }
 
-function slotsIn(bits: Buffer): number[] {
-  const slots: number[] = [];
-  forEachSlot(bits, (slot) => slots.push(slot));
+/** The slots that have all terms of an alternative of any. */
+function slotsOfAny(scored: Scored[], read: Terms): Buffer {
+  const slots = Buffer.alloc(maxSlots);
+  for (const { terms } of scored) forEachOf(terms, read, (slot) => setBit(slots, slot, true));
   return slots;
 }
 
-/** The slots that have all terms of an alternative of any. */
-function slotsOfAny(scored: Scored[], read: Terms): number[] {
-  const slots = new Set<number>();
-  for (const { terms } of scored) forEachOf(terms, read, (slot) => slots.add(slot));
-  return [...slots];
-}
+/** The slots that two sets have. */
+const both = (bits: Buffer, others: Buffer): Buffer => bits.map((byte, at) => byte & (others[at] as number)) as Buffer;
 
 /** The places of the best scores, the best first; of equals the first. A search has tens of thousands, and shows some. */
 function best(scores: Float64Array, limit: number): number[] {
   const least = scores.toSorted()[Math.max(0, scores.length - limit)] ?? 0;
   const places: number[] = [];
-  for (const [at, score] of scores.entries()) if (score >= least) places.push(at);
+  for (let at = 0; at < scores.length; at += 1) if ((scores[at] as number) >= least) places.push(at);
   return places.sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b).slice(0, limit);
 }
 
@@ -175,14 +167,20 @@ function pairsOf(units: Unit[], weights: number[]): { pair: number; weight: numb
   });
 }
 
-function scoresOf(ofUnits: Match["ofUnits"], weights: number[], scored: Scored[], read: Terms): Float64Array {
-  const scores = new Float64Array(maxDocuments);
+/** Writes the score of each slot of a block to `scores`. */
+function scoreInto(
+  scores: Float64Array,
+  ofUnits: Match["ofUnits"],
+  weights: number[],
+  scored: Scored[],
+  read: Terms,
+): void {
+  scores.fill(0);
   const adder = (value: number) => (slot: number) => {
     scores[slot] = (scores[slot] as number) + value;
   };
   for (const [at, bits] of ofUnits.entries()) if (bits) forEachSlot(bits, adder((weights[at] as number) * worth.other));
   for (const { terms, adds } of scored) forEachOf(terms, read, adder(adds));
-  return scores;
 }
 
 /** Calls `visit` once with each slot that has all terms of one of some alternatives. */

@@ -3,6 +3,7 @@ import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pool } from "#lib/db/client";
 import { log } from "#lib/log";
+import { compactNext } from "#lib/search/compact";
 import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";
 import { markOutdated } from "#lib/search/sql/merge";
@@ -21,6 +22,8 @@ const settledSeconds = 2.5;
 const pauses = { usually: 1, overloaded: 10, overloadedSeconds: 15 };
 /** Uploads count as arriving for this long after one was stored. */
 const arrivingSeconds = 3;
+/** Blocks are compacted once nothing was indexed for so long. */
+const calmMs = 30_000;
 /** Under constant load the index is purged of deleted sessions at most this often. */
 const purgeMs = 10_000;
 
@@ -35,8 +38,12 @@ type Load = { uploadsWait: () => Promise<boolean>; jobsRun: () => boolean };
 export async function keepIndexing(signal: AbortSignal, load: Load): Promise<void> {
   let purgedAt = 0;
   let isCurrent = false;
+  let [isCompact, indexedAt] = [false, performance.now()];
+  const isCalm = async () => !(signal.aborted || load.jobsRun() || (await load.uploadsWait()));
   const work = async () => {
     const { isIdle, pauseMs } = await indexBatch(load);
+    if (!isIdle) [isCompact, indexedAt] = [false, performance.now()];
+    if (!isCompact && performance.now() - indexedAt > calmMs) isCompact = !(await compactNext(isCalm));
     // Once nothing waits, what an earlier version indexed is indexed again, block by block.
     if (isIdle && !isCurrent) isCurrent = !(await markOutdated(pool()));
     if (!isIdle && performance.now() - purgedAt < purgeMs) return pauseMs;

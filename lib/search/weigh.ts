@@ -27,21 +27,19 @@ export function shareOf({ each }: Found, weights?: number[]): number {
   return total === 0 ? 0 : sum(each.map((ranges, unit) => (ranges.length > 0 ? weightOf(unit) : 0))) / total;
 }
 
-/** The score of a message. */
-export function weigh(
-  { speaker, found, length }: { speaker: Speaker; found: Found; length: number },
-  rarity: number[],
-): number {
+/** What a message's words are worth by who says them, where they stand, and how long it is. */
+export function worthOf({ speaker, found, length }: { speaker: Speaker; found: Found; length: number }): number {
   const units = found.each.length;
-  const base = sum(
-    found.each.map((ranges, unit) => (ranges.length > 0 ? saturated(ranges.length) * (rarity[unit] ?? 0) : 0)),
-  );
   const nearness = units > 1 ? (bestWindow(found, near)?.[1] ?? 0) / units : 1;
   // Of two long messages with the same words the shorter one is about them.
   const focus = 1 / (1 + Math.log10(1 + Math.max(0, length - 1500) / 2000));
   const order = isInOrder(found) ? 1.15 : 1;
-  return base * worth[speaker] * (0.5 + nearness) * order * (0.6 + 0.4 * focus);
+  return worth[speaker] * (0.5 + nearness) * order * (0.6 + 0.4 * focus);
 }
+
+/** How much of the query's words a message has, by their rarity. */
+export const amountOf = ({ each }: Found, rarity: number[]): number =>
+  sum(each.map((ranges, unit) => (ranges.length > 0 ? saturated(ranges.length) * (rarity[unit] ?? 0) : 0)));
 
 /** Whether two neighbouring words of the query stand beside each other in the same order. */
 const isInOrder = ({ each }: Found) =>
@@ -53,21 +51,36 @@ const isInOrder = ({ each }: Found) =>
 const saturated = (times: number) => 1 + 0.2 * Math.log2(times);
 const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0);
 
+/** Of so many places from each on is looked which ones are near it. */
+const maxNear = 40;
+
 /** Where the most units stand within so many characters, and how many. */
 export function bestWindow({ each }: Found, size: number): [start: number, units: number] | undefined {
-  const places = each
-    .flatMap((ranges, unit) => ranges.map(([start, end]) => ({ start, end, unit })))
-    .toSorted((a, b) => a.start - b.start);
+  const places = placesOf(each);
   let best: [number, number] | undefined;
-  for (const [at, { start }] of places.entries()) {
-    const seen = new Set<number>();
-    for (let next = at; next < places.length && next < at + 40; next += 1) {
-      const place = places[next] as (typeof places)[number];
+  for (let at = 0; at < places.length; at += 1) {
+    const { start } = places[at] as Place;
+    // A query has at most 32 units: a bit for each.
+    let seen = 0;
+    let count = 0;
+    const end = Math.min(places.length, at + maxNear);
+    for (let next = at; next < end; next += 1) {
+      const place = places[next] as Place;
       if (place.end > start + size) break;
-      seen.add(place.unit);
+      const bit = 1 << place.unit;
+      if ((seen & bit) === 0) count += 1;
+      seen |= bit;
     }
-    if (seen.size > (best?.[1] ?? 0)) best = [start, seen.size];
+    if (count > (best?.[1] ?? 0)) best = [start, count];
     if (best?.[1] === each.length) break;
   }
   return best;
 }
+
+type Place = { start: number; end: number; unit: number };
+
+/** The places of all units, in the order of the text. */
+const placesOf = (each: Ranges[]): Place[] =>
+  each
+    .flatMap((ranges, unit) => ranges.map(([start, end]) => ({ start, end, unit })))
+    .sort((a, b) => a.start - b.start);

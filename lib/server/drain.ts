@@ -16,6 +16,7 @@ import { sendHeartbeat, substituteId } from "#lib/observability/heartbeat";
 import { settleProjects } from "#lib/projects/settle";
 import { superviseQueues, takeOne } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
+import { compactNext } from "#lib/search/compact";
 import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";
 import { housekeepHourly } from "#lib/server/housekeeping";
@@ -62,6 +63,7 @@ async function drain(seconds: number): Promise<{ processed: number; drained: boo
   await maskStored(maskingSeconds);
   while (performance.now() < deadline && (await indexNext()) > 0);
   while (performance.now() < deadline && (await purgeNext()));
+  while (performance.now() < deadline && (await compactNext(async () => performance.now() < deadline)));
   await forwardDue(AbortSignal.timeout(forwardSeconds * 1000));
   await removeObjects(removalSeconds).catch((error) => log.warn({ err: error }, "objects could not be deleted"));
   await housekeepHourly();

@@ -1,6 +1,7 @@
 // `npm run bench:read [-- --messages N] [-- --session N] [-- --json]`: how fast reading is with a million messages stored.
 import { parseArgs } from "node:util";
 import { closeDatabase, pool } from "#lib/db/client";
+import { hasLooseBlocks } from "#lib/search/compact";
 import { countPending } from "#lib/search/find";
 import { fill } from "../../prisma/fill.ts";
 import { loadTexts } from "./corpus.ts";
@@ -218,6 +219,14 @@ async function reader(client: Reader): Promise<Row[]> {
   return [boundRow("reader", what, p95, bounds.reader, showMs)];
 }
 
+/** Waits until the index is compacted, as it is half a minute after everything is searchable. */
+async function compacted(): Promise<string> {
+  const startedAt = performance.now();
+  while (await hasLooseBlocks()) await new Promise((resolve) => setTimeout(resolve, 500));
+  const { rows } = await pool().query("select count(*)::int as blocks from search_block");
+  return `${rows[0].blocks} blocks after ${Math.round((performance.now() - startedAt) / 1000)} s`;
+}
+
 /** Waits until everything is searchable. @returns messages indexed per second, with nothing else running */
 async function indexed(spoor: Spoor, startedAt: number): Promise<string> {
   while ((await countPending(spoor.userId)) > 0) await new Promise((resolve) => setTimeout(resolve, 200));
@@ -237,6 +246,7 @@ try {
     if (written % 100_000 < 10_100) process.stderr.write(`${written} messages…\n`);
   });
   process.stderr.write(`indexing… ${await indexed(spoor, startedAt)}\n`);
+  process.stderr.write(`compacting… ${await compacted()}\n`);
   await pool().query("vacuum analyze trace, message, search_bucket, search_document");
   const client = await signIn(spoor);
   process.stderr.write("list, search, reader…\n");

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool, transaction } from "#lib/db/client";
+import { compactNext } from "#lib/search/compact";
 import { countPending } from "#lib/search/find";
 import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";
@@ -137,6 +138,25 @@ describe("the indexer", () => {
        where trace.id = trace_id and source_id = 's3'`,
     );
     expect(left[0].documents).toBe(0);
+  });
+
+  test("compacts blocks that no merge has taken, unless it is interrupted", async () => {
+    for (const n of [1, 2, 3, 4, 5]) {
+      await send({ sourceId: `s${n}`, messages: messages(`alpha number${n}`) });
+      await indexNext(0, undefined, "busy");
+    }
+    const blocks = async () => (await pool().query("select count(*)::int as count from search_block")).rows[0].count;
+    const found = async () => [await search("alpha"), await search("number3"), await search("numb")];
+    const before = await found();
+    expect([before[0]?.length, before[1], before[2]?.length]).toEqual([5, ["s3"], 5]);
+    expect([await compactNext(async () => false), await blocks()]).toEqual([false, 5]);
+    await deleteTrace(userId, await idOf("s5"), operator);
+    expect([await compactNext(), await blocks(), await compactNext()]).toEqual([true, 1, false]);
+    expect(await found()).toEqual([
+      before[0]?.filter((id) => id !== "s5"),
+      ["s3"],
+      before[2]?.filter((id) => id !== "s5"),
+    ]);
   });
 
   test("merges later while uploads arrive", async () => {

@@ -20,6 +20,27 @@ export async function readSmallBlocks(
   return rows;
 }
 
+/**
+ * A user with `least` blocks or more of about one size, of those with less than so much in them. SQL: groups by a logarithm, by the
+ * users of all blocks.
+ */
+export async function findUserToCompact(
+  db: Queryable,
+  {
+    postings,
+    documents,
+    least,
+    except = [],
+  }: { postings: number; documents: number; least: number; except?: string[] },
+): Promise<{ userId: string } | undefined> {
+  const { rows } = await db.query<{ userId: string }>(
+    `select user_id as "userId" from search_block where postings < $1 and documents < $2 and user_id <> all($4::uuid[])
+     group by user_id, version, floor(log($3::numeric, postings + 1)) having count(*) >= $3::int limit 1`,
+    [postings, documents, least, except],
+  );
+  return rows[0];
+}
+
 /** A document's former place, in the order of its new slots. */
 export type Moved = { blockId: string; slot: number };
 

@@ -1,0 +1,46 @@
+// While nothing arrives, full blocks are merged once more: a search reads a row of each block for each of its terms, and a million
+// messages fill a hundred blocks.
+import "server-only";
+import { pool } from "#lib/db/client";
+import { freeSpace } from "#lib/db/sql/vacuum";
+import { bytesPerPosting, maxDocuments } from "#lib/search/block";
+import { holdNext } from "#lib/search/hold";
+import { type Full, mergeAlike } from "#lib/search/merge";
+import { findUserToCompact } from "#lib/search/sql/merge";
+import { withIndexLock } from "#lib/search/sql/write";
+
+/** A compacted block has four to eight million postings: some 3,000 sessions. Making one takes about two seconds and 100 MB. */
+const compacted: Full = { postings: 2 ** 22, documents: maxDocuments / 2 };
+/** So many blocks of about one size become one. */
+const least = 4;
+
+/** Thrown by what `compactNext` is given, to end it. */
+class Interrupted extends Error {}
+
+/** Whether there are blocks to compact. */
+export const hasLooseBlocks = async (): Promise<boolean> =>
+  (await findUserToCompact(pool(), { ...compacted, least })) !== undefined;
+
+/**
+ * Merges the blocks of one user once, in one transaction. Safe to be killed.
+ *
+ * @param mayProceed is asked before each 64th part; once it says no, nothing is merged.
+ * @returns whether something was merged, so that there may be more; false too where another process holds the index.
+ */
+export async function compactNext(mayProceed: () => Promise<boolean> = async () => true): Promise<boolean> {
+  if (!(await hasLooseBlocks())) return false; // nearly always, and without a transaction
+  const proceed = async () => {
+    if (!(await mayProceed())) throw new Interrupted();
+  };
+  const merging = withIndexLock(async (tx) => {
+    const found = await holdNext(tx, (except) => findUserToCompact(tx, { ...compacted, least, except }));
+    return found ? mergeAlike(tx, found.userId, { least, full: compacted, proceed }) : 0;
+  });
+  const merged = await merging.catch((error) => {
+    if (error instanceof Interrupted) return 0;
+    throw error;
+  });
+  if (!merged) return false;
+  await freeSpace("search_bucket", merged * bytesPerPosting);
+  return true;
+}
