@@ -52,16 +52,23 @@ export async function readExcerpts(userId: string, traceIds: string[], query: Qu
 /** What a search found by the index; `weights` of its words among all traces. */
 type Searched = { query: Query; matched: Matched; weights?: number[] };
 
-/** As `readExcerpts`, in a search's own snapshot, with scores by the weights of the query's words. */
-export async function readBest(
+/**
+ * As `readExcerpts`, in a search's own snapshot, with scores by the weights of the query's words.
+ *
+ * @param beside what the database does meanwhile, while this process looks through the texts.
+ */
+export async function readBest<T>(
   tx: PoolClient,
   userId: string,
   traceIds: string[],
   search: Required<Searched>,
-): Promise<Map<string, Excerpts>> {
+  beside: () => Promise<T>,
+): Promise<[Map<string, Excerpts>, T]> {
   const { query, weights } = search;
-  if (query.units.length === 0 || query.scope === "title" || traceIds.length === 0) return new Map();
-  return excerptsOf(await readMatches(tx, userId, traceIds, search), query, weightsOfUnits(query, weights));
+  const isRead = query.units.length > 0 && query.scope !== "title" && traceIds.length > 0;
+  const texts = isRead ? await readMatches(tx, userId, traceIds, search) : [];
+  const other = beside();
+  return Promise.all([excerptsOf(texts, query, weightsOfUnits(query, weights)), other]);
 }
 
 /** The weights of the units that texts show: those of all groups, without facts and what is excluded. */

@@ -143,16 +143,23 @@ const bestCursor = z.tuple([z.literal("best"), z.int().min(0).max(10_000)]);
 /** A page in the order of a ranking, which is made anew for each. */
 async function bestPage(userId: string, { q, ...plain }: Selection, page: PageRequest): Promise<ListedPage> {
   const offset = page.cursor ? decodeCursor(bestCursor, page.cursor)[1] : 0;
-  const { traces: ranked, ...ranking } = await rankTraces(userId, { q, ...plain }, page);
-  let ids = ranked.slice(offset, offset + page.limit).map(({ id }) => id);
-  const read = () => {
+  const read = (ids: string[]) => {
     const bounds = { limit: ids.length, maxBytes: limits.traces.listPageBytes };
     return readBoundedRows(userId, { ...plain, ids }, bounds);
   };
-  let { rows, isCut } = await read();
+  // Of a first page it is known which traces it has before their order is.
+  let early: ReturnType<typeof read> | undefined;
+  const onFirst = (ids: string[], areAll: boolean) => {
+    if (offset > 0 || !(ids.length === page.limit || (areAll && ids.length < page.limit))) return;
+    early = read(ids);
+    early.catch(() => {}); // whoever awaits it has it
+  };
+  const { traces: ranked, ...ranking } = await rankTraces(userId, { q, ...plain }, { ...page, onFirst });
+  let ids = ranked.slice(offset, offset + page.limit).map(({ id }) => id);
+  let { rows, isCut } = await (early ?? read(ids));
   while (isCut && ids.length > 1) {
     ids = ids.slice(0, Math.ceil(ids.length / 2));
-    ({ rows, isCut } = await read());
+    ({ rows, isCut } = await read(ids));
   }
   const byId = new Map(rows.map((row) => [row.id, presentListed(row)]));
   const end = offset + ids.length;

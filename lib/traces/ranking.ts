@@ -21,6 +21,12 @@ const maxSelected = 2000;
 /** The texts of so many of the first traces decide their order. */
 const maxRead = 20;
 
+/**
+ * `countUpTo`: how many traces are counted. `onFirst` gets the traces whose texts decide their order, at most 20 and not in it
+ * yet, and whether these are all: what else is wanted of them can be read meanwhile.
+ */
+type Options = { countUpTo?: number | undefined; onFirst?: (ids: string[], areAll: boolean) => void };
+
 type RankedTrace = { id: string; score: number };
 
 /**
@@ -43,16 +49,16 @@ export type Ranking = {
 export async function rankTraces(
   userId: string,
   { q = "", ...given }: Selection,
-  { countUpTo = 0 } = {},
+  options: Options = {},
 ): Promise<Ranking> {
   return heavyRead(userId, async (tx) => {
     const search = searchFor(userId, q, given);
     const matched = await matchBlocks(tx, userId, search.query);
-    if (hitsIn(matched).count > 0) return rankIn(tx, search, matched, countUpTo);
+    if (hitsIn(matched).count > 0) return rankIn(tx, search, matched, options);
     const corrected = await correctIn(tx, userId, q, matched);
-    if (corrected === undefined) return rankIn(tx, search, matched, countUpTo);
+    if (corrected === undefined) return rankIn(tx, search, matched, options);
     const meant = searchFor(userId, corrected, given);
-    return { ...(await rankIn(tx, meant, await matchBlocks(tx, userId, meant.query), countUpTo)), corrected };
+    return { ...(await rankIn(tx, meant, await matchBlocks(tx, userId, meant.query), options)), corrected };
   });
 }
 
@@ -63,7 +69,12 @@ function searchFor(userId: string, q: string, given: Omit<Selection, "q">): Sear
 
 type Search = { userId: string; selection: PlainSelection; query: Query };
 
-async function rankIn(tx: PoolClient, search: Search, matched: Matched, countUpTo: number): Promise<Ranking> {
+async function rankIn(
+  tx: PoolClient,
+  search: Search,
+  matched: Matched,
+  { countUpTo = 0, onFirst }: Options,
+): Promise<Ranking> {
   const { userId, selection, query } = search;
   const weights = weightsOf(matched);
   let hits = hitsIn(matched);
@@ -81,13 +92,11 @@ async function rankIn(tx: PoolClient, search: Search, matched: Matched, countUpT
   const disproved =
     isPartial || unprovenOf(query).length === 0 ? new Set() : await disprovedOf(tx, { userId, query, hits }, traces);
   traces = traces.filter(({ id }) => !disproved.has(id));
-  const found = await readBest(
-    tx,
-    userId,
-    traces.slice(0, maxRead).map(({ id }) => id),
-    { query, matched, weights },
-  );
-  const all = isPartial || countUpTo === 0 ? [] : await listHits(tx, { ...search, hits }, { limit: countUpTo });
+  const first = traces.slice(0, maxRead).map(({ id }) => id);
+  onFirst?.(first, first.length === traces.length);
+  const isCounted = !isPartial && countUpTo > 0;
+  const countAll = async () => (isCounted ? listHits(tx, { ...search, hits }, { limit: countUpTo }) : []);
+  const [found, all] = await readBest(tx, userId, first, { query, matched, weights }, countAll);
   const count = all.filter((id) => !disproved.has(id)).length;
   return { traces: reorder(traces, found), found, isPartial, count: isPartial ? traces.length : count };
 }

@@ -45,17 +45,9 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const max = given.q ? maxFound : maxCounted;
   const selection = listed(filter);
   const folded = selection.families === true;
+  const projects = valuesOf(given, "projectId");
   const reading = Promise.all([
-    readPage(user.id, request, max + 1).then(async (page) => {
-      const around = [
-        excerptsOf(user.id, page, searchedFor(given, page.ranking)),
-        readKin(user.id, page.traces, folded),
-        branchesOf(user.id, page.traces),
-        readStandings(user.id, page.traces),
-      ] as const;
-      const [excerpts, kin, branches, standings] = await Promise.all(around);
-      return { ...page, excerpts, kin, branches, standings };
-    }),
+    readPage(user.id, request, max + 1).then((page) => readAround(user.id, page, { given, folded, projects })),
     order === "best" ? undefined : countTraces(user.id, selection, max + 1),
     folded ? countTraces(user.id, shown(filter), max + 1) : undefined,
     given.q ? countPending(user.id) : 0,
@@ -68,13 +60,11 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   });
   if (!read) return <TooLong given={given} />;
   const [page, counted, withChildren, lag, parent, trivial, views] = read;
-  const { traces, nextCursor, ignored, ranking, excerpts, kin, branches, standings } = page;
+  const { traces, nextCursor, ignored, ranking, excerpts, kin, branches, standings, labels } = page;
   const count = counted ?? ranking?.count ?? 0;
   const all = withChildren ?? count;
   const isFiltered = Object.keys(given).length > 0;
   if (traces.length === 0 && !isFiltered && !cursor && ignored.length === 0) return <Connect />;
-  const projects = valuesOf(given, "projectId");
-  const labels = await readLabels(user.id, [...traces.map(({ projectId }) => projectId), ...projects]);
   const names = new Map([...labels].map(([id, label]) => [id, labelText(label)]));
   const [first] = traces;
   after(warmUp);
@@ -134,6 +124,21 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
       <ListKeys />
     </>
   );
+}
+
+type Around = { given: ListRequest["given"]; folded: boolean; projects: string[] };
+
+/** What a page shows of its sessions beside their own rows. */
+async function readAround<Page extends Found>(userId: string, page: Page, { given, folded, projects }: Around) {
+  const [{ traces }, excerpts, kin, branches, standings, labels] = await Promise.all([
+    withPullRequests(userId, page),
+    excerptsOf(userId, page, searchedFor(given, page.ranking)),
+    readKin(userId, page.traces, folded),
+    branchesOf(userId, page.traces),
+    readStandings(userId, page.traces),
+    readLabels(userId, [...page.traces.map(({ projectId }) => projectId), ...projects]),
+  ]);
+  return { ...page, traces, excerpts, kin, branches, standings, labels };
 }
 
 /** Where the sessions are that the list leaves out because there is nothing in them. */
@@ -249,11 +254,11 @@ async function readPage(
 ) {
   try {
     const page = await listPage(userId, listed(filter), { cursor, limit, order, sort, countUpTo });
-    return { ...(await withPullRequests(userId, page)), ignored };
+    return { ...page, ignored };
   } catch (error) {
     if (!(error instanceof SpoorError && error.code === "invalid_request")) throw error;
     const page = await listPage(userId, listed(filter), { limit, order, sort, countUpTo });
-    return { ...(await withPullRequests(userId, page)), ignored: [...ignored, "cursor"] };
+    return { ...page, ignored: [...ignored, "cursor"] };
   }
 }
 
@@ -261,7 +266,7 @@ async function readPage(
 const searchedFor = (given: ListRequest["given"], ranking?: { corrected?: string }): ListRequest["given"] =>
   ranking?.corrected ? { ...given, q: ranking.corrected } : given;
 
-type Found = { traces: ListedTrace[]; ranking?: { found: Map<string, Excerpts> } };
+type Found = { traces: ListedTrace[]; ranking?: { found: Map<string, Excerpts>; corrected?: string } };
 
 /** The excerpts of a page's sessions: an order by the best match has read the first ones'. */
 async function excerptsOf(userId: string, { traces, ranking }: Found, { q }: ListRequest["given"]) {
