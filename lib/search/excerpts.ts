@@ -12,8 +12,8 @@ import type { Query } from "#lib/search/query";
 import { describe, type Speaker } from "#lib/search/speaker";
 import { haveParts, readTexts, type Text } from "#lib/search/sql/read";
 import { composed } from "#lib/search/terms";
-import { findIn, patternOf, type Ranges, type Unit } from "#lib/search/unit";
-import { amountOf, bestWindow, type Found, rarityOf, shareOf, worthOf } from "#lib/search/weigh";
+import { type Found, findIn, patternOf, type Ranges, type Unit } from "#lib/search/unit";
+import { amountOf, bestWindow, rarityOf, shareOf, worthOf } from "#lib/search/weigh";
 
 /** What is read of one trace: of a long message the surroundings of the query's longest word, of a very long trace two documents. */
 const bounds = { maxMessages: 200, wholeCharacters: 100_000, nearCharacters: 10_000 };
@@ -38,7 +38,7 @@ const maxFindingMs = 500;
  * has of the query. After two seconds there are none.
  */
 export async function readExcerpts(userId: string, traceIds: string[], query: Query): Promise<Map<string, Excerpts>> {
-  if (query.units.length === 0 || query.scope === "title") return new Map();
+  if (query.units.length === 0 || query.scope === "title" || traceIds.length === 0) return new Map();
   const find = async (tx: PoolClient) =>
     readMatches(tx, userId, traceIds, { query, matched: await matchBlocks(tx, userId, query) });
   const read = heavyRead(userId, find, { seconds: 2 });
@@ -236,7 +236,18 @@ function excerptOf({ message: { position, role, content }, speaker, found }: Jud
   const cut = firstWords(line, length).toWellFormed().replaceAll("\ufffd", "").trim();
   const hasBefore = from > 0 || led.length < lead.length;
   const text = `${hasBefore ? "…" : ""}${cut}${line.length > length || to < whole.length ? "…" : ""}`;
-  return { position, role, speaker, text, ranges: findIn(text, query).ranges };
+  return { position, role, speaker, text, ranges: together(text, findIn(text, query).ranges) };
+}
+
+/** Ranges with nothing but spaces between them as one: a line in which every word is marked is read as one mark. */
+function together(text: string, ranges: Ranges): Ranges {
+  const joined: Ranges = [];
+  for (const [start, end] of ranges) {
+    const last = joined.at(-1);
+    if (last && text.slice(last[1], start).trim() === "") last[1] = end;
+    else joined.push([start, end]);
+  }
+  return joined;
 }
 
 /** A word longer than that is cut in two: an address, or a language that puts no spaces. */

@@ -1,6 +1,7 @@
 // Longer words that begin with a word of a query, by the words that stand in each block.
 import "server-only";
 import type { PoolClient } from "pg";
+import { largest } from "#lib/search/largest";
 import { type BlockHead, readBlockHeads, readBucketRanges, readBuckets } from "#lib/search/sql/read";
 import { fold, inField, termOfWord } from "#lib/search/terms";
 import type { Unit } from "#lib/search/unit";
@@ -58,8 +59,8 @@ function expansionOf(beginning: string, ofBlocks: Buffer[], field: Unit["field"]
   return { words: kept, terms: found.map((own) => own.filter((word) => meant.has(word)).map(termOf)) };
 }
 
-/** In so many of the largest blocks words are looked for that are suggested for a single letter or two. */
-const maxBlocks = 6;
+/** In the largest blocks with so many documents words are looked for that are suggested for a single letter or two. */
+const maxDocuments = 3000;
 
 /** The most frequent words that begin so, as they were first seen. */
 export async function suggestWords(
@@ -82,10 +83,7 @@ export async function suggestWords(
       : await readBucketRanges(
           tx,
           userId,
-          heads
-            .toSorted((a, b) => b.documents - a.documents)
-            .slice(0, maxBlocks)
-            .map(({ id, bits }) => ({ id, range: bucketsOfLetter(lower, bits) })),
+          largest(heads, maxDocuments).map(({ id, bits }) => ({ id, range: bucketsOfLetter(lower, bits) })),
         );
   const counts = new Map<string, { word: string; documents: number }>();
   for (const { word, documents } of read.flatMap((postings) => decodeWords(postings, lower))) {

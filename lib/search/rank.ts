@@ -81,8 +81,10 @@ export async function rank(
   const ofTitles = scored.filter(({ isTitle }) => isTitle);
   const scoredAt = (place: number) => (place < wholes ? scored : ofTitles);
   const read = await readTerms(tx, userId, foundHeads, (place) => scoredAt(place).flatMap(({ terms }) => terms.flat()));
-  const hits: number[] = [];
-  const scores: number[] = [];
+  // Room for all hits: lists that grow one by one would be copied again and again.
+  const room = found.reduce((sum, { slots }) => sum + countSlots(slots), 0);
+  const [hits, scores] = [new Uint32Array(room), new Float64Array(room)];
+  let count = 0;
   const ofBlock = new Float64Array(maxDocuments);
   for (const [place, { slots, ofUnits }] of found.entries()) {
     const terms = read[place] as Terms;
@@ -90,11 +92,12 @@ export async function rank(
     if (ranked.length === 0) continue;
     scoreInto(ofBlock, ofUnits, weights, scoredAt(place), terms);
     for (const slot of ranked) {
-      hits.push(place * maxDocuments + slot);
-      scores.push(ofBlock[slot] as number);
+      hits[count] = place * maxDocuments + slot;
+      scores[count] = ofBlock[slot] as number;
+      count += 1;
     }
   }
-  return best(Float64Array.from(scores), limit).map((at) => {
+  return best(scores.subarray(0, count), limit).map((at) => {
     const hit = hits[at] as number;
     const { id } = found[Math.floor(hit / maxDocuments)] as Match;
     return { blockId: id, slot: hit % maxDocuments, score: scores[at] as number };
@@ -124,10 +127,25 @@ const both = (bits: Buffer, others: Buffer): Buffer => bits.map((byte, at) => by
 
 /** The places of the best scores, the best first; of equals the first. A search has tens of thousands, and shows some. */
 function best(scores: Float64Array, limit: number): number[] {
-  const least = scores.toSorted()[Math.max(0, scores.length - limit)] ?? 0;
+  const least = scores.length > limit ? leastOf(scores, limit) : 0;
   const places: number[] = [];
   for (let at = 0; at < scores.length; at += 1) if ((scores[at] as number) >= least) places.push(at);
   return places.sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b).slice(0, limit);
+}
+
+/** What the best so many scores are at least, and few others: counted in steps, since sorting all of them takes milliseconds. */
+function leastOf(scores: Float64Array, limit: number): number {
+  let max = 0;
+  for (let at = 0; at < scores.length; at += 1) max = Math.max(max, scores[at] as number);
+  const steps = new Uint32Array(4096);
+  const perStep = max / (steps.length - 1) || 1;
+  for (let at = 0; at < scores.length; at += 1) {
+    const step = Math.floor(Math.max(0, scores[at] as number) / perStep);
+    steps[step] = (steps[step] as number) + 1;
+  }
+  let step = steps.length;
+  for (let sum = 0; step > 0 && sum < limit; sum += steps[step] as number) step -= 1;
+  return step * perStep;
 }
 
 /** Terms that add to the score of the documents that have all of one alternative. */

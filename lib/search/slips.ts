@@ -4,13 +4,14 @@ import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { type Matched, matchBlocks } from "#lib/search/find";
 import { termsOf } from "#lib/search/grammar";
+import { largest } from "#lib/search/largest";
 import { parseQuery } from "#lib/search/query";
 import { type BlockHead, readBucketRanges } from "#lib/search/sql/read";
 import { composed, fold } from "#lib/search/terms";
 import { bucketsOfLetter, decodeWords } from "#lib/search/vocabulary";
 
-/** In so many of the largest blocks words are looked for, for so many words of a query. */
-const max = { blocks: 8, words: 3 };
+/** In the largest blocks with so many documents words are looked for, for so many words of a query. */
+const max = { documents: 4000, words: 3 };
 
 /** As `correctIn`, in a search of its own. */
 export const correct = (userId: string, text: string): Promise<string | undefined> =>
@@ -31,15 +32,13 @@ export async function correctIn(
   );
   let corrected = composed(text);
   for (const { written, beginning = "" } of missing.slice(0, max.words)) {
-    const word = await nearest(tx, userId, largest(heads), beginning);
+    const word = await nearest(tx, userId, largest(heads, max.documents), beginning);
     const term = termsOf(corrected).find((one) => one.text === written && !one.filter && !one.excluded);
     if (word && term)
       corrected = `${corrected.slice(0, term.at)}${word}${corrected.slice(term.at + term.written.length)}`;
   }
   return corrected === composed(text) ? undefined : corrected;
 }
-
-const largest = (heads: BlockHead[]) => heads.toSorted((a, b) => b.documents - a.documents).slice(0, max.blocks);
 
 async function nearest(tx: PoolClient, userId: string, heads: BlockHead[], word: string): Promise<string | undefined> {
   const first = [word, word.slice(1)];

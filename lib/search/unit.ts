@@ -14,7 +14,7 @@ import {
 /**
  * `alternatives` are the terms of each form in which it is found, the form as written first. `beginning` is what longer words may
  * begin with. `coarse` is a regular expression for PostgreSQL: the lower case of every text in which `pattern` is found matches
- * it, and few other texts do. `longest` is the longest word; `isOpen` says that a match may end within a word. `fact` is what a
+ * it, and few other texts do. `plain` are the words of `pattern`, in its order, where all are of ASCII letters and digits. `longest` is the longest word; `isOpen` says that a match may end within a word. `fact` is what a
  * message must be rather than say (lib/search/speaker.ts), in lower case.
  */
 export type Unit = {
@@ -25,6 +25,7 @@ export type Unit = {
   field?: "title" | "person";
   fact?: string;
   pattern: RegExp;
+  plain?: string[];
   coarse: string;
   longest: string;
   isOpen: boolean;
@@ -44,12 +45,14 @@ export function unitOf(written: string, isExact: boolean): Unit | undefined {
   const forms = isExact ? [] : formsOf(pieces);
   const beginning = !isExact && words.length === 1 ? beginningOf(first) : undefined;
   const texts = [pieces, ...forms];
+  const plain = inOrder(texts.map((form) => form.join("").toLowerCase()));
   return {
     words: words.length,
     written,
     alternatives: texts.map(termsOf),
     ...(beginning && { beginning }),
     pattern: patternOfForms(texts, isExact),
+    ...(plain.every((word) => /^[a-z\d]+$/.test(word)) && { plain }),
     coarse: texts.map((form) => coarsePattern(form.join(""))).join("|"),
     longest: words.reduce((a, b) => (b.length > a.length ? b : a)),
     isOpen: beginning !== undefined,
@@ -76,12 +79,17 @@ function formsOf(pieces: string[]): string[][] {
   return joined.filter((form) => fold(form.join("")) !== own);
 }
 
-/** The form as written first, in a group: it alone may end within a word. Of the others the longest is tried first. */
-function patternOfForms([written = [], ...others]: string[][], isExact: boolean): RegExp {
-  const sourceOf = (form: string[]) => form.map((piece) => exactPattern(piece, isExact)).join("");
-  const longestFirst = others.map(sourceOf).toSorted((a, b) => b.length - a.length);
-  return new RegExp([`(${sourceOf(written)})`, ...longestFirst].join("|"), "giu");
+/** The form as written first, in a group: it alone may end within a word. */
+function patternOfForms(forms: string[][], isExact: boolean): RegExp {
+  const [written, ...others] = inOrder(forms.map((form) => form.map((piece) => exactPattern(piece, isExact)).join("")));
+  return new RegExp([`(${written})`, ...others].join("|"), "giu");
 }
+
+/** The form as written first; of the others the longest is tried first. */
+const inOrder = ([written = "", ...others]: string[]): string[] => [
+  written,
+  ...others.toSorted((a, b) => b.length - a.length),
+];
 
 /** The term of a single word; of several words their pairs, which no document has without the words. */
 function termsOf(pieces: string[]): number[] {
@@ -130,32 +138,87 @@ const maxRanges = 200;
 /** Of so many places within words, as `a` has in `aaa`, none is looked at further: the unit counts as found there. */
 const maxWithin = 1000;
 
+/** What was found of units in a text: how many there are, the ranges of each, and those of all. */
+export type Found = { found: number; each: Ranges[]; readonly ranges: Ranges };
+
 /**
  * Finds units in a text.
  *
  * @param text as `composed` makes it.
- * @returns the ranges, at most 200 of each unit, how many of the units there are, and the ranges of each.
+ * @returns the ranges, at most 200 of each unit. Those of all are made when they are asked for: of most texts they are not.
  */
-export function findIn(text: string, { units }: { units: Unit[] }): { ranges: Ranges; found: number; each: Ranges[] } {
-  const each = units.map((unit) => rangesOf(text, unit));
+export function findIn(text: string, { units }: { units: Unit[] }): Found {
+  const lower = isAscii.test(text) ? text.toLowerCase() : undefined;
+  const each = units.map((unit) => rangesOf(text, unit, lower));
+  const found = each.filter(({ length }) => length > 0).length;
+  return {
+    found,
+    each,
+    get ranges() {
+      return joined(each);
+    },
+  };
+}
+
+const isAscii = /^[\0-\x7f]*$/;
+
+function joined(each: Ranges[]): Ranges {
   const ranges: Ranges = [];
   for (const range of each.flat().toSorted((a, b) => a[0] - b[0] || b[1] - a[1])) {
     if (range[0] >= (ranges.at(-1)?.[1] ?? 0)) ranges.push(range);
   }
-  return { ranges, found: each.filter(({ length }) => length > 0).length, each };
+  return ranges;
 }
 
-function rangesOf(text: string, { pattern, isOpen }: Unit): Ranges {
+/** @param lower the text in lower case, where it is ASCII. */
+function rangesOf(text: string, unit: Unit, lower: string | undefined): Ranges {
+  const next = lower !== undefined && unit.plain ? wordsIn(lower, unit.plain) : matchesIn(text, unit.pattern);
   const ranges: Ranges = [];
   let within = 0;
-  pattern.lastIndex = 0;
-  for (let match = pattern.exec(text); match !== null && ranges.length < maxRanges; match = pattern.exec(text)) {
-    const end = match.index + match[0].length;
+  let match = next(0);
+  while (match && ranges.length < maxRanges) {
+    const { start, end, isWritten } = match;
     const isWhole = isBoundary(text, end);
-    if (isBoundary(text, match.index) && (isWhole || (isOpen && match[1] !== undefined)))
-      ranges.push([match.index, isWhole ? end : endOfWord(text, end)]);
-    else if (++within >= maxWithin) return ranges.length > 0 ? ranges : [[match.index, end]];
-    else pattern.lastIndex = match.index + 1;
+    if (isBoundary(text, start) && (isWhole || (unit.isOpen && isWritten))) {
+      ranges.push([start, isWhole ? end : endOfWord(text, end)]);
+      match = next(end);
+    } else if (++within >= maxWithin) return ranges.length > 0 ? ranges : [[start, end]];
+    else match = next(start + 1);
   }
   return ranges;
 }
+
+/** The next match from a place on; calls go forward. */
+type Next = (from: number) => { start: number; end: number; isWritten: boolean } | undefined;
+
+function matchesIn(text: string, pattern: RegExp): Next {
+  return (from) => {
+    pattern.lastIndex = from;
+    const match = pattern.exec(text);
+    if (!match) return undefined;
+    return { start: match.index, end: match.index + match[0].length, isWritten: match[1] !== undefined };
+  };
+}
+
+/** As a pattern of these words finds them, in a third of its time: texts in which all words are common are looked through for them. */
+function wordsIn(lower: string, words: string[]): Next {
+  const places = words.map(() => -1);
+  return (from) => {
+    let first = -1;
+    for (let at = 0; at < words.length; at += 1) {
+      let place = places[at] as number;
+      if (place < from && place !== gone) {
+        place = lower.indexOf(words[at] as string, from);
+        if (place < 0) place = gone;
+        places[at] = place;
+      }
+      if (place !== gone && (first < 0 || place < (places[first] as number))) first = at;
+    }
+    if (first < 0) return undefined;
+    const start = places[first] as number;
+    return { start, end: start + (words[first] as string).length, isWritten: first === 0 };
+  };
+}
+
+/** The place of a word that does not follow any more. */
+const gone = -2;

@@ -1,10 +1,7 @@
 // How well messages match a query: by the rarity of what they have of it among the messages of their trace, by who speaks, and
 // by how near together it stands.
 import type { Speaker } from "#lib/search/speaker";
-import type { Ranges } from "#lib/search/unit";
-
-/** What was found in a message: how many units, and the ranges of each. */
-export type Found = { ranges: Ranges; found: number; each: Ranges[] };
+import type { Found, Ranges } from "#lib/search/unit";
 
 /** What the words of each speaker are worth. */
 const worth: Record<Speaker, number> = { person: 1.6, assistant: 1.3, thinking: 1, tool: 0.9, notice: 0.6 };

@@ -154,7 +154,11 @@ async function bestPage(userId: string, { q, ...plain }: Selection, page: PageRe
     early = read(ids);
     early.catch(() => {}); // whoever awaits it has it
   };
-  const { traces: ranked, ...ranking } = await rankTraces(userId, { q, ...plain }, { ...page, onFirst });
+  const { traces: ranked, ...ranking } = await rankTraces(
+    userId,
+    { q, ...plain },
+    { ...page, wanted: offset + page.limit, onFirst },
+  );
   let ids = ranked.slice(offset, offset + page.limit).map(({ id }) => id);
   let { rows, isCut } = await (early ?? read(ids));
   while (isCut && ids.length > 1) {

@@ -8,7 +8,7 @@ import { keepMatching } from "#lib/search/phrases";
 import { parseQuery, type Query, unprovenOf } from "#lib/search/query";
 import { type Ranked, rank, relax, weightsOf } from "#lib/search/rank";
 import { correctIn } from "#lib/search/slips";
-import { listHits } from "#lib/traces/search";
+import { listHits, someHits } from "#lib/traces/search";
 import type { PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import { readRankedTraces } from "#lib/traces/sql/ranking";
 
@@ -22,10 +22,10 @@ const maxSelected = 2000;
 const maxRead = 20;
 
 /**
- * `countUpTo`: how many traces are counted. `onFirst` gets the traces whose texts decide their order, at most 20 and not in it
+ * `wanted`: how many of the first traces are needed. `countUpTo`: how many traces are counted. `onFirst` gets the traces whose texts decide their order, at most 20 and not in it
  * yet, and whether these are all: what else is wanted of them can be read meanwhile.
  */
-type Options = { countUpTo?: number | undefined; onFirst?: (ids: string[], areAll: boolean) => void };
+type Options = { wanted?: number; countUpTo?: number | undefined; onFirst?: (ids: string[], areAll: boolean) => void };
 
 type RankedTrace = { id: string; score: number };
 
@@ -35,7 +35,9 @@ type RankedTrace = { id: string; score: number };
  */
 export type Ranking = {
   traces: RankedTrace[];
+  /** What was found in the texts that were read, which are those of `read`. */
   found: Map<string, Excerpts>;
+  read: Set<string>;
   isPartial: boolean;
   count: number;
   corrected?: string;
@@ -73,14 +75,14 @@ async function rankIn(
   tx: PoolClient,
   search: Search,
   matched: Matched,
-  { countUpTo = 0, onFirst }: Options,
+  { wanted = max.traces, countUpTo = 0, onFirst }: Options,
 ): Promise<Ranking> {
   const { userId, selection, query } = search;
   const weights = weightsOf(matched);
   let hits = hitsIn(matched);
   const isPartial = hits.count === 0 && relax(query, matched, weights);
   if (isPartial) hits = hitsIn(matched);
-  if (hits.count === 0) return { traces: [], found: new Map(), isPartial: false, count: 0 };
+  if (hits.count === 0) return { traces: [], found: new Map(), read: new Set(), isPartial: false, count: 0 };
   const newest =
     isFiltered(selection) && hits.count > max.documents
       ? await listHits(tx, { userId, selection, hits }, { after: undefined, limit: maxSelected })
@@ -89,16 +91,17 @@ async function rankIn(
   const ranked: Ranked[] = await rank(tx, userId, query, matched, { weights, limit });
   const scope = newest ? { ...selection, ids: newest } : selection;
   let traces = await readBestTraces(tx, userId, scope, ranked);
-  const disproved =
-    isPartial || unprovenOf(query).length === 0 ? new Set() : await disprovedOf(tx, { userId, query, hits }, traces);
+  const isProven = isPartial || unprovenOf(query).length === 0;
+  const disproved = isProven ? new Set() : await disprovedOf(tx, { userId, query, hits }, traces, wanted);
   traces = traces.filter(({ id }) => !disproved.has(id));
   const first = traces.slice(0, maxRead).map(({ id }) => id);
   onFirst?.(first, first.length === traces.length);
   const isCounted = !isPartial && countUpTo > 0;
-  const countAll = async () => (isCounted ? listHits(tx, { ...search, hits }, { limit: countUpTo }) : []);
+  const countAll = async () => (isCounted ? someHits(tx, { ...search, hits }, countUpTo) : []);
   const [found, all] = await readBest(tx, userId, first, { query, matched, weights }, countAll);
   const count = all.filter((id) => !disproved.has(id)).length;
-  return { traces: reorder(traces, found), found, isPartial, count: isPartial ? traces.length : count };
+  const read = new Set(first);
+  return { traces: reorder(traces, found), found, read, isPartial, count: isPartial ? traces.length : count };
 }
 
 /** The traces of the best documents, the best first: at most 500. */
@@ -120,15 +123,28 @@ async function readBestTraces(
 const isFiltered = ({ files = [], rows = [], ...rest }: PlainSelection) =>
   files.length + rows.length > 0 || Object.values(rest).some((value) => value !== undefined && value !== false);
 
-/** Of the first hundred, which are read, those that have what was asked for in no text. */
+/** Of how many traces the texts are read to verify a phrase at most, and of how many at once. */
+const verified = { max: 60, atOnce: 30 };
+
+/**
+ * Those that have what was asked for in no text: of the first sixty, or, where more were found, of the first until so many that are
+ * wanted have it.
+ */
 async function disprovedOf(
   tx: PoolClient,
   search: { userId: string; query: Query; hits: ReturnType<typeof hitsIn> },
   traces: RankedTrace[],
+  wanted: number,
 ): Promise<Set<string>> {
-  const maxVerified = 100;
-  const ids = traces.slice(0, maxVerified).map(({ id }) => id);
-  return new Set(ids).difference(new Set(await keepMatching(tx, search, ids, { all: false })));
+  const ids = traces.slice(0, verified.max).map(({ id }) => id);
+  const isAll = traces.length <= verified.max;
+  const disproved = new Set<string>();
+  for (let at = 0; at < ids.length && (isAll || at - disproved.size < wanted); at += verified.atOnce) {
+    const some = ids.slice(at, at + verified.atOnce);
+    const matching = new Set(await keepMatching(tx, search, some, { all: false }));
+    for (const id of some) if (!matching.has(id)) disproved.add(id);
+  }
+  return disproved;
 }
 
 /** The first traces by what their best message says too. */

@@ -3,7 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { cache } from "react";
 import { heavyRead, type Patience } from "#lib/db/heavy";
-import { findDocuments, type Hits } from "#lib/search/find";
+import { findDocuments, type Hits, hitsOf } from "#lib/search/find";
 import { keepMatching } from "#lib/search/phrases";
 import { parseQuery, type Query, unprovenOf } from "#lib/search/query";
 import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
@@ -88,18 +88,36 @@ function verifyOnce(tx: PoolClient, search: Search, ids: string[], max: number):
  */
 export async function listHits(
   tx: PoolClient,
-  { userId, selection, hits }: Pick<Search, "userId" | "selection" | "hits">,
+  { userId, selection, hits }: Hitting,
   { after, limit }: Page,
 ): Promise<string[]> {
   const scope = { userId, selection, after };
-  const { count, documents } = hits;
+  const { maxRows, way } = cheapest(hits, limit);
+  const scanned = way.includes("scan") ? await scanList(tx, scope, hits, { limit, maxRows }) : undefined;
+  if (scanned) return scanned;
+  return way.includes("lookUp") ? lookUpHits(tx, scope, [...hitsOf(hits)], limit) : joinHits(tx, scope, hits, limit);
+}
+
+/** So many hits, in no order: of hits that are looked up no more are than that takes. */
+export async function someHits(tx: PoolClient, search: Hitting, limit: number): Promise<string[]> {
+  const { userId, selection, hits } = search;
+  if (cheapest(hits, limit).way !== "lookUp") return listHits(tx, search, { limit });
+  const scope = { userId, selection, after: undefined };
+  const places = [...hitsOf(hits)];
+  const ids = new Set<string>(); // a trace may have several documents
+  for (let at = 0; at < places.length && ids.size < limit; at += limit)
+    for (const id of await lookUpHits(tx, scope, places.slice(at, at + limit), limit)) ids.add(id);
+  return [...ids].slice(0, limit);
+}
+
+type Hitting = Pick<Search, "userId" | "selection" | "hits">;
+
+function cheapest(
+  { count, documents }: Hits,
+  limit: number,
+): { maxRows: number; way: "scan or lookUp" | "scan or join" | "lookUp" | "join" } {
   const maxRows = Math.ceil((2 * limit * documents) / count);
-  const costOfHits = Math.min(costs.ofHit * count, costs.ofAll * documents);
-  if (costs.ofList * maxRows < costOfHits) {
-    const ids = await scanList(tx, scope, hits, { limit, maxRows });
-    if (ids) return ids;
-  }
-  return costs.ofHit * count < costs.ofAll * documents
-    ? lookUpHits(tx, scope, hits, limit)
-    : joinHits(tx, scope, hits, limit);
+  const [lookUp, join] = [costs.ofHit * count, costs.ofAll * documents];
+  const rest = lookUp < join ? "lookUp" : "join";
+  return { maxRows, way: costs.ofList * maxRows < Math.min(lookUp, join) ? `scan or ${rest}` : rest };
 }

@@ -49,15 +49,11 @@ const placeHref = (traceId: string, q: string, position: number) =>
   `/traces/${traceId}?${new URLSearchParams({ at: String(position), q })}`;
 
 function Marked({ excerpt: { text, ranges } }: { excerpt: Excerpt }) {
-  return (
-    <>
-      {ranges.map(([start, end], place) => (
-        <span key={start}>
-          {text.slice(ranges[place - 1]?.[1] ?? 0, start)}
-          <mark className="bg-match text-text">{text.slice(start, end)}</mark>
-        </span>
-      ))}
-      {text.slice(ranges.at(-1)?.[1] ?? 0)}
-    </>
-  );
+  const parts = ranges.flatMap(([start, end], place) => [
+    text.slice(ranges[place - 1]?.[1] ?? 0, start),
+    <mark key={start} className="bg-match text-text">
+      {text.slice(start, end)}
+    </mark>,
+  ]);
+  return [...parts, text.slice(ranges.at(-1)?.[1] ?? 0)];
 }

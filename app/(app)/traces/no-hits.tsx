@@ -11,7 +11,7 @@ import { Meant } from "./partial";
 type Props = { userId: string; request: ListRequest; names: Names };
 
 /** Why nothing was found, and what would be: what each term finds alone, and each filter without which sessions match. */
-export async function NoHits({ userId, request: { given }, names }: Props) {
+export async function NoHits({ userId, request: { given, order }, names }: Props) {
   const zone = await readerZone();
   const tries = await Promise.all(
     (Object.keys(given) as FilterName[]).map(async (name) => {
@@ -24,7 +24,7 @@ export async function NoHits({ userId, request: { given }, names }: Props) {
   return (
     <div className="flex flex-col gap-3 py-8">
       <p>No session matches {tries.length > 1 ? "all of these filters" : given.q ? "this search" : "this filter"}.</p>
-      <Meant userId={userId} given={given} />
+      {order !== "best" && <Meant userId={userId} given={given} />}
       {terms.length > 1 && <Terms given={given} terms={terms} />}
       <ul className="flex flex-col gap-2">
         {helpful.map(({ name, rest, max, count }) => (
@@ -62,8 +62,13 @@ type TermTry = { written: string; alone: number; rest: string; without: number }
 /** What each term of a search finds, and what is found without it, within the other filters. */
 async function triesOf(userId: string, given: Given, zone: string): Promise<TermTry[]> {
   const q = given.q ?? "";
-  const count = async (text: string) =>
-    text !== "" && isQuery(text) ? countOf(userId, { ...given, q: text }, zone) : 0;
+  const counts = new Map<string, number>(); // of two terms, one is what is left without the other
+  const count = async (text: string) => {
+    if (text === "" || !isQuery(text)) return 0;
+    const known = counts.get(text) ?? (await countOf(userId, { ...given, q: text }, zone));
+    counts.set(text, known);
+    return known;
+  };
   const tries: TermTry[] = [];
   // One after the other: a page takes one turn of its user's heavy reads at a time.
   for (const term of termsOf(q).slice(0, maxTerms)) {

@@ -13,6 +13,9 @@ const repeated: ReadonlySet<keyof Row> = new Set([
   ...(["source", "project", "projectId", "model", "exactModel", "machine", "branch"] as const),
 ]);
 
+/** Sent as a text: React describes each of a list's numbers by itself, and excerpts have thousands of them. */
+const asText: keyof Row = "found";
+
 /** A row's values in the order of `fields`, up to the last that it has; 0 for one that it lacks. */
 type PackedRow = unknown[];
 
@@ -33,6 +36,7 @@ export function pack(groups: Group[]): Packed {
   const packRow = (row: Row): PackedRow => {
     const values = fields.map((name) => {
       const value = row[name] ?? 0;
+      if (name === asText && value !== 0) return JSON.stringify(value);
       return repeated.has(name) && typeof value === "string" ? placeOf(value) : value;
     });
     return values.slice(0, values.findLastIndex((value) => value !== 0) + 1);
@@ -46,6 +50,7 @@ export function unpack({ texts, groups }: Packed): Group[] {
     const entries = values.flatMap((value, at) => {
       const name = fields[at];
       if (!name || value === 0) return [];
+      if (name === asText) return [[name, JSON.parse(String(value))]];
       return [[name, repeated.has(name) ? texts[Number(value) - 1] : value]];
     });
     return Object.fromEntries(entries) as Row; // what `packRow` took from one

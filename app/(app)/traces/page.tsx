@@ -266,12 +266,15 @@ async function readPage(
 const searchedFor = (given: ListRequest["given"], ranking?: { corrected?: string }): ListRequest["given"] =>
   ranking?.corrected ? { ...given, q: ranking.corrected } : given;
 
-type Found = { traces: ListedTrace[]; ranking?: { found: Map<string, Excerpts>; corrected?: string } };
+type Found = {
+  traces: ListedTrace[];
+  ranking?: { found: Map<string, Excerpts>; read: Set<string>; corrected?: string };
+};
 
 /** The excerpts of a page's sessions: an order by the best match has read the first ones'. */
 async function excerptsOf(userId: string, { traces, ranking }: Found, { q }: ListRequest["given"]) {
   if (!q) return undefined;
   const known = ranking?.found ?? new Map<string, Excerpts>();
-  const ids = traces.map(({ id }) => id).filter((id) => !known.has(id));
+  const ids = traces.map(({ id }) => id).filter((id) => !ranking?.read.has(id));
   return new Map([...known, ...(await readExcerpts(userId, ids, parseQuery(q)))]);
 }

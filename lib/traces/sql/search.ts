@@ -3,7 +3,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
-import { type Hits, hitsOf } from "#lib/search/find";
+import type { Hits } from "#lib/search/find";
 import { isHit } from "#lib/search/sql/read";
 import { comesAfter, isSelected, listOrder, type Place, type PlainSelection } from "#lib/traces/sql/conditions";
 
@@ -36,9 +36,13 @@ export async function scanList(
   return (rowCount ?? 0) < maxRows ? ids : undefined;
 }
 
-/** The first hits, each of their traces looked up: the limits make each one look-up, whatever the planner expects. */
-export async function lookUpHits(tx: PoolClient, scope: Scope, hits: Hits, limit: number): Promise<string[]> {
-  const places = [...hitsOf(hits)];
+/** The first of some hits, each of their traces looked up: the limits make each one look-up, whatever the planner expects. */
+export async function lookUpHits(
+  tx: PoolClient,
+  scope: Scope,
+  places: [blockId: string, slot: number][],
+  limit: number,
+): Promise<string[]> {
   const blockIds = places.map(([blockId]) => blockId);
   const slots = places.map(([, slot]) => slot);
   return readIds(
