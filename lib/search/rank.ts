@@ -58,7 +58,7 @@ export function relax(query: Query, { blocks }: Matched, weights: number[]): boo
 }
 
 /** Of more hits, the newest so many are ranked, and of older ones those whose title has a word: the rest is too much alike. */
-const maxRanked = 8000;
+const maxRanked = 6000;
 
 /**
  * The hits with the best scores, at most `limit`, the best first. Of equals the one that was indexed last, which is about the newest,

@@ -21,16 +21,19 @@ export async function scanList(
   { limit, maxRows }: { limit: number; maxRows: number },
 ): Promise<string[] | undefined> {
   // The planner multiplies how rare the values of a filter are, and would read and sort all of the list for a few rows.
-  await tx.query("set local enable_sort = off");
-  const ids = await readIds(
-    tx,
-    Prisma.sql`select id from (
-        select id, activity_at, children_at from trace where ${isInScope(scope)} ${listOrder(scope.selection)} limit ${maxRows}) as listed
-      cross join lateral (select from search_document where user_id = ${scope.userId} and trace_id = listed.id
-        and ${isHit(hits)} limit 1) as hit
-      ${listOrder(scope.selection)} limit ${limit}`,
-  );
-  await tx.query("set local enable_sort = on");
+  // All three are sent one behind the other, without waiting in between.
+  const [, ids] = await Promise.all([
+    tx.query("set local enable_sort = off"),
+    readIds(
+      tx,
+      Prisma.sql`select id from (
+          select id, activity_at, children_at from trace where ${isInScope(scope)} ${listOrder(scope.selection)} limit ${maxRows}) as listed
+        cross join lateral (select from search_document where user_id = ${scope.userId} and trace_id = listed.id
+          and ${isHit(hits)} limit 1) as hit
+        ${listOrder(scope.selection)} limit ${limit}`,
+    ),
+    tx.query("set local enable_sort = on"),
+  ]);
   if (ids.length === limit) return ids;
   const { rowCount } = await tx.query(Prisma.sql`select from trace where ${isInScope(scope)} limit ${maxRows}`);
   return (rowCount ?? 0) < maxRows ? ids : undefined;
