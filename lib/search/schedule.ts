@@ -22,7 +22,7 @@ const settledSeconds = 2.5;
 const pauses = { usually: 1, overloaded: 10, overloadedSeconds: 15 };
 /** Uploads count as arriving for this long after one was stored. */
 const arrivingSeconds = 3;
-/** Blocks are compacted once nothing was indexed for so long. */
+/** Blocks are compacted once nothing was indexed, or interrupted it, for so long. */
 const calmMs = 30_000;
 /** Under constant load the index is purged of deleted sessions at most this often. */
 const purgeMs = 10_000;
@@ -38,12 +38,16 @@ type Load = { uploadsWait: () => Promise<boolean>; jobsRun: () => boolean };
 export async function keepIndexing(signal: AbortSignal, load: Load): Promise<void> {
   let purgedAt = 0;
   let isCurrent = false;
-  let [isCompact, indexedAt] = [false, performance.now()];
-  const isCalm = async () => !(signal.aborted || load.jobsRun() || (await load.uploadsWait()));
+  let [isCompact, calmSince] = [false, performance.now()];
+  const isCalm = async () =>
+    !signal.aborted && !load.jobsRun() && (await readWaitingAges()).oldest === null && !(await load.uploadsWait());
   const work = async () => {
     const { isIdle, pauseMs } = await indexBatch(load);
-    if (!isIdle) [isCompact, indexedAt] = [false, performance.now()];
-    if (!isCompact && performance.now() - indexedAt > calmMs) isCompact = !(await compactNext(isCalm));
+    if (!isIdle) [isCompact, calmSince] = [false, performance.now()];
+    if (!isCompact && performance.now() - calmSince > calmMs && !(await compactNext(isCalm))) {
+      isCompact = await isCalm();
+      calmSince = performance.now(); // where it was interrupted, it is tried again after as long a calm
+    }
     // Once nothing waits, what an earlier version indexed is indexed again, block by block.
     if (isIdle && !isCurrent) isCurrent = !(await markOutdated(pool()));
     if (!isIdle && performance.now() - purgedAt < purgeMs) return pauseMs;
