@@ -3,6 +3,7 @@
 import "server-only";
 import { pool } from "#lib/db/client";
 import { freeSpace } from "#lib/db/sql/vacuum";
+import { log } from "#lib/log";
 import { bytesPerPosting, maxDocuments } from "#lib/search/block";
 import { holdNext } from "#lib/search/hold";
 import { type Full, mergeAlike } from "#lib/search/merge";
@@ -43,4 +44,32 @@ export async function compactNext(mayProceed: () => Promise<boolean> = async () 
   if (!merged) return false;
   await freeSpace("search_bucket", merged * bytesPerPosting);
   return true;
+}
+
+/** Blocks are compacted once nothing was indexed, and nothing interrupted or failed, for so long. */
+const calmMs = 30_000;
+
+/**
+ * Compacts while it is calm. `postpone` tells that something was indexed; `next` merges once where there is something to merge, and
+ * never throws.
+ *
+ * @param isCalm is asked before each part of a merge.
+ */
+export function makeCompaction(isCalm: () => Promise<boolean>): { postpone: () => void; next: () => Promise<void> } {
+  let [isCompact, since] = [false, performance.now()];
+  const postpone = () => {
+    [isCompact, since] = [false, performance.now()];
+  };
+  const next = async () => {
+    if (isCompact || performance.now() - since < calmMs) return;
+    try {
+      if (await compactNext(isCalm)) return;
+      if (await hasLooseBlocks()) postpone();
+      else isCompact = true;
+    } catch (error) {
+      log.warn({ err: error }, "the index could not be compacted and is tried again");
+      postpone();
+    }
+  };
+  return { postpone, next };
 }

@@ -4,7 +4,7 @@ import { prisma } from "#lib/db/client";
 import { countSlots, hasBit, maxSlots, orInto, setBit, slotsWith } from "#lib/search/bits";
 import { type Bucket, bucketOf, maxDocuments, slotsOf } from "#lib/search/block";
 import { type Expanded, expand } from "#lib/search/expand";
-import { keepSlots, knownSlots } from "#lib/search/known-slots";
+import { keepSlots, keyOfBlock, knownSlots } from "#lib/search/known-slots";
 import type { Group, Query } from "#lib/search/query";
 import { type BlockHead, type HitBits, readBlockHeads, readBuckets, readParts } from "#lib/search/sql/read";
 import type { Unit } from "#lib/search/unit";
@@ -66,23 +66,24 @@ export async function readTerms(
 ): Promise<Terms[]> {
   const read: Terms[] = heads.map(() => new Map());
   const ofTerms = new Map<number, ReturnType<typeof knownSlots>>();
-  const missing: { id: string; place: number; bits: number; term: number; bucket: number }[] = [];
-  for (const [place, { id, bits }] of heads.entries()) {
+  const missing: { id: string; key: string; place: number; bits: number; term: number; bucket: number }[] = [];
+  for (const [place, head] of heads.entries()) {
+    const [{ id, bits }, key] = [head, keyOfBlock(head)];
     for (const term of new Set(termsOf(place))) {
       if (!ofTerms.has(term)) ofTerms.set(term, knownSlots(userId, term));
-      const known = ofTerms.get(term)?.get(id);
+      const known = ofTerms.get(term)?.get(key);
       if (known) read[place]?.set(term, known);
-      else missing.push({ id, place, bits, term, bucket: bucketOf(term, bits) });
+      else missing.push({ id, key, place, bits, term, bucket: bucketOf(term, bits) });
     }
   }
   if (missing.length === 0) return read;
   const buckets = await readBuckets(tx, userId, missing);
   const found = new Map<number, Map<string, Uint16Array>>();
-  for (const [at, { id, place, term, bits }] of missing.entries()) {
+  for (const [at, { key, place, term, bits }] of missing.entries()) {
     const slots = slotsOf(term, buckets[at] as Bucket, bits);
     read[place]?.set(term, slots);
     const ofBlocks = found.get(term) ?? new Map<string, Uint16Array>();
-    found.set(term, ofBlocks.set(id, slots));
+    found.set(term, ofBlocks.set(key, slots));
   }
   keepSlots(userId, heads, found);
   return read;

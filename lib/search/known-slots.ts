@@ -1,17 +1,23 @@
-// What blocks have of terms, as this process has read it: a block never changes, and the words that take longest, for they are in
-// every session, are those that are asked for again and again, with each letter that somebody types.
+// What blocks have of terms, as this process has read it. A block never changes. The words that take longest to read are in every
+// session; they are also asked for again and again, with each letter that somebody types.
 import "server-only";
 import { LRUCache } from "lru-cache";
 import { atRest } from "#lib/memory";
 import type { BlockHead } from "#lib/search/sql/read";
 
-/** The slots of a term in each block, by the block's id. */
+/** The slots of a term in each block, by the block's key. */
 type OfBlocks = Map<string, Uint16Array>;
+
+/**
+ * A block is written without waiting for the disk: after a crash of PostgreSQL its id may be given to another one, which has other
+ * sums.
+ */
+export const keyOfBlock = ({ id, documents, postings }: BlockHead): string => `${id} ${documents} ${postings}`;
 
 /** A word that all of 50,000 sessions have takes 100 kB. */
 const maxBytes = 16 * 1024 * 1024;
-/** About what an entry takes beside its slots. */
-const bytesPerBlock = 128;
+/** About what an entry, and each block in it, takes beside the slots. */
+const bytesPerBlock = 256;
 
 const globals = globalThis as typeof globalThis & { spoorKnownSlots?: LRUCache<string, OfBlocks> };
 
@@ -40,9 +46,9 @@ export function keepSlots(userId: string, heads: BlockHead[], read: Map<number, 
   for (const [term, ofBlocks] of read) {
     const known = knownSlots(userId, term);
     const all: OfBlocks = new Map(ofBlocks);
-    for (const { id } of known ? heads : []) {
-      const slots = known?.get(id);
-      if (slots) all.set(id, slots);
+    for (const key of known ? heads.map(keyOfBlock) : []) {
+      const slots = known?.get(key);
+      if (slots) all.set(key, slots);
     }
     cache().set(keyOf(userId, term), all);
   }

@@ -22,7 +22,7 @@ import {
 import { type Block, deleteBlocks, writeBlock } from "#lib/search/sql/write";
 import { decodeWords, Vocabulary } from "#lib/search/vocabulary";
 
-/** What merges leave alone: blocks with this many postings or documents. A block that they make has at most twice that. */
+/** From where on merges leave a block alone. One that they make has at most twice that. */
 export type Full = { postings: number; documents: number };
 
 /** A full block, as a batch fills it: four megabytes, so that one is written in a second. */
@@ -59,10 +59,15 @@ export async function mergeAlike(
   const bySize = [...Map.groupBy(small, alike).values()];
   const blocks = bySize.find(({ length }) => length >= least);
   if (!blocks) return 0;
-  const former = withinOne(blocks, full);
+  const former = withinOne(
+    blocks.sort((a, b) => ageOf(a) - ageOf(b)),
+    full,
+  );
   await rewriteBlocks(tx, userId, former, proceed);
   return former.reduce((sum, { postings }) => sum + postings, 0);
 }
+
+const ageOf = ({ age }: Block) => Number(age);
 
 /** As many of the blocks as fit into one: at least two, since none of them is full. */
 function withinOne(blocks: Block[], full: Full): Block[] {
@@ -85,7 +90,8 @@ export async function rewriteBlocks(
   if (moved.length > 0) {
     const { buckets, ...head } = await mergePostings(tx, userId, blocks, { moved, proceed });
     const version = Math.min(...blocks.map((block) => block.version));
-    const id = await writeBlock(tx, userId, { ...head, version, documents: moved.length }, buckets);
+    const age = String(Math.max(...blocks.map(ageOf)));
+    const id = await writeBlock(tx, userId, { ...head, version, age, documents: moved.length }, buckets);
     await moveDocuments(tx, userId, id, moved);
   }
   await deleteBlocks(tx, userId, blockIds(blocks));

@@ -72,9 +72,10 @@ export async function rank(
   { weights, limit, whole = maxRanked }: { weights: number[]; limit: number; whole?: number },
 ): Promise<Ranked[]> {
   const headOf = new Map(heads.map((head) => [head.id, head]));
+  const ageOf = ({ id }: Match) => Number(headOf.get(id)?.age);
   const found = blocks
     .filter(({ id, slots }) => headOf.has(id) && slots.some((byte) => byte !== 0))
-    .sort((a, b) => Number(BigInt(b.id) - BigInt(a.id)));
+    .sort((a, b) => ageOf(b) - ageOf(a));
   const wholes = countNewest(found, whole);
   const foundHeads = found.flatMap(({ id }) => headOf.get(id) ?? []);
   const scored = scoredTerms(query, units, weights);
@@ -126,7 +127,7 @@ function slotsOfAny(scored: Scored[], read: Terms): Buffer {
 const both = (bits: Buffer, others: Buffer): Buffer => bits.map((byte, at) => byte & (others[at] as number)) as Buffer;
 
 /** The places of the best scores, the best first; of equals the first. A search has tens of thousands, and shows some. */
-function best(scores: Float64Array, limit: number): number[] {
+export function best(scores: Float64Array, limit: number): number[] {
   const least = scores.length > limit ? leastOf(scores, limit) : 0;
   const places: number[] = [];
   for (let at = 0; at < scores.length; at += 1) if ((scores[at] as number) >= least) places.push(at);
@@ -145,7 +146,7 @@ function leastOf(scores: Float64Array, limit: number): number {
   }
   let step = steps.length;
   for (let sum = 0; step > 0 && sum < limit; sum += steps[step] as number) step -= 1;
-  return step * perStep;
+  return (step - 0.5) * perStep; // a score divided by the step's width may have been rounded up to this step
 }
 
 /** Terms that add to the score of the documents that have all of one alternative. */

@@ -3,7 +3,7 @@ import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pool } from "#lib/db/client";
 import { log } from "#lib/log";
-import { compactNext } from "#lib/search/compact";
+import { makeCompaction } from "#lib/search/compact";
 import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";
 import { markOutdated } from "#lib/search/sql/merge";
@@ -22,8 +22,6 @@ const settledSeconds = 2.5;
 const pauses = { usually: 1, overloaded: 10, overloadedSeconds: 15 };
 /** Uploads count as arriving for this long after one was stored. */
 const arrivingSeconds = 3;
-/** Blocks are compacted once nothing was indexed, or interrupted it, for so long. */
-const calmMs = 30_000;
 /** Under constant load the index is purged of deleted sessions at most this often. */
 const purgeMs = 10_000;
 
@@ -38,23 +36,21 @@ type Load = { uploadsWait: () => Promise<boolean>; jobsRun: () => boolean };
 export async function keepIndexing(signal: AbortSignal, load: Load): Promise<void> {
   let purgedAt = 0;
   let isCurrent = false;
-  let [isCompact, calmSince] = [false, performance.now()];
-  const isCalm = async () =>
-    !signal.aborted && !load.jobsRun() && (await readWaitingAges()).oldest === null && !(await load.uploadsWait());
+  const compaction = makeCompaction(
+    async () =>
+      !signal.aborted && !load.jobsRun() && (await readWaitingAges()).oldest === null && !(await load.uploadsWait()),
+  );
   const work = async () => {
     const { isIdle, pauseMs } = await indexBatch(load);
-    if (!isIdle) [isCompact, calmSince] = [false, performance.now()];
-    if (!isCompact && performance.now() - calmSince > calmMs && !(await compactNext(isCalm))) {
-      isCompact = await isCalm();
-      calmSince = performance.now(); // where it was interrupted, it is tried again after as long a calm
-    }
+    if (!isIdle) compaction.postpone();
     // Once nothing waits, what an earlier version indexed is indexed again, block by block.
     if (isIdle && !isCurrent) isCurrent = !(await markOutdated(pool()));
     if (!isIdle && performance.now() - purgedAt < purgeMs) return pauseMs;
     purgedAt = performance.now();
-    const hasPurged = await purgeNext();
     // As after a batch, others get as long a turn as this took.
-    return hasPurged ? Math.max(isIdle ? 0 : pauseMs, performance.now() - purgedAt) : pauseMs;
+    if (await purgeNext()) return Math.max(isIdle ? 0 : pauseMs, performance.now() - purgedAt);
+    if (isIdle) await compaction.next();
+    return pauseMs;
   };
   while (!signal.aborted) {
     const pauseMs = await work().catch((error) => {

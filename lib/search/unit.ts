@@ -12,10 +12,11 @@ import {
 } from "#lib/search/terms";
 
 /**
- * `alternatives` are the terms of each form in which it is found, the form as written first. `beginning` is what longer words may
- * begin with. `coarse` is a regular expression for PostgreSQL: the lower case of every text in which `pattern` is found matches
- * it, and few other texts do. `plain` are the words of `pattern`, in its order, where all are of ASCII letters and digits. `longest` is the longest word; `isOpen` says that a match may end within a word. `fact` is what a
- * message must be rather than say (lib/search/speaker.ts), in lower case.
+ * `alternatives` are the terms of each form in which it is found, the form as written first. `beginning` is what longer words
+ * may begin with. `coarse` is a regular expression for PostgreSQL: the lower case of every text in which `pattern` is found
+ * matches it, and few other texts do. `plain` are the words of `pattern`, in its order, where all are of ASCII letters and
+ * digits. `longest` is the longest word; `isOpen` says that a match may end within a word. `fact` is what a message must be
+ * rather than say (lib/search/speaker.ts), in lower case.
  */
 export type Unit = {
   words: number;

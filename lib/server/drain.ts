@@ -32,12 +32,15 @@ const forwardSeconds = 3;
 /** How long a call masks stored secrets. */
 const maskingSeconds = 5;
 
+/** A merge of large blocks is begun where so much time is left. */
+const compactionMs = 10_000;
+
 /** How long a call deletes objects of the store of uploads. */
 const removalSeconds = 3;
 
 /**
  * Does a worker's work for a bounded time, for hosts without one: requeues entries of dead processes, enqueues jobs that lost
- * their entry, processes queued uploads, purges deleted traces, keeps the ledger, updates the search index, forwards telemetry,
+ * their entry, processes queued uploads, purges deleted traces, keeps the ledger, updates and compacts the search index, forwards telemetry,
  * and does the hourly housekeeping.
  *
  * @param seconds how long to keep taking jobs; the last ones taken may end later.
@@ -63,7 +66,7 @@ async function drain(seconds: number): Promise<{ processed: number; drained: boo
   await maskStored(maskingSeconds);
   while (performance.now() < deadline && (await indexNext()) > 0);
   while (performance.now() < deadline && (await purgeNext()));
-  while (performance.now() < deadline && (await compactNext(async () => performance.now() < deadline)));
+  while (performance.now() < deadline - compactionMs && (await compactNext(async () => performance.now() < deadline)));
   await forwardDue(AbortSignal.timeout(forwardSeconds * 1000));
   await removeObjects(removalSeconds).catch((error) => log.warn({ err: error }, "objects could not be deleted"));
   await housekeepHourly();

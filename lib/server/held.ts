@@ -4,7 +4,7 @@ import { heldWord, type Told } from "#lib/server/held-word";
 
 const told = { variables: Promise.withResolvers<void>(), go: Promise.withResolvers<void>() };
 
-/** Waits until the environment is whole but for the database. */
+/** Waits until the variables are told that are known before there is a database. */
 export const whenToldVariables = (): Promise<void> => told.variables.promise;
 
 /** Waits until the database may be used. */

@@ -9,7 +9,7 @@ import type { Step } from "#lib/server/start";
 
 const tell = (step: Step): void => void process.send?.(step);
 
-/** What nothing of a database needs that is still being made. */
+/** What is needed only once the database answers; it is loaded while that is made. */
 const loadRest = () => import("#lib/server/prepare-rest");
 
 // The launcher waits for the end, and then stops what was started.
@@ -22,13 +22,15 @@ await runCommand(async () => {
     const { checkPrices, enableSinks, greet } = await loadRest();
     checkPrices(); // a wrong PRICES_FILE stops the start
     const DATABASE_URL = requiredEnv("DATABASE_URL");
-    if (role !== "web" && role !== "worker") {
+    const migrates = role !== "web" && role !== "worker";
+    if (migrates) {
       const applied = await prepareSchema();
       if (applied.length > 0) say(`Applied ${applied.length} migration${applied.length === 1 ? "" : "s"}.`);
       if (role === "migrate") return say("The database is up to date.");
     }
+    if (!migrates) await enableSinks(); // what can't reach the database starts nothing
     tell({ schema: { DATABASE_URL } });
-    await enableSinks();
+    if (migrates) await enableSinks();
     tell({ url: DATABASE_URL, greeting: role === "worker" ? [] : await greet(), dataDir });
     // Keeps the database until the launcher uses it, or is gone.
     if (dataDir) await Promise.race([once(process, "message"), once(process, "disconnect")]);

@@ -61,6 +61,8 @@ process.once("disconnect", stop);
 
 trustClientAddressHeader();
 if (!dev) logConsole();
+// Next keeps a copy of the environment as it is now; in development it goes back to that when a file of variables changes.
+if (dev) await whenLetGo();
 await app.prepare();
 const serve = await makeServing(dev);
 await whenLetGo();

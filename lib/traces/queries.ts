@@ -147,7 +147,7 @@ async function bestPage(userId: string, { q, ...plain }: Selection, page: PageRe
     const bounds = { limit: ids.length, maxBytes: limits.traces.listPageBytes };
     return readBoundedRows(userId, { ...plain, ids }, bounds);
   };
-  // Of a first page it is known which traces it has before their order is.
+  // Of a first page it is known which traces it has before their order is: texts only change the order of the first twenty.
   let early: ReturnType<typeof read> | undefined;
   const onFirst = (ids: string[], areAll: boolean) => {
     if (offset > 0 || !(ids.length === page.limit || (areAll && ids.length < page.limit))) return;

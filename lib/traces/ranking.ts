@@ -22,8 +22,8 @@ const maxSelected = 2000;
 const maxRead = 20;
 
 /**
- * `wanted`: how many of the first traces are needed. `countUpTo`: how many traces are counted. `onFirst` gets the traces whose texts decide their order, at most 20 and not in it
- * yet, and whether these are all: what else is wanted of them can be read meanwhile.
+ * `wanted`: how many of the first traces are needed. `countUpTo`: how many traces are counted. `onFirst` gets the traces whose texts
+ * decide their order, at most 20 and not in it yet, and whether these are all: what else is wanted of them can be read meanwhile.
  */
 type Options = { wanted?: number; countUpTo?: number | undefined; onFirst?: (ids: string[], areAll: boolean) => void };
 

@@ -109,7 +109,8 @@ test("a storm of kills loses and repeats nothing, and what a user leaves is on n
   );
   // Each upload adds one message.
   const whole = senders.map(({ userId }, n) => ({ id: userId, messages: sent[n]?.length, sessions: size.sessions }));
-  expect(rows).toEqual(expect.arrayContaining(whole));
+  const byId = (a: { id: string }, b: { id: string }) => a.id.localeCompare(b.id);
+  expect(rows.toSorted(byId)).toEqual(whole.toSorted(byId));
 
   const leaver = senders.at(-1)?.userId ?? "";
   await deleteAccount(leaver);

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
-import { pool, transaction } from "#lib/db/client";
+import { pool, snapshot, transaction } from "#lib/db/client";
 import { compactNext } from "#lib/search/compact";
-import { countPending } from "#lib/search/find";
+import { countPending, matchBlocks } from "#lib/search/find";
 import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";
+import { parseQuery } from "#lib/search/query";
+import { rank, weightsOf } from "#lib/search/rank";
 import { drainQueues } from "#lib/server/drain";
 import { deleteTrace } from "#lib/traces/deletion";
 import { afterNext } from "../support/meanwhile.ts";
@@ -157,6 +159,48 @@ describe("the indexer", () => {
       ["s3"],
       before[2]?.filter((id) => id !== "s5"),
     ]);
+  });
+
+  test("keeps the order in time of what it compacts", async () => {
+    const blocks = async () =>
+      (await pool().query("select coalesce(latest_id, id)::int as age from search_block order by id")).rows.map(
+        ({ age }) => age,
+      );
+    const index = async (name: string) => {
+      await send({ sourceId: name, messages: messages(`alpha ${name}`) });
+      await indexNext(0, undefined, "busy");
+    };
+    for (const n of [1, 2, 3, 4, 5]) await index(`s${n}`);
+    await pool().query(
+      "update search_block set postings = postings * 40 where id = (select max(id) from search_block where user_id = $1)",
+      [userId],
+    );
+    const ages = await blocks();
+    expect(await compactNext()).toBe(true);
+    // The last one is of another size: it stays, and is newer than the merged one, whose id is higher.
+    expect(await blocks()).toEqual([ages[4], ages[3]]);
+    const ranked = await snapshot(async (tx) => {
+      const query = parseQuery("alpha");
+      const matched = await matchBlocks(tx, userId, query);
+      return rank(tx, userId, query, matched, { weights: weightsOf(matched), limit: 5 });
+    });
+    const { rows } = await pool().query("select min(id)::text as newest from search_block");
+    expect([ranked.length, ranked[0]?.blockId]).toEqual([5, rows[0].newest]);
+  });
+
+  test("is asked again for what it has told before, whatever was written since", async () => {
+    const found = () => Promise.all(["alpha", "beta", "numb"].map((q) => search(q)));
+    for (const n of [1, 2, 3, 4, 5]) {
+      await send({ sourceId: `s${n}`, messages: messages(`alpha number${n}`) });
+      await indexNext(0, undefined, "busy");
+      expect((await found()).map(({ length }) => length)).toEqual([n, 0, n]);
+    }
+    await compactNext();
+    expect((await found()).map(({ length }) => length)).toEqual([5, 0, 5]);
+    await send({ sourceId: "s3", messages: messages("beta instead") });
+    await indexNext(0, undefined, "busy");
+    await deleteTrace(userId, await idOf("s4"), operator);
+    expect((await found()).map(({ length }) => length)).toEqual([3, 1, 3]);
   });
 
   test("merges later while uploads arrive", async () => {

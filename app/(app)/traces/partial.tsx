@@ -22,7 +22,10 @@ export function Instead({ given, corrected, isPartial }: Props) {
   );
 }
 
-/** A search with its slips corrected, where nothing is listed and words are in no session. By the best match, that is searched for itself. */
+/**
+ * A search with its slips corrected, where nothing is listed and words are in no session. By the best match, it is searched for
+ * itself.
+ */
 export async function Meant({ userId, given }: { userId: string; given: Given }) {
   const corrected = given.q && (await correct(userId, given.q));
   if (!corrected) return null;

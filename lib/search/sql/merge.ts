@@ -3,7 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import type { Queryable } from "#lib/db/client";
 import { type Bucket, blockVersion } from "#lib/search/block";
-import type { Block } from "#lib/search/sql/write";
+import { type Block, blockColumns } from "#lib/search/sql/write";
 import { firstWordBucket } from "#lib/search/vocabulary";
 
 /** A user's blocks with less than so much in them, smallest first. In the transaction of COPY, which is not Prisma's. */
@@ -13,7 +13,7 @@ export async function readSmallBlocks(
   below: { postings: number; documents: number },
 ): Promise<Block[]> {
   const { rows } = await tx.query<Block>(
-    `select id, bits, documents, postings, version from search_block
+    `select ${blockColumns} from search_block
      where user_id = $1 and postings < $2 and documents < $3 order by postings`,
     [userId, below.postings, below.documents],
   );

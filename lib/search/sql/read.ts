@@ -8,13 +8,13 @@ import { type Bucket, maxDocuments } from "#lib/search/block";
 /** Which documents were found: for each of `blockIds`, in their order, one bit of `slots` for each of its 4,096 slots. */
 export type HitBits = { blockIds: string[]; slots: Buffer };
 
-/** A block as a search needs it. Its id is a bigint, which `pg` gives as text. */
-export type BlockHead = Pick<SearchBlock, "bits" | "documents"> & { id: string };
+/** A block as a search needs it. Its id and its age (lib/search/sql/write.ts) are bigints, which `pg` gives as text. */
+export type BlockHead = Pick<SearchBlock, "bits" | "documents" | "postings"> & { id: string; age: string };
 
 /** A user's blocks. */
 export async function readBlockHeads(tx: PoolClient, userId: string): Promise<BlockHead[]> {
   const { rows } = await tx.query<BlockHead>(
-    Prisma.sql`select id, bits, documents from search_block where user_id = ${userId}`,
+    Prisma.sql`select id, bits, documents, postings, coalesce(latest_id, id) as age from search_block where user_id = ${userId}`,
   );
   return rows;
 }

@@ -10,8 +10,14 @@ import { pool, type Queryable, transaction } from "#lib/db/client";
 import type { SearchBlock, SearchDocument, Trace } from "#lib/generated/prisma/client";
 import type { Bucket } from "#lib/search/block";
 
-/** A block without its buckets. Its id is a bigint, which `pg` gives as text. */
-export type Block = Omit<SearchBlock, "userId" | "id"> & { id: string };
+/**
+ * A block without its buckets. Its id is a bigint, which `pg` gives as text; `age` is the highest id of the blocks that it was merged
+ * from, or its own: of two blocks, the one with more has the newer traces, about.
+ */
+export type Block = Omit<SearchBlock, "userId" | "id" | "latestId"> & { id: string; age: string };
+
+/** The columns of a block. */
+export const blockColumns = "id, bits, documents, postings, version, coalesce(latest_id, id) as age";
 
 /** A stopped process must not keep the lock. An index entry that is lost in a crash is written again. */
 const settings = { idle_in_transaction_session_timeout: "30s", synchronous_commit: "off" } as const;
@@ -31,16 +37,17 @@ export function withIndexLock<T>(work: (tx: PoolClient) => Promise<T>): Promise<
   }, settings);
 }
 
-/** Inserts a block. SQL: COPY; a full block has 8,192 rows. @returns its id */
+/** Inserts a block; without an age it is the newest. SQL: COPY; a full block has 8,192 rows. @returns its id */
 export async function writeBlock(
   tx: PoolClient,
   userId: string,
-  { bits, documents, postings, version }: Omit<Block, "id">,
+  { bits, documents, postings, version, age }: Omit<Block, "id" | "age"> & { age?: string },
   buckets: Bucket[],
 ): Promise<string> {
   const { rows } = await tx.query<{ id: string }>(
-    "insert into search_block (user_id, bits, documents, postings, version) values ($1, $2, $3, $4, $5) returning id",
-    [userId, bits, documents, postings, version],
+    `insert into search_block (user_id, bits, documents, postings, version, latest_id) values ($1, $2, $3, $4, $5, $6)
+     returning id`,
+    [userId, bits, documents, postings, version, age],
   );
   const id = rows[0]?.id as string;
   const copy = "copy search_bucket (user_id, block_id, bucket, postings) from stdin (format binary)";
@@ -210,7 +217,7 @@ export async function deleteDocuments(tx: PoolClient, userId: string, traceIds: 
  */
 export async function findIncompleteBlock(tx: PoolClient, userId: string): Promise<Block | undefined> {
   const { rows } = await tx.query<Block>(
-    `select id, bits, documents, postings, version from search_block block where user_id = $1 and documents > (
+    `select ${blockColumns} from search_block block where user_id = $1 and documents > (
        select count(*) from search_document where user_id = $1 and block_id = block.id) limit 1`,
     [userId],
   );

@@ -21,7 +21,6 @@ export async function scanList(
   { limit, maxRows }: { limit: number; maxRows: number },
 ): Promise<string[] | undefined> {
   // The planner multiplies how rare the values of a filter are, and would read and sort all of the list for a few rows.
-  // All three are sent one behind the other, without waiting in between.
   const [, ids] = await Promise.all([
     tx.query("set local enable_sort = off"),
     readIds(
@@ -32,8 +31,8 @@ export async function scanList(
           and ${isHit(hits)} limit 1) as hit
         ${listOrder(scope.selection)} limit ${limit}`,
     ),
-    tx.query("set local enable_sort = on"),
   ]);
+  await tx.query("set local enable_sort = on");
   if (ids.length === limit) return ids;
   const { rowCount } = await tx.query(Prisma.sql`select from trace where ${isInScope(scope)} limit ${maxRows}`);
   return (rowCount ?? 0) < maxRows ? ids : undefined;
