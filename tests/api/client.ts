@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { crc32 } from "node:zlib";
 import { expect } from "vitest";
@@ -116,15 +116,20 @@ export function openRequest(
   request.on("error", () => {}); // a server that has answered may hang up on the rest of the body
   const answer = new Promise<Answer>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error("no answer within 30 s")), 30_000);
-    request.on("response", async (response) => {
-      clearTimeout(timer);
+    const read = async (response: IncomingMessage): Promise<Answer> => {
       let text = "";
       for await (const chunk of response.setEncoding("utf8")) text += chunk;
-      resolve({ status: response.statusCode ?? 0, headers: headersOf(response.headers), text });
+      return { status: response.statusCode ?? 0, headers: headersOf(response.headers), text };
+    };
+    let hasAnswered = false;
+    request.on("response", (response) => {
+      clearTimeout(timer);
+      hasAnswered = true;
+      read(response).then(resolve, reject);
     });
     request.on("close", () => {
       clearTimeout(timer);
-      reject(new Error("closed without an answer"));
+      if (!hasAnswered) reject(new Error("closed without an answer")); // it may close before the answer is read
     });
   });
   answer.catch(() => {}); // some tests only want to know what is stored afterwards
