@@ -5,11 +5,21 @@ import { expect } from "vitest";
 /** The rules of axe that depend on colors; all others judge the dark theme as they judge the light one. */
 const colorRules = ["color-contrast", "link-in-text-block"];
 
-/** Waits until nothing fades: half of a fade has a contrast of its own. Runs in the page. */
-const whatFades = () =>
-  Promise.allSettled(
-    document.getAnimations().flatMap((one) => (one instanceof CSSTransition ? [one.finished] : [])),
-  ).then(() => {});
+/**
+ * Waits until nothing fades: half of a fade has a contrast of its own. One may begin a frame later, as where the pointer comes to
+ * stand on something else. Runs in the page.
+ */
+const whatFades = async (): Promise<void> => {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  for (;;) {
+    await frame().then(frame);
+    const fading = document
+      .getAnimations()
+      .filter((one) => one instanceof CSSTransition && one.playState === "running");
+    if (fading.length === 0) return;
+    await Promise.allSettled(fading.map(({ finished }) => finished));
+  }
+};
 
 /**
  * Checks the current page in both themes: nothing is wider than the window, and axe finds no violation. Where `SCREENSHOTS`
