@@ -15,7 +15,7 @@ const compacted: Full = { postings: 2 ** 22, documents: maxDocuments / 2 };
 /** So many blocks of about one size become one. */
 const least = 4;
 
-/** Thrown by what `compactNext` is given, to end it. */
+/** Ends a merge that may not proceed, and its transaction. */
 class Interrupted extends Error {}
 
 /** Whether there are blocks to compact. */

@@ -10,7 +10,7 @@ import type { Step } from "#lib/server/start";
 const tell = (step: Step): void => void process.send?.(step);
 
 /** What is needed only once the database answers; it is loaded while that is made. */
-const loadRest = () => import("#lib/server/prepare-rest");
+const loadLater = () => import("#lib/server/prepare-later");
 
 // The launcher waits for the end, and then stops what was started.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
@@ -19,7 +19,7 @@ await runCommand(async () => {
   const [role] = process.argv.slice(2);
   const dataDir = env().DATABASE_URL ? undefined : env().DATA_DIR;
   const prepare = async () => {
-    const { checkPrices, enableSinks, greet } = await loadRest();
+    const { checkPrices, enableSinks, greet } = await loadLater();
     checkPrices(); // a wrong PRICES_FILE stops the start
     const DATABASE_URL = requiredEnv("DATABASE_URL");
     const migrates = role !== "web" && role !== "worker";
@@ -37,6 +37,6 @@ await runCommand(async () => {
   };
   tell({ variables: { AUTH_SECRET: await prepareSecret() } });
   await withDatabase(prepare, () => {
-    Promise.all([loadRest(), import("#lib/db/migrate"), import("#lib/queue/queues")]).catch(() => {}); // told where they are used
+    Promise.all([loadLater(), import("#lib/db/migrate"), import("#lib/queue/queues")]).catch(() => {}); // told where they are used
   });
 });

@@ -92,16 +92,17 @@ export async function listHits(
   { after, limit }: Page,
 ): Promise<string[]> {
   const scope = { userId, selection, after };
-  const { maxRows, way } = cheapest(hits, limit);
-  const scanned = way.includes("scan") ? await scanList(tx, scope, hits, { limit, maxRows }) : undefined;
+  const { maxRows, scans, looksUp } = cheapest(hits, limit);
+  const scanned = scans ? await scanList(tx, scope, hits, { limit, maxRows }) : undefined;
   if (scanned) return scanned;
-  return way.includes("lookUp") ? lookUpHits(tx, scope, [...hitsOf(hits)], limit) : joinHits(tx, scope, hits, limit);
+  return looksUp ? lookUpHits(tx, scope, [...hitsOf(hits)], limit) : joinHits(tx, scope, hits, limit);
 }
 
 /** So many hits, in no order: of hits that are looked up no more are than that takes. */
 export async function someHits(tx: PoolClient, search: Hitting, limit: number): Promise<string[]> {
   const { userId, selection, hits } = search;
-  if (cheapest(hits, limit).way !== "lookUp") return listHits(tx, search, { limit });
+  const { scans, looksUp } = cheapest(hits, limit);
+  if (scans || !looksUp) return listHits(tx, search, { limit });
   const scope = { userId, selection, after: undefined };
   const places = [...hitsOf(hits)];
   const ids = new Set<string>(); // a trace may have several documents
@@ -112,12 +113,9 @@ export async function someHits(tx: PoolClient, search: Hitting, limit: number): 
 
 type Hitting = Pick<Search, "userId" | "selection" | "hits">;
 
-function cheapest(
-  { count, documents }: Hits,
-  limit: number,
-): { maxRows: number; way: "scan or lookUp" | "scan or join" | "lookUp" | "join" } {
+/** Whether the list is scanned first, up to `maxRows`, and whether hits are looked up otherwise, or joined. */
+function cheapest({ count, documents }: Hits, limit: number): { maxRows: number; scans: boolean; looksUp: boolean } {
   const maxRows = Math.ceil((2 * limit * documents) / count);
   const [lookUp, join] = [costs.ofHit * count, costs.ofAll * documents];
-  const rest = lookUp < join ? "lookUp" : "join";
-  return { maxRows, way: costs.ofList * maxRows < Math.min(lookUp, join) ? `scan or ${rest}` : rest };
+  return { maxRows, scans: costs.ofList * maxRows < Math.min(lookUp, join), looksUp: lookUp < join };
 }

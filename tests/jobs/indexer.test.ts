@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool, snapshot, transaction } from "#lib/db/client";
-import { compactNext } from "#lib/search/compact";
+import { compactNext, makeCompaction } from "#lib/search/compact";
 import { countPending, matchBlocks } from "#lib/search/find";
 import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";
@@ -159,6 +159,45 @@ describe("the indexer", () => {
       ["s3"],
       before[2]?.filter((id) => id !== "s5"),
     ]);
+  });
+
+  test("compacts after half a minute's calm, and again after as long where it was interrupted or failed", async () => {
+    for (const n of [1, 2, 3, 4, 5]) {
+      await send({ sourceId: `s${n}`, messages: messages(`alpha number${n}`) });
+      await indexNext(0, undefined, "busy");
+    }
+    const blocks = async () => (await pool().query("select count(*)::int as count from search_block")).rows[0].count;
+    const clock = performance.now.bind(performance);
+    let [passed, asked] = [0, 0];
+    const now = vi.spyOn(performance, "now").mockImplementation(() => clock() + passed);
+    let isCalm = async () => false;
+    const compaction = makeCompaction(() => {
+      asked += 1;
+      return isCalm();
+    });
+    try {
+      await compaction.next();
+      expect(asked).toBe(0);
+      passed = 31_000;
+      await compaction.next();
+      await compaction.next(); // the first one was interrupted
+      expect([asked, await blocks()]).toEqual([1, 5]);
+      passed += 31_000;
+      isCalm = () => Promise.reject(new Error("refused"));
+      await compaction.next();
+      await compaction.next();
+      expect([asked, await blocks()]).toEqual([2, 5]);
+      passed += 31_000;
+      isCalm = async () => true;
+      compaction.postpone();
+      await compaction.next();
+      expect([asked, await blocks()]).toEqual([2, 5]);
+      passed += 31_000;
+      await compaction.next();
+      expect(await blocks()).toBe(1);
+    } finally {
+      now.mockRestore();
+    }
   });
 
   test("keeps the order in time of what it compacts", async () => {
