@@ -43,10 +43,11 @@ export const knownSlots = (userId: string, term: number): OfBlocks | undefined =
 
 /** Keeps what was read of terms; of blocks that are no more nothing is kept. */
 export function keepSlots(userId: string, heads: BlockHead[], read: Map<number, OfBlocks>): void {
+  const keys = heads.map(keyOfBlock);
   for (const [term, ofBlocks] of read) {
     const known = knownSlots(userId, term);
     const all: OfBlocks = new Map(ofBlocks);
-    for (const key of known ? heads.map(keyOfBlock) : []) {
+    for (const key of known ? keys : []) {
       const slots = known?.get(key);
       if (slots) all.set(key, slots);
     }
