@@ -11,10 +11,14 @@ import { statementsOf } from "#lib/db/statements";
 import { EnvError } from "#lib/errors";
 
 const ownFolder = resolve("prisma/migrations");
-/** How long a statement may wait for a lock: everybody else who needs that table waits behind it meanwhile. */
-const lockTimeout = "1s";
-/** How long a migration that did not get its locks is retried. */
+/**
+ * How long a statement may wait for a lock: everybody else who needs that table waits behind it meanwhile. Less than PostgreSQL's
+ * `deadlock_timeout` (1 s by default), so that in a deadlock the migration gives way before a request is ended for it.
+ */
+const lockTimeout = "300ms";
+/** How long a migration that did not get its locks is retried, and the pause before each try. */
 const lockPatienceMs = 60_000;
+const lockPauseMs = 500;
 /** Lock timeout, and a deadlock with a request that PostgreSQL ended for the migration. */
 const lockCodes = ["55P03", "40P01"];
 
@@ -28,7 +32,7 @@ const createRecords = `create table if not exists _prisma_migrations (
  * Applies the pending migrations, recorded in `_prisma_migrations` as `prisma migrate deploy` records them, spreads tables that
  * they added to a distributed database, then runs `after` (the job queue's tables). Processes that call it at the same time
  * take turns. Others may use the database meanwhile: a migration is one transaction, and one that does not get its locks within
- * a second is retried for a minute.
+ * 0.3 s is retried for a minute.
  *
  * @param folder holds the migrations.
  * @returns the names of the migrations applied.
@@ -98,7 +102,7 @@ async function applyMigration(client: pg.Client, folder: string, name: string, d
           values ($1, $2, $3, $4, now())`;
         await client.query(failure, [...record, message]).finally(fail);
       }
-      await sleep(1000);
+      await sleep(lockPauseMs);
     }
   }
 }
