@@ -32,8 +32,18 @@ export async function freeSpace(table: Rewritten, bytes: number): Promise<void> 
     const total = rows[0]?.bytes ?? 0;
     if (total > maxTableBytes || sum < due.share * total) return;
     dead.set(table, 0);
-    await pool().query(`vacuum (skip_locked) ${table}`);
+    await vacuum(table);
   } catch (error) {
     log.warn({ err: error, table }, "a table could not be vacuumed; autovacuum will");
+  }
+}
+
+/** On a connection itself: a pool with limits may put a statement into a transaction, where PostgreSQL refuses this one. */
+async function vacuum(table: Rewritten): Promise<void> {
+  const client = await pool().connect();
+  try {
+    await client.query(`vacuum (skip_locked) ${table}`);
+  } finally {
+    client.release();
   }
 }
