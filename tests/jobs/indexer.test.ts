@@ -10,6 +10,7 @@ import { parseQuery } from "#lib/search/query";
 import { rank, weightsOf } from "#lib/search/rank";
 import { drainQueues } from "#lib/server/drain";
 import { deleteTrace } from "#lib/traces/deletion";
+import { setMarks } from "#lib/traces/marks";
 import { afterNext } from "../support/meanwhile.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
@@ -113,6 +114,16 @@ describe("the indexer", () => {
     await run(jobId);
     await indexAll();
     expect(await search("alpha beta")).toEqual(["moving"]);
+  });
+
+  test("leaves one whose tag was replaced while it was read for the next run", async () => {
+    await send({ sourceId: "one", messages: messages("alpha") });
+    const id = await idOf("one");
+    await setMarks(userId, id, { tags: ["former"] });
+    afterNext("from message", () => setMarks(userId, id, { tags: ["latter"] }));
+    await indexAll();
+    expect(await search("latter")).toEqual(["one"]);
+    expect(await search("former")).toEqual([]);
   });
 
   test("does nothing while another process holds the lock", async () => {

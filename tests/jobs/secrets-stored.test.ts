@@ -9,12 +9,14 @@ import { purgeUploads } from "#lib/ingest/raw/retention";
 import { accountTraces } from "#lib/ledger/account";
 import { purgeFacets } from "#lib/ledger/sql/facets";
 import { settleProjects } from "#lib/projects/settle";
+import { withIndexLock } from "#lib/search/sql/write";
 import { forEachTerm } from "#lib/search/terms";
 import { setMarks } from "#lib/traces/marks";
+import { afterNext } from "../support/meanwhile.ts";
 import { findResidue, indexedTerms } from "../support/residue.ts";
 import { provideOwner } from "../support/server.ts";
 import { formed } from "../unit/secrets/made-up.ts";
-import { clearTraces, indexAll } from "./searching.ts";
+import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
 import { messages, uploadsOf } from "./uploads.ts";
 
 const { userId } = await provideOwner();
@@ -116,6 +118,41 @@ describe("a secret that is masked everywhere", () => {
     expect(await findResidue([likely])).toEqual([]);
     const masked = expect.stringMatching(/^(?:it is )?\[redacted:assignment:[0-9a-f]{8}\]$/);
     expect((await stored("wide"))?.contents.slice(0, 2)).toEqual([masked, masked]);
+  });
+
+  test("leaves nothing in what the ledger makes of a session that it is reading meanwhile", async () => {
+    const edit = {
+      name: "Edit",
+      callId: "1",
+      input: { file_path: `/srv/password=${likely}/x.ts`, old_string: "a" },
+      content: "",
+    };
+    await send({
+      ...{ sourceId: "read", source: "claude-code", metadata: { cwd: "/srv" } },
+      messages: [{ position: 0, role: "assistant", content: "Edit", metadata: { tool: edit } }],
+    });
+    await accountTraces(10);
+    const [{ kind, mark } = { kind: "", mark: "" }] = await find({ state: "open" });
+    await decide(userId, { kind, mark, verdict: "mask" }, operator);
+    await pool().query("update trace set ledger_due = true, accounted_to = 0");
+    afterNext("from message where message.user_id", () => maskStored(10));
+    await accountTraces(10);
+    await settle();
+    await purgeUploads();
+    expect(await findResidue([likely])).toEqual([]);
+  });
+
+  test("leaves the session searchable that was indexed before the index could be cleaned", async () => {
+    await send(session("one"));
+    await indexAll();
+    await accountTraces(10);
+    const [{ kind, mark } = { kind: "", mark: "" }] = await find({ state: "open" });
+    await decide(userId, { kind, mark, verdict: "mask" }, operator);
+    await withIndexLock(async () => expect(await maskStored(10)).toBe(0));
+    await indexAll();
+    expect(await maskStored(10)).toBe(1);
+    expect(await searchSourceIds(userId, "nothing")).toEqual(["one"]);
+    expect(await isIndexed(likely)).toBe(false);
   });
 
   test("is masked here alone where that was asked", async () => {

@@ -5,7 +5,7 @@ import type { PoolClient } from "pg";
 import type { Queryable } from "#lib/db/client";
 import type { LedgerTrace } from "#lib/ledger/part";
 
-/** A trace to be accounted for. `version` changes with each upload and with its deletion. */
+/** A trace to be accounted for. `version` changes with each upload, when its texts are masked, and with its deletion. */
 export type DueTrace = {
   id: string;
   version: string;
@@ -18,8 +18,8 @@ export type DueTrace = {
   accountedVersion: number;
 };
 
-/** Changes with an upload and a deletion, and not with other writes of the row, such as the search index's mark. */
-const version = "concat(trace.upload_sequence, trace.deleted_at)";
+/** Changes with what is stored of a trace, and not with other writes of the row, such as the search index's mark. */
+const version = "concat(trace.upload_sequence, trace.deleted_at, trace.content_hash)";
 
 /** Only one process accounts at a time; one of the release before counts under the same number. */
 const lockNumber = 5_620_260_001;

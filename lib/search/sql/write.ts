@@ -99,7 +99,7 @@ export type Waiting = Pick<Trace, "id" | "title" | "messageCount"> & { hash: str
 
 /** What is indexed of a trace changes with it. */
 const state =
-  "encode(content_hash, 'base64') || md5(coalesce(custom_title, '') || chr(1) || coalesce(note, '') || chr(1) || cardinality(tags)::text)";
+  "encode(content_hash, 'base64') || md5(coalesce(custom_title, '') || chr(1) || coalesce(note, '') || chr(1) || array_to_string(tags, chr(1)))";
 
 /**
  * The traces that one user has waiting longest, whoever's trace that is. SQL: by the database's clock, and a partial index
@@ -203,6 +203,18 @@ export async function replaceDocuments(
       documents.map(({ blockId }) => blockId),
       documents.map(({ slot }) => slot),
     ],
+  );
+}
+
+/**
+ * Deletes the documents of those traces that are to be indexed again or are deleted: what others have is of their rows as they are.
+ * SQL: a join.
+ */
+export async function deleteOutdated(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
+  await tx.query(
+    `delete from search_document using trace where search_document.user_id = $1 and search_document.trace_id = any($2)
+       and trace.user_id = $1 and trace.id = search_document.trace_id and (trace.search_pending or trace.deleted_at is not null)`,
+    [userId, traceIds],
   );
 }
 
