@@ -64,9 +64,8 @@ const sliceCharacters = 2 ** 15;
 
 const nobody = { role: null, metadata: null };
 
-/** Collects the terms of traces into drafts of blocks, one trace after the other. */
+/** Collects the terms of traces into drafts of blocks, one trace after the other. Of a trace of any length it holds a draft at a time. */
 export class Collector {
-  readonly drafts: Draft[] = [];
   private documents: Document[] = [];
   private postings = new Float64Array(2 ** 16);
   private count = 0;
@@ -74,16 +73,28 @@ export class Collector {
   private readonly terms = new TermSet();
   private vocabulary = new Vocabulary();
 
+  private readonly take: (draft: Draft) => Promise<void>;
   private readonly pause: () => Promise<void>;
+  private readonly most: number;
 
-  /** @param pause is awaited after each slice of a text: jobs of the process would else wait for one of 8 MB, for seconds. */
-  constructor(pause: () => Promise<void> = async () => {}) {
+  /**
+   * @param take is given each draft when it is full, and the last one.
+   * @param pause is awaited after each slice of a text: jobs of the process would else wait for one of 8 MB, for seconds.
+   * @param most postings of a draft, but for those of its last document.
+   */
+  constructor(
+    take: (draft: Draft) => Promise<void>,
+    pause: () => Promise<void> = async () => {},
+    most: number = maxPostings,
+  ) {
+    this.take = take;
     this.pause = pause;
+    this.most = most;
   }
 
   /** Begins a trace with its title and the other searchable texts beside its messages. */
   async begin(traceId: string, title: string | null, texts: string[]): Promise<void> {
-    this.startDocument(traceId, 0);
+    await this.startDocument(traceId, 0);
     if (title) await this.addText(title, "title");
     for (const text of texts) await this.addText(text, "any");
   }
@@ -91,7 +102,7 @@ export class Collector {
   /** Adds a message, in the order of positions, to the trace that was begun last. @param said as the reader knows it */
   async add(traceId: string, position: number, content: string, said: Omit<Spoken, "content"> = nobody): Promise<void> {
     const { messages, characters } = this.open ?? { messages: 0, characters: 0 };
-    if (messages >= maxMessages || characters >= maxCharacters) this.startDocument(traceId, position);
+    if (messages >= maxMessages || characters >= maxCharacters) await this.startDocument(traceId, position);
     if (!this.open) throw new Error("a message was added before its trace was begun");
     this.open.messages += 1;
     this.open.characters += content.length;
@@ -111,16 +122,15 @@ export class Collector {
       scanTerms(whole, scan, Math.min(whole.length, scan.at + sliceCharacters), add);
   }
 
-  /** Ends the last trace. @returns the drafts of all */
-  finish(): Draft[] {
+  /** Ends the last trace. */
+  async finish(): Promise<void> {
     this.endDocument();
-    this.endDraft();
-    return this.drafts;
+    await this.endDraft();
   }
 
-  private startDocument(traceId: string, firstPosition: number): void {
+  private async startDocument(traceId: string, firstPosition: number): Promise<void> {
     this.endDocument();
-    if (this.documents.length === maxDocuments || this.count >= maxPostings) this.endDraft();
+    if (this.documents.length === maxDocuments || this.count >= this.most) await this.endDraft();
     const document = { traceId, firstPosition, slot: this.documents.length };
     this.open = { document, messages: 0, characters: 0 };
   }
@@ -134,13 +144,14 @@ export class Collector {
     this.open = undefined;
   }
 
-  private endDraft(): void {
+  private async endDraft(): Promise<void> {
     if (this.documents.length === 0) return;
     const postings = sort(this.postings.subarray(0, this.count));
-    this.drafts.push({ documents: this.documents, postings, vocabulary: this.vocabulary });
+    const draft = { documents: this.documents, postings, vocabulary: this.vocabulary };
     this.documents = [];
     this.vocabulary = new Vocabulary();
     this.count = 0;
+    await this.take(draft);
   }
 
   private reserve(more: number): void {

@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
 import { freeSpace } from "#lib/db/sql/vacuum";
 import { blockVersion, bucketBits, bytesPerPosting, encode } from "#lib/search/block";
-import { Collector, type Draft } from "#lib/search/collect";
+import { Collector, type Document, type Draft } from "#lib/search/collect";
 import { holdNext } from "#lib/search/hold";
 import { type Load, mergeBlocks } from "#lib/search/merge";
 import { makePause } from "#lib/search/pause";
@@ -35,6 +35,9 @@ const batches: Record<Load, Batch> = {
 const pageBytes = 2 ** 19;
 const messageCharacters = 2 ** 23;
 
+/** Users at whom indexing failed in this process: they come after all others, who would else wait behind them. */
+const failed = new Set<string>();
+
 /** Waits until more urgent work is done. */
 export type Yield = () => Promise<void>;
 
@@ -64,22 +67,50 @@ export async function indexNext(
 }
 
 async function indexBatch(tx: PoolClient, batch: Batch, settledSeconds: number, yieldToJobs: Yield) {
-  const waiting = await holdNext(tx, (except) => readWaiting(tx, settledSeconds, batch.traces, except));
+  const next = () => holdNext(tx, (leaving) => readWaiting(tx, settledSeconds, batch.traces, [...leaving, ...failed]));
+  let waiting = await next();
+  if (!waiting && failed.size > 0) {
+    failed.clear();
+    waiting = await next();
+  }
   if (!waiting) return undefined;
+  try {
+    return await indexWaiting(tx, waiting, batch, yieldToJobs);
+  } catch (error) {
+    failed.add(waiting.userId);
+    throw error;
+  }
+}
+
+type Found = NonNullable<Awaited<ReturnType<typeof readWaiting>>>;
+
+async function indexWaiting(tx: PoolClient, waiting: Found, batch: Batch, yieldToJobs: Yield) {
   const { userId } = waiting;
-  const { traces, drafts } = await collect(tx, userId, upTo(waiting.traces, batch.messages, messagesOf), {
+  const documents: (Document & { blockId: string })[] = [];
+  const write = async (draft: Draft) => {
+    const blockId = await writeDraft(tx, userId, draft);
+    documents.push(...draft.documents.map((document) => ({ ...document, blockId })));
+  };
+  const traces = await collect(tx, userId, upTo(waiting.traces, batch.messages, messagesOf), {
     maxBytes: batch.bytes,
     yieldToJobs,
+    write,
   });
-  const blockIds: string[] = [];
-  for (const { postings, documents, vocabulary } of drafts) {
-    const bits = bucketBits(postings.length);
-    const head = { bits, documents: documents.length, postings: postings.length, version: blockVersion };
-    blockIds.push(await writeBlock(tx, userId, head, [...encode(postings, bits), ...vocabulary.encode(bits)]));
-  }
   const indexed = await markIndexed(tx, userId, traces);
-  await replaceDocuments(tx, userId, indexed, documentsOf(drafts, blockIds, new Set(indexed)));
+  const isIndexed = new Set(indexed);
+  await replaceDocuments(
+    tx,
+    userId,
+    indexed,
+    documents.filter(({ traceId }) => isIndexed.has(traceId)),
+  );
   return { userId, count: traces.length, deletedPostings: await deleteOutdatedBlocks(tx, userId) };
+}
+
+function writeDraft(tx: PoolClient, userId: string, { postings, documents, vocabulary }: Draft): Promise<string> {
+  const bits = bucketBits(postings.length);
+  const head = { bits, documents: documents.length, postings: postings.length, version: blockVersion };
+  return writeBlock(tx, userId, head, [...encode(postings, bits), ...vocabulary.encode(bits)]);
 }
 
 const messagesOf = ({ messageCount }: Waiting) => messageCount;
@@ -94,13 +125,13 @@ function upTo<T>(rows: T[], max: number, sizeOf: (row: T) => number): T[] {
   return beyond === -1 ? rows : rows.slice(0, Math.max(1, beyond));
 }
 
-/** Reads the messages of as many of the traces as fit in a batch, and collects their terms. */
+/** Reads the messages of as many of the traces as fit in a batch, collects their terms and writes them. @returns these traces */
 async function collect(
   tx: PoolClient,
   userId: string,
   waiting: Waiting[],
-  { maxBytes, yieldToJobs }: { maxBytes: number; yieldToJobs: Yield },
-): Promise<{ traces: Waiting[]; drafts: Draft[] }> {
+  { maxBytes, yieldToJobs, write }: { maxBytes: number; yieldToJobs: Yield; write: (draft: Draft) => Promise<void> },
+): Promise<Waiting[]> {
   const sizes = await readSizes(
     tx,
     userId,
@@ -109,7 +140,7 @@ async function collect(
   const sizesOf = Map.groupBy(sizes, ({ traceId }) => traceId);
   const bytesOf = ({ id }: Waiting) => (sizesOf.get(id) ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
   const traces = upTo(waiting, maxBytes, bytesOf);
-  const collector = new Collector(makePause());
+  const collector = new Collector(write, makePause());
   for (const trace of traces.filter(({ id }) => !sizesOf.has(id))) await begin(collector, trace);
   const byId = new Map(traces.map((trace) => [trace.id, trace]));
   let current: string | undefined;
@@ -122,7 +153,8 @@ async function collect(
       await collector.add(traceId, position, content, said);
     }
   }
-  return { traces, drafts: collector.finish() };
+  await collector.finish();
+  return traces;
 }
 
 const begin = (collector: Collector, { id, title, texts }: Waiting) => collector.begin(id, title, texts);
@@ -142,13 +174,4 @@ function pagesOf(sizes: Size[]): [Size, Size][] {
     }
   }
   return pages;
-}
-
-/** The documents of the indexed traces; each draft became the block at its place in `blockIds`. */
-function documentsOf(drafts: Draft[], blockIds: string[], indexed: Set<string>) {
-  return drafts
-    .flatMap(({ documents }, place) =>
-      documents.map((document) => ({ ...document, blockId: blockIds[place] as string })),
-    )
-    .filter(({ traceId }) => indexed.has(traceId));
 }

@@ -25,6 +25,8 @@ const arrivingSeconds = 3;
 /** Under constant load the index is purged of deleted sessions at most this often. */
 const purgeMs = 10_000;
 
+const idle = { isIdle: true, pauseMs: idleMs };
+
 type Load = { uploadsWait: () => Promise<boolean>; jobsRun: () => boolean };
 
 /**
@@ -41,7 +43,10 @@ export async function keepIndexing(signal: AbortSignal, load: Load): Promise<voi
       !signal.aborted && !load.jobsRun() && (await readWaitingAges()).oldest === null && !(await load.uploadsWait()),
   );
   const work = async () => {
-    const { isIdle, pauseMs } = await indexBatch(load);
+    const { isIdle, pauseMs } = await indexBatch(load).catch((error) => {
+      log.warn({ err: error }, "indexing failed and is tried again");
+      return idle;
+    });
     if (!isIdle) compaction.postpone();
     // Once nothing waits, what an earlier version indexed is indexed again, block by block.
     if (isIdle && !isCurrent) isCurrent = !(await markOutdated(pool()));
@@ -54,7 +59,7 @@ export async function keepIndexing(signal: AbortSignal, load: Load): Promise<voi
   };
   while (!signal.aborted) {
     const pauseMs = await work().catch((error) => {
-      log.warn({ err: error }, "indexing failed and is tried again");
+      log.warn({ err: error }, "the index could not be tidied up; it is tried again");
       return idleMs;
     });
     if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => {}); // ends early on abort
@@ -63,7 +68,6 @@ export async function keepIndexing(signal: AbortSignal, load: Load): Promise<voi
 
 /** Indexes a batch. @returns whether there was none, and how long to pause */
 async function indexBatch({ uploadsWait, jobsRun }: Load): Promise<{ isIdle: boolean; pauseMs: number }> {
-  const idle = { isIdle: true, pauseMs: idleMs };
   const waiting = await readWaitingAges();
   if (waiting.oldest === null || waiting.newest === null) return idle;
   const isBusy = waiting.newest < arrivingSeconds || (await uploadsWait());

@@ -103,6 +103,19 @@ describe("the indexer", () => {
     expect(await toPurge()).toEqual([]);
   });
 
+  test("serves the others first where it fails at one account's sessions", async () => {
+    await send({ sourceId: "one", messages: messages("alpha") });
+    const other = uploadsOf(await makeUser({ name: "Eve", email: "eve@example.org", password: "" }));
+    await other.send({ sourceId: "two", messages: messages("beta") });
+    const fail = () => Promise.reject(new Error("it fails"));
+    afterNext("from message", fail);
+    await expect(indexNext()).rejects.toThrow("it fails");
+    expect(await indexNext()).toBe(1);
+    expect(await search("alpha")).toEqual([]);
+    await indexAll();
+    expect(await search("alpha")).toEqual(["one"]);
+  });
+
   test("leaves a trace that changed while it was read for the next run", async () => {
     await send({ sourceId: "moving", messages: messages("alpha") });
     const jobId = await accept([{ sourceId: "moving", messages: messages("alpha", "beta") }]);

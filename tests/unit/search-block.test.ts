@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { bucketBits, bucketOf, encode, forEachPosting, postingOf, slotsOf, sort } from "#lib/search/block";
-import { Collector } from "#lib/search/collect";
+import { Collector, type Draft } from "#lib/search/collect";
 import { forEachTerm } from "#lib/search/terms";
 
 /** Numbers that look like terms; the same at every call. */
@@ -33,12 +33,26 @@ test("a term that is not in its bucket has no slots", () => {
   expect(bucket && [4, 5, 6, 9, 10].map((term) => [...slotsOf(term, bucket, 0)])).toEqual([[], [1], [], [2], []]);
 });
 
+/** A collector, and what it gave so far. */
+function collect(pause?: () => Promise<void>, most?: number) {
+  const drafts: Draft[] = [];
+  const collector = new Collector(
+    async (draft) => {
+      drafts.push(draft);
+    },
+    pause,
+    most,
+  );
+  return { collector, drafts };
+}
+
 test("a very long trace becomes several documents, each from a position on", async () => {
-  const collector = new Collector();
+  const { collector, drafts } = collect();
   await collector.begin("long", "title", []);
   for (let position = 0; position < 4500; position += 1) await collector.add("long", position * 2, `word ${position}`);
   await collector.begin("short", null, []);
-  const [draft, ...others] = collector.finish();
+  await collector.finish();
+  const [draft, ...others] = drafts;
   expect(others).toEqual([]);
   expect(draft?.documents).toEqual([
     { traceId: "long", firstPosition: 0, slot: 0 },
@@ -48,6 +62,21 @@ test("a very long trace becomes several documents, each from a position on", asy
   ]);
 });
 
+test("of a trace of any length no more is held than a draft", async () => {
+  const most = 20_000;
+  const { collector, drafts } = collect(undefined, most);
+  await collector.begin("endless", null, []);
+  for (let position = 0; position < 20_000; position += 1) {
+    await collector.add("endless", position, `w${position.toString(36)} v${position.toString(36)}`);
+    expect(drafts.length).toBeGreaterThanOrEqual(Math.floor(position / 2000 / 5));
+  }
+  expect(drafts.length).toBeGreaterThan(1);
+  for (const { documents, postings } of drafts) {
+    expect(documents[0]).toMatchObject({ traceId: "endless", slot: 0 });
+    expect(postings.length).toBeLessThan(2 * most);
+  }
+});
+
 test("words chosen to collide take no longer than others", async () => {
   const words: string[] = [];
   for (let n = 0; words.length < 30_000; n += 1) {
@@ -55,7 +84,7 @@ test("words chosen to collide take no longer than others", async () => {
     forEachTerm(`q${n.toString(36)}`, choose, { parts: false });
   }
   const timeOf = async (text: string) => {
-    const collector = new Collector();
+    const { collector } = collect();
     await collector.begin("t", null, []);
     const startedAt = performance.now();
     await collector.add("t", 0, text);
@@ -70,11 +99,12 @@ test("a long message is collected in slices, between which others have their tur
   const terms = new Set<number>();
   forEachTerm(text, (term) => terms.add(term));
   let pauses = 0;
-  const collector = new Collector(async () => {
+  const { collector, drafts } = collect(async () => {
     pauses += 1;
   });
   await collector.begin("t", null, []);
   await collector.add("t", 0, text);
   expect(pauses).toBeGreaterThan(text.length / 2 ** 16);
-  expect(collector.finish()[0]?.postings.length).toBe(terms.size);
+  await collector.finish();
+  expect(drafts[0]?.postings.length).toBe(terms.size);
 });
