@@ -165,13 +165,18 @@ describe("a stranger's first hour", () => {
     expect((await page.goto(`${server.url}/traces/${rows[0]?.id}`))?.status()).toBe(404);
   });
 
-  test("signing out ends the sign-in", async () => {
+  test("signing out ends the sign-in, and the browser forgets what was searched", async () => {
     const leaving = await browser.newContext();
     const other = await leaving.newPage();
     await signIn(other, server, owner);
+    const kept = () => other.evaluate(() => Object.entries(localStorage));
+    await other.goto(`${server.url}/traces?q=retry`);
+    const { rows } = await pool().query<{ id: string }>(`select id from "user" where email = $1`, [owner.email]);
+    await expect.poll(kept).toEqual([[`spoor.searches.${rows[0]?.id}`, '["retry"]']]);
     await other.locator("summary", { hasText: owner.name }).first().click();
     await button("Sign out", other).click();
     await other.waitForURL(/\/sign-in/);
+    await expect.poll(kept).toEqual([]);
     await other.goto(`${server.url}/traces`);
     expect(new URL(other.url()).pathname).toBe("/sign-in");
     await leaving.close();

@@ -58,7 +58,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const read = await reading.catch((error) => {
     if (!given.q || !isOverload(error)) throw error;
   });
-  if (!read) return <TooLong given={given} />;
+  if (!read) return <TooLong userId={user.id} given={given} />;
   const [page, counted, withChildren, lag, parent, trivial, views] = read;
   const { traces, nextCursor, ignored, ranking, excerpts, kin, branches, standings, labels } = page;
   const count = counted ?? ranking?.count ?? 0;
@@ -73,7 +73,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
       <h1 className="sr-only">Sessions</h1>
       <Notices ignored={ignored} problem={request.problem} deleted={params.deleted} />
       <div className="flex flex-wrap items-start gap-2">
-        <SearchBox given={given} order={order} />
+        <SearchBox userId={user.id} given={given} order={order} />
         <FilterBar userId={user.id} filter={shown(filter)} given={given} hasValues={params.menus === "1"}>
           {!given.q && <SortMenu given={given} sort={sort} />}
           <ViewMenu given={given} sort={sort} views={views} />
@@ -196,12 +196,12 @@ async function titleOf(userId: string, traceId: string): Promise<string | undefi
 }
 
 /** Instead of a list whose search took too long. */
-function TooLong({ given }: { given: ListRequest["given"] }) {
+function TooLong({ userId, given }: { userId: string; given: ListRequest["given"] }) {
   answerOverloaded();
   return (
     <div className="flex flex-col items-start gap-4">
       <h1 className="sr-only">Sessions</h1>
-      <SearchBox given={given} order="best" />
+      <SearchBox userId={userId} given={given} order="best" />
       <Notice tone="warn">
         <p>
           This search took too long and was stopped. Try again when your other searches and exports have ended, or

@@ -1,24 +1,23 @@
 "use client";
 import { useRouter } from "next/navigation";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { keepSearch, keptSearches } from "../../components/kept-searches";
 
 /** How long a person must have stopped typing until results show. */
 const pauseMs = 200;
-/** Where this browser keeps the questions that were asked in it, and how many. */
-const kept = { key: "spoor.searches", max: 20 };
 const maxShown = 8;
 
 /** The field of the search. With script it suggests, and shows results while one types; both without a key of their own. */
-export function SearchField({ q }: { q: string }) {
+export function SearchField({ userId, q }: { userId: string; q: string }) {
   const router = useRouter();
   const field = useRef<HTMLInputElement>(null);
   const [options, setOptions] = useState<string[]>([]);
   const typed = useRef({ hasEntry: false, timer: 0, asked: 0 });
   useEffect(() => {
-    if (q) remember(q);
+    if (q) keepSearch(userId, q);
     // A link or the browser's Back has led to another search, unless it is the one that is being typed.
     if (field.current && document.activeElement !== field.current) field.current.value = q;
-  }, [q]);
+  }, [userId, q]);
   useEffect(() => () => window.clearTimeout(typed.current.timer), []);
 
   const onInput = () => {
@@ -46,7 +45,9 @@ export function SearchField({ q }: { q: string }) {
   const showOptions = (value: string) => {
     typed.current.asked += 1;
     const { asked } = typed.current;
-    const earlier = remembered().filter((one) => one !== value && one.toLowerCase().startsWith(value.toLowerCase()));
+    const earlier = keptSearches(userId).filter(
+      (one) => one !== value && one.toLowerCase().startsWith(value.toLowerCase()),
+    );
     load(value).then(
       (found) =>
         asked === typed.current.asked &&
@@ -102,23 +103,4 @@ async function load(q: string): Promise<string[]> {
   if (!response.ok) return [];
   const { suggestions } = (await response.json()) as { suggestions: { q: string }[] };
   return suggestions.map((suggestion) => suggestion.q);
-}
-
-function remembered(): string[] {
-  try {
-    const known: unknown = JSON.parse(localStorage.getItem(kept.key) ?? "[]");
-    return Array.isArray(known) ? known.filter((one) => typeof one === "string") : [];
-  } catch {
-    return []; // a browser that keeps nothing
-  }
-}
-
-/** Keeps a question as the latest one, in the place of those that it was typed from. */
-function remember(q: string): void {
-  const others = remembered().filter((one) => !q.startsWith(one) && one !== q);
-  try {
-    localStorage.setItem(kept.key, JSON.stringify([q, ...others].slice(0, kept.max)));
-  } catch {
-    // a browser that keeps nothing
-  }
 }

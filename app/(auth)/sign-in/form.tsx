@@ -1,11 +1,14 @@
 "use client";
-import { useActionState } from "react";
+import { useActionState, useEffect } from "react";
 import { ErrorSummary } from "../../components/error-summary";
 import { Check, Field } from "../../components/field";
+import { forgetSearches } from "../../components/kept-searches";
 import { signInAction } from "../actions";
 
 export function SignInForm({ next }: { next: string }) {
   const [state, action, pending] = useActionState(signInAction, {});
+  // Nobody is signed in, or this form would not show: after signing out, a deletion, or too long a pause.
+  useEffect(forgetSearches, []);
   return (
     <form action={action} noValidate className="flex flex-col gap-4">
       <ErrorSummary state={state} />
