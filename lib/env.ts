@@ -145,7 +145,7 @@ const variables = {
   AUTH_RATE_LIMIT: oneOf(
     ["on", "off"],
     "on",
-    "`off` removes the limits on attempts to sign in, to sign up and to confirm a password, and better-auth's own; every other limit stays",
+    "`off` removes the limits on signing in, signing up, confirming a password and calls of `/api/auth`; every other limit stays",
   ),
   TELEMETRY_ANONYMOUS: oneOf(["on", "off"], "on", "`off` refuses telemetry reports without a valid token"),
   TELEMETRY_ANONYMOUS_NETWORK_BYTES: wholeNumber(

@@ -21,14 +21,16 @@ export function documentEnvironment(text: string): string {
 
 const plain = (markdown: string) => markdown.replaceAll("`", "").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1");
 
-/** The text of .env.example: every variable commented out, with its default where that is a value. */
+const names = Object.keys(environment);
+
+/** The text of .env.example: every variable commented out, with its default where that is a value and not what another one has. */
 export function exampleEnvironment(): string {
   const head = `# Generated from lib/env.ts by npm run docs:env.
 # Spoor reads the environment, not this file: set -a; . ./.env; set +a; npm start
 `;
   const entries = Object.entries(environment).map(([name, { unset, allowed, text }]) => {
     const value = /^`([^`]*)`$/.exec(unset)?.[1];
-    const isValue = value !== undefined && !value.includes("PORT");
+    const isValue = value !== undefined && !names.some((other) => value.includes(other));
     const notes = [allowed && `Allowed: ${plain(allowed)}.`, isValue ? "" : `Unset: ${plain(unset)}.`].filter(Boolean);
     return `# ${plain(text)}\n${notes.length > 0 ? `# ${notes.join(" ")}\n` : ""}#${name}=${isValue ? value : ""}\n`;
   });

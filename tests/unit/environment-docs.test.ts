@@ -9,9 +9,10 @@ test("docs/operations.md and .env.example are what lib/env.ts says (npm run docs
   expect(await readFile(".env.example", "utf8")).toBe(exampleEnvironment());
 });
 
-test("every variable that is set in the example has its default there", async () => {
+test("every variable that is set in the example has its default there, and none another's name", async () => {
   const example = await readFile(".env.example", "utf8");
   const lines = [...example.matchAll(/^#([A-Z0-9_]+)=(.*)$/gm)];
   expect(lines.map(([, name]) => name)).toEqual(Object.keys(environment));
   expect(lines.find(([, name]) => name === "PORT")?.[2]).toBe("3000");
+  expect(lines.filter(([, , value = ""]) => value.split(/\W+/).some((word) => word in environment))).toEqual([]);
 });
