@@ -162,7 +162,7 @@ export const limits = {
     perPage: 20,
     callsPerMinutePerUser: 300,
   },
-  /** Heavy reads are those that take longer the more a user has stored: find, search, export, facets, usage. */
+  /** Heavy reads are those that take longer the more a user has stored (the glossary in docs/architecture.md lists them). */
   reads: {
     statementSeconds: 10,
     heavyPerUser: 2,

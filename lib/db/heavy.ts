@@ -1,4 +1,4 @@
-// Heavy reads take longer the more a user has stored: find, search, export, facets, usage.
+// Heavy reads take longer the more a user has stored; the glossary in docs/architecture.md lists them.
 import "server-only";
 import type pg from "pg";
 import { FairQueue } from "#lib/concurrency/fair-queue";
