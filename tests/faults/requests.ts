@@ -254,7 +254,7 @@ const telemetry: Run = async (spoor) => {
   ).length;
   expect([taken, limited]).toEqual([60, 40]);
   return {
-    injected: "201 diagnostics; 51 events; 100 submissions at once from an address",
+    injected: "201 diagnostics; 51 events; 100 reports at once from an address",
     outcome: "400; 400; 60 taken, 40 answered 429",
   };
 };

@@ -22,8 +22,8 @@ import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 
 /**
- * Stores an upload while its body is still being read, and rolls back if the body turns out to be invalid. When this
- * returns, the upload is on disk with its job and its queue entry.
+ * Stores an upload: its job while its body is still being read, the body once all of it was read; and rolls back if the body
+ * turns out to be invalid. When this returns, the upload is on disk with its job and its queue entry.
  *
  * Its idempotency key and its place among the user's uploads are taken after the reading, so that no other request waits
  * for the key meanwhile.

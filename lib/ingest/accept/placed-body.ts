@@ -27,7 +27,7 @@ export function discardBody({ object }: PlacedBody): void {
 }
 
 /**
- * Puts a body into the store while it is being read, and deletes it if it turns out to be invalid.
+ * Puts a body into the store once it was read, and deletes it there if it turns out to be invalid.
  *
  * @throws what `packing` and `reading` reject with; StoreOutageError
  */

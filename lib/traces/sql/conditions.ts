@@ -30,7 +30,7 @@ export type PlainSelection = Omit<Selection, "q"> & {
 /** A position in the list's order: a trace's last activity, or its family's, and its id. */
 export type Place = { activityAt: Date | string; id: string };
 
-/** A trace's title: what a person named it, else what the agent did, else what is derived. As `titleOf` in lib/traces/title.ts. */
+/** A trace's title: what a person named it, else what the agent did, else what is derived. As `titleOf` in lib/reader/title.ts. */
 export const shownTitle = Prisma.raw("coalesce(trace.custom_title, trace.title, trace.derived_title)");
 
 type Ordered = Pick<Selection, "families">;
