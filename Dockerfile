@@ -1,4 +1,5 @@
-# One image for all processes: web (the default), worker, migrate, admin. docs/deploy/docker.md says how to run it.
+# One image for all roles: web (the default), worker, migrate, all; dist/server/admin.mjs by another entrypoint. docs/deploy/docker.md
+# says how to run it.
 FROM node:24-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json prisma.config.ts ./

@@ -82,5 +82,7 @@ function stepsOf(preparing: ChildProcess, exit: Promise<unknown>) {
 await runCommand(async () => {
   const [role = "all"] = process.argv.slice(2);
   if (roles.includes(role)) return main(role as Role);
-  throw new EnvError(`Unknown role "${role}". Use dev, web, worker or migrate, or none for web and worker together.`);
+  throw new EnvError(
+    `Unknown role "${role}". Use dev, web, worker or migrate; all, or none, for web and worker together.`,
+  );
 });
