@@ -141,7 +141,7 @@ function summarize(messages: Text[], best: Judged[], query: Query): Excerpts {
   return {
     excerpts,
     more: best.filter((judged) => judged.isFull && !shown.has(judged)).length,
-    atLeast: messages.length === bounds.maxMessages,
+    atLeast: messages.length === bounds.maxMessages || messages.length < (messages[0]?.matching ?? 0),
     score: scoreOf(best),
   };
 }

@@ -42,6 +42,15 @@ describe("excerpts", () => {
     expect(second?.text.length).toBeLessThan(260);
   });
 
+  test("are of a bounded part of a session with many long messages", async () => {
+    const long = Array.from({ length: 20 }, (_, n) => `alpha ${n} ${"x".repeat(90_000)}`);
+    await send({ sourceId: "one", messages: messages(...long) });
+    const id = await idOf("one");
+    const found = (await readExcerpts(userId, [id], parseQuery("alpha"))).get(id);
+    expect(found?.excerpts.map(({ position }) => position)).toEqual([0, 1, 2]);
+    expect(found).toMatchObject({ more: 3, atLeast: true });
+  });
+
   test("begin and end with whole words, where a language has any", async () => {
     const words = "mountain ".repeat(60);
     await send({ sourceId: "one", messages: messages(`${words}needle ${words}`, `${"山".repeat(200)}needle`) });

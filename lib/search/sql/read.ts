@@ -89,10 +89,21 @@ export type Candidate = Pick<Text, "traceId" | "role" | "metadata"> & {
   content: string | null;
 };
 
+/**
+ * How many characters of messages and their metadata before a message, in its own trace, keep it from being read: the texts of a page of
+ * fifty traces stay below 30 million, however long its messages are.
+ */
+const maxCharactersBefore = 2 ** 19;
+
+/** A message's characters in a `found` row, and those of the messages before it. */
+const charactersBefore =
+  Prisma.raw(`(sum(length(content) + coalesce(length(metadata::text), 0)) over (order by position)
+  - length(content) - coalesce(length(metadata::text), 0))`);
+
 /** Bounds on what is read of one trace. */
 export type CandidateBounds = {
   maxMessages: number;
-  /** Longer messages count, but their text is not read. */
+  /** Longer messages count, but their text is not read; nor is that of messages after `maxCharactersBefore`. */
   maxCharacters: number;
   /** Of so many of its documents; of all of them without it. */
   maxDocuments: number | null;
@@ -117,17 +128,26 @@ export async function readCandidates(
         cross join lateral unnest(array[coalesce(custom_title, title, derived_title), source_id, note] || tags) as named (content)
       where user_id = ${userId} and id = wanted.id and lower(named.content) ~ ${pattern}
       union all
-      (select position, role, ${smallMetadata}, case when length(content) <= ${bounds.maxCharacters} then content end
-       from ${messagesOfHits(userId, hits, bounds.maxDocuments)} where lower(content) ~ ${pattern}
-       limit ${bounds.maxMessages})
+      (select position, role, case when is_read then metadata end, case when is_read then content end
+       from (select *, length(content) <= ${bounds.maxCharacters} and ${charactersBefore} < ${maxCharactersBefore} as is_read
+         from (select position, role, ${smallMetadata}, content
+           from ${messagesOfHits(userId, hits, bounds.maxDocuments)} where lower(content) ~ ${pattern}
+           limit ${bounds.maxMessages}) as found) as summed)
       union all
       (select 0, null, null, null from search_document where user_id = ${userId} and trace_id = wanted.id and ${isHit(hits)}
        offset coalesce(${bounds.maxDocuments}::int, ${maxPosition}) limit 1)) as found`);
   return rows;
 }
 
-/** A message that matches, or the text around the match where it is long. */
-export type Text = { traceId: string; position: number; role: string | null; metadata: unknown; content: string };
+/** A message that matches, or the text around the match where it is long; `matching` messages of its trace do, as far as was looked. */
+export type Text = {
+  traceId: string;
+  position: number;
+  role: string | null;
+  metadata: unknown;
+  content: string;
+  matching: number;
+};
 
 export type TextBounds = {
   maxMessages: number;
@@ -138,7 +158,8 @@ export type TextBounds = {
 };
 
 /**
- * The messages that a regular expression matches, of traces that are not deleted.
+ * The messages that a regular expression matches, of traces that are not deleted: of each trace the first ones, until those have
+ * `maxCharactersBefore`.
  *
  * @param within the hits and how many of their documents are read; without it, all messages are.
  */
@@ -158,10 +179,13 @@ export async function readTexts(
     select wanted.id as "traceId", found.* from unnest(${traceIds}::uuid[]) with ordinality as wanted (id, place)
     join trace on trace.user_id = ${userId} and trace.id = wanted.id and trace.deleted_at is null
     cross join lateral (
-      select position, role, ${smallMetadata}, case when length(content) <= ${wholeCharacters} then content else
-        substr(content, greatest(1, strpos(lower(content), ${word}) - ${nearCharacters}), ${2 * nearCharacters}) end as content
-      from (select message.* from ${from}) as message
-      where lower(content) ~ ${pattern} order by position limit ${maxMessages}) as found
+      select position, role, metadata, content, matching from (
+        select *, ${charactersBefore} as before, (count(*) over ())::int as matching from (
+          select position, role, ${smallMetadata}, case when length(content) <= ${wholeCharacters} then content else
+            substr(content, greatest(1, strpos(lower(content), ${word}) - ${nearCharacters}), ${2 * nearCharacters}) end as content
+          from (select message.* from ${from}) as message
+          where lower(content) ~ ${pattern} order by position limit ${maxMessages}) as found) as summed
+      where before < ${maxCharactersBefore}) as found
     order by place, position`);
   return rows;
 }
