@@ -1,6 +1,7 @@
 // Reused memory for the bodies of uploads. New buffers of that size make V8 collect its whole heap (Next's 57 MB take 25 ms
 // of both cores) after a few uploads; shared memory does not count there, and its pages are mapped already.
 import "server-only";
+import { atRest } from "#lib/memory";
 
 const MiB = 1 << 20;
 /** The size of a block. Only pages that a body ever used are resident. */
@@ -10,7 +11,9 @@ const minBytes = MiB;
 /** Where all are in use, a body gets a new buffer. */
 const maxBlocks = 4;
 
-const globals = globalThis as typeof globalThis & { spoorBodyBlocks?: { idle: SharedArrayBuffer[]; made: number } };
+type Blocks = { idle: SharedArrayBuffer[]; made: number };
+
+const globals = globalThis as typeof globalThis & { spoorBodyBlocks?: Blocks };
 
 /**
  * Runs `work` with a block for a body. The block must not be read afterwards: the next body overwrites it.
@@ -22,7 +25,7 @@ export async function withBlock<T>(
   bytes: number | undefined,
   work: (block: SharedArrayBuffer | undefined) => Promise<T>,
 ): Promise<T> {
-  globals.spoorBodyBlocks ??= { idle: [], made: 0 };
+  globals.spoorBodyBlocks ??= makeBlocks();
   const blocks = globals.spoorBodyBlocks;
   const isFit = bytes !== undefined && bytes >= minBytes && bytes <= blockBytes;
   const block = isFit ? (blocks.idle.pop() ?? make(blocks)) : undefined;
@@ -33,7 +36,17 @@ export async function withBlock<T>(
   }
 }
 
-function make(blocks: { made: number }): SharedArrayBuffer | undefined {
+/** No blocks; those that are idle are given back while the process has nothing to do. */
+function makeBlocks(): Blocks {
+  const blocks: Blocks = { idle: [], made: 0 };
+  atRest(() => {
+    blocks.made -= blocks.idle.length;
+    blocks.idle = [];
+  });
+  return blocks;
+}
+
+function make(blocks: Blocks): SharedArrayBuffer | undefined {
   if (blocks.made === maxBlocks) return undefined;
   const block = new SharedArrayBuffer(blockBytes);
   blocks.made += 1;

@@ -4,12 +4,15 @@ import type { PoolClient } from "pg";
 import type { LedgerMessage, LedgerPart, LedgerTrace, Reading } from "#lib/ledger/part";
 import type { DueTrace } from "#lib/ledger/sql/due";
 import { readFrom, readWhole } from "#lib/ledger/sql/messages";
+import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 
 /** What is held in memory of messages at a time. */
 const page = { rows: 1000, bytes: 2 * 1024 * 1024 };
 /** How long the ledger keeps the process from other work, in milliseconds. */
 const maxBusyMs = 10;
+/** The highest position that a message can have, and a column that names one. */
+const maxPosition = limits.message.integer;
 /** How many messages are seen again at most for what is still open at a trace's end. */
 const maxSeenAgain = 1000;
 
@@ -66,7 +69,7 @@ async function readPages(tx: PoolClient, userId: string, reader: Reader, pause: 
       await pause();
     }
     const last = messages.at(-1);
-    if (!last) return;
+    if (!last || last.position === maxPosition) return;
     next = last.position + 1;
   }
 }
@@ -122,7 +125,7 @@ class Reader {
     }
     this.#last[this.#seen % maxSeenAgain] = message.position;
     this.#seen += 1;
-    this.#end = message.position + 1;
+    this.#end = Math.min(message.position + 1, maxPosition); // one there is seen again whenever its trace grows
   }
 
   result(): ReadTrace {

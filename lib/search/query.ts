@@ -1,5 +1,6 @@
 // Reading a search query: its words and phrases, which the index answers, and its filters.
 import { SpoorError } from "#lib/errors";
+import { utcInstant } from "#lib/fields";
 import { type FileTerm, fileNamed } from "#lib/search/file-term";
 import { readTerms, refused, type Term } from "#lib/search/grammar";
 import type { Speaker } from "#lib/search/speaker";
@@ -171,13 +172,12 @@ function within(unit: Unit, scope: Scope): Unit {
   };
 }
 
-/** A day (UTC) or an instant as ISO 8601. */
+/** A day (UTC) or a date-time with an offset, which exists, in the years 1 to 9999. */
 function instantOf(term: Term): string {
   const { text } = term;
-  const isDate = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d))?$/i.test(text);
-  const time = isDate ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) throw refused(`\`${term.filter}:\` takes a day such as 2026-03-01`, term);
-  return new Date(time).toISOString();
+  const at = utcInstant.safeParse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (!at.success) throw refused(`\`${term.filter}:\` takes a day such as 2026-03-01`, term);
+  return at.data;
 }
 
 /** Speakers whose words are no field of the index. */

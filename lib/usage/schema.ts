@@ -12,11 +12,14 @@ export type Unit = (typeof units)[number];
 const zone = z.string().max(64).refine(isZone, "must be a time zone's IANA name, such as Europe/Berlin");
 
 /** The years before and after also have four digits, since days are compared as text. */
+const isCounted = (text: string) => text >= "0005-01-01" && text < "9999-01-01";
+const notCounted = "must be in the years 5 to 9998";
+
 export const usageDay = z.iso
   .date("must be a day, as YYYY-MM-DD, or a date-time with an offset or Z")
-  .refine((text) => text >= "0005-01-01" && text < "9999-01-01", "must be in the years 5 to 9998");
+  .refine(isCounted, notCounted);
 
-const moment = z.union([usageDay, utcInstant]);
+const moment = z.union([usageDay, utcInstant.refine(isCounted, notCounted)]);
 
 /** What usage is narrowed to: exact values; a project by its name, its id or its text. */
 export const usageFilter = {

@@ -5,13 +5,18 @@ import type { Unit } from "#lib/usage/schema";
 /** A span's first and last day, and the moments at which it begins and ends. */
 export type Span = { from: string; to: string; start: Date; end: Date };
 
-/** The spans of a unit from one day to another, both included, in a zone. Weeks are from Monday to Sunday. */
+/**
+ * The spans of a unit from one day to another, both included, in a zone. Weeks are from Monday to Sunday.
+ *
+ * @throws RangeError beyond the year 9999, whose days come before all others as text
+ */
 export function spansOf(from: string, to: string, unit: Unit, zone: string): Span[] {
   const spans: Span[] = [];
   for (let first = from; first <= to; ) {
     const last = earlier(lastOf(unit, first, to), to);
     spans.push({ from: first, to: last, start: startIn(zone, first), end: startIn(zone, addDays(last, 1)) });
     first = addDays(last, 1);
+    if (first < last) throw new RangeError(`the day after ${last} can't be compared`);
   }
   return spans;
 }

@@ -2,12 +2,16 @@ import { expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
+import { readExcerpts } from "#lib/search/excerpts";
+import { parseQuery } from "#lib/search/query";
 import { deleteTrace } from "#lib/traces/deletion";
 import { readContext } from "#lib/traces/sql/context";
 import { answerUsage } from "#lib/usage/answer";
 import { usageQuery } from "#lib/usage/schema";
+import { readSegment } from "../../app/(app)/traces/[id]/segments/read.ts";
 import { provideOwner } from "../support/server.ts";
 import { expectSameAnew, expectSums } from "./ledger-sums.ts";
+import { indexAll } from "./searching.ts";
 import { uploadsOf } from "./uploads.ts";
 
 const { userId } = await provideOwner();
@@ -177,4 +181,26 @@ test("a message with as many tokens as can be is counted everywhere", async () =
   // The day is shared by two spans, so that the message itself is read.
   const query = usageQuery.parse({ from: "2026-10-05", to: "2026-10-07", zone: "Pacific/Auckland", source: "pi" });
   expect((await answerUsage(userId, query)).total).toMatchObject({ outputTokens: most, unpricedTokens: 4 * most });
+});
+
+test("a message at the highest position is counted, shown and found, also when its session grows before it", async () => {
+  const at = (position: number) => ({
+    ...{ position, content: `it says elderberry ${position}`, role: "assistant", createdAt: "2026-10-05T11:30:00Z" },
+    metadata: { usage: { inputTokens: 7, outputTokens: 1 } },
+  });
+  const most = 2_147_483_647;
+  for (const positions of [[most], [5, most]]) {
+    await send({ source: "pi", sourceId: "last", model: "nobody-knows-1", messages: positions.map(at) });
+    await accountTraces(30);
+    await expectSums();
+    const found = await stored("last");
+    expect(found?.usage).toMatchObject({ inputTokens: 7 * positions.length });
+    const id = found?.id ?? "";
+    expect(await readSegment(userId, id, { after: most }, false)).toBeUndefined();
+    expect((await readSegment(userId, id, { at: most }, false))?.messages.at(-1)).toMatchObject({ position: most });
+    await indexAll();
+    const excerpts = await readExcerpts(userId, [id], parseQuery("elderberry"));
+    expect(excerpts.get(id)?.excerpts.map(({ position }) => position)).toEqual(positions);
+  }
+  expect((await pool().query("select 1 from trace where ledger_due")).rowCount).toBe(0);
 });

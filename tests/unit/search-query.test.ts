@@ -125,6 +125,21 @@ test.each<[string, string[], number]>([
   expect(query.units).toHaveLength(units);
 });
 
+test.each([
+  "0000-01-01",
+  "2026-02-30",
+  "2026-13-01",
+  "0001-01-01T00:00:00+02:00",
+  "2026-01-01T25:00:00Z",
+  "10000-01-01",
+])("a query is not before or after a day that does not exist: %s", (day) => {
+  for (const filter of ["before", "after"]) expect(() => parseQuery(`x ${filter}:${day}`)).toThrow(SpoorError);
+  expect(parseQuery("x after:2026-02-28 before:2026-03-01T12:00+02:00").rows.map(({ value }) => value)).toEqual([
+    "2026-02-28T00:00:00.000Z",
+    "2026-03-01T10:00:00.000Z",
+  ]);
+});
+
 test("a query names at most 8 files", () => {
   expect(() => parseQuery("file:a ".repeat(9))).toThrow(SpoorError);
   expect(() => parseQuery("x file:*.go")).toThrow(SpoorError);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { noFigures } from "#lib/usage/figures";
 import { budgetMark, forecast } from "#lib/usage/month";
-import { budgetForm } from "#lib/usage/schema";
+import { budgetForm, usageQuery } from "#lib/usage/schema";
+import { spansOf } from "#lib/usage/spans";
 import { readUsageParams, tracesHref, usageHref } from "../../app/(app)/usage/range.ts";
 import { chartOf, roundTop, yardstickOf } from "../../app/(app)/usage/shape.ts";
 import { findingOf, spanText } from "../../app/(app)/usage/words.ts";
@@ -55,6 +56,19 @@ describe("the range", () => {
       expect(read({ from: "0005-01-01", to: "0005-01-01" }).spans).toHaveLength(1);
     },
   );
+
+  test.each(["9999-12-31T23:59:59.999Z", "9999-01-01T00:00:00Z", "0001-01-01T00:00:00Z"])(
+    "of the API does not begin or end at %s, whose days can't be compared as text",
+    (moment) => {
+      for (const query of [{ to: moment }, { from: moment }])
+        expect(usageQuery.safeParse(query).error?.issues[0]?.path).toEqual(Object.keys(query));
+      expect(usageQuery.safeParse({ to: "9998-12-31T23:59:59.999Z" }).success).toBe(true);
+    },
+  );
+
+  test("ends where days can't be compared", () => {
+    expect(() => spansOf("9999-12-30", "9999-12-31", "day", "UTC")).toThrow(RangeError);
+  });
 
   test("is kept in the page's links", () => {
     expect(usageHref(read({ days: "90" }), { by: "model" })).toBe("/usage?days=90&by=model");

@@ -70,7 +70,7 @@ export function isHit({ blockIds, slots }: HitBits): Prisma.Sql {
 /** The messages of the first documents of the trace `wanted.id` that are hits; all its hits where `max` is null. */
 function messagesOfHits(userId: string, hits: HitBits, max: number | null): Prisma.Sql {
   return Prisma.sql`(
-      select first_position, coalesce(next_position, ${maxPosition}) as next_position
+      select first_position, coalesce(next_position::bigint, ${afterAll}) as next_position
       from (select *, lead(first_position) over (order by first_position) as next_position
         from search_document where user_id = ${userId} and trace_id = wanted.id) as search_document
       where ${isHit(hits)} order by first_position limit ${max}::int) as document
@@ -78,7 +78,9 @@ function messagesOfHits(userId: string, hits: HitBits, max: number | null): Pris
       and position >= first_position and position < next_position) as message`;
 }
 
-const maxPosition = Prisma.raw(`${2 ** 31 - 1}`);
+/** After every position. */
+const afterAll = Prisma.raw(`${2 ** 31}`);
+const maxInteger = Prisma.raw(`${2 ** 31 - 1}`);
 
 /** Larger metadata holds whole outputs. */
 const smallMetadata = Prisma.raw("case when pg_column_size(metadata) <= 16384 then metadata end as metadata");
@@ -135,7 +137,7 @@ export async function readCandidates(
            limit ${bounds.maxMessages}) as found) as summed)
       union all
       (select 0, null, null, null from search_document where user_id = ${userId} and trace_id = wanted.id and ${isHit(hits)}
-       offset coalesce(${bounds.maxDocuments}::int, ${maxPosition}) limit 1)) as found`);
+       offset coalesce(${bounds.maxDocuments}::int, ${maxInteger}) limit 1)) as found`);
   return rows;
 }
 

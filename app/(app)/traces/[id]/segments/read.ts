@@ -95,7 +95,8 @@ function readFor(source: Source, request: SegmentRequest, size: number): Promise
 }
 
 async function readAfter(source: Source, position: number, size: number): Promise<Read> {
-  const [before, after] = await Promise.all([source.earlier(position + 1, 1), source.later(position, size + margin)]);
+  const next = Math.min(position + 1, limits.message.integer);
+  const [before, after] = await Promise.all([source.earlier(next, 1), source.later(position, size + margin)]);
   if (after.messages.length === 0) return { ...nothing, earlier: before.messages.length > 0 };
   const messages = [...before.messages, ...after.messages];
   const start = before.messages.length;
