@@ -6,9 +6,13 @@ import { rememberArrival } from "#lib/http/arrival";
 import { withBody } from "#lib/http/body";
 import { blockBytes, withBlock } from "#lib/http/body-memory";
 import { requestIdHeader } from "#lib/http/request-id";
+import { releaseAll } from "#lib/memory";
 
 const MiB = 1 << 20;
 const lent = (bytes: number | undefined) => withBlock(bytes, async (block) => block);
+/** So many blocks that are in use at a time. */
+const borrow = (count: number): Promise<(SharedArrayBuffer | undefined)[]> =>
+  withBlock(2 * MiB, async (block) => [block, ...(count > 1 ? await borrow(count - 1) : [])]);
 
 test("a block is reused, also after a failure", async () => {
   const first = await lent(2 * MiB);
@@ -25,15 +29,22 @@ test("bodies that are small, too large or of unknown length get no block", async
 });
 
 test("no block is used twice at a time, and a fifth body gets none", async () => {
-  const blocks: (SharedArrayBuffer | undefined)[] = [];
-  const borrow = (more: number): Promise<void> =>
-    withBlock(2 * MiB, async (block) => {
-      blocks.push(block);
-      if (more > 1) await borrow(more - 1);
-    });
-  await borrow(5);
+  const blocks = await borrow(5);
   expect(new Set(blocks).size).toBe(5);
   expect(blocks[4]).toBeUndefined();
+});
+
+test("blocks are given back while the process has nothing to do, but for those in use", async () => {
+  const former = await lent(2 * MiB);
+  await withBlock(2 * MiB, async (used) => {
+    expect(used).toBe(former);
+    await releaseAll();
+    expect(await lent(2 * MiB)).not.toBe(used);
+  });
+  await releaseAll();
+  const blocks = await borrow(4);
+  expect(blocks).not.toContain(former);
+  expect(blocks).not.toContain(undefined);
 });
 
 /** A request whose body is still on its way, by each way that one arrives. */
