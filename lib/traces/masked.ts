@@ -1,7 +1,8 @@
 // Exports for others: masked while they are read, a bounded part at a time.
 
-import { findSecrets } from "#lib/secrets/find";
-import { changeTexts, maskForOthers } from "#lib/secrets/mask";
+import { findSecrets, type Secret } from "#lib/secrets/find";
+import { placeholderOf } from "#lib/secrets/mark";
+import { changeTexts, maskForOthers, replaceSecrets } from "#lib/secrets/mask";
 import type { Masked } from "#lib/traces/export-schema";
 import { textForOthers } from "#lib/traces/for-others";
 
@@ -15,35 +16,58 @@ export function maskOf(masked: Masked | undefined, machine: string | null): Mask
   return (text) => textForOthers(text, machine ? [machine] : []);
 }
 
-/** No secret is longer, with what tells that it is one. */
+/** No secret is longer, with what tells behind it that it is one. */
 const overlap = 40 * 1024;
-/** So much before a secret may tell that it is one. */
-const maxBefore = 600;
+/** So much before a secret may tell that it is one: most in the JSON of a key of Google's. */
+const maxBefore = 12 * 1024;
+/** So much is looked through at once: of that at most a third is read again with what follows. */
+const atOnce = 10 * overlap;
 
-/** Masks a text that comes in pieces: no secret stands across two of those that go on. */
+/**
+ * Masks a text that comes in pieces, as it would be masked in one. All is read with what stands beside it, and the time is linear in
+ * the text's length, however close its secrets stand.
+ *
+ * @param mask is called with parts in which all that may be a secret is masked already, for what else it hides.
+ */
 export async function* maskPieces(pieces: AsyncIterable<string>, mask: Mask): AsyncGenerator<string, undefined> {
-  let held = "";
+  let text = "";
+  /** So much of the text was sent, and is held only for what it tells of the rest. */
+  let sent = 0;
   for await (const piece of pieces) {
-    held += piece;
-    const end = endOfWhole(held);
-    if (end === 0) continue;
-    yield mask(held.slice(0, end));
-    held = held.slice(end);
+    text += piece;
+    if (text.length - sent < atOnce) continue;
+    const secrets = findSecrets(text);
+    const end = endOfWhole(text, secrets, sent);
+    yield mask(withoutSecrets(text, secrets, sent, end));
+    const from = Math.max(0, end - maxBefore);
+    text = text.slice(from);
+    sent = end - from;
   }
-  yield mask(held);
+  yield mask(withoutSecrets(text, findSecrets(text), sent, text.length));
 }
 
-/** Where a text that goes on can be cut: before what may not be whole yet, and in no secret; at a line's start where one is near. */
-function endOfWhole(text: string): number {
-  let end = text.length - overlap;
-  if (end <= 0) return 0;
-  const line = text.lastIndexOf("\n", end) + 1;
-  if (line > end - overlap && line > 0) end = line;
-  for (const secret of findSecrets(text).reverse()) {
-    if (secret.end + maxBefore <= end) break;
-    if (secret.start < end) end = Math.max(0, secret.start - maxBefore);
-  }
-  return end;
+/**
+ * Where a text that goes on can be cut: before what may not be whole yet, and in no secret; at a line's start where one is near, else
+ * behind a blank.
+ */
+function endOfWhole(text: string, secrets: readonly Secret[], sent: number): number {
+  const last = text.length - overlap;
+  const ends = ["\n", " "].map((sign) => text.lastIndexOf(sign, last - 1) + 1);
+  const end = ends.find((at) => at > last - overlap) ?? (isInPair(text, last) ? last - 1 : last);
+  const around = secrets.find(({ start, end: to }) => start < end && to > end);
+  if (!around) return end;
+  return around.start > sent ? around.start : around.end;
+}
+
+/** Whether a place is within a character of two units of UTF-16. */
+const isInPair = (text: string, at: number): boolean => (text.codePointAt(at - 1) ?? 0) > 0xffff;
+
+/** A part of a text, with the secrets in it masked: also one that was not known for one before the text went on. */
+function withoutSecrets(text: string, secrets: readonly Secret[], from: number, to: number): string {
+  const within = secrets
+    .filter(({ start, end }) => start < to && end > from)
+    .map((secret) => ({ ...secret, start: Math.max(0, secret.start - from), end: Math.min(to, secret.end) - from }));
+  return replaceSecrets(text.slice(from, to), within, (kind) => placeholderOf(kind));
 }
 
 /** Metadata with more characters is left out where it has to be masked: to mask it, all of it has to be read at once. */
