@@ -13,7 +13,7 @@ export const drainNow = {
   about: {
     group: "Server",
     summary: "Process queued work",
-    text: "For hosts that run no worker. Processes queued uploads for up to 45 seconds. `drained` is false where the time ran out before the queue was empty. Exists only where the operator set `CRON_SECRET`.",
+    text: "For hosts that run no worker. Processes queued uploads for up to 45 seconds. `drained` is false where the time ran out before the queue was empty. Where a step of the work fails, the others are done, and the answer is an error. Exists only where the operator set `CRON_SECRET`.",
     secret: "CRON_SECRET",
     head: false,
     answers: { 200: { text: "The number of processed uploads.", example: { ok: true, processed: 3, drained: true } } },

@@ -13,6 +13,8 @@ import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 import { writeCounts } from "#lib/observability/counters";
 import { sendHeartbeat, substituteId } from "#lib/observability/heartbeat";
+import { isUnmigrated } from "#lib/observability/readiness";
+import { pingDatabase } from "#lib/observability/sql";
 import { settleProjects } from "#lib/projects/settle";
 import { superviseQueues, takeOne } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
@@ -43,8 +45,11 @@ const removalSeconds = 3;
  * their entry, processes queued uploads, purges deleted traces, keeps the ledger, updates and compacts the search index, forwards telemetry,
  * and does the hourly housekeeping.
  *
+ * A step that fails is logged, and stops none of the others.
+ *
  * @param seconds how long to keep taking jobs; the last ones taken may end later.
  * @returns how many queue entries were worked on, and whether none was left to take.
+ * @throws where the database is away or not migrated, at once; and at the end, where steps failed
  */
 export function drainQueues(
   seconds: number = limits.cron.drainSeconds,
@@ -54,26 +59,56 @@ export function drainQueues(
 
 async function drain(seconds: number): Promise<{ processed: number; drained: boolean }> {
   const deadline = performance.now() + seconds * 1000;
+  const isTime = async () => performance.now() < deadline;
+  const { step, end } = makeSteps();
   await sendHeartbeat(substituteId);
-  await superviseQueues();
-  await resumeDeletions();
-  await reconcileJobs();
+  await step("superviseQueues", superviseQueues);
+  await step("resumeDeletions", resumeDeletions);
+  await step("reconcileJobs", reconcileJobs);
   await takePriceList().catch((error) => log.warn({ err: error }, "the price list could not be read"));
-  const uploads = await drainUploads(deadline);
-  await purgeDeleted(Math.max(1, (deadline - performance.now()) / 1000));
-  await accountTraces(ledgerSeconds);
-  await settleProjects(ledgerSeconds);
-  await maskStored(maskingSeconds);
-  while (performance.now() < deadline && (await indexNext()) > 0);
-  while (performance.now() < deadline && (await purgeNext()));
-  while (performance.now() < deadline - compactionMs && (await compactNext(async () => performance.now() < deadline)));
-  await forwardDue(AbortSignal.timeout(forwardSeconds * 1000));
+  const uploads = await step("drainUploads", () => drainUploads(deadline));
+  await step("purgeDeleted", () => purgeDeleted(Math.max(1, (deadline - performance.now()) / 1000)));
+  await step("accountTraces", () => accountTraces(ledgerSeconds));
+  await step("settleProjects", () => settleProjects(ledgerSeconds));
+  await step("maskStored", () => maskStored(maskingSeconds));
+  await step("indexNext", async () => {
+    while ((await isTime()) && (await indexNext()) > 0);
+  });
+  await step("purgeNext", async () => {
+    while ((await isTime()) && (await purgeNext()));
+  });
+  await step("compactNext", async () => {
+    while (performance.now() < deadline - compactionMs && (await compactNext(isTime)));
+  });
+  await step("forwardDue", () => forwardDue(AbortSignal.timeout(forwardSeconds * 1000)));
   await removeObjects(removalSeconds).catch((error) => log.warn({ err: error }, "objects could not be deleted"));
-  await housekeepHourly();
-  await refreshPriceList();
+  await step("housekeepHourly", housekeepHourly);
+  await step("refreshPriceList", refreshPriceList);
   await sendHeartbeat(substituteId);
-  await writeCounts(); // a serverless function may not run again
-  return uploads;
+  await step("writeCounts", writeCounts); // a serverless function may not run again
+  end();
+  return uploads ?? { processed: 0, drained: false };
+}
+
+/** Runs steps of which none stops those after it; `end` throws where some failed. */
+function makeSteps() {
+  const failed: { name: string; cause: unknown }[] = [];
+  const step = async <T>(name: string, work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (cause) {
+      await pingDatabase(); // without it the others would only fail, too, each after its time
+      if (await isUnmigrated(cause)) throw cause;
+      log.warn({ err: cause, step: name }, "a step of the work without a worker failed");
+      failed.push({ name, cause });
+      return undefined;
+    }
+  };
+  const end = () => {
+    const [first] = failed;
+    if (first) throw new Error(`steps failed: ${failed.map(({ name }) => name).join(", ")}`, { cause: first.cause });
+  };
+  return { step, end };
 }
 
 /** Processes queued uploads, several at a time, until none is left or the deadline (`performance.now()`) has passed. */

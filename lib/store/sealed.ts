@@ -15,6 +15,11 @@ const headBytes = mark.length + idBytes + saltBytes;
 const sealedPieceBytes = pieceBytes + tagBytes;
 const algorithm = "aes-256-gcm";
 
+/** A sealed body was changed or cut off: no key opens it any more. */
+export class BrokenSealError extends Error {
+  override name = "BrokenSealError";
+}
+
 /** The operator's keys: what is new is sealed with the first, and what is stored is read with the one that its id names. */
 function keys(): Key[] {
   const { ENCRYPTION_KEY, ENCRYPTION_KEY_FILE } = env();
@@ -65,7 +70,7 @@ export function seal(body: OwnBytes): OwnBytes {
   return sealed;
 }
 
-/** What `seal` was given. @throws Error where no key opens it, or it was changed */
+/** What `seal` was given. @throws BrokenSealError where it was changed; Error where its key is not there */
 export function unseal(stored: OwnBytes): OwnBytes {
   if (idOf(stored) === undefined) return stored;
   const opener = new Opener();
@@ -109,13 +114,18 @@ class Opener {
   }
 
   #open(piece: Buffer, isLast: boolean): Buffer {
-    if (!this.#head || piece.length < tagBytes) throw new Error("a sealed body is cut off");
+    if (!this.#head || piece.length < tagBytes) throw new BrokenSealError("a sealed body is cut off");
     const { key, salt } = this.#head;
     const decipher = createDecipheriv(algorithm, key.bytes, nonceOf(salt, this.#number));
     decipher.setAAD(lastness(isLast));
     decipher.setAuthTag(piece.subarray(piece.length - tagBytes));
     this.#number += 1;
-    return Buffer.concat([decipher.update(piece.subarray(0, piece.length - tagBytes)), decipher.final()]);
+    const opened = decipher.update(piece.subarray(0, piece.length - tagBytes));
+    try {
+      return Buffer.concat([opened, decipher.final()]);
+    } catch (cause) {
+      throw new BrokenSealError("a sealed body was changed", { cause });
+    }
   }
 }
 

@@ -49,3 +49,23 @@ test("a job that takes longer than the heartbeat timeout is not given to another
   expect(await getJob(userId, jobId)).toMatchObject({ status: "succeeded", attempts: 1 });
   expect(await entries(jobId)).toBe(0);
 });
+
+test("a step that fails is told at the end, and stops none of the others", async () => {
+  const jobId = await accept(userId, trace("beside", "a"));
+  await pool().query("delete from server_setting where key = 'housekeeping'");
+  await pool().query("alter table project rename to elsewhere");
+  await pool().query("alter table masking_task rename to elsewhere_too");
+  try {
+    await expect(drainQueues(10)).rejects.toThrow(/^steps failed: .*maskStored/);
+  } finally {
+    await pool().query("alter table elsewhere rename to project");
+    await pool().query("alter table elsewhere_too rename to masking_task");
+  }
+  expect(await getJob(userId, jobId)).toMatchObject({ status: "succeeded" });
+  const { rows } = await pool().query(
+    `select (select bool_and(not search_pending) from trace) as indexed,
+       exists (select from server_setting where key = 'housekeeping') as housekept`,
+  );
+  expect(rows).toEqual([{ indexed: true, housekept: true }]);
+  expect(await drainQueues(10)).toEqual({ processed: 0, drained: true });
+});

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, expect, test } from "vitest";
 import { setEnv } from "#lib/env";
-import { isOutdated, seal, unseal, unsealParts } from "#lib/store/sealed";
+import { BrokenSealError, isOutdated, seal, unseal, unsealParts } from "#lib/store/sealed";
 
 const [one, other] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
 const use = (...keys: string[]) => setEnv({ ENCRYPTION_KEY: keys.join(",") || undefined });
@@ -44,13 +44,13 @@ test("one that was changed, cut off or put together otherwise is not opened", ()
   const sealed = seal(body(2_500_000));
   const changed = new Uint8Array(sealed);
   changed[5000] = (changed[5000] ?? 0) ^ 1;
-  expect(() => unseal(changed)).toThrow();
-  expect(() => unseal(sealed.slice(0, 16 + (1 << 20) + 16))).toThrow();
+  expect(() => unseal(changed)).toThrow(BrokenSealError);
+  expect(() => unseal(sealed.slice(0, 16 + (1 << 20) + 16))).toThrow(BrokenSealError);
   const head = sealed.slice(0, 16);
   const [first, second] = [
     sealed.slice(16, 16 + (1 << 20) + 16),
     sealed.slice(16 + (1 << 20) + 16, 16 + 2 * ((1 << 20) + 16)),
   ];
   const swapped = new Uint8Array(Buffer.concat([head, second, first, sealed.slice(16 + 2 * ((1 << 20) + 16))]));
-  expect(() => unseal(swapped)).toThrow();
+  expect(() => unseal(swapped)).toThrow(BrokenSealError);
 });

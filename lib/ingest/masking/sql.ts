@@ -1,7 +1,42 @@
 // Masking what is stored. SQL: rows are locked as a merge locks them, and read a bounded stretch at a time in its transaction.
 import "server-only";
 import type { PoolClient } from "pg";
+import { pool } from "#lib/db/client";
 import type { Trace } from "#lib/generated/prisma/client";
+
+/** Traces that are to be masked, each with when that was decided last. */
+export type Tasks = ReadonlyMap<string, Date>;
+
+/**
+ * Some of a user's tasks, the oldest first.
+ *
+ * @param except those that are left out unless they were decided anew.
+ * @param exceptTraces traces that are left out.
+ */
+export async function readTasks(
+  userId: string,
+  limit: number,
+  except: Tasks,
+  exceptTraces: string[],
+): Promise<Map<string, Date>> {
+  const { rows } = await pool().query<{ traceId: string; createdAt: Date }>(
+    `select trace_id as "traceId", created_at as "createdAt" from masking_task
+     where user_id = $1 and trace_id <> all($2::uuid[]) and not exists (
+       select 1 from unnest($3::uuid[], $4::timestamptz[]) as done (id, at) where done.id = trace_id and created_at <= done.at)
+     order by created_at limit $5`,
+    [userId, exceptTraces, [...except.keys()], [...except.values()], limit],
+  );
+  return new Map(rows.map(({ traceId, createdAt }) => [traceId, createdAt]));
+}
+
+/** Deletes tasks that were not decided anew. */
+export async function deleteTasks(userId: string, tasks: Tasks): Promise<void> {
+  await pool().query(
+    `delete from masking_task using unnest($2::uuid[], $3::timestamptz[]) as done (id, at)
+     where user_id = $1 and trace_id = done.id and created_at <= done.at`,
+    [userId, [...tasks.keys()], [...tasks.values()]],
+  );
+}
 
 type Texts = Pick<
   Trace,
@@ -86,15 +121,16 @@ export async function writeTrace(
   );
 }
 
-/** An upload that is kept: its manifest, and how its job ended. */
-export type KeptUpload = { jobId: string; status: string; manifest: Buffer | null };
+/** An upload that is kept: its manifest, its decoded size, whether an S3 store has its body, and how its job ended. */
+export type KeptUpload = { jobId: string; status: string; bytes: number; isInStore: boolean; manifest: Buffer | null };
 
 /** A user's kept uploads after one, with their manifests. */
 export async function readKeptUploads(tx: PoolClient, userId: string, after: string): Promise<KeptUpload[]> {
   const { rows } = await tx.query<KeptUpload>(
-    `select job.id as "jobId", status, manifest from ingest_job job
-     join upload on upload.user_id = $1 and upload.job_id = job.id
-     where job.user_id = $1 and job.id > $2 and removed_at is null and status in ('succeeded', 'failed')
+    `select job.id as "jobId", status, bytes, held.object is not null as "isInStore", own.manifest from ingest_job job
+     join upload own on own.user_id = $1 and own.job_id = job.id
+     join upload held on held.user_id = $1 and held.job_id = coalesce(own.held_by, own.job_id)
+     where job.user_id = $1 and job.id > $2 and own.removed_at is null and status in ('succeeded', 'failed')
      order by job.id limit 50`,
     [userId, after],
   );
@@ -141,4 +177,9 @@ export async function replaceBody(
   );
   const [{ object } = { object: null }] = rows;
   if (object) await tx.query("insert into object_removal (key) values ($1) on conflict do nothing", [object]);
+}
+
+/** Deletes the manifest of an upload, which has titles and metadata of its traces: the next attempt reads it from the body. */
+export async function deleteManifest(userId: string, jobId: string): Promise<void> {
+  await pool().query("update upload set manifest = null where user_id = $1 and job_id = $2", [userId, jobId]);
 }

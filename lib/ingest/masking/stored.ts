@@ -3,11 +3,15 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { prisma, transaction } from "#lib/db/client";
+import { Pauses } from "#lib/ingest/masking/pauses";
 import {
+  deleteTasks,
   lockTrace,
   readMessagesAfter,
+  readTasks,
   type StoredMessage,
   type StoredTrace,
+  type Tasks,
   writeMessage,
   writeTrace,
 } from "#lib/ingest/masking/sql";
@@ -16,48 +20,91 @@ import { deleteRemoved } from "#lib/ingest/raw/sql";
 import { log } from "#lib/log";
 import { Masker, type Policy } from "#lib/masking/masker";
 import { readPolicy } from "#lib/masking/policy";
+import { pingDatabase } from "#lib/observability/sql";
 import { forgetTerms } from "#lib/search/forget";
 
 /** How many traces of a user are masked before their uploads and the index are looked through, once for all of them. */
 const tracesAtOnce = 100;
 
+/** Users, traces, and users' kept uploads whose masking failed in this process. */
+const failed = { users: new Pauses(), traces: new Pauses(), uploads: new Pauses() };
+
+/** Tasks of which only kept uploads are left that can't be read for now, by user: their rows and terms are masked. */
+const waiting = new Map<string, Tasks>();
+
 /**
- * Masks the traces that are to be masked, user by user.
+ * Masks the traces that are to be masked, user by user. What fails is logged and left alone for a while, and stops no other user's.
  *
  * @param seconds after which no more are begun.
  * @returns how many are done.
+ * @throws what the database does where it is away
  */
 export async function maskStored(seconds: number): Promise<number> {
   const deadline = performance.now() + seconds * 1000;
   let done = 0;
-  const users = await prisma().maskingTask.groupBy({ by: ["userId"] });
-  for (const { userId } of users) {
+  const users = await prisma().maskingTask.groupBy({ by: ["userId"], _count: true, _max: { createdAt: true } });
+  for (const userId of waiting.keys()) if (!users.some((one) => one.userId === userId)) waiting.delete(userId);
+  for (const { userId, _count, _max } of users) {
     if (performance.now() >= deadline) break;
-    done += await maskSome(userId, deadline);
+    if (!failed.users.isOver(userId) || isWaiting(userId, _count, _max.createdAt)) continue;
+    try {
+      done += await maskSome(userId, deadline);
+      failed.users.end(userId);
+    } catch (error) {
+      await pingDatabase();
+      log.warn({ err: error, userId }, "masking a user's stored secrets failed; it is tried again later");
+      failed.users.begin(userId);
+    }
   }
   return done;
 }
 
+/** Whether there is nothing to do for a user but to wait. */
+function isWaiting(userId: string, count: number, newest: Date | null): boolean {
+  const tasks = waiting.get(userId);
+  if (!tasks || failed.uploads.isOver(userId)) return false;
+  return count === tasks.size && [...tasks.values()].some((createdAt) => createdAt.getTime() === newest?.getTime());
+}
+
 async function maskSome(userId: string, deadline: number): Promise<number> {
-  const tasks = await prisma().maskingTask.findMany({
-    where: { userId },
-    orderBy: { createdAt: "asc" },
-    take: tracesAtOnce,
-  });
+  const left = waiting.get(userId) ?? new Map<string, Date>();
+  const tasks = await readTasks(userId, tracesAtOnce, left, failed.traces.current());
+  if (tasks.size === 0 && (left.size === 0 || !failed.uploads.isOver(userId))) return 0;
   const policy = await readPolicy(userId);
-  const masked: { id: string; key: string; createdAt: Date }[] = [];
-  for (const { traceId, createdAt } of tasks) {
-    if (masked.length > 0 && performance.now() >= deadline) break;
-    const trace = await maskTrace(userId, traceId, policy);
-    masked.push({ id: traceId, createdAt, key: trace ? JSON.stringify([trace.source, trace.sourceId]) : "" });
-  }
-  await cleanUploads(userId, policy, new Set(masked.map(({ key }) => key)));
+  const { masked, keys } = await maskTraces(userId, tasks, policy, deadline);
+  const isClean = await cleanUploads(userId, policy, keys);
   await deleteRemoved(userId).catch((error) => log.info({ err: error }, "housekeeping deletes the masked uploads"));
-  const ids = masked.map(({ id }) => id);
-  if (!(await forgetTerms(userId, ids))) return 0;
-  for (const { id, createdAt } of masked)
-    await prisma().maskingTask.deleteMany({ where: { userId, traceId: id, createdAt: { lte: createdAt } } });
-  return masked.length;
+  if (masked.size > 0 && !(await forgetTerms(userId, [...masked.keys()]))) return 0;
+  const done = new Map([...left, ...masked]);
+  if (!isClean) {
+    waiting.set(userId, done);
+    if (failed.uploads.isOver(userId)) failed.uploads.begin(userId);
+    return 0;
+  }
+  waiting.delete(userId);
+  failed.uploads.end(userId);
+  await deleteTasks(userId, done);
+  return done.size;
+}
+
+/** Masks the rows of traces until the deadline, at least of one. @returns which are masked, and the keys of those that are there */
+async function maskTraces(userId: string, tasks: Tasks, policy: Policy, deadline: number) {
+  const masked = new Map<string, Date>();
+  const keys = new Set<string>();
+  for (const [traceId, createdAt] of tasks) {
+    if (masked.size > 0 && performance.now() >= deadline) break;
+    try {
+      const trace = await maskTrace(userId, traceId, policy);
+      if (trace) keys.add(JSON.stringify([trace.source, trace.sourceId]));
+      masked.set(traceId, createdAt);
+      failed.traces.end(traceId);
+    } catch (error) {
+      await pingDatabase();
+      log.warn({ err: error, trace: traceId }, "a session could not be masked; it is tried again later");
+      failed.traces.begin(traceId);
+    }
+  }
+  return { masked, keys };
 }
 
 /** Masks a trace's rows. @returns the trace as it was; undefined where it is deleted */

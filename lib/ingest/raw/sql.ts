@@ -117,9 +117,10 @@ export async function selectBodySlice(
  * Ends the uploads of those of a user's jobs that are still failed, and has the jobs say so. One that is replayed at this
  * moment is left alone.
  *
+ * @param note a sentence that tells why, for the jobs' errors.
  * @returns how many
  */
-export function removeFailedUploads(userId: string, jobIds: string[], days: number): Promise<number> {
+export function removeFailedUploads(userId: string, jobIds: string[], note: string): Promise<number> {
   return transaction(async (tx) => {
     const { rows: failed } = await tx.query<{ id: string }>(
       "select id from ingest_job where user_id = $1 and id = any($2) and status = 'failed' for update skip locked",
@@ -132,7 +133,7 @@ export function removeFailedUploads(userId: string, jobIds: string[], days: numb
     );
     const { rowCount } = await tx.query(
       "update ingest_job set error_message = coalesce(error_message, '') || $3 where user_id = $1 and id = any($2)",
-      [userId, gone.map(({ id }) => id), ` The upload was removed ${days} days after that.`],
+      [userId, gone.map(({ id }) => id), ` ${note}`],
     );
     return rowCount ?? 0;
   });

@@ -1,0 +1,33 @@
+/** The first pause, and the longest. */
+const [firstMs, longestMs] = [60_000, 3_600_000];
+/** So many keys are known; with more the oldest is forgotten, and tried again. */
+const maxKeys = 100_000;
+
+/** What failed in this process, by a key of its own, and for how long it is left alone: twice as long after each failure. */
+export class Pauses {
+  readonly #pauses = new Map<string, { ms: number; until: number }>();
+
+  /** Whether something has not failed, or not lately. */
+  isOver(key: string): boolean {
+    return (this.#pauses.get(key)?.until ?? 0) <= Date.now();
+  }
+
+  /** Something failed: it is left alone for a while. */
+  begin(key: string): void {
+    const ms = Math.min(longestMs, 2 * (this.#pauses.get(key)?.ms ?? firstMs / 2));
+    this.#pauses.delete(key);
+    this.#pauses.set(key, { ms, until: Date.now() + ms });
+    const [oldest] = this.#pauses.keys();
+    if (this.#pauses.size > maxKeys && oldest !== undefined) this.#pauses.delete(oldest);
+  }
+
+  /** Something went well. */
+  end(key: string): void {
+    this.#pauses.delete(key);
+  }
+
+  /** What is left alone at this moment. */
+  current(): string[] {
+    return [...this.#pauses.keys()].filter((key) => !this.isOver(key));
+  }
+}
