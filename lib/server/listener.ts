@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { isIP } from "node:net";
+import type { Duplex } from "node:stream";
 import proxyaddr from "proxy-addr";
 import { forRequest, type RequestState } from "#lib/current-request";
 import { env } from "#lib/env";
@@ -101,11 +102,9 @@ export async function makeServing(dev: boolean): Promise<(server: Server, handle
     server.on("request", serve);
     // An unknown expectation is ignored (RFC 9110, section 10.1.1, allows it).
     server.on("checkExpectation", serve);
-    server.on("connect", (_request, socket) => refuseTunnel(socket, randomUUID()));
-    server.on("clientError", (error, socket) => {
-      const answering = [...inFlight].find(({ req }) => req.socket === socket);
-      refuseUnparsed(error, socket, answering, String(answering?.getHeader("x-request-id") ?? randomUUID()));
-    });
+    const openOn = (socket: Duplex) => [...inFlight].filter(({ req }) => req.socket === socket);
+    server.on("connect", (_request, socket) => refuseTunnel(socket, openOn(socket)));
+    server.on("clientError", (error, socket) => refuseUnparsed(error, socket, openOn(socket)));
     // A client that closes its half of the connection still gets the response. Node has no option for it, only this property.
     Object.assign(server, { httpAllowHalfOpen: true });
     return inFlight;

@@ -1,7 +1,8 @@
 import { Agent, request as httpRequest } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { provideOwnedServer, someAddress } from "../support/server.ts";
-import { bearer, unknownToken } from "./client.ts";
+import { bearer, openSocket, storedUploads, unknownToken } from "./client.ts";
 
 const { server, token } = await provideOwnedServer({ worker: false });
 
@@ -76,4 +77,40 @@ describe("a request that is refused before its whole body was read", () => {
       expect(outcomes).toEqual(outcomes.map((one) => ({ ...one, first: one.expected, next: 200 })));
     },
   );
+});
+
+describe("a whole upload with bytes behind it that are no HTTP", () => {
+  const upload = (length: number) => {
+    const body = JSON.stringify({
+      traces: [{ sourceId: "x", messages: [{ position: 0, content: "x".repeat(length) }] }],
+    });
+    const head = ["POST /api/ingest HTTP/1.1", "Host: localhost", `Authorization: Bearer ${token}`];
+    const headers = [...head, "Content-Type: application/json", `Content-Length: ${body.length}`];
+    return `${headers.join("\r\n")}\r\n\r\n${body}`;
+  };
+
+  async function statusesOf(bytes: string, delayMs?: number): Promise<string[]> {
+    const { socket, ended } = await openSocket(server);
+    if (delayMs === undefined) socket.write(`${bytes}junk`);
+    else {
+      socket.write(bytes);
+      await sleep(delayMs);
+      socket.write("junk");
+    }
+    return [...(await ended).matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status = ""]) => status);
+  }
+
+  test.each([undefined, 0, 2, 8, 100])("is taken, and then they are refused (%s ms later)", async (delayMs) => {
+    for (const length of [10, 469_000]) {
+      const before = await storedUploads();
+      expect(await statusesOf(upload(length), delayMs)).toEqual(["202", "400"]);
+      expect((await storedUploads()).jobs).toBe(before.jobs + 1);
+    }
+  });
+
+  test("is taken with the others before it", async () => {
+    const before = await storedUploads();
+    expect(await statusesOf(upload(300_000) + upload(10))).toEqual(["202", "202", "400"]);
+    expect((await storedUploads()).jobs).toBe(before.jobs + 2);
+  });
 });
