@@ -8,6 +8,9 @@ import { requestIdHeader } from "#lib/http/request-id";
 import { arrivalTimes, makeServing } from "#lib/server/listener";
 import { isApi, refusalOf } from "#lib/server/refusals";
 
+/** The platform serves them by itself. */
+const noFiles: ReadonlySet<string> = new Set();
+
 /** What Node publishes of a request before anybody listens to it. */
 type Started = { request: IncomingMessage; server: Server };
 
@@ -20,7 +23,7 @@ export function nameRequests(): void {
     const { request } = message as Started;
     const requestId = randomUUID();
     request.headers[requestIdHeader] = requestId;
-    if (isApi(request.url) && refusalOf(request, requestId, false)) request.url = "/api/refused";
+    if (isApi(request.url) && refusalOf(request, requestId, noFiles)) request.url = "/api/refused";
   });
 }
 

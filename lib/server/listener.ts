@@ -14,6 +14,7 @@ import { makeAccessLog } from "#lib/observability/access";
 import { Pace } from "#lib/server/pace";
 import { hasTooManyPages, isPage, renderInTurn } from "#lib/server/page-turns";
 import { isApi, refusalOf, refuseBusy, refuseTunnel, refuseUnparsed } from "#lib/server/refusals";
+import { readStaticFiles } from "#lib/server/static-files";
 
 /** The largest upload at the slowest accepted pace takes over an hour; lib/http/body.ts watches the pace. */
 export const arrivalTimes = { headersTimeout: 20_000, requestTimeout: 2 * 3_600_000 };
@@ -95,10 +96,10 @@ function closeByDefault(response: ServerResponse): void {
  * @returns takes a server and Next's handler, and returns the server's responses in flight
  */
 export async function makeServing(dev: boolean): Promise<(server: Server, handle: Handle) => Set<ServerResponse>> {
-  const watch = await makeAccessLog();
+  const [watch, files] = await Promise.all([makeAccessLog(), dev ? undefined : readStaticFiles()]);
   return (server, handle) => {
     const inFlight = new Set<ServerResponse>();
-    const serve = makeListener(handle, dev, inFlight, watch);
+    const serve = makeListener(handle, files, inFlight, watch);
     server.on("request", serve);
     // An unknown expectation is ignored (RFC 9110, section 10.1.1, allows it).
     server.on("checkExpectation", serve);
@@ -113,7 +114,7 @@ export async function makeServing(dev: boolean): Promise<(server: Server, handle
 
 function makeListener(
   handle: Handle,
-  dev: boolean,
+  files: ReadonlySet<string> | undefined,
   inFlight: Set<ServerResponse>,
   watch: Awaited<ReturnType<typeof makeAccessLog>>,
 ): RequestListener {
@@ -146,7 +147,7 @@ function makeListener(
       forget();
     });
     limitArrival(request);
-    const refusal = refusalOf(request, requestId, dev);
+    const refusal = refusalOf(request, requestId, files);
     const begin = () => forRequest(stateOf(request, response, { requestId, address }), () => handle(request, response));
     if (refusal) send(response, refusal);
     else if (!isPage(request)) begin();

@@ -19,10 +19,8 @@ const otherNames = /^\/(?:mcp|\.well-known\/oauth-(?:protected-resource(?:\/mcp)
 
 export const isApi = (url = "") => /^\/api(?:[/?]|$)/.test(url) || otherNames.test(url);
 
-const methodRefusal = (requestId: string) =>
-  problemResponse(new SpoorError("method_not_allowed", "No path takes this method."), requestId, {
-    Allow: knownMethods.join(", "),
-  });
+const methodRefusal = (requestId: string, detail?: string, allow = knownMethods.join(", ")) =>
+  problemResponse(new SpoorError("method_not_allowed", detail), requestId, { Allow: allow });
 
 /** The response to a page or a form where too many of its network wait. */
 export const refuseBusy = (requestId: string) =>
@@ -39,8 +37,16 @@ const tooLarge = (requestId: string) =>
     requestId,
   );
 
-/** The response to a request that Next would not answer as the interface demands; undefined for any other. */
-export function refusalOf(request: IncomingMessage, requestId: string, dev: boolean): Response | undefined {
+/**
+ * The response to a request that Next would not answer as the interface demands; undefined for any other.
+ *
+ * @param files the paths of static files; undefined in development, where Next has paths of its own
+ */
+export function refusalOf(
+  request: IncomingMessage,
+  requestId: string,
+  files: ReadonlySet<string> | undefined,
+): Response | undefined {
   const { method = "", url = "", headers, httpVersion } = request;
   const missing = () => problemResponse(notFound(), requestId);
   if (!knownMethods.includes(method)) return methodRefusal(requestId);
@@ -52,22 +58,37 @@ export function refusalOf(request: IncomingMessage, requestId: string, dev: bool
   // Next would take them away and answer for another path than the one that is looked at here; clients do so themselves.
   if (/\/(?:\.|%2e){1,2}(?:[/\\#]|$)/i.test(path)) return missing();
   // In production Next has only static files under /_next/.
-  if (!dev && path.startsWith("/_next/") && !path.startsWith("/_next/static/")) return missing();
-  if (!isApi(url)) return Number(headers["content-length"] ?? 0) > maxPageBodyBytes ? tooLarge(requestId) : undefined;
+  if (files && path.startsWith("/_next/") && !path.startsWith("/_next/static/")) return missing();
   // Next would redirect to the path with single slashes and without backslashes.
-  return isDecodable(path) && !/\/\/|\\/.test(path) ? undefined : missing();
+  if (isApi(url)) return decoded(path) === undefined || /\/\/|\\/.test(path) ? missing() : undefined;
+  if (Number(headers["content-length"] ?? 0) > maxPageBodyBytes) return tooLarge(requestId);
+  const methods = files && methodsOf(path, files);
+  if (!methods || methods.includes(method)) return undefined;
+  const allow = methods.join(", ");
+  return methodRefusal(requestId, `This path takes ${allow}.`, allow);
+}
+
+/**
+ * The methods of what is not of the API: Next would answer others with a page as for GET, with 400, or with 500. Undefined for
+ * what answers them itself.
+ */
+function methodsOf(path: string, files: ReadonlySet<string>): string[] | undefined {
+  const name = (decoded(path) ?? path).replace(/\/$/, "");
+  if (files.has(name)) return ["GET", "HEAD"];
+  // Two route handlers, and files that are missing.
+  if (/^\/(?:(?:spoor\.mjs|agents\.svg)$|_next\/)/.test(name)) return undefined;
+  return ["GET", "HEAD", "POST"]; // a page; a form is sent to it
 }
 
 /** By what was sent: lib/server/adopt.ts has to fill the header in. */
 const hasHost = ({ rawHeaders }: IncomingMessage) =>
   rawHeaders.some((text, index) => index % 2 === 0 && text.toLowerCase() === "host");
 
-function isDecodable(path: string): boolean {
+function decoded(path: string): string | undefined {
   try {
-    // Its result is used: a bundler leaves out the call of a pure function whose result is not, also where that throws.
-    return decodeURIComponent(path) !== "";
+    return decodeURIComponent(path);
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { provideServer } from "../support/server.ts";
 import { asResponse, expectProblem, openRequest, openSocket } from "./client.ts";
@@ -50,6 +51,48 @@ describe("a path outside the API with nothing behind it", () => {
       expect([head.status, await head.text()]).toEqual([404, ""]);
     },
   );
+});
+
+describe("a method that no file or page takes", () => {
+  const send = (path: string, method: string) => fetch(server.url + path, { method, redirect: "manual" });
+  const others = (taken: string[]) =>
+    ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].filter((method) => !taken.includes(method));
+
+  test("is a 405 for every file of public/ and for the scripts of pages, however their names are written", async () => {
+    const scripts = [...(await (await get("/sign-in")).text()).matchAll(/"(\/_next\/static\/[^"?]+)/g)];
+    const own = readdirSync("public").flatMap((name) => [`/${name}`, `/${name}/`, `/${name}?x`]);
+    const paths = [...own, "/%69con.svg", ...scripts.slice(0, 3).map(([, path = ""]) => path)];
+    expect(paths.length).toBeGreaterThan(8);
+    for (const path of paths) {
+      expect([path, (await send(path, "HEAD")).status]).toEqual([path, 200]);
+      for (const method of others(["GET", "HEAD"])) {
+        const response = await send(path, method);
+        expect([path, response.headers.get("allow")]).toEqual([path, "GET, HEAD"]);
+        await expectProblem(response, 405, "method_not_allowed");
+      }
+    }
+  });
+
+  test.each(["/", "/sign-in", "/traces", "/oauth/authorize", "/docs", "/nothing"])(
+    "is a 405 for the page %s",
+    async (path) => {
+      for (const method of others(["GET", "HEAD", "POST"])) {
+        const response = await send(path, method);
+        expect(response.headers.get("allow")).toBe("GET, HEAD, POST");
+        await expectProblem(response, 405, "method_not_allowed");
+      }
+      for (const method of ["GET", "HEAD", "POST"]) expect((await send(path, method)).status).not.toBe(405);
+    },
+  );
+
+  test.each(["/spoor.mjs", "/agents.svg"])("is a 405 of the route handler %s", async (path) => {
+    expect((await send(path, "OPTIONS")).status).toBe(204);
+    for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+      const response = await send(path, method);
+      expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+      await expectProblem(response, 405, "method_not_allowed");
+    }
+  });
 });
 
 describe("a request whose sender closes its half of the connection", () => {

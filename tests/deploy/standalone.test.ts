@@ -75,6 +75,13 @@ describe("what Next itself would answer in a form of its own", () => {
     }
   });
 
+  test("a method that no file and no page takes is a 405", async () => {
+    const scripts = /\/_next\/static\/[^"?]+\.js/.exec(await (await ask("/sign-in")).text()) ?? [];
+    for (const path of [String(scripts[0]), "/sign-in"]) {
+      await expectProblem(await ask(path, "OPTIONS"), 405, "method_not_allowed");
+    }
+  });
+
   test("HEAD, an unknown expectation and a missing file have the headers of every response", async () => {
     const head = await ask("/api/limits", "HEAD");
     expect([head.status, await head.text()]).toEqual([200, ""]);
