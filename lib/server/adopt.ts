@@ -7,6 +7,7 @@ import { trustClientAddressHeader } from "#lib/http/address";
 import { requestIdHeader } from "#lib/http/request-id";
 import { arrivalTimes, makeServing } from "#lib/server/listener";
 import { isApi, refusalOf } from "#lib/server/refusals";
+import { toOriginForm } from "#lib/server/request-target";
 
 /** The platform serves them by itself. */
 const noFiles: ReadonlySet<string> = new Set();
@@ -21,6 +22,7 @@ type Started = { request: IncomingMessage; server: Server };
 export function nameRequests(): void {
   subscribe("http.server.request.start", (message) => {
     const { request } = message as Started;
+    toOriginForm(request);
     const requestId = randomUUID();
     request.headers[requestIdHeader] = requestId;
     if (isApi(request.url) && refusalOf(request, requestId, noFiles)) request.url = "/api/refused";

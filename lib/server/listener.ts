@@ -14,6 +14,7 @@ import { makeAccessLog } from "#lib/observability/access";
 import { Pace } from "#lib/server/pace";
 import { hasTooManyPages, isPage, renderInTurn } from "#lib/server/page-turns";
 import { isApi, refusalOf, refuseBusy, refuseTunnel, refuseUnparsed } from "#lib/server/refusals";
+import { toOriginForm } from "#lib/server/request-target";
 import { readStaticFiles } from "#lib/server/static-files";
 
 /** The largest upload at the slowest accepted pace takes over an hour; lib/http/body.ts watches the pace. */
@@ -123,6 +124,7 @@ function makeListener(
   const headersOfAll = Object.entries({ ...securityHeaders, ...transportHeaders(BASE_URL) });
   const pace = new Pace();
   return (request, response) => {
+    toOriginForm(request);
     // The header of Next's client router: for an API route Next would answer it with a redirect.
     if (isApi(request.url)) delete request.headers.rsc;
     // The response to an upload is too short for gzip, but Next would compress it all the same (0.2 ms).

@@ -54,6 +54,9 @@ export function refusalOf(
     return problemResponse(new SpoorError("invalid_request", "The request has no Host header."), requestId);
   }
   if (url === "*") return missing();
+  if (!url.startsWith("/")) {
+    return problemResponse(new SpoorError("invalid_request", "The request is for another kind of URL."), requestId);
+  }
   const [path = ""] = url.split("?");
   // Next would take them away and answer for another path than the one that is looked at here; clients do so themselves.
   if (/\/(?:\.|%2e){1,2}(?:[/\\#]|$)/i.test(path)) return missing();
