@@ -50,8 +50,10 @@ export function refusalOf(
   const { method = "", url = "", headers, httpVersion } = request;
   const missing = () => problemResponse(notFound(), requestId);
   if (!knownMethods.includes(method)) return methodRefusal(requestId);
-  if (httpVersion === "1.1" && !hasHost(request)) {
-    return problemResponse(new SpoorError("invalid_request", "The request has no Host header."), requestId);
+  const hosts = countHosts(request);
+  if (hosts > 1 || (hosts === 0 && httpVersion === "1.1")) {
+    const detail = `The request has ${hosts || "no"} Host header${hosts ? "s" : ""}.`;
+    return problemResponse(new SpoorError("invalid_request", detail), requestId);
   }
   if (url === "*") return missing();
   if (!url.startsWith("/")) {
@@ -83,9 +85,9 @@ function methodsOf(path: string, files: ReadonlySet<string>): string[] | undefin
   return ["GET", "HEAD", "POST"]; // a page; a form is sent to it
 }
 
-/** By what was sent: lib/server/adopt.ts has to fill the header in. */
-const hasHost = ({ rawHeaders }: IncomingMessage) =>
-  rawHeaders.some((text, index) => index % 2 === 0 && text.toLowerCase() === "host");
+/** There is one (RFC 9112, section 3.2). By what was sent: lib/server/adopt.ts has to fill the header in. */
+const countHosts = ({ rawHeaders }: IncomingMessage): number =>
+  rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "host").length;
 
 function decoded(path: string): string | undefined {
   try {

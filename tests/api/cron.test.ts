@@ -90,11 +90,14 @@ describe("a call with the secret", () => {
 describe("a call without the secret", () => {
   test.each(["POST", "GET"])("is refused (%s), and nothing is processed", async (method) => {
     const jobId = await send("refused");
-    await expectProblem(await call({}, method), 401, "missing_token");
-    for (const wrong of [`${secret}x`, secret.slice(1), "", token, "Bearer"]) {
+    for (const headers of [{}, bearer(""), { Authorization: `Basic ${secret}` }, { Authorization: secret }]) {
+      const response = await call(headers, method);
+      expect(response.headers.get("www-authenticate")).toBe('Bearer realm="spoor"');
+      await expectProblem(response, 401, "missing_token");
+    }
+    for (const wrong of [`${secret}x`, secret.slice(1), token, "Bearer"]) {
       await expectProblem(await call(bearer(wrong), method), 401, "invalid_token");
     }
-    await expectProblem(await call({ Authorization: `Basic ${secret}` }, method), 401, "invalid_token");
     expect(await job(jobId)).toMatchObject({ status: "queued" });
   });
 

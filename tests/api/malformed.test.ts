@@ -139,6 +139,8 @@ describe("a request that Node's parser refuses is a problem like every other", (
     ["a header without a colon", "GET /api/limits HTTP/1.1\r\nHost: localhost\r\nnonsense\r\n\r\n"],
     ["two lengths", "POST /api/ingest HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"],
     ["no Host", "GET /api/limits HTTP/1.1\r\nConnection: close\r\n\r\n"],
+    ["two Hosts", "GET /api/limits HTTP/1.1\r\nHost: a\r\nhost: a\r\nConnection: close\r\n\r\n"],
+    ["two Hosts for a page", "GET /sign-in HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n"],
   ])("%s", async (_, bytes) => {
     await expectProblem(await exchange(bytes), 400, "invalid_request");
   });

@@ -79,8 +79,10 @@ test("this process's own figures are there: connections, memory, the event loop"
 
 describe("a call without the token", () => {
   test("is refused, a user's own token included", async () => {
-    await expectProblem(await get(server, "/api/metrics"), 401, "missing_token");
-    for (const wrong of [token, `${secret}x`, secret.slice(1), ""]) {
+    for (const headers of [{}, bearer(""), { Authorization: `Basic ${secret}` }]) {
+      await expectProblem(await fetch(`${server.url}/api/metrics`, { headers }), 401, "missing_token");
+    }
+    for (const wrong of [token, `${secret}x`, secret.slice(1)]) {
       const response = await fetch(`${server.url}/api/metrics`, { headers: bearer(wrong) });
       await expectProblem(response, 401, "invalid_token");
     }

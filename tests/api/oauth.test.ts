@@ -53,6 +53,7 @@ async function expectOauthError(response: Response, status: number, error: strin
   const body = await response.json();
   expect([response.status, body]).toEqual([status, { error, error_description: expect.stringMatching(/.{8}/) }]);
   expect(response.headers.get("cache-control")).toBe("no-store");
+  expect(response.headers.get("www-authenticate")).toBe(status === 401 ? 'Bearer realm="spoor"' : null);
 }
 
 const call = (access: string, name?: string, given: object = {}) =>

@@ -14,10 +14,13 @@ const wrong = (said: string, example: { error: string; error_description: string
   schema: error,
   example,
 });
-const unknownClient = wrong("The client is not one of this server.", {
-  error: "invalid_client",
-  error_description: "This client is not registered here. Let it register again.",
-});
+const unknownClient = {
+  ...wrong("The client is not one of this server.", {
+    error: "invalid_client",
+    error_description: "This client is not registered here. Let it register again.",
+  }),
+  headers: { "WWW-Authenticate": { text: "As of every 401.", example: 'Bearer realm="spoor"' } },
+};
 const tooMany = {
   text: `More than ${callsPerMinutePerNetwork} calls of a network in a minute.`,
   headers: { "Retry-After": { text: "Seconds to wait.", example: "30" } },

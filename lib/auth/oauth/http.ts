@@ -26,10 +26,14 @@ export async function answerOauth(name: string, address: string, work: () => Pro
     return await work();
   } catch (error) {
     if (!(error instanceof OauthError)) throw error;
-    const status = error.code === "invalid_client" ? 401 : 400;
-    return Response.json({ error: error.code, error_description: error.message }, { status, headers: noStore });
+    const body = { error: error.code, error_description: error.message };
+    if (error.code !== "invalid_client") return Response.json(body, { status: 400, headers: noStore });
+    return Response.json(body, { status: 401, headers: { ...noStore, "WWW-Authenticate": challenge } });
   }
 }
+
+/** A 401 has one (RFC 9110, section 15.5.2). Clients have no secret, so it names what the rest of the server takes. */
+const challenge = 'Bearer realm="spoor"';
 
 /** What no cache may keep: RFC 6749, section 5.1. */
 export const noStore = { "Cache-Control": "no-store", Pragma: "no-cache" };
