@@ -4,11 +4,10 @@ import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Client } from "pg";
 import { freePort } from "#lib/db/ports";
-import { EnvError, postgresCode } from "#lib/errors";
+import { EnvError } from "#lib/errors";
 import { call, control, findPrograms, majorVersion, type Programs } from "./postgres-programs.ts";
-import { isPostgres } from "./process-identity.ts";
+import { type Cluster, findPostmaster, lookAt, readLockFile, removeStaleLockFile } from "./postmaster.ts";
 import { acquire, countLiving } from "./reference-files.ts";
 import { readOrMake } from "./secret-file.ts";
 import { keepRunning } from "./server-watch.ts";
@@ -16,34 +15,45 @@ import { keepRunning } from "./server-watch.ts";
 /**
  * A running embedded server. `stop` ends this process's use of it, and the server itself if no other process uses it.
  * `keep` restarts it on the same port whenever it ends; it rejects if that doesn't help, and resolves after `stop`.
+ * `whenUp` resolves once the server takes connections, for it may be recovering; and after `stop`.
  */
 export type EmbeddedDatabase = {
   url: string;
   keep: (say: (line: string) => void) => Promise<void>;
+  whenUp: () => Promise<void>;
   stop: () => Promise<void>;
 };
 
+/** How an embedded server is started; each has a default. */
+export type StartOptions = {
+  /** Where PostgreSQL's programs are, if not this version's own. */
+  programs?: string | undefined;
+  /** Called while a cluster is being made, which takes a second: for what this process can load until then. */
+  meanwhile?: (() => void) | undefined;
+  /** Prints a line for the operator where the start takes long. */
+  say?: (line: string) => void;
+  /** Ends the start. */
+  signal?: AbortSignal | undefined;
+  /** For how long a start that failed is tried again. One that goes on is waited for, also beyond that. */
+  patienceSeconds?: number;
+};
+
 /**
- * Starts the embedded PostgreSQL of a data folder, or adopts the one that already runs on it.
+ * Starts the embedded PostgreSQL of a data folder, or adopts the one that already runs on it. One that recovers from a crash
+ * is waited for, however long that takes: where it is stopped, the next start begins at the same checkpoint.
  *
  * @param dataDir contains `postgres/` (the cluster), `postgres.password`, and `postgres.users/` (the processes that use it);
  *   created if missing.
- * @param programs where PostgreSQL's programs are, if not this version's own.
- * @param meanwhile called while a cluster is being made, which takes a second: for what this process can load until then.
- * @throws if the platform has no embedded PostgreSQL, its version is not the folder's, or the server does not start within
- *   30 s; the message contains the last lines of its log.
+ * @throws if the platform has no embedded PostgreSQL, its version is not the folder's, or no server starts within 30 s (the
+ *   message contains the last lines of its log); the signal's reason, once that is aborted.
  */
-export async function startEmbedded(
-  dataDir: string,
-  programs?: string,
-  meanwhile: () => void = () => {},
-): Promise<EmbeddedDatabase> {
-  const { server, release } = await use(dataDir, programs);
+export async function startEmbedded(dataDir: string, options: StartOptions = {}): Promise<EmbeddedDatabase> {
+  const { server, release } = await use(dataDir, options.programs);
   try {
     const made = await majorOf(dataDir);
-    if (made === undefined) await initialize(server, meanwhile);
+    if (made === undefined) await initialize(server, options.meanwhile ?? (() => {}));
     else await expectVersion(server, made);
-    const url = (await findUrl(server)) ?? (await startServer(server));
+    const url = await startServer(server, options);
     return { url, ...superviseServer(server, url, release) };
   } catch (error) {
     await release(() => stopServer(server));
@@ -93,7 +103,7 @@ async function use(
 }
 
 /** What running a cluster's server needs. `ending` is aborted when it is to stop. */
-type Server = { programs: Programs; password: string; cluster: string; ending: AbortController };
+type Server = Cluster & { programs: Programs; ending: AbortController };
 
 function superviseServer(server: Server, url: string, release: Awaited<ReturnType<typeof acquire>>) {
   let watching: Promise<void> | undefined;
@@ -104,13 +114,15 @@ function superviseServer(server: Server, url: string, release: Awaited<ReturnTyp
     if (now && now !== port) throw new EnvError("The database came back on another port. Restart Spoor.");
     return true;
   };
-  const start = async () => {
-    if (!(await findUrl(server))) await startServer(server, Number(port));
-  };
+  const { signal } = server.ending;
   return {
     keep: (say: (line: string) => void) => {
-      watching = keepRunning({ isRunning, start, say }, server.ending.signal);
+      const start = () => startServer(server, { say, signal }, Number(port));
+      watching = keepRunning({ isRunning, start, say }, signal);
       return watching;
+    },
+    whenUp: async () => {
+      while (!signal.aborted && !(await lookAt(server)).url) await pause(signal);
     },
     stop: async () => {
       server.ending.abort();
@@ -161,56 +173,59 @@ async function initialize({ programs, cluster, password }: Server, meanwhile: ()
 }
 
 /**
- * Starts the server on a loopback port. Retries while a killed server's locks or shared memory are in the way, and adopts
- * the server of another start.
+ * Adopts the server that runs on a cluster, or starts one on a loopback port. Retries while a killed server's locks or shared
+ * memory are in the way. While one is starting, nothing but the signal ends the wait.
  *
- * @param port the required port; any free one by default.
+ * @param port the required port; any free one by default. @returns the server's URL
  */
-async function startServer(server: Server, port?: number): Promise<string> {
-  const { programs, cluster, ending } = server;
-  const deadline = Date.now() + 30_000;
+async function startServer(server: Server, options: StartOptions, port?: number): Promise<string> {
+  const { say = () => {}, signal = server.ending.signal, patienceSeconds = 30 } = options;
+  const startedAt = Date.now();
+  let failure: Error | undefined;
+  let isTold = false;
   for (;;) {
-    await removeStaleLockFile(server);
-    const settings = { ...serverSettings, port: port ?? (await freePort()) };
-    const options = Object.entries(settings)
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(" ");
-    const words = ["start", "-w", "-t", "20", "-l", join(cluster, "server.log"), "-o", options];
-    const failure = await control(programs, cluster, words).then(
-      () => undefined,
-      (error: Error) => error,
-    );
-    const url = await findUrl(server);
+    const { url, isStarting } = await lookAt(server);
     if (url) return url;
-    if (Date.now() > deadline || ending.signal.aborted) {
-      const as = programs.owner ? ` as account ${programs.owner.uid}, which owns ${cluster}` : "";
-      const why = (await readLogTail(cluster)) || failure?.message;
-      throw new EnvError(`The embedded PostgreSQL did not start${as}.\n${why}`, { cause: failure });
+    signal.throwIfAborted();
+    const tookMs = Date.now() - startedAt;
+    if (isStarting) {
+      if (tookMs > tellMs && !isTold) say(`${recovering} Its progress is in ${logFile(server)}.`);
+      isTold ||= tookMs > tellMs;
+    } else {
+      if (tookMs > patienceSeconds * 1000) throw await notStarted(server, failure);
+      failure = await callStart(server, port);
+      if (!failure) continue;
     }
-    await sleep(500);
+    await pause(signal);
   }
 }
 
-/** Reads a cluster's lock file: the server's process id, folder and port. */
-async function readLockFile({ cluster }: Server) {
-  const text = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "");
-  const [pid, folder, , port] = text.split("\n");
-  return { pid: Number(pid), folder, port: port?.trim() };
+/** After how long a server that is starting is told of. */
+const tellMs = 3000;
+const recovering = "The database is recovering after a crash or a power failure, which can take minutes.";
+
+/** Sooner where it is to end. */
+const pause = (signal: AbortSignal): Promise<void> => sleep(500, undefined, { signal }).catch(() => {});
+
+/** Calls `pg_ctl start`. @returns its failure; also where the server is still starting after five seconds */
+async function callStart(server: Server, port: number | undefined): Promise<Error | undefined> {
+  await removeStaleLockFile(server);
+  const settings = { ...serverSettings, port: port ?? (await freePort()) };
+  const options = Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(" ");
+  const words = ["start", "-w", "-t", "5", "-l", logFile(server), "-o", options];
+  return control(server.programs, server.cluster, words).then(
+    () => undefined,
+    (error: Error) => error,
+  );
 }
 
-/** The id of the process that serves a cluster, if one is alive. */
-async function findPostmaster(server: Server): Promise<number | undefined> {
-  const { pid } = await readLockFile(server);
-  return pid > 0 && (await isPostgres(pid)) ? pid : undefined;
-}
-
-/**
- * Removes a lock file whose process is not PostgreSQL. It would keep PostgreSQL from starting: a zombie that nobody reaps
- * (its parent is process 1 of a container), or a process id that another program now has.
- */
-async function removeStaleLockFile(server: Server): Promise<void> {
-  const { pid } = await readLockFile(server);
-  if (pid > 0 && !(await isPostgres(pid))) await rm(join(server.cluster, "postmaster.pid"), { force: true });
+async function notStarted(server: Server, failure: Error | undefined): Promise<EnvError> {
+  const { programs, cluster } = server;
+  const as = programs.owner ? ` as account ${programs.owner.uid}, which owns ${cluster}` : "";
+  const why = (await readLogTail(server)) || failure?.message;
+  return new EnvError(`The embedded PostgreSQL did not start${as}.\n${why}`, { cause: failure });
 }
 
 const serverSettings = {
@@ -223,44 +238,11 @@ const serverSettings = {
   log_min_messages: "log",
 };
 
-/** The URL of the server that runs on a cluster, or undefined if none accepts this cluster's password. */
-async function findUrl(server: Server): Promise<string | undefined> {
-  const { folder, port } = await readLockFile(server);
-  if (!folder || !port || resolve(folder) !== server.cluster) return undefined;
-  const base = `postgresql://spoor:${server.password}@127.0.0.1:${port}`;
-  try {
-    await connect(`${base}/spoor`).catch(async (error) => {
-      if (postgresCode(error) !== "3D000") throw error;
-      await nameDatabase(base);
-      await connect(`${base}/spoor`);
-    });
-    return `${base}/spoor`;
-  } catch {
-    return undefined;
-  }
-}
+const logFile = ({ cluster }: Server): string => join(cluster, "server.log");
 
-/** Renames the empty database that a new cluster comes with: to create another one takes a tenth of a second. */
-const nameDatabase = (base: string): Promise<void> =>
-  connect(`${base}/template1`, async (client) => {
-    await client.query("alter database postgres rename to spoor").catch((error) => {
-      if (postgresCode(error) !== "3D000") throw error; // another start was first
-    });
-  });
-
-async function connect(url: string, use: (client: Client) => Promise<void> = async () => {}): Promise<void> {
-  const { default: pg } = await import("pg"); // 7 MiB that a launcher needs only where the server has to be restarted
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3000 });
-  client.on("error", () => {});
-  try {
-    await client.connect();
-    await use(client);
-  } finally {
-    await client.end().catch(() => {});
-  }
-}
-
-async function readLogTail(cluster: string): Promise<string> {
-  const text = await readFile(join(cluster, "server.log"), "utf8").catch(() => "");
-  return text.trimEnd().split("\n").slice(-12).join("\n");
+async function readLogTail(server: Server): Promise<string> {
+  const text = await readFile(logFile(server), "utf8").catch(() => "");
+  // Each look at one that starts leaves such a line.
+  const telling = text.split("\n").filter((line) => line && !line.endsWith("the database system is starting up"));
+  return telling.slice(-12).join("\n");
 }

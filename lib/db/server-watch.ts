@@ -6,7 +6,7 @@ const checkMs = 500;
 const maxEndsPerMinute = 5;
 
 /** `say` prints a line for the operator. */
-type Watched = { isRunning: () => Promise<boolean>; start: () => Promise<void>; say: (line: string) => void };
+type Watched = { isRunning: () => Promise<boolean>; start: () => Promise<unknown>; say: (line: string) => void };
 
 /**
  * Restarts a server whenever it ends. A start that fails (a full disk) is retried without limit.

@@ -5,6 +5,11 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
+/** Prints a line that is no part of what the command was asked for. */
+export function warn(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
 /** Aborted by the first Ctrl-C or SIGTERM; a second one ends the process immediately. */
 export function listenForStop(): AbortSignal {
   const request = new AbortController();
@@ -27,7 +32,7 @@ export async function runCommand(command: () => Promise<unknown>): Promise<never
     const code = await command();
     process.exit(typeof code === "number" ? code : 0);
   } catch (error) {
-    process.stderr.write(`${describe(error)}\n`);
+    warn(describe(error));
     process.exit(1);
   }
 }

@@ -3,10 +3,14 @@
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { type EmbeddedDatabase, startEmbedded } from "#lib/db/embedded";
+import { type EmbeddedDatabase, type StartOptions, startEmbedded } from "#lib/db/embedded";
 import { readOrMake } from "#lib/db/secret-file";
 import { directDatabaseUrl, env, requiredEnv, setEnv } from "#lib/env";
 import { EnvError, isOutage, postgresCode } from "#lib/errors";
+import { warn } from "#lib/server/command";
+
+/** `meanwhile` is called while a new embedded database is being made; `signal` ends the wait for one that recovers. */
+type Start = Pick<StartOptions, "meanwhile" | "signal">;
 
 /**
  * Sets `AUTH_SECRET` for this process and its children, unless it is set: with the embedded database it is in a file beside that.
@@ -25,15 +29,14 @@ export async function prepareSecret(): Promise<string> {
  * Starts the embedded database unless `DATABASE_URL` is set. Then sets `DATABASE_URL` and `AUTH_SECRET` for this process and
  * its children.
  *
- * @param meanwhile called while a new embedded database is being made.
  * @returns `keep` and `stop`, which do nothing for a database of the operator's.
  * @throws EnvError if `DATABASE_URL` is set and `AUTH_SECRET` is not.
  */
-export async function prepareDatabase(meanwhile?: () => void): Promise<Pick<EmbeddedDatabase, "keep" | "stop">> {
+export async function prepareDatabase(start: Start = {}): Promise<Pick<EmbeddedDatabase, "keep" | "stop">> {
   await prepareSecret();
   const { DATABASE_URL, DATA_DIR } = env();
   if (DATABASE_URL) return { keep: () => new Promise(() => {}), stop: async () => {} };
-  const database = await startEmbedded(DATA_DIR, undefined, meanwhile);
+  const database = await startEmbedded(DATA_DIR, { ...start, say: warn });
   setEnv({ DATABASE_URL: database.url });
   return database;
 }
@@ -48,14 +51,13 @@ export async function prepareSchema(): Promise<string[]> {
 /**
  * Runs `work` with the database prepared, and ends this process's use of it.
  *
- * @param meanwhile called while a new embedded database is being made.
- * @throws EnvError where the database can't be used.
+ * @throws EnvError where the database can't be used; the signal's reason where that ended the start.
  */
 export async function withDatabase<T>(
   work: (database: Pick<EmbeddedDatabase, "keep" | "stop">) => Promise<T>,
-  meanwhile?: () => void,
+  start: Start = {},
 ): Promise<T> {
-  const database = await prepareDatabase(meanwhile);
+  const database = await prepareDatabase(start);
   try {
     return await work(database);
   } catch (error) {

@@ -11,6 +11,7 @@ import type { z } from "zod";
 import { createOwner, resetPassword } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
 import { openSetup } from "#lib/auth/setup";
+import type { EmbeddedDatabase } from "#lib/db/embedded";
 import { freePort, isFree } from "#lib/db/ports";
 import { pollResponse, startResponse } from "#lib/device/schema";
 import { env, setEnv } from "#lib/env";
@@ -48,7 +49,7 @@ async function main(): Promise<void> {
     },
   );
   if (!isBuilt) return;
-  await withDatabase(async (database) => {
+  const work = async (database: Pick<EmbeddedDatabase, "keep">) => {
     await prepareSchema();
     await serve(startProcesses("all", {}, stopRequest), database, stopRequest, async () => {
       await perform();
@@ -56,6 +57,9 @@ async function main(): Promise<void> {
       say("\nThe server keeps running. Stop it with Ctrl-C.");
       return true;
     });
+  };
+  await withDatabase(work, { signal: stopRequest }).catch((error) => {
+    if (error !== stopRequest.reason) throw error;
   });
 }
 

@@ -29,7 +29,7 @@ async function startSource(dataDir: string, programs: string | undefined) {
   if (made === undefined) throw new EnvError(`There is no embedded database in ${dataDir}.`);
   if (await isInUse(dataDir))
     throw new EnvError("Spoor is running. Stop it first, so that nothing is added meanwhile.");
-  return startEmbedded(dataDir, programs ?? (await fetchPrograms(dataDir, made, say)));
+  return startEmbedded(dataDir, { programs: programs ?? (await fetchPrograms(dataDir, made, say)), say });
 }
 
 /** Copies everything into an empty database. */

@@ -1,18 +1,27 @@
 // What comes before the processes run: the environment, the database, its schema. The launcher starts it as a process of its
 // own, because it needs 100 MiB of code, and the launcher, which only watches, should not.
 import "server-only";
-import { once } from "node:events";
 import { env, requiredEnv } from "#lib/env";
+import { EnvError } from "#lib/errors";
 import { runCommand, say } from "#lib/server/command";
 import { prepareSchema, prepareSecret, withDatabase } from "#lib/server/database";
-import type { Step } from "#lib/server/start";
+import type { Step, Word } from "#lib/server/start";
 
 const tell = (step: Step): void => void process.send?.(step);
 
 /** What is needed only once the database answers; it is loaded while that is made. */
 const loadLater = () => import("#lib/server/prepare-later");
 
-// The launcher waits for the end, and then stops what was started.
+/** Ends the wait for a database that recovers. Everything else that is begun is done. */
+const stopping = new AbortController();
+const takenOver = Promise.withResolvers<void>();
+process.on("message", (word: Word) => (word === "stop" ? stopping.abort() : takenOver.resolve()));
+process.once("disconnect", () => {
+  stopping.abort();
+  takenOver.resolve();
+});
+
+// Ctrl-C reaches every process of the terminal. The launcher says what is to end, and stops what was started.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
 
 await runCommand(async () => {
@@ -32,11 +41,16 @@ await runCommand(async () => {
     tell({ schema: { DATABASE_URL } });
     if (migrates) await enableSinks();
     tell({ url: DATABASE_URL, greeting: role === "worker" ? [] : await greet(), dataDir });
-    // Keeps the database until the launcher uses it, or is gone.
-    if (dataDir) await Promise.race([once(process, "message"), once(process, "disconnect")]);
+    if (dataDir) await takenOver.promise; // keeps the database until the launcher uses it, or is gone
   };
   tell({ variables: { AUTH_SECRET: await prepareSecret() } });
-  await withDatabase(prepare, () => {
+  const meanwhile = () => {
     Promise.all([loadLater(), import("#lib/db/migrate"), import("#lib/queue/queues")]).catch(() => {}); // told where they are used
-  });
+  };
+  try {
+    await withDatabase(prepare, { meanwhile, signal: stopping.signal });
+  } catch (error) {
+    if (error !== stopping.signal.reason) throw error;
+    if (role === "migrate") throw new EnvError("Stopped before the database was brought to this version.");
+  }
 });

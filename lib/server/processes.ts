@@ -10,9 +10,13 @@ type Wanted = { name: string; words: string[] };
 
 /**
  * Until when the first processes are held: they load their code while the database is made. `schema` has the variables that only
- * the database decides.
+ * the database decides. `database` is what later ones wait for, whose start would fail while it recovers from a crash.
  */
-export type Hold = { variables: Promise<Record<string, string>>; schema: Promise<Record<string, string>> };
+export type Hold = {
+  variables: Promise<Record<string, string>>;
+  schema: Promise<Record<string, string>>;
+  database: () => Promise<void>;
+};
 
 const readyMs = 60_000;
 const stopMs = 14_000;
@@ -61,7 +65,7 @@ export async function supervise(
     });
   }
 
-  /** Restarts a process; a start that fails (the database is still recovering) counts as another failure. */
+  /** Restarts a process, once the database answers; a start that fails counts as another failure. */
   async function restart(one: Wanted, restarts: number[]): Promise<void> {
     if (stopping) return;
     const recent = [...restarts.filter((at) => at > Date.now() - 60_000), Date.now()];
@@ -70,6 +74,7 @@ export async function supervise(
       return lose(new EnvError(`The ${one.name} process failed ${count}. Spoor shuts down.`));
     }
     await sleep(500 * recent.length);
+    await hold?.database();
     if (!stopping) await keep(one, recent).catch(() => restart(one, recent));
   }
 

@@ -1,7 +1,7 @@
 import "server-only";
 import { once } from "node:events";
 import type { EmbeddedDatabase } from "#lib/db/embedded";
-import { say } from "#lib/server/command";
+import { say, warn } from "#lib/server/command";
 import { type Hold, program, supervise } from "#lib/server/processes";
 
 type Running = Awaited<ReturnType<typeof supervise>>;
@@ -53,7 +53,7 @@ export async function serve(
   stopRequest: AbortSignal,
   onceReady: () => Promise<boolean>,
 ): Promise<void> {
-  const kept = database?.keep((line) => process.stderr.write(`${line}\n`)) ?? new Promise<void>(() => {});
+  const kept = database?.keep(warn) ?? new Promise<void>(() => {});
   kept.catch(() => {}); // reported below, once the processes run
   const processes = await starting.catch((error) => {
     if (!stopRequest.aborted) throw error;

@@ -4,7 +4,7 @@ import "server-only";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { setFlagsFromString } from "node:v8";
-import { takeOverEmbedded } from "#lib/db/embedded";
+import { type EmbeddedDatabase, takeOverEmbedded } from "#lib/db/embedded";
 import { EnvError } from "#lib/errors";
 import { listenForStop, runCommand, say } from "#lib/server/command";
 import { launch, program } from "#lib/server/processes";
@@ -15,6 +15,9 @@ import { type Role, serve, startProcesses } from "#lib/server/serve";
  * its schema are there; that everything is prepared.
  */
 export type Step = { variables: { AUTH_SECRET: string } } | { schema: { DATABASE_URL: string } } | Prepared;
+
+/** What the launcher tells the preparing process: to end, unless it is past the start of the database; that it uses that now. */
+export type Word = "stop" | "taken over";
 
 type Prepared = {
   url: string;
@@ -35,9 +38,16 @@ async function main(role: Role | "migrate"): Promise<number> {
   const stopRequest = listenForStop();
   const preparing = launch([program("prepare"), role], {});
   const exit = once(preparing, "exit");
+  const tell = (word: Word) => preparing.send(word, () => {}); // one that is gone needs no telling
+  stopRequest.addEventListener("abort", () => tell("stop"));
   if (role === "migrate") return (await exit)[0] ?? 1;
   const { variables, schema, end } = stepsOf(preparing, exit);
-  const starting = startProcesses(role, {}, stopRequest, { variables, schema });
+  let database: EmbeddedDatabase | undefined;
+  const starting = startProcesses(role, {}, stopRequest, {
+    variables,
+    schema,
+    database: async () => database?.whenUp(),
+  });
   starting.catch(() => {}); // told below, where it is not because the preparation failed
   const prepared = await end.catch(() => undefined);
   if (!prepared) {
@@ -46,8 +56,8 @@ async function main(role: Role | "migrate"): Promise<number> {
     return (await exit)[0] ?? 1; // it has said why it failed
   }
   const { url, greeting, dataDir } = prepared;
-  const database = dataDir ? await takeOverEmbedded(dataDir, url) : undefined;
-  preparing.send("taken over", () => {});
+  database = dataDir ? await takeOverEmbedded(dataDir, url) : undefined;
+  tell("taken over");
   try {
     await serve(starting, database, stopRequest, async () => {
       for (const line of greeting) say(line);

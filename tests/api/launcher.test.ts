@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "#lib/db/ports";
 import { identityOf } from "#lib/db/process-identity";
 import { testEnvironment } from "../support/database.ts";
+import { holdRecovery } from "../support/recovery.ts";
 
 let folder: string;
 let port: number;
@@ -66,6 +67,15 @@ async function familyOf(pid: number): Promise<number[]> {
   return [pid, ...(await Promise.all(children.map(familyOf))).flat()];
 }
 
+/** The process of a family that runs one of the built programs. */
+async function programOf(pid: number, name: "web" | "worker"): Promise<number> {
+  for (const one of await familyOf(pid)) {
+    const words = (await readFile(`/proc/${one}/cmdline`, "utf8")).split("\0");
+    if (words.some((word) => word.endsWith(`/${name}.mjs`))) return one;
+  }
+  throw new Error(`no ${name} is running`);
+}
+
 /** Resident memory in MiB, and the part that is left when each page counts once among all processes that have it. */
 async function memoryOf(pid: number): Promise<{ resident: number; share: number }> {
   const text = await readFile(`/proc/${pid}/smaps_rollup`, "utf8");
@@ -114,6 +124,48 @@ describe("npm start", () => {
       });
       process.stdout.write(`idle: the launcher ${launcher} MiB, all of it ${all} MiB\n`);
       expect(launcher).toBeLessThanOrEqual(60);
+    },
+  );
+
+  test("waits for a database that recovers, and ends with 0 and without it at SIGTERM meanwhile", async () => {
+    const goOn = await holdRecovery(join(folder, "postgres"));
+    const stopped = command("start");
+    await until(20, async () => stopped.output.text.includes("The database is recovering"));
+    const askedAt = Date.now();
+    stopped.child.kill("SIGTERM");
+    expect(await ended(stopped.child)).toBe(0);
+    expect(Date.now() - askedAt).toBeLessThan(15_000);
+    expect(await isStopped()).toBe(true);
+    const { child, output } = command("start");
+    await until(20, async () => output.text.includes("The database is recovering"));
+    const server = await postmaster();
+    await goOn();
+    await ready();
+    expect(await postmaster()).toBe(server);
+    child.kill("SIGTERM");
+    expect(await ended(child)).toBe(0);
+  });
+
+  test.skipIf(!existsSync("/proc/self/cmdline"))(
+    "goes on where its worker ended with the database, which then recovers for longer than six starts of it take",
+    async () => {
+      const { child, output } = command("start");
+      await until(40, async () => output.text.includes("Stop it with Ctrl-C.")); // web and worker are ready
+      const goOn = await holdRecovery(join(folder, "postgres"));
+      const [before, worker] = [await postmaster(), await programOf(child.pid ?? 0, "worker")];
+      const web = await programOf(child.pid ?? 0, "web");
+      for (const pid of [before, worker]) process.kill(pid, "SIGKILL");
+      await until(20, async () => output.text.includes("The database is recovering"));
+      const server = await postmaster();
+      await sleep(15_000);
+      expect((await poll()).status).toBe(503);
+      await goOn();
+      await ready();
+      await until(20, async () => (await programOf(child.pid ?? 0, "worker")) !== worker);
+      expect([await postmaster(), await programOf(child.pid ?? 0, "web")]).toEqual([server, web]);
+      child.kill("SIGTERM");
+      expect(await ended(child)).toBe(0);
+      expect(output.text).not.toContain("Spoor shuts down");
     },
   );
 

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startEmbedded } from "#lib/db/embedded";
 import { isPostgres } from "#lib/db/process-identity";
 import { keepRunning } from "#lib/db/server-watch";
+import { holdRecovery } from "../support/recovery.ts";
 
 const isRoot = process.platform === "linux" && process.getuid?.() === 0;
 let folder: string;
@@ -34,6 +35,11 @@ async function until(seconds: number, look: () => Promise<unknown>): Promise<voi
     if (Date.now() > deadline) throw new Error(`not seen within ${seconds} s`);
     await sleep(50);
   }
+}
+
+/** What the server has logged since a point of its log. */
+async function loggedSince(length: number): Promise<string> {
+  return (await readFile(join(folder, "postgres/server.log"), "utf8")).slice(length);
 }
 
 const postmaster = async () => Number((await readFile(join(folder, "postgres/postmaster.pid"), "utf8")).split("\n")[0]);
@@ -129,6 +135,45 @@ describe("the embedded database", () => {
     await Promise.all([first.stop(), second.stop()]);
   });
 
+  test("that recovers for longer than a start may take is waited for, told of once and never stopped", async () => {
+    const first = await startEmbedded(folder);
+    process.kill(await postmaster(), "SIGKILL");
+    await first.stop(); // no other process uses it
+    const goOn = await holdRecovery(join(folder, "postgres"));
+    const { length } = await loggedSince(0);
+    const said: string[] = [];
+    const starting = startEmbedded(folder, { patienceSeconds: 1, say: (line) => said.push(line) });
+    await until(20, async () => said.length > 0);
+    const pid = await postmaster();
+    const adopting = startEmbedded(folder, { patienceSeconds: 1 });
+    await sleep(2500);
+    await goOn();
+    const [second, third] = await Promise.all([starting, adopting]);
+    expect(await postmaster()).toBe(pid);
+    expect(await ask(second.url, "select value from committed")).toEqual([{ value: 8 }]);
+    expect(said).toEqual([expect.stringMatching(/^The database is recovering .* can take minutes.*server\.log\.$/)]);
+    expect(await loggedSince(length)).not.toMatch(/shutdown request|lock file/);
+    await Promise.all([second.stop(), third.stop()]);
+  });
+
+  test("that recovers is stopped where its start is ended, and is started anew by the next", async () => {
+    const goOn = await holdRecovery(join(folder, "postgres"));
+    const ending = new AbortController();
+    const starting = startEmbedded(folder, { signal: ending.signal });
+    starting.catch(() => {}); // expected below
+    await until(20, async () => Number.isInteger(await postmaster().catch(() => undefined)));
+    const pid = await postmaster();
+    const endedAt = Date.now();
+    ending.abort();
+    await expect(starting).rejects.toThrow(ending.signal.reason);
+    expect(Date.now() - endedAt).toBeLessThan(10_000);
+    expect(await isPostgres(pid)).toBe(false);
+    await goOn();
+    const next = await startEmbedded(folder);
+    expect(await ask(next.url, "select value from committed")).toEqual([{ value: 8 }]);
+    await next.stop();
+  });
+
   test.runIf(isRoot)(
     "runs as the account that owns its files, whichever accounts the system has got since",
     async () => {
@@ -171,8 +216,8 @@ describe("a supervised embedded database", () => {
       await until(20, async () => (await postmaster().catch(() => pid)) !== pid);
       await until(20, () => ask(database.url, "select value from kept_on").catch(() => undefined));
       await busy;
+      await until(20, async () => said.length === 2 * (round + 1)); // the watch has seen it, too
     }
-    await until(20, async () => said.length === 4);
     expect(said).toEqual(
       Array(2).fill(["The database stopped; restarting it.", "The database is running again."]).flat(),
     );
@@ -182,6 +227,37 @@ describe("a supervised embedded database", () => {
     await sleep(1500);
     expect(await isPostgres(pid)).toBe(false);
     await expect(ask(database.url, "select 1")).rejects.toThrow();
+  });
+
+  test("that recovers after it was killed is waited for without another start", async () => {
+    const database = await startEmbedded(folder);
+    const said: string[] = [];
+    const kept = database.keep((line) => said.push(line));
+    const goOn = await holdRecovery(join(folder, "postgres"));
+    const { length } = await loggedSince(0);
+    const before = await postmaster();
+    process.kill(before, "SIGKILL");
+    await until(20, async () => said.length === 2);
+    const pid = await postmaster();
+    let isUp = false;
+    const up = database.whenUp().then(() => {
+      isUp = true;
+    });
+    await sleep(1500);
+    expect(isUp).toBe(false);
+    await goOn();
+    await Promise.all([up, until(20, async () => said.length === 3)]);
+    expect(said).toEqual([
+      "The database stopped; restarting it.",
+      expect.stringMatching(/^The database is recovering/),
+      "The database is running again.",
+    ]);
+    expect(pid).not.toBe(before);
+    expect(await postmaster()).toBe(pid);
+    expect(await ask(database.url, "select value from kept_on")).toEqual([{ value: 9 }]);
+    expect(await loggedSince(length)).not.toMatch(/shutdown request|lock file/);
+    await database.stop();
+    await kept;
   });
 
   test("is no longer restarted when it keeps ending", async () => {

@@ -41,7 +41,7 @@ async function use(url: string): Promise<void> {
 
 /** An embedded database with an account, ten sessions, and an upload that waits. */
 async function makeSource(programs?: string) {
-  const source = await startEmbedded(folder, programs);
+  const source = await startEmbedded(folder, { programs });
   await migrate(source.url, () => installQueues(source.url));
   await use(source.url);
   const userId = await makeUser();
@@ -143,7 +143,7 @@ test.skipIf(!existsSync(`${otherBin}/pg_dump`))(
   "a dump under load, restored elsewhere, has every session acknowledged before it, and its queued uploads finish",
   { timeout },
   async () => {
-    const server = await startEmbedded(folder, otherBin);
+    const server = await startEmbedded(folder, { programs: otherBin });
     await migrate(server.url, () => installQueues(server.url));
     await use(server.url);
     const userId = await makeUser();

@@ -144,7 +144,7 @@ export function violations(path: string, text: string): string[] {
 
 /** In these the connection itself is made and the schema applied; the enqueuer runs pg-boss's own statements. */
 const sqlPlaces =
-  /(^|\/)sql(\.ts$|\/)|^lib\/(db\/(client|embedded|limited-pool|migrate|migrations)|queue\/enqueuer)\.ts$/;
+  /(^|\/)sql(\.ts$|\/)|^lib\/(db\/(client|limited-pool|migrate|migrations|postmaster)|queue\/enqueuer)\.ts$/;
 
 const hasSql = (path: string, text: string) =>
   /\.query(<.*>)?\(|\$(queryRaw|executeRaw)/.test(text) && !sqlPlaces.test(path);

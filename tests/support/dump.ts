@@ -25,7 +25,7 @@ export const canDump = !isDistributed && existsSync(`${otherBin}/pg_dump`);
 /** As `freshDatabase`, on a server of its own that can be dumped. */
 export async function startDumped(): Promise<{ url: string; drop: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "spoor-dumped-"));
-  const server = await startEmbedded(folder, otherBin);
+  const server = await startEmbedded(folder, { programs: otherBin });
   await migrate(server.url, () => installQueues(server.url));
   setEnv({ ...testEnvironment, DATABASE_URL: server.url });
   return {

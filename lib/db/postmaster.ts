@@ -1,0 +1,81 @@
+// What the server of an embedded cluster is doing: by its lock file, and by what it answers.
+import "server-only";
+import { readFile, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { Client } from "pg";
+import { postgresCode } from "#lib/errors";
+import { isPostgres } from "./process-identity.ts";
+
+/** A cluster's folder, and the password of its user. */
+export type Cluster = { cluster: string; password: string };
+
+/**
+ * Reads a cluster's lock file: the server's process id, folder and port, and how far it is (`starting`, `ready`, `standby` or
+ * `stopping`). Undefined, or no number, is what is not written yet.
+ */
+export async function readLockFile({ cluster }: Pick<Cluster, "cluster">) {
+  const text = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "");
+  const [pid, folder, , port, , , , status] = text.split("\n");
+  return { pid: Number(pid), folder, port: port?.trim(), status: status?.trim() };
+}
+
+/** The id of the process that serves a cluster, if one is alive. */
+export async function findPostmaster(cluster: Cluster): Promise<number | undefined> {
+  const { pid } = await readLockFile(cluster);
+  return pid > 0 && (await isPostgres(pid)) ? pid : undefined;
+}
+
+/**
+ * Removes a lock file whose process is not PostgreSQL. It would keep PostgreSQL from starting: a zombie that nobody reaps
+ * (its parent is process 1 of a container), or a process id that another program now has.
+ */
+export async function removeStaleLockFile(cluster: Cluster): Promise<void> {
+  const { pid } = await readLockFile(cluster);
+  if (pid > 0 && !(await isPostgres(pid))) await rm(join(cluster.cluster, "postmaster.pid"), { force: true });
+}
+
+/**
+ * Asks the server of a cluster for a connection.
+ *
+ * @returns its URL, if it accepts this cluster's password; and otherwise whether it is on its way there, since it starts or
+ *   recovers from a crash. One that is too busy to answer is believed its lock file. One at whose port nobody listens is not:
+ *   its process id may be another's by now.
+ */
+export async function lookAt(cluster: Cluster): Promise<{ url?: string; isStarting: boolean }> {
+  const { folder, port, status } = await readLockFile(cluster);
+  if (!folder || !port || resolve(folder) !== cluster.cluster) return { isStarting: false };
+  const base = `postgresql://spoor:${cluster.password}@127.0.0.1:${port}`;
+  try {
+    await connect(`${base}/spoor`).catch(async (error) => {
+      if (postgresCode(error) !== "3D000") throw error;
+      await nameDatabase(base);
+      await connect(`${base}/spoor`);
+    });
+    return { url: `${base}/spoor`, isStarting: false };
+  } catch (error) {
+    const code = postgresCode(error);
+    // 57P03 is "the database system is starting up", "is in recovery mode", and also "is shutting down".
+    const says = code === "57P03" || (status === "starting" && code !== "ECONNREFUSED");
+    return { isStarting: says && status !== "stopping" && (await findPostmaster(cluster)) !== undefined };
+  }
+}
+
+/** Renames the empty database that a new cluster comes with: to create another one takes a tenth of a second. */
+const nameDatabase = (base: string): Promise<void> =>
+  connect(`${base}/template1`, async (client) => {
+    await client.query("alter database postgres rename to spoor").catch((error) => {
+      if (postgresCode(error) !== "3D000") throw error; // another start was first
+    });
+  });
+
+async function connect(url: string, use: (client: Client) => Promise<void> = async () => {}): Promise<void> {
+  const { default: pg } = await import("pg"); // 7 MiB that a launcher needs only where the server has to be restarted
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3000 });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await use(client);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
