@@ -1,9 +1,11 @@
 // Deleting an account: it ends in one short transaction, and its rows go in batches, on whatever nodes they are.
 import "server-only";
+import { setTimeout as sleep } from "node:timers/promises";
 import { operator, recordEvent } from "#lib/auth/audit";
 import { accountKey } from "#lib/auth/guesses";
 import { deleteMentions, deleteSome, lockUser } from "#lib/auth/sql";
 import { allowLong, type Db, prisma } from "#lib/db/client";
+import { isOutage } from "#lib/errors";
 import { log } from "#lib/log";
 import { prefixOf } from "#lib/store/keys";
 import { hasStore } from "#lib/store/s3";
@@ -17,6 +19,11 @@ import { hasStore } from "#lib/store/s3";
 export async function deleteAccount(userId: string): Promise<void> {
   if (!(await prisma().$transaction((tx) => endAccount(tx, userId)))) return;
   while (await deleteSome(userId));
+  await deleteRest(userId);
+}
+
+/** Deletes an account that has no more rows of sessions, with all that is left of it. */
+async function deleteRest(userId: string): Promise<void> {
   await prisma().$transaction(
     async (tx) => {
       await allowLong(tx);
@@ -30,14 +37,44 @@ export async function deleteAccount(userId: string): Promise<void> {
   );
 }
 
-/** Finishes deletions whose process ended. @returns how many */
-export async function resumeDeletions(): Promise<number> {
+/** The pause between two batches, for others. */
+const pauseMs = 20;
+/** How long a batch waits for a job that is being processed. */
+const lockSeconds = 1;
+
+/**
+ * Goes on with deletions whose process ended, in batches, for a bounded time. The rows are the record of what is left to do;
+ * several processes may do it at once.
+ *
+ * @param seconds after which no batch is begun; the rest is left for the next call, as is an account that can't be
+ *   deleted at the moment.
+ * @param signal stops it between two batches. @returns how many accounts are gone
+ */
+export async function resumeDeletions(seconds: number, signal?: AbortSignal): Promise<number> {
+  const deadline = performance.now() + seconds * 1000;
+  const isOver = () => signal?.aborted || performance.now() >= deadline;
   const begun = await prisma().user.findMany({ where: { deletedAt: { not: null } }, select: { id: true } });
+  let gone = 0;
   for (const { id } of begun) {
-    log.info({ userId: id }, "the deletion of an account is resumed");
-    await deleteAccount(id);
+    try {
+      if (!(await deleteUntil(id, isOver))) continue;
+      await deleteRest(id);
+      log.info({ userId: id }, "the resumed deletion of an account is done");
+      gone += 1;
+    } catch (error) {
+      log[isOutage(error) ? "info" : "warn"]({ err: error, userId: id }, "the deletion of an account goes on later");
+    }
   }
-  return begun.length;
+  return gone;
+}
+
+/** @returns whether all batches of an account are deleted */
+async function deleteUntil(userId: string, isOver: () => boolean | undefined): Promise<boolean> {
+  while (!isOver()) {
+    if (!(await deleteSome(userId, { lock_timeout: `${lockSeconds}s` }))) return true;
+    await sleep(pauseMs);
+  }
+  return false;
 }
 
 /** Takes everything from an account by which it could be used or named. @returns false if there is no such account */

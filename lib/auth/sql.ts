@@ -1,5 +1,5 @@
 import "server-only";
-import { type Db, pool, type Queryable, transaction } from "#lib/db/client";
+import { type Db, pool, type Queryable, type Settings, transaction } from "#lib/db/client";
 import type { User } from "#lib/generated/prisma/client";
 
 /**
@@ -92,9 +92,9 @@ const inBatches = [
  * Deletes some of a user's rows. Several calls at once take turns. SQL: row locks, and deletions bounded by rows, whose
  * columns can't be bound.
  *
- * @returns whether there may be more
+ * @param settings PostgreSQL settings of the transaction. @returns whether there may be more
  */
-export function deleteSome(userId: string): Promise<boolean> {
+export function deleteSome(userId: string, settings?: Settings): Promise<boolean> {
   return transaction(async (tx) => {
     await tx.query("select 1 from (select pg_advisory_xact_lock(hashtextextended($1, 0))) as waited", [userId]);
     // Waits for a job that is being processed. One that is not begins no more, and nothing else adds rows of traces.
@@ -117,7 +117,7 @@ export function deleteSome(userId: string): Promise<boolean> {
       if (rowCount) return true;
     }
     return false;
-  });
+  }, settings);
 }
 
 /**

@@ -37,13 +37,16 @@ const maskingSeconds = 5;
 /** A merge of large blocks is begun where so much time is left. */
 const compactionMs = 10_000;
 
+/** How long a call goes on with the deletion of accounts. */
+const deletionSeconds = 5;
+
 /** How long a call deletes objects of the store of uploads. */
 const removalSeconds = 3;
 
 /**
  * Does a worker's work for a bounded time, for hosts without one: requeues entries of dead processes, enqueues jobs that lost
- * their entry, processes queued uploads, purges deleted traces, keeps the ledger, updates and compacts the search index, forwards telemetry,
- * and does the hourly housekeeping.
+ * their entry, goes on with deletions of accounts, processes queued uploads, purges deleted traces, keeps the ledger, updates and
+ * compacts the search index, forwards telemetry, and does the hourly housekeeping.
  *
  * A step that fails is logged, and stops none of the others.
  *
@@ -63,8 +66,8 @@ async function drain(seconds: number): Promise<{ processed: number; drained: boo
   const { step, end } = makeSteps();
   await sendHeartbeat(substituteId);
   await step("superviseQueues", superviseQueues);
-  await step("resumeDeletions", resumeDeletions);
   await step("reconcileJobs", reconcileJobs);
+  await step("resumeDeletions", () => resumeDeletions(deletionSeconds));
   await takePriceList().catch((error) => log.warn({ err: error }, "the price list could not be read"));
   const uploads = await step("drainUploads", () => drainUploads(deadline));
   await step("purgeDeleted", () => purgeDeleted(Math.max(1, (deadline - performance.now()) / 1000)));

@@ -40,6 +40,8 @@ const heartbeatMs = 10_000;
 const reconcileMs = 60_000;
 /** Pause between two purges of deleted traces' messages, and how long one takes at most. */
 const purge = { pauseMs: 5000, seconds: 8 };
+/** Pause between two looks for accounts that are being deleted, and how long such a deletion is gone on with at most. */
+const deletion = { pauseMs: 10_000, seconds: 8 };
 /** Pause between two deletions of objects in the store of uploads, and how long one takes at most. */
 const removal = { pauseMs: 10_000, seconds: 8 };
 /** Pause between two looks for stored secrets that are to be masked, and how long one takes at most. */
@@ -96,7 +98,6 @@ async function repeat(pauseMs: number, failure: string, work: () => Promise<unkn
 }
 
 async function reconcile(): Promise<void> {
-  await resumeDeletions();
   const enqueued = await reconcileJobs();
   if (enqueued > 0) log.warn({ enqueued }, "uploads without an entry in the queue were enqueued again");
 }
@@ -168,6 +169,9 @@ loops = [
   repeat(reconcileMs, reconcileFailed, reconcile),
   ...(listens ? [] : [repeat(lookMs, "looking for uploads failed", lookForUploads)]),
   repeat(purge.pauseMs, "the purge of deleted traces failed", () => purgeDeleted(purge.seconds)),
+  repeat(deletion.pauseMs, "the deletion of an account failed", () =>
+    resumeDeletions(deletion.seconds, stopping.signal),
+  ),
   repeat(masking.pauseMs, "masking of stored secrets failed", () => maskStored(masking.seconds)),
   repeat(removal.pauseMs, "objects of the upload store could not be deleted", () => removeObjects(removal.seconds)),
   repeat(limitsMs, "ended rate limits could not be deleted", purgeLimits),

@@ -47,9 +47,9 @@ describe("the deletion of an account", () => {
     const next = await makeUser(bob); // the address is free
     expect(next).not.toBe(userId);
 
-    expect(await resumeDeletions()).toBe(1);
+    expect(await resumeDeletions(60)).toBe(1);
     expect(await findResidue([userId, "zyxaccount"])).toEqual([]);
-    expect(await resumeDeletions()).toBe(0);
+    expect(await resumeDeletions(60)).toBe(0);
     expect((await listAccounts()).map(({ email }) => email)).toContain(bob.email);
   });
 
@@ -58,5 +58,22 @@ describe("the deletion of an account", () => {
     for (let n = 0; n < 60; n += 1) await accept(userId, trace("same", "zyxaccount-same"));
     await Promise.all([deleteAccount(userId), deleteAccount(userId)]);
     expect(await findResidue([userId, "zyxaccount"])).toEqual([]);
+  });
+
+  test("is resumed in turns, by several at once, and one that has to wait keeps up no other", async () => {
+    const waiting = await makeUser({ ...bob, email: "waiting@example.org" });
+    const free = await makeUser({ ...bob, email: "free@example.org" });
+    for (const userId of [waiting, free]) await accept(userId, trace("begun", "zyxaccount-begun"));
+    await pool().query(`update "user" set deleted_at = now() where id = any($1)`, [[waiting, free]]);
+    expect(await resumeDeletions(0)).toBe(0); // its time is over
+    expect(await resumeDeletions(60, AbortSignal.abort())).toBe(0);
+    expect(await findResidue([waiting])).not.toEqual([]);
+    await transaction(async (tx) => {
+      await tx.query("select 1 from ingest_job where user_id = $1 for update", [waiting]); // as a running job does
+      expect(await resumeDeletions(60)).toBe(1);
+      expect(await findResidue([free])).toEqual([]);
+    });
+    await Promise.all([resumeDeletions(60), resumeDeletions(60)]);
+    expect(await findResidue([waiting, free, "zyxaccount"])).toEqual([]);
   });
 });

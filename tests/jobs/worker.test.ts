@@ -36,10 +36,10 @@ async function startWorker(): Promise<ChildProcess> {
   return worker;
 }
 
-function accept(sourceId: string, count: number) {
+function accept(sourceId: string, count: number, ofUser = userId) {
   const messages = Array.from({ length: count }, (_, position) => ({ position, content: `message ${position}` }));
   const body = Buffer.from(JSON.stringify({ traces: [{ sourceId, messages }] }));
-  return acceptBatch({ userId, machine: "test" }, body, "identity", undefined);
+  return acceptBatch({ userId: ofUser, machine: "test" }, body, "identity", undefined);
 }
 
 async function until<T>(seconds: number, look: () => Promise<T | undefined | false>): Promise<T> {
@@ -74,6 +74,42 @@ test("queued jobs are processed one after the other, not one per poll", async ()
   await once(worker, "exit");
 });
 
+test("a worker is ready, and finds lost jobs, while the deletion of an account takes long; it ends meanwhile, too", async () => {
+  const leaver = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
+  await pool().query("create table held as select 1 as one");
+  await pool().query(
+    `create function hold() returns trigger language plpgsql as
+       $$ begin while exists (select 1 from held) loop perform pg_sleep(0.1); end loop; return null; end $$`,
+  );
+  const held = () => pool().query("select 1 from pg_stat_activity where wait_event = 'PgSleep'");
+  try {
+    await accept("leaving", 1, leaver);
+    const lost = await accept("lost", 1);
+    await pool().query("delete from pgboss.job");
+    await pool().query(`update "user" set deleted_at = now() where id = $1`, [leaver]);
+    await pool().query("create trigger hold after delete on ingest_job for each statement execute function hold()");
+    const startedAt = Date.now();
+    const worker = await startWorker();
+    expect(Date.now() - startedAt).toBeLessThan(20_000);
+    expect(await end(lost, 20)).toMatchObject({ status: "succeeded" });
+    await until(20, async () => (await held()).rowCount === 1);
+    const next = await accept("next", 1);
+    expect(await end(next, 20)).toMatchObject({ status: "succeeded" });
+    const askedAt = Date.now();
+    worker.kill("SIGTERM");
+    expect(await once(worker, "exit")).toEqual([0, null]);
+    expect(Date.now() - askedAt).toBeLessThan(15_000);
+    await pool().query("delete from held");
+    const another = await startWorker();
+    await until(30, async () => (await pool().query(`select 1 from "user" where id = $1`, [leaver])).rowCount === 0);
+    another.kill("SIGTERM");
+    await once(another, "exit");
+  } finally {
+    await pool().query("delete from held");
+    await pool().query("drop trigger if exists hold on ingest_job");
+  }
+});
+
 test("a killed worker's job is processed once more by another, and writes nothing twice", async () => {
   const blocker = await pool().connect();
   const first = await startWorker();
@@ -89,7 +125,7 @@ test("a killed worker's job is processed once more by another, and writes nothin
     await startWorker();
     expect(await end(jobId, 90)).toMatchObject({ status: "succeeded", attempts: 2, messages: { written: 500 } });
     const { rows } = await pool().query("select count(*)::int as rows from message where user_id = $1", [userId]);
-    expect(rows[0].rows).toBe(563);
+    expect(rows[0].rows).toBe(565);
   } finally {
     blocker.release(true);
   }
