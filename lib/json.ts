@@ -77,11 +77,21 @@ const isStorable = (text: string) => text.isWellFormed() && !text.includes("\0")
 /** A text with U+FFFD instead of each character that PostgreSQL cannot store. */
 export const storable = (text: string) => (isStorable(text) ? text : text.toWellFormed().replaceAll("\0", "\ufffd"));
 
-/** A JSON value with storable texts and sorted keys, so that equal content is equal JSON whatever the order of keys. */
-export function storableJson(value: unknown, text: (text: string) => string = storable): unknown {
+/**
+ * A JSON value with storable texts and sorted keys, so that equal content is equal JSON whatever the order of keys.
+ *
+ * @param text makes a text storable.
+ * @param seeNumber is shown each number.
+ */
+export function storableJson(
+  value: unknown,
+  text: (text: string) => string = storable,
+  seeNumber?: (value: number) => void,
+): unknown {
   if (typeof value === "string") return text(value);
+  if (typeof value === "number") seeNumber?.(value);
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => storableJson(item, text));
+  if (Array.isArray(value)) return value.map((item) => storableJson(item, text, seeNumber));
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, item]) => [text(key), storableJson(item, text)]));
+  return Object.fromEntries(entries.map(([key, item]) => [text(key), storableJson(item, text, seeNumber)]));
 }

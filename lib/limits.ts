@@ -18,6 +18,11 @@ export const limits = {
   ingest: {
     traces: 1000,
     messagesPerTrace: 50_000,
+    /**
+     * What the numbers in the metadata of a trace's messages may gain where they are written without exponents, beside as many
+     * characters as that metadata has.
+     */
+    addedDigitsPerTrace: 256 * KiB,
     // One string of V8 holds no more, so INGEST_MAX_BYTES can't be larger.
     maxDecodableBytes: 500 * MiB,
     idempotencyKeyDays: 7,

@@ -106,6 +106,7 @@ export const readLimits = {
       decodedBytes: z.int(),
       traces: z.int(),
       messagesPerTrace: z.int(),
+      addedDigitsPerTrace: z.int(),
       nesting: z.int(),
       idempotencyKeyDays: z.int(),
       maxDecodableBytes: z.int(),

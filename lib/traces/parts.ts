@@ -7,8 +7,10 @@ import { presentMessage } from "#lib/traces/messages";
 import type { Message } from "#lib/traces/queries";
 import { readBytes, readPage } from "#lib/traces/sql/messages";
 
-/** How much is read at a time: messages and bytes of them, and bytes of a message that is larger. */
-const held = { messages: 500, bytes: 1024 * 1024, pieceBytes: 1024 * 1024 };
+const MiB = 1024 * 1024;
+
+/** How much is read at a time: messages and bytes of them, and at most so many bytes of a message that is larger. */
+const held = { messages: 500, bytes: MiB, pieceBytes: 4 * MiB };
 
 /** Some neighbouring messages, or one long one without its content and metadata. */
 export type Part = { messages: Message[]; isLong: boolean; nextAfter: number | null };
@@ -49,7 +51,9 @@ export async function* readParts(
 }
 
 /**
- * A long message's content, or its metadata as JSON, piece by piece.
+ * A long message's content, or its metadata as JSON, in pieces of at most a MiB. For each statement PostgreSQL writes out the whole
+ * value, so each reads twice as much as the one before, up to a bound: metadata of 22 MB takes 2.3 s instead of 7.3 with a MiB
+ * each time, of 64 MB 19 instead of 54.
  *
  * @throws where the message is deleted or changed meanwhile
  */
@@ -60,14 +64,15 @@ export async function* readPieces(
   column: "content" | "metadata",
 ): AsyncGenerator<string, undefined> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // a piece may end within a character
-  const bytes = held.pieceBytes;
   let contentBytes: number | undefined;
-  for (let from = 1; ; from += bytes) {
+  for (let [from, bytes] = [1, MiB]; ; [from, bytes] = [from + bytes, Math.min(2 * bytes, held.pieceBytes)]) {
     const read = await heavyTurn(userId, () => readBytes(userId, traceId, position, { column, from, bytes }), "wait");
     contentBytes ??= read?.contentBytes;
     if (!read || read.contentBytes !== contentBytes) throw new Error("a message changed while it was read");
-    const text = decoder.decode(read.piece, { stream: true });
-    if (text) yield text;
+    for (let at = 0; at < read.piece.length; at += MiB) {
+      const text = decoder.decode(read.piece.subarray(at, at + MiB), { stream: true });
+      if (text) yield text;
+    }
     if (read.piece.length < bytes) return;
   }
 }

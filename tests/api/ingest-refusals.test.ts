@@ -80,6 +80,11 @@ const invalid: [name: string, body: unknown, paths: string[]][] = [
     withMessage({ ...message, createdAt: "2026-04-31T10:00:00Z" }),
     inMessage("createdAt"),
   ],
+  [
+    "a message's metadata of numbers that are long when they are written out",
+    withMessage({ ...message, metadata: { n: Array(50_000).fill(1e308) } }),
+    inMessage("metadata"),
+  ],
   ["a message's metadata that is an array", withMessage({ ...message, metadata: [] }), inMessage("metadata")],
   [
     "a repeated position",

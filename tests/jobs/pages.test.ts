@@ -6,6 +6,7 @@ import { parseQuery } from "#lib/search/query";
 import { exportTraces } from "#lib/traces/export";
 import { findInMessages } from "#lib/traces/find";
 import { readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
+import { readPieces } from "#lib/traces/parts";
 import { listTraces } from "#lib/traces/queries";
 import { needsOneServer } from "../support/nodes.ts";
 import { provideOwner } from "../support/server.ts";
@@ -165,6 +166,22 @@ test("an export reads every page of the list with the plan setting", async () =>
   const pages = texts.flatMap((text, at) => (text.includes("order by activity_at") ? [texts[at - 1]] : []));
   expect(pages).toHaveLength(4); // three, and the first once more for what moved to the top
   for (const before of pages) expect(before).toContain("set local random_page_cost = '1.1'");
+});
+
+test("a long value is read by few statements, and is whole in pieces of at most a MiB", async () => {
+  const id = await storeTrace("pieces", 1, "repeat('aé', 10000000)", "jsonb_build_object('a', repeat('aé', 3000000))");
+  for (const [column, whole, statements] of [
+    ["content", "aé".repeat(10_000_000), 9],
+    ["metadata", `{"a": "${"aé".repeat(3_000_000)}"}`, 4],
+  ] as const) {
+    const sent = vi.spyOn(pg.Client.prototype, "query");
+    const pieces: string[] = [];
+    for await (const piece of readPieces(userId, id, 1, column)) pieces.push(piece);
+    expect(sent.mock.calls).toHaveLength(statements);
+    sent.mockRestore();
+    expect(pieces.join("") === whole).toBe(true); // not `toBe`: the difference of two such texts takes minutes
+    expect(Math.max(...pieces.map((piece) => Buffer.byteLength(piece)))).toBeLessThanOrEqual(MiB + 1);
+  }
 });
 
 test("messages of a deleted trace are read nowhere, though they are not purged yet", async () => {

@@ -44,6 +44,10 @@ const message = { position: 0, content: "hello", role: "user", tokenCount: 3, cr
 const trace = { sourceId: "a", source: "test", messages: [message] };
 const batch = (...messages: unknown[]) => ({ traces: [{ ...trace, messages }] });
 
+/** A batch of messages with so many numbers each that are long when they are written out. */
+const longNumbers = (...counts: number[]) =>
+  batch(...counts.map((count, position) => ({ ...message, position, metadata: { x: Array(count).fill(1e308) } })));
+
 const plainBatches: Record<string, unknown> = {
   "no traces": { traces: [] },
   "a trace without messages": { traces: [{ sourceId: "a", messages: [] }] },
@@ -77,6 +81,11 @@ const plainBatches: Record<string, unknown> = {
     { position: 1, content: "", createdAt: "2026-11-20T08:00:00.123456789Z" },
   ),
   "metadata of numbers of any size": { traces: [{ ...trace, metadata: { x: [1e308, 5e-324, -1e21, 1e20] } }] },
+  "numbers in messages that gain what a trace's may": longNumbers(425, 425),
+  "very many small numbers, written as they are measured": batch({
+    ...message,
+    metadata: { x: Array.from({ length: 50_000 }, (_, n) => -(n + 0.123456789012) / 1e12) },
+  }),
   "a leap day": batch({ position: 0, content: "", createdAt: "2024-02-29T00:00:00Z" }),
   "a repeated key": { traces: [trace, { ...trace, title: "second" }] },
   "a long content with escapes across block boundaries": batch({ position: 0, content: '"\n😀x'.repeat(20_000) }),
@@ -119,6 +128,9 @@ test.each([
     "metadata of numbers that are long when they are written out",
     `{"traces":[{"sourceId":"a","metadata":{"x":[${"1e308,".repeat(900)}1]},"messages":[]}]}`,
   ],
+  ["such numbers in a message", JSON.stringify(longNumbers(10, 900))],
+  ["such numbers in two messages together", JSON.stringify(longNumbers(450, 450))],
+  ["as many very small numbers", JSON.stringify(longNumbers(900)).replaceAll("1e+308", "1e-308")],
   [
     "nesting over the limit",
     `{"traces":[{"sourceId":"a","metadata":${"[".repeat(70)}${"]".repeat(70)},"messages":[]}]}`,
@@ -131,6 +143,20 @@ test.each([
   const bytes = Buffer.from(text);
   expect(plain(bytes)).toBeUndefined();
   expect(careful(bytes)).toBeUndefined();
+});
+
+test("of numbers that are long when they are written out the message that has most is told, of each trace", () => {
+  const [trace] = longNumbers(10, 900, 20).traces;
+  const bytes = encoded({ traces: [{ sourceId: "b", messages: [message] }, trace, { ...trace, sourceId: "c" }] });
+  expect(() => readCarefully(bytes)).toThrow(
+    expect.objectContaining({
+      code: "invalid_request",
+      errors: [1, 2].map((index) => ({
+        path: `traces.${index}.messages.1.metadata`,
+        message: expect.stringMatching(/too long without their exponents/),
+      })),
+    }),
+  );
 });
 
 test("invalid UTF-8 is not plain", () => {

@@ -2,11 +2,16 @@
 import { hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { constants, zstdCompressSync } from "node:zlib";
+import type { FieldError } from "#lib/errors";
+import { contentHash } from "#lib/ingest/decode/content-hash";
 import { inflate } from "#lib/ingest/decode/inflate";
 import { notPlain } from "#lib/ingest/decode/json-cursor";
 import { MessageRows } from "#lib/ingest/decode/message-rows";
 import {
   hasHeavyMetadata,
+  hasLongNumbers,
+  invalidBatch,
+  longNumbersAt,
   normalizeMessage,
   normalizeTrace,
   parseBatch,
@@ -124,7 +129,7 @@ function* plainSteps(bytes: Uint8Array, revise?: ReviseTrace): Generator<number,
 function readTrace(scanner: Scanner, at: number, rows: MessageRows): { fields: SentTrace; scanned: ScannedTrace } {
   const scanned = scanner.trace(at, rows);
   const parsed = ingestTrace.safeParse(scanned.fields);
-  if (!parsed.success || hasHeavyMetadata(parsed.data)) throw notPlain;
+  if (!parsed.success || hasHeavyMetadata(parsed.data) || hasLongNumbers(scanned)) throw notPlain;
   return { fields: parsed.data, scanned };
 }
 
@@ -132,9 +137,13 @@ function readTrace(scanner: Scanner, at: number, rows: MessageRows): { fields: S
 export function readCarefully(bytes: Uint8Array): Manifest {
   const manifest = new ManifestMaker();
   const rows = new MessageRows();
-  for (const trace of parseBatch(bytes)) {
-    manifest.add(trace, encodeTrace(trace, rows), rows, { at: null, text: null });
+  const faults: FieldError[] = [];
+  for (const [index, trace] of parseBatch(bytes).entries()) {
+    const sums = encodeTrace(trace, rows);
+    if (hasLongNumbers(sums)) faults.push(longNumbersAt(index, sums.longest));
+    manifest.add(trace, sums, rows, { at: null, text: null });
   }
+  if (faults.length > 0) throw invalidBatch(faults);
   return manifest;
 }
 
@@ -171,7 +180,7 @@ class ManifestMaker implements Manifest {
   }
 }
 
-type MessageSums = Pick<ScannedTrace, "messageCount" | "tokenCount" | "lastMessageAt" | "sanitized">;
+type MessageSums = Pick<ScannedTrace, "messageCount" | "tokenCount" | "lastMessageAt" | "sanitized" | "excessDigits">;
 
 const textOf = (bytes: Uint8Array, { from, to }: Place, offset: number): TraceHeader["text"] => ({
   at: from + offset,
@@ -179,10 +188,21 @@ const textOf = (bytes: Uint8Array, { from, to }: Place, offset: number): TraceHe
   hash: hash("sha256", bytes.subarray(from, to), "base64"),
 });
 
-/** Writes a trace's messages into `rows`, in order of position. */
-function encodeTrace(sent: SentTrace, rows: MessageRows): MessageSums {
+/**
+ * Writes a trace's messages into `rows`, in order of position.
+ *
+ * @returns also which message, as it was sent, has the most excess digits.
+ */
+function encodeTrace(sent: SentTrace, rows: MessageRows): MessageSums & { longest: number } {
   const sanitizer = new Sanitizer();
-  const messages = sent.messages.map((message) => normalizeMessage(message, sanitizer));
+  let longest = { index: 0, digits: Number.NEGATIVE_INFINITY };
+  const messages = sent.messages.map((message, index) => {
+    const before = sanitizer.excessDigits;
+    const normal = normalizeMessage(message, sanitizer);
+    const digits = sanitizer.excessDigits - before;
+    if (digits > longest.digits) longest = { index, digits };
+    return normal;
+  });
   messages.sort((a, b) => a.position - b.position);
   rows.end = 0;
   for (const message of messages) rows.add(message);
@@ -194,6 +214,8 @@ function encodeTrace(sent: SentTrace, rows: MessageRows): MessageSums {
       null,
     ),
     sanitized: sanitizer.changed,
+    excessDigits: sanitizer.excessDigits,
+    longest: longest.index,
   };
 }
 
@@ -227,42 +249,6 @@ export function isGrown(bytes: Uint8Array, { text }: TraceHeader, stored: { byte
   if (!text || text.bytes < stored.bytes) return false;
   return hash("sha256", bytes.subarray(text.at, text.at + stored.bytes), "base64") === stored.hash;
 }
-
-/**
- * The hash of a trace's content: 16 bytes of its own fields, then of its messages as rows. `sanitized` is not part of it: an
- * export that is sent back has the replaced characters, and is the same trace.
- */
-function contentHash(fields: TraceFields, rows: MessageRows): string {
-  return Buffer.concat([hashFields(fields), hash("sha256", rows.bytes.subarray(0, rows.end), "buffer")]).toString(
-    "base64",
-  );
-}
-
-const hashFields = ({ model, title, project, createdAt, metadata }: OwnFields): Buffer =>
-  hash("sha256", JSON.stringify([model, title, project, createdAt, metadata]), "buffer").subarray(0, fieldsHashBytes);
-
-/** A trace's own fields that its content hash depends on. */
-export type OwnFields = Pick<TraceFields, "model" | "title" | "project" | "createdAt" | "metadata">;
-
-/**
- * The content hash of a stored trace that got other fields or more messages. Its messages are not read again, so with more
- * messages it is not the hash of the same trace sent whole.
- */
-export function appendedHash(fields: OwnFields, stored: string, appended: TraceHeader): string {
-  const [before, more] = [stored, appended.contentHash].map((one) =>
-    Buffer.from(one, "base64").subarray(fieldsHashBytes),
-  ) as [Buffer, Buffer];
-  const messages = appended.messageCount === 0 ? before : hash("sha256", Buffer.concat([before, more]), "buffer");
-  return Buffer.concat([hashFields(fields), messages]).toString("base64");
-}
-
-const fieldsHashBytes = 16;
-/** The number of Base64 characters of a content hash that depend on the trace's own fields only. */
-const fieldsHashCharacters = Math.floor((fieldsHashBytes * 4) / 3);
-
-/** Whether two content hashes belong to traces with equal fields of their own. */
-export const haveSameFields = (one: string, other: string) =>
-  one.slice(0, fieldsHashCharacters) === other.slice(0, fieldsHashCharacters);
 
 /** The version of the stored form; a manifest of another version is made again from the upload. */
 const version = 5;

@@ -74,7 +74,8 @@ function parseTraces(body: unknown): SentTrace[] {
 const fieldErrors = (error: z.ZodError, place: PropertyKey[]): FieldError[] =>
   error.issues.slice(0, maxErrors).map(({ path, message }) => ({ path: [...place, ...path].join("."), message }));
 
-const invalidBatch = (errors: FieldError[]) =>
+/** The error of a batch that has some faults, of which the first 20 are told. */
+export const invalidBatch = (errors: FieldError[]) =>
   new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors: errors.slice(0, maxErrors) });
 
 /** Whether a trace's metadata exceeds its limit: a list returns the metadata of two hundred traces. */
@@ -86,6 +87,20 @@ export function hasHeavyMetadata({ messages: _messages, ...own }: SentTrace): bo
 /** How many digits PostgreSQL adds, which writes no exponents: 258 kB of `1e308` become 13 MB, half a second to read. */
 const expandedDigits = (json: string): number =>
   [...json.matchAll(/\de[+-](\d{1,3})(?!\d)/g)].reduce((sum, [, digits]) => sum + Number(digits), 0);
+
+/**
+ * Whether the numbers in the metadata of a trace's messages are too long once PostgreSQL has written them without exponents: 300 kB
+ * of `1e308` become 15 MB, which each reading of the trace would write out. Numbers that are measured never gain so much.
+ */
+export const hasLongNumbers = ({ excessDigits }: { excessDigits: number }): boolean =>
+  excessDigits > limits.ingest.addedDigitsPerTrace;
+
+/** The fault of a trace that `hasLongNumbers`, at the message that has most of them. */
+export const longNumbersAt = (trace: number, message: number): FieldError => ({
+  path: `traces.${trace}.messages.${message}.metadata`,
+  message:
+    "has numbers that are too long without their exponents, with those of the trace's other messages; send them as texts",
+});
 
 function repeatedPositions({ messages }: SentTrace): number[] {
   const seen = new Set<number>();
@@ -146,6 +161,8 @@ const timeOf = (text: string | undefined) => (text === undefined ? null : parseI
 /** Makes texts storable, and records whether any had to be changed. */
 export class Sanitizer {
   changed = false;
+  /** How many digits PostgreSQL adds to the numbers of the JSON so far, beyond as many characters as that JSON has. */
+  excessDigits = 0;
 
   readonly #clean = (text: string): string => {
     const clean = storable(text);
@@ -161,6 +178,14 @@ export class Sanitizer {
   json(unknown: Record<string, unknown>, metadata: Record<string, unknown> | undefined): string | null {
     const merged = { ...unknown, ...metadata };
     if (metadata === undefined && Object.keys(merged).length === 0) return null;
-    return JSON.stringify(storableJson(merged, this.#clean));
+    const json = JSON.stringify(storableJson(merged, this.#clean, this.#addDigits));
+    this.excessDigits -= json.length;
+    return json;
   }
+
+  /** JavaScript writes an exponent from 1e21 on and below 1e-6; PostgreSQL writes as many digits more, or a few less. */
+  readonly #addDigits = (value: number): void => {
+    const size = Math.abs(value);
+    if (size >= 1e21 || (size < 1e-6 && size > 0)) this.excessDigits += Math.ceil(Math.abs(Math.log10(size)));
+  };
 }

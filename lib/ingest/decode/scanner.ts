@@ -21,6 +21,8 @@ export type ScannedTrace = {
   tokenCount: number;
   lastMessageAt: number | null;
   sanitized: boolean;
+  /** As a `Sanitizer` counts them, of the messages. */
+  excessDigits: number;
   /** The offsets of the messages' text, if they are in order of position; otherwise null. */
   text: Place | null;
   /** The offset after the trace. */
@@ -45,6 +47,7 @@ const [aroundField, aroundMessage] = [3, 4];
 /** Reads a batch from its decoded bytes, front to back. The methods throw `notPlain` for what is not plain. */
 export class Scanner extends JsonCursor {
   readonly #text = new TextCopier();
+  #excessDigits = 0;
 
   constructor(bytes: Uint8Array) {
     super(bytes);
@@ -71,6 +74,7 @@ export class Scanner extends JsonCursor {
   trace(at: number, rows: MessageRows): ScannedTrace {
     this.at = at;
     this.#text.sanitized = false;
+    this.#excessDigits = 0;
     rows.end = 0;
     let messages: (Place & { sums: MessageSums; text: Place }) | undefined;
     this.enter(openBrace);
@@ -99,6 +103,7 @@ export class Scanner extends JsonCursor {
       tokenCount: sums.tokens,
       lastMessageAt: sums.lastAt,
       sanitized: this.#text.sanitized,
+      excessDigits: this.#excessDigits,
       text: sums.inOrder ? text : null,
       end: this.at,
     };
@@ -145,6 +150,7 @@ export class Scanner extends JsonCursor {
     const sanitizer = new Sanitizer();
     const message = normalizeMessage(parsed.data, sanitizer);
     this.#text.sanitized ||= sanitizer.changed;
+    this.#excessDigits += sanitizer.excessDigits;
     rows.add(message);
     return message;
   }

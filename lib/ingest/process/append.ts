@@ -1,7 +1,7 @@
 // Uploads that hold only what came since the one before: `append` of a trace.
 import "server-only";
 import type { PoolClient } from "pg";
-import { appendedHash, haveSameFields, type OwnFields } from "#lib/ingest/decode/manifest";
+import { appendedHash, haveSameFields, type OwnFields } from "#lib/ingest/decode/content-hash";
 import {
   type AppendedRow,
   readBeginnings,

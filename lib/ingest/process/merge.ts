@@ -1,7 +1,8 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import type { z } from "zod";
-import { haveSameFields, type TraceHeader } from "#lib/ingest/decode/manifest";
+import { haveSameFields } from "#lib/ingest/decode/content-hash";
+import type { TraceHeader } from "#lib/ingest/decode/manifest";
 import type { CopyPlan } from "#lib/ingest/decode/operations";
 import type { Comparison } from "#lib/ingest/decode/row-hashes";
 import { type Appends, judgeAppends, mendTitles, updateAppends } from "#lib/ingest/process/append";

@@ -2,7 +2,8 @@
 // a batch, in the transaction of COPY; and its sums are computed from those that are stored.
 import "server-only";
 import type { PoolClient } from "pg";
-import type { OwnFields, TraceHeader } from "#lib/ingest/decode/manifest";
+import type { OwnFields } from "#lib/ingest/decode/content-hash";
+import type { TraceHeader } from "#lib/ingest/decode/manifest";
 import type { UploadSource } from "#lib/ingest/process/sql/traces";
 import { storableJson } from "#lib/json";
 import { type Beginning, beginningCharacters } from "#lib/reader/titles/find";
