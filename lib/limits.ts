@@ -5,7 +5,7 @@ const MiB = 1024 * KiB;
 
 /**
  * Limits that no environment variable changes. A name says its unit; without one it is a count, and the limit of a text
- * field is its length in UTF-16 code units.
+ * field is its length in Unicode code points, as zod's `max` and OpenAPI's `maxLength` count.
  */
 export const limits = {
   /** Levels of arrays and objects in one body. */

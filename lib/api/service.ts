@@ -136,7 +136,7 @@ export const readLimits = {
   about: {
     group: "Server",
     summary: "Get the limits",
-    text: "Every limit that the server enforces, with the operator's own values. Each name says its unit; without one it is a count, and for a text field its length in UTF-16 code units. `client` is the client that `/spoor.mjs` delivers: `spoor update` verifies it by its SHA-256 in hex.",
+    text: "Every limit that the server enforces, with the operator's own values. Each name says its unit; without one it is a count, and for a text field its length in Unicode code points. `client` is the client that `/spoor.mjs` delivers: `spoor update` verifies it by its SHA-256 in hex.",
     database: false,
     answers: {
       200: {

@@ -28,6 +28,7 @@ const invalid: [name: string, body: unknown, paths: string[]][] = [
   ["no sourceId", { traces: [{ messages: [] }] }, inTrace("sourceId")],
   ["an empty sourceId", withTrace({ sourceId: "" }), inTrace("sourceId")],
   ["a sourceId of 513 characters", withTrace({ sourceId: long(513) }), inTrace("sourceId")],
+  ["a sourceId of 513 emoji", withTrace({ sourceId: "\u{1f600}".repeat(513) }), inTrace("sourceId")],
   ["a sourceId that is a number", withTrace({ sourceId: 7 }), inTrace("sourceId")],
   ["a sourceId with U+0000", withTrace({ sourceId: "canary\0" }), inTrace("sourceId")],
   ["a sourceId with a lone surrogate", '{"traces":[{"sourceId":"canary\\ud800","messages":[]}]}', inTrace("sourceId")],
@@ -144,6 +145,12 @@ describe("an invalid batch", () => {
     expect(await storedUploads()).toEqual(before);
     expect((await send(inMetadata(60))).status).toBe(202);
   });
+});
+
+test("the length of a text is counted in code points, however many bytes or UTF-16 units they take", async () => {
+  const emoji = (count: number) => "\u{1f600}".repeat(count);
+  const texts = { sourceId: emoji(512), source: emoji(128), model: emoji(256), title: emoji(512), project: emoji(256) };
+  expect((await send(withTrace({ ...texts, messages: [{ ...message, role: emoji(32) }] }))).status).toBe(202);
 });
 
 describe("a body that is not UTF-8 JSON", () => {

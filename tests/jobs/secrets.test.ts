@@ -38,6 +38,12 @@ describe("what is certain to be a secret", () => {
     expect(await findResidue([github, stripe, slack])).toEqual([]);
   });
 
+  test("leaves texts of the greatest length as they are, counted in code points", async () => {
+    const [sourceId, title] = ["\u{1f600}".repeat(512), "\u{1f601}".repeat(512)];
+    await send({ ...planted(sourceId), title });
+    expect(await stored(sourceId)).toMatchObject({ sourceId, title });
+  });
+
   test("stays masked when the same, more, and an appended part is sent, in small batches and large ones", async () => {
     const filler = "the retry timer is set in src/lib/x.ts ".repeat(3000);
     for (const more of [[], [filler]]) {

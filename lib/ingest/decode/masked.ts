@@ -148,7 +148,7 @@ function maskTrace(trace: Record<string, unknown>, policy: Policy): Record<strin
   for (const [name, value] of Object.entries(masked)) {
     const max = bounded[name];
     if (typeof value === "string" && typeof max === "number" && value.length > max)
-      masked[name] = value.slice(0, max).toWellFormed();
+      masked[name] = [...value].slice(0, max).join("");
   }
   return { ...masked, messages: rows.map((message) => masker.withoutEchoes(message)) };
 }
