@@ -1,6 +1,26 @@
 import "#lib/messages";
 import { z } from "zod";
+import type { FieldError } from "#lib/errors";
 import { readPullRequestName } from "#lib/evidence/remotes";
+
+/** The most errors that one response lists. */
+export const maxFieldErrors = 20;
+
+/**
+ * The issues of a validation as an error's `errors`: one of each path, at most 20. It is a path's last one, because a number past
+ * all that JavaScript counts is first said to be that, and then to be over the field's own limit.
+ *
+ * @param place what all paths begin with.
+ */
+export function fieldErrors({ issues }: z.ZodError, place: PropertyKey[] = []): FieldError[] {
+  const errors = new Map<string, FieldError>();
+  for (const { path: parts, message } of issues) {
+    const path = [...place, ...parts].join(".");
+    if (errors.size === maxFieldErrors && !errors.has(path)) break;
+    errors.set(path, { path, message });
+  }
+  return [...errors.values()];
+}
 
 const maxInstantCharacters = 100;
 const instantForm =

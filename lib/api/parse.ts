@@ -1,6 +1,6 @@
-import "#lib/messages";
 import type { z } from "zod";
-import { type FieldError, notFound, SpoorError } from "#lib/errors";
+import { notFound, SpoorError } from "#lib/errors";
+import { fieldErrors } from "#lib/fields";
 
 /** Validates a value of unknown shape. @throws SpoorError `invalid_request` with the failing paths */
 export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
@@ -14,9 +14,4 @@ export function parseParams<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw notFound();
-}
-
-/** The issues of a validation as an error's `errors`: at most 20. */
-export function fieldErrors(error: z.ZodError): FieldError[] {
-  return error.issues.slice(0, 20).map(({ path, message }) => ({ path: path.join("."), message }));
 }

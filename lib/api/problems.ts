@@ -2,8 +2,8 @@
 // the code throws, and the field errors that the operation's own schemas find (tests/api/openapi.test.ts sends them all).
 import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
-import { fieldErrors } from "#lib/api/parse";
 import { type ErrorCode, errorTable, insufficientScope } from "#lib/errors";
+import { fieldErrors } from "#lib/fields";
 import type { ErrorExample, Header, Operation } from "#lib/http/operation";
 
 /** When each error is answered, where an operation says nothing more precise. */

@@ -61,6 +61,7 @@ const invalid: [name: string, body: unknown, paths: string[]][] = [
   ["a position below zero", withMessage({ ...message, position: -1 }), inMessage("position")],
   ["a position with a fraction", withMessage({ ...message, position: 0.5 }), inMessage("position")],
   ["a position of 2147483648", withMessage({ ...message, position: 2_147_483_648 }), inMessage("position")],
+  ["a position of 2 to the power of 53", withMessage({ ...message, position: 2 ** 53 }), inMessage("position")],
   ["a position that is a string", withMessage({ ...message, position: "0" }), inMessage("position")],
   [
     "a position past every number",

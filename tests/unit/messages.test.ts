@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { fieldErrors } from "#lib/api/parse";
+import { fieldErrors } from "#lib/fields";
 
 const shape = z.object({
   text: z.string().min(1).max(3),
@@ -42,6 +42,8 @@ test.each([
   ["count", "5", "must be a number"],
   ["count", -1, "must be at least 0"],
   ["count", 6, "must be at most 5"],
+  ["count", 2 ** 53, "must be at most 5"],
+  ["count", -(2 ** 53), "must be at least 0"],
   ["ratio", 0, "must be more than 0"],
   ["list", ["a", "b"], "must have at most 1 entry"],
   ["kind", "secret", "must be one of all, talk"],
@@ -58,6 +60,13 @@ test.each([
 ] as const)("of the field %s with %j it is said what to send", (path, value, message) => {
   const { error } = shape.safeParse({ ...right, [path]: value });
   expect(error && fieldErrors(error)).toEqual([{ path, message }]);
+});
+
+test("each of twenty paths has one error, however many checks fail", () => {
+  const { error } = z.array(shape.shape.count).safeParse(Array(30).fill(2 ** 60));
+  const message = "must be at most 5";
+  expect(error?.issues.length).toBeGreaterThan(30);
+  expect(error && fieldErrors(error)).toEqual(Array.from({ length: 20 }, (_, n) => ({ path: `${n}`, message })));
 });
 
 test("what is right is taken", () => {

@@ -1,8 +1,7 @@
 // Runs in the decoding thread: the careful reading of a batch, with JSON.parse and zod, which reports every error. Pure
 // functions, no database, no environment.
-import type { z } from "zod";
 import { type FieldError, SpoorError } from "#lib/errors";
-import { parseInstant } from "#lib/fields";
+import { fieldErrors, maxFieldErrors, parseInstant } from "#lib/fields";
 import { ingestRequest, ingestTrace, type SentMessage, type SentTrace } from "#lib/ingest/schema";
 import { parseJson, storable, storableJson } from "#lib/json";
 import { limits } from "#lib/limits";
@@ -53,30 +52,24 @@ export function parseBatch(bytes: Uint8Array): SentTrace[] {
   return traces;
 }
 
-/** The most errors that one response lists. */
-const maxErrors = 20;
-
 function parseTraces(body: unknown): SentTrace[] {
   const request = ingestRequest.safeParse(body);
-  if (!request.success) throw invalidBatch(fieldErrors(request.error, []));
+  if (!request.success) throw invalidBatch(fieldErrors(request.error));
   const traces: SentTrace[] = [];
   const errors: FieldError[] = [];
   for (const [index, sent] of request.data.traces.entries()) {
     const trace = ingestTrace.safeParse(sent);
     if (trace.success) traces.push(trace.data);
     else errors.push(...fieldErrors(trace.error, ["traces", index]));
-    if (errors.length >= maxErrors) break;
+    if (errors.length >= maxFieldErrors) break;
   }
   if (errors.length > 0) throw invalidBatch(errors);
   return traces;
 }
 
-const fieldErrors = (error: z.ZodError, place: PropertyKey[]): FieldError[] =>
-  error.issues.slice(0, maxErrors).map(({ path, message }) => ({ path: [...place, ...path].join("."), message }));
-
 /** The error of a batch that has some faults, of which the first 20 are told. */
 export const invalidBatch = (errors: FieldError[]) =>
-  new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors: errors.slice(0, maxErrors) });
+  new SpoorError("invalid_request", "The batch is not valid; see errors.", { errors: errors.slice(0, maxFieldErrors) });
 
 /** Whether a trace's metadata exceeds its limit: a list returns the metadata of two hundred traces. */
 export function hasHeavyMetadata({ messages: _messages, ...own }: SentTrace): boolean {
