@@ -25,7 +25,12 @@ export const limits = {
     addedDigitsPerTrace: 256 * KiB,
     // One string of V8 holds no more, so INGEST_MAX_BYTES can't be larger.
     maxDecodableBytes: 500 * MiB,
+    idempotencyKeyCharacters: 255,
     idempotencyKeyDays: 7,
+    // RFC 8878, section 3.1.1.1.2 advises decoders to support windows of 8 MiB and lets them refuse larger ones.
+    maxZstdWindowBytes: 8 * MiB,
+    /** Many tiny ones would only cost time. */
+    maxZstdFrames: 1024,
     maxInFlightBytes: 512 * MiB,
     maxQueuedJobsPerUser: 10_000,
     maxReplays: 1000,
@@ -38,6 +43,8 @@ export const limits = {
   cron: { drainSeconds: 45, afterResponseSeconds: 20 },
   trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256, branch: 256, metadataBytes: 256 * KiB },
   message: { role: 32, integer: 2_147_483_647 },
+  /** How much a request's headers may have, and how long it and they may take to arrive; `upload` is one with sessions. */
+  request: { headerBytes: 16 * KiB, headerSeconds: 20, seconds: 60, uploadSeconds: 7200 },
   /** The pace of a body: it must not stall, and after `graceSeconds` has to keep an average rate. */
   body: { maxIdleSeconds: 20, graceSeconds: 60, minBytesPerSecond: 16 * KiB, drainSeconds: 5 },
   device: {
@@ -119,6 +126,15 @@ export const limits = {
     secretRulings: 10_000,
     messagesPageBytes: 8 * MiB,
     query: 512,
+    queryWords: 32,
+    queryFiles: 8,
+    /** By what a session's row has: project, branch, agent, model, day. */
+    queryFilters: 8,
+    /** `cursor` of the list of sessions, of files, of projects and of findings. */
+    cursor: 256,
+    fileCursor: 4096,
+    projectCursor: 64,
+    findingCursor: 512,
     nameQuery: 200,
     filesPerPage: 100,
     maxFilesPerPage: 500,
@@ -187,8 +203,23 @@ export const maxFormBytes = (): number => Math.min(limits.ingest.maxFormBytes, e
 
 /** The body of `GET /api/limits`: every limit above, and those that the operator sets. */
 export function publicLimits() {
-  const { ingest, trace, message, device, signIn, telemetry, traces, usage, oauth, mcp, reads, cron, body, ...rest } =
-    limits;
+  const {
+    ingest,
+    trace,
+    message,
+    device,
+    signIn,
+    telemetry,
+    traces,
+    usage,
+    oauth,
+    mcp,
+    reads,
+    cron,
+    request,
+    body,
+    ...rest
+  } = limits;
   return {
     ingest: {
       ...ingest,
@@ -212,6 +243,7 @@ export function publicLimits() {
     oauth,
     mcp,
     reads,
+    request,
     body: { ...body, ...rest },
     cron,
     uploadRetentionDays: env().UPLOAD_RETENTION_DAYS,

@@ -16,7 +16,7 @@ export const findingsQuery = z.object({
   trace: z.uuid().optional().describe("Only those of this trace."),
   project: z.uuid().optional().describe("Only those in traces of this project, by its id."),
   days: z.coerce.number().int().min(1).max(3650).optional().describe("Only what is at most so many days old."),
-  cursor: z.string().max(512).optional().describe("`nextCursor` of the page before."),
+  cursor: z.string().max(page.findingCursor).optional().describe("`nextCursor` of the page before."),
   limit: z.coerce.number().int().min(1).max(page.maxPerPage).default(page.perPage),
 });
 

@@ -42,7 +42,7 @@ const batch = {
 const sentHeaders = {
   "Content-Encoding": { text: "`gzip`, `br` or `zstd`; at most one.", example: "gzip" },
   "Idempotency-Key": {
-    text: `1 to 255 printable ASCII characters. A repeated request with the same key gets the job of the first, however it is compressed; other bytes under the same key are refused. Kept for ${limits.ingest.idempotencyKeyDays} days.`,
+    text: `1 to ${limits.ingest.idempotencyKeyCharacters} printable ASCII characters. A repeated request with the same key gets the job of the first, however it is compressed; other bytes under the same key are refused. Kept for ${limits.ingest.idempotencyKeyDays} days.`,
     example: "2026-11-20/1",
   },
 };

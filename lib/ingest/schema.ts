@@ -51,7 +51,11 @@ export type SentMessage = z.output<typeof ingestMessage>;
 
 export const ingestResponse = z.strictObject({ ok: z.literal(true), jobId: z.uuid(), status: z.literal("queued") });
 
-export const idempotencyKey = z.string().regex(/^[\x20-\x7e]{1,255}$/, "must be 1 to 255 printable ASCII characters");
+const { idempotencyKeyCharacters: keyCharacters } = ingest;
+
+export const idempotencyKey = z
+  .string()
+  .regex(new RegExp(`^[\\x20-\\x7e]{1,${keyCharacters}}$`), `must be 1 to ${keyCharacters} printable ASCII characters`);
 
 const count = z.int().min(0);
 

@@ -59,7 +59,7 @@ export const projectsQuery = z.object({
   q: exactText(1, page.query).optional(),
   sort: z.enum(projectSorts).default("active"),
   limit: wholeNumber(1, page.maxPerPage).default(page.perPage),
-  cursor: z.string().min(1).max(64).optional(),
+  cursor: z.string().min(1).max(page.projectCursor).optional(),
 });
 export type ProjectsQuery = z.output<typeof projectsQuery>;
 

@@ -1,6 +1,7 @@
 // Reading a search query: its words and phrases, which the index answers, and its filters.
 import { SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
+import { limits } from "#lib/limits";
 import { type FileTerm, fileNamed } from "#lib/search/file-term";
 import { readTerms, refused, type Term } from "#lib/search/grammar";
 import type { Speaker } from "#lib/search/speaker";
@@ -26,8 +27,7 @@ export type Query = { units: Unit[]; groups: Group[]; scope?: Scope };
 /** What a query asks for. */
 export type Parsed = Query & { files: FileTerm[]; rows: RowTerm[] };
 
-const maxWords = 32;
-const maxFilters = 8;
+const { queryWords: maxWords, queryFiles: maxFiles, queryFilters: maxFilters } = limits.traces;
 
 const roles: Record<string, Speaker> = {
   user: "person",
@@ -62,7 +62,7 @@ export function parseQuery(text: string): Parsed {
   forgiveFillers(parsed, terms);
   if (parsed.groups.length + parsed.files.length + parsed.rows.length === 0)
     throw refused("has no word or number to search for");
-  if (parsed.files.length > maxFilters) throw refused(`must name at most ${maxFilters} files`);
+  if (parsed.files.length > maxFiles) throw refused(`must name at most ${maxFiles} files`);
   if (parsed.rows.length > maxFilters) throw refused(`must have at most ${maxFilters} filters`);
   return parsed;
 }

@@ -10,6 +10,7 @@ import { clientAddressHeader, noteForwarded, siteOf } from "#lib/http/address";
 import { endOf, rememberArrival } from "#lib/http/arrival";
 import { closedPolicy, securityHeaders, transportHeaders } from "#lib/http/headers";
 import { requestIdHeader } from "#lib/http/request-id";
+import { limits } from "#lib/limits";
 import { makeAccessLog } from "#lib/observability/access";
 import { Pace } from "#lib/server/pace";
 import { hasTooManyPages, isPage, renderInTurn } from "#lib/server/page-turns";
@@ -18,8 +19,11 @@ import { toOriginForm } from "#lib/server/request-target";
 import { readStaticFiles } from "#lib/server/static-files";
 
 /** The largest upload at the slowest accepted pace takes over an hour; lib/http/body.ts watches the pace. */
-export const arrivalTimes = { headersTimeout: 20_000, requestTimeout: 2 * 3_600_000 };
-const requestTimeoutMs = 60_000;
+export const arrivalTimes = {
+  headersTimeout: limits.request.headerSeconds * 1000,
+  requestTimeout: limits.request.uploadSeconds * 1000,
+};
+const requestTimeoutMs = limits.request.seconds * 1000;
 /** `Retry-After` of a page that took too long. */
 const overloadedSeconds = 5;
 

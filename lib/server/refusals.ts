@@ -11,8 +11,8 @@ import { log } from "#lib/log";
 
 const knownMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** The limit of a request's headers: Node's own. */
-export const maxHeaderBytes = 16 * 1024;
+/** The limit of a request's headers. */
+export const maxHeaderBytes = limits.request.headerBytes;
 
 /** Names outside `/api` of routes of the API (next.config.ts). */
 const otherNames = /^\/(?:mcp|\.well-known\/oauth-(?:protected-resource(?:\/mcp)?|authorization-server))(?:\?|$)/;

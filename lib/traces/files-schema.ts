@@ -10,7 +10,7 @@ export type FileAction = (typeof fileActions)[number];
 
 const ofFiles = {
   action: z.enum(fileActions).default("any"),
-  cursor: z.string().min(1).max(4096).optional(),
+  cursor: z.string().min(1).max(page.fileCursor).optional(),
 };
 
 /** What was done to a path in a trace. */
@@ -38,7 +38,7 @@ export const traceFilesResponse = z.object({
 });
 
 export const filesQuery = z.object({
-  path: exactText(1, 1024),
+  path: exactText(1, page.filePath),
   from: utcInstant.optional(),
   to: utcInstant.optional(),
   ...ofFiles,

@@ -203,7 +203,7 @@ export const listQuery = z.object({
   ...filter,
   order: z.enum(orders).default("newest"),
   sort: z.enum(sorts).default("activity"),
-  cursor: z.string().min(1).max(256).optional(),
+  cursor: z.string().min(1).max(page.cursor).optional(),
   limit: wholeNumber(1, page.maxPerPage).default(page.perPage),
 });
 

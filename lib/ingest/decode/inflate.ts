@@ -1,6 +1,7 @@
 // Runs in the decoding thread.
 import { brotliDecompressSync, constants, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { SpoorError } from "#lib/errors";
+import { limits } from "#lib/limits";
 
 export const encodings = ["identity", "gzip", "br", "zstd"] as const;
 export type Encoding = (typeof encodings)[number];
@@ -30,7 +31,7 @@ export function inflate(body: Uint8Array, encoding: Encoding, maxBytes: number, 
       room -= buffer.byteLength;
       parts.push(buffer);
       // A zstd stream may have several frames (RFC 8878, section 3), and Node decodes one at a time.
-    } while (rest.byteLength > 0 && encoding === "zstd" && parts.length < maxFrames);
+    } while (rest.byteLength > 0 && encoding === "zstd" && parts.length < maxZstdFrames);
   } catch (error) {
     if (error instanceof SpoorError) throw error;
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes);
@@ -55,8 +56,10 @@ function firstChunkBytes(body: Uint8Array, encoding: Encoding, maxBytes: number)
 /** Deflate's highest compression ratio. */
 const maxDeflateRatio = 1032;
 
-/** How many frames a zstd stream may have: many tiny ones would only cost time. */
-const maxFrames = 1024;
+const { maxZstdFrames, maxZstdWindowBytes } = limits.ingest;
+
+/** What zstd's decoders are made with, so that they refuse larger windows. */
+export const zstdParams = { [constants.ZSTD_d_windowLogMax]: Math.log2(maxZstdWindowBytes) };
 
 type Inflated = { buffer: Uint8Array; engine: { bytesWritten: number } };
 type Options = { maxOutputLength: number; info: true; chunkSize: number | undefined };
@@ -65,9 +68,7 @@ type Inflate = (body: Uint8Array, options: Options) => Inflated;
 const decoders: Record<Exclude<Encoding, "identity">, Inflate> = {
   gzip: (body, options) => gunzipSync(body, options) as unknown as Inflated,
   br: (body, options) => brotliDecompressSync(body, options) as unknown as Inflated,
-  // RFC 8878, section 3.1.1.1.2 advises decoders to support windows of 8 MiB and lets them refuse larger ones.
-  zstd: (body, options) =>
-    zstdDecompressSync(body, { ...options, params: { [constants.ZSTD_d_windowLogMax]: 23 } }) as unknown as Inflated,
+  zstd: (body, options) => zstdDecompressSync(body, { ...options, params: zstdParams }) as unknown as Inflated,
 };
 
 const corrupt = (encoding: string) =>

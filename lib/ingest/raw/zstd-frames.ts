@@ -1,5 +1,6 @@
 import { pipeline, Readable } from "node:stream";
-import { constants, createZstdDecompress } from "node:zlib";
+import { createZstdDecompress } from "node:zlib";
+import { zstdParams } from "#lib/ingest/decode/inflate";
 
 /**
  * Inflates a zstd stream chunk by chunk, in constant memory. Node's own stream ends after the first frame; a stream may have
@@ -10,7 +11,7 @@ import { constants, createZstdDecompress } from "node:zlib";
 export async function* inflateFrames(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   const source = new Source(compressed);
   while (await source.more()) {
-    const decoder = createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } });
+    const decoder = createZstdDecompress({ params: zstdParams });
     // An error of either side is thrown by the loop below.
     pipeline(Readable.from(readFrame(source)), decoder, () => {});
     yield* decoder as AsyncIterable<Buffer>;
