@@ -34,7 +34,12 @@ const config: NextConfig = {
   // For hosts that run Next by themselves; lib/server/web.ts sets them on what Next never sees, too.
   headers: async () => [
     { source: "/(.*)", headers: listed(securityHeaders) },
-    { source: "/icon.svg", headers: listed({ "Content-Type": "image/svg+xml; charset=utf-8" }) },
+    { source: "/:name(icon|agents).svg", headers: listed({ "Content-Type": "image/svg+xml; charset=utf-8" }) },
+    // Lists show their icons at once from the cache, and a release's new ones from the next page on.
+    {
+      source: "/agents.svg",
+      headers: listed({ "Cache-Control": "public, max-age=3600, stale-while-revalidate=2592000" }),
+    },
     { source: "/_next/(.*)", headers: listed({ "Content-Security-Policy": closedPolicy }) },
   ],
   // tsc checks types in a step of its own (`npm run types`).

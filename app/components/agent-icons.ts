@@ -1,5 +1,5 @@
 // The agents that `simple-icons` has an icon of; all others have a monogram. Only the server imports it: a page gets the icons that
-// it shows, and a list refers to the sheet of all.
+// it shows, and a list refers to the sheet of all, `public/agents.svg#NAME` (tests/unit/agent-icons.test.ts makes it).
 import "server-only";
 import {
   siAmp,
@@ -42,7 +42,9 @@ const icons: Record<string, { path: string }> = {
   windsurf: siWindsurf,
   zed: siZedindustries,
 };
-const names = Object.keys(icons);
+
+/** The names of all icons. */
+export const names = Object.keys(icons);
 
 /** The name of an agent's icon, by that of the agent or its first word; undefined where there is none. */
 export function iconOf(source: string): string | undefined {
@@ -52,11 +54,3 @@ export function iconOf(source: string): string | undefined {
 
 /** An icon's shape, in a square of 24. */
 export const iconPath = (name: string): string => icons[name]?.path ?? "";
-
-/** All icons as one SVG of symbols: `agents.svg#NAME`. */
-export function agentSheet(): string {
-  const symbols = names.map(
-    (name) => `<symbol id="${name}" viewBox="0 0 24 24"><path d="${iconPath(name)}"/></symbol>`,
-  );
-  return `<svg xmlns="http://www.w3.org/2000/svg">${symbols.join("")}</svg>`;
-}

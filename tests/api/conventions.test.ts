@@ -231,6 +231,13 @@ describe("every answer", () => {
   });
 });
 
+test("the sheet of agents' icons is kept by caches and asked for again", async () => {
+  const { status, headers } = await get(server, "/agents.svg");
+  expect([status, headers.get("content-type")]).toEqual([200, "image/svg+xml; charset=utf-8"]);
+  expect(headers.get("cache-control")).toBe("public, max-age=3600, stale-while-revalidate=2592000");
+  expect(headers.get("content-security-policy")).toContain("default-src 'none'");
+});
+
 describe("a JSON body", () => {
   const paths = ["/api/ingest", "/api/cli/device/start", "/api/cli/telemetry"];
   const send = (path: string, headers: Record<string, string>, body: BodyInit) =>
