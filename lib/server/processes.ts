@@ -50,7 +50,6 @@ export async function supervise(
   signal?: AbortSignal,
   hold?: Hold,
 ) {
-  const variables = { ...(process.env.MALLOC_MMAP_THRESHOLD_ === undefined && allocation), ...environment };
   const running = new Map<string, ChildProcess>();
   let stopping = false;
   let lose: (error: Error) => void = () => {};
@@ -62,8 +61,8 @@ export async function supervise(
   async function keep(one: Wanted, restarts: number[]): Promise<void> {
     const isHeld = hold !== undefined && restarts.length === 0;
     const child = isHeld
-      ? launch([...one.words, heldWord], variables)
-      : launch(one.words, { ...variables, ...(await hold?.variables), ...(await hold?.schema) });
+      ? launch([...one.words, heldWord], environment, allocation)
+      : launch(one.words, { ...environment, ...(await hold?.variables), ...(await hold?.schema) }, allocation);
     running.set(one.name, child);
     if (isHeld) await letGo(one.name, child, hold, signal);
     await ready(one.name, child, signal);
@@ -100,13 +99,22 @@ export async function supervise(
   return { lost, stop };
 }
 
-/** Starts one process. @param words options of Node's, a file, and its own arguments */
-export function launch(words: string[], environment: Record<string, string>): ChildProcess {
+/**
+ * Starts one process.
+ *
+ * @param words options of Node's, a file, and its own arguments
+ * @param defaults variables that this process's own go before
+ */
+export function launch(
+  words: string[],
+  environment: Record<string, string>,
+  defaults: Record<string, string> = {},
+): ChildProcess {
   const position = words.findIndex((word) => !word.startsWith("--"));
   // The IPC channel reports when the process is ready, and closes when this one is gone, even if killed.
   return fork(words[position] ?? "", words.slice(position + 1), {
     execArgv: words.slice(0, position),
-    env: { ...process.env, ...environment },
+    env: { ...defaults, ...process.env, ...environment },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
 }
