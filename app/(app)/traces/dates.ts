@@ -1,3 +1,4 @@
+import { parseInstant } from "#lib/fields";
 import { isoDay } from "../../components/date-format";
 import { addDays } from "../../components/zone";
 
@@ -14,5 +15,8 @@ export function datePresets(zone: string, now: Date): DatePreset[] {
 }
 
 /** The day of a filter's value. A link from another page may contain a moment; the fields take days only. */
-export const dayOfFilter = (value: string | undefined, zone: string): string | undefined =>
-  value === undefined || value.length === 10 ? value : isoDay(new Date(value), zone);
+export function dayOfFilter(value: string | undefined, zone: string): string | undefined {
+  if (value === undefined || value.length === 10) return value;
+  const at = parseInstant(value); // `Date` does not read all that a filter takes
+  return at === null ? undefined : isoDay(new Date(at), zone);
+}
