@@ -17,8 +17,9 @@ export function formatDate(date: Date, timeZone: string, parts: Parts, locale = 
   return formatter.format(date);
 }
 
-/** The calendar day of a moment in a zone, as `YYYY-MM-DD`. */
-export const isoDay = (date: Date, timeZone: string): string => formatDate(date, timeZone, {}, "en-CA");
+/** The calendar day of a moment in a zone, as `YYYY-MM-DD`, also of a year before 1000: `0001-01-01` is Go's zero time. */
+export const isoDay = (date: Date, timeZone: string): string =>
+  formatDate(date, timeZone, {}, "en-CA").padStart("YYYY-MM-DD".length, "0");
 
 const longParts: Parts = {
   day: "numeric",

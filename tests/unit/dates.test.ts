@@ -1,12 +1,15 @@
 import { expect, test } from "vitest";
 import { instant } from "#lib/fields";
 import { dayOfFilter } from "../../app/(app)/traces/dates.ts";
+import { isoDay } from "../../app/components/date-format.ts";
+import { addDays } from "../../app/components/zone.ts";
 
 test.each([
   ["2016-12-31T23:59:60Z", "2017-01-01"],
   ["2026-01-01T00:00:00+02", "2025-12-31"],
   ["2026-01-01T00:00:00,5Z", "2026-01-01"],
   ["2026-01-01t00:00z", "2026-01-01"],
+  ["0001-01-01T00:00:00Z", "0001-01-01"],
 ])("a filter's moment has a day, in each form that a filter takes: %s", (moment, day) => {
   expect(instant.safeParse(moment).success).toBe(true);
   expect(dayOfFilter(moment, "UTC")).toBe(day);
@@ -15,4 +18,10 @@ test.each([
 test("a filter's day is the day of its field", () => {
   expect(dayOfFilter("2026-03-02", "Asia/Tokyo")).toBe("2026-03-02");
   expect(dayOfFilter(undefined, "Asia/Tokyo")).toBeUndefined();
+});
+
+test("a day before the year 1000 has four digits for its year, so that it can be counted on from", () => {
+  const day = isoDay(new Date("0033-04-03T15:00:00Z"), "UTC");
+  expect(day).toBe("0033-04-03");
+  expect(addDays(day, -29)).toBe("0033-03-05");
 });

@@ -3,7 +3,7 @@ import { requireUser } from "#lib/auth/guards";
 import { readMonth } from "#lib/usage/month";
 import { countDueTraces, findLastUse } from "#lib/usage/queries";
 import { readUsage, type UsageReport } from "#lib/usage/report";
-import { usageFacets } from "#lib/usage/schema";
+import { usageDay, usageFacets } from "#lib/usage/schema";
 import { isoDay } from "../../components/date-format";
 import { countOf, formatCount } from "../../components/figures";
 import { Notice } from "../../components/notice";
@@ -163,6 +163,7 @@ async function Nothing({
       </p>
     );
   const day = isoDay(last, zone);
+  if (!usageDay.safeParse(day).success) return <p className="py-8">No usage in this period.</p>;
   const href = usageHref(request, { range: { from: addDays(day, -29), to: day } });
   return (
     <p className="py-8">
