@@ -22,7 +22,7 @@ export type SignedInUser = {
 
 /** Who calls an API route: always a user, with a machine's token or a browser's cookie. */
 export type Caller =
-  | { via: "bearer"; userId: string; token: Omit<CliToken, "userId">; grant?: { project: string | null } }
+  | { via: "bearer"; userId: string; token: Omit<CliToken, "userId">; grant?: { projectId: string | null } }
   | { via: "cookie"; userId: string };
 
 async function readUser(requestHeaders: Headers): Promise<SignedInUser | undefined> {

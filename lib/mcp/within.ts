@@ -4,13 +4,13 @@ import { notFound } from "#lib/errors";
 import type { Reader } from "#lib/mcp/tools/tool";
 import { readTraceRows } from "#lib/traces/queries";
 
-/** What narrows a list to what a reader may read, whatever else was asked for. */
-export const within = ({ project }: Reader) => (project === null ? {} : { project });
+/** What narrows a list to what a reader may read, whatever project was asked for. */
+export const within = ({ projectId }: Reader) => (projectId === null ? {} : { project: undefined, projectId });
 
 /** Those of some sessions that a reader may read. */
-export async function readableOf({ userId, project }: Reader, ids: string[]): Promise<ReadonlySet<string>> {
-  if (project === null || ids.length === 0) return new Set(ids);
-  const rows = await readTraceRows(userId, { project, ids }, { limit: ids.length });
+export async function readableOf(reader: Reader, ids: string[]): Promise<ReadonlySet<string>> {
+  if (reader.projectId === null || ids.length === 0) return new Set(ids);
+  const rows = await readTraceRows(reader.userId, { ...within(reader), ids }, { limit: ids.length });
   return new Set(rows.map(({ id }) => id));
 }
 

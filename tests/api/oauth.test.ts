@@ -5,6 +5,7 @@ import { grant, listGrants, revokeGrant } from "#lib/auth/oauth/grants";
 import { readClient } from "#lib/auth/oauth/registration";
 import { logOutMachines } from "#lib/auth/tokens";
 import { pool } from "#lib/db/client";
+import { renameProject } from "#lib/projects/change";
 import { get, ingest, makeUser, post, provideOwnedServer, someAddress } from "../support/server.ts";
 import { bearer, expectApiHeaders, expectProblem } from "./client.ts";
 
@@ -31,7 +32,13 @@ const makeVerifier = () => {
 };
 
 /** A code as the consent page gives it, and what the agent exchanges it with. */
-async function approve({ project = null, user = userId }: { project?: string | null; user?: string } = {}) {
+async function approve({
+  project = null,
+  user = userId,
+}: {
+  project?: Parameters<typeof grant>[1]["project"];
+  user?: string;
+} = {}) {
   const { verifier, challenge } = makeVerifier();
   const code = await grant(user, { client: readClient(clientId), redirectUri, challenge, project }, operator);
   const about = { client_id: clientId, redirect_uri: redirectUri, code_verifier: verifier };
@@ -186,13 +193,18 @@ describe("an agent's token", () => {
   test("reads its own person's sessions alone, or those of one project", async () => {
     const bob = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
     const messages = [{ position: 0, role: "user", content: "zanzibar" }];
+    // Two repositories of one name, of which one was named by its person: neither a name nor a text tells them apart.
+    const of = (owner: string) => ({ project: "api", metadata: { repository: `https://github.com/${owner}/api` } });
     await ingest(server, cliToken, [
-      { sourceId: "a", project: "alpha", messages },
-      { sourceId: "b", project: "beta", messages },
+      { sourceId: "a", ...of("alpha"), messages },
+      { sourceId: "b", ...of("beta"), messages },
     ]);
-    const { rows } = await pool().query("select id, source_id from trace order by source_id");
-    const [alpha, beta] = rows.map(({ id }) => id);
-    const [all, narrow, foreign] = [await connect(), await connect({ project: "alpha" }), await connect({ user: bob })];
+    const read = () => pool().query("select id, project_id from trace where project_id is not null order by source_id");
+    await expect.poll(async () => (await read()).rowCount, { timeout: 30_000 }).toBe(2);
+    const [{ id: alpha, project_id: ofAlpha }, { id: beta }] = (await read()).rows;
+    await renameProject(userId, ofAlpha, "beta");
+    const project = { id: ofAlpha, name: "beta" };
+    const [all, narrow, foreign] = [await connect(), await connect({ project }), await connect({ user: bob })];
     await expect
       .poll(() => told(all.access, "search_sessions", { query: "zanzibar" }), { timeout: 30_000 })
       .toContain(beta);

@@ -16,12 +16,12 @@ const { send, stored } = uploadsOf(userId);
 async function connect(
   userId: string,
   era: "auto" | "legacy" = "legacy",
-  project: string | null = null,
+  projectId: string | null = null,
 ): Promise<Client> {
   const call = async (url: URL | RequestInfo, init?: RequestInit) => {
     const request = new Request(url, init);
     if (request.method !== "POST") return new Response(null, { status: 405 });
-    return answerCall(request, JSON.parse(await request.clone().text()), { userId, project });
+    return answerCall(request, JSON.parse(await request.clone().text()), { userId, projectId });
   };
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: era } });
   await client.connect(new StreamableHTTPClientTransport(new URL("http://localhost/mcp"), { fetch: call }));
@@ -246,15 +246,15 @@ test("a page of another site can't call, and no client can call without end", as
     });
   const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
   await expect(
-    answerCall(request({ Origin: "https://evil.example" }), ping, { userId, project: null }),
+    answerCall(request({ Origin: "https://evil.example" }), ping, { userId, projectId: null }),
   ).rejects.toMatchObject({
     code: "access_denied",
   });
-  expect((await answerCall(request({ Origin: "http://localhost:3000" }), ping, { userId, project: null })).status).toBe(
-    200,
-  );
+  expect(
+    (await answerCall(request({ Origin: "http://localhost:3000" }), ping, { userId, projectId: null })).status,
+  ).toBe(200);
   const calls = Array.from({ length: limits.mcp.callsPerMinutePerUser + 1 }, () =>
-    answerCall(request(), ping, { userId: bobId, project: null }),
+    answerCall(request(), ping, { userId: bobId, projectId: null }),
   );
   const refused = (await Promise.allSettled(calls)).filter(({ status }) => status === "rejected");
   expect(refused.length).toBeGreaterThan(0);

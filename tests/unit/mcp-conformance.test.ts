@@ -25,7 +25,7 @@ const server = createServer(async (incoming, response) => {
 async function answerOf(request: Request, text: string): Promise<Response> {
   if (!text) return new Response(null, { status: 405, headers: { Allow: "POST" } });
   try {
-    const reader = { userId: "", project: null };
+    const reader = { userId: "", projectId: null };
     return await answer({ request, body: JSON.parse(text), reader });
   } catch (error) {
     return Response.json({}, { status: error instanceof SpoorError ? errorTable[error.code].status : 500 });

@@ -4,6 +4,6 @@ import { answerCall } from "#lib/mcp/handler";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   POST: endpoint(callMcp, ({ request, body, caller }) =>
-    answerCall(request, body, { userId: caller.userId, project: caller.grant?.project ?? null }),
+    answerCall(request, body, { userId: caller.userId, projectId: caller.grant?.projectId ?? null }),
   ),
 });

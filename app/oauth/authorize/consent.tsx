@@ -1,7 +1,7 @@
 import type { SignedInUser } from "#lib/auth/guards";
 import { makeTicket } from "#lib/auth/ticket";
 import { limits } from "#lib/limits";
-import { listProjects } from "#lib/projects/queries";
+import { labelText, listProjects } from "#lib/projects/queries";
 import { PlainPage } from "../../components/plain-page";
 import { Sign } from "../../components/sign";
 import { type Asked, decide, subjectOf } from "./decide";
@@ -46,9 +46,9 @@ export async function Consent({ user, request }: { user: SignedInUser; request: 
           </label>
           <select id="project" name="project" className="input" defaultValue="">
             <option value="">all of your sessions</option>
-            {projects.map(({ id, name }) => (
-              <option key={id} value={name}>
-                only the project {name}
+            {projects.map((project) => (
+              <option key={project.id} value={project.id}>
+                only the project {labelText(project)}
               </option>
             ))}
           </select>

@@ -1,13 +1,14 @@
 import "server-only";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
+import { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireSameOrigin, requireUser, type SignedInUser } from "#lib/auth/guards";
 import { OauthError } from "#lib/auth/oauth/errors";
 import { grant } from "#lib/auth/oauth/grants";
 import { type AgentRequest, answerAddress } from "#lib/auth/oauth/request";
 import { isTicket, makeTicket } from "#lib/auth/ticket";
-import { limits } from "#lib/limits";
+import { labelText, readLabels } from "#lib/projects/queries";
 import { text } from "../../components/form-guard";
 
 /** A request that can be asked of a person. */
@@ -20,10 +21,19 @@ export const subjectOf = (kind: "consent" | "answer", about: string): string => 
 const answerHref = ({ signInId }: SignedInUser, to: string): string =>
   `/oauth/authorize?${new URLSearchParams({ to, ticket: makeTicket(signInId, subjectOf("answer", to)) })}`;
 
+const denied = { error: "access_denied", error_description: "The person denied it." };
+const gone = { error: "access_denied", error_description: "The project that was chosen is no longer there." };
+
+/** A project of a person's by its id, with what it is called now. */
+async function findProject(userId: string, id: string): Promise<{ id: string; name: string } | undefined> {
+  const label = z.uuid().safeParse(id).success ? (await readLabels(userId, [id])).get(id) : undefined;
+  return label && { id, name: labelText(label) };
+}
+
 /**
  * Lets an agent in, or not, and leads back to it with the answer.
  *
- * @param form its `ticket` proves that it was rendered for this sign-in and this request; `project` is the only one to read.
+ * @param form its `ticket` proves that it was rendered for this sign-in and this request; `project` is the id of the only one to read.
  */
 export async function decide(
   { client, returnTo, challenge }: Asked,
@@ -32,10 +42,11 @@ export async function decide(
 ): Promise<never> {
   const user = await requireUser("/devices");
   requireSameOrigin(await headers());
-  const denied = { error: "access_denied", error_description: "The person denied it." };
   if (!isTicket(form.get("ticket"), user.signInId, subjectOf("consent", challenge))) redirect("/devices");
   if (decision === "denied") redirect(answerHref(user, answerAddress(returnTo, denied)));
-  const project = text(form, "project").slice(0, limits.trace.project) || null;
+  const asked = text(form, "project");
+  const project = asked === "" ? null : await findProject(user.id, asked);
+  if (project === undefined) redirect(answerHref(user, answerAddress(returnTo, gone)));
   const { redirectUri } = returnTo;
   const given = await grant(user.id, { client, redirectUri, challenge, project }, await currentOrigin()).catch(
     (error: unknown) => {

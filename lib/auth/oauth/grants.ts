@@ -51,15 +51,16 @@ export async function grant(
     redirectUri,
     challenge,
     project,
-  }: { client: Client; redirectUri: string; challenge: string; project: string | null },
+  }: { client: Client; redirectUri: string; challenge: string; project: { id: string; name: string } | null },
   from: Origin,
 ): Promise<string> {
   return prisma().$transaction(async (tx) => {
     if ((await tx.agentGrant.count({ where: { userId, ...isOpen() } })) >= perUser)
       throw new OauthError("access_denied", `${perUser} agents are connected. Disconnect one on the page Machines.`);
-    const about = { client: client.name, clientHash: sha256(client.id), redirectUri, challenge, project };
+    const about = { client: client.name, project: project?.name ?? null };
+    const request = { clientHash: sha256(client.id), redirectUri, challenge };
     const { id } = await tx.agentGrant.create({
-      data: { userId, ...about, expiresAt: after(codeSeconds) },
+      data: { userId, ...about, ...request, projectId: project?.id ?? null, expiresAt: after(codeSeconds) },
       select: { id: true },
     });
     const code = makeText("code", id);
@@ -167,10 +168,11 @@ async function idOfToken(text: string): Promise<string | undefined> {
 }
 
 /** What the agent of a token may read; undefined for a token of another kind. */
-export async function readGrant(userId: string, tokenId: string): Promise<{ project: string | null } | undefined> {
+export async function readGrant(userId: string, tokenId: string): Promise<{ projectId: string | null } | undefined> {
   const found = await prisma().agentGrant.findFirst({
-    where: { userId, tokenId, ...isOpen() },
-    select: { project: true },
+    // A project without its id was granted by a name, which may be another one's too.
+    where: { userId, tokenId, ...isOpen(), OR: [{ project: null }, { projectId: { not: null } }] },
+    select: { projectId: true },
   });
   return found ?? undefined;
 }

@@ -7,13 +7,14 @@ import { attemptsFor, tellingWords } from "#lib/mcp/error-line";
 import { type Found, findSessions } from "#lib/mcp/find";
 import { named, quotation } from "#lib/mcp/quote";
 import { excerptOf, saidIn } from "#lib/mcp/talk";
-import { filterOf, narrowing } from "#lib/mcp/tools/inputs";
+import { narrowing } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { within } from "#lib/mcp/within";
 import { piecesOf } from "#lib/reader/kind";
 import { kindOfCall } from "#lib/reader/tools/tools";
 import { readMessages, readMessagesAt } from "#lib/traces/messages";
 import type { Message, Trace } from "#lib/traces/queries";
+import type { TraceFilter } from "#lib/traces/schema";
 
 const input = z.object({
   error: exactText(1, 8192).describe("The error message as it was printed; one line, or a few."),
@@ -49,11 +50,14 @@ export type Place = {
   said: { position: number; text: string } | null;
 };
 
+/** Which sessions are looked through: those of one project, by its text or its id, or all. */
+type OfProject = Pick<TraceFilter, "project" | "projectId">;
+
 /** The best past places of an error, and whether they have its line as it is. @throws SpoorError `overloaded` as `heavyRead` */
 export async function pastPlaces(
   userId: string,
   error: string,
-  filter: { project?: string | undefined },
+  filter: OfProject,
   limit: number,
 ): Promise<{ places: Place[]; isExact: boolean }> {
   const { found, words, isExact } = await findError(userId, error, filter, limit);
@@ -70,16 +74,11 @@ export async function pastPlaces(
 type FoundError = { found: Found[]; words: string[]; isExact: boolean };
 
 /** Looks for an error's line as it is, else for less and less of it (lib/mcp/error-line.ts). */
-async function findError(
-  userId: string,
-  error: string,
-  filter: { project?: string | undefined },
-  limit: number,
-): Promise<FoundError> {
+async function findError(userId: string, error: string, filter: OfProject, limit: number): Promise<FoundError> {
   const words = tellingWords(error);
   for (const { parts, isExact } of attemptsFor(error)) {
     const q = parts.map((part) => `"${part}"`).join(" ");
-    const { found, isPartial } = await findSessions(userId, { q, ...filterOf(filter) }, { limit });
+    const { found, isPartial } = await findSessions(userId, { q, ...filter }, { limit });
     if (found.length > 0 && !isPartial) return { found, words: [...parts, ...words], isExact };
   }
   return { found: [], words, isExact: false };
