@@ -1,4 +1,5 @@
 "use client";
+import { useActionState } from "react";
 import type { Sort } from "#lib/traces/schema";
 import type { View } from "#lib/traces/views";
 import { Choice } from "./choices";
@@ -63,23 +64,31 @@ export function ViewMenu({ given, sort, views }: { given: Given; sort: Sort; vie
           </li>
         ))}
       </ul>
-      {query !== "" && (
-        <form action={saveViewAction} className="flex gap-2 border-hairline border-t p-3">
-          <input type="hidden" name="query" value={query} />
-          <input
-            name="name"
-            aria-label="Name of this view"
-            placeholder="Name of this view"
-            required
-            maxLength={64}
-            autoComplete="off"
-            className="input min-w-0"
-          />
-          <button type="submit" className="button">
-            Save
-          </button>
-        </form>
-      )}
+      {query !== "" && <KeepView query={query} />}
     </Menu>
+  );
+}
+
+function KeepView({ query }: { query: string }) {
+  const [state, keep] = useActionState(saveViewAction, {});
+  return (
+    <form action={keep} className="flex flex-wrap gap-2 border-hairline border-t p-3">
+      <input type="hidden" name="query" value={query} />
+      <input
+        name="name"
+        aria-label="Name of this view"
+        placeholder="Name of this view"
+        required
+        maxLength={64}
+        autoComplete="off"
+        className="input min-w-0 basis-0 grow"
+      />
+      <button type="submit" className="button">
+        Save
+      </button>
+      <p role="status" className="basis-full text-bad text-code empty:hidden">
+        {state.error}
+      </p>
+    </form>
   );
 }

@@ -6,6 +6,8 @@ import { requireSameOrigin, requireUser } from "#lib/auth/guards";
 import { withoutInvisible } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { removeView, saveView } from "#lib/traces/views";
+import { refusalOf, text } from "../../components/form-guard";
+import type { FormState } from "../../components/form-state";
 import { readerZone } from "../../components/zone";
 import { readListParams } from "./filters";
 import { paramsIn, queryOf } from "./hrefs";
@@ -13,22 +15,29 @@ import { paramsIn, queryOf } from "./hrefs";
 const name = z
   .string()
   .transform((text) => withoutInvisible(text.replace(/\s+/g, " ")).trim())
-  .pipe(z.string().min(1).max(limits.traces.viewName));
+  .pipe(z.string().min(1, "Enter a name.").max(limits.traces.viewName));
+const view = z.object({ name, query: z.string().max(4096, "These filters are too long to be kept.") });
 
 /** Keeps the filters of an address, as far as they are valid, under a name, and shows them. */
-export async function saveViewAction(form: FormData): Promise<void> {
+export async function saveViewAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/traces");
   requireSameOrigin(await headers());
-  const asked = paramsIn(z.string().max(4096).parse(form.get("query")));
-  const { given, sort } = readListParams(asked, await readerZone());
+  const parsed = view.safeParse({ name: text(form, "name"), query: text(form, "query") });
+  if (!parsed.success) return { error: parsed.error.issues[0]?.message ?? "" };
+  const { given, sort } = readListParams(paramsIn(parsed.data.query), await readerZone());
   const query = queryOf(given, sort === "activity" ? {} : { sort }).toString();
-  await saveView(user.id, { name: name.parse(form.get("name")), query });
+  try {
+    await saveView(user.id, { name: parsed.data.name, query });
+  } catch (refused) {
+    return refusalOf(refused);
+  }
   redirect(`/traces?${query}`);
 }
 
 export async function removeViewAction(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
   requireSameOrigin(await headers());
-  await removeView(user.id, z.string().max(256).parse(form.get("name")));
+  const kept = name.safeParse(form.get("name"));
+  if (kept.success) await removeView(user.id, kept.data);
   redirect("/traces");
 }
