@@ -1,7 +1,8 @@
 import "server-only";
 import { isAPIError } from "better-auth/api";
 import { headers } from "next/headers";
-import type { z } from "zod";
+import { notFound } from "next/navigation";
+import { z } from "zod";
 import { isPassword } from "#lib/auth/accounts";
 import { currentOrigin, logSecurity, recordFailedProof } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
@@ -28,6 +29,13 @@ export async function refuseForeignOrigin(): Promise<string | undefined> {
 export function text(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === "string" ? value : "";
+}
+
+/** An id in a form; without one, which only a forged form is, the not-found page. */
+export function idIn(form: FormData, name: string): string {
+  const id = z.uuid().safeParse(form.get(name));
+  if (!id.success) notFound();
+  return id.data;
 }
 
 /** The first error of each field. */

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { limits } from "#lib/limits";
 import { fieldsOf, sendForm } from "../support/form.ts";
-import { provideOwnedServer } from "../support/server.ts";
+import { ingest, provideOwnedServer } from "../support/server.ts";
 import { sessionCookie } from "./client.ts";
 
-const { server, userId } = await provideOwnedServer();
+const { server, userId, token } = await provideOwnedServer();
 const headers = { Cookie: await sessionCookie(server) };
 
 /** A form of a page as it stands there now, with a way to send it later. */
@@ -18,6 +18,39 @@ async function formOf(path: string, button: string) {
     return { status: response.status, text: await response.text(), location: response.headers.get("location") };
   };
 }
+
+const messages = [{ position: 0, role: "user", content: "hello" }];
+
+describe("a form of a page that is old by now", () => {
+  test("says that its session was deleted", async () => {
+    await ingest(server, token, [{ sourceId: "gone", messages }]);
+    const { rows } = await pool().query("select id from trace where source_id = 'gone'");
+    const path = `/traces/${rows[0].id}`;
+    const star = await formOf(path, ">Star<");
+    const describe = await formOf(path, 'name="note"');
+    await fetch(`${server.url}/api${path}`, { method: "DELETE", headers: { ...headers, Origin: server.url } });
+    expect((await star()).status).toBe(404);
+    expect((await describe({ title: "a", tags: "b", note: "c" })).status).toBeLessThan(500);
+    expect((await star({ id: "no id" })).status).toBe(404);
+  });
+
+  test("leads to a project that was merged or taken apart before, or says that there is none", async () => {
+    await ingest(server, token, [
+      { sourceId: "a", project: "from", messages },
+      { sourceId: "b", project: "into", messages },
+    ]);
+    const projects = () => pool().query("select id from project where name in ('from', 'into') order by name");
+    await expect.poll(async () => (await projects()).rowCount, { timeout: 30_000 }).toBe(2);
+    const [from, into] = (await projects()).rows.map(({ id }) => id);
+    const merge = await formOf(`/projects/${from}?into=${into}`, ">Merge<");
+    const { status, location } = await merge();
+    expect(status).toBe(303);
+    expect((await merge()).status).toBe(404);
+    const undo = await formOf(location ?? "", ">Undo<");
+    expect((await undo()).status).toBe(303);
+    expect(await undo()).toMatchObject({ status: 303, location: `/projects/${into}` });
+  });
+});
 
 describe("a view of the list", () => {
   test("whose name is blank, or which is one too many, is refused with the reason", async () => {

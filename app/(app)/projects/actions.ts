@@ -4,10 +4,12 @@ import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { z } from "zod";
 import { requireSameOrigin, requireUser } from "#lib/auth/guards";
+import { SpoorError } from "#lib/errors";
 import { mergeProjects, renameProject, splitProject } from "#lib/projects/change";
 import { givenName } from "#lib/projects/schema";
-import { errorsOf, refusalOf, refuseForeignOrigin, text } from "../../components/form-guard";
+import { errorsOf, idIn, refusalOf, refuseForeignOrigin, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
+import { orMissing } from "../../components/or-missing";
 
 const hrefOf = (id: string, query = "") => `/projects/${encodeURIComponent(id)}${query}`;
 
@@ -16,7 +18,7 @@ export async function renameAction(_before: FormState, form: FormData): Promise<
   const user = await requireUser("/projects");
   const error = await refuseForeignOrigin();
   if (error) return { error };
-  const id = z.uuid().parse(form.get("id"));
+  const id = idIn(form, "id");
   const values = { name: text(form, "name") };
   const parsed = z.object({ name: givenName }).safeParse(values);
   if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
@@ -33,18 +35,22 @@ export async function renameAction(_before: FormState, form: FormData): Promise<
 export async function mergeAction(form: FormData): Promise<void> {
   const user = await requireUser("/projects");
   requireSameOrigin(await headers());
-  const { id, into } = z.object({ id: z.uuid(), into: z.uuid() }).parse(Object.fromEntries(form));
-  const merged = await mergeProjects(user.id, id, into);
+  const [id, into] = [idIn(form, "id"), idIn(form, "into")];
+  const merged = await orMissing(mergeProjects(user.id, id, into));
   redirect(hrefOf(into, `?${new URLSearchParams({ merged: id, name: merged })}`));
 }
 
-/** Takes what was merged into a project out of it again. */
+/** Takes what was merged into a project out of it again; where that was done before, as in another tab, it leads to the project. */
 export async function undoAction(form: FormData): Promise<void> {
   const user = await requireUser("/projects");
   requireSameOrigin(await headers());
-  const { id, merged } = z.object({ id: z.uuid(), merged: z.uuid() }).parse(Object.fromEntries(form));
+  const [id, mergedFrom] = [idIn(form, "id"), idIn(form, "merged")];
   const name = givenName.safeParse(form.get("name"));
-  redirect(hrefOf(await splitProject(user.id, id, { mergedFrom: merged }, name.data)));
+  const split = splitProject(user.id, id, { mergedFrom }, name.data).catch((error: unknown) => {
+    if (error instanceof SpoorError && error.code === "invalid_request") return id;
+    throw error;
+  });
+  redirect(hrefOf(await orMissing(split)));
 }
 
 /** Makes a new project of some of what a project is recognized by. */
@@ -52,7 +58,7 @@ export async function splitAction(_before: FormState, form: FormData): Promise<F
   const user = await requireUser("/projects");
   const error = await refuseForeignOrigin();
   if (error) return { error };
-  const id = z.uuid().parse(form.get("id"));
+  const id = idIn(form, "id");
   const keys = form.getAll("alias").filter((key) => typeof key === "string");
   const values = { new_name: text(form, "new_name") };
   const name = values.new_name.trim() === "" ? undefined : givenName.safeParse(values.new_name);

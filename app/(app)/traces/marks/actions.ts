@@ -6,7 +6,9 @@ import { requireSameOrigin, requireUser } from "#lib/auth/guards";
 import { addTag, markAll, setMarks } from "#lib/traces/marks";
 import { marksShape, tagName } from "#lib/traces/marks-schema";
 import { chosenIds } from "#lib/traces/schema";
+import { idIn, refusalOf } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
+import { orMissing } from "../../../components/or-missing";
 
 const change = marksShape.pick({ starred: true, archived: true });
 
@@ -35,13 +37,19 @@ const noted = z.object({ id: z.uuid(), title: z.string(), tags: z.string(), note
 export async function describeSession(_: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/traces");
   requireSameOrigin(await headers());
-  const { id, title, tags, note } = noted.parse(Object.fromEntries(form));
+  const given = noted.safeParse(Object.fromEntries(form));
+  if (!given.success) return { error: "Unknown session." };
+  const { id, title, tags, note } = given.data;
   const marks = marksShape.safeParse({ title, note, tags: tags.split(",").filter((tag) => tag.trim() !== "") });
   if (!marks.success) {
     const [issue] = marks.error.issues;
     return { error: `${String(issue?.path[0] ?? "The form")}: ${issue?.message}.` };
   }
-  await setMarks(user.id, id, marks.data);
+  try {
+    await setMarks(user.id, id, marks.data);
+  } catch (refused) {
+    return refusalOf(refused); // it was deleted meanwhile
+  }
   revalidatePath(`/traces/${id}`);
   return { done: "Saved." };
 }
@@ -50,8 +58,8 @@ export async function describeSession(_: FormState, form: FormData): Promise<For
 export async function markSession(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
   requireSameOrigin(await headers());
-  const id = z.uuid().parse(form.get("id"));
+  const id = idIn(form, "id");
   const is = (name: string) => (form.has(name) ? { [name]: form.get(name) === "true" } : {});
-  await setMarks(user.id, id, change.parse({ ...is("starred"), ...is("archived") }));
+  await orMissing(setMarks(user.id, id, change.parse({ ...is("starred"), ...is("archived") })));
   revalidatePath(`/traces/${id}`);
 }

@@ -1,12 +1,12 @@
 "use server";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
-import { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireSameOrigin, requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { deleteSelection, deleteTrace } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
+import { idIn } from "../../../../components/form-guard";
 
 /**
  * Deletes a session permanently; one that no longer exists counts as deleted. With its sub-agents (`below`) it is asked again where
@@ -15,7 +15,7 @@ import { findSubagents } from "#lib/traces/family";
 export async function deleteAction(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
   requireSameOrigin(await headers());
-  const id = z.uuid().parse(form.get("id"));
+  const id = idIn(form, "id");
   const mark = form.get("below");
   const origin = await currentOrigin();
   if (typeof mark === "string") {
