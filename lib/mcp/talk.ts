@@ -65,17 +65,25 @@ export const saidIn = (message: Message): string =>
     .map((text) => shortened(shown(text), messageCharacters))
     .join("\n");
 
-/** The surroundings of words in a message. The whole message is masked first: half a secret is not recognized. */
+/** The surroundings of words in a message. What is around them is masked first: half a secret is not recognized. */
 export const excerptOf = (
   { content }: Pick<Message, "content">,
   words: string[],
   length: number = limits.mcp.excerptCharacters,
-) => excerpt(shown(windowAround(content, words)), words, length);
+) => excerpt(shownAround(content, words), words, length);
 
-function windowAround(content: string, words: string[]): string {
-  if (content.length <= maxScanned) return content;
+/** Of a cut text nothing that is so near to where it was cut is shown: more than the longest secrets have, which are private keys. */
+const cutMargin = 10_000;
+/** A message that has more may have been cut where it was read. */
+const surelyWhole = limits.traces.messagesPageBytes / 4;
+
+function shownAround(content: string, words: string[]): string {
+  if (content.length <= maxScanned) return shown(content);
   const lower = content.toLowerCase();
   const place = Math.max(0, ...words.map((word) => lower.indexOf(word.toLowerCase())));
   const from = Math.max(0, place - maxScanned / 2);
-  return content.slice(from, from + maxScanned).toWellFormed();
+  const to = from + maxScanned;
+  const text = shown(content.slice(from, to).toWellFormed());
+  const isEnd = to >= content.length && content.length < surelyWhole;
+  return text.slice(from > 0 ? cutMargin : 0, isEnd ? undefined : -cutMargin);
 }
