@@ -16,7 +16,8 @@ export function addDays(day: string, days: number): string {
  */
 export function startOfDay(day: string, zone: string, plusDays = 0): string | undefined {
   const midnightUtc = new Date(`${day}T00:00:00Z`);
-  if (Number.isNaN(midnightUtc.getTime())) return undefined;
+  // `Date` takes the 30th of February for a day of March.
+  if (Number.isNaN(midnightUtc.getTime()) || midnightUtc.toISOString().slice(0, 10) !== day) return undefined;
   midnightUtc.setUTCDate(midnightUtc.getUTCDate() + plusDays);
   // The offset at midnight UTC differs from that at the day's beginning where the clocks change in between.
   const nearly = midnightUtc.getTime() - offsetMs(midnightUtc, zone);

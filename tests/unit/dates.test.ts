@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { instant } from "#lib/fields";
 import { dayOfFilter } from "../../app/(app)/traces/dates.ts";
+import { readListParams } from "../../app/(app)/traces/filters.ts";
 import { isoDay } from "../../app/components/date-format.ts";
-import { addDays } from "../../app/components/zone.ts";
+import { addDays, startOfDay } from "../../app/components/zone.ts";
 
 test.each([
   ["2016-12-31T23:59:60Z", "2017-01-01"],
@@ -24,4 +25,12 @@ test("a day before the year 1000 has four digits for its year, so that it can be
   const day = isoDay(new Date("0033-04-03T15:00:00Z"), "UTC");
   expect(day).toBe("0033-04-03");
   expect(addDays(day, -29)).toBe("0033-03-05");
+});
+
+test("a day that does not exist has no beginning", () => {
+  for (const day of ["2026-02-29", "2026-02-30", "2026-13-01", "2026-04-31"]) {
+    expect(startOfDay(day, "UTC")).toBeUndefined();
+    expect(readListParams({ from: day }, "Europe/Berlin").ignored).toEqual(["from"]);
+  }
+  expect(startOfDay("2028-02-29", "UTC", 1)).toBe("2028-03-01T00:00:00.000Z");
 });
