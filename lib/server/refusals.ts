@@ -62,10 +62,12 @@ export function refusalOf(
   const [path = ""] = url.split("?");
   // Next would take them away and answer for another path than the one that is looked at here; clients do so themselves.
   if (/\/(?:\.|%2e){1,2}(?:[/\\#]|$)/i.test(path)) return missing();
+  // A page of Next's would be a 500.
+  if (decoded(path) === undefined) return missing();
   // In production Next has only static files under /_next/.
   if (files && path.startsWith("/_next/") && !path.startsWith("/_next/static/")) return missing();
   // Next would redirect to the path with single slashes and without backslashes.
-  if (isApi(url)) return decoded(path) === undefined || /\/\/|\\/.test(path) ? missing() : undefined;
+  if (isApi(url)) return /\/\/|\\/.test(path) ? missing() : undefined;
   if (Number(headers["content-length"] ?? 0) > maxPageBodyBytes) return tooLarge(requestId);
   const methods = files && methodsOf(path, files);
   if (!methods || methods.includes(method)) return undefined;

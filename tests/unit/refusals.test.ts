@@ -1,11 +1,11 @@
 // What is answered on a connection where Node's parser refused something behind requests that are still worked on.
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { createServer, IncomingMessage, type ServerResponse } from "node:http";
+import { type AddressInfo, connect, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { refuseTunnel, refuseUnparsed } from "#lib/server/refusals";
+import { refusalOf, refuseTunnel, refuseUnparsed } from "#lib/server/refusals";
 
 const open = new Set<ServerResponse>();
 const openOn = (socket: Duplex) => [...open].filter(({ req }) => req.socket === socket);
@@ -138,3 +138,11 @@ test("a client that is gone leaves nothing open", async () => {
   server.getConnections((_, count) => resolve(count));
   expect(await promise).toBe(0);
 });
+
+test.each(["/shared/%E0%A4%A", "/traces/%ff?at=1", "/pull/a/%/1", "/api/traces/%ff"])(
+  "a path with an escape of no character, %s, is missing, for pages as well",
+  (url) => {
+    const request = Object.assign(new IncomingMessage(new Socket()), { method: "GET", url, httpVersion: "1.0" });
+    expect(refusalOf(request, "id", new Set())?.status).toBe(404);
+  },
+);
