@@ -13,7 +13,9 @@ const bodyInput = bodyRequest.extend({ token });
 
 /** `loadSegment` for anyone with the link. @returns undefined where there is nothing, or the link is not valid (any more) */
 export async function loadSharedSegment(input: z.input<typeof segmentInput>): Promise<Segment | undefined> {
-  const { token, request, talk } = segmentInput.parse(input);
+  const asked = segmentInput.safeParse(input);
+  if (!asked.success) return undefined; // a stranger may send anything
+  const { token, request, talk } = asked.data;
   const opened = await openedByPath(token);
   const drawn = opened && (await drawSegment(toReaders(opened, token), request, talk));
   return drawn && asSegment(drawn);
@@ -21,7 +23,9 @@ export async function loadSharedSegment(input: z.input<typeof segmentInput>): Pr
 
 /** `loadBody` for anyone with the link. @returns undefined where there is no such body, or the link is not valid (any more) */
 export async function loadSharedBody(input: z.input<typeof bodyInput>): Promise<string | undefined> {
-  const { token, ...body } = bodyInput.parse(input);
+  const asked = bodyInput.safeParse(input);
+  if (!asked.success) return undefined;
+  const { token, ...body } = asked.data;
   const opened = await openedByPath(token);
   return opened && drawBody(toReaders(opened, token), body);
 }
