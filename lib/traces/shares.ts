@@ -149,16 +149,20 @@ export async function purgeShares(): Promise<void> {
   await deleteSharesOfDeletedTraces();
 }
 
+/** How many traces one statement names; each is a parameter, of which PostgreSQL takes 65,535. */
+const tracesAtOnce = 5000;
+
 /** User by user: a distributed database joins no trace, which one of its nodes has, with a share, which all have. */
 async function deleteSharesOfDeletedTraces(): Promise<void> {
   for (const { userId } of await prisma().traceShare.groupBy({ by: ["userId"] })) {
-    const shared = await prisma().traceShare.findMany({ where: { userId }, select: { traceId: true } });
-    const ids = shared.map(({ traceId }) => traceId);
-    const deleted = await prisma().trace.findMany({
-      where: { userId, id: { in: ids }, deletedAt: { not: null } },
-      select: { id: true },
-    });
-    if (deleted.length === 0) continue;
-    await prisma().traceShare.deleteMany({ where: { userId, traceId: { in: deleted.map(({ id }) => id) } } });
+    const shared = await prisma().traceShare.groupBy({ by: ["traceId"], where: { userId } });
+    for (let at = 0; at < shared.length; at += tracesAtOnce) {
+      const ids = shared.slice(at, at + tracesAtOnce).map(({ traceId }) => traceId);
+      const deleted = await prisma().trace.findMany({
+        where: { userId, id: { in: ids }, deletedAt: { not: null } },
+        select: { id: true },
+      });
+      await prisma().traceShare.deleteMany({ where: { userId, traceId: { in: deleted.map(({ id }) => id) } } });
+    }
   }
 }

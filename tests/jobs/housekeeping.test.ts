@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
@@ -7,6 +8,7 @@ import { runJob } from "#lib/ingest/process/run-job";
 import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
 import { housekeepHourly } from "#lib/server/housekeeping";
+import { purgeShares } from "#lib/traces/shares";
 import { accept, acceptFailed, trace } from "../support/ingesting.ts";
 import { provideOwner } from "../support/server.ts";
 
@@ -114,4 +116,21 @@ test("several calls within an hour run the housekeeping once", async () => {
   await pool().query("update server_setting set updated_at = now() - interval '61 minutes' where key = 'housekeeping'");
   await housekeepHourly();
   expect(await isKept(jobId)).toBe(false);
+});
+
+test("links to deleted sessions are deleted, however many links a user has", async () => {
+  const [deleted, live] = [randomUUID(), randomUUID()];
+  await pool().query(
+    `insert into trace (user_id, id, source, source_id, message_count, token_count, content_hash, upload_sequence, activity_at,
+       deleted_at)
+     select $1, id::uuid, 'test', id, 0, 0, '', 1, now(), case when id = $2 then now() end from unnest($3::text[]) as given (id)`,
+    [userId, deleted, [deleted, live]],
+  );
+  const share = `insert into trace_share (user_id, trace_id, hash)
+    select $1, id, sha256(convert_to(id::text, 'UTF8'))`;
+  await pool().query(`${share} from unnest($2::uuid[]) as given (id)`, [userId, [deleted, live]]);
+  await pool().query(`${share} from (select gen_random_uuid() as id from generate_series(1, 35000)) as made`, [userId]);
+  await purgeShares();
+  const { rows } = await pool().query("select trace_id from trace_share where trace_id = any($1)", [[deleted, live]]);
+  expect(rows).toEqual([{ trace_id: live }]);
 });
