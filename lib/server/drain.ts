@@ -13,8 +13,6 @@ import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 import { writeCounts } from "#lib/observability/counters";
 import { sendHeartbeat, substituteId } from "#lib/observability/heartbeat";
-import { isUnmigrated } from "#lib/observability/readiness";
-import { pingDatabase } from "#lib/observability/sql";
 import { settleProjects } from "#lib/projects/settle";
 import { superviseQueues, takeOne } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
@@ -23,6 +21,7 @@ import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";
 import { housekeepHourly } from "#lib/server/housekeeping";
 import { refreshPriceList, takePriceList } from "#lib/server/price-list";
+import { makeSteps } from "#lib/server/steps";
 import { forwardDue } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
 
@@ -91,27 +90,6 @@ async function drain(seconds: number): Promise<{ processed: number; drained: boo
   await step("writeCounts", writeCounts); // a serverless function may not run again
   end();
   return uploads ?? { processed: 0, drained: false };
-}
-
-/** Runs steps of which none stops those after it; `end` throws where some failed. */
-function makeSteps() {
-  const failed: { name: string; cause: unknown }[] = [];
-  const step = async <T>(name: string, work: () => Promise<T>): Promise<T | undefined> => {
-    try {
-      return await work();
-    } catch (cause) {
-      await pingDatabase(); // without it the others would only fail, too, each after its time
-      if (await isUnmigrated(cause)) throw cause;
-      log.warn({ err: cause, step: name }, "a step of the work without a worker failed");
-      failed.push({ name, cause });
-      return undefined;
-    }
-  };
-  const end = () => {
-    const [first] = failed;
-    if (first) throw new Error(`steps failed: ${failed.map(({ name }) => name).join(", ")}`, { cause: first.cause });
-  };
-  return { step, end };
 }
 
 /** Processes queued uploads, several at a time, until none is left or the deadline (`performance.now()`) has passed. */

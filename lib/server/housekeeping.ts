@@ -10,6 +10,7 @@ import { purgeFacets } from "#lib/ledger/sql/facets";
 import { log } from "#lib/log";
 import { purgeHeartbeats } from "#lib/observability/heartbeat";
 import { settleProjects } from "#lib/projects/settle";
+import { makeSteps } from "#lib/server/steps";
 import { purgeReports } from "#lib/telemetry/record";
 import { purgeShares } from "#lib/traces/shares";
 import { forgetInJobs } from "#lib/traces/sql/deletion";
@@ -17,22 +18,28 @@ import { forgetInJobs } from "#lib/traces/sql/deletion";
 /** How long projects are settled; a worker does it all the time. */
 const settleSeconds = 10;
 
-/** Deletes what is past its retention. A worker does it once an hour. */
+/**
+ * Deletes what is past its retention. A worker does it once an hour. A step that fails stops none of the others.
+ *
+ * @throws where the database is away or not migrated, at once; and at the end, where steps failed
+ */
 export async function housekeep(): Promise<void> {
-  const uploads = await purgeUploads();
+  const { step, end } = makeSteps();
+  const uploads = await step("purgeUploads", purgeUploads);
   await sweepOrphans().catch((error) => log.warn({ err: error }, "the store of uploads could not be swept"));
-  const idempotencyKeys = await purgeIdempotencyKeys();
-  const logins = await purgeLogins();
-  const reports = await purgeReports();
-  await purgeSignIns();
-  await purgeGrants();
-  await settleProjects(settleSeconds);
-  await purgeFacets();
-  await purgeShares();
-  await forgetInJobs();
-  await purgeLimits();
-  await purgeHeartbeats();
+  const idempotencyKeys = await step("purgeIdempotencyKeys", purgeIdempotencyKeys);
+  const logins = await step("purgeLogins", purgeLogins);
+  const reports = await step("purgeReports", purgeReports);
+  await step("purgeSignIns", purgeSignIns);
+  await step("purgeGrants", purgeGrants);
+  await step("settleProjects", () => settleProjects(settleSeconds));
+  await step("purgeFacets", purgeFacets);
+  await step("purgeShares", purgeShares);
+  await step("forgetInJobs", forgetInJobs);
+  await step("purgeLimits", purgeLimits);
+  await step("purgeHeartbeats", purgeHeartbeats);
   log.info({ uploads, idempotencyKeys, logins, reports }, "housekeeping deleted what is past its retention");
+  end();
 }
 
 const hourMs = 3_600_000;

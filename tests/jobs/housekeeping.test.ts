@@ -7,7 +7,7 @@ import { getJob, getListedJob } from "#lib/ingest/jobs";
 import { runJob } from "#lib/ingest/process/run-job";
 import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
-import { housekeepHourly } from "#lib/server/housekeeping";
+import { housekeep, housekeepHourly } from "#lib/server/housekeeping";
 import { purgeShares } from "#lib/traces/shares";
 import { accept, acceptFailed, trace } from "../support/ingesting.ts";
 import { provideOwner } from "../support/server.ts";
@@ -116,6 +116,17 @@ test("several calls within an hour run the housekeeping once", async () => {
   await pool().query("update server_setting set updated_at = now() - interval '61 minutes' where key = 'housekeeping'");
   await housekeepHourly();
   expect(await isKept(jobId)).toBe(false);
+});
+
+test("a step that fails stops none of the others", async () => {
+  await pool().query("insert into rate_limit (key, points, expire) values ('over', 1, 0)");
+  await pool().query("alter table trace_share rename to elsewhere");
+  try {
+    await expect(housekeep()).rejects.toThrow("steps failed: purgeShares");
+  } finally {
+    await pool().query("alter table elsewhere rename to trace_share");
+  }
+  expect((await pool().query("select 1 from rate_limit where key = 'over'")).rowCount).toBe(0);
 });
 
 test("links to deleted sessions are deleted, however many links a user has", async () => {

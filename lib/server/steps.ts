@@ -1,0 +1,25 @@
+import "server-only";
+import { log } from "#lib/log";
+import { isUnmigrated } from "#lib/observability/readiness";
+import { pingDatabase } from "#lib/observability/sql";
+
+/** Runs steps of which none stops those after it; `end` throws where some failed. */
+export function makeSteps() {
+  const failed: { name: string; cause: unknown }[] = [];
+  const step = async <T>(name: string, work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (cause) {
+      await pingDatabase(); // without it the others would only fail, too, each after its time
+      if (await isUnmigrated(cause)) throw cause;
+      log.warn({ err: cause, step: name }, "a step of the work in the background failed");
+      failed.push({ name, cause });
+      return undefined;
+    }
+  };
+  const end = () => {
+    const [first] = failed;
+    if (first) throw new Error(`steps failed: ${failed.map(({ name }) => name).join(", ")}`, { cause: first.cause });
+  };
+  return { step, end };
+}
