@@ -6,11 +6,12 @@ import type { ProjectAlias, Whereabouts } from "#lib/reader/project";
 
 export type Unsettled = { userId: string; id: string; mergedInto: string | null; unsettled: number; moving: boolean };
 
-/** Projects whose traces or aliases are to be looked at. */
+/** Projects whose traces or aliases are to be looked at: of each user one before another, since any of them may have to wait. */
 export async function findUnsettled(limit: number): Promise<Unsettled[]> {
   const { rows } = await pool().query<Unsettled>(
     `select user_id as "userId", id, merged_into as "mergedInto", unsettled, moving
-     from project where unsettled > 0 limit $1`,
+     from project where unsettled > 0
+     order by row_number() over (partition by user_id order by random()), random() limit $1`,
     [limit],
   );
   return rows;
