@@ -123,7 +123,7 @@ const maxFound = 5;
 export async function findProjects(userId: string, words: string[]): Promise<{ id: string; name: string }[]> {
   if (words.length === 0) return [];
   return prisma().project.findMany({
-    where: { userId, mergedInto: null, AND: words.map((word) => ({ name: { contains: word, mode: "insensitive" } })) },
+    where: { userId, mergedInto: null, AND: words.map((word) => ({ name: partOf(word) })) },
     select: { id: true, name: true },
     orderBy: [{ name: "asc" }, { id: "asc" }],
     take: maxFound,
