@@ -24,6 +24,7 @@ afterAll(s3.stop);
 
 beforeEach(async () => {
   s3.setMood("well");
+  s3.keep(undefined);
   setEnv({ ...s3.settings, USER_QUOTA_BYTES: undefined, UPLOAD_S3_PUBLIC_ENDPOINT: undefined });
   for (const table of ["ingest_job", "trace", "object_removal"]) await pool().query(`delete from ${table}`);
   await sweepOrphans(-60_000);
@@ -158,6 +159,35 @@ test("a deleted account's objects are deleted, also if the store is down at firs
   await removeObjects(5);
   expect(await keys()).toEqual([expect.stringContaining(`uploads/${userId}/`)]);
   expect((await pool().query("select 1 from object_removal")).rowCount).toBe(0);
+});
+
+test("objects that the store does not delete hold up no others", async () => {
+  await pool().query(
+    `insert into object_removal (key, created_at)
+     select 'uploads/locked/' || n, now() - interval '1 hour' from generate_series(1, 12) as n`,
+  );
+  const jobId = await send(bodyOf(10_000));
+  await runJob({ userId, jobId });
+  await pool().query("update ingest_job set finished_at = now() - interval '8 days'");
+  await purgeUploads();
+  s3.keep("/locked/");
+  for (let call = 0; call < 2; call += 1) await expect(removeObjects(5)).rejects.toMatchObject({ code: "unavailable" });
+  const { rows } = await pool().query(
+    "select count(*)::int, bool_and(key like 'uploads/locked/%') from object_removal",
+  );
+  expect([await objects(), rows]).toEqual([0, [{ count: 12, bool_and: true }]]);
+  s3.keep(undefined);
+  await removeObjects(5);
+  expect((await pool().query("select 1 from object_removal")).rowCount).toBe(0);
+});
+
+test("a sweep goes on behind an orphan that the store does not delete", async () => {
+  const jobs = [await send(bodyOf(10_000)), await send(bodyOf(10_001))];
+  await pool().query("delete from ingest_job");
+  s3.keep(jobs[0]);
+  await expect(sweepOrphans(-60_000)).rejects.toMatchObject({ code: "unavailable" });
+  expect(await keys()).toEqual([`uploads/${userId}/${jobs[0]}.zst`]);
+  expect(await sweepOrphans(-60_000)).toBe(0);
 });
 
 test("objects count against a quota as bodies do, and are deleted for it", async () => {

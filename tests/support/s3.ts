@@ -18,6 +18,7 @@ export async function startS3() {
   const folder = await mkdtemp(join(tmpdir(), "spoor-s3-"));
   let server = await start(folder);
   let mood: Mood = "well";
+  let kept: string | undefined;
   const seen = { requests: 0, atOnce: 0, most: 0 };
   const proxy = createServer(async (incoming, answer) => {
     seen.requests += 1;
@@ -26,6 +27,8 @@ export async function startS3() {
     answer.on("close", () => {
       seen.atOnce -= 1;
     });
+    if (kept !== undefined && incoming.method === "DELETE" && incoming.url?.includes(kept))
+      return answer.writeHead(403).end("<Error><Code>AccessDenied</Code></Error>");
     if (mood === "well") return forward(server.port, incoming, answer);
     for await (const _ of incoming);
     if (mood === "breaking") incoming.socket.destroy();
@@ -52,6 +55,10 @@ export async function startS3() {
     seen,
     setMood: (next: Mood) => {
       mood = next;
+    },
+    /** Refuses to delete objects with a part of a key. */
+    keep: (part: string | undefined) => {
+      kept = part;
     },
     kill: async () => {
       server.child.kill("SIGKILL");

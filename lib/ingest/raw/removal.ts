@@ -13,7 +13,7 @@ const atOnce = 100;
  * Deletes the objects that are to be deleted, and all of deleted accounts.
  *
  * @param seconds after which to stop, with the rest left for the next call.
- * @throws StoreOutageError with what was not deleted left as it was.
+ * @throws StoreOutageError with what was not deleted put behind the others: one that the store never deletes holds up none of them.
  */
 export async function removeObjects(seconds: number): Promise<void> {
   if (!hasStore()) return;
@@ -22,9 +22,12 @@ export async function removeObjects(seconds: number): Promise<void> {
     const due = await prisma().objectRemoval.findMany({ orderBy: { createdAt: "asc" }, take: atOnce });
     if (due.length === 0) return;
     const keys = due.map(({ key }) => key);
-    await deleteObjects(keys.filter((key) => !key.endsWith("/")));
-    for (const prefix of keys.filter((key) => key.endsWith("/"))) await removeAll(prefix);
-    await prisma().objectRemoval.deleteMany({ where: { key: { in: keys } } });
+    const remove = (key: string) => (key.endsWith("/") ? removeAll(key) : deleteObject(key));
+    const { removed, failed, cause } = await inGroups(keys, remove);
+    await prisma().objectRemoval.deleteMany({ where: { key: { in: removed } } });
+    if (failed.length === 0) continue;
+    await prisma().objectRemoval.updateMany({ where: { key: { in: failed } }, data: { createdAt: new Date() } });
+    throw cause;
   }
 }
 
@@ -35,9 +38,29 @@ async function removeAll(prefix: string): Promise<void> {
   }
 }
 
-/** Some at a time: one call of the store takes as long as ten. */
 async function deleteObjects(keys: string[]): Promise<void> {
-  for (let at = 0; at < keys.length; at += 10) await Promise.all(keys.slice(at, at + 10).map(deleteObject));
+  const { failed, cause } = await inGroups(keys, deleteObject);
+  if (failed.length > 0) throw cause;
+}
+
+/**
+ * Removes some at a time: one call of the store takes as long as ten. After some of which none could be removed it ends.
+ *
+ * @returns what was removed, what could not be, and why.
+ */
+async function inGroups(keys: string[], remove: (key: string) => Promise<void>) {
+  const [removed, failed]: [string[], string[]] = [[], []];
+  let cause: unknown;
+  for (let at = 0; at < keys.length; at += 10) {
+    const group = keys.slice(at, at + 10);
+    const results = await Promise.allSettled(group.map(remove));
+    for (const [index, result] of results.entries()) {
+      (result.status === "fulfilled" ? removed : failed).push(group[index] ?? "");
+      if (result.status === "rejected") cause = result.reason;
+    }
+    if (results.every(({ status }) => status === "rejected")) break;
+  }
+  return { removed, failed, cause };
 }
 
 /** How old an object must be, in milliseconds: the upload of a younger one may be about to be committed. */
@@ -48,7 +71,7 @@ const placeKey = "upload-sweep";
 
 /**
  * Deletes the objects that no upload names: of processes that died between storing a body and committing its job. A sweep of a
- * very large store takes several calls; each continues where the last one ended.
+ * very large store takes several calls; each continues where the last one ended, behind what the store does not delete.
  *
  * @returns how many it deleted. @throws StoreOutageError
  */
@@ -57,11 +80,16 @@ export async function sweepOrphans(olderThanMs = orphanMs): Promise<number> {
   const place = await prisma().serverSetting.findUnique({ where: { key: placeKey } });
   let after = place?.value || undefined;
   let deleted = 0;
-  for (let page = 0; page < maxPages; page += 1) {
+  let failure: unknown;
+  for (let page = 0; page < maxPages && !failure; page += 1) {
     const objects = await listObjects(prefixOfAll(), after);
-    deleted += await deleteOrphans(objects, olderThanMs);
     after = objects.at(-1)?.key;
     if (!after) break;
+    try {
+      deleted += await deleteOrphans(objects, olderThanMs);
+    } catch (error) {
+      failure = error;
+    }
   }
   const value = after ?? "";
   await prisma().serverSetting.upsert({
@@ -69,6 +97,7 @@ export async function sweepOrphans(olderThanMs = orphanMs): Promise<number> {
     create: { key: placeKey, value },
     update: { value },
   });
+  if (failure) throw failure;
   return deleted;
 }
 
