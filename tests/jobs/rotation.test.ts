@@ -12,13 +12,17 @@ import { rotateKeys } from "#lib/ingest/raw/rotation";
 import { streamUpload } from "#lib/ingest/raw/stored-upload";
 import { testEnvironment } from "../support/database.ts";
 import { trace } from "../support/ingesting.ts";
-import { isDistributed } from "../support/nodes.ts";
+import { waitingForLocks } from "../support/meanwhile.ts";
 import { startS3 } from "../support/s3.ts";
 import { provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();
 const s3 = await startS3();
-const [old, first] = [randomBytes(32), randomBytes(32)].map((key) => key.toString("base64")) as [string, string];
+const [old, first, lost] = Array.from({ length: 3 }, () => randomBytes(32).toString("base64")) as [
+  string,
+  string,
+  string,
+];
 const use = (...keys: string[]) => setEnv({ ENCRYPTION_KEY: keys.join(",") || undefined });
 afterAll(async () => {
   use();
@@ -57,16 +61,6 @@ async function hold(jobId: string | undefined): Promise<() => void> {
   return () => client.release(true);
 }
 
-/** What waits on a node is no wait for a lock at the coordinator. */
-const lockWaits = isDistributed
-  ? "citus_lock_waits"
-  : "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-
-async function waitingForLocks(): Promise<number> {
-  const { rows } = await pool().query(`select count(*)::int as count from ${lockWaits}`);
-  return rows[0].count;
-}
-
 test("objects get the first key, also after it failed; those from before a key stay readable", async () => {
   const bodies = [20_000, 30_000, 40_000, 300_000].map(bodyOf);
   const jobs = [await send(bodies[0] ?? "")];
@@ -76,8 +70,8 @@ test("objects get the first key, also after it failed; those from before a key s
   s3.setMood("forbidden");
   await expect(rotateKeys()).rejects.toThrow();
   s3.setMood("well");
-  expect(await rotateKeys()).toEqual({ sealed: 3, left: 1 });
-  expect(await rotateKeys()).toEqual({ sealed: 0, left: 1 });
+  expect(await rotateKeys()).toEqual({ sealed: 3, left: 1, unreadable: 0 });
+  expect(await rotateKeys()).toEqual({ sealed: 0, left: 1, unreadable: 0 });
   use(first);
   await expectReadable(jobs, bodies);
   await expectProcessed(jobs);
@@ -109,11 +103,31 @@ test("a call that is killed half-way leaves all readable, and the next one ends 
   letGo();
   use(first, old);
   await expectReadable(jobs, bodies);
-  expect(await rotateKeys()).toEqual({ sealed: 3, left: 0 });
-  expect(await rotateKeys()).toEqual({ sealed: 0, left: 0 });
+  expect(await rotateKeys()).toEqual({ sealed: 3, left: 0, unreadable: 0 });
+  expect(await rotateKeys()).toEqual({ sealed: 0, left: 0, unreadable: 0 });
   use(first);
   await expectReadable(jobs, bodies);
   await expectProcessed(jobs);
+});
+
+test("bodies whose key is lost, or that were changed, are told, and keep up none of the others", async () => {
+  use(lost);
+  await send(bodyOf(20_000));
+  setEnv({ UPLOAD_STORE: "postgres" });
+  await send(bodyOf(30_000));
+  use(old);
+  const changed = await send(bodyOf(40_000));
+  await pool().query("update upload set body = set_byte(body, 100, 255 - get_byte(body, 100)) where job_id = $1", [
+    changed,
+  ]);
+  const bodies = [bodyOf(50_000), bodyOf(60_000)];
+  const jobs = [await send(bodies[0] ?? "")];
+  setEnv({ UPLOAD_STORE: "s3" });
+  jobs.push(await send(bodies[1] ?? ""));
+  use(first, old);
+  expect(await rotateKeys()).toEqual({ sealed: 2, left: 0, unreadable: 3 });
+  use(first);
+  await expectReadable(jobs, bodies);
 });
 
 test("an object whose upload ends meanwhile is removed once more", async () => {
@@ -128,7 +142,7 @@ test("an object whose upload ends meanwhile is removed once more", async () => {
   await expect.poll(waitingForLocks).toBe(1);
   await pool().query("delete from ingest_job where user_id = $1 and id = $2", [userId, ended]);
   letGo();
-  expect(await rotating).toEqual({ sealed: 2, left: 0 });
+  expect(await rotating).toEqual({ sealed: 2, left: 0, unreadable: 0 });
   const { rows } = await pool().query("select key from object_removal");
   expect(rows).toEqual([{ key: `uploads/${userId}/${ended}.zst` }]);
 });

@@ -1,5 +1,7 @@
 import pg from "pg";
 import { onTestFinished } from "vitest";
+import { pool } from "#lib/db/client";
+import { isDistributed } from "./nodes.ts";
 
 type Runner = (this: unknown, ...words: unknown[]) => unknown;
 
@@ -19,4 +21,15 @@ export function afterNext(text: string, act: (tx: pg.Client) => Promise<unknown>
     return (ask.apply(this, words) as Promise<unknown>).then((answer) => act(this).then(() => answer));
   } as typeof pg.Client.prototype.query;
   onTestFinished(restore);
+}
+
+/** What waits on a node is no wait for a lock at the coordinator. */
+const lockWaits = isDistributed
+  ? "citus_lock_waits"
+  : "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+
+/** How many connections wait for a lock of another one. */
+export async function waitingForLocks(): Promise<number> {
+  const { rows } = await pool().query(`select count(*)::int as count from ${lockWaits}`);
+  return rows[0].count;
 }
