@@ -199,6 +199,11 @@ async function revokeWhere(
   which: Prisma.CliTokenWhereInput & { userId: string },
   from: Origin,
 ): Promise<string[]> {
+  // Of all tokens, what would renew them, too; first, as an agent's exchange locks them, so that neither is a deadlock for the other.
+  if (which.id === undefined) {
+    const where = { userId: which.userId, revokedAt: null };
+    await tx.agentGrant.updateMany({ where, data: { revokedAt: new Date() } });
+  }
   const revoked = await tx.cliToken.updateManyAndReturn({
     where: { ...which, ...isValid() },
     data: { revokedAt: new Date() },
@@ -206,11 +211,6 @@ async function revokeWhere(
   });
   const machines = revoked.map(({ machine }) => machine);
   await recordEvents(tx, which.userId, "token_revoked", machines, from);
-  // Of all tokens, what would renew them, too.
-  if (which.id === undefined) {
-    const where = { userId: which.userId, revokedAt: null };
-    await tx.agentGrant.updateMany({ where, data: { revokedAt: new Date() } });
-  }
   return machines;
 }
 
