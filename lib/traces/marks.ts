@@ -7,7 +7,7 @@ import { notFound } from "#lib/errors";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { limits } from "#lib/limits";
 import type { marksShape } from "#lib/traces/marks-schema";
-import { addTagTo } from "#lib/traces/sql/marks";
+import { addTagTo, lockForMarks } from "#lib/traces/sql/marks";
 
 /** Each left out stays as it is; null or an empty text or list removes it. */
 export type Marks = z.output<typeof marksShape>;
@@ -18,10 +18,13 @@ export async function setMarks(userId: string, traceId: string, marks: Marks): P
 }
 
 /** Marks some of a user's traces alike. @returns how many there are of them */
-export async function markAll(userId: string, ids: string[], marks: Marks): Promise<number> {
+export function markAll(userId: string, ids: string[], marks: Marks): Promise<number> {
   const data = dataOf(marks);
-  const { count } = await prisma().trace.updateMany({ where: { userId, id: { in: ids }, deletedAt: null }, data });
-  return count;
+  return prisma().$transaction(async (tx) => {
+    if (ids.length > 1) await lockForMarks(tx, userId, ids);
+    const { count } = await tx.trace.updateMany({ where: { userId, id: { in: ids }, deletedAt: null }, data });
+    return count;
+  });
 }
 
 function dataOf({ title, starred, archived, note, tags }: Marks): Prisma.TraceUpdateManyMutationInput {

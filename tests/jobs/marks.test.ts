@@ -3,8 +3,9 @@ import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { deleteTrace } from "#lib/traces/deletion";
 import { countTraces } from "#lib/traces/facets";
-import { setMarks } from "#lib/traces/marks";
+import { addTag, markAll, setMarks } from "#lib/traces/marks";
 import { marksShape } from "#lib/traces/marks-schema";
+import { waitingForLocks } from "../support/meanwhile.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { messages, uploadsOf } from "./uploads.ts";
 
@@ -123,4 +124,33 @@ test.each([
   { starred: 1 },
 ])("refuses %j", (given) => {
   expect(marksShape.safeParse(given).success).toBe(false);
+});
+
+describe.each([
+  ["a mark", (ids: string[]) => markAll(userId, ids, { starred: true })],
+  ["a tag", (ids: string[]) => addTag(userId, ids, "several")],
+])("%s on several sessions", (name, mark) => {
+  // In whichever order PostgreSQL comes upon them, one of these is the other one.
+  test.each(["1 2 3", "3 2 1"])("waits for an upload of them, and is no deadlock for it: made as %s", async (order) => {
+    const made = order.split(" ").map((n) => `${name} ${order} ${n}`);
+    const ids: string[] = [];
+    for (const sourceId of made) ids.push(await make(sourceId));
+    const [first, ...others] = made.toSorted();
+    const upload = await pool().connect();
+    const lock = (sourceId = "") =>
+      upload.query("select 1 from trace where user_id = $1 and source_id = $2 for update", [userId, sourceId]);
+    let marking: Promise<unknown> | undefined;
+    try {
+      await upload.query("begin");
+      await lock(first);
+      marking = mark(ids);
+      await expect.poll(waitingForLocks).toBe(1);
+      await upload.query("set local lock_timeout = '100ms'");
+      for (const sourceId of others) await lock(sourceId);
+    } finally {
+      await upload.query("rollback");
+      upload.release();
+      await marking;
+    }
+  });
 });

@@ -1,12 +1,21 @@
-// Tags of several traces at once. SQL: Prisma adds to a list without looking at what it has.
+// Marks of several traces at once. SQL: Prisma takes no locks, and adds to a list without looking at what it has.
 import "server-only";
-import { pool } from "#lib/db/client";
+import { type Db, pool } from "#lib/db/client";
+import { Prisma } from "#lib/generated/prisma/client";
+
+/** As the merge of an upload locks them, so that neither is a deadlock for the other. */
+const inOrder = Prisma.raw(`order by source collate "C", source_id collate "C" for no key update`);
+
+/** Locks some of a user's traces until the transaction ends. */
+export async function lockForMarks(tx: Db, userId: string, ids: string[]): Promise<void> {
+  await tx.$queryRaw`
+    select id from trace where user_id = ${userId}::uuid and id = any(${ids}::uuid[]) and deleted_at is null ${inOrder}`;
+}
 
 export async function addTagTo(userId: string, ids: string[], tag: string, max: number): Promise<void> {
-  await pool().query(
-    `update trace set tags = tags || $3::text, search_pending = true
-     where user_id = $1::uuid and id = any($2::uuid[]) and deleted_at is null
-       and not $3::text = any(tags) and cardinality(tags) < $4`,
-    [userId, ids, tag, max],
-  );
+  await pool().query(Prisma.sql`
+    update trace set tags = tags || ${tag}::text, search_pending = true from (
+      select id from trace where user_id = ${userId}::uuid and id = any(${ids}::uuid[]) and deleted_at is null
+        and not ${tag}::text = any(tags) and cardinality(tags) < ${max} ${inOrder}) as locked
+    where trace.user_id = ${userId}::uuid and trace.id = locked.id`);
 }
