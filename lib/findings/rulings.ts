@@ -3,6 +3,7 @@
 import "server-only";
 import { type Origin, recordEvent } from "#lib/auth/audit";
 import { type Db, prisma } from "#lib/db/client";
+import { lockFindings } from "#lib/db/sql/findings-lock";
 import { notFound, SpoorError } from "#lib/errors";
 import { beginMasking, beginMaskingKinds } from "#lib/findings/sql";
 import { limits } from "#lib/limits";
@@ -18,6 +19,7 @@ type Decision = { kind: string; mark: string; trace?: string | undefined; verdic
  */
 export async function decide(userId: string, { kind, mark, trace, verdict }: Decision, from: Origin): Promise<void> {
   await prisma().$transaction(async (tx) => {
+    await lockFindings(tx, userId);
     const found = await tx.finding.findFirst({ where: { userId, kind, mark, ...(trace && { traceId: trace }) } });
     if (!found) throw notFound();
     const key = trace && (await tx.trace.findUnique({ where: { userId_id: { userId, id: trace } } }));
@@ -54,6 +56,7 @@ export async function setMasking(userId: string, masks: boolean, from: Origin): 
 export async function maskAllCertain(userId: string, from: Origin): Promise<number> {
   const certain = kinds.filter((kind) => kind.certain).map(({ id }) => id);
   return prisma().$transaction(async (tx) => {
+    await lockFindings(tx, userId);
     await changePolicy(tx, userId, { masks: true });
     const traces = await beginMaskingKinds(tx, userId, certain);
     await recordEvent(tx, userId, "secret_masked", "all that are certain", from);

@@ -12,7 +12,7 @@ import { settleProjects } from "#lib/projects/settle";
 import { withIndexLock } from "#lib/search/sql/write";
 import { forEachTerm } from "#lib/search/terms";
 import { setMarks } from "#lib/traces/marks";
-import { afterNext } from "../support/meanwhile.ts";
+import { afterNext, waitingForLocks } from "../support/meanwhile.ts";
 import { findResidue, indexedTerms } from "../support/residue.ts";
 import { provideOwner } from "../support/server.ts";
 import { formed } from "../unit/secrets/made-up.ts";
@@ -212,4 +212,25 @@ test("what was stored before anything was masked is flagged, and masked when its
   await settle();
   expect(await findResidue([stripe])).toEqual([]);
   expect(await summarizeFindings(userId)).toMatchObject({ masks: true, masking: 0, counts: [{ state: "masked" }] });
+});
+
+test.each([
+  ["one secret", (found: { kind: string; mark: string }) => decide(userId, { ...found, verdict: "mask" }, operator)],
+  ["all that are certain", () => maskAllCertain(userId, operator)],
+])("a decision to mask %s is kept that comes while the ledger looks for secrets", async (_, decideOf) => {
+  await setMasking(userId, false, operator);
+  await send({ sourceId: "one", messages: messages("nothing", stripe) });
+  await accountTraces(10);
+  const [found] = await find({ state: "open" });
+  await pool().query("update trace set ledger_due = true, accounted_to = 0");
+  let decided: Promise<unknown> | undefined;
+  afterNext("from secret_ruling where", async () => {
+    decided = decideOf(found as { kind: string; mark: string });
+    await expect.poll(waitingForLocks).toBe(1);
+  });
+  await accountTraces(10);
+  await decided;
+  await settle();
+  expect((await find()).map(({ state }) => state)).toEqual(["masked"]);
+  expect((await stored("one"))?.contents[1]).toBe(`[redacted:stripe:${found?.mark}]`);
 });

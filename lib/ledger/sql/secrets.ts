@@ -1,6 +1,7 @@
 // The rows of the secrets' part. SQL: sets of rows of many traces, replaced in a statement each.
 import "server-only";
 import type { PoolClient } from "pg";
+import { lockFindings } from "#lib/db/sql/findings-lock";
 import type { Trace } from "#lib/generated/prisma/client";
 import { everywhere } from "#lib/masking/key";
 
@@ -23,6 +24,7 @@ export async function replaceFindings(
   inFields: (fields: OwnFields) => FoundSecret[],
 ): Promise<void> {
   const ids = traces.map(({ traceId }) => traceId);
+  await lockFindings(tx, userId);
   await tx.query(
     `delete from finding using unnest($2::uuid[], $3::int[]) as seen (id, first)
      where user_id = $1 and trace_id = seen.id and (position >= seen.first or position = -1)`,
