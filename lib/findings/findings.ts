@@ -3,7 +3,7 @@ import { z } from "zod";
 import { prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { SpoorError } from "#lib/errors";
-import { utcInstant } from "#lib/fields";
+import { exactText, utcInstant } from "#lib/fields";
 import type { FindingsQuery, FoundSecret } from "#lib/findings/schema";
 import { countFindings, type Row, readFindings } from "#lib/findings/sql";
 import { kinds } from "#lib/secrets/kinds";
@@ -36,7 +36,7 @@ export async function listFindings(
   };
 }
 
-const cursorShape = z.tuple([utcInstant, z.string().max(200)]);
+const cursorShape = z.tuple([utcInstant, exactText(1, 200)]);
 
 const cursorAt = ({ at, kind, mark, traceId, state }: Row): string =>
   Buffer.from(JSON.stringify([at.toISOString(), `${kind} ${mark} ${traceId} ${state}`])).toString("base64url");

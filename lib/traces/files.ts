@@ -3,7 +3,7 @@ import { z } from "zod";
 import { prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { notFound } from "#lib/errors";
-import { utcInstant } from "#lib/fields";
+import { exactText, utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { maxShown, type Outline } from "#lib/reader/outline";
 import { fileNamed } from "#lib/search/file-term";
@@ -14,8 +14,8 @@ import { type FileRow, readTouching, readTraceFiles } from "#lib/traces/sql/file
 type Page = { action: FileAction; cursor?: string | undefined; limit: number };
 
 const position = z.int().min(0).max(limits.message.integer);
-const fileCursor = z.tuple([z.boolean(), position, z.string().max(1024)]);
-const touchCursor = z.tuple([utcInstant, z.uuid(), z.string().max(1024)]);
+const fileCursor = z.tuple([z.boolean(), position, exactText(1, 1024)]);
+const touchCursor = z.tuple([utcInstant, z.uuid(), exactText(1, 1024)]);
 
 /** What the ledger (lib/ledger) has yet to count of a trace. @throws SpoorError `not_found` for a stranger's as for a missing one */
 async function isDue(userId: string, traceId: string): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
@@ -212,7 +213,9 @@ describe("the sessions that touched a file", () => {
       cursor = page.nextCursor;
     }
     expect(paged).toEqual(all.map((line) => line.slice(0, line.indexOf(" ", line.indexOf(": ") + 2))));
-    await expect(found("x.ts", { cursor: "x" })).rejects.toMatchObject({ code: "invalid_request" });
+    const odd = Buffer.from(JSON.stringify(["2026-11-20T10:00:00Z", randomUUID(), "a\0b"])).toString("base64url");
+    for (const cursor of ["x", odd])
+      await expect(found("x.ts", { cursor })).rejects.toMatchObject({ code: "invalid_request" });
   });
 
   test("a stranger sees nothing of them, and nothing of a session's files", async () => {

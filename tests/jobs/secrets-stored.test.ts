@@ -234,3 +234,10 @@ test.each([
   expect((await find()).map(({ state }) => state)).toEqual(["masked"]);
   expect((await stored("one"))?.contents[1]).toBe(`[redacted:stripe:${found?.mark}]`);
 });
+
+test("a cursor that no list gave out is refused, whatever is in it", async () => {
+  for (const id of ["a\0b", "a\ud800b", ""]) {
+    const cursor = Buffer.from(JSON.stringify(["2026-11-20T10:00:00.000Z", id])).toString("base64url");
+    await expect(find({ cursor })).rejects.toMatchObject({ code: "invalid_request" });
+  }
+});
