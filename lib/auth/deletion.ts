@@ -79,16 +79,15 @@ async function deleteUntil(userId: string, isOver: () => boolean | undefined): P
 
 /** Takes everything from an account by which it could be used or named. @returns false if there is no such account */
 async function endAccount(tx: Db, userId: string): Promise<boolean> {
+  await deleteOpen(tx, userId); // before the user is locked: who redeems one holds it, and waits for the user
   const user = await lockUser(tx, userId);
   if (!user || user.deletedAt) return user !== undefined;
   const own = { where: { userId } };
-  await tx.deviceLogin.deleteMany(own);
-  await tx.agentGrant.deleteMany(own);
+  await deleteOpen(tx, userId);
   await tx.cliToken.deleteMany(own);
   await tx.session.deleteMany(own);
   await tx.account.deleteMany(own);
   await tx.twoFactor.deleteMany(own);
-  await tx.invitation.deleteMany(own);
   await tx.traceShare.deleteMany(own);
   await deleteMentions(tx, userId, { email: user.email, accountKey: accountKey(user.email) });
   await tx.invitation.updateMany({ where: { email: user.email }, data: { email: null } });
@@ -96,6 +95,14 @@ async function endAccount(tx: Db, userId: string): Promise<boolean> {
   await tx.user.update({ where: { id: userId }, data: { ...nobody, deletedAt: new Date() }, select: { id: true } });
   if (user.role === "owner") await promoteOldest(tx);
   return true;
+}
+
+/** Deletes what may be redeemed at this moment. */
+async function deleteOpen(tx: Db, userId: string): Promise<void> {
+  const own = { where: { userId } };
+  await tx.deviceLogin.deleteMany(own);
+  await tx.agentGrant.deleteMany(own);
+  await tx.invitation.deleteMany(own);
 }
 
 async function promoteOldest(tx: Db): Promise<void> {

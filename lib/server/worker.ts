@@ -33,6 +33,7 @@ import { housekeep } from "#lib/server/housekeeping";
 import { makeLedgerPace } from "#lib/server/ledger-pace";
 import { refreshPriceList, takePriceList } from "#lib/server/price-list";
 import { restWhenIdle } from "#lib/server/rest";
+import { makeSteps } from "#lib/server/steps";
 import { forwardDue } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
 
@@ -103,8 +104,11 @@ async function reconcile(): Promise<void> {
 }
 
 async function account(): Promise<void> {
-  await accountTraces(ledgerMs / 1000, pace.settledSeconds(await hasOpenJobs()));
-  await settleProjects(ledgerMs / 1000);
+  const { step, end } = makeSteps();
+  const settledSeconds = pace.settledSeconds(await hasOpenJobs());
+  await step("accountTraces", () => accountTraces(ledgerMs / 1000, settledSeconds));
+  await step("settleProjects", () => settleProjects(ledgerMs / 1000));
+  end();
 }
 
 /** The queue's names of the loops that take uploads. */

@@ -53,6 +53,28 @@ describe("the deletion of an account", () => {
     expect((await listAccounts()).map(({ email }) => email)).toContain(bob.email);
   });
 
+  test("waits for a login that is being redeemed at this moment", async () => {
+    const userId = await makeUser({ ...bob, email: "redeeming@example.org" });
+    await pool().query(
+      `insert into device_login (device_code_hash, user_code_hash, machine, ip_address, expires_at, user_id, status)
+       values ('\\x01', '\\x02', 'laptop', '192.0.2.7', now() + interval '1 minute', $1, 'approved')`,
+      [userId],
+    );
+    let deletion: Promise<void> | undefined;
+    await transaction(async (tx) => {
+      await tx.query("select 1 from device_login where user_id = $1 for update", [userId]);
+      deletion = deleteAccount(userId);
+      deletion.catch(() => {});
+      const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+        and query ilike 'delete from%device_login%'`;
+      await expect.poll(async () => (await pool().query(waits)).rowCount, { timeout: 10_000 }).toBe(1);
+      // As a row of a token does, which names its user.
+      await tx.query(`select 1 from "user" where id = $1 for key share`, [userId]);
+    });
+    await deletion;
+    expect(await findResidue([userId])).toEqual([]);
+  });
+
   test("takes batch after batch, also where uploads share a body, and several calls at once", async () => {
     const userId = await makeUser({ ...bob, email: "many@example.org" });
     for (let n = 0; n < 60; n += 1) await accept(userId, trace("same", "zyxaccount-same"));
