@@ -52,6 +52,9 @@ const statesIn = (value: unknown) =>
     stateOf(state),
   ]);
 const withStates = (job: SentJob): SentJob => ({ ...job, sessions: Object.fromEntries(statesIn(job.sessions)) });
+/** Records of older clients have several of one id, of which all but the first stayed queued. */
+const jobsIn = (value: unknown): SentJob[] =>
+  Array.isArray(value) ? [...new Map((value as SentJob[]).map((job) => [job.jobId, withStates(job)])).values()] : [];
 
 type Stored = {
   inputs: Map<string, ReadInput>;
@@ -68,7 +71,7 @@ async function readStored(path: string): Promise<Stored> {
   return {
     inputs: new Map(entriesOf(known.read) as [string, ReadInput][]),
     sent: new Map(statesIn(known.sent)),
-    jobs: Array.isArray(known.jobs) ? (known.jobs as SentJob[]).map(withStates) : [],
+    jobs: jobsIn(known.jobs),
     stamp,
   };
 }
@@ -237,9 +240,10 @@ export class SentRecord {
     this.#isDirty = true;
   }
 
+  /** Notes an upload. The server answers one that it knows with the same job, also where that has failed: it is one, not two. */
   addJob(job: SentJob): void {
-    this.#jobs.push(job);
-    this.#jobs.splice(0, this.#jobs.length - maxJobs);
+    const others = this.#jobs.filter(({ jobId }) => jobId !== job.jobId);
+    this.#jobs = [...others, job].slice(-maxJobs);
     this.#isDirty = true;
   }
 

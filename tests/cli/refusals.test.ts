@@ -72,6 +72,17 @@ describe("what the server refuses", () => {
     ]);
   });
 
+  test("a session whose job fails is listed by each push, and sent once the server can store it", async () => {
+    let isBroken = true;
+    const failed = { status: "failed", error: { code: "internal", message: "It could not be stored." } };
+    const { push, run } = await world(1, { job: () => (isBroken ? failed : {}) });
+    for (let time = 1; time <= 3; time++)
+      expect(await push()).toMatchObject({ code: 5, left: [{ sourceId: idOf(1) }] });
+    expect((await run(["status"])).code).toBe(5);
+    isBroken = false; // the server's owner has replayed the upload
+    expect(await push()).toMatchObject({ code: 0, left: [], sent: { sessions: 1 } });
+  });
+
   test("no body is larger than what the server takes on the wire, and all sessions arrive", async () => {
     const { fake, push, home } = await world(0, { limits: { wireBytes: 25_000 } });
     for (let number = 1; number <= 12; number += 1) {
