@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Host } from "./adapters/adapter.ts";
 import { CommandError } from "./errors.ts";
 import { isMissingOrForbidden } from "./files/discovery.ts";
+import { withLock } from "./files/file-lock.ts";
 import { isFields, parseJson } from "./files/json.ts";
 import { configFolder, readJsonFile, writeFileAtomically } from "./files/state-files.ts";
 
@@ -73,12 +74,21 @@ export const writeSettings = (host: Host, settings: Settings): Promise<void> =>
   writeFileAtomically(settingsPath(host), `${JSON.stringify(settings, null, 2)}\n`);
 
 /**
- * Changes the settings as they are now: another command may have written them since this one began.
+ * Changes the settings as they are now: another command may have written them since this one began, or be about to.
  *
- * @throws CommandError where they can't be written
+ * @returns the settings before
+ * @throws CommandError where they can't be written, or can't be read: what they hold would be lost
  */
-export async function updateSettings(host: Host, change: (settings: Settings) => Settings): Promise<void> {
-  await writeSettings(host, change(await readSettings(host)));
+export function updateSettings(host: Host, change: (settings: Settings) => Settings): Promise<Settings> {
+  const path = settingsPath(host);
+  return withLock(`${path}.lock`, async () => {
+    if (await areSettingsBroken(host)) {
+      throw new CommandError("failed", `${path} can't be read, so it was left as it is. Mend it, or remove it.`);
+    }
+    const before = await readSettings(host);
+    await writeSettings(host, change(before));
+    return before;
+  });
 }
 
 /**

@@ -13,7 +13,6 @@ export async function config(context: Context): Promise<void> {
   if (more.length > 0 || (value !== undefined && value !== "on" && value !== "off")) {
     throw new CommandError("usage", `redact is on or off, not "${[value, ...more].join(" ")}". ${see}`);
   }
-  await loadSettings(context); // settings that can't be read are not written over
   if (value !== undefined) await updateSettings(context.host, (now) => ({ ...now, redact: value === "on" }));
   const redact = isRedacting(await loadSettings(context));
   const { terminal } = context;

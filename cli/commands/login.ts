@@ -10,14 +10,7 @@ import { Api, HttpError } from "../server/api.ts";
 import { type Connection, connect } from "../server/connection.ts";
 import { isPlain } from "../server/origin.ts";
 import { faultOf } from "../server/token.ts";
-import {
-  type Account,
-  areSettingsBroken,
-  serverOfToken,
-  settingsPath,
-  updateSettings,
-  writeSettings,
-} from "../settings.ts";
+import { type Account, areSettingsBroken, serverOfToken, settingsPath, updateSettings } from "../settings.ts";
 import { formatDuration } from "../terminal/format.ts";
 import { styled } from "../terminal/styled.ts";
 
@@ -35,7 +28,7 @@ export async function logIn(context: Context): Promise<void> {
   const machine = stringValue(context, "machine") ?? hostname();
   const scopes = stringValue(context, "scopes")?.split(",");
   await keepBrokenSettings(context);
-  await writeSettings(host, connection.settings); // fails now rather than after the approval
+  await updateSettings(host, (now) => now); // fails now rather than after the approval
   const started = await startLogin(connection.api, { machine, ...(scopes && { scopes }) }, context);
   terminal.hide(textOf(started.deviceCode)); // whoever has it can fetch the token
   const page = approvalPage(started, connection.server, context);

@@ -7,7 +7,7 @@ import { foldHome, type LeftOutBy, type ProjectRule, ProjectRules } from "../pro
 import { showProjects } from "../projects/show.ts";
 import { loadSettings } from "../server/connection.ts";
 import { ScanIndex } from "../sessions/scan-index.ts";
-import { serverIfSet, updateSettings } from "../settings.ts";
+import { type Settings, serverIfSet, updateSettings } from "../settings.ts";
 import { SentRecord } from "../sync/sent-record.ts";
 import { formatBytes, formatCount, formatList } from "../terminal/format.ts";
 import { styled } from "../terminal/styled.ts";
@@ -71,9 +71,9 @@ function sayRules({ terminal }: Context, rules: readonly ProjectRule[]): void {
 async function change(context: Context, action: "include" | "exclude", given: string[]): Promise<void> {
   const { host, terminal } = context;
   const globs = [...new Set(given.map((glob) => storedGlob(glob, host)))];
-  const before = await ProjectRules.open(host);
-  const after = new ProjectRules(host, addRules(before.rules, action, globs));
-  await updateSettings(host, (settings) => ({ ...settings, projects: after.rules }));
+  const changed = (settings: Settings) => addRules(ProjectRules.of(host, settings).rules, action, globs);
+  const settings = await updateSettings(host, (now) => ({ ...now, projects: changed(now) }));
+  const [before, after] = [ProjectRules.of(host, settings), new ProjectRules(host, changed(settings))];
   const what = formatList(globs);
   terminal.say(
     styled("green", "✓"),
@@ -82,8 +82,8 @@ async function change(context: Context, action: "include" | "exclude", given: st
   const isOnly = before.rules.length === 0 && action === "include" && after.rules.length > 0;
   if (isOnly) terminal.say(`  All other projects are left out. To send all again: ${program} projects include '**'`);
   const known = await knownProjects(context);
-  const changed = known.filter((one) => Boolean(before.leavingOut(one)) !== Boolean(after.leavingOut(one)));
-  const names = [...new Set(changed.map((one) => foldHome(one.cwd ?? one.project ?? "", host)))].sort();
+  const other = known.filter((one) => Boolean(before.leavingOut(one)) !== Boolean(after.leavingOut(one)));
+  const names = [...new Set(other.map((one) => foldHome(one.cwd ?? one.project ?? "", host)))].sort();
   if (names.length > 0) terminal.say(`  That changes ${formatCount(names.length, "project")}: ${formatList(names, 5)}`);
   else if (known.length > 0) terminal.say("  That changes none of the projects that are known here so far.");
   const stillOut = action === "include" ? await sayStillLeftOut(context, after, globs) : [];

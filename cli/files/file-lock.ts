@@ -2,7 +2,7 @@ import { mkdir, open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Longer than anything that is done under a lock. One that is older was left behind by a kill. */
+/** Longer than anything that is done under a lock. One that is older, or from a time to come, was left behind by a kill. */
 const staleMs = 60_000;
 
 /** Runs something while no other process runs anything under this lock. Where the lock can't be written, it runs all the same. */
@@ -28,7 +28,7 @@ async function take(path: string): Promise<boolean> {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") return false;
     }
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
-    if (Date.now() - mtimeMs > staleMs) await rm(path, { force: true });
+    if (Math.abs(Date.now() - mtimeMs) > staleMs) await rm(path, { force: true });
     else await sleep(10 + Math.random() * 20);
   }
   return false;

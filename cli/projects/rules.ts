@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { isFields } from "../files/json.ts";
-import { areSettingsBroken, readSettings, settingsPath } from "../settings.ts";
+import { areSettingsBroken, readSettings, type Settings, settingsPath } from "../settings.ts";
 import { escapeGlob, Glob, hasWildcards, partsOf, unescapeGlob } from "./globs.ts";
 import { IgnoreFiles } from "./ignore-files.ts";
 
@@ -56,12 +56,15 @@ export class ProjectRules {
 
   /** The rules in the settings. @throws CommandError where they can't be read: nothing may be sent then */
   static async open(host: Host): Promise<ProjectRules> {
-    const { projects = [] } = await readSettings(host);
-    if (!isRules(projects) || (await areSettingsBroken(host))) {
-      const told = `${settingsPath(host)} can't be read, so it is not known which projects are left out.`;
-      throw new CommandError("failed", `${told} Mend it, or remove it and log in again. Nothing was sent.`);
-    }
-    return new ProjectRules(host, projects);
+    const settings = await readSettings(host);
+    return ProjectRules.of(host, (await areSettingsBroken(host)) ? { projects: "unknown" } : settings);
+  }
+
+  /** As `open`, of settings that were read. */
+  static of(host: Host, { projects = [] }: Pick<Settings, "projects">): ProjectRules {
+    if (isRules(projects)) return new ProjectRules(host, projects);
+    const told = `${settingsPath(host)} can't be read, so it is not known which projects are left out.`;
+    throw new CommandError("failed", `${told} Mend it, or remove it and log in again. Nothing was sent.`);
   }
 
   /** What leaves out a session's project; undefined for one that is sent. */

@@ -36,10 +36,10 @@ export async function agreeToPlainHttp(context: Context, settings: Settings, ser
     const advice = terminal.canAsk ? "Nothing was sent." : "Use https, or agree to it with --insecure.";
     throw new CommandError("usage", `${warning} ${advice}`);
   }
-  const agreed = { ...settings, plainHttp: [...(settings.plainHttp ?? []), server] };
-  await updateSettings(host, (now) => ({ ...now, plainHttp: agreed.plainHttp })).catch((error) => {
+  const agree = (now: Settings): Settings => ({ ...now, plainHttp: [...new Set([...(now.plainHttp ?? []), server])] });
+  await updateSettings(host, agree).catch((error) => {
     if (!(error instanceof CommandError)) throw error;
     terminal.warn(`${error.message} You will be asked again.`);
   });
-  return agreed;
+  return agree(settings);
 }
