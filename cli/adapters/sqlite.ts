@@ -122,7 +122,7 @@ export async function findSessions(path: string, list: (database: DatabaseSync) 
  * Reads an input that `findSessions` found.
  *
  * @param list as for `findSessions`: repeated to tell why a database can't be read
- * @throws where the database can't be read
+ * @throws where the database can't be read, or is gone
  */
 export async function readDatabase(
   path: string,
@@ -132,7 +132,7 @@ export async function readDatabase(
 ): Promise<void> {
   const { database: file, id } = inputParts(path);
   if (!hasSqlite()) return sink.lost(missingSqlite());
-  if (!(await statInput(file))) return;
+  await stat(file);
   const database = await openDatabase(file);
   try {
     if (id === undefined) list(database);

@@ -22,11 +22,15 @@ export async function countInputs(
   { wanted, isLeftOut, onInput, isComplete }: Options,
 ): Promise<void> {
   const index = await ScanIndex.open(host);
+  const parse = async (input: AdapterInput) => {
+    const found = await parseInput(input, { isLeftOut });
+    return found.isGone ? found : index.add(input, found);
+  };
   const startedAt = performance.now();
   let [files, bytes] = [0, 0];
   for await (const input of findInputs(host, wanted)) {
     signal.throwIfAborted();
-    onInput(input, index.find(input, isLeftOut) ?? index.add(input, await parseInput(input, { isLeftOut })));
+    onInput(input, index.find(input, isLeftOut) ?? (await parse(input)));
     files++;
     bytes += input.bytes;
     const read = () => `Reading  ${formatCount(files, "file")}, ${formatBytes(bytes)}, `;

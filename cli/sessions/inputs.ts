@@ -44,7 +44,11 @@ export type ProjectPart = SessionLabels & {
 };
 
 /** What was counted in an input, without what is left out, and its projects. */
-export type ParsedInput = ParseStats & { projects: ProjectPart[] };
+export type ParsedInput = ParseStats & {
+  projects: ProjectPart[];
+  /** Whether it was no longer there: what it holds is not known. */
+  isGone?: true;
+};
 
 type ParseOptions = {
   /** Whether a project's sessions are not wanted. */
@@ -97,8 +101,8 @@ export async function parseInput(
   } catch (error) {
     if (collector.hasEnded) return { ...emptyStats(), projects: projects.list() };
     if (error instanceof CommandError || error instanceof HttpError) throw error;
-    // A file deleted since it was found is not missed.
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { ...stats, projects: [] };
+    // A file deleted since it was found is not missed. It may come back as it was: with a folder that was moved, or a disk.
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { ...stats, projects: [], isGone: true };
     const reason = isForbidden(error) ? "permission denied" : `it can't be read: ${(error as Error).message}`;
     stats.left.push({ source: adapter.name, sourceId: path, reason });
   }

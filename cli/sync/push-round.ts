@@ -134,7 +134,7 @@ class PushRound {
     this.#stats.set(name, total);
     const isUnsendable = stats.left.length > 0 && !input.needsNewerNode;
     if (isUnsendable || (holdsAnySource && stats.invalid > 0)) record.addUnsendableInput(input);
-    else record.addInput(input, found);
+    else if (!stats.isGone) record.addInput(input, found);
     this.#showProgress();
     await this.#sender.waitForCapacity();
   }

@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ProjectLabels } from "../projects/rules.ts";
 import type { Writing } from "../sessions/collector.ts";
 import { type AdapterInput, type ParsedInput, parseInput } from "../sessions/inputs.ts";
-import { begunAgain } from "../sessions/session.ts";
+import { begunAgain, type UnsentSession } from "../sessions/session.ts";
 import { sessionKey } from "./sent-record.ts";
 
 type Options = Omit<Writing, "onChanged"> & {
@@ -13,7 +14,7 @@ type Options = Omit<Writing, "onChanged"> & {
  * Reads the sessions of an input: of those that were sent before what came since, of all others everything. One whose earlier
  * messages have changed is only found out at its end, so the input is then read once more.
  *
- * @returns the stats of the first reading
+ * @returns the stats of the first reading, and what the second one could not read
  */
 export async function readSessions(
   input: AdapterInput,
@@ -37,6 +38,7 @@ export async function readSessions(
     },
     onChanged() {},
   };
-  await parseInput(input, { writing: again, ...options });
-  return stats;
+  const { left, isGone } = await parseInput(input, { writing: again, ...options });
+  const isKnown = (one: UnsentSession) => stats.left.some((known) => isDeepStrictEqual(known, one));
+  return { ...stats, left: [...stats.left, ...left.filter((one) => !isKnown(one))], ...(isGone && { isGone }) };
 }

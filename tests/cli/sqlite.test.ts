@@ -97,9 +97,9 @@ test("a value over the limit is told by its row, and the rest of the session is 
   expect(lost).toEqual(["message 2 is larger than 16 MiB"]);
 });
 
-test("a database that goes away between finding and reading is no failure", async () => {
+test("a database that goes away between finding and reading is told as any file that does", async () => {
   const { host, path } = await home(1);
   const [input] = await discoverAll(goose, host);
   const gone = { ...input, path: inputPath(`${path}x.db`, "s1") } as Input;
-  await expect(goose.parse(gone, silent)).resolves.toBeUndefined();
+  await expect(goose.parse(gone, silent)).rejects.toMatchObject({ code: "ENOENT" });
 });
