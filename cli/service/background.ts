@@ -140,7 +140,8 @@ export async function note(context: Context, error: unknown): Promise<Cause> {
   const reason = error instanceof Error ? error.message : String(error);
   const isExpected = error instanceof CommandError || error instanceof HttpError;
   terminal.warn(isExpected || !(error instanceof Error) ? reason : (error.stack ?? reason).replaceAll("\n", " "));
-  await noteTrouble(host, cause, describe(cause, String(values.server ?? "the server"), reason));
+  // A server may answer with anything, also with the token.
+  await noteTrouble(host, cause, describe(cause, String(values.server ?? "the server"), terminal.plain(reason)));
   return cause;
 }
 

@@ -35,11 +35,11 @@ export async function report(foreground: Context): Promise<number> {
   return (await hasUpdated(context)) ? updatedCode : exitCodes.done;
 }
 
-async function noteExpiry({ host }: Context, server: string, { expiresAt }: AccountInfo): Promise<void> {
+async function noteExpiry({ host, terminal }: Context, server: string, { expiresAt }: AccountInfo): Promise<void> {
   const days = (Date.parse(expiresAt) - Date.now()) / dayMs;
   if (!(days < expiringDays)) return;
   const message = `This machine's login at ${server} ends on ${expiresAt.slice(0, 10)}. Log in again with: spoor login`;
-  await noteTrouble(host, "expiring", message);
+  await noteTrouble(host, "expiring", terminal.plain(message));
 }
 
 async function hasUpdated(context: Context): Promise<boolean> {

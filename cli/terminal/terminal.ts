@@ -117,7 +117,7 @@ export class Terminal {
     if (!this.#err.isTTY || this.isJson || now - this.#progressAt < minProgressIntervalMs) return;
     this.#progressAt = now;
     this.#showsProgress = true;
-    this.#err.write(`\r\x1b[2K${this.#plain(line()).slice(0, (this.#err.columns ?? 80) - 1)}`);
+    this.#err.write(`\r\x1b[2K${this.plain(line()).slice(0, (this.#err.columns ?? 80) - 1)}`);
   }
 
   /** Removes the progress line. */
@@ -140,7 +140,7 @@ export class Terminal {
   async ask(question: string, signal: AbortSignal, usual = false): Promise<boolean> {
     if (!this.canAsk || !this.#input) return false;
     this.clear();
-    this.#err.write(`${this.#plain(question)} ${usual ? "[Y/n]" : "[y/N]"} `);
+    this.#err.write(`${this.plain(question)} ${usual ? "[Y/n]" : "[y/N]"} `);
     const input = this.#input();
     // Streams that are no files have neither `ref` nor `unref`.
     input.ref?.();
@@ -161,22 +161,23 @@ export class Terminal {
   }
 
   #lineOf(parts: Part[]): string {
-    return parts.map((part) => (part instanceof Styled ? this.#paint(part) : this.#plain(part))).join("");
+    return parts.map((part) => (part instanceof Styled ? this.#paint(part) : this.plain(part))).join("");
   }
 
-  #plain(text: string): string {
+  /** A text as it is shown: visible, in one line of a bounded length, without tokens. */
+  plain(text: string): string {
     const plain = this.#secrets.hide(toPrintable(text));
     return plain.length > maxPartLength ? `${plain.slice(0, maxPartLength)}…` : plain;
   }
 
   #paint({ style, text }: Styled): string {
-    const plain = this.#plain(text);
+    const plain = this.plain(text);
     return this.#hasColor ? styleText(style, plain, { validateStream: false }) : plain;
   }
 
   /** Writes rows below a heading. Where the terminal is too narrow, each row becomes a list of its non-zero values. */
   table(columns: Column[], texts: string[][]): void {
-    const rows = texts.map((row) => row.map((text) => this.#plain(text)));
+    const rows = texts.map((row) => row.map((text) => this.plain(text)));
     const widths = columns.map(({ title }, index) =>
       Math.max(...[title, ...rows.map((row) => row[index] ?? "")].map(widthOf)),
     );

@@ -124,6 +124,20 @@ describe("the service", () => {
     expect(await notices()).toHaveLength(1);
   });
 
+  test("shows what a server answered as one line without the token, whatever that holds", async () => {
+    const { fake, begin, notices, host } = await world();
+    const detail = `Full\u0000 of\n\x1b[31mspoor_first ${"x".repeat(200_000)}`;
+    fake.failWith(({ url }) =>
+      url === "/api/ingest" ? problem(413, { error: "payload_too_large", detail }) : undefined,
+    );
+    await begin({ lookMs: 20, restMs: 50 });
+    await until(async () => ((await readTroubles(host))[0]?.times ?? 0) > 1, "the second try");
+    const [notice = "", ...others] = await notices();
+    expect([others, notice.length < 3000]).toEqual([[], true]);
+    expect(notice).toMatch(/is full, so no session is sent: Full {2}of {2}\[31m\[token\] x+…$/);
+    expect(JSON.stringify(await readTroubles(host))).not.toContain("spoor_first");
+  });
+
   test("takes a newer client by itself, ends, and leaves the rest to the system; not where that is not allowed", async () => {
     for (const isAllowed of [true, false]) {
       const { exec, file, host, home, fake, begin } = await world();
