@@ -5,14 +5,14 @@ import { Glob, partsOf } from "./globs.ts";
 /** A file in a project's folder that says which sessions of that folder, and of those below it, are never sent. */
 export const ignoreFileName = ".spoorignore";
 
-/** More of such a file is not read: it may be a stranger's. */
+/** A longer one is not read, since it may be a stranger's: it leaves out its folder. */
 const maxBytes = 64 * 1024;
 const maxLines = 1000;
 /** No path is longer. */
 const maxLineLength = 4096;
 
 type Line = { isTakenBack: boolean; isOfFolderItself: boolean; glob: Glob };
-/** `all` for one without patterns, or that can't be read. */
+/** `all` for one without patterns, or that can't be read as a whole. */
 type IgnoreFile = { path: string; lines: Line[] | "all" };
 
 /** Answers which `.spoorignore` leaves out a folder. Each file is read once. */
@@ -52,12 +52,11 @@ export class IgnoreFiles {
 
   #parse(text: string): Line[] | "all" {
     const lines = text
-      .replace(/^\ufeff/, "")
       .split(/\r?\n/)
       .map((line) => line.replace(/(?<!\\)\s+$/, ""))
       .filter((line) => line !== "" && !line.startsWith("#"));
-    if (lines.length === 0) return "all";
-    return lines.slice(0, maxLines).flatMap((line) => (line.length > maxLineLength ? [] : this.#parseLine(line)));
+    const isTooLong = lines.length > maxLines || lines.some((line) => line.length > maxLineLength);
+    return lines.length === 0 || isTooLong ? "all" : lines.map((line) => this.#parseLine(line));
   }
 
   #parseLine(line: string): Line {
@@ -90,19 +89,32 @@ function foldersAbove(folder: string, home: string): string[] {
   return found;
 }
 
-/** @returns undefined where there is none; an empty text for what can't be read, or is no file */
+/** @returns undefined where there is none; an empty text for what is no file, too long, or no text */
 function readSmallFile(path: string): string | undefined {
   let file: number | undefined;
   try {
     // A pipe of that name must not block.
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     if (!fstatSync(file).isFile()) return "";
-    const buffer = Buffer.alloc(maxBytes);
-    return buffer.toString("utf8", 0, readSync(file, buffer, 0, maxBytes, 0));
+    const buffer = Buffer.alloc(maxBytes + 1);
+    const bytes = readSync(file, buffer, 0, buffer.length, 0);
+    return bytes > maxBytes ? "" : decode(buffer.subarray(0, bytes));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code === "ENOENT" || code === "ENOTDIR" ? undefined : "";
   } finally {
     if (file !== undefined) closeSync(file);
+  }
+}
+
+/** UTF-8, or UTF-16 as Windows PowerShell's `>` writes it, without a byte order mark; an empty text for anything else. */
+function decode(bytes: Buffer): string {
+  const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8";
+  try {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    return text.includes("\0") ? "" : text;
+  } catch (error) {
+    if (error instanceof TypeError) return "";
+    throw error;
   }
 }

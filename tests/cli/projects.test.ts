@@ -95,7 +95,7 @@ describe("the rules", () => {
 });
 
 describe("a .spoorignore", () => {
-  const judge = async (files: Record<string, string>, folder: string, rules: ProjectRule[] = []) => {
+  const judge = async (files: Record<string, string | Buffer>, folder: string, rules: ProjectRule[] = []) => {
     const host = await makeHome(files);
     await mkdir(join(host.home, folder), { recursive: true });
     return new ProjectRules(host, rules).leavingOut({ cwd: join(host.home, folder) }) !== undefined;
@@ -126,6 +126,20 @@ describe("a .spoorignore", () => {
     expect(await judge({ "code/api/.spoorignore": "!*" }, "code/api", [{ exclude: "api" }])).toBe(true);
     expect(await judge({ "code/api/.spoorignore": "*" }, "code/api", [{ include: "api" }])).toBe(true);
     expect(await judge({ "code/api/.spoorignore/x": "" }, "code/api")).toBe(true);
+  });
+
+  test.each<[string, string | Buffer, string, boolean]>([
+    ["UTF-8 with a byte order mark", "\ufeffsecret\n", "code/secret", true],
+    ["UTF-16, as PowerShell writes it", Buffer.from("\ufeffsecret\r\n", "utf16le"), "code/secret", true],
+    ["the same, for another folder", Buffer.from("\ufeffsecret\r\n", "utf16le"), "code/api", false],
+    ["Latin-1", Buffer.from("clients-m\u00fcller\n", "latin1"), "code/api", true],
+    ["NULs", "secret\0\n", "code/api", true],
+    ["more than 1000 lines", "x\n".repeat(1001), "code/api", true],
+    ["1000 lines", "x\n".repeat(1000), "code/api", false],
+    ["more than 64 KiB", `${"#".repeat(80)}\n`.repeat(820), "code/api", true],
+    ["a line that no path is as long as", `x\n${"y".repeat(5000)}`, "code/api", true],
+  ])("in %s is read as it was meant, or leaves out its folder", async (_, content, folder, expected) => {
+    expect(await judge({ "code/.spoorignore": content }, folder)).toBe(expected);
   });
 });
 
