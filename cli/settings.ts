@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Host } from "./adapters/adapter.ts";
 import { CommandError } from "./errors.ts";
@@ -7,6 +6,7 @@ import { isMissingOrForbidden } from "./files/discovery.ts";
 import { withLock } from "./files/file-lock.ts";
 import { isFields, parseJson } from "./files/json.ts";
 import { configFolder, readJsonFile, writeFileAtomically } from "./files/state-files.ts";
+import { readTextFile } from "./files/text-file.ts";
 
 /** A login at one server. */
 export type Account = {
@@ -61,7 +61,7 @@ export async function readSettings(host: Host): Promise<Settings> {
 /** Whether there are settings that can't be used: not JSON, or not to be read. */
 export async function areSettingsBroken(host: Host): Promise<boolean> {
   try {
-    return !isFields(parseJson(await readFile(settingsPath(host), "utf8")));
+    return !isFields(parseJson((await readTextFile(settingsPath(host))) ?? ""));
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (!isMissingOrForbidden(error) && code !== "EISDIR") throw error;

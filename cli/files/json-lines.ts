@@ -1,8 +1,9 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Sink } from "../adapters/adapter.ts";
 import { type Fields, isFields, parseJson } from "./json.ts";
 import { type LinePlace, lineTooLong, maxWholeBytes, readLines } from "./line-reader.ts";
+import { readTextFile } from "./text-file.ts";
 
 const MiB = 1024 * 1024;
 
@@ -85,7 +86,7 @@ function gluedRecords(line: string): Fields[] {
  */
 export async function readWholeFile(path: string, sink: Sink): Promise<string | undefined> {
   const { size } = await stat(path);
-  if (size <= maxWholeBytes) return (await readFile(path, "utf8")).replace(/^\ufeff/, "");
+  if (size <= maxWholeBytes) return ((await readTextFile(path)) ?? "").replace(/^\ufeff/, "");
   sink.lost(`${basename(path)} is larger than ${maxWholeBytes / MiB} MiB`);
   return undefined;
 }

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { isMissingOrForbidden } from "./discovery.ts";
 import { parseJson } from "./json.ts";
+import { readTextFile } from "./text-file.ts";
 
 /** Where settings and tokens are kept (XDG Base Directory Specification). */
 export const configFolder = ({ env, home }: Host): string =>
@@ -32,10 +33,10 @@ export async function writeFileAtomically(path: string, text: string): Promise<v
   }
 }
 
-/** Reads a JSON file; undefined where it is missing, forbidden or not valid JSON. */
+/** Reads a JSON file; undefined where it is missing, forbidden, no file or not valid JSON. */
 export async function readJsonFile(path: string): Promise<unknown> {
   try {
-    return parseJson(await readFile(path, "utf8"));
+    return parseJson((await readTextFile(path)) ?? "");
   } catch (error) {
     if (isMissingOrForbidden(error)) return undefined;
     throw error;

@@ -61,5 +61,5 @@ const maxTypes = 200;
 export function countUnhandledType(stats: ParseStats, type: string, times = 1): void {
   const isNew = !Object.hasOwn(stats.unhandled, type);
   if (isNew && Object.keys(stats.unhandled).length >= maxTypes) return;
-  stats.unhandled[type] = (stats.unhandled[type] ?? 0) + times;
+  stats.unhandled[type] = (isNew ? 0 : (stats.unhandled[type] ?? 0)) + times; // `constructor` may be a type's name
 }

@@ -9,6 +9,7 @@ import { clientFile } from "#lib/server/outputs";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { commandNames, helpOf } from "../../cli/help.ts";
 import { parseInput } from "../../cli/sessions/inputs.ts";
+import { countUnhandledType, emptyStats } from "../../cli/sessions/parse-stats.ts";
 import { Terminal } from "../../cli/terminal/terminal.ts";
 import { ended, wrote } from "../support/client.ts";
 import { discoverAll, linesOf, makeHome, writeBelow } from "./home.ts";
@@ -82,6 +83,39 @@ describe("other files in a projects folder", () => {
     expect([code, fake.archive.size]).toEqual([0, 3]);
     const bytes = join(folder, "bytes.jsonl");
     expect(errors).toBe(`! Skipped: ${bytes}:1: not JSON\n! Skipped: ${bytes}:2: not JSON\n`);
+  });
+
+  test("a pipe in the place of what an agent notes beside a session stops nothing", async () => {
+    const { home, run } = await world(1);
+    for (const path of [
+      ".claude/projects/-a/s/subagents/agent-a1.meta.json",
+      ".factory/sessions/-a/x.settings.json",
+      ".copilot/session-state/x/workspace.yaml",
+      ".gemini/projects.json",
+      ".local/share/crush/projects.json",
+      ".vibe/logs/session/x/meta.json",
+    ]) {
+      await mkdir(dirname(join(home, path)), { recursive: true });
+      execFileSync("mkfifo", [join(home, path)]);
+    }
+    await writeBelow(home, ".claude/projects/-a/s/subagents/agent-a1.jsonl", linesOf(...claudeLines(idOf(7), 1)));
+    const start = { type: "session_start", id: "x", cwd: "/a" };
+    const hi = { type: "message", id: "m", message: { role: "user", content: [{ type: "text", text: "hi" }] } };
+    await writeBelow(home, ".factory/sessions/-a/x.jsonl", linesOf(start, hi));
+    const named = { type: "user.message", data: { content: "hi" }, id: "e", timestamp: "2026-01-01T00:00:00.000Z" };
+    await writeBelow(home, ".copilot/session-state/x/events.jsonl", linesOf(named));
+    await writeBelow(home, ".gemini/tmp/x/chats/session-1.json", "{}");
+    await writeBelow(home, ".vibe/logs/session/x/messages.jsonl", linesOf({ role: "user", content: "hi" }));
+    const { code, output } = await run(["scan", "--json", "--no-telemetry"]);
+    const { adapters } = JSON.parse(output);
+    const found = ["claude-code", "droid", "copilot-cli", "mistral-vibe"].map((name) => adapters[name]?.sessions);
+    expect([code, found]).toEqual([0, [2, 1, 1, 1]]);
+  });
+
+  test("types that are named as what every object has are counted as any other", () => {
+    const stats = emptyStats();
+    for (const type of ["constructor", "toString", "constructor"]) countUnhandledType(stats, type);
+    expect(stats.unhandled).toEqual({ constructor: 2, toString: 1 });
   });
 
   const modes: [of: string, mode: number][] = [

@@ -113,7 +113,8 @@ class StepOrder {
 /** What a command printed after its step was written. */
 function readTask(path: string): string | undefined {
   try {
-    return statSync(path).size <= maxWholeBytes ? readFileSync(path, "utf8") : undefined;
+    const found = statSync(path);
+    return found.isFile() && found.size <= maxWholeBytes ? readFileSync(path, "utf8") : undefined;
   } catch (error) {
     if (isMissingOrForbidden(error)) return undefined;
     throw error;

@@ -1,7 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { isMissingOrForbidden } from "../../files/discovery.ts";
-import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { type Fields, isFields } from "../../files/json.ts";
+import { readJsonFile } from "../../files/state-files.ts";
 import { asString } from "../values.ts";
 
 /** What is known of a session before it is read. */
@@ -46,13 +45,8 @@ const sessionOf = (path: string): string | undefined => {
 
 /** What Claude Code notes beside a sub-agent's file. */
 async function readMeta(path: string): Promise<Fields> {
-  try {
-    const meta = parseJson(await readFile(path.replace(/\.jsonl$/, ".meta.json"), "utf8"));
-    return isFields(meta) ? meta : {};
-  } catch (error) {
-    if (isMissingOrForbidden(error)) return {};
-    throw error;
-  }
+  const meta = await readJsonFile(path.replace(/\.jsonl$/, ".meta.json"));
+  return isFields(meta) ? meta : {};
 }
 
 /** The session's file that a sub-agent belongs to; undefined for one in an older version's place. */

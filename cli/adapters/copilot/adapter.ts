@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findFiles, isMissingOrForbidden } from "../../files/discovery.ts";
 import { isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
+import { readTextFile } from "../../files/text-file.ts";
 import type { Adapter, Host, Input, SearchRoot, Sink } from "../adapter.ts";
 import { withoutCounts } from "../uncounted-sink.ts";
 import { Agents, CopilotSession, source } from "./session.ts";
@@ -74,7 +74,7 @@ async function readAgent(input: Input, sink: Sink, parent: string, calls: Set<st
 async function readName(path: string): Promise<string | undefined> {
   if (basename(path) !== "events.jsonl") return undefined;
   try {
-    const text = await readFile(join(dirname(path), "workspace.yaml"), "utf8");
+    const text = (await readTextFile(join(dirname(path), "workspace.yaml"))) ?? "";
     return /^name:[ \t]*(['"]?)(.+?)\1[ \t]*$/m.exec(text)?.[2];
   } catch (error) {
     if (isMissingOrForbidden(error)) return undefined;

@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
-import { findFiles, isMissingOrForbidden, listFolder, statInput } from "../../files/discovery.ts";
-import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { findFiles, listFolder, statInput } from "../../files/discovery.ts";
+import { type Fields, isFields } from "../../files/json.ts";
+import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
 import { isSession } from "../claude-code/discovery.ts";
 import { type Given, identityOf } from "../claude-code/identity.ts";
@@ -83,11 +83,6 @@ async function readGiven(folder: string): Promise<Given> {
 }
 
 async function readMeta(path: string): Promise<Fields> {
-  try {
-    const meta = parseJson(await readFile(path, "utf8"));
-    return isFields(meta) ? meta : {};
-  } catch (error) {
-    if (isMissingOrForbidden(error)) return {};
-    throw error;
-  }
+  const meta = await readJsonFile(path);
+  return isFields(meta) ? meta : {};
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isFields, parseJson } from "../../files/json.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
@@ -64,7 +64,7 @@ function projectsOf(host: Host): { data: string }[] {
 
 function readList(path: string): unknown {
   try {
-    return parseJson(readFileSync(path, "utf8"));
+    return statSync(path).isFile() ? parseJson(readFileSync(path, "utf8")) : undefined; // a pipe would block
   } catch {
     return undefined; // Crush was never started here, or the list can't be read: no project is known
   }

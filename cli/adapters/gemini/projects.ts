@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isMissingOrForbidden } from "../../files/discovery.ts";
 import { isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
+import { readTextFile } from "../../files/text-file.ts";
 
 /** What Gemini CLI tells about a recording's project. */
 export type Projects = {
@@ -53,7 +53,7 @@ export function projectFolder({ noted, names, hashes }: Projects, ids: unknown[]
 
 async function readText(path: string): Promise<string> {
   try {
-    return (await readFile(path, "utf8")).trim();
+    return ((await readTextFile(path)) ?? "").trim();
   } catch (error) {
     if (isMissingOrForbidden(error)) return "";
     throw error;
