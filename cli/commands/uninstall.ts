@@ -59,8 +59,9 @@ async function undo(context: Context, manifest: Manifest): Promise<{ removed: st
   const [removed, kept]: [string[], string[]] = [[], []];
   if (manifest.hasService) await stopService(context);
   for (const edit of manifest.edits) {
-    const isUndone = await undoEdit(edit, edit.agent === "claude-code" ? removeHook : removeNotify);
-    if (isUndone) removed.push(edit.path);
+    const outcome = await undoEdit(edit, edit.agent === "claude-code" ? removeHook : removeNotify);
+    if (outcome === "undone") removed.push(edit.path);
+    if (outcome === "kept") kept.push(edit.path);
   }
   if (manifest.loggedIn) await logOut(context, manifest.server);
   for (const [path, hashes] of Object.entries(manifest.files)) {

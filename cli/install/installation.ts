@@ -175,13 +175,22 @@ export class Installation {
 
 const notText: Edited = { problem: "it is not UTF-8" };
 
-/** Takes a change out of another program's file again. @returns whether it was there; false also where it can't be found */
-export async function undoEdit(edit: Edit, undo: (text: string, edit: Edit) => string | undefined): Promise<boolean> {
+/**
+ * Takes a change out of another program's file again.
+ *
+ * @returns `kept` where it is still there: the file is no longer one that can be edited safely; `gone` where it is not
+ */
+export async function undoEdit(
+  edit: Edit,
+  undo: (text: string, edit: Edit) => string | undefined,
+): Promise<"undone" | "kept" | "gone"> {
   const now = await readIfThere(edit.path);
-  const text = now?.toString("utf8");
-  const rest = now === undefined || text === undefined ? undefined : undo(text, edit);
-  if (now === undefined || rest === undefined) return false;
+  if (now === undefined) return "gone";
+  const text = now.toString("utf8");
+  const rest = Buffer.from(text).equals(now) ? undo(text, edit) : undefined;
+  const forms = [edit.command, JSON.stringify(edit.command).slice(1, -1)];
+  if (rest === undefined) return forms.some((form) => text.includes(form)) ? "kept" : "gone";
   if (rest.trim() === "" && edit.made.includes("file")) await rm(edit.path);
   else await replaceFile(edit.path, Buffer.from(rest), { mode: (await stat(edit.path)).mode & 0o777, replaces: now });
-  return true;
+  return "undone";
 }
