@@ -77,6 +77,8 @@ const retryable = new Set([408, 429, 500, 502, 503, 504]);
 /** A 500 may be caused by the request itself, so it is retried less often. */
 const maxInternalRetries = 3;
 const maxBackoffSeconds = 30;
+/** A `Retry-After` of nothing, or a date that has passed by this machine's clock, is believed so often. */
+const maxImmediateRetries = 3;
 const maxAnswerMiB = 8;
 /** Of the invalid fields that an error response names; a server of ours names 20. */
 const maxErrors = 20;
@@ -232,6 +234,7 @@ const isRetryable = (error: unknown): boolean =>
 /** `Retry-After`, else exponential backoff; both with jitter, so that clients don't retry at the same moment. */
 function backoffSeconds(error: unknown, attempt: number): number {
   const retryAfter = error instanceof HttpError ? error.retryAfterSeconds : undefined;
-  if (retryAfter !== undefined) return retryAfter + Math.random() * Math.min(1, retryAfter / 4 + 0.1);
+  const isBelieved = retryAfter !== undefined && (retryAfter >= 1 || attempt < maxImmediateRetries);
+  if (isBelieved) return retryAfter + Math.random() * Math.min(1, retryAfter / 4 + 0.1);
   return Math.min(maxBackoffSeconds, 0.5 * 2 ** attempt) * (0.5 + Math.random() / 2);
 }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { Api } from "../../cli/server/api.ts";
 import { ended, wrote } from "../support/client.ts";
+import { startFake } from "./fake-server.ts";
 import { problem, world } from "./world.ts";
 
 describe("a server that is unavailable", () => {
@@ -27,6 +29,16 @@ describe("a server that is unavailable", () => {
     const { code } = await push();
     expect([code, fake.uploads.length, fake.archive.size]).toEqual([0, 1, 3]);
   });
+
+  test.each(["0", "Wed, 25 Nov 2020 10:00:00 GMT"])(
+    "that says Retry-After: %s again and again is not asked at once each time",
+    async (header) => {
+      const fake = await startFake();
+      fake.failWith(() => problem(503, {}, { "Retry-After": header }));
+      await expect(new Api(fake.url, { patienceSeconds: 3 }).request("/api/limits")).rejects.toThrow("No.");
+      expect(fake.requests.length).toBeLessThan(6);
+    },
+  );
 
   test("is waited for while it restarts", async () => {
     const { fake, start } = await world();
