@@ -36,7 +36,10 @@ async function take(path: string, signal: AbortSignal, onWait: () => void): Prom
       await writeFile(path, String(process.pid), { flag: "wx", mode: 0o600 });
       return true;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") return false;
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") {
+        await rm(path, { force: true }).catch(() => {}); // on a full disk it is there, and empty
+        return false;
+      }
     }
     const waitedMs = performance.now() - startedAt;
     if (waitedMs > maxWaitMs || !isRunning(await holderOf(path))) await giveUpFor(path);
