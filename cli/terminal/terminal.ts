@@ -93,9 +93,9 @@ export class Terminal {
     if (this.isJson) this.#writeOut(this.#secrets.hide(toPrintableJson(value)));
   }
 
-  /** Writes a message of a protocol, which is one line of JSON for a program, as it is. */
+  /** Writes a message of a protocol, which is one line of JSON for a program, as it is, but for tokens. */
   message(json: string): void {
-    this.#writeOut(json);
+    this.#writeOut(this.#secrets.hide(json));
   }
 
   /** The lines of the input, until it ends. */

@@ -83,6 +83,7 @@ describe("what the terminal writes", () => {
       terminal.say(`It is ${token.split("").join("\u200b")}, or`, shaped);
       terminal.json({ it: token, or: [shaped] });
       terminal.warn(`"${token}"`);
+      terminal.message(JSON.stringify({ error: { message: `${token} ${shaped}` } }));
       expect(written.join("")).not.toContain(token);
       expect(written.join("")).not.toContain(shaped);
       expect(written.join("")).toContain("[token]");
