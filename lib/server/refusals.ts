@@ -82,8 +82,8 @@ export function refusalOf(
 function methodsOf(path: string, files: ReadonlySet<string>): string[] | undefined {
   const name = (decoded(path) ?? path).replace(/\/$/, "");
   if (files.has(name)) return ["GET", "HEAD"];
-  // Two route handlers, and files that are missing.
-  if (/^\/(?:(?:spoor\.mjs|agents\.svg)$|_next\/)/.test(name)) return undefined;
+  // A route handler, and files that are missing.
+  if (/^\/(?:spoor\.mjs$|_next\/)/.test(name)) return undefined;
   return ["GET", "HEAD", "POST"]; // a page; a form is sent to it
 }
 
