@@ -85,10 +85,10 @@ describe("a method that no file or page takes", () => {
     },
   );
 
-  test.each(["/spoor.mjs", "/agents.svg"])("is a 405 of the route handler %s", async (path) => {
-    expect((await send(path, "OPTIONS")).status).toBe(204);
+  test("is a 405 of the client's own route handler", async () => {
+    expect((await send("/spoor.mjs", "OPTIONS")).status).toBe(204);
     for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
-      const response = await send(path, method);
+      const response = await send("/spoor.mjs", method);
       expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
       await expectProblem(response, 405, "method_not_allowed");
     }
