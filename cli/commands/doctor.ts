@@ -68,7 +68,9 @@ async function checkServer(context: Context, connection: Connection): Promise<Ch
 
 /** A wrong clock breaks nothing in the client, but its times are misleading. */
 function checkClock(date: string | null): Check {
-  const seconds = date ? Math.round((Date.now() - Date.parse(date)) / 1000) : 0;
+  const at = Date.parse(date ?? "");
+  if (Number.isNaN(at)) return { name: "clock", ok: true, detail: "the server did not tell its own" };
+  const seconds = Math.round((Date.now() - at) / 1000);
   const isRight = Math.abs(seconds) <= maxClockDifferenceSeconds;
   const direction = seconds > 0 ? "ahead of" : "behind";
   const detail = isRight ? "matches the server's" : `is ${Math.abs(seconds)} s ${direction} the server's`;

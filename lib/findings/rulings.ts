@@ -24,9 +24,10 @@ export async function decide(userId: string, { kind, mark, trace, verdict }: Dec
     if (!found) throw notFound();
     const key = trace && (await tx.trace.findUnique({ where: { userId_id: { userId, id: trace } } }));
     if (trace && !key) throw notFound();
-    if ((await tx.secretRuling.count({ where: { userId } })) >= limits.traces.secretRulings)
-      throw new SpoorError("invalid_request", `No more than ${limits.traces.secretRulings} secrets can be decided of.`);
     const traceId = trace ?? everywhere;
+    const others = await tx.secretRuling.count({ where: { userId, NOT: { kind, mark, traceId } } });
+    if (others >= limits.traces.secretRulings)
+      throw new SpoorError("invalid_request", `No more than ${limits.traces.secretRulings} secrets can be decided of.`);
     const own = key ? { source: key.source, sourceId: key.sourceId } : {};
     await tx.secretRuling.upsert({
       where: { userId_kind_mark_traceId: { userId, kind, mark, traceId } },

@@ -55,9 +55,11 @@ describe("the consent page", () => {
     ["response_type", "token", "unsupported_response_type"],
     ["scope", "admin", "invalid_scope"],
     ["resource", "https://evil.example/mcp", "invalid_target"],
+    ["state", "s".repeat(1025), "invalid_request"],
   ])("offers no approval where %s is %s, and says why", async (name, value, error) => {
     const html = await (await open(asking({ [name]: value }))).text();
     expect(html).toContain(`error=${error}`);
+    if (name === "state") expect(html).toContain(`state=${value}`); // a client takes no other for its own
     expect(html).not.toContain("Approve");
   });
 });

@@ -94,4 +94,12 @@ describe("a wrong clock", () => {
     expect([code, output]).toEqual([1, expect.stringMatching(/is 7(199|200|201) s ahead of the server's/)]);
     expect((await push()).code).toBe(0);
   });
+
+  test("is not known where the server's time can't be read", async () => {
+    const { fake, run } = await world();
+    fake.failWith(({ url }) =>
+      url === "/api/health" ? { status: 200, body: { ok: true }, headers: { Date: "soon" } } : undefined,
+    );
+    expect((await run(["doctor"])).output).toMatch(/the server did not tell its own/);
+  });
 });

@@ -27,7 +27,8 @@ export function readAgentRequest(query: Query): AgentRequest {
       "invalid_redirect_uri",
       "The agent asks to be answered at an address that it did not register.",
     );
-  const returnTo = { redirectUri, state: textOf(query.state)?.slice(0, limits.oauth.stateCharacters) };
+  // Exactly as it came: a client takes an answer with another state for somebody else's.
+  const returnTo = { redirectUri, state: textOf(query.state) };
   try {
     return { client, returnTo, challenge: challengeOf(query) };
   } catch (error) {
@@ -44,6 +45,9 @@ function challengeOf(query: Query): string {
   // The SHA-256 of RFC 7636, section 4.2, in Base64url.
   if (!/^[\w-]{43}$/.test(challenge))
     throw new OauthError("invalid_request", "code_challenge is no SHA-256 in Base64url.");
+  const { stateCharacters } = limits.oauth;
+  if ((textOf(query.state) ?? "").length > stateCharacters)
+    throw new OauthError("invalid_request", `state has more than ${stateCharacters} characters.`);
   requireScope(textOf(query.scope));
   requireResource(textOf(query.resource));
   return challenge;
