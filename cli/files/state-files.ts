@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
@@ -15,6 +15,22 @@ export const configFolder = ({ env, home }: Host): string =>
 export const stateFolder = ({ env, home }: Host): string =>
   join(env.XDG_STATE_HOME || join(home, ".local", "state"), "spoor");
 
+/** Of a file's own name and six bytes in hexadecimal: what it is renamed from. */
+const draftName = /\.json\.[0-9a-f]{12}$/;
+/** A draft that is older was left behind by a process that was killed: it may hold a token, and megabytes of what was sent. */
+const draftMs = 3_600_000;
+const sweptFolders = new Set<string>();
+
+/** Removes old drafts of a folder, once in a process. */
+async function sweepDrafts(folder: string): Promise<void> {
+  if (sweptFolders.has(folder)) return;
+  sweptFolders.add(folder);
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    if (draftName.test(name) && Date.now() - (await stat(path)).mtimeMs > draftMs) await rm(path, { force: true });
+  }
+}
+
 /**
  * Writes a file at mode 0600, whole or not at all.
  *
@@ -27,6 +43,7 @@ export async function writeFileAtomically(path: string, text: string): Promise<v
     await writeFile(temporary, text, { mode: 0o600 });
     await chmod(temporary, 0o600);
     await rename(temporary, path);
+    await sweepDrafts(dirname(path)).catch(() => {}); // another process may be faster
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {}); // it may never have been created
     throw new CommandError("failed", `Can't write ${path}: ${(error as Error).message}.`);

@@ -22,6 +22,19 @@ describe("the settings", () => {
     expect(await readdir(folder)).toEqual(["settings.json"]);
   });
 
+  test("lose the drafts that a killed process left beside them, and no younger or other file", async () => {
+    const drafts = ["settings.json.0123456789ab", "settings.json.ba9876543210", "settings.json.old"];
+    const host = await makeHome(Object.fromEntries(drafts.map((name) => [`.config/spoor/${name}`, "{}"])));
+    const folder = join(host.home, ".config/spoor");
+    for (const name of ["settings.json.0123456789ab", "settings.json.old"]) await utimes(join(folder, name), 1e9, 1e9);
+    await runInside(projects, host, { words: ["exclude", "one"] });
+    expect((await readdir(folder)).sort()).toEqual([
+      "settings.json",
+      "settings.json.ba9876543210",
+      "settings.json.old",
+    ]);
+  });
+
   test("that can't be read are written over by no command", async () => {
     const broken = '{"projects":[{"exclude":"secret"}],"accounts":{';
     const host = await makeHome({ [settingsFile]: broken });
