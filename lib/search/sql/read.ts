@@ -97,10 +97,9 @@ export type Candidate = Pick<Text, "traceId" | "role" | "metadata"> & {
  */
 const maxCharactersBefore = 2 ** 19;
 
-/** A message's characters in a `found` row, and those of the messages before it. */
-const charactersBefore =
-  Prisma.raw(`(sum(length(content) + coalesce(length(metadata::text), 0)) over (order by position)
-  - length(content) - coalesce(length(metadata::text), 0))`);
+/** The characters of the messages before a `found` row. */
+const charactersBefore = Prisma.raw(`coalesce(sum(length(content) + coalesce(length(metadata::text), 0))
+  over (order by position rows between unbounded preceding and 1 preceding), 0)`);
 
 /** Bounds on what is read of one trace. */
 export type CandidateBounds = {
