@@ -17,7 +17,8 @@ COPY --from=build /src/.next/standalone/.next ./.next
 COPY --from=build /src/.next/static ./.next/static
 COPY --from=build /src/public ./public
 COPY --from=build /src/prisma/migrations ./prisma/migrations
-COPY --from=build /src/dist ./dist
+COPY --from=build /src/dist/server ./dist/server
+COPY --from=build /src/dist/spoor.mjs ./dist/spoor.mjs
 COPY --from=build /src/package.json ./package.json
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
 # Nobody's: the process writes no file, and needs none but its own.

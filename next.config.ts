@@ -23,8 +23,12 @@ const config: NextConfig = {
   // Images are served as they are.
   outputFileTracingExcludes: { "*": ["node_modules/sharp/**", "node_modules/@img/**"] },
   images: { unoptimized: true },
-  // Next holds so much of a body for the middleware (10 MB by default); lib/server/refusals.ts refuses what says that it is longer.
-  experimental: { proxyClientMaxBodySize: limits.maxPageBodyBytes },
+  experimental: {
+    // So much of a body Next holds for the middleware (10 MB by default); lib/server/refusals.ts refuses what says that it is longer.
+    proxyClientMaxBodySize: limits.maxPageBodyBytes,
+    // Each page and route is loaded when it is first asked for: all of them would take a second of each start.
+    preloadEntriesOnStart: false,
+  },
   // What agents are given, and where they look for who lets them in (RFC 9728, section 3.1; RFC 8414, section 3.1).
   rewrites: async () => [
     { source: "/mcp", destination: "/api/mcp" },

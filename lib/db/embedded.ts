@@ -1,12 +1,13 @@
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { mkdir, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "#lib/db/ports";
 import { EnvError } from "#lib/errors";
-import { call, control, findPrograms, majorVersion, type Programs } from "./postgres-programs.ts";
+import { makeCluster } from "./new-cluster.ts";
+import { control, findPrograms, majorVersion, type Programs } from "./postgres-programs.ts";
 import { type Cluster, findPostmaster, lookAt, readLockFile, removeStaleLockFile } from "./postmaster.ts";
 import { acquire, countLiving } from "./reference-files.ts";
 import { readOrMake } from "./secret-file.ts";
@@ -28,7 +29,9 @@ export type EmbeddedDatabase = {
 export type StartOptions = {
   /** Where PostgreSQL's programs are, if not this version's own. */
   programs?: string | undefined;
-  /** Called while a cluster is being made, which takes a second: for what this process can load until then. */
+  /** Where a cluster may be kept that a new one is copied from, with what is in its database. By default it is empty. */
+  kept?: string | undefined;
+  /** Called while a cluster is being made: for what this process can load until then. */
   meanwhile?: (() => void) | undefined;
   /** Prints a line for the operator where the start takes long. */
   say?: (line: string) => void;
@@ -51,7 +54,7 @@ export async function startEmbedded(dataDir: string, options: StartOptions = {})
   const { server, release } = await use(dataDir, options.programs);
   try {
     const made = await majorOf(dataDir);
-    if (made === undefined) await initialize(server, options.meanwhile ?? (() => {}));
+    if (made === undefined) await makeCluster(server, options.kept, options.meanwhile ?? (() => {}));
     else await expectVersion(server, made);
     const url = await startServer(server, options);
     return { url, ...superviseServer(server, url, release) };
@@ -141,37 +144,6 @@ async function stopServer(server: Server): Promise<void> {
   }
 }
 
-/** Creates a cluster in a temporary folder and renames it, so that a killed start leaves none incomplete. */
-async function initialize({ programs, cluster, password }: Server, meanwhile: () => void): Promise<void> {
-  const draft = await mkdtemp(`${cluster}.`);
-  const passwordFile = `${draft}.password`;
-  await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
-  if (programs.owner) {
-    const { uid, gid } = programs.owner;
-    await chmod(dirname(cluster), 0o711);
-    await chown(draft, uid, gid);
-    await chown(passwordFile, uid, gid);
-  }
-  try {
-    const words = [
-      "--username=spoor",
-      "--auth=scram-sha-256",
-      "--encoding=UTF8",
-      "--locale=C",
-      `--pwfile=${passwordFile}`,
-    ];
-    const made = call(programs, "initdb", [`--pgdata=${draft}`, ...words]);
-    meanwhile();
-    await made;
-    await rename(draft, cluster).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error; // another start was first: its cluster is used
-    });
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-    await rm(passwordFile, { force: true });
-  }
-}
-
 /**
  * Adopts the server that runs on a cluster, or starts one on a loopback port. Retries while a killed server's locks or shared
  * memory are in the way. While one is starting, nothing but the signal ends the wait.
@@ -231,7 +203,7 @@ async function notStarted(server: Server, failure: Error | undefined): Promise<E
 const serverSettings = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  shared_buffers: "256MB",
+  shared_buffers: "192MB",
   max_wal_size: "4GB",
   max_connections: 100,
   // Not what failed or was cancelled: Spoor's own log has that, without values. This one, which nothing ends, would grow with it.

@@ -9,8 +9,8 @@ import { directDatabaseUrl, env, requiredEnv, setEnv } from "#lib/env";
 import { EnvError, isOutage, postgresCode } from "#lib/errors";
 import { warn } from "#lib/server/command";
 
-/** `meanwhile` is called while a new embedded database is being made; `signal` ends the wait for one that recovers. */
-type Start = Pick<StartOptions, "meanwhile" | "signal">;
+/** How an embedded database is started, where there is one; see `startEmbedded`. */
+type Start = Pick<StartOptions, "kept" | "meanwhile" | "signal">;
 
 /**
  * Sets `AUTH_SECRET` for this process and its children, unless it is set: with the embedded database it is in a file beside that.

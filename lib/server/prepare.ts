@@ -5,6 +5,7 @@ import { env, requiredEnv } from "#lib/env";
 import { EnvError } from "#lib/errors";
 import { runCommand, say } from "#lib/server/command";
 import { prepareSchema, prepareSecret, withDatabase } from "#lib/server/database";
+import { keptCluster } from "#lib/server/outputs";
 import type { Step, Word } from "#lib/server/start";
 
 const tell = (step: Step): void => void process.send?.(step);
@@ -26,12 +27,12 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {}
 
 await runCommand(async () => {
   const [role] = process.argv.slice(2);
+  const migrates = role !== "web" && role !== "worker";
   const dataDir = env().DATABASE_URL ? undefined : env().DATA_DIR;
   const prepare = async () => {
     const { checkPrices, enableSinks, greet } = await loadLater();
     checkPrices(); // a wrong PRICES_FILE stops the start
     const DATABASE_URL = requiredEnv("DATABASE_URL");
-    const migrates = role !== "web" && role !== "worker";
     if (migrates) {
       const applied = await prepareSchema();
       if (applied.length > 0) say(`Applied ${applied.length} migration${applied.length === 1 ? "" : "s"}.`);
@@ -48,7 +49,7 @@ await runCommand(async () => {
     Promise.all([loadLater(), import("#lib/db/migrate"), import("#lib/queue/queues")]).catch(() => {}); // told where they are used
   };
   try {
-    await withDatabase(prepare, { meanwhile, signal: stopping.signal });
+    await withDatabase(prepare, { kept: migrates ? keptCluster : undefined, meanwhile, signal: stopping.signal });
   } catch (error) {
     if (error !== stopping.signal.reason) throw error;
     if (role === "migrate") throw new EnvError("Stopped before the database was brought to this version.");

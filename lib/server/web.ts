@@ -13,6 +13,7 @@ import { flushTracing } from "#lib/observability/tracing";
 import { whenLetGo, whenToldVariables } from "#lib/server/held";
 import { addressesOf, listenAt, warningOf } from "#lib/server/listen";
 import { arrivalTimes, makeServing } from "#lib/server/listener";
+import { loadAhead } from "#lib/server/load-ahead";
 import { maxHeaderBytes } from "#lib/server/refusals";
 import { restWhenIdle } from "#lib/server/rest";
 
@@ -65,6 +66,7 @@ if (!dev) logConsole();
 if (dev) await whenLetGo();
 await app.prepare();
 const serve = await makeServing(dev);
+if (!dev) await loadAhead(app.getRequestHandler()).catch(() => {}); // the first request from outside tells why
 await whenLetGo();
 inFlight = serve(server, app.getRequestHandler());
 const warning = warningOf(BASE_URL);
