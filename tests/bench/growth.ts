@@ -135,7 +135,7 @@ async function measure(running: Running, texts: string[]): Promise<Figures> {
 async function findCluster(): Promise<string | undefined> {
   const bin = process.env.CITUS_DATABASE_URL ? undefined : await findCitus();
   if (!bin) return process.env.CITUS_DATABASE_URL;
-  const cluster = await startCluster(bin, { fsync: "on", shared_buffers: "256MB", max_wal_size: "4GB" });
+  const cluster = await startCluster(bin, { fsync: "on", shared_buffers: "192MB", max_wal_size: "4GB" });
   endings.push(cluster.stop);
   return cluster.url;
 }
