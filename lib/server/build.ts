@@ -7,9 +7,9 @@ import { promisify } from "node:util";
 import { keepCluster } from "#lib/db/new-cluster";
 import { findPrograms } from "#lib/db/postgres-programs";
 import { bundleClient } from "#lib/server/client-bundle";
-import { missing, stamps } from "#lib/server/is-built";
 import { lazyPreset } from "#lib/server/lazy-preset";
 import { clientFile, keptCluster, serverFolder } from "#lib/server/outputs";
+import { missing, stamps } from "#lib/server/stamps";
 
 /**
  * Builds the web application, the processes and the client, each unless there is a build of exactly these sources.

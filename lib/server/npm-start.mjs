@@ -2,28 +2,29 @@
 // compiler of TypeScript keeps 13 MiB for as long as a process lives.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 
 const [role = "all"] = process.argv.slice(2);
 const needsWeb = role === "all" || role === "web";
-// Asking the built program takes a tenth of a second, the compiler of TypeScript another three.
-const isBuilt = await import("../../dist/server/is-built.mjs").then(
-  (program) => program.isBuilt(needsWeb),
-  () => false, // there is none, or it is not to be trusted
-);
-if (!isBuilt) await build();
+const only = needsWeb ? [] : ["--programs"];
+let isStopped = false;
+
+// The built program answers in a tenth of a second, Node's compiler of TypeScript takes another three. Neither is in this process:
+// it would keep what they read for as long as it lives.
+const isBuilt = existsSync("dist/server/is-built.mjs") && (await run(["dist/server/is-built.mjs", ...only])) === 0;
+if (!isBuilt && (await run(["--conditions=react-server", "lib/server/build.ts", ...only])) !== 0) process.exit(1);
 await import("../../dist/server/start.mjs");
 
-async function build() {
-  const words = ["--conditions=react-server", "lib/server/build.ts", ...(needsWeb ? [] : ["--programs"])];
-  const building = spawn(process.execPath, words, { stdio: "inherit" });
-  let isStopped = false;
+/** Runs Node to its end, or until this process is to stop. Returns its exit code. */
+async function run(words) {
+  const child = spawn(process.execPath, words, { stdio: "inherit" });
   const stop = () => {
     isStopped = true;
-    building.kill();
+    child.kill();
   };
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, stop);
-  const [code] = await once(building, "exit");
+  const [code] = await once(child, "exit");
   if (isStopped) process.exit(0);
-  if (code !== 0) process.exit(1);
   for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, stop);
+  return code;
 }
