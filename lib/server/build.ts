@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { keepCluster } from "#lib/db/new-cluster";
 import { findPrograms } from "#lib/db/postgres-programs";
+import { env } from "#lib/env";
 import { bundleClient } from "#lib/server/client-bundle";
 import { lazyPreset } from "#lib/server/lazy-preset";
 import { clientFile, keptCluster, serverFolder } from "#lib/server/outputs";
@@ -39,16 +40,18 @@ export async function buildIfNeeded(say: (line: string) => void, signal?: AbortS
 }
 
 /**
- * Makes an embedded database with this version's schema and nothing else, which first starts copy: a third of their time.
+ * Makes an embedded database with this version's schema and nothing else, which first starts copy: a third of their time. It makes
+ * none where the database is another one.
  *
  * @throws where this system or account can't run it
  */
 async function keepEmptyCluster(signal: AbortSignal | undefined): Promise<void> {
+  if (env().DATABASE_URL) return;
   await removeOldDrafts();
   const folder = await mkdtemp(`${keptCluster}.`);
   try {
-    const env = { NODE_ENV: "production" as const, PATH: process.env.PATH, DATA_DIR: folder }; // nothing of the operator's is in it
-    await promisify(execFile)(process.execPath, [`${serverFolder}/start.mjs`, "migrate"], { env, signal });
+    const own = { NODE_ENV: "production" as const, PATH: process.env.PATH, DATA_DIR: folder }; // nothing of the operator's is in it
+    await promisify(execFile)(process.execPath, [`${serverFolder}/start.mjs`, "migrate"], { env: own, signal });
     const { bin } = await findPrograms(folder);
     await keepCluster(join(folder, "postgres"), keptCluster, bin);
   } finally {

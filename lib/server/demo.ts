@@ -19,6 +19,7 @@ import { ingestResponse, jobResponse } from "#lib/ingest/schema";
 import { buildIfNeeded } from "#lib/server/build";
 import { listenForStop, runCommand, say } from "#lib/server/command";
 import { prepareSchema, withDatabase } from "#lib/server/database";
+import { keptCluster } from "#lib/server/outputs";
 import { serve, startProcesses } from "#lib/server/serve";
 import { listResponse } from "#lib/traces/schema";
 
@@ -58,7 +59,7 @@ async function main(): Promise<void> {
       return true;
     });
   };
-  await withDatabase(work, { signal: stopRequest }).catch((error) => {
+  await withDatabase(work, { kept: keptCluster, signal: stopRequest }).catch((error) => {
     if (error !== stopRequest.reason) throw error;
   });
 }

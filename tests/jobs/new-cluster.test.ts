@@ -1,6 +1,6 @@
 import { copyFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startEmbedded } from "#lib/db/embedded";
@@ -87,14 +87,4 @@ describe("a cluster copied from a kept one", () => {
     await copyFile(join(folder, "stamp"), stamp);
     await copyFile(join(folder, "control"), control);
   });
-});
-
-test("the build keeps one with this version's schema, which a start that migrates copies", async () => {
-  const [programs] = await readFile("dist/cluster/made-by", "utf8").then((text) => text.split("\n"));
-  expect(programs).toMatch(new RegExp(`^${dirname(dirname(bin)).split("node_modules/")[1]}@18\\.`));
-  const { rows } = await askNew("built", "select count(*)::int as count from _prisma_migrations", "dist/cluster");
-  const migrations = await readdir("prisma/migrations", { withFileTypes: true });
-  expect(rows).toEqual([{ count: migrations.filter((entry) => entry.isDirectory()).length }]);
-  const accounts = await askNew("empty", `select id from "user" union all select id from audit_event`, "dist/cluster");
-  expect(accounts.rows).toEqual([]);
 });
