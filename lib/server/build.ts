@@ -50,7 +50,7 @@ async function keepEmptyCluster(signal: AbortSignal | undefined): Promise<void> 
   await removeOldDrafts();
   const folder = await mkdtemp(`${keptCluster}.`);
   try {
-    const own = { NODE_ENV: "production" as const, PATH: process.env.PATH, DATA_DIR: folder }; // nothing of the operator's is in it
+    const own = { ...process.env, DATABASE_URL: "", DIRECT_DATABASE_URL: "", DATA_DIR: folder };
     await promisify(execFile)(process.execPath, [`${serverFolder}/start.mjs`, "migrate"], { env: own, signal });
     const { bin } = await findPrograms(folder);
     await keepCluster(join(folder, "postgres"), keptCluster, bin);
