@@ -1,4 +1,3 @@
-import "server-only";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, request } from "node:http";
 import { duplexPair } from "node:stream";

@@ -83,8 +83,10 @@ function start(folder: string): Promise<{ child: ChildProcess; port: number }> {
     "--silent",
   ];
   const child = spawn(process.execPath, [require.resolve("s3rver/bin/s3rver.js"), ...words], {
-    stdio: ["ignore", "pipe", "inherit"],
+    // Its errors by a pipe: while a process that a failed file left behind has the test's own stderr, the run does not end.
+    stdio: ["ignore", "pipe", "pipe"],
   });
+  child.stderr.pipe(process.stderr, { end: false });
   return new Promise((resolve, reject) => {
     let said = "";
     child.stdout.on("data", (chunk) => {
