@@ -31,12 +31,28 @@ export function text(form: FormData, name: string): string {
   return typeof value === "string" ? value : "";
 }
 
-/** An id in a form; without one, which only a forged form is, the not-found page. */
-export function idIn(form: FormData, name: string): string {
-  const id = z.uuid().safeParse(form.get(name));
-  if (!id.success) notFound();
-  return id.data;
+/** What only a page of ours sends, as its schema reads it. Anything else is forged, and gets the not-found page. */
+export function sent<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) notFound();
+  return parsed.data;
 }
+
+/** An id in a form. */
+export const idIn = (form: FormData, name: string): string => sent(z.uuid(), form.get(name));
+
+/** A field of a form that is JSON. */
+export const jsonIn = <T>(form: FormData, name: string, schema: z.ZodType<T>): T =>
+  sent(fromJson.pipe(schema), form.get(name));
+
+const fromJson = z.string().transform((text, { issues }): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    issues.push({ code: "custom", message: "is no JSON", input: text });
+    return z.NEVER;
+  }
+});
 
 /** The first error of each field. */
 export function errorsOf(error: z.ZodError): Record<string, string> {

@@ -7,7 +7,7 @@ import { requireSameOrigin, requireUser } from "#lib/auth/guards";
 import { deleteSelection } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
 import { chosenIds, filterNames, traceFilter } from "#lib/traces/schema";
-import { text } from "../../../components/form-guard";
+import { jsonIn, text } from "../../../components/form-guard";
 import { type Given, listHref, queryOf } from "../hrefs";
 
 const counted = traceFilter
@@ -28,8 +28,8 @@ const given = z.partialRecord(z.enum(filterNames), z.union([z.string(), z.array(
 export async function deleteSelectionAction(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
   requireSameOrigin(await headers());
-  const selection = counted.parse(JSON.parse(text(form, "selection")));
-  const filters = given.parse(JSON.parse(text(form, "given")));
+  const selection = jsonIn(form, "selection", counted);
+  const filters = jsonIn(form, "given", given);
   const below = form.get("below");
   const ids = selection.ids ?? [];
   const chosen = typeof below === "string" ? { ids: [...ids, ...(await findSubagents(user.id, ids))] } : selection;

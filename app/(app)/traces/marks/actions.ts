@@ -6,7 +6,7 @@ import { requireSameOrigin, requireUser } from "#lib/auth/guards";
 import { addTag, markAll, setMarks } from "#lib/traces/marks";
 import { marksShape, tagName } from "#lib/traces/marks-schema";
 import { chosenIds } from "#lib/traces/schema";
-import { idIn, refusalOf } from "../../../components/form-guard";
+import { idIn, refusalOf, sent } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
 import { orMissing } from "../../../components/or-missing";
 
@@ -16,7 +16,7 @@ const change = marksShape.pick({ starred: true, archived: true });
 export async function markSessions(ids: string[], marks: { starred?: boolean; archived?: boolean }): Promise<void> {
   const user = await requireUser("/traces");
   requireSameOrigin(await headers());
-  await markAll(user.id, chosenIds.parse(ids), change.parse(marks));
+  await markAll(user.id, sent(chosenIds, ids), sent(change, marks));
   revalidatePath("/traces");
 }
 
@@ -26,7 +26,7 @@ export async function tagSessions(ids: string[], tag: string): Promise<string | 
   requireSameOrigin(await headers());
   const parsed = tagName.safeParse(tag);
   if (!parsed.success) return `A tag ${parsed.error.issues[0]?.message}.`;
-  await addTag(user.id, chosenIds.parse(ids), parsed.data);
+  await addTag(user.id, sent(chosenIds, ids), parsed.data);
   revalidatePath("/traces");
   return undefined;
 }

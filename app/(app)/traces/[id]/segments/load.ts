@@ -1,6 +1,7 @@
 "use server";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
+import { sent } from "../../../../components/form-guard";
 import { drawBody, renderSegment, type Segment, toOwner } from "./render";
 import { bodyRequest, segmentRequest } from "./request";
 
@@ -9,14 +10,14 @@ const bodyInput = bodyRequest.extend({ traceId: z.uuid() });
 
 /** Renders a segment. Read-only. @returns undefined where there is nothing (any more) */
 export async function loadSegment(input: z.input<typeof segmentInput>): Promise<Segment | undefined> {
-  const { traceId, request, talk } = segmentInput.parse(input);
+  const { traceId, request, talk } = sent(segmentInput, input);
   const user = await requireUser(`/traces/${traceId}`);
   return renderSegment(user.id, traceId, request, talk);
 }
 
 /** Renders the body of a fold that was not on the page. Read-only. @returns undefined where there is none (any more) */
 export async function loadBody(input: z.input<typeof bodyInput>): Promise<string | undefined> {
-  const { traceId, ...body } = bodyInput.parse(input);
+  const { traceId, ...body } = sent(bodyInput, input);
   const user = await requireUser(`/traces/${traceId}`);
   return drawBody(toOwner(user.id, traceId), body);
 }

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { limits } from "#lib/limits";
+import { sent } from "../../../../components/form-guard";
 import { drawBody } from "../segments/render";
 import { bodyRequest } from "../segments/request";
 import { toStranger } from "./stranger";
@@ -14,7 +15,7 @@ export async function loadPreviewBody(
   given: z.input<typeof sharing>,
   input: z.input<typeof bodyRequest>,
 ): Promise<string | undefined> {
-  const { traceId, ...shown } = sharing.parse(given);
+  const { traceId, ...shown } = sent(sharing, given);
   const user = await requireUser(`/traces/${traceId}/share`);
-  return drawBody(toStranger(user.id, traceId, shown), bodyRequest.parse(input));
+  return drawBody(toStranger(user.id, traceId, shown), sent(bodyRequest, input));
 }

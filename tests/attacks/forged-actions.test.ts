@@ -1,0 +1,82 @@
+// Every action of the application's forms and scripts, called with what no page of it sends.
+import { readFile } from "node:fs/promises";
+import { beforeAll, describe, expect, test } from "vitest";
+import { sessionCookie } from "../api/client.ts";
+import { makeUser, provideServer } from "../support/server.ts";
+
+const server = await provideServer({ worker: false });
+beforeAll(async () => {
+  await makeUser();
+});
+
+type Action = { id: string; name: string; page: string };
+
+/**
+ * The actions of the build, each with a page that has it. Not those written inside a page: what they need of it is encrypted in
+ * their first argument, and where that is missing Next itself answers 500.
+ */
+async function readActions(): Promise<Action[]> {
+  const { node } = JSON.parse(await readFile(".next/server/server-reference-manifest.json", "utf8"));
+  return Object.entries<{ workers: object; filename: string; exportedName: string }>(node).flatMap(
+    ([id, { workers, filename, exportedName }]) => {
+      if (exportedName.startsWith("$$")) return [];
+      const [worker = ""] = Object.keys(workers);
+      const page = worker
+        .replace(/^app/, "")
+        .replace(/\/page$/, "")
+        .replace(/\/\([^/]+\)/g, "")
+        .replace(/\[[^\]]+\]/g, "00000000-0000-4000-8000-000000000000");
+      return [{ id, name: `${exportedName} of ${filename}`, page: page || "/" }];
+    },
+  );
+}
+
+type Body = { sent: string; body: BodyInit; type?: string };
+
+/** Arguments of actions that scripts call, as React writes them. */
+const values = ["[]", "[null]", "[{}]", `["x"]`, "[[]]", "[[1],{}]", `[{},"x",3]`, `["x",{}]`].map(
+  (text): Body => ({ sent: text, body: text, type: "text/plain;charset=UTF-8" }),
+);
+
+/** A form whose fields are no ids and no JSON: some actions take it alone, others after the state that they returned last. */
+const forms = [`["$K1"]`, `[{},"$K1"]`].map((text): Body => {
+  const form = new FormData();
+  for (const field of ["selection", "given", "id", "traceId", "mark"]) form.set(`_1_${field}`, "{");
+  form.set("0", text);
+  return { sent: text, body: form };
+});
+
+const takesValues = ({ name }: Action) => /^(load|markSessions|tagSessions)/.test(name);
+
+async function answer({ id, page }: Action, { body, type }: Body): Promise<number> {
+  const headers = {
+    Cookie: await sessionCookie(server),
+    Origin: server.url,
+    "Next-Action": id,
+    Accept: "text/x-component",
+    ...(type && { "Content-Type": type }),
+  };
+  const response = await fetch(server.url + page, { method: "POST", headers, body, redirect: "manual" });
+  await response.text();
+  return response.status;
+}
+
+const actions = await readActions();
+
+describe("a forged call", () => {
+  test("is tried of every action", () => {
+    expect(actions.length).toBeGreaterThan(40);
+  });
+
+  test.each(actions.filter(takesValues))("of $name is answered without a failure", async (action) => {
+    for (const body of values) expect(await answer(action, body), body.sent).toBeLessThan(500);
+  });
+
+  test.each(actions.filter((action) => !takesValues(action)))(
+    "of $name is answered without a failure",
+    async (action) => {
+      const [alone = 0, afterState = 0] = await Promise.all(forms.map((body) => answer(action, body)));
+      expect(Math.min(alone, afterState)).toBeLessThan(500);
+    },
+  );
+});
