@@ -2,9 +2,9 @@ import "server-only";
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 import { APIError } from "better-auth/api";
 import { hashPassword as hashEarlier, verifyPassword as verifyEarlier } from "better-auth/crypto";
-import { isUpgrading } from "#lib/auth/sql";
 import { FairQueue } from "#lib/concurrency/fair-queue";
 import { requestAddress } from "#lib/current-request";
+import { isUpgrading } from "#lib/db/sql/upgrading";
 import { SpoorError } from "#lib/errors";
 import { siteOf } from "#lib/http/address";
 import { limits } from "#lib/limits";
@@ -86,7 +86,7 @@ export const hashPassword = (password: string): Promise<string> => inTurn(() => 
 
 /** As `hashPassword`, in the form of the release before for as long as its webs may have to read it. */
 export async function hashForNow(password: string): Promise<string> {
-  if (!(await isUpgrading())) return hashPassword(password);
+  if (!(await isUpgrading("passwords"))) return hashPassword(password);
   return inTurn(() => inFullTime(password, () => hashEarlier(password)));
 }
 

@@ -1,5 +1,5 @@
 import "server-only";
-import { type Db, pool, type Queryable, type Settings, transaction } from "#lib/db/client";
+import { type Db, type Queryable, type Settings, transaction } from "#lib/db/client";
 import type { User } from "#lib/generated/prisma/client";
 
 /**
@@ -40,24 +40,8 @@ export async function holdUsers(tx: Queryable, userIds: string[], wait: boolean)
   return new Set(rows.map(({ id }) => id));
 }
 
-/** A migration of the release since which passwords have today's hashes. */
-const newHashesSince = "20261122160000_account_deletion";
-
-/**
- * Whether webs of the release before may still serve beside this one, which do not know today's hashes: for a day after its
- * schema was migrated, where there were accounts then. SQL: the record of migrations is not Prisma's.
- */
-export async function isUpgrading(): Promise<boolean> {
-  const { rows } = await pool().query<{ isOver: boolean }>(
-    `select finished_at < now() - interval '1 day' or not exists (select 1 from "user" where created_at < finished_at) as "isOver"
-     from _prisma_migrations where migration_name = $1 and finished_at is not null`,
-    [newHashesSince],
-  );
-  return !rows[0]?.isOver;
-}
-
 /** What is deleted of a user in one transaction: about a tenth of a second's work, or one long session. */
-const batch = { jobs: 50, rows: 5000 };
+const batch = { jobs: 50, rows: 5000, packs: 100 };
 
 /**
  * The tables of a user's rows but for uploads and their jobs, with a column by which they are deleted in batches: all rows of
@@ -65,6 +49,7 @@ const batch = { jobs: 50, rows: 5000 };
  */
 const inBatches = [
   ["message", "trace_id"],
+  ["message_pack", "trace_id"],
   ["search_document", "trace_id"],
   ["search_bucket", "block_id"],
   ["search_block", "id"],
@@ -112,7 +97,7 @@ export function deleteSome(userId: string, settings?: Settings): Promise<boolean
       const { rowCount } = await tx.query(
         `delete from ${table} where user_id = $1 and ${column} in (
            select ${column} from ${table} where user_id = $1 order by ${column} limit $2)`,
-        [userId, batch.rows],
+        [userId, table === "message_pack" ? batch.packs : batch.rows],
       );
       if (rowCount) return true;
     }

@@ -4,6 +4,7 @@ export const tenantTables = [
   "upload",
   "trace",
   "message",
+  "message_pack",
   "trace_usage",
   "usage_facets",
   "message_usage",

@@ -51,6 +51,7 @@ const byHand = [
   "constraint device_login_status_check",
   "constraint ingest_job_status_check",
   "constraint user_role_check",
+  "external message_pack.body",
   "external search_bucket.postings",
   "external upload.body",
   "external upload.manifest",
