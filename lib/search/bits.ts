@@ -1,5 +1,5 @@
 // Sets of slots: one bit for each document of a block.
-import { maxDocuments } from "#lib/search/block";
+import { maxDocuments } from "#lib/search/posting";
 
 /** The size of a set of one block's slots, in bytes. */
 export const maxSlots = maxDocuments / 8;

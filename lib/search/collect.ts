@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { maxDocuments, type Postings, postingOf, sort } from "#lib/search/block";
+import { maxDocuments, type Postings, postingOf, sort } from "#lib/search/posting";
 import { type Described, describe, type Spoken } from "#lib/search/speaker";
 import { beginScan, composed, type Field, inField, scanTerms, termOfFact, type Visit } from "#lib/search/terms";
 import { Vocabulary } from "#lib/search/vocabulary";

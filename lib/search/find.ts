@@ -2,9 +2,10 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { prisma } from "#lib/db/client";
 import { countSlots, hasBit, maxSlots, orInto, setBit, slotsWith } from "#lib/search/bits";
-import { type Bucket, bucketOf, maxDocuments, slotsOf } from "#lib/search/block";
+import { type Bucket, bucketOf, slotsOf } from "#lib/search/block";
 import { type Expanded, expand } from "#lib/search/expand";
 import { keepSlots, keyOfBlock, knownSlots } from "#lib/search/known-slots";
+import { maxDocuments } from "#lib/search/posting";
 import type { Group, Query } from "#lib/search/query";
 import { type BlockHead, type HitBits, readBlockHeads, readBuckets, readParts } from "#lib/search/sql/read";
 import type { Unit } from "#lib/search/unit";
@@ -57,6 +58,9 @@ export type Matched = {
 /** The slots of terms in one block. */
 export type Terms = Map<number, Uint16Array>;
 
+/** A term to be read of the block at a place. */
+type Missing = { key: string; place: number; term: number; bucket: number };
+
 /** Reads the slots of terms in each block: `termsOf` says which ones of the block at a place. */
 export async function readTerms(
   tx: PoolClient,
@@ -66,21 +70,21 @@ export async function readTerms(
 ): Promise<Terms[]> {
   const read: Terms[] = heads.map(() => new Map());
   const ofTerms = new Map<number, ReturnType<typeof knownSlots>>();
-  const missing: { id: string; key: string; place: number; bits: number; term: number; bucket: number }[] = [];
+  const missing: (Pick<BlockHead, "id" | "bits" | "version"> & Missing)[] = [];
   for (const [place, head] of heads.entries()) {
-    const [{ id, bits }, key] = [head, keyOfBlock(head)];
+    const [{ id, bits, version }, key] = [head, keyOfBlock(head)];
     for (const term of new Set(termsOf(place))) {
       if (!ofTerms.has(term)) ofTerms.set(term, knownSlots(userId, term));
       const known = ofTerms.get(term)?.get(key);
       if (known) read[place]?.set(term, known);
-      else missing.push({ id, key, place, bits, term, bucket: bucketOf(term, bits) });
+      else missing.push({ id, bits, version, key, place, term, bucket: bucketOf(term, bits) });
     }
   }
   if (missing.length === 0) return read;
   const buckets = await readBuckets(tx, userId, missing);
   const found = new Map<number, Map<string, Uint16Array>>();
-  for (const [at, { key, place, term, bits }] of missing.entries()) {
-    const slots = slotsOf(term, buckets[at] as Bucket, bits);
+  for (const [at, { key, place, term, bits, version }] of missing.entries()) {
+    const slots = slotsOf(term, buckets[at] as Bucket, bits, version);
     read[place]?.set(term, slots);
     const ofBlocks = found.get(term) ?? new Map<string, Uint16Array>();
     found.set(term, ofBlocks.set(key, slots));

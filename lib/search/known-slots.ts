@@ -10,9 +10,10 @@ type OfBlocks = Map<string, Uint16Array>;
 
 /**
  * A block is written without waiting for the disk: after a crash of PostgreSQL its id may be given to another one, which has other
- * sums.
+ * sums, or another version.
  */
-export const keyOfBlock = ({ id, documents, postings }: BlockHead): string => `${id} ${documents} ${postings}`;
+export const keyOfBlock = ({ id, documents, postings, version }: BlockHead): string =>
+  `${id} ${documents} ${postings} ${version}`;
 
 /** A word that all of 50,000 sessions have takes 100 kB. */
 const maxBytes = 16 * 1024 * 1024;

@@ -1,16 +1,8 @@
 // Merges many small blocks into one, as in a log-structured merge tree, so that a search reads few.
 import "server-only";
 import type { PoolClient } from "pg";
-import {
-  type Bucket,
-  bucketBits,
-  encode,
-  forEachPosting,
-  maxDocuments,
-  type Postings,
-  postingOf,
-  sort,
-} from "#lib/search/block";
+import { type Bucket, bucketBits, contentOf, contentVersion, encode, forEachPosting } from "#lib/search/block";
+import { maxDocuments, type Postings, postingOf, sort } from "#lib/search/posting";
 import {
   type Moved,
   moveDocuments,
@@ -19,7 +11,7 @@ import {
   readSmallBlocks,
   readWordBuckets,
 } from "#lib/search/sql/merge";
-import { type Block, deleteBlocks, writeBlock } from "#lib/search/sql/write";
+import { type Block, deleteBlocks, versionToWrite, writeBlock } from "#lib/search/sql/write";
 import { decodeWords, Vocabulary } from "#lib/search/vocabulary";
 
 /** From where on merges leave a block alone. One that they make has at most twice that. */
@@ -55,7 +47,7 @@ export async function mergeAlike(
 ): Promise<number> {
   const small = await readSmallBlocks(tx, userId, full);
   const alike = ({ postings, version }: Block) =>
-    `${version} ${Math.floor(Math.log2(postings + 1) / Math.log2(least))}`;
+    `${contentOf(version)} ${Math.floor(Math.log2(postings + 1) / Math.log2(least))}`;
   const bySize = [...Map.groupBy(small, alike).values()];
   const blocks = bySize.find(({ length }) => length >= least);
   if (!blocks) return 0;
@@ -79,7 +71,10 @@ function withinOne(blocks: Block[], full: Full): Block[] {
   });
 }
 
-/** Rewrites blocks as one, without the postings of traces that were deleted or indexed again since. */
+/**
+ * Rewrites blocks of one content as one in today's layout, without the postings of traces that were deleted or indexed again since. What an
+ * earlier version indexed keeps its version, and so its layout.
+ */
 export async function rewriteBlocks(
   tx: PoolClient,
   userId: string,
@@ -88,8 +83,9 @@ export async function rewriteBlocks(
 ): Promise<void> {
   const moved = await readLiveDocuments(tx, userId, blockIds(blocks));
   if (moved.length > 0) {
-    const { buckets, ...head } = await mergePostings(tx, userId, blocks, { moved, proceed });
-    const version = Math.min(...blocks.map((block) => block.version));
+    const former = Math.min(...blocks.map(({ version }) => version));
+    const version = former < contentVersion ? former : await versionToWrite(tx);
+    const { buckets, ...head } = await mergePostings(tx, userId, blocks, { moved, version, proceed });
     const age = String(Math.max(...blocks.map(ageOf)));
     const id = await writeBlock(tx, userId, { ...head, version, age, documents: moved.length }, buckets);
     await moveDocuments(tx, userId, id, moved);
@@ -104,7 +100,7 @@ async function mergePostings(
   tx: PoolClient,
   userId: string,
   blocks: Block[],
-  { moved, proceed }: { moved: Moved[]; proceed: () => Promise<void> },
+  { moved, version, proceed }: { moved: Moved[]; version: number; proceed: () => Promise<void> },
 ): Promise<{ bits: number; postings: number; buckets: Bucket[] }> {
   const newSlots = new Map(blocks.map(({ id }) => [id, new Map<number, number>()]));
   for (const [newSlot, { blockId, slot }] of moved.entries()) newSlots.get(blockId)?.set(slot, newSlot);
@@ -121,7 +117,7 @@ async function mergePostings(
     const rows = await readBucketSlice(tx, userId, blocks, { n, bits: slice });
     const sorted = sortMoved(rows, blocks, newSlots);
     postings += sorted.length;
-    buckets.push(...encode(sorted, bits));
+    buckets.push(...encode(sorted, bits, version));
     countTerms(sorted, vocabulary);
   }
   buckets.push(...vocabulary.encode(bits));
@@ -148,16 +144,24 @@ function sortMoved(
   blocks: Block[],
   newSlots: Map<string, Map<number, number>>,
 ): Postings {
-  const bitsOf = new Map(blocks.map(({ id, bits }) => [id, bits]));
-  // A posting takes at least one byte.
-  const postings = new Float64Array(rows.reduce((sum, row) => sum + row.postings.length, 0));
+  const headOf = new Map(blocks.map((block) => [block.id, block]));
+  let postings = new Float64Array(rows.reduce((sum, row) => sum + row.postings.length, 0));
   let count = 0;
   for (const row of rows) {
-    const slots = newSlots.get(row.blockId);
-    forEachPosting(row, bitsOf.get(row.blockId) ?? 0, (term, slot) => {
+    const [{ bits, version }, slots] = [headOf.get(row.blockId) as Block, newSlots.get(row.blockId)];
+    forEachPosting(row, bits, version, (term, slot) => {
       const newSlot = slots?.get(slot);
-      if (newSlot !== undefined) postings[count++] = postingOf(term, newSlot);
+      if (newSlot === undefined) return;
+      // Postings of a word that is everywhere take a bit each.
+      if (count === postings.length) postings = copied(postings, 2 * count);
+      postings[count++] = postingOf(term, newSlot);
     });
   }
   return sort(postings.subarray(0, count));
+}
+
+function copied(postings: Postings, length: number): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(length);
+  larger.set(postings);
+  return larger;
 }

@@ -3,8 +3,8 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { countSlots, forEachSlot, hasBit, maxSlots, setBit, slotsDown, slotsWith } from "#lib/search/bits";
-import { maxDocuments } from "#lib/search/block";
 import { type Match, type Matched, readTerms, type Terms } from "#lib/search/find";
+import { maxDocuments } from "#lib/search/posting";
 import { isFact, type Query } from "#lib/search/query";
 import { forEachTerm, inField } from "#lib/search/terms";
 import type { Unit } from "#lib/search/unit";

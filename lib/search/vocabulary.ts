@@ -13,7 +13,7 @@ const allKeyBits = keyBits.first + keyBits.next;
 /** A word as it was first seen, and about how many documents have it. */
 export type Word = { word: string; documents: number };
 
-/** How many bits of a word's key say its bucket, in a block with so many bits for its terms: some sixty words each. */
+/** How many bits of a word's key say its bucket, in a block with so many bits for its terms: some sixty to 120 words each. */
 export const wordBits = (bits: number) => Math.max(0, Math.min(allKeyBits, bits - 2));
 
 const letters = { min: 3, max: 48 };

@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
-import { bucketBits, bucketOf, encode, forEachPosting, postingOf, slotsOf, sort } from "#lib/search/block";
+import { describe, expect, test } from "vitest";
+import { bucketBits, bucketOf, encode, forEachPosting, slotsOf } from "#lib/search/block";
 import { Collector, type Draft } from "#lib/search/collect";
+import { postingOf, sort } from "#lib/search/posting";
 import { forEachTerm } from "#lib/search/terms";
 
 /** Numbers that look like terms; the same at every call. */
@@ -12,25 +13,29 @@ function* someTerms(count: number): Generator<number> {
   }
 }
 
-test.each([1, 300, 20_000])("a block of %i terms gives back what was put into it", (count) => {
-  const terms = [...someTerms(count)];
-  const given = terms.flatMap((term, n) => [postingOf(term, n % 4095), postingOf(term, 4095)]);
-  const sorted = sort(Float64Array.from(given));
-  expect([...sorted]).toEqual(given.toSorted((a, b) => a - b));
-  const bits = bucketBits(sorted.length);
-  const buckets = encode(sorted, bits);
-  const read: number[] = [];
-  for (const bucket of buckets) forEachPosting(bucket, bits, (term, slot) => read.push(postingOf(term, slot)));
-  expect(read).toEqual([...sorted]);
-  for (const [n, term] of terms.entries()) {
-    const bucket = buckets.find((one) => one.bucket === bucketOf(term, bits));
-    expect(bucket && [...slotsOf(term, bucket, bits)]).toEqual([n % 4095, 4095]);
-  }
-});
+describe.each([2, 3])("of version %i", (version) => {
+  test.each([1, 300, 20_000])("a block of %i terms gives back what was put into it", (count) => {
+    const terms = [...someTerms(count)];
+    const given = terms.flatMap((term, n) => [postingOf(term, n % 4095), postingOf(term, 4095)]);
+    const sorted = sort(Float64Array.from(given));
+    expect([...sorted]).toEqual(given.toSorted((a, b) => a - b));
+    const bits = bucketBits(sorted.length);
+    const buckets = encode(sorted, bits, version);
+    const read: number[] = [];
+    for (const bucket of buckets)
+      forEachPosting(bucket, bits, version, (term, slot) => read.push(postingOf(term, slot)));
+    expect(read).toEqual([...sorted]);
+    for (const [n, term] of terms.entries()) {
+      const bucket = buckets.find((one) => one.bucket === bucketOf(term, bits));
+      expect(bucket && [...slotsOf(term, bucket, bits, version)]).toEqual([n % 4095, 4095]);
+    }
+  });
 
-test("a term that is not in its bucket has no slots", () => {
-  const [bucket] = encode(Float64Array.of(postingOf(5, 1), postingOf(9, 2)), 0);
-  expect(bucket && [4, 5, 6, 9, 10].map((term) => [...slotsOf(term, bucket, 0)])).toEqual([[], [1], [], [2], []]);
+  test("a term that is not in its bucket has no slots", () => {
+    const [bucket] = encode(Float64Array.of(postingOf(5, 1), postingOf(9, 2)), 0, version);
+    const found = [4, 5, 6, 9, 10].map((term) => bucket && [...slotsOf(term, bucket, 0, version)]);
+    expect(found).toEqual([[], [1], [], [2], []]);
+  });
 });
 
 /** A collector, and what it gave so far. */

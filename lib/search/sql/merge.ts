@@ -2,7 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import type { Queryable } from "#lib/db/client";
-import { type Bucket, blockVersion } from "#lib/search/block";
+import { type Bucket, contentVersion, layoutVersion } from "#lib/search/block";
 import { type Block, blockColumns } from "#lib/search/sql/write";
 import { firstWordBucket } from "#lib/search/vocabulary";
 
@@ -35,10 +35,29 @@ export async function findUserToCompact(
 ): Promise<{ userId: string } | undefined> {
   const { rows } = await db.query<{ userId: string }>(
     `select user_id as "userId" from search_block where postings < $1 and documents < $2 and user_id <> all($4::uuid[])
-     group by user_id, version, floor(log($3::numeric, postings + 1)) having count(*) >= $3::int limit 1`,
-    [postings, documents, least, except],
+     group by user_id, least(version, $5), floor(log($3::numeric, postings + 1)) having count(*) >= $3::int limit 1`,
+    [postings, documents, least, except, contentVersion],
   );
   return rows[0];
+}
+
+/**
+ * A block that is to be rewritten in today's layout, of a user but for some; what it holds is what blocks hold today. SQL: by the users of
+ * all blocks.
+ */
+export async function findFormerLayout(
+  db: Queryable,
+  except: string[] = [],
+): Promise<{ userId: string; block: Block } | undefined> {
+  const { rows } = await db.query<Block & { userId: string }>(
+    `select user_id as "userId", ${blockColumns} from search_block
+     where version >= $1 and version < $2 and user_id <> all($3::uuid[]) limit 1`,
+    [contentVersion, layoutVersion, except],
+  );
+  const [found] = rows;
+  if (!found) return undefined;
+  const { userId, ...block } = found;
+  return { userId, block };
 }
 
 /** A document's former place, in the order of its new slots. */
@@ -110,7 +129,7 @@ export async function markOutdated(db: Queryable): Promise<boolean> {
     `select user_id as "userId", id from search_block block where version < $1 and exists (
        select 1 from search_document join trace on trace.user_id = search_document.user_id and trace.id = trace_id
        where search_document.user_id = block.user_id and block_id = block.id and deleted_at is null) limit 1`,
-    [blockVersion],
+    [contentVersion],
   );
   const [block] = rows;
   if (!block) return false;

@@ -3,18 +3,19 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma, type SearchBlock, type SearchDocument } from "#lib/generated/prisma/client";
-import { type Bucket, maxDocuments } from "#lib/search/block";
+import type { Bucket } from "#lib/search/block";
+import { maxDocuments } from "#lib/search/posting";
 
 /** Which documents were found: for each of `blockIds`, in their order, one bit of `slots` for each of its 4,096 slots. */
 export type HitBits = { blockIds: string[]; slots: Buffer };
 
 /** A block as a search needs it. Its id and its age (lib/search/sql/write.ts) are bigints, which `pg` gives as text. */
-export type BlockHead = Pick<SearchBlock, "bits" | "documents" | "postings"> & { id: string; age: string };
+export type BlockHead = Pick<SearchBlock, "bits" | "documents" | "postings" | "version"> & { id: string; age: string };
 
 /** A user's blocks. */
 export async function readBlockHeads(tx: PoolClient, userId: string): Promise<BlockHead[]> {
   const { rows } = await tx.query<BlockHead>(
-    Prisma.sql`select id, bits, documents, postings, coalesce(latest_id, id) as age from search_block where user_id = ${userId}`,
+    Prisma.sql`select id, bits, documents, postings, version, coalesce(latest_id, id) as age from search_block where user_id = ${userId}`,
   );
   return rows;
 }
@@ -67,13 +68,31 @@ export function isHit({ blockIds, slots }: HitBits): Prisma.Sql {
   return Prisma.sql`get_bit(${slots}::bytea, (${block})::bigint * ${Prisma.raw(`${maxDocuments}`)} + search_document.slot) = 1`;
 }
 
-/** The messages of the first documents of the trace `wanted.id` that are hits; all its hits where `max` is null. */
-function messagesOfHits(userId: string, hits: HitBits, max: number | null): Prisma.Sql {
+/** The first documents of the trace `wanted.id` that are hits, from one position up to but without another. */
+function documentsOfHits(userId: string, hits: HitBits, max: number | null): Prisma.Sql {
   return Prisma.sql`(
       select first_position, coalesce(next_position::bigint, ${afterAll}) as next_position
       from (select *, lead(first_position) over (order by first_position) as next_position
         from search_document where user_id = ${userId} and trace_id = wanted.id) as search_document
-      where ${isHit(hits)} order by first_position limit ${max}::int) as document
+      where ${isHit(hits)} order by first_position limit ${max}::int) as document`;
+}
+
+/** The positions of the first documents of traces that are hits. */
+export async function readHitRanges(
+  tx: PoolClient,
+  userId: string,
+  traceIds: string[],
+  { hits, maxDocuments }: { hits: HitBits; maxDocuments: number | null },
+): Promise<{ traceId: string; from: number; to: number }[]> {
+  const { rows } = await tx.query<{ traceId: string; from: number; to: number }>(Prisma.sql`
+    select wanted.id as "traceId", first_position as "from", next_position::float8 as "to"
+    from unnest(${traceIds}::uuid[]) as wanted (id) cross join lateral ${documentsOfHits(userId, hits, maxDocuments)}`);
+  return rows;
+}
+
+/** The messages of the first documents of the trace `wanted.id` that are hits; all its hits where `max` is null. */
+function messagesOfHits(userId: string, hits: HitBits, max: number | null): Prisma.Sql {
+  return Prisma.sql`${documentsOfHits(userId, hits, max)}
     cross join lateral (select * from message where user_id = ${userId} and trace_id = wanted.id
       and position >= first_position and position < next_position) as message`;
 }
@@ -95,7 +114,7 @@ export type Candidate = Pick<Text, "traceId" | "role" | "metadata"> & {
  * How many characters of messages and their metadata before a message, in its own trace, keep it from being read: the texts of a page of
  * fifty traces stay below 30 million, however long its messages are.
  */
-const maxCharactersBefore = 2 ** 19;
+export const maxCharactersBefore = 2 ** 19;
 
 /** The characters of the messages before a `found` row. */
 const charactersBefore = Prisma.raw(`coalesce(sum(length(content) + coalesce(length(metadata::text), 0))
