@@ -2,6 +2,7 @@ import "#lib/messages";
 import { z } from "zod";
 import { EnvError } from "#lib/errors";
 import { encryptionVariables } from "#lib/variables/encryption";
+import { keepingVariables } from "#lib/variables/keeping";
 import {
   httpUrl,
   isProxy,
@@ -115,11 +116,7 @@ const variables = {
       allowed: "0 or more",
     },
   ),
-  UPLOAD_RETENTION_DAYS: wholeNumber(
-    7,
-    [0, 3650],
-    "days for which the raw uploads of succeeded jobs are kept; those of failed jobs are kept for 30 days",
-  ),
+  ...keepingVariables,
   ...storeVariables,
   ...priceVariables,
   WORKER_CONCURRENCY: wholeNumber(2, [1, 16], "uploads that a worker, or a call of `/api/cron`, processes at a time"),

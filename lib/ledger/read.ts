@@ -1,6 +1,7 @@
 import "server-only";
 import { setImmediate } from "node:timers/promises";
 import type { PoolClient } from "pg";
+import { readPacked } from "#lib/ledger/packed";
 import type { LedgerMessage, LedgerPart, LedgerTrace, Reading } from "#lib/ledger/part";
 import type { DueTrace } from "#lib/ledger/sql/due";
 import { readFrom, readWhole } from "#lib/ledger/sql/messages";
@@ -61,7 +62,16 @@ export async function readTracesInto(
 }
 
 async function readPages(tx: PoolClient, userId: string, reader: Reader, pause: () => Promise<void> | undefined) {
-  const { trace, from } = reader.wanted;
+  const { trace, from, due } = reader.wanted;
+  if (due.isPacked) {
+    let isThere = false;
+    for await (const message of readPacked(tx, userId, trace.id)) {
+      isThere = true;
+      reader.see(message);
+      await pause();
+    }
+    if (isThere) return; // else its rows are too large to be packed
+  }
   for (let next = from; ; ) {
     const messages = await readFrom(tx, userId, trace.id, next, page);
     for (const message of messages) {
@@ -74,8 +84,8 @@ async function readPages(tx: PoolClient, userId: string, reader: Reader, pause: 
   }
 }
 
-const isSmall = ({ due: { messageCount, storedBytes }, from }: Wanted) =>
-  from === 0 && messageCount <= page.rows && storedBytes !== null && storedBytes <= page.bytes;
+const isSmall = ({ due: { isPacked, messageCount, storedBytes }, from }: Wanted) =>
+  from === 0 && !isPacked && messageCount <= page.rows && storedBytes !== null && storedBytes <= page.bytes;
 
 /** Small traces together, as many as a page holds, and each other one alone. */
 function groupsOf(wanted: Wanted[]): Wanted[][] {

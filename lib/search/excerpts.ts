@@ -4,6 +4,7 @@ import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { isOverload } from "#lib/errors";
 import { type Matched, matchBlocks } from "#lib/search/find";
+import { readPackedTexts } from "#lib/search/packed";
 import { bestParts } from "#lib/search/parts";
 import { makePause } from "#lib/search/pause";
 import { isSaidBy } from "#lib/search/phrases";
@@ -101,7 +102,10 @@ async function readMatches(
     : undefined;
   const telling = tellingUnits(query.units, weights && weightsOfUnits(query, weights));
   const word = longestWord(telling);
-  return readTexts(tx, userId, traceIds, patternOf(telling), { ...bounds, word }, within);
+  return [
+    ...(await readTexts(tx, userId, traceIds, patternOf(telling), { ...bounds, word }, within)),
+    ...(await readPackedTexts(tx, userId, traceIds, telling, { ...bounds, word }, within)),
+  ];
 }
 
 /** How much of the weight of a query's words its rarest ones have by which messages are read: the others are nearly everywhere. */

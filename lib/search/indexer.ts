@@ -3,10 +3,13 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
 import { freeSpace } from "#lib/db/sql/vacuum";
-import { blockVersion, bucketBits, bytesPerPosting, encode } from "#lib/search/block";
+import { messagesIn } from "#lib/packs/format";
+import { headsOf, readPacks } from "#lib/packs/read";
+import { bucketBits, bytesPerPosting, encode } from "#lib/search/block";
 import { Collector, type Document, type Draft } from "#lib/search/collect";
 import { holdNext } from "#lib/search/hold";
 import { type Load, mergeBlocks } from "#lib/search/merge";
+import { indexedOf } from "#lib/search/packed";
 import { makePause } from "#lib/search/pause";
 import {
   deleteOutdatedBlocks,
@@ -16,6 +19,7 @@ import {
   readWaiting,
   replaceDocuments,
   type Size,
+  versionToWrite,
   type Waiting,
   withIndexLock,
   writeBlock,
@@ -87,8 +91,9 @@ type Found = NonNullable<Awaited<ReturnType<typeof readWaiting>>>;
 async function indexWaiting(tx: PoolClient, waiting: Found, batch: Batch, yieldToJobs: Yield) {
   const { userId } = waiting;
   const documents: (Document & { blockId: string })[] = [];
+  const version = await versionToWrite(tx);
   const write = async (draft: Draft) => {
-    const blockId = await writeDraft(tx, userId, draft);
+    const blockId = await writeDraft(tx, userId, version, draft);
     documents.push(...draft.documents.map((document) => ({ ...document, blockId })));
   };
   const traces = await collect(tx, userId, upTo(waiting.traces, batch.messages, messagesOf), {
@@ -107,10 +112,15 @@ async function indexWaiting(tx: PoolClient, waiting: Found, batch: Batch, yieldT
   return { userId, count: traces.length, deletedPostings: await deleteOutdatedBlocks(tx, userId) };
 }
 
-function writeDraft(tx: PoolClient, userId: string, { postings, documents, vocabulary }: Draft): Promise<string> {
+function writeDraft(
+  tx: PoolClient,
+  userId: string,
+  version: number,
+  { postings, documents, vocabulary }: Draft,
+): Promise<string> {
   const bits = bucketBits(postings.length);
-  const head = { bits, documents: documents.length, postings: postings.length, version: blockVersion };
-  return writeBlock(tx, userId, head, [...encode(postings, bits), ...vocabulary.encode(bits)]);
+  const head = { bits, documents: documents.length, postings: postings.length, version };
+  return writeBlock(tx, userId, head, [...encode(postings, bits, version), ...vocabulary.encode(bits)]);
 }
 
 const messagesOf = ({ messageCount }: Waiting) => messageCount;
@@ -132,16 +142,25 @@ async function collect(
   waiting: Waiting[],
   { maxBytes, yieldToJobs, write }: { maxBytes: number; yieldToJobs: Yield; write: (draft: Draft) => Promise<void> },
 ): Promise<Waiting[]> {
-  const sizes = await readSizes(
-    tx,
-    userId,
-    waiting.map(({ id }) => id),
-  );
+  const ids = waiting.map(({ id }) => id);
+  const headsOfAll = await headsOf(tx, userId, ids); // first: a trace that waits may be unpacked meanwhile, and is not packed
+  const sizes = await readSizes(tx, userId, ids);
   const sizesOf = Map.groupBy(sizes, ({ traceId }) => traceId);
-  const bytesOf = ({ id }: Waiting) => (sizesOf.get(id) ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
+  const packs = new Map([...headsOfAll].filter(([id]) => !sizesOf.has(id)));
+  const bytesOf = ({ id }: Waiting) =>
+    [...(sizesOf.get(id) ?? []), ...(packs.get(id) ?? [])].reduce((sum, { bytes }) => sum + bytes, 0);
   const traces = upTo(waiting, maxBytes, bytesOf);
   const collector = new Collector(write, makePause());
-  for (const trace of traces.filter(({ id }) => !sizesOf.has(id))) await begin(collector, trace);
+  for (const trace of traces.filter(({ id }) => !sizesOf.has(id))) {
+    await begin(collector, trace);
+    for await (const { rows } of readPacks(tx, userId, packs.get(trace.id) ?? [])) {
+      await yieldToJobs();
+      for (const message of messagesIn(rows)) {
+        const { position, content, ...said } = indexedOf(message, messageCharacters);
+        await collector.add(trace.id, position, content, said);
+      }
+    }
+  }
   const byId = new Map(traces.map((trace) => [trace.id, trace]));
   let current: string | undefined;
   for (const page of pagesOf(sizes.filter(({ traceId }) => byId.has(traceId)))) {

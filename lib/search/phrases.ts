@@ -3,6 +3,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import type { Hits } from "#lib/search/find";
+import { readPackedCandidates } from "#lib/search/packed";
 import { makePause } from "#lib/search/pause";
 import { type Group, type Query, type Scope, unprovenOf } from "#lib/search/query";
 import { describe } from "#lib/search/speaker";
@@ -26,9 +27,12 @@ export async function keepMatching(
   { all }: { all: boolean },
 ): Promise<string[]> {
   const groups = unprovenOf(query);
-  const pattern = patternOf(groups.flatMap(({ units }) => units));
-  const maxDocuments = all ? null : 1;
-  const rows = await readCandidates(tx, userId, traceIds, hits, pattern, { ...bounds, maxDocuments });
+  const units = groups.flatMap((group) => group.units);
+  const read = { ...bounds, maxDocuments: all ? null : 1 };
+  const rows = [
+    ...(await readCandidates(tx, userId, traceIds, hits, patternOf(units), read)),
+    ...(await readPackedCandidates(tx, userId, traceIds, hits, units, read)),
+  ];
   const texts = Map.groupBy(rows, ({ traceId }) => traceId);
   const pause = makePause();
   const matching: string[] = [];

@@ -5,7 +5,7 @@ import { forOthers } from "#lib/traces/for-others";
 import { type Mask, maskJson, maskPieces } from "#lib/traces/masked";
 import { presentMessage } from "#lib/traces/messages";
 import type { Message } from "#lib/traces/queries";
-import { readBytes, readPage } from "#lib/traces/sql/messages";
+import { readBytes, readPage } from "#lib/traces/stored";
 
 const MiB = 1024 * 1024;
 

@@ -16,6 +16,7 @@ const layers = [
   ["queue", "http"],
   ["observability"],
   ["auth"],
+  ["packs"],
   ["search", "masking"],
   ["device", "ingest", "traces", "findings", "telemetry", "usage", "ledger", "projects"],
   ["mcp"],

@@ -1,4 +1,4 @@
-import { zstdDecompressSync } from "node:zlib";
+import { brotliDecompressSync, zstdDecompressSync } from "node:zlib";
 import { pool } from "#lib/db/client";
 import { forEachPosting } from "#lib/search/block";
 import { forEachTerm } from "#lib/search/terms";
@@ -30,13 +30,15 @@ async function searchTable({ name, bytes }: { name: string; bytes: string[] }, t
   const { rows } = await pool().query<{ row: object }>(`select to_jsonb(t) as row from ${name} t`);
   return rows.flatMap(({ row }) => {
     const hex = bytes.map((column) => (row as Record<string, string | null>)[column]?.slice(2) ?? "");
-    const contents = [JSON.stringify(row), ...hex.map(decode)];
+    const contents = [JSON.stringify(row), ...hex.map(name === "public.message_pack" ? inflate : decode)];
     const shown = Object.fromEntries(Object.entries(row).filter(([column]) => !bytes.includes(column)));
     return texts.some((text) => contents.some((content) => content.includes(text)))
       ? { table: name, row: JSON.stringify(shown) }
       : [];
   });
 }
+
+const inflate = (hex: string) => `${brotliDecompressSync(Buffer.from(hex, "hex"))}`;
 
 function decode(hex: string): string {
   const bytes = Buffer.from(hex, "hex");
@@ -53,13 +55,13 @@ export async function indexedWords(): Promise<string[]> {
 
 /** All terms with a posting anywhere in the search index, of any user. */
 export async function indexedTerms(): Promise<Set<number>> {
-  const { rows } = await pool().query<{ bucket: number; postings: Buffer; bits: number }>(
-    `select bucket, search_bucket.postings, bits from search_bucket
+  const { rows } = await pool().query<{ bucket: number; postings: Buffer; bits: number; version: number }>(
+    `select bucket, search_bucket.postings, bits, version from search_bucket
      join search_block on search_block.user_id = search_bucket.user_id and id = block_id`,
   );
   const terms = new Set<number>();
-  for (const { bits, ...bucket } of rows) {
-    if (bucket.bucket < firstWordBucket) forEachPosting(bucket, bits, (term) => terms.add(term));
+  for (const { bits, version, ...bucket } of rows) {
+    if (bucket.bucket < firstWordBucket) forEachPosting(bucket, bits, version, (term) => terms.add(term));
     else for (const { word } of decodeWords(bucket.postings)) forEachTerm(word, (term) => terms.add(term));
   }
   return terms;

@@ -21,6 +21,7 @@ import { log } from "#lib/log";
 import { Masker, type Policy } from "#lib/masking/masker";
 import { readPolicy } from "#lib/masking/policy";
 import { pingDatabase } from "#lib/observability/sql";
+import { unpack } from "#lib/packs/unpack";
 import { forgetTerms } from "#lib/search/forget";
 
 /** How many traces of a user are masked before their uploads and the index are looked through, once for all of them. */
@@ -113,6 +114,7 @@ function maskTrace(userId: string, traceId: string, policy: Policy): Promise<Sto
     async (tx) => {
       const trace = await lockTrace(tx, userId, traceId);
       if (!trace) return undefined;
+      await unpack(tx, userId, [traceId]);
       const masker = new Masker(policy, trace);
       const messages = await maskMessages(tx, userId, traceId, masker);
       const { source, sourceId, machine, ...texts } = trace;

@@ -22,6 +22,7 @@ import {
 } from "#lib/ingest/process/sql/traces";
 import type { StoredBatch } from "#lib/ingest/process/stored-batch";
 import type { incompleteTrace } from "#lib/ingest/schema";
+import { unpack } from "#lib/packs/unpack";
 
 /** What became of a batch's traces, how many message rows were written, and which traces were created or updated. */
 export type MergeResult = {
@@ -57,8 +58,9 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
   const { whole = [], append = [] } = Object.groupBy(pairs, ({ header }) =>
     header.append === null ? "whole" : "append",
   );
-  const appends = await judgeAppends(tx, batch, append, upload.userId);
   const judged = judge(whole);
+  await unpackStored(tx, [...append, ...judged.changed], upload.userId);
+  const appends = await judgeAppends(tx, batch, append, upload.userId);
   const { unchanged, changed, newer } = await settle(tx, batch, judged.changed, upload.userId);
   // The decoding thread compares the messages while the traces are updated.
   const split = splitChanged(batch, changed);
@@ -92,6 +94,16 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
     deletedBytes,
     writtenTraceIds: [...created.values(), ...[...changed, ...appends.changed].map(({ stored }) => stored.id)],
   };
+}
+
+/** Makes rows of the packs of traces that are compared with messages of the batch, or get some of them. */
+function unpackStored(tx: PoolClient, pairs: Pair[], userId: string): Promise<void> {
+  const packed = pairs.filter(({ stored }) => stored.isPacked && !stored.deleted);
+  return unpack(
+    tx,
+    userId,
+    packed.map(({ stored }) => stored.id),
+  );
 }
 
 /** The traces that could not be appended to, with what is stored of them. */

@@ -2,6 +2,7 @@
 // second (docs/decisions/0015-usage.md).
 import "server-only";
 import type { PoolClient } from "pg";
+import { type PackedTimes, readTimes } from "#lib/ledger/packed";
 import type { LedgerTrace } from "#lib/ledger/part";
 import { dayNumber, withDays } from "#lib/ledger/sql/days";
 import { facetsOf, given, givenValues } from "#lib/ledger/sql/facets";
@@ -25,12 +26,22 @@ export async function findRenamed(tx: PoolClient, userId: string, traces: Ledger
  */
 export async function recount(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<string[]> {
   const before = await forget(tx, userId, ids(traces));
+  const times = await readTimes(tx, userId, ids(traces)); // first: a trace that is due may be unpacked meanwhile, and is not packed
+  const { rows } = await tx.query<{ day: number }>(insertDays, givenValues(userId, traces));
+  const packed = times.traceIds.length > 0 ? await recountPacked(tx, userId, traces, times) : [];
+  return [...before, ...withDays([...rows, ...packed]).map(({ day }) => day)];
+}
+
+/** The same statement, with the messages of packs in place of the table. */
+async function recountPacked(tx: PoolClient, userId: string, traces: LedgerTrace[], times: PackedTimes) {
   const { rows } = await tx.query<{ day: number }>(
-    `insert into trace_usage (user_id, trace_id, day, facets, ${sums}, ${arrays}) ${daysOf(timed, quartersOf)}
-     returning ${dayNumber("day")} as day`,
-    givenValues(userId, traces),
+    `with message as (
+       select $1::uuid as user_id, * from unnest($8::uuid[], $9::int[], $10::int[], $11::timestamptz[])
+         as packed (trace_id, position, token_count, created_at))
+     ${insertDays}`,
+    [...givenValues(userId, traces), times.traceIds, times.positions, times.tokenCounts, times.createdAt],
   );
-  return [...before, ...withDays(rows).map(({ day }) => day)];
+  return rows;
 }
 
 /** Counts the messages at the ends of traces that grew: after as many as are counted, of which none changed. */
@@ -104,7 +115,7 @@ const timed = `
   join trace on trace.user_id = $1::uuid and trace.id = given.id and trace.deleted_at is null
   join message on message.user_id = $1::uuid and message.trace_id = given.id`;
 
-/** The same of the messages that are not counted yet; the latest time before them is that of the last quarter with one. */
+/** The same of the messages that are not counted yet, of traces that are not packed; the latest time before them is that of the last quarter with one. */
 const tails = `
   select tail.trace_id, ${base} as facets, tail.token_count, tail.created_at,
     least(trace.stored_at, coalesce(
@@ -152,3 +163,6 @@ const daysOf = (messages: string, quarters: (messages: string) => string) => `
     array_agg(tokens order by at), array_agg(untimed order by at), array_agg(uncounted order by at)
   from (${quarters(messages)}) as quarters
   group by trace_id, at::date, facets`;
+
+const insertDays = `insert into trace_usage (user_id, trace_id, day, facets, ${sums}, ${arrays}) ${daysOf(timed, quartersOf)}
+  returning ${dayNumber("day")} as day`;

@@ -2,6 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import type { Named, Relation, Relative } from "#lib/ledger/kinship";
+import { readStarts } from "#lib/ledger/packed";
 
 /** A stored trace as far as its parent is concerned. */
 export type StoredRelative = Relative & {
@@ -105,6 +106,10 @@ export async function findStarts(
     [userId, traceIds],
   );
   for (const { id, session, position } of rows) starts.get(id)?.set(session, position);
+  for await (const { id, session, position } of readStarts(tx, userId, traceIds)) {
+    const own = starts.get(id);
+    if (!own?.has(session)) own?.set(session, position);
+  }
   return starts;
 }
 

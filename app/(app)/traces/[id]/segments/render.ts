@@ -1,7 +1,7 @@
 import "server-only";
 import { isWithin, type Range, wholeRange } from "#lib/traces/for-others";
-import { countMessages } from "#lib/traces/messages";
 import { readPlace } from "#lib/traces/place";
+import { countMessages } from "#lib/traces/stored";
 import { readerZone } from "../../../../components/zone";
 import { draw } from "../drawing/draw";
 import type { DrawnSegment } from "../drawing/operations";

@@ -1,0 +1,123 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { operator } from "#lib/auth/audit";
+import { deleteAccount } from "#lib/auth/deletion";
+import { pool } from "#lib/db/client";
+import { setEnv } from "#lib/env";
+import { decide } from "#lib/findings/rulings";
+import { maskStored } from "#lib/ingest/masking/stored";
+import { accountTraces } from "#lib/ledger/account";
+import { packQuiet } from "#lib/packs/pack";
+import { deleteTrace } from "#lib/traces/deletion";
+import { purgeDeleted } from "#lib/traces/purge";
+import { findResidue } from "../support/residue.ts";
+import { makeUser, provideOwner } from "../support/server.ts";
+import { beQuiet, count, idOf, pack } from "./packing.ts";
+import { clearTraces, indexAll, whileUpgrading } from "./searching.ts";
+import { messages, uploadsOf } from "./uploads.ts";
+
+const { userId } = await provideOwner();
+const { accept, run, send, stored } = uploadsOf(userId);
+afterEach(clearTraces);
+
+describe("what is removed of a packed session", () => {
+  test("a masked secret is in no table afterwards", { timeout: 60_000 }, async () => {
+    const likely = "Tr0ub4dorx3zyx9";
+    await send({ sourceId: "ship", messages: messages("nothing", `password: "${likely}"`) });
+    await pack();
+    const { rows } = await pool().query("select kind, mark from finding");
+    expect(rows).toHaveLength(1);
+    await decide(userId, { ...rows[0], verdict: "mask" }, operator);
+    while ((await maskStored(10)) > 0);
+    await pool().query("update ingest_job set finished_at = now() - interval '1 year'");
+    await pool().query("delete from upload");
+    expect(await findResidue([likely])).toEqual([]);
+    expect((await stored("ship"))?.contents[0]).toBe("nothing");
+    expect(await pack()).toBe(1);
+    expect(await findResidue([likely])).toEqual([]);
+  });
+
+  test("a deleted session leaves no pack", async () => {
+    await send({ sourceId: "ship", messages: messages("confidentialword") });
+    await pack();
+    await pool().query("delete from upload");
+    expect((await findResidue(["confidentialword"])).map(({ table }) => table)).toContain("public.message_pack");
+    await deleteTrace(userId, await idOf("ship"), operator);
+    await purgeDeleted(10);
+    expect(await count("message_pack")).toBe(0);
+    expect((await findResidue(["confidentialword"])).map(({ table }) => table)).not.toContain("public.message_pack");
+  });
+
+  test("a deleted account leaves no pack", async () => {
+    const leaving = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
+    await uploadsOf(leaving).send({ sourceId: "theirs", messages: messages("theirs") });
+    expect(await pack()).toBe(1);
+    expect(await count("message_pack")).toBe(1);
+    await deleteAccount(leaving);
+    expect(await count("message_pack")).toBe(0);
+  });
+});
+
+describe("not packed", () => {
+  const isKept = async () => [await packQuiet(10), await count("message_pack")];
+  const prepare = async (content = "one") => {
+    await send({ sourceId: "ship", messages: messages(content) });
+    await accountTraces(100);
+    await indexAll();
+    await beQuiet();
+  };
+
+  test.each([
+    ["a session that was changed in the last days", "stored_at = now() - interval '6 days'"],
+    ["one that the ledger has not read", "ledger_due = true"],
+    ["one that is not indexed", "search_pending = true"],
+    ["one that is deleted", "deleted_at = now()"],
+    ["one of an earlier version, whose size is not known", "stored_bytes = null, messages_bytes = null"],
+  ])("is %s", async (_, change) => {
+    await prepare();
+    await pool().query(`update trace set ${change}`);
+    expect(await isKept()).toEqual([0, 0]);
+  });
+
+  test("is one that is being masked", async () => {
+    await prepare();
+    await pool().query("insert into masking_task (user_id, trace_id) select user_id, id from trace");
+    expect(await isKept()).toEqual([0, 0]);
+    await pool().query("delete from masking_task");
+  });
+
+  test("is anything with PACK_AFTER_DAYS=0, while uploads come, and without time", async () => {
+    await prepare();
+    setEnv({ PACK_AFTER_DAYS: "0" });
+    expect(await isKept()).toEqual([0, 0]);
+    setEnv({ PACK_AFTER_DAYS: "7" });
+    expect([await packQuiet(10, async () => false), await packQuiet(0)]).toEqual([0, 0]);
+    expect(await isKept()).toEqual([1, 1]);
+  });
+
+  test("is anything for a day after an upgrade", async () => {
+    await prepare();
+    await whileUpgrading(async () => expect(await isKept()).toEqual([0, 0]));
+    expect(await isKept()).toEqual([1, 1]);
+  });
+
+  test("is one with a very long message, which is looked at once", { timeout: 60_000 }, async () => {
+    await prepare("x".repeat(8 * 1024 * 1024));
+    expect(await isKept()).toEqual([0, 0]);
+    const { rows } = await pool().query("select packed_at from trace");
+    expect(rows[0].packed_at).not.toBeNull();
+    await run(await accept([{ sourceId: "ship", messages: messages("short"), replace: true }]));
+    expect(await pack()).toBe(1);
+    expect((await stored("ship"))?.contents).toEqual(["short"]);
+  });
+});
+
+test("a pack that is damaged is told, and nothing is made of it", async () => {
+  await send({ sourceId: "ship", messages: messages("one", "two") });
+  await pack();
+  await pool().query("update message_pack set body = overlay(body placing '\\x00'::bytea from 3), bytes = bytes - 1");
+  await expect(stored("ship")).rejects.toThrow();
+  const job = await accept([{ sourceId: "ship", messages: messages("one", "two", "three") }]);
+  await expect(run(job)).rejects.toThrow();
+  expect([await count("message"), await count("message_pack")]).toEqual([0, 1]);
+  await pool().query("delete from ingest_job");
+});
