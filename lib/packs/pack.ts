@@ -35,6 +35,9 @@ const failing = { ms: 3_600_000, traces: 1000 };
 /** Traces at which packing failed in this process, and when each is tried again. */
 const failed = new Map<string, number>();
 
+/** A stopped process must not keep uploads from the trace. */
+const settings = { idle_in_transaction_session_timeout: "30s" } as const;
+
 const noUser = "00000000-0000-0000-0000-000000000000";
 
 /**
@@ -71,7 +74,7 @@ const failedNow = () => [...failed].filter(([, until]) => until > Date.now()).ma
 /** @returns whether it was packed; not where it failed, which is logged */
 async function packOne(userId: string, traceId: string, before: Date): Promise<boolean> {
   try {
-    const bytes = await transaction((tx) => packTrace(tx, userId, traceId, before));
+    const bytes = await transaction((tx) => packTrace(tx, userId, traceId, before), settings);
     if (bytes > 0) await freeSpace("message", bytes);
     return bytes > 0;
   } catch (error) {

@@ -25,7 +25,7 @@ class Writer {
   }
 }
 
-/** Reads variable-length numbers; after the end there are some that are `NaN`, which is in no range. */
+/** Reads variable-length numbers; after the end there are zeros. */
 class Reader {
   private at = 0;
   private readonly bytes: Buffer;

@@ -2,6 +2,7 @@
 // would take longer than looking through them.
 import "server-only";
 import type { PoolClient } from "pg";
+import { requestSignal } from "#lib/current-request";
 import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
 import { messagesIn, type PackedMessage } from "#lib/packs/format";
@@ -13,6 +14,7 @@ import {
   type Candidate,
   type CandidateBounds,
   type HitBits,
+  keepLive,
   maxCharactersBefore,
   readHitRanges,
   type Text,
@@ -38,14 +40,20 @@ export const indexedOf = (message: PackedMessage, maxCharacters: number) => ({
 /** Positions from one up to but without another. */
 type Range = { from: number; to: number };
 
-/** The messages of packs in some ranges, or in all of them, in which a unit is found. */
+/** A longer text counts as one in which something is found, without a look at it: it would keep the process from others for long. */
+const maxScannedBytes = 1024 * 1024;
+
+/** A message in which something is found; `content` is null for one that is too long to be looked through. */
+type FoundMessage = { message: PackedMessage; content: string | null };
+
+/** The messages of packs in some ranges, or in all of them, in which a unit is found. `check` is called before each; it may throw. */
 async function* messagesWith(
   tx: PoolClient,
   userId: string,
-  heads: PackHead[],
-  ranges: Range[] | undefined,
+  { heads, ranges }: { heads: PackHead[]; ranges: Range[] | undefined },
   units: Unit[],
-): AsyncGenerator<{ message: PackedMessage; content: string }> {
+  check: () => void,
+): AsyncGenerator<FoundMessage> {
   const isWanted = ({ position }: { position: number }) =>
     ranges === undefined || ranges.some(({ from, to }) => position >= from && position < to);
   const isNear = ({ firstPosition, lastPosition }: PackHead) =>
@@ -53,12 +61,18 @@ async function* messagesWith(
   const pause = makePause();
   for await (const { rows } of readPacks(tx, userId, heads.filter(isNear))) {
     for (const message of messagesIn(rows)) {
+      check();
       if (!isWanted(message)) continue;
-      const content = `${message.content}`;
-      if (findIn(composed(content), { units }).found > 0) yield { message, content };
+      const content = message.content.length <= maxScannedBytes ? `${message.content}` : null;
+      if (content === null || has(content, units)) yield { message, content };
       await pause();
     }
   }
+}
+
+function has(content: string, units: Unit[]): boolean {
+  const text = composed(content);
+  return units.some((unit) => findIn(text, { units: [unit] }).found > 0);
 }
 
 /** The packs of those of some traces that have any, and which of their positions are hits. */
@@ -68,7 +82,7 @@ async function packedHits(
   traceIds: string[],
   within: { hits: HitBits; maxDocuments: number | null } | undefined,
 ) {
-  const heads = await headsOf(tx, userId, traceIds);
+  const heads = await headsOf(tx, userId, await keepLive(tx, userId, traceIds));
   const packed = traceIds.filter((id) => heads.has(id));
   const ranges =
     within && packed.length > 0
@@ -91,22 +105,33 @@ export async function readPackedCandidates(
   { maxMessages, maxCharacters, maxDocuments }: CandidateBounds,
 ): Promise<Candidate[]> {
   const deadline = performance.now() + limits.reads.statementSeconds * 1000;
+  const signal = requestSignal();
+  const check = () => {
+    signal?.throwIfAborted();
+    if (performance.now() > deadline) throw new SpoorError("overloaded");
+  };
   const candidates: Candidate[] = [];
-  for (const { traceId, heads, ranges } of await packedHits(tx, userId, traceIds, { hits, maxDocuments })) {
+  for (const { traceId, ...packs } of await packedHits(tx, userId, traceIds, { hits, maxDocuments })) {
     let [count, before] = [0, 0];
-    for await (const { message, content } of messagesWith(tx, userId, heads, ranges, units)) {
-      const isRead = content.length <= maxCharacters && before < maxCharactersBefore;
+    for await (const { message, content } of messagesWith(tx, userId, packs, units, check)) {
       const { position, role } = message;
-      const metadata = isRead ? smallMetadata(message) : null;
-      candidates.push({ traceId, position, role, metadata, content: isRead ? content : null });
-      before += content.length + (message.metadata?.length ?? 0);
+      const metadata = smallMetadata(message);
+      const isRead = content !== null && content.length <= maxCharacters && before < maxCharactersBefore;
+      candidates.push({
+        ...{ traceId, position, role },
+        ...(isRead ? { metadata, content } : { metadata: null, content: null }),
+      });
+      before += charactersOf(message, content, metadata);
       count += 1;
       if (count === maxMessages) break;
-      if (performance.now() > deadline) throw new SpoorError("overloaded");
     }
   }
   return candidates;
 }
+
+/** As `charactersBefore` of sql/read.ts counts them: metadata that is too large is none. */
+const charactersOf = (message: PackedMessage, content: string | null, metadata: unknown) =>
+  (content?.length ?? message.content.length) + (metadata === null ? 0 : (message.metadata?.length ?? 0));
 
 /** How long packs are read for excerpts; the traces after that have none. */
 const maxReadingMs = 1500;
@@ -121,23 +146,28 @@ export async function readPackedTexts(
   within?: { hits: HitBits; maxDocuments: number },
 ): Promise<Text[]> {
   const deadline = performance.now() + maxReadingMs;
+  const signal = requestSignal();
   const texts: Text[] = [];
-  for (const { traceId, heads, ranges } of await packedHits(tx, userId, traceIds, within)) {
-    if (performance.now() > deadline) break;
+  for (const { traceId, ...packs } of await packedHits(tx, userId, traceIds, within)) {
     const own: Text[] = [];
     let [matching, before] = [0, 0];
-    for await (const { message, content } of messagesWith(tx, userId, heads, ranges, units)) {
+    const check = () => signal?.throwIfAborted();
+    for await (const { message, content } of messagesWith(tx, userId, packs, units, check)) {
+      if (performance.now() > deadline) break;
+      const text = content ?? `${message.content}`;
+      if (content === null && !text.toLowerCase().includes(bounds.word)) continue;
       matching += 1;
-      if (matching <= bounds.maxMessages && before < maxCharactersBefore) {
+      if (before < maxCharactersBefore) {
         const { position, role } = message;
         const metadata = smallMetadata(message);
-        const text = around(content, bounds);
-        own.push({ traceId, position, role, metadata, content: text, matching: 0 });
-        before += text.length + (metadata === null ? 0 : (message.metadata?.length ?? 0));
+        const near = around(text, bounds);
+        own.push({ traceId, position, role, metadata, content: near, matching: 0 });
+        before += charactersOf(message, near, metadata);
       }
       if (matching === bounds.maxMessages) break; // as many as are told
     }
     texts.push(...own.map((text) => ({ ...text, matching })));
+    if (performance.now() > deadline) break;
   }
   return texts;
 }

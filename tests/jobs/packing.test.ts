@@ -7,12 +7,15 @@ import { decide } from "#lib/findings/rulings";
 import { maskStored } from "#lib/ingest/masking/stored";
 import { accountTraces } from "#lib/ledger/account";
 import { packQuiet } from "#lib/packs/pack";
+import { fromRowsOrPacks } from "#lib/packs/read";
+import { readExcerpts } from "#lib/search/excerpts";
+import { parseQuery } from "#lib/search/query";
 import { deleteTrace } from "#lib/traces/deletion";
 import { purgeDeleted } from "#lib/traces/purge";
 import { findResidue } from "../support/residue.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { beQuiet, count, idOf, pack } from "./packing.ts";
-import { clearTraces, indexAll, whileUpgrading } from "./searching.ts";
+import { clearTraces, indexAll, searchSourceIds, whileUpgrading } from "./searching.ts";
 import { messages, uploadsOf } from "./uploads.ts";
 
 const { userId } = await provideOwner();
@@ -120,4 +123,46 @@ test("a pack that is damaged is told, and nothing is made of it", async () => {
   await expect(run(job)).rejects.toThrow();
   expect([await count("message"), await count("message_pack")]).toEqual([0, 1]);
   await pool().query("delete from ingest_job");
+});
+
+test("a phrase is not found in a packed session because of large metadata", async () => {
+  const large = { output: Array.from({ length: 60_000 }, (_, n) => `line ${n}`).join(" ") };
+  const said = [
+    { position: 0, content: "gangway repairs, and a message", role: "assistant", metadata: large },
+    { position: 1, content: "repairs message of the gangway repairs", role: "assistant" },
+  ];
+  const phrase = '"gangway repairs message"';
+  await send({ sourceId: "without", messages: said });
+  await send({
+    sourceId: "with",
+    messages: [...said, { position: 2, content: "gangway repairs message", role: "user" }],
+  });
+  await indexAll();
+  expect(await searchSourceIds(userId, phrase)).toEqual(["with"]);
+  expect(await pack()).toBe(2);
+  expect(await searchSourceIds(userId, phrase)).toEqual(["with"]);
+  await pool().query("update trace set deleted_at = now() where source_id = 'with'");
+  expect(await readExcerpts(userId, [await idOf("with")], parseQuery("gangway"))).toEqual(new Map());
+});
+
+test("a reader looks for rows again where a session was unpacked between its statements", async () => {
+  const rows = [[], ["unpacked"]];
+  expect(
+    await fromRowsOrPacks(
+      async () => rows.shift() ?? [],
+      async () => [],
+    ),
+  ).toEqual(["unpacked"]);
+  expect(
+    await fromRowsOrPacks(
+      async () => [],
+      async () => ["packed"],
+    ),
+  ).toEqual(["packed"]);
+  await expect(
+    fromRowsOrPacks(
+      async () => [],
+      async () => Promise.reject(new Error("damaged")),
+    ),
+  ).rejects.toThrow("damaged");
 });

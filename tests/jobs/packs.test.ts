@@ -3,7 +3,6 @@ import { afterEach, describe, expect, test } from "vitest";
 import { pool, transaction } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { packQuiet } from "#lib/packs/pack";
-import { fromRowsOrPacks } from "#lib/packs/read";
 import { readExcerpts } from "#lib/search/excerpts";
 import { parseQuery } from "#lib/search/query";
 import { findInMessages } from "#lib/traces/find";
@@ -195,6 +194,14 @@ describe("an upload of a packed session", () => {
     expect((await stored("ship"))?.contents).toEqual(["one", "two"]);
   });
 
+  test("that appends to what is not stored leaves it packed", async () => {
+    await send(ship("one", "two"));
+    await pack();
+    const late = { sourceId: "ship", append: { count: 5 }, messages: [{ position: 5, content: "six", role: "user" }] };
+    expect(await send(late)).toMatchObject({ traces: { incomplete: 1 } });
+    expect([await count("message"), await hasMark()]).toEqual([0, true]);
+  });
+
   const cases: [string, object, string[]][] = [
     ["grows it", ship("one", "two", "three"), ["one", "two", "three"]],
     ["changes a message", ship("one", "changed", "three"), ["one", "changed", "three"]],
@@ -257,26 +264,4 @@ describe("an upload of a packed session", () => {
     });
     expect(await packQuiet(10)).toBe(1);
   });
-});
-
-test("a reader looks for rows again where a session was unpacked between its statements", async () => {
-  const rows = [[], ["unpacked"]];
-  expect(
-    await fromRowsOrPacks(
-      async () => rows.shift() ?? [],
-      async () => [],
-    ),
-  ).toEqual(["unpacked"]);
-  expect(
-    await fromRowsOrPacks(
-      async () => [],
-      async () => ["packed"],
-    ),
-  ).toEqual(["packed"]);
-  await expect(
-    fromRowsOrPacks(
-      async () => [],
-      async () => Promise.reject(new Error("damaged")),
-    ),
-  ).rejects.toThrow("damaged");
 });

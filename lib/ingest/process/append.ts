@@ -61,6 +61,9 @@ export async function judgeAppends(
   return appends;
 }
 
+/** Whether an append is judged by what is stored of its trace's messages, and not by its counts alone. */
+export const needsMessages = (pair: Pair): boolean => ["fits", "has"].includes(guess(pair));
+
 /** What an append is by its counts alone. */
 function guess({ header, stored }: Pair): "deleted" | "fits" | "has" | "incomplete" {
   if (stored.deleted) return "deleted";

@@ -5,7 +5,7 @@ import { haveSameFields } from "#lib/ingest/decode/content-hash";
 import type { TraceHeader } from "#lib/ingest/decode/manifest";
 import type { CopyPlan } from "#lib/ingest/decode/operations";
 import type { Comparison } from "#lib/ingest/decode/row-hashes";
-import { type Appends, judgeAppends, mendTitles, updateAppends } from "#lib/ingest/process/append";
+import { type Appends, judgeAppends, mendTitles, needsMessages, updateAppends } from "#lib/ingest/process/append";
 import { copyMessages, deleteMessages, hashStored } from "#lib/ingest/process/sql/messages";
 import {
   type BatchTrace,
@@ -59,7 +59,7 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
     header.append === null ? "whole" : "append",
   );
   const judged = judge(whole);
-  await unpackStored(tx, [...append, ...judged.changed], upload.userId);
+  await unpackStored(tx, [...append.filter(needsMessages), ...judged.changed], upload.userId);
   const appends = await judgeAppends(tx, batch, append, upload.userId);
   const { unchanged, changed, newer } = await settle(tx, batch, judged.changed, upload.userId);
   // The decoding thread compares the messages while the traces are updated.

@@ -27,7 +27,9 @@ export async function findRenamed(tx: PoolClient, userId: string, traces: Ledger
 export async function recount(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<string[]> {
   const before = await forget(tx, userId, ids(traces));
   const times = await readTimes(tx, userId, ids(traces)); // first: a trace that is due may be unpacked meanwhile, and is not packed
-  const { rows } = await tx.query<{ day: number }>(insertDays, givenValues(userId, traces));
+  const packedIds = new Set(times.traceIds);
+  const inRows = traces.filter(({ id }) => !packedIds.has(id));
+  const { rows } = await tx.query<{ day: number }>(insertDays, givenValues(userId, inRows));
   const packed = times.traceIds.length > 0 ? await recountPacked(tx, userId, traces, times) : [];
   return [...before, ...withDays([...rows, ...packed]).map(({ day }) => day)];
 }

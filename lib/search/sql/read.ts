@@ -77,6 +77,13 @@ function documentsOfHits(userId: string, hits: HitBits, max: number | null): Pri
       where ${isHit(hits)} order by first_position limit ${max}::int) as document`;
 }
 
+/** Those of some traces that are not deleted: the texts of others may not be purged yet. */
+export async function keepLive(tx: PoolClient, userId: string, traceIds: string[]): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(Prisma.sql`
+    select id from trace where user_id = ${userId} and id = any(${traceIds}::uuid[]) and deleted_at is null`);
+  return rows.map(({ id }) => id);
+}
+
 /** The positions of the first documents of traces that are hits. */
 export async function readHitRanges(
   tx: PoolClient,
