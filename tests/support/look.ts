@@ -34,7 +34,8 @@ export async function expectGoodLook(page: Page, name: string, { fullPage = fals
   }));
   expect(overflow, `${name} is too wide`).toBeLessThanOrEqual(0);
   for (const theme of ["dark", "light"] as const) {
-    await page.emulateMedia({ colorScheme: theme });
+    // Else the pointer could come to stand on something that moves, and begin a fade while axe measures.
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
     await page.evaluate(whatFades);
     if (process.env.SCREENSHOTS)
       await page.screenshot({ path: `${process.env.SCREENSHOTS}/${name}-${width}-${theme}.png`, fullPage });
@@ -44,4 +45,5 @@ export async function expectGoodLook(page: Page, name: string, { fullPage = fals
     const { violations } = await axe.analyze();
     expect(violations.map(({ id, nodes }) => `${name}, ${theme}: ${id} ${nodes[0]?.html}`)).toEqual([]);
   }
+  await page.emulateMedia({ reducedMotion: null });
 }
