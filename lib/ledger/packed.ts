@@ -4,12 +4,13 @@ import type { PoolClient } from "pg";
 import type { LedgerMessage } from "#lib/ledger/part";
 import { maxBytes, maxStart, needed, smallBytes } from "#lib/ledger/sql/messages";
 import { messagesIn, type PackedMessage } from "#lib/packs/format";
-import { headsOf, metadataOf, readMessages, readPacks } from "#lib/packs/read";
+import { metadataOf, readMessages, readPacks } from "#lib/packs/read";
+import { readHeads } from "#lib/packs/sql/read";
 import { firstCharacters } from "#lib/packs/text";
 
 /** All messages of a trace that is packed, in their order; none of another. */
 export async function* readPacked(tx: PoolClient, userId: string, traceId: string): AsyncGenerator<LedgerMessage> {
-  const heads = (await headsOf(tx, userId, [traceId])).get(traceId) ?? [];
+  const heads = await readHeads(tx, userId, [traceId]);
   for await (const message of readMessages(tx, userId, heads)) yield present(message);
 }
 
@@ -39,7 +40,7 @@ export type PackedTimes = {
 /** The times of all messages of those traces that are packed. */
 export async function readTimes(tx: PoolClient, userId: string, traceIds: string[]): Promise<PackedTimes> {
   const times: PackedTimes = { traceIds: [], positions: [], tokenCounts: [], createdAt: [] };
-  const heads = [...(await headsOf(tx, userId, traceIds)).values()].flat();
+  const heads = await readHeads(tx, userId, traceIds);
   for await (const { traceId, rows } of readPacks(tx, userId, heads)) {
     for (const { position, tokenCount, createdAt } of messagesIn(rows)) {
       times.traceIds.push(traceId);
@@ -57,7 +58,7 @@ export async function* readStarts(
   userId: string,
   traceIds: string[],
 ): AsyncGenerator<{ id: string; session: string; position: number }> {
-  const heads = [...(await headsOf(tx, userId, traceIds)).values()].flat();
+  const heads = await readHeads(tx, userId, traceIds);
   for await (const { traceId, rows } of readPacks(tx, userId, heads)) {
     for (const message of messagesIn(rows)) {
       if (!message.metadata?.includes('"session"')) continue;

@@ -9,6 +9,7 @@ import { freeSpace } from "#lib/db/sql/vacuum";
 import { env } from "#lib/env";
 import { log } from "#lib/log";
 import { compress, inflate, messagesIn } from "#lib/packs/format";
+import { groupsOf } from "#lib/packs/groups";
 import {
   copyRows,
   deleteRows,
@@ -97,25 +98,10 @@ async function packTrace(tx: PoolClient, userId: string, traceId: string, before
   await markPacked(tx, userId, traceId, new Date());
   if (!isWorth) return 0;
   if (sizes.length !== trace.messageCount) throw new Error("a session has not as many messages as are counted");
-  for (const group of groupsOf(sizes)) await packGroup(tx, userId, traceId, group);
+  for (const group of groupsOf(sizes, packBytes)) await packGroup(tx, userId, traceId, group);
   const deleted = await deleteRows(tx, userId, traceId);
   if (deleted !== sizes.length) throw new Error(`${deleted} messages were deleted, and ${sizes.length} packed`);
   return sum;
-}
-
-/** Neighbouring messages of about the size of a pack, and at least one. */
-function groupsOf(sizes: Sized[]): Sized[][] {
-  const groups: Sized[][] = [];
-  let bytes = Number.POSITIVE_INFINITY;
-  for (const size of sizes) {
-    bytes += size.bytes;
-    if (bytes > packBytes) {
-      groups.push([]);
-      bytes = size.bytes;
-    }
-    groups.at(-1)?.push(size);
-  }
-  return groups;
 }
 
 /** Writes a pack, once it is seen that all of it comes back. */

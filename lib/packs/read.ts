@@ -2,6 +2,7 @@
 import "server-only";
 import type { Queryable } from "#lib/db/client";
 import { inflate, messagesIn, type PackedMessage } from "#lib/packs/format";
+import { groupsOf } from "#lib/packs/groups";
 import { type PackHead, readBodies, readHeads } from "#lib/packs/sql/read";
 
 /** How much of inflated packs is held at a time. */
@@ -19,25 +20,11 @@ class PacksGone extends Error {
 
 /** The packs of some heads, in their order, read a few at a time. @throws PacksGone */
 export async function* readPacks(db: Queryable, userId: string, heads: PackHead[]): AsyncGenerator<Pack> {
-  for (const group of groupsOf(heads)) {
+  for (const group of groupsOf(heads, heldBytes)) {
     const packs = await readBodies(db, userId, group);
     if (packs.length !== group.length) throw new PacksGone();
     for (const { body, ...head } of packs) yield { ...head, rows: await inflate(body, head.bytes) };
   }
-}
-
-function groupsOf(heads: PackHead[]): PackHead[][] {
-  const groups: PackHead[][] = [];
-  let bytes = Number.POSITIVE_INFINITY;
-  for (const head of heads) {
-    bytes += head.bytes;
-    if (bytes > heldBytes) {
-      groups.push([]);
-      bytes = head.bytes;
-    }
-    groups.at(-1)?.push(head);
-  }
-  return groups;
 }
 
 /** The packs that some traces have, without their bodies, by trace: a trace that is not packed has none. */

@@ -1,6 +1,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
-import { headsOf, readPacks } from "#lib/packs/read";
+import { readPacks } from "#lib/packs/read";
+import { readHeads } from "#lib/packs/sql/read";
 import { clearPacked, deletePacks, insertRows } from "#lib/packs/sql/write";
 
 /**
@@ -13,7 +14,7 @@ export async function unpack(tx: PoolClient, userId: string, traceIds: string[])
   if (traceIds.length === 0) return;
   const marked = await clearPacked(tx, userId, traceIds);
   if (marked.length === 0) return;
-  const heads = [...(await headsOf(tx, userId, marked)).values()].flat();
+  const heads = await readHeads(tx, userId, marked);
   if (heads.length === 0) return; // one that was not worth it
   for await (const { rows, messages } of readPacks(tx, userId, heads)) {
     const written = await insertRows(tx, rows);

@@ -46,13 +46,13 @@ const maxScannedBytes = 1024 * 1024;
 /** A message in which something is found; `content` is null for one that is too long to be looked through. */
 type FoundMessage = { message: PackedMessage; content: string | null };
 
-/** The messages of packs in some ranges, or in all of them, in which a unit is found. `check` is called before each; it may throw. */
+/** The messages of packs in some ranges, or in all of them, in which a unit is found, as long as they may be looked through. */
 async function* messagesWith(
   tx: PoolClient,
   userId: string,
   { heads, ranges }: { heads: PackHead[]; ranges: Range[] | undefined },
   units: Unit[],
-  check: () => void,
+  mayProceed: () => boolean,
 ): AsyncGenerator<FoundMessage> {
   const isWanted = ({ position }: { position: number }) =>
     ranges === undefined || ranges.some(({ from, to }) => position >= from && position < to);
@@ -61,7 +61,7 @@ async function* messagesWith(
   const pause = makePause();
   for await (const { rows } of readPacks(tx, userId, heads.filter(isNear))) {
     for (const message of messagesIn(rows)) {
-      check();
+      if (!mayProceed()) return;
       if (!isWanted(message)) continue;
       const content = message.content.length <= maxScannedBytes ? `${message.content}` : null;
       if (content === null || has(content, units)) yield { message, content };
@@ -106,14 +106,15 @@ export async function readPackedCandidates(
 ): Promise<Candidate[]> {
   const deadline = performance.now() + limits.reads.statementSeconds * 1000;
   const signal = requestSignal();
-  const check = () => {
+  const mayProceed = () => {
     signal?.throwIfAborted();
     if (performance.now() > deadline) throw new SpoorError("overloaded");
+    return true;
   };
   const candidates: Candidate[] = [];
   for (const { traceId, ...packs } of await packedHits(tx, userId, traceIds, { hits, maxDocuments })) {
     let [count, before] = [0, 0];
-    for await (const { message, content } of messagesWith(tx, userId, packs, units, check)) {
+    for await (const { message, content } of messagesWith(tx, userId, packs, units, mayProceed)) {
       const { position, role } = message;
       const metadata = smallMetadata(message);
       const isRead = content !== null && content.length <= maxCharacters && before < maxCharactersBefore;
@@ -147,13 +148,15 @@ export async function readPackedTexts(
 ): Promise<Text[]> {
   const deadline = performance.now() + maxReadingMs;
   const signal = requestSignal();
+  const mayProceed = () => {
+    signal?.throwIfAborted();
+    return performance.now() <= deadline;
+  };
   const texts: Text[] = [];
   for (const { traceId, ...packs } of await packedHits(tx, userId, traceIds, within)) {
     const own: Text[] = [];
     let [matching, before] = [0, 0];
-    const check = () => signal?.throwIfAborted();
-    for await (const { message, content } of messagesWith(tx, userId, packs, units, check)) {
-      if (performance.now() > deadline) break;
+    for await (const { message, content } of messagesWith(tx, userId, packs, units, mayProceed)) {
       const text = content ?? `${message.content}`;
       if (content === null && !text.toLowerCase().includes(bounds.word)) continue;
       matching += 1;
@@ -167,7 +170,7 @@ export async function readPackedTexts(
       if (matching === bounds.maxMessages) break; // as many as are told
     }
     texts.push(...own.map((text) => ({ ...text, matching })));
-    if (performance.now() > deadline) break;
+    if (!mayProceed()) break;
   }
   return texts;
 }

@@ -2,8 +2,8 @@
 import "server-only";
 import { pool, prisma } from "#lib/db/client";
 import { inflate, messagesIn, type PackedMessage } from "#lib/packs/format";
-import { fromRowsOrPacks, headsOf, metadataOf, readMessages, readPacks } from "#lib/packs/read";
-import { type PackHead, readHolding, readNear } from "#lib/packs/sql/read";
+import { fromRowsOrPacks, metadataOf, readMessages, readPacks } from "#lib/packs/read";
+import { type PackHead, readHeads, readHolding, readNear } from "#lib/packs/sql/read";
 import { firstCharacters } from "#lib/packs/text";
 import {
   type ByteRange,
@@ -156,7 +156,7 @@ async function countPacked(
   range: { before: number } | { after: number },
 ): Promise<number> {
   const isIn = (position: number) => ("before" in range ? position < range.before : position > range.after);
-  const heads = (await headsOf(pool(), userId, [traceId])).get(traceId) ?? [];
+  const heads = await readHeads(pool(), userId, [traceId]);
   const isDivided = ({ firstPosition, lastPosition }: PackHead) => isIn(firstPosition) !== isIn(lastPosition);
   const whole = heads.filter((head) => isIn(head.firstPosition) && isIn(head.lastPosition));
   let count = whole.reduce((sum, { messages }) => sum + messages, 0);
