@@ -47,9 +47,15 @@ export default defineConfig({
         test: {
           ...onPostgres,
           name: "jobs",
+          isolate: false,
           include: ["tests/jobs/**/*.test.ts"],
           setupFiles: ["tests/growth/watch.ts"],
         },
+      },
+      // One file at a time, since much of it measures time: `npm run test:long`.
+      {
+        ...shared,
+        test: { ...onPostgres, name: "long", include: ["tests/long/**/*.test.ts"], fileParallelism: false },
       },
       { ...shared, test: { ...onPostgres, name: "api", include: ["tests/api/**/*.test.ts"] } },
       {

@@ -26,7 +26,11 @@ function refuse(asked: Query, reason: string): Query {
   return { ...asked, text, values: asked.values };
 }
 
-if (isMainThread) {
+const globals = globalThis as typeof globalThis & { spoorWatches?: true };
+
+// A worker of the tests loads this before each of its files; one watch is enough.
+if (isMainThread && !globals.spoorWatches) {
+  globals.spoorWatches = true;
   const { default: pg } = await import("pg");
   const { refusalOf } = await import("./rules.ts");
   const allow = (text: string) => allowed.size < maxKept && allowed.add(text);

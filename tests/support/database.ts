@@ -23,6 +23,7 @@ export async function freshDatabase(): Promise<{ url: string; drop: () => Promis
   const onAll = (work: (node: string) => Promise<void>) => Promise.all(nodes.map(work));
   await onAll((node) => run(node, `create database ${name} template ${templateName} strategy file_copy`));
   const url = urlOf(nodes[0] ?? "", name);
+  await closeDatabase(); // of the file before: its timers may have opened it once more
   setEnv({ ...testEnvironment, DATABASE_URL: url });
   return {
     url,
