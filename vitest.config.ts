@@ -16,8 +16,6 @@ const env = { BASE_URL: "http://localhost:3000", LOG_LEVEL: "fatal" };
 
 const onPostgres = {
   env,
-  // A browser, a server and a database share two processors: once more in CI, where one late answer would cost a whole run.
-  retry: process.env.CI ? 1 : 0,
   globalSetup: [scratch, "tests/support/postgres.ts"],
   // Three nodes on the processors of one take several times as long.
   testTimeout: process.env.CITUS_DATABASE_URL ? 240_000 : 60_000,
@@ -52,28 +50,19 @@ export default defineConfig({
           setupFiles: ["tests/growth/watch.ts"],
         },
       },
-      // One file at a time, since much of it measures time: `npm run test:long`.
+      // `npm run test:long`. After all others, one file at a time: some of its figures are response times under attack.
       {
         ...shared,
-        test: { ...onPostgres, name: "long", include: ["tests/long/**/*.test.ts"], fileParallelism: false },
-      },
-      { ...shared, test: { ...onPostgres, name: "api", include: ["tests/api/**/*.test.ts"] } },
-      {
-        ...shared,
-        test: { ...onPostgres, name: "faults", include: ["tests/faults/**/*.test.ts"], testTimeout: 120_000 },
-      },
-      {
-        ...shared,
-        // After all others, one file at a time: some of its figures are response times under attack.
         test: {
           ...onPostgres,
-          name: "attacks",
-          include: ["tests/attacks/**/*.test.ts"],
+          name: "long",
+          include: ["tests/{attacks,deploy,faults,long}/**/*.test.ts"],
+          testTimeout: 120_000,
           fileParallelism: false,
           sequence: { groupOrder: 1 },
         },
       },
-      { ...shared, test: { ...onPostgres, name: "deploy", include: ["tests/deploy/**/*.test.ts"] } },
+      { ...shared, test: { ...onPostgres, name: "api", isolate: false, include: ["tests/api/**/*.test.ts"] } },
       // On a distributed database alone: `npm run test:growth`. After all others, one file at a time: one kills a node.
       ...(process.env.CITUS_DATABASE_URL
         ? [
@@ -94,6 +83,7 @@ export default defineConfig({
         test: {
           ...onPostgres,
           name: "e2e",
+          isolate: false,
           // A click, its action and the page anew take longer than a second where others use the processors.
           expect: { poll: { timeout: 15_000 } },
           include: ["tests/e2e/**/*.test.ts"],

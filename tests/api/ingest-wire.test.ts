@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
+import { longTest } from "../support/long.ts";
 import { get, post, provideOwnedServer } from "../support/server.ts";
 import { type Answer, asResponse, bearer, expectProblem, openRequest, openSocket, storedUploads } from "./client.ts";
 
@@ -193,7 +194,7 @@ describe("a truncated body", () => {
     expect(await ended).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test("that stalls is ended with 408, and others are served meanwhile", async () => {
+  longTest("that stalls is ended with 408, and others are served meanwhile", async () => {
     const headers = { ...bearer(token), "Content-Length": "1000" };
     const { request, answer } = openRequest(server, "/api/ingest", { headers });
     request.write("{");

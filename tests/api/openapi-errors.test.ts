@@ -7,6 +7,7 @@ import { type ErrorCode, errorTable } from "#lib/errors";
 import { type Scope, scopes } from "#lib/fields";
 import type { Operation } from "#lib/http/operation";
 import { limits } from "#lib/limits";
+import { longTest } from "../support/long.ts";
 import { shapes } from "../support/openapi.ts";
 import { provideInterruptibleServer } from "../support/outage.ts";
 import { get, logIn, makeUser, post, someAddress, startServer } from "../support/server.ts";
@@ -201,35 +202,39 @@ describe("an example of an error is what the server answers", () => {
     if (provoke) await expectExample(call, await provoke(call));
   });
 
-  test("request_timeout, of every operation with a body at the same time", async () => {
+  longTest("request_timeout, of every operation with a body at the same time", async () => {
     const slow = calls.filter(isSlow);
     expect(slow.length).toBeGreaterThan(3);
     await Promise.all(slow.map(async (call) => expectExample(call, await announce(call, 100))));
   });
 
-  test("overloaded, of every operation that reads traces at the same time", async () => {
-    const late = calls.filter(isTooLong);
-    expect(late.length).toBeGreaterThan(8);
-    const locked = await pool().connect();
-    // Suggestions read words, files and projects, and no session.
-    await locked.query("begin; lock table trace, trace_file, search_block in access exclusive mode");
-    const leaving = new AbortController();
-    const headers = bearer(token);
-    const exports = [1, 2].map(() =>
-      fetch(`${server.url}/api/traces/export`, { headers, signal: leaving.signal }).catch(() => {}),
-    );
-    await sleep(300);
-    try {
-      await Promise.all(
-        late.map(async (call) => expectExample(call, await withDocumentedDetail(call, await sendConnected(call)))),
+  longTest(
+    "overloaded, of every operation that reads traces at the same time",
+    async () => {
+      const late = calls.filter(isTooLong);
+      expect(late.length).toBeGreaterThan(8);
+      const locked = await pool().connect();
+      // Suggestions read words, files and projects, and no session.
+      await locked.query("begin; lock table trace, trace_file, search_block in access exclusive mode");
+      const leaving = new AbortController();
+      const headers = bearer(token);
+      const exports = [1, 2].map(() =>
+        fetch(`${server.url}/api/traces/export`, { headers, signal: leaving.signal }).catch(() => {}),
       );
-    } finally {
-      leaving.abort();
-      await Promise.all(exports);
-      await locked.query("rollback");
-      locked.release();
-    }
-  }, 120_000);
+      await sleep(300);
+      try {
+        await Promise.all(
+          late.map(async (call) => expectExample(call, await withDocumentedDetail(call, await sendConnected(call)))),
+        );
+      } finally {
+        leaving.abort();
+        await Promise.all(exports);
+        await locked.query("rollback");
+        locked.release();
+      }
+    },
+    120_000,
+  );
 
   /** Here more wait than there are connections: one that gets none in time, which is chance too, asks again. */
   async function sendConnected(call: Call, times = 40): Promise<Response> {

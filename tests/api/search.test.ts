@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { transaction } from "#lib/db/client";
 import { countPending } from "#lib/search/find";
+import { longTest } from "../support/long.ts";
 import { get, ingest, logIn, makeUser, post, provideOwnedServer } from "../support/server.ts";
 import { bearer, expectApiHeaders, expectProblem, sessionCookie, unknownToken } from "./client.ts";
 
@@ -54,7 +55,7 @@ describe("q in the list", () => {
     },
   );
 
-  test("that takes too long is answered with Retry-After", async () => {
+  longTest("that takes too long is answered with Retry-After", async () => {
     await transaction(async (tx) => {
       await tx.query("lock table search_block");
       const response = await get(server, path("retry"), token);

@@ -8,6 +8,7 @@ import { accountTraces } from "#lib/ledger/account";
 import { wholeRange } from "#lib/traces/for-others";
 import { shareTrace } from "#lib/traces/shares";
 import { launchBrowser, signIn, watchFaults } from "../support/browser.ts";
+import { isLong, longTest } from "../support/long.ts";
 import { expectGoodLook } from "../support/look.ts";
 import { ingest, logIn, makeUser, owner, post, type Server, someAddress, startServer } from "../support/server.ts";
 import { lowControls } from "../support/touch.ts";
@@ -75,10 +76,12 @@ const pages = (): Record<string, string> => ({
   missing: "/nothing-here",
 });
 
-test.each([
+const sizes = [
   [1280, 800],
   [360, 740],
-])(
+] as const;
+
+test.each(isLong ? sizes : sizes.slice(0, 1))(
   "every page at %i px is accessible, fits, and breaks no policy",
   async (width, height) => {
     const context = await browser.newContext({ viewport: { width, height } });
@@ -119,49 +122,57 @@ async function visit(options: BrowserContextOptions, look: (page: Page, name: st
   await context.close();
 }
 
-test("under a finger every control is at least 44 px high", async () => {
-  const low: string[] = [];
-  const phone = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
-  await visit(phone, async (page, name) => {
-    low.push(...(await lowControls(page)).map((control) => `${name}: ${control}`));
-  });
-  expect(low).toEqual([]);
-}, 120_000);
+longTest(
+  "under a finger every control is at least 44 px high",
+  async () => {
+    const low: string[] = [];
+    const phone = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
+    await visit(phone, async (page, name) => {
+      low.push(...(await lowControls(page)).map((control) => `${name}: ${control}`));
+    });
+    expect(low).toEqual([]);
+  },
+  120_000,
+);
 
 /** Everything that can take the focus by Tab and is to be seen. */
 const reachable =
   "a[href]:visible, button:enabled:visible, input:enabled:visible, select:visible, textarea:visible, summary:visible, [tabindex='0']:visible";
 
-test("every page is gone through by Tab, the way past the bar first, and the focus is always seen", async () => {
-  await visit({ viewport: { width: 1280, height: 800 } }, async (page, name) => {
-    const wanted = await page.locator(reachable).evaluateAll((all) => {
-      const stops = all.filter((one) => (one as HTMLElement).tabIndex >= 0);
-      for (const stop of stops) stop.setAttribute("data-stop", "");
-      return stops.length;
-    });
-    // Some more than were counted: a page's script may bring some, and the browser stops at blocks that scroll.
-    for (let presses = 0; presses < 2 * wanted + 20; presses += 1) {
-      await page.keyboard.press("Tab");
-      const focus = await page.evaluate(() => {
-        const one = document.activeElement;
-        if (!one || one === document.body) return undefined;
-        one.removeAttribute("data-stop");
-        return {
-          text: one.textContent,
-          outline: getComputedStyle(one).outlineStyle,
-          html: one.outerHTML.slice(0, 120),
-        };
+longTest(
+  "every page is gone through by Tab, the way past the bar first, and the focus is always seen",
+  async () => {
+    await visit({ viewport: { width: 1280, height: 800 } }, async (page, name) => {
+      const wanted = await page.locator(reachable).evaluateAll((all) => {
+        const stops = all.filter((one) => (one as HTMLElement).tabIndex >= 0);
+        for (const stop of stops) stop.setAttribute("data-stop", "");
+        return stops.length;
       });
-      if (!focus) break;
-      if (presses === 0) expect(focus.text, name).toBe("Skip to the content");
-      expect(focus.outline, `${name}: ${focus.html}`).not.toBe("none");
-    }
-    const missed = await page
-      .locator("[data-stop]")
-      .evaluateAll((all) => all.map((one) => one.outerHTML.slice(0, 120)));
-    expect(missed, name).toEqual([]);
-  });
-}, 180_000);
+      // Some more than were counted: a page's script may bring some, and the browser stops at blocks that scroll.
+      for (let presses = 0; presses < 2 * wanted + 20; presses += 1) {
+        await page.keyboard.press("Tab");
+        const focus = await page.evaluate(() => {
+          const one = document.activeElement;
+          if (!one || one === document.body) return undefined;
+          one.removeAttribute("data-stop");
+          return {
+            text: one.textContent,
+            outline: getComputedStyle(one).outlineStyle,
+            html: one.outerHTML.slice(0, 120),
+          };
+        });
+        if (!focus) break;
+        if (presses === 0) expect(focus.text, name).toBe("Skip to the content");
+        expect(focus.outline, `${name}: ${focus.html}`).not.toBe("none");
+      }
+      const missed = await page
+        .locator("[data-stop]")
+        .evaluateAll((all) => all.map((one) => one.outerHTML.slice(0, 120)));
+      expect(missed, name).toEqual([]);
+    });
+  },
+  180_000,
+);
 
 test("the chosen theme is there with the first byte, whatever the system's is", async () => {
   const context = await browser.newContext({ colorScheme: "light" });

@@ -39,14 +39,20 @@ export const controlsOf = (page: Page) => ({
   field: (name: string, on = page) => on.getByLabel(name, { exact: true }),
 });
 
+/** The browser of all files of a run. */
+let shared: Promise<Browser> | undefined;
+
 /**
- * A browser for the test file that awaits it, closed after the file's last test, with one page open.
+ * A browser for the test file that awaits it, with one page open. All of its pages are closed after the file's last test.
  *
  * @returns `faults`: that page's faults in the current test; `stranger` opens a page that is signed out.
  */
 export async function provideBrowser() {
-  const browser = await launchBrowser();
-  afterAll(() => browser.close());
+  shared ??= launchBrowser();
+  const browser = await shared;
+  afterAll(async () => {
+    for (const context of browser.contexts()) await context.close();
+  });
   const context = await browser.newContext();
   const faults = watchFaults(context);
   beforeEach(() => {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { inject } from "vitest";
-import { closeDatabase } from "#lib/db/client";
+import { closeDatabase, pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { dropDatabase, run, urlOf } from "./nodes.ts";
 import { templateName } from "./postgres.ts";
@@ -23,8 +23,7 @@ export async function freshDatabase(): Promise<{ url: string; drop: () => Promis
   const onAll = (work: (node: string) => Promise<void>) => Promise.all(nodes.map(work));
   await onAll((node) => run(node, `create database ${name} template ${templateName} strategy file_copy`));
   const url = urlOf(nodes[0] ?? "", name);
-  await closeDatabase(); // of the file before: its timers may have opened it once more
-  setEnv({ ...testEnvironment, DATABASE_URL: url });
+  await switchDatabase({ ...testEnvironment, DATABASE_URL: url });
   return {
     url,
     drop: async () => {
@@ -32,4 +31,25 @@ export async function freshDatabase(): Promise<{ url: string; drop: () => Promis
       await onAll((node) => dropDatabase(node, name));
     },
   };
+}
+
+/** This process's variables before a test file has set any. */
+const before = { ...process.env };
+
+/** Lets this process use the database of an environment, and forgets the one before. */
+export async function switchDatabase(environment: Record<string, string>): Promise<void> {
+  await closeDatabase(); // of the file before: its timers may have opened it once more
+  const added = Object.keys(process.env).filter((name) => !(name in before) && !name.startsWith("VITEST"));
+  setEnv({ ...Object.fromEntries(added.map((name) => [name, undefined])), ...environment });
+}
+
+/** Empties every table but those that tell which migrations were applied and which processes run. */
+export async function emptyDatabase(): Promise<void> {
+  const { rows } = await pool().query<{ tables: string }>(
+    `select string_agg(format('%I.%I', schemaname, tablename), ', ') as tables from pg_tables
+     where schemaname = 'public' and tablename not in ('_prisma_migrations', 'process_heartbeat')`,
+  );
+  const empty = () => pool().query(`delete from pgboss.job; truncate ${rows[0]?.tables} cascade`);
+  // A worker may hold a lock of a table and wait for another's: once more, since it gives up too.
+  await empty().catch(empty).catch(empty);
 }

@@ -1,6 +1,7 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright";
 import { expect } from "vitest";
+import { isLong } from "./long.ts";
 
 /** The rules of axe that depend on colors; all others judge the dark theme as they judge the light one. */
 const colorRules = ["color-contrast", "link-in-text-block"];
@@ -21,8 +22,10 @@ const whatFades = async (): Promise<void> => {
   }
 };
 
+const themes = isLong ? (["dark", "light"] as const) : (["light"] as const);
+
 /**
- * Checks the current page in both themes: nothing is wider than the window, and axe finds no violation. Where `SCREENSHOTS`
+ * Checks the current page, in a long run in both themes: nothing is wider than the window, and axe finds no violation. Where `SCREENSHOTS`
  * names a folder, it stores screenshots there, named with the window's width and the theme.
  */
 export async function expectGoodLook(page: Page, name: string, { fullPage = false } = {}): Promise<void> {
@@ -33,7 +36,7 @@ export async function expectGoodLook(page: Page, name: string, { fullPage = fals
     width: innerWidth,
   }));
   expect(overflow, `${name} is too wide`).toBeLessThanOrEqual(0);
-  for (const theme of ["dark", "light"] as const) {
+  for (const theme of themes) {
     // Else the pointer could come to stand on something that moves, and begin a fade while axe measures.
     await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
     await page.evaluate(whatFades);

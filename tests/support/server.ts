@@ -9,10 +9,12 @@ import { setEnv } from "#lib/env";
 import type { Scope } from "#lib/fields";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { program, supervise } from "#lib/server/processes";
-import { Statements } from "../growth/recorded.ts";
-import { freshDatabase, testEnvironment } from "./database.ts";
+import { checkStatements, Statements } from "../growth/recorded.ts";
+import { emptyDatabase, freshDatabase, switchDatabase, testEnvironment } from "./database.ts";
 
 export const setupToken = "a set-up token for tests";
+/** What `/api/cron` and `/api/metrics` take from operators of a shared server. */
+export const operatorSecret = "an operator's secret for tests";
 
 const processes = {
   web: { name: "web", words: [program("web")] },
@@ -24,12 +26,15 @@ type Options = {
   environment?: Record<string, string>;
   /** What the token of `provideOwnedServer` may do; by default what a client gets that asks for nothing. */
   scopes?: readonly Scope[];
+  /** A server of the file's own, whose processes remember nothing of others. */
+  isOwn?: boolean;
   /** Changes the URL by which the server, but not the test, reaches its database. */
   via?: (databaseUrl: string) => Promise<string>;
 };
 
 /** A built server with its own database, and a worker unless `worker` is false. */
 export async function startServer(options: Options = {}) {
+  Object.assign(owner, freshOwner);
   const database = await freshDatabase();
   const port = await freePort();
   const url = `http://localhost:${port}`;
@@ -50,6 +55,7 @@ export async function startServer(options: Options = {}) {
   const running = await supervise(wanted, { ...reached, ...statements.environment(options.environment?.NODE_OPTIONS) });
   return {
     url,
+    environment,
     /** What its processes have asked the database of tenant tables. */
     statements: () => statements.read(),
     stop: async () => {
@@ -74,10 +80,36 @@ export async function provideOwner(): Promise<{ userId: string }> {
   return { userId: await makeUser() };
 }
 
-/** A server for the test file that awaits it, stopped after the file's last test. */
-export async function provideServer(options?: Options): Promise<Started> {
-  const server = await startServer(options);
-  afterAll(() => server.stop());
+/** Servers without an environment of their own, with a worker and without: each is started once, for all files of a run. */
+const shared = new Map<boolean, Promise<Started>>();
+
+/** What files that share a server may ask for. */
+const sharedEnvironment = { CRON_SECRET: operatorSecret, METRICS_TOKEN: operatorSecret };
+
+/**
+ * A server for the test file that awaits it. Where the file needs no environment of its own, it is one that the files before have
+ * used, emptied; else it has its own, stopped after the file's last test.
+ */
+export async function provideServer(options: Options = {}): Promise<Started> {
+  if (options.isOwn || options.environment || options.via) {
+    const server = await startServer(options);
+    afterAll(() => server.stop());
+    return server;
+  }
+  const hasWorker = options.worker !== false;
+  const isNew = !shared.has(hasWorker);
+  if (isNew) shared.set(hasWorker, startServer({ worker: hasWorker, environment: sharedEnvironment }));
+  const server = (await shared.get(hasWorker)) as Started;
+  if (!isNew) {
+    await switchDatabase(server.environment);
+    await emptyDatabase();
+    Object.assign(owner, freshOwner);
+    await openSetup();
+  }
+  afterAll(async () => {
+    await endThreads();
+    await checkStatements(server.statements());
+  });
   return server;
 }
 
@@ -90,7 +122,9 @@ export async function provideOwnedServer(
   return { server, userId, token: await logIn(server, userId, undefined, options?.scopes) };
 }
 
+/** The account that `makeUser` creates first; a file may change it. */
 export const owner = { name: "Ada", email: "ada@example.org", password: "correct horse battery" };
+const freshOwner = { ...owner };
 
 /** Creates an account directly in the database; the first one is the owner's. @returns the user's id */
 export async function makeUser(account = owner): Promise<string> {

@@ -3,11 +3,11 @@ import { afterAll, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { listObjects } from "#lib/store/s3";
-import { until } from "../faults/wait.ts";
-import { residentBytes } from "../support/resident.ts";
-import { startS3 } from "../support/s3.ts";
-import { get, jobEnd, provideOwnedServer, setupToken } from "../support/server.ts";
-import { accepted, bearer, expectProblem, senderOf, sessionCookie } from "./client.ts";
+import { accepted, bearer, expectProblem, senderOf, sessionCookie } from "../../api/client.ts";
+import { until } from "../../faults/wait.ts";
+import { residentBytes } from "../../support/resident.ts";
+import { startS3 } from "../../support/s3.ts";
+import { get, jobEnd, provideOwnedServer, setupToken } from "../../support/server.ts";
 
 const s3 = await startS3();
 afterAll(s3.stop);

@@ -1,6 +1,6 @@
 // Sessions with secrets that are made up, and what is to be seen of them in a text.
-import { formed } from "../unit/secrets/made-up.ts";
-import { planted } from "../unit/secrets/planted.ts";
+import { formed } from "../../unit/secrets/made-up.ts";
+import { planted } from "../../unit/secrets/planted.ts";
 
 /** What is certain to be a secret, however it stands in a session, and what only may be one. */
 export const certain = formed.map(([, secret]) => secret);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { limits } from "#lib/limits";
-import { get, provideOwnedServer } from "../support/server.ts";
-import { sessionCookie } from "./client.ts";
+import { sessionCookie } from "../../api/client.ts";
+import { get, provideOwnedServer } from "../../support/server.ts";
 
 const { server } = await provideOwnedServer({ worker: false });
 const cookie = await sessionCookie(server);

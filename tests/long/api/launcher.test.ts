@@ -8,8 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "#lib/db/ports";
 import { identityOf } from "#lib/db/process-identity";
-import { testEnvironment } from "../support/database.ts";
-import { holdRecovery } from "../support/recovery.ts";
+import { testEnvironment } from "../../support/database.ts";
+import { holdRecovery } from "../../support/recovery.ts";
 
 let folder: string;
 let port: number;

@@ -1,9 +1,9 @@
 // What leaves a server about a session, by every way that there is.
 import { expect } from "vitest";
 import { pool } from "#lib/db/client";
-import { plainBrowser } from "../support/plain-browser.ts";
-import { get, owner, post, type Server } from "../support/server.ts";
-import { bearer } from "./client.ts";
+import { bearer } from "../../api/client.ts";
+import { plainBrowser } from "../../support/plain-browser.ts";
+import { get, owner, post, type Server } from "../../support/server.ts";
 import { certain, likely } from "./leaking.ts";
 
 /** A server, and a token of its owner. */

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, describe, expect, test } from "vitest";
 import { requiredEnv } from "#lib/env";
-import { hasPgbouncer, startPgbouncer } from "../support/pgbouncer.ts";
-import { get, ingest, post, provideOwnedServer } from "../support/server.ts";
-import { bearer, sessionCookie } from "./client.ts";
+import { bearer, sessionCookie } from "../../api/client.ts";
+import { hasPgbouncer, startPgbouncer } from "../../support/pgbouncer.ts";
+import { get, ingest, post, provideOwnedServer } from "../../support/server.ts";
 
 if (!hasPgbouncer) process.stderr.write("PgBouncer is not installed: the tests of poolers are skipped.\n");
 

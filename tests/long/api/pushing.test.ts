@@ -8,14 +8,14 @@ import { freePort } from "#lib/db/ports";
 import { decideLogin, findLogin } from "#lib/device/login";
 import { setEnv, usualWireBytes } from "#lib/env";
 import { limits } from "#lib/limits";
-import { linesOf, writeBelow } from "../cli/home.ts";
-import { claudeLines, claudeMessagesPerTurn } from "../cli/sessions.ts";
-import { type Break, SpoorProcess } from "../faults/process.ts";
-import { until } from "../faults/wait.ts";
-import { download, ended, provideClient, wrote } from "../support/client.ts";
-import { freshDatabase, testEnvironment } from "../support/database.ts";
-import { get, makeUser, post, setupToken } from "../support/server.ts";
-import { bearer, openRequest } from "./client.ts";
+import { bearer, openRequest } from "../../api/client.ts";
+import { linesOf, writeBelow } from "../../cli/home.ts";
+import { claudeLines, claudeMessagesPerTurn } from "../../cli/sessions.ts";
+import { type Break, SpoorProcess } from "../../faults/process.ts";
+import { until } from "../../faults/wait.ts";
+import { download, ended, provideClient, wrote } from "../../support/client.ts";
+import { freshDatabase, testEnvironment } from "../../support/database.ts";
+import { get, makeUser, post, setupToken } from "../../support/server.ts";
 
 const database = await freshDatabase();
 const port = await freePort();
@@ -183,7 +183,7 @@ test.each([
   "a machine whose clock is two days %s the server's logs in and pushes, and doctor reports the difference",
   async (word, shift) => {
     const { start: client, run, login } = await machine(numbers(3));
-    const preload = new URL("../faults/preload.ts", import.meta.url).href;
+    const preload = new URL("../../../faults/preload.ts", import.meta.url).href;
     const wrong = { NODE_OPTIONS: `--import=${preload}`, FAULT_POINT: "0", FAULT_CLOCK_MS: String(shift) };
     const waiting = client(["login", "--machine", "late"], wrong);
     const done = ended(waiting);
