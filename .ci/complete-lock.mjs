@@ -3,7 +3,8 @@
  *
  * npm leaves a package out of the lock when the registry cannot serve it, and `npm ci` elsewhere then refuses
  * with "Missing … from lock file". Every optional dependency named without an entry gets one that says which
- * platform it is for; npm skips it everywhere else. Run it after each `npm install`: `node .ci/complete-lock.mjs`.
+ * platform it is for; npm skips it everywhere else. A package for one C library says so, or npm would install it beside
+ * the other's. Run it after each `npm install`: `node .ci/complete-lock.mjs`.
  *
  * Such an entry has no hash, since the registry told none: npm would install whatever it gets on that platform. They are listed in
  * .ci/without-integrity.json, and no other package may lack its hash. `npm run lock -- --fill` asks a registry that has them.
@@ -49,11 +50,25 @@ for (const [at, entry] of Object.entries(lock.packages)) {
   }
 }
 
+const nameOf = (at) => at.slice(at.lastIndexOf("node_modules/") + 13);
+
 /** The packages of the lock that npm would install without checking what it got, by name. */
 const withoutHash = () =>
   Object.entries(lock.packages).flatMap(([at, entry]) =>
-    at === "" || entry.link || entry.integrity ? [] : [{ name: at.slice(at.lastIndexOf("node_modules/") + 13), entry }],
+    at === "" || entry.link || entry.integrity ? [] : [{ name: nameOf(at), entry }],
   );
+
+/** The C library that a package for Linux is built for, by its name. Node's own packages don't say theirs. */
+function findLibc(name) {
+  if (/linux.*musl/.test(name)) return "musl";
+  return /linux.*gnu|^node-linux-/.test(name) ? "glibc" : undefined;
+}
+
+// Where the lock names no C library, npm installs the packages for each of them.
+const withoutLibc = Object.entries(lock.packages)
+  .map(([at, entry]) => ({ entry, name: nameOf(at), libc: findLibc(nameOf(at)) }))
+  .filter(({ entry, libc }) => libc && !entry.libc);
+for (const { entry, libc } of withoutLibc) entry.libc = [libc];
 
 /** Asks the registry for one package's hash and address. @returns whether it has them */
 function fill({ name, entry }) {
@@ -71,6 +86,7 @@ if (process.argv.includes("--check")) {
   const found = new Set(withoutHash().map(({ name }) => name));
   const faults = [
     ...missing.map((name) => `${name}: an optional package that the lock lacks`),
+    ...withoutLibc.map(({ name }) => `${name}: no libc`),
     ...[...found].filter((name) => !listed.has(name)).map((name) => `${name}: no integrity`),
     ...[...listed].filter((name) => !found.has(name)).map((name) => `${name}: listed without integrity, but has one`),
   ];
