@@ -35,7 +35,7 @@ for (const [at, entry] of Object.entries(lock.packages)) {
   for (const [name, range] of Object.entries(entry.optionalDependencies ?? {})) {
     if ([...resolutions(at, name)].some((place) => lock.packages[place])) continue;
     const words = name.split(/[-/]/);
-    const os = platforms.filter((platform) => words.includes(platform));
+    const os = platforms.filter((platform) => words.includes(platform) || (platform === "win32" && words.includes("win")));
     const cpu = processors.filter(
       (cpu) => words.includes(cpu) || (cpu === "arm" && words.some((w) => w.startsWith("arm-") || w === "arm")),
     );
@@ -44,6 +44,7 @@ for (const [at, entry] of Object.entries(lock.packages)) {
       version: range.replace(/^[\^~]/, ""),
       ...(cpu.length ? { cpu } : {}),
       ...(entry.dev ? { dev: true } : {}),
+      ...(words[0] === "node" ? { bin: { node: os[0] === "win32" ? "bin/node.exe" : "bin/node" } } : {}), // npm links what the lock names
       optional: true,
       ...(os.length ? { os } : { os: ["none"] }),
     };
