@@ -35,7 +35,9 @@ for (const [at, entry] of Object.entries(lock.packages)) {
   for (const [name, range] of Object.entries(entry.optionalDependencies ?? {})) {
     if ([...resolutions(at, name)].some((place) => lock.packages[place])) continue;
     const words = name.split(/[-/]/);
-    const os = platforms.filter((platform) => words.includes(platform) || (platform === "win32" && words.includes("win")));
+    const os = platforms.filter(
+      (platform) => words.includes(platform) || (platform === "win32" && words.includes("win")),
+    );
     const cpu = processors.filter(
       (cpu) => words.includes(cpu) || (cpu === "arm" && words.some((w) => w.startsWith("arm-") || w === "arm")),
     );
