@@ -9,16 +9,17 @@
  * Such an entry has no hash, since the registry told none: npm would install whatever it gets on that platform. They are listed in
  * .ci/without-integrity.json, and no other package may lack its hash. `npm run lock -- --fill` asks a registry that has them.
  *
- * With `--check` it only reports, and fails where something is missing. A folder may be named for tests.
+ * With `--check` it only reports, and fails where something is missing. A folder with another lock may be named.
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 
 const folder = process.argv.slice(2).find((word) => !word.startsWith("--")) ?? resolve(import.meta.dirname, "..");
 const path = resolve(folder, "package-lock.json");
 const listPath = resolve(folder, ".ci/without-integrity.json");
 const lock = JSON.parse(readFileSync(path, "utf8"));
+const list = existsSync(listPath) ? JSON.parse(readFileSync(listPath, "utf8")) : { packages: [] };
 const platforms = ["android", "darwin", "freebsd", "linux", "openharmony", "win32"];
 const processors = ["arm64", "x64", "ia32", "arm", "ppc64", "riscv64", "s390x", "wasm32"];
 
@@ -85,7 +86,7 @@ function fill({ name, entry }) {
 }
 
 if (process.argv.includes("--check")) {
-  const listed = new Set(JSON.parse(readFileSync(listPath, "utf8")).packages);
+  const listed = new Set(list.packages);
   const found = new Set(withoutHash().map(({ name }) => name));
   const faults = [
     ...missing.map((name) => `${name}: an optional package that the lock lacks`),
@@ -100,9 +101,9 @@ if (process.argv.includes("--check")) {
 if (process.argv.includes("--fill")) for (const one of withoutHash()) fill(one);
 lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
 writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`);
-const list = JSON.parse(readFileSync(listPath, "utf8"));
 // Only what has to be added by hand is a decision: a package for a platform that the registry does not serve.
 const added = new Set([...list.packages, ...missing]);
 list.packages = [...new Set(withoutHash().map(({ name }) => name))].filter((name) => added.has(name)).sort();
-writeFileSync(listPath, `${JSON.stringify(list, null, 2)}\n`);
+if (existsSync(listPath)) writeFileSync(listPath, `${JSON.stringify(list, null, 2)}\n`);
+else if (list.packages.length) throw new Error(`${listPath} has to name ${list.packages.join(", ")}`);
 console.log(`completed ${missing.length} entries; ${list.packages.length} have no hash`);

