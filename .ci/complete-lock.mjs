@@ -18,7 +18,8 @@ import { resolve } from "node:path";
 const folder = process.argv.slice(2).find((word) => !word.startsWith("--")) ?? resolve(import.meta.dirname, "..");
 const path = resolve(folder, "package-lock.json");
 const listPath = resolve(folder, ".ci/without-integrity.json");
-const lock = JSON.parse(readFileSync(path, "utf8"));
+const before = readFileSync(path, "utf8");
+const lock = JSON.parse(before);
 const list = existsSync(listPath) ? JSON.parse(readFileSync(listPath, "utf8")) : { packages: [] };
 const platforms = ["android", "darwin", "freebsd", "linux", "openharmony", "win32"];
 const processors = ["arm64", "x64", "ia32", "arm", "ppc64", "riscv64", "s390x", "wasm32"];
@@ -100,7 +101,8 @@ if (process.argv.includes("--check")) {
 }
 if (process.argv.includes("--fill")) for (const one of withoutHash()) fill(one);
 lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : 1)));
-writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`);
+const after = `${JSON.stringify(lock, null, 2)}\n`;
+if (after !== before) writeFileSync(path, after);
 // Only what has to be added by hand is a decision: a package for a platform that the registry does not serve.
 const added = new Set([...list.packages, ...missing]);
 list.packages = [...new Set(withoutHash().map(({ name }) => name))].filter((name) => added.has(name)).sort();
