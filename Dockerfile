@@ -6,11 +6,12 @@ COPY package.json package-lock.json prisma.config.ts ./
 COPY prisma ./prisma
 RUN npm ci --no-audit --no-fund
 COPY . .
-RUN npm run build
+# npm links the Node of the lock's version for this platform.
+RUN npm run build && cp node_modules/.bin/node node
 
 FROM debian:bookworm-slim
-# The Node that the build ran on: the version is the lock's, and no package manager comes along.
-COPY --from=build /src/node_modules/node/bin/node /usr/local/bin/node
+# The Node that the build ran on, and no package manager.
+COPY --from=build /src/node /usr/local/bin/node
 WORKDIR /app
 COPY --from=build /src/.next/standalone/node_modules ./node_modules
 COPY --from=build /src/.next/standalone/.next ./.next

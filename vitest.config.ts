@@ -1,4 +1,7 @@
 import { defineConfig } from "vitest/config";
+import { installTools } from "./tools/install.ts";
+
+installTools();
 
 const shared = {
   resolve: {

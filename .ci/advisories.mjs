@@ -1,4 +1,4 @@
-// `npm run advisories`: fails on a high or critical advisory for a package of package-lock.json, unless .ci/allowed-advisories.json has the
+// `npm run advisories`: fails on a high or critical advisory for a package of either lock, unless .ci/allowed-advisories.json has the
 // reason why it does not concern Spoor. A registry without advisories, or no network, is said and is no failure.
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -7,11 +7,11 @@ const timeoutSeconds = Number(process.env.ADVISORIES_TIMEOUT_SECONDS ?? 60);
 const serious = ["high", "critical"];
 
 /** Runs `npm audit`, which exits with 1 where it finds something. @returns its report, or why there is none */
-function readReport() {
+function readReport(folder) {
   const npm = process.env.npm_execpath;
   const words = ["audit", "--json", "--package-lock-only", "--fetch-retries=1", "--fetch-timeout=20000"];
   const [file, all] = npm ? [process.execPath, [npm, ...words]] : ["npm", words];
-  const options = { timeout: timeoutSeconds * 1000, killSignal: "SIGKILL", maxBuffer: 64 * 1024 * 1024 };
+  const options = { cwd: folder, timeout: timeoutSeconds * 1000, killSignal: "SIGKILL", maxBuffer: 64 * 1024 * 1024 };
   return new Promise((resolve) => {
     execFile(file, all, options, (error, output) => {
       if (error?.killed) return resolve({ fault: `no answer within ${timeoutSeconds} s` });
@@ -36,13 +36,16 @@ function advisoriesIn({ vulnerabilities }) {
   return new Map(found.map((one) => [one.url.split("/").at(-1), one]));
 }
 
-const { report, fault } = await readReport();
-if (fault) {
-  console.log(`The registry's advisories could not be read, so the dependencies were NOT checked: ${fault}`);
-  process.exit(0);
+const advisories = new Map();
+for (const folder of [".", "tools"]) {
+  const { report, fault } = await readReport(folder);
+  if (fault) {
+    console.log(`The registry's advisories could not be read, so the dependencies were NOT checked: ${fault}`);
+    process.exit(0);
+  }
+  for (const [id, advisory] of advisoriesIn(report)) advisories.set(id, advisory);
 }
 const allowed = JSON.parse(await readFile(new URL("allowed-advisories.json", import.meta.url), "utf8"));
-const advisories = advisoriesIn(report);
 let failures = 0;
 for (const [id, { name, severity, title, range }] of advisories) {
   const reason = allowed[id];

@@ -1,4 +1,4 @@
-import { iconOf, iconPath } from "./agent-icons";
+import { iconOf } from "./agent-icons";
 import { monogramOf } from "./monogram";
 
 /** An agent's icon in one quiet color, or its monogram. */
@@ -11,8 +11,8 @@ export function AgentIcon({ source }: { source: string }) {
       </span>
     );
   return (
-    <svg role="img" aria-label={source} viewBox="0 0 24 24" className="agent">
-      <path d={iconPath(icon)} />
+    <svg role="img" aria-label={source} className="agent">
+      <use href={`/agents.svg#${icon}`} />
     </svg>
   );
 }
@@ -23,8 +23,8 @@ export function Monogram({ source }: { source: string }) {
   return (
     <span aria-hidden="true" className="monogram">
       {icon ? (
-        <svg viewBox="0 0 24 24" aria-hidden="true" className="agent">
-          <path d={iconPath(icon)} />
+        <svg aria-hidden="true" className="agent">
+          <use href={`/agents.svg#${icon}`} />
         </svg>
       ) : (
         monogramOf(source)

@@ -1,5 +1,4 @@
 "use client";
-import { ChartColumn, House, Menu, ScrollText, Search } from "lucide-react";
 import { signOutAction } from "../(app)/actions";
 import { Choice, themeNames } from "./choice";
 import { Keys, KeysButton } from "./keys";
@@ -10,8 +9,11 @@ import { PaletteButton } from "./palette/palette-button";
 import { Sign } from "./sign";
 
 /** The pages that a phone has as tabs, each with its icon there. */
-const tabs = { "/home": House, "/traces": ScrollText, "/usage": ChartColumn } as const;
-const tabOf = (href: string) => (tabs as Partial<Record<string, typeof House>>)[href];
+const tabs: Partial<Record<string, string>> = {
+  "/home": "i-lucide-house",
+  "/traces": "i-lucide-scroll-text",
+  "/usage": "i-lucide-chart-column",
+};
 /** What a bar of less than 1024 pixels leaves to the menu. */
 const more: string[] = ["/uploads", "/devices", "/diagnostics"];
 
@@ -31,14 +33,14 @@ export function Bar({ user, keys, theme }: Props) {
         </a>
         <nav aria-label="Pages">
           {pages.map(({ href, name }) => {
-            const Icon = tabOf(href);
+            const icon = tabs[href];
             return (
               <NavLink
                 key={href}
                 href={href}
-                className={`tab ${Icon ? "" : more.includes(href) ? "max-lg:hidden" : "max-md:hidden"}`}
+                className={`tab ${icon ? "" : more.includes(href) ? "max-lg:hidden" : "max-md:hidden"}`}
               >
-                {Icon && <Icon aria-hidden="true" className="size-5 md:hidden" />}
+                {icon && <span className={`${icon} size-5 md:hidden`} />}
                 {name}
               </NavLink>
             );
@@ -48,7 +50,7 @@ export function Bar({ user, keys, theme }: Props) {
           <PaletteButton className="button button-quiet gap-2 px-2 needs-script" hasHint />
         </span>
         <a href={searchHref} aria-keyshortcuts={keys === "on" ? "/" : undefined} className="tab search">
-          <Search aria-hidden="true" className="size-5 md:size-4" />
+          <span className="i-lucide-search size-5 md:size-4" />
           <span className="md:max-lg:sr-only">Search</span>
           {keys === "on" && (
             <span aria-hidden="true" className="key max-lg:hidden pointer-coarse:hidden">
@@ -70,7 +72,7 @@ function AppMenu({ name, email, keys, theme }: MenuProps) {
   return (
     <details className="app-menu" data-menu>
       <summary className="tab">
-        <Menu aria-hidden="true" className="size-5 md:hidden" />
+        <span className="i-lucide-menu size-5 md:hidden" />
         <span className="md:hidden">Menu</span>
         <span className="min-w-0 max-w-40 truncate max-md:hidden">
           <span className="sr-only">Account: </span>

@@ -1,23 +1,14 @@
-import { Check, ChevronLeft, Circle, GitBranch, X } from "lucide-react";
-
-const icons = {
-  left: ChevronLeft,
-  cross: X,
-  check: Check,
-  ring: Circle,
-  dot: Circle,
-  branch: GitBranch,
+const looks = {
+  left: "i-lucide-chevron-left size-[1.15em]",
+  cross: "i-lucide-x size-[1.15em]",
+  check: "i-lucide-check size-[1.15em]",
+  ring: "size-[0.7em] rounded-full border-2 border-current",
+  dot: "size-[0.7em] rounded-full border-2 border-current bg-current",
+  branch: "i-lucide-git-branch size-[1.15em]",
 } as const;
 
 /** A small sign beside a word that says the same. Drawn, since not every system has a glyph for each of them. */
-export function Sign({ name }: { name: keyof typeof icons | "down" }) {
+export function Sign({ name }: { name: keyof typeof looks | "down" }) {
   if (name === "down") return <span aria-hidden="true" className="sign-down" />; // a list has six: 300 bytes less of each
-  const Icon = icons[name];
-  const round = name === "ring" || name === "dot";
-  return (
-    <Icon
-      aria-hidden="true"
-      className={`inline-block shrink-0 ${round ? "size-[0.75em] stroke-3" : "size-[1.15em]"} ${name === "dot" ? "fill-current" : ""}`}
-    />
-  );
+  return <span aria-hidden="true" className={`inline-block shrink-0 align-middle ${looks[name]}`} />;
 }

@@ -138,7 +138,7 @@ test("an agent is let in by its person in a browser, renews its token, and is le
 test("the protocol's conformance suite gets through discovery and the login", async () => {
   const port = await freePort();
   const { client, resource } = await discover(`http://127.0.0.1:${port}/callback`);
-  const suite = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
+  const suite = "tools/node_modules/@modelcontextprotocol/conformance/dist/index.js";
   const given = ["--url", server.url, "--client-id", client.client_id, "--resource", resource, "--port", String(port)];
   const run = spawn(process.execPath, [suite, "authorization", ...given], { stdio: ["ignore", "pipe", "pipe"] });
   const ended = new Promise((resolve) => run.once("exit", resolve));

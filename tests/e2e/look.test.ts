@@ -90,7 +90,7 @@ test.each(isLong ? sizes : sizes.slice(0, 1))(
     for (const [name, path] of Object.entries(pages())) {
       if (name === "device-code") await signIn(page, server, owner);
       const response = await page.goto(server.url + path, { waitUntil: "load" });
-      if (/^usage(-year)?$/.test(name)) await page.locator(".recharts-bar a").first().waitFor();
+      if (/^usage(-year)?$/.test(name)) await page.locator("figure svg a").first().waitFor();
       const headers = response?.headers() ?? {};
       expect(headers["content-security-policy"], name).toMatch(/frame-ancestors 'none'/);
       expect(headers["content-security-policy"], name).not.toMatch(/unsafe-inline|unsafe-eval/);

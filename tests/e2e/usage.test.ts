@@ -29,7 +29,7 @@ const upload = (...sessions: [day: string, source: string, project: string, toke
   );
 
 const march = "/usage?from=2026-03-01&to=2026-03-31&by=source";
-const bars = () => page.locator("figure .recharts-bar-rectangle a, figure .recharts-bar a");
+const bars = () => page.locator("figure svg a");
 
 test("while sessions are still being counted, the page says so and updates automatically", async () => {
   await open("/usage");
@@ -42,7 +42,7 @@ test("while sessions are still being counted, the page says so and updates autom
   expect(await page.getByText("Still counting").count()).toBe(0);
 });
 
-test("the server draws the chart first, and the interactive one replaces it in exactly the same place", async () => {
+test("the server draws the chart, and scripts leave it in exactly the same place", async () => {
   const scriptless = await browser.newContext({ javaScriptEnabled: false });
   const plain = await scriptless.newPage();
   await signIn(plain, server, owner);
@@ -72,9 +72,13 @@ test("the server draws the chart first, and the interactive one replaces it in e
 test("the bars show their numbers to the mouse and the arrow keys, and link to the sessions they count", async () => {
   await open(march);
   await bars().first().waitFor();
-  await page.locator("figure .recharts-surface").focus();
+  const shown = page.locator("[data-open] p").first();
+  await bars().first().focus();
+  await shown.and(page.getByText("2 Mar", { exact: true })).waitFor();
   await page.keyboard.press("ArrowRight");
-  await page.getByText("2 Mar", { exact: true }).first().waitFor();
+  await shown.and(page.getByText("3 Mar", { exact: true })).waitFor();
+  await bars().first().hover();
+  await shown.and(page.getByText("2 Mar", { exact: true })).waitFor();
   const hrefs = await bars().evaluateAll((all) => all.map((one) => one.getAttribute("href")));
   expect(hrefs.toSorted()).toEqual([
     "/traces?source=codex&from=2026-03-02&to=2026-03-02",

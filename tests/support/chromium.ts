@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { chromium } from "playwright";
+import { installTools } from "../../tools/install.ts";
 
 const installed = ["/usr/bin/chromium", "/usr/bin/google-chrome"];
 
@@ -17,6 +18,7 @@ async function unpacked(): Promise<string> {
   process.env.TMPDIR = "/tmp";
   // The package unpacks its shared libraries only where this variable names its runtime.
   process.env.AWS_LAMBDA_JS_RUNTIME ??= "nodejs24.x";
+  installTools();
   try {
     const { default: packed } = await import("@sparticuz/chromium");
     return await packed.executablePath();

@@ -153,7 +153,7 @@ test("the Dockerfile's image runs as nobody, with a health check that is a route
 test("the service starts a file that exists with Node itself, and is given time to drain", () => {
   const unit = read("deploy/spoor.service");
   const [, node, script = ""] = /^ExecStart=(\S+) (\S+)$/m.exec(unit) ?? [];
-  expect(node).toBe("/opt/spoor/node_modules/node/bin/node");
+  expect(node).toBe("/opt/spoor/node_modules/.bin/node");
   expect(existsSync(script)).toBe(true);
   expect(unit).toMatch(/^KillMode=mixed$/m);
   expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThan(drainSeconds);

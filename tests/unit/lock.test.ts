@@ -48,3 +48,13 @@ test("a missing optional package fails the check, and so does one that is listed
   const stale = await run({ packages: { "node_modules/a": hashed() } }, ["a"], "--check");
   expect([stale.code, stale.text]).toEqual([1, expect.stringContaining("a: listed without integrity, but has one")]);
 });
+
+test("a package for one C library says so, since npm would install it beside the other's", async () => {
+  const entry = hashed({ os: ["linux"] });
+  const packages = { "node_modules/tool-linux-x64-musl": entry, "node_modules/tool-linux-x64-gnu": entry };
+  const checked = await run({ packages }, [], "--check");
+  expect([checked.code, checked.text]).toEqual([1, expect.stringContaining("tool-linux-x64-musl: no libc")]);
+  const { lock } = await run({ packages }, []);
+  expect(lock.packages["node_modules/tool-linux-x64-musl"]).toMatchObject({ libc: ["musl"] });
+  expect(lock.packages["node_modules/tool-linux-x64-gnu"]).toMatchObject({ libc: ["glibc"] });
+});

@@ -83,7 +83,7 @@ const notApplying = {
 async function checked(revision: string): Promise<{ passed: number; failed: string[] }> {
   const folder = await mkdtemp(join(tmpdir(), "spoor-conformance-"));
   onTestFinished(() => rm(folder, { recursive: true }));
-  const suite = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
+  const suite = "tools/node_modules/@modelcontextprotocol/conformance/dist/index.js";
   const args = [suite, "server", "--url", `${process.env.BASE_URL}/mcp`, "--requirements", revision, "-o", folder];
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 64e6 }).catch((failed) => failed);
   const optional = String(stdout).split("Not scored")[1] ?? "";

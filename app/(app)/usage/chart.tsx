@@ -1,4 +1,4 @@
-import { Bars, Hatch, Swatch } from "./bars";
+import { Hatch, Swatch } from "./bars";
 import { LiveBars } from "./live-bars";
 import { csvHref, type Measure, tracesHref, type UsageRequest } from "./range";
 import type { Bar, Chart } from "./shape";
@@ -50,9 +50,7 @@ export function UsageChart({ chart, request, measure, zone }: Props) {
               />
             ))}
           </svg>
-          <LiveBars columns={columns} names={series.map(({ name }) => name)} top={top}>
-            <Bars columns={columns} top={top} />
-          </LiveBars>
+          <LiveBars columns={columns} names={series.map(({ name }) => name)} top={top} />
         </div>
         <p aria-hidden="true" className="col-start-2 flex justify-between pt-1">
           <span>{dayText(request.from, longer)}</span>

@@ -1,23 +1,109 @@
 "use client";
-import dynamic from "next/dynamic";
-import { type ReactNode, useCallback, useEffect, useState } from "react";
-import type { Column } from "./bars";
+import { Toolbar } from "@base-ui/react/toolbar";
+import { Tooltip } from "@base-ui/react/tooltip";
+import { useState } from "react";
+import { type Column, fillOf, Swatch } from "./bars";
 
-type Props = { columns: Column[]; names: string[]; top: number; children: ReactNode };
+/** The share of its slot that a bar leaves free. */
+const gap = 0.15;
 
-/** Loaded and drawn in the browser only: its server rendering has style attributes, which the policy forbids. */
-const Recharts = dynamic(() => import("./recharts").then(({ RechartsBars }) => RechartsBars), { ssr: false });
+type Props = { columns: Column[]; names: string[]; top: number };
 
-/** The server's chart (`children`) until the interactive one is drawn in its place. */
-export function LiveBars({ columns, names, top, children }: Props) {
-  const [mounted, setMounted] = useState(false);
-  const [drawn, setDrawn] = useState(false);
-  const onDrawn = useCallback(() => setDrawn(true), []);
-  useEffect(() => setMounted(true), []);
+/** The bars as links, with a tooltip over each; the arrow keys move from one to the next. */
+export function LiveBars({ columns, names, top }: Props) {
+  const [tip] = useState(() => Tooltip.createHandle<Column>());
+  const width = 100 / columns.length;
   return (
-    <>
-      {!drawn && children}
-      {mounted && <Recharts columns={columns} names={names} top={top} onDrawn={onDrawn} />}
-    </>
+    <Toolbar.Root aria-label="Bars by day">
+      <svg role="presentation" className="absolute inset-0 size-full">
+        <HatchPattern />
+        {columns.map((column, index) => (
+          <Tooltip.Trigger
+            key={column.label}
+            handle={tip}
+            payload={column}
+            delay={0}
+            closeOnClick={false}
+            render={<g className="group" />}
+          >
+            <rect
+              x={`${width * index}%`}
+              width={`${width}%`}
+              height="100%"
+              className="fill-transparent group-hover:fill-text/10"
+            />
+            <Parts column={column} names={names} top={top} x={width * (index + gap / 2)} width={width * (1 - gap)} />
+          </Tooltip.Trigger>
+        ))}
+      </svg>
+      <Tooltip.Root handle={tip}>
+        {({ payload }) => (
+          <Tooltip.Portal>
+            <Tooltip.Positioner side="right" sideOffset={8}>
+              <Tooltip.Popup>{payload && <Tip column={payload} names={names} />}</Tooltip.Popup>
+            </Tooltip.Positioner>
+          </Tooltip.Portal>
+        )}
+      </Tooltip.Root>
+    </Toolbar.Root>
+  );
+}
+
+type PartsProps = Omit<Props, "columns"> & { column: Column; x: number; width: number };
+
+/** The parts of one bar, from the bottom up; a line in the page's colour separates each from the next. */
+function Parts({ column: { label, amounts, texts, hrefs, unfinished }, names, top, x, width }: PartsProps) {
+  let below = 0;
+  return names.map((name, place) => {
+    const amount = amounts[place] ?? 0;
+    if (amount === 0) return null;
+    below += amount;
+    const box = {
+      ...{ x: `${x}%`, y: `${100 - (100 * below) / top}%` },
+      ...{ width: `${width}%`, height: `${(100 * amount) / top}%` },
+    };
+    return (
+      <Toolbar.Link
+        key={name}
+        href={hrefs[place]}
+        aria-label={`${label}, ${name}: ${texts[place]}`}
+        className="hover:opacity-80"
+      >
+        <rect {...box} className={`${fillOf(place)} stroke-1 stroke-page`} />
+        {unfinished && <rect {...box} fill="url(#hatch)" />}
+      </Toolbar.Link>
+    );
+  });
+}
+
+/** The pattern over the bar of a day or week that is not over yet. */
+function HatchPattern() {
+  return (
+    <defs>
+      <pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <rect width="2.5" height="6" className="fill-page" />
+      </pattern>
+    </defs>
+  );
+}
+
+function Tip({ column: { label, total, texts, amounts }, names }: { column: Column; names: string[] }) {
+  return (
+    <div className="rounded-block border border-hairline bg-overlay px-3 py-2 text-code text-text shadow-lg">
+      <p className="pb-1 font-medium">{label}</p>
+      <ul className="flex flex-col-reverse">
+        {names.map((name, place) => {
+          if (!amounts[place]) return null;
+          return (
+            <li key={name} className="flex items-center gap-1.5">
+              <Swatch place={place} />
+              <span className="max-w-48 truncate">{name}</span>
+              <span className="ml-auto pl-4">{texts[place]}</span>
+            </li>
+          );
+        })}
+      </ul>
+      <p className="pt-1 text-muted">{total}</p>
+    </div>
   );
 }

@@ -1,7 +1,6 @@
 "use client";
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { Dialog } from "@base-ui/react/dialog";
-import { ArrowDown, ArrowUp } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { countOf } from "../figures";
 import { goTo } from "../navigation";
@@ -88,10 +87,10 @@ function Search({ onDone }: { onDone: () => void }) {
       <p aria-hidden="true" className="hints">
         <span>
           <kbd>
-            <ArrowUp className="size-3" />
+            <span className="i-lucide-arrow-up block size-3" />
           </kbd>{" "}
           <kbd>
-            <ArrowDown className="size-3" />
+            <span className="i-lucide-arrow-down block size-3" />
           </kbd>{" "}
           choose
         </span>

@@ -1,5 +1,4 @@
 "use client";
-import { ChevronDown, ChevronUp, X } from "lucide-react";
 import { useEffect } from "react";
 import { countOf, formatCount } from "../../../../components/figures";
 import type { Find } from "./use-find";
@@ -41,13 +40,13 @@ export function FindBar({ find }: { find: Find }) {
         {statusOf(find)}
       </output>
       <IconButton label="Previous match" onClick={() => find.step(-1)}>
-        <ChevronUp aria-hidden="true" className="size-4" />
+        <span className="i-lucide-chevron-up size-4" />
       </IconButton>
       <IconButton label="Next match" onClick={() => find.step(1)}>
-        <ChevronDown aria-hidden="true" className="size-4" />
+        <span className="i-lucide-chevron-down size-4" />
       </IconButton>
       <IconButton label="Close find" onClick={close}>
-        <X aria-hidden="true" className="size-4" />
+        <span className="i-lucide-x size-4" />
       </IconButton>
     </search>
   );

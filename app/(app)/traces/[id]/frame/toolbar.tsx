@@ -1,5 +1,4 @@
 "use client";
-import { ChevronLeft, Ellipsis, PanelLeft, Search } from "lucide-react";
 import type { Standing } from "#lib/traces/live";
 import { FindBar } from "../find/find-bar";
 import type { Find } from "../find/use-find";
@@ -33,7 +32,7 @@ export function Toolbar({ title, links, talk, first, total, standing, resume, fi
       <div className="relative flex h-11 items-center gap-1 sm:gap-2 pointer-coarse:h-[calc(3rem-1px)]">
         {links.list && (
           <a href={links.list} aria-label="Back to the list" title="Back to the list (u)" className={iconLook}>
-            <ChevronLeft aria-hidden="true" className="size-4" />
+            <span className="i-lucide-chevron-left size-4" />
           </a>
         )}
         <div className="relative min-w-0 grow">
@@ -60,7 +59,7 @@ export function Toolbar({ title, links, talk, first, total, standing, resume, fi
             aria-label="Find"
             className={`${iconLook} needs-script`}
           >
-            <Search aria-hidden="true" className="size-4" />
+            <span className="i-lucide-search size-4" />
           </button>
         )}
         {resume && (
@@ -75,7 +74,7 @@ export function Toolbar({ title, links, talk, first, total, standing, resume, fi
           aria-label="Show or hide the outline"
           className={`${iconLook} needs-script max-lg:hidden`}
         >
-          <PanelLeft aria-hidden="true" className="size-4" />
+          <span className="i-lucide-panel-left size-4" />
         </button>
         <More links={links} talk={talk} resume={resume} onView={on.onView} onShare={on.onShare} />
         {find?.isOpen && <FindBar find={find} />}
@@ -94,7 +93,7 @@ function More({ links, talk, resume, onView, onShare }: MoreProps) {
   return (
     <details data-menu className="sm:hidden">
       <summary aria-label="More" className={`${iconLook} list-none`}>
-        <Ellipsis aria-hidden="true" className="size-4" />
+        <span className="i-lucide-ellipsis size-4" />
       </summary>
       <div className="absolute top-full right-0 z-10 mt-1 flex w-72 max-w-full flex-col gap-3 rounded-block border border-hairline bg-overlay p-3 shadow-lg">
         <Views links={links} talk={talk} onView={onView} />

