@@ -61,5 +61,7 @@ export default async function configOf(phase: string): Promise<NextConfig> {
   const digest = webDigest();
   process.env.NEXT_SERVER_ACTIONS_ENCRYPTION_KEY = Buffer.from(digest, "hex").toString("base64");
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-  return { ...config, generateBuildId: async () => `${version}-${digest.slice(0, 16)}` };
+  // Nothing reads the maps of what is built, and they are 60 MB.
+  const experimental = { ...config.experimental, turbopackSourceMaps: false, turbopackInputSourceMaps: false };
+  return { ...config, experimental, generateBuildId: async () => `${version}-${digest.slice(0, 16)}` };
 }
