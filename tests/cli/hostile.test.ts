@@ -8,7 +8,6 @@ import { linesOf, writeBelow } from "./home.ts";
 import { mostHostileText as bad, expectPrintable, hostileText } from "./hostile.ts";
 import { claudePath, problem, world } from "./world.ts";
 
-// Each command is a process of its own.
 vi.setConfig({ testTimeout: 120_000 });
 
 /** A terminal that keeps what is written to it. */

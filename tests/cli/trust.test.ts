@@ -12,7 +12,6 @@ import { startFake } from "./fake-server.ts";
 import { linesOf, makeHome, writeBelow } from "./home.ts";
 import { claudePath, problem, world } from "./world.ts";
 
-// Each command is a process of its own.
 vi.setConfig({ testTimeout: 120_000 });
 
 const account = (token: string) => ({
@@ -34,10 +33,11 @@ function watchTokens(fake: Awaited<ReturnType<typeof startFake>>): Set<string | 
 
 describe("a token is sent to its own server only", () => {
   test("SPOOR_TOKEN to the server that stands beside it", async () => {
-    const { fake, run } = await world(1);
+    const { fake, run, spawn } = await world(1);
     const other = await startFake();
     for (const command of ["whoami", "push", "watch", "status", "doctor", "scan"]) {
-      const { code, output, errors } = await run([command, "--server", other.url], { SPOOR_TOKEN: token });
+      const call = command === "watch" ? spawn : run;
+      const { code, output, errors } = await call([command, "--server", other.url], { SPOOR_TOKEN: token });
       expect([command, code, output]).toEqual([command, 2, ""]);
       expect(errors).toBe(
         `spoor: SPOOR_TOKEN is for ${fake.url}, so it is not sent to ${other.url}. Set SPOOR_URL=${other.url} if it is for that server, or unset SPOOR_TOKEN to use your login there.\n`,
@@ -150,11 +150,12 @@ describe("the approval page", () => {
 
 describe("plain http to another machine", () => {
   test("is refused where nobody can be asked, before anything is sent", async () => {
-    const { run, fake } = await world(1);
+    const { run, spawn, fake } = await world(1);
     const { port } = new URL(fake.url);
     const servers = [`http://0.0.0.0:${port}`, "http://spoor.test", "http://localhost.evil.example"];
     for (const [index, command] of ["login", "push", "whoami", "status", "watch", "doctor", "logout"].entries()) {
-      const { code, output, errors } = await run([command], { SPOOR_URL: servers[index % 3] ?? "" });
+      const call = command === "watch" ? spawn : run;
+      const { code, output, errors } = await call([command], { SPOOR_URL: servers[index % 3] ?? "" });
       expect([command, code, output]).toEqual([command, 2, ""]);
       expect(errors).toMatch(/^spoor: http:\S+ is not encrypted: .* Use https, or agree to it with --insecure\.\n$/);
     }
@@ -271,7 +272,7 @@ describe("no output has the token", () => {
   });
 
   test("of a wrong argument, or of an unexpected error", async () => {
-    const { run, home } = await world(1);
+    const { run, spawn, home } = await world(1);
     const words = [
       [token],
       ["help", token],
@@ -293,7 +294,10 @@ describe("no output has the token", () => {
     expect((await run(["whoami"], { SPOOR_URL: token })).errors).toContain('"[token]" is not an http or https URL');
     const thrower = `setTimeout(() => { throw new Error(process.env.SPOOR_TOKEN + "\\x1b[2J") }, 150)`;
     const crash = await writeBelow(home, "crash.mjs", thrower);
-    const { code, errors } = await run(["watch"], { SPOOR_TOKEN: "a-secret-token", NODE_OPTIONS: `--import=${crash}` });
+    const { code, errors } = await spawn(["watch"], {
+      SPOOR_TOKEN: "a-secret-token",
+      NODE_OPTIONS: `--import=${crash}`,
+    });
     expect([code, errors]).toEqual([1, expect.stringMatching(/^spoor: Error: \[token\] \[2J\n {4}at /m)]);
     expect(errors).not.toContain("a-secret-token");
   });

@@ -168,10 +168,10 @@ describe("watch", { timeout: 90_000 }, () => {
   });
 
   test("says what it can't do before it begins", async () => {
-    const { run, start, fake } = await world(1);
+    const { run, spawn, start, fake } = await world(1);
     expect(await run(["watch", "--since", "soon"])).toMatchObject({ code: 2 });
-    expect(await run(["watch", "--sender"])).toMatchObject({ code: 2 });
-    expect(await run(["watch"], { SPOOR_TOKEN: "" })).toMatchObject({ code: 3, errors: /Not logged in/ });
+    expect(await spawn(["watch", "--sender"])).toMatchObject({ code: 2 });
+    expect(await spawn(["watch"], { SPOOR_TOKEN: "" })).toMatchObject({ code: 3, errors: /Not logged in/ });
     expect(fake.uploads).toEqual([]);
     const watching = start(["watch"]);
     await wrote(watching, /1 new/);
