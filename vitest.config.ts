@@ -46,6 +46,8 @@ export default defineConfig({
           globalSetup: [scratch, "tests/support/built-client.ts"],
         },
       },
+      // Whatever takes long or measures time, one file at a time.
+      { ...shared, test: { env, name: "long", include: ["tests/long/**/*.test.ts"], fileParallelism: false } },
       {
         ...shared,
         // In these the application runs in the test's own process: its statements are checked.

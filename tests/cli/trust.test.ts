@@ -1,9 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { chmod, readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Context } from "../../cli/context.ts";
 import { agreeToPlainHttp } from "../../cli/server/origin.ts";
 import { readSettings } from "../../cli/settings.ts";
@@ -12,16 +12,9 @@ import { startFake } from "./fake-server.ts";
 import { linesOf, makeHome, writeBelow } from "./home.ts";
 import { claudePath, problem, world } from "./world.ts";
 
-vi.setConfig({ testTimeout: 120_000 });
-
-const account = (token: string) => ({
-  token,
-  userId: "u1",
-  name: "Ada",
-  email: "a@example.org",
-  machine: "m",
-  expiresAt: "",
-});
+const account = (token: string) => {
+  return { token, userId: "u1", name: "Ada", email: "a@example.org", machine: "m", expiresAt: "" };
+};
 const token = `spoor_${"Zx9".repeat(12)}`;
 
 /** The tokens that a server is sent. */
@@ -122,13 +115,15 @@ describe("the approval page", () => {
       return { status: 200, body: started(pageOf(fake.url)) };
     });
     const ran = await run(["login"], { BROWSER: browser, SPOOR_TOKEN: "" });
-    await sleep(300); // the browser is a process of its own
-    return { ...ran, url: fake.url, opened: await readFile(join(home, "opened"), "utf8").catch(() => "") };
+    execFileSync(browser, ["end"]); // the one that a login opens was started before
+    const opened = async () => (await readFile(join(home, "opened"), "utf8")).split("\n").filter(Boolean).sort();
+    return { ...ran, url: fake.url, opened };
   }
 
   test("is shown and opened where it is on the server itself", async () => {
     const { code, output, opened, url } = await login((server) => `${server}/device?code=WDJB-MJHT`);
-    expect([code, opened]).toEqual([3, `${url}/device?code=WDJB-MJHT\n`]);
+    expect(code).toBe(3);
+    await expect.poll(opened).toEqual(["end", `${url}/device?code=WDJB-MJHT`]);
     expect(output).toContain(`\n  ${url}/device?code=WDJB-MJHT\n`);
   });
 
@@ -143,7 +138,7 @@ describe("the approval page", () => {
     [["https://evil.example"], /sent no valid approval page/],
   ])("is not opened at %j", async (page, told) => {
     const { code, output, errors, opened } = await login(() => page);
-    expect([code, output, opened]).toEqual([1, "", ""]);
+    expect([code, output, await opened()]).toEqual([1, "", ["end"]]);
     expect(errors).toMatch(told);
   });
 });
