@@ -46,8 +46,18 @@ export default defineConfig({
           globalSetup: [scratch, "tests/support/built-client.ts"],
         },
       },
-      // Whatever takes long or measures time, one file at a time.
-      { ...shared, test: { env, name: "long", include: ["tests/long/**/*.test.ts"], fileParallelism: false } },
+      {
+        ...shared,
+        // Whatever takes long or measures time, one file at a time.
+        test: {
+          env,
+          name: "long",
+          include: ["tests/long/**/*.test.ts"],
+          setupFiles: ["tests/support/as-client.ts"],
+          globalSetup: [scratch, "tests/support/built-client.ts"],
+          fileParallelism: false,
+        },
+      },
       {
         ...shared,
         // In these the application runs in the test's own process: its statements are checked.
