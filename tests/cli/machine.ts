@@ -19,6 +19,19 @@ export async function bundle(version: string, platform: NodeJS.Platform = "linux
     .replaceAll("process.platform", JSON.stringify(platform));
 }
 
+/** A client in a hurry: the built one has the paces of every day. @param paces in milliseconds, by their names */
+export function hurried(client: string, paces: Record<string, number>): string {
+  let text = client;
+  for (const [name, milliseconds] of Object.entries(paces)) {
+    const hasty = text
+      .replace(new RegExp(`\\b${name}: [^,\\n]+`), `${name}: ${milliseconds}`)
+      .replace(new RegExp(`\\bconst ${name} = [^;\\n]+`), `const ${name} = ${milliseconds}`);
+    if (hasty === text) throw new Error(`the client has no ${name}`);
+    text = hasty;
+  }
+  return text;
+}
+
 /** A server that delivers a client, logs machines in at once, and takes nothing else. Its fields may be changed at any time. */
 export async function startReleases(text: string, version: string) {
   const state = {

@@ -26,9 +26,13 @@ type PushOutput = {
  * A client with sessions 1 to `sessions` in its home, and a fake server that it has a token for. `run` and `push` run in the
  * test's process; `start` and `spawn` start the built file.
  */
-export async function world(sessions = 3, options: Parameters<typeof startFake>[0] = {}) {
+export async function world(
+  sessions = 3,
+  options: Parameters<typeof startFake>[0] = {},
+  program: Parameters<typeof provideClient>[0] = () => resolve(clientFile),
+) {
   const fake = await startFake(options);
-  const client = await provideClient(() => resolve(clientFile));
+  const client = await provideClient(program);
   for (let number = 1; number <= sessions; number++) {
     await writeBelow(client.home, claudePath(number), linesOf(...claudeLines(idOf(number), number)));
   }
