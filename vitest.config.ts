@@ -31,15 +31,32 @@ export default defineConfig({
     maxWorkers: 2,
     reporters: process.env.CI ? ["default", ["json", { outputFile: "test-results/vitest.json" }]] : ["default"],
     projects: [
-      { ...shared, test: { env, name: "unit", include: ["tests/unit/**/*.test.ts"], globalSetup: scratch } },
+      {
+        ...shared,
+        test: { env, name: "unit", isolate: false, include: ["tests/unit/**/*.test.ts"], globalSetup: scratch },
+      },
       {
         ...shared,
         test: {
           env,
           name: "cli",
+          isolate: false,
           include: ["tests/cli/**/*.test.ts"],
+          setupFiles: ["tests/support/as-client.ts"],
           testTimeout: 30_000,
           globalSetup: [scratch, "tests/support/built-client.ts"],
+        },
+      },
+      {
+        ...shared,
+        // Whatever takes long or measures time, one file at a time.
+        test: {
+          env,
+          name: "long",
+          include: ["tests/long/**/*.test.ts"],
+          setupFiles: ["tests/support/as-client.ts"],
+          globalSetup: [scratch, "tests/support/built-client.ts"],
+          fileParallelism: false,
         },
       },
       {

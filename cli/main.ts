@@ -1,218 +1,26 @@
-// The client, `spoor`. It is built into one file, which every server delivers at /spoor.mjs.
+// The client, `spoor`, as a process. It is built into one file, which every server delivers at /spoor.mjs.
 
 import { homedir } from "node:os";
-import { isAbsolute } from "node:path";
-import { setImmediate } from "node:timers/promises";
-import { type ParseArgsConfig, parseArgs } from "node:util";
-import { logout, whoami } from "./commands/account.ts";
-import { config } from "./commands/config.ts";
-import { doctor } from "./commands/doctor.ts";
-import { install } from "./commands/install.ts";
-import { login } from "./commands/login.ts";
-import { mcp } from "./commands/mcp.ts";
-import { projects } from "./commands/projects.ts";
-import { push } from "./commands/push.ts";
-import { recall } from "./commands/recall.ts";
-import { redact } from "./commands/redact.ts";
-import { scan } from "./commands/scan.ts";
-import { service } from "./commands/service.ts";
-import { status } from "./commands/status.ts";
-import { uninstall } from "./commands/uninstall.ts";
-import { update } from "./commands/update.ts";
-import { watch } from "./commands/watch.ts";
-import { type Context, patienceOf, type Values } from "./context.ts";
-import { CommandError, exitCodes } from "./errors.ts";
+import { reportError, runClient, terminalOf } from "./client.ts";
 import { keepNewSpaceSmall } from "./files/garbage-collection.ts";
-import { type CommandName, commandNames, helpOf } from "./help.ts";
-import { currentFolder, program } from "./program.ts";
-import { HttpError } from "./server/api.ts";
-import { invalidToken } from "./server/token.ts";
-import { forgetTroubles } from "./service/troubles.ts";
-import { formatDuration } from "./terminal/format.ts";
-import { suggest } from "./terminal/suggestion.ts";
-import { Terminal } from "./terminal/terminal.ts";
-import { version } from "./version.ts";
-
-type Options = NonNullable<ParseArgsConfig["options"]>;
-// biome-ignore lint/suspicious/noConfusingVoidType: a command that returns nothing has succeeded
-type Run = (context: Context) => Promise<number | void>;
-
-const commonOptions: Options = {
-  server: { type: "string" },
-  insecure: { type: "boolean" },
-  patience: { type: "string" },
-  json: { type: "boolean" },
-  "no-color": { type: "boolean" },
-  help: { type: "boolean", short: "h" },
-  version: { type: "boolean" },
-};
-
-const text = { type: "string" } as const;
-const source = { type: "string", multiple: true } as const;
-const filters: Options = { since: { type: "string" }, source, project: { type: "string", multiple: true } };
-const telemetry: Options = { "no-telemetry": { type: "boolean" } };
-
-const flag = { type: "boolean" } as const;
-const loginOptions: Options = { machine: text, scopes: text, "no-browser": flag };
-const redaction: Options = { "no-redact": flag };
-const consent: Options = { yes: flag, "dry-run": flag };
-const installOptions: Options = {
-  ...consent,
-  ...loginOptions,
-  "no-service": flag,
-  "no-hooks": flag,
-  "no-login": flag,
-  "no-auto-update": flag,
-  "auto-update": flag,
-};
-
-const commands: Record<CommandName, { run: Run; options: Options; takesWords?: boolean }> = {
-  install: { run: install, options: installOptions },
-  uninstall: { run: uninstall, options: consent },
-  service: { run: service, options: { lines: text, follow: flag, source, sender: flag }, takesWords: true },
-  update: { run: update, options: { check: flag, "allow-older": flag } },
-  login: { run: login, options: loginOptions },
-  logout: { run: logout, options: {} },
-  whoami: { run: whoami, options: {} },
-  scan: { run: scan, options: { source, "show-telemetry": { type: "boolean" }, ...telemetry } },
-  projects: { run: projects, options: { all: { type: "boolean" } }, takesWords: true },
-  push: {
-    run: push,
-    options: { ...filters, ...telemetry, ...redaction, "dry-run": { type: "boolean" }, yes: { type: "boolean" } },
-    takesWords: true,
-  },
-  // `--sender` is how watch starts its second process.
-  watch: { run: watch, options: { ...filters, ...redaction, sender: { type: "boolean" } } },
-  redact: { run: redact, options: { check: text } },
-  recall: { run: recall, options: { project: text }, takesWords: true },
-  mcp: { run: mcp, options: {} },
-  config: { run: config, options: {}, takesWords: true },
-  status: { run: status, options: {} },
-  doctor: { run: doctor, options: {} },
-};
-
-const isCommand = (name: string | undefined): name is CommandName =>
-  name !== undefined && Object.hasOwn(commands, name);
-
-async function main(words: string[]): Promise<number> {
-  const { env } = process;
-  const interrupted = new AbortController();
-  const terminal = new Terminal(process.stdout, process.stderr, {
-    isJson: words.includes("--json"),
-    env: words.includes("--no-color") ? { ...env, NO_COLOR: "1" } : env,
-    input: () => process.stdin,
-  });
-  process.on("uncaughtException", (error) => process.exit(reportError(error, terminal)));
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => interrupted.abort());
-  try {
-    const code = await run(words, terminal, interrupted.signal);
-    await setImmediate(); // an error of the last write is known only then
-    if (terminal.fault) throw new CommandError("failed", `Can't write the output: ${terminal.fault}.`);
-    return code;
-  } catch (error) {
-    terminal.clear();
-    if (interrupted.signal.aborted) return exitCodes.interrupted;
-    return reportError(error, terminal);
-  }
-}
-
-async function run(words: string[], terminal: Terminal, signal: AbortSignal): Promise<number> {
-  const allOptions = Object.assign({}, commonOptions, ...Object.values(commands).map(({ options }) => options));
-  const [name] = parseArgs({ args: words, options: allOptions, strict: false }).positionals;
-  const command = isCommand(name) ? commands[name] : undefined;
-  if (name !== undefined && name !== "help" && !command) throw unknownCommand(name);
-  const { values, positionals } = parse(words, { ...commonOptions, ...command?.options }, name);
-  if (values.version === true) {
-    terminal.write(version);
-    return exitCodes.done;
-  }
-  if (values.help === true || name === undefined || name === "help") {
-    const about = name === "help" ? positionals[1] : name;
-    if (about !== undefined && !isCommand(about)) throw unknownCommand(about);
-    for (const line of helpOf(about).split("\n")) terminal.write(line);
-    return values.help === true || name === "help" ? exitCodes.done : exitCodes.usage;
-  }
-  if (!command) throw unknownCommand(name);
-  if (positionals.length > 1 && !command.takesWords) {
-    throw new CommandError("usage", `${name} takes no argument "${positionals[1]}". See: ${program} ${name} --help`);
-  }
-  patienceOf({ values });
-  const home = homeFolder();
-  const host = { home, cwd: currentFolder() ?? home, env: process.env, platform: process.platform };
-  const code = (await command.run({ host, terminal, values, words: positionals.slice(1), signal })) ?? exitCodes.done;
-  if (code === exitCodes.done && values["dry-run"] !== true) {
-    if (name === "push") await forgetTroubles(host);
-    if (name === "login") await forgetTroubles(host, ["login", "expiring"]);
-  }
-  return code;
-}
-
-/** @throws CommandError where it isn't known: files would be looked for, and written, wherever the program was started */
-function homeFolder(): string {
-  try {
-    const home = homedir();
-    if (isAbsolute(home)) return home;
-  } catch {
-    // Some systems know no home folder of the user; what to do is the same.
-  }
-  throw new CommandError("usage", "Your home folder is not known. Set HOME to its path.");
-}
-
-function parse(args: string[], options: Options, command = ""): { values: Values; positionals: string[] } {
-  try {
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true });
-    return { values: values as Values, positionals };
-  } catch (error) {
-    const { code = "", message } = error as NodeJS.ErrnoException;
-    if (!code.startsWith("ERR_PARSE_ARGS")) throw error;
-    const help = [program, command, "--help"].filter(Boolean).join(" ");
-    const meant = suggestOption(message, options);
-    throw new CommandError("usage", `${message.split(/\.\s/)[0]}. ${meant}See: ${help}`);
-  }
-}
-
-/** The option that a mistyped one may mean, in words. */
-function suggestOption(message: string, options: Options): string {
-  const [, given = ""] = /^Unknown option '--([\w-]+)/.exec(message) ?? [];
-  const meant = given && suggest(given, Object.keys(options));
-  return meant ? `Did you mean --${meant}? ` : "";
-}
-
-function unknownCommand(name: string): CommandError {
-  const suggestion = suggest(name, [...commandNames, "help"]);
-  const hint = suggestion ? `Did you mean ${suggestion}?` : `See: ${program} --help`;
-  return new CommandError("usage", `Unknown command: ${name}. ${hint}`);
-}
-
-function reportError(error: unknown, terminal: Terminal): number {
-  const [kind, message] = describeError(error);
-  terminal.json({ ok: false, error: kind, message });
-  if (terminal.isJson) return exitCodes[kind];
-  terminal.warn(`spoor: ${message}`);
-  for (const line of stackOf(error)) terminal.warn(line);
-  return exitCodes[kind];
-}
-
-function describeError(error: unknown): [CommandError["kind"], string] {
-  if (error instanceof CommandError) return [error.kind, error.message];
-  if (!(error instanceof HttpError)) return ["failed", String(error)];
-  if (error.status === 401) return ["login", `${invalidToken(process.env, `${program} login`)}.`];
-  const fields = error.errors.map(({ path, message }) => ` ${path}: ${message}.`).join("");
-  const request = error.requestId ? ` (request ${error.requestId})` : "";
-  const isUnavailable = error.status === 429 || error.status >= 500;
-  const { retryAfterSeconds = 0 } = error;
-  const later =
-    isUnavailable && retryAfterSeconds >= 1
-      ? ` Try again in ${formatDuration(Math.ceil(retryAfterSeconds) * 1000)}.`
-      : "";
-  return [isUnavailable ? "unreachable" : "failed", error.message + fields + later + request];
-}
-
-/** Where an unexpected error was thrown. */
-function stackOf(error: unknown): string[] {
-  if (error instanceof CommandError || error instanceof HttpError || !(error instanceof Error)) return [];
-  return (error.stack ?? "").split("\n").filter((line) => /^ {4}at /.test(line));
-}
+import { currentFolder } from "./program.ts";
 
 keepNewSpaceSmall();
-process.exitCode = await main(process.argv.slice(2));
+const { env } = process;
+const words = process.argv.slice(2);
+const terminal = terminalOf(words, env, {
+  output: process.stdout,
+  errors: process.stderr,
+  input: () => process.stdin,
+});
+const interrupted = new AbortController();
+process.on("uncaughtException", (error) => process.exit(reportError(error, terminal, env)));
+for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => interrupted.abort());
+process.exitCode = await runClient(words, {
+  home: homedir,
+  cwd: currentFolder(),
+  env,
+  platform: process.platform,
+  terminal,
+  signal: interrupted.signal,
+});

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { rename } from "node:fs/promises";
 import { hostname } from "node:os";
-import { setTimeout as sleep } from "node:timers/promises";
+import { clock } from "../clock.ts";
 import { type Context, commandHint, patienceOf, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { type Fields, isFields, textOf } from "../files/json.ts";
@@ -67,13 +67,13 @@ const maxLimitSeconds = 900;
 /** Starts a login. Where too many were started from this network, it waits as long as the server says. */
 async function startLogin(api: Api, json: object, context: Context): Promise<Fields> {
   const patienceSeconds = context.values.patience === undefined ? maxLimitSeconds : patienceOf(context);
-  const deadline = performance.now() + patienceSeconds * 1000;
+  const deadline = clock.now() + patienceSeconds * 1000;
   for (;;) {
     try {
       return (await api.request("/api/cli/device/start", { method: "POST", json })).body;
     } catch (error) {
       if (!(error instanceof HttpError) || error.status !== 429 || error.retryAfterSeconds === undefined) throw error;
-      if (performance.now() + error.retryAfterSeconds * 1000 > deadline) throw error;
+      if (clock.now() + error.retryAfterSeconds * 1000 > deadline) throw error;
       await waitAsTold(error.retryAfterSeconds, error.message, context);
     }
   }
@@ -81,7 +81,7 @@ async function startLogin(api: Api, json: object, context: Context): Promise<Fie
 
 async function waitAsTold(seconds: number, reason: string, { terminal, signal }: Context): Promise<void> {
   terminal.warn(`${reason} Trying again in ${formatDuration(Math.ceil(seconds) * 1000)}. Stop with Ctrl-C.`);
-  await sleep(seconds * 1000, undefined, { signal });
+  await clock.sleep(seconds * 1000, signal);
 }
 
 /**
@@ -122,15 +122,15 @@ function openBrowser(page: string, { host: { env, platform } }: Context): void {
 /** Polls at the server's interval until the login is decided. Uses a monotonic clock, so a wrong system time is harmless. */
 async function waitForToken(api: Api, started: Fields, context: Context): Promise<Account> {
   const lifetimeSeconds = within(started.expiresIn, [1, 3600], 600);
-  const deadline = performance.now() + (lifetimeSeconds + 60) * 1000;
+  const deadline = clock.now() + (lifetimeSeconds + 60) * 1000;
   let interval = within(started.interval, intervalRange, 5);
   const path = `/api/cli/device/poll?deviceCode=${encodeURIComponent(textOf(started.deviceCode))}`;
-  while (performance.now() < deadline) {
-    await sleep(interval * 1000, undefined, { signal: context.signal });
+  while (clock.now() < deadline) {
+    await clock.sleep(interval * 1000, context.signal);
     const answer = await poll(api, path, context);
     if (answer instanceof HttpError) {
       const seconds = answer.retryAfterSeconds ?? 5;
-      if (performance.now() + seconds * 1000 > deadline) throw answer;
+      if (clock.now() + seconds * 1000 > deadline) throw answer;
       if (seconds > interval) await waitAsTold(seconds - interval, answer.message, context);
       continue;
     }

@@ -4,6 +4,8 @@ import { LineShortener } from "./line-shortener.ts";
 
 const MiB = 1024 * 1024;
 const chunkBytes = MiB;
+/** Of a line that spans several chunks, or ends a file, at first. */
+const smallBytes = 64 * 1024;
 /** The largest unit that is read whole where it is no line: a file, a row, a message of a transcript. */
 export const maxWholeBytes = 16 * MiB;
 /** Longer lines are shortened: a line's text, its parsed value and its message are in memory together. */
@@ -98,16 +100,26 @@ export class PartialLine {
       this.bytes += part.length;
       return;
     }
-    // Pages of the buffer that are never written to take no physical memory.
-    this.#buffer ??= Buffer.allocUnsafeSlow(maxLineBytes);
-    if (this.bytes + part.length <= maxLineBytes) part.copy(this.#buffer, this.bytes);
+    if (this.bytes + part.length <= maxLineBytes) part.copy(this.#room(this.bytes + part.length), this.bytes);
     else {
       this.#shortener = new LineShortener(maxLineBytes, maxTextBytes);
-      this.#shortener.add(this.#buffer.subarray(0, this.bytes));
+      this.#shortener.add(this.#room(this.bytes).subarray(0, this.bytes));
       this.#shortener.add(part);
       this.#buffer = undefined;
     }
     this.bytes += part.length;
+  }
+
+  /**
+   * The buffer, with room for so many bytes. It begins small: a longest line's buffer for each of thousands of files has the
+   * garbage collector run all the time. Pages of the large one that are never written to take no physical memory.
+   */
+  #room(bytes: number): Buffer {
+    const before = this.#buffer;
+    if (before && bytes <= before.length) return before;
+    this.#buffer = Buffer.allocUnsafeSlow(bytes <= smallBytes ? smallBytes : maxLineBytes);
+    before?.copy(this.#buffer, 0, 0, this.bytes);
+    return this.#buffer;
   }
 
   finish(

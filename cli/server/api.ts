@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { clock } from "../clock.ts";
 import { CommandError } from "../errors.ts";
 import { type Fields, isFields, parseJson, textOf } from "../files/json.ts";
 import { version } from "../version.ts";
@@ -99,7 +99,7 @@ export class Api {
    * @throws HttpError for an error response; CommandError `unreachable` where there was no response
    */
   async request(path: string, options: RequestOptions = {}): Promise<ApiResponse> {
-    const deadline = performance.now() + this.#options.patienceSeconds * 1000;
+    const deadline = clock.now() + this.#options.patienceSeconds * 1000;
     let internalErrors = 0;
     for (let attempt = 0; ; attempt++) {
       try {
@@ -109,9 +109,9 @@ export class Api {
         if (error instanceof HttpError && error.status === 500) internalErrors++;
         if (options.retries === false || !isRetryable(error) || internalErrors > maxInternalRetries) throw error;
         const seconds = backoffSeconds(error, attempt);
-        if (performance.now() + seconds * 1000 > deadline) throw error;
+        if (clock.now() + seconds * 1000 > deadline) throw error;
         this.#options.onWait?.({ seconds, reason: (error as Error).message });
-        await sleep(seconds * 1000, undefined, { signal: this.#options.signal });
+        await clock.sleep(seconds * 1000, this.#options.signal);
       }
     }
   }

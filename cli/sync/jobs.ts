@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { clock } from "../clock.ts";
 import { isFields, textOf } from "../files/json.ts";
 import type { Api } from "../server/api.ts";
 
@@ -23,11 +23,11 @@ export const isFinished = (status: string): boolean => ["succeeded", "failed", "
 
 /** Polls a job until it has finished or `patienceSeconds` are over. @throws as `Api.request` */
 export async function waitForJob(api: Api, jobId: string, patienceSeconds: number): Promise<Job> {
-  const deadline = performance.now() + patienceSeconds * 1000;
+  const deadline = clock.now() + patienceSeconds * 1000;
   for (let milliseconds = 50; ; milliseconds = Math.min(2000, milliseconds * 1.5)) {
     const job = await readJob(api, jobId);
-    if (isFinished(job.status) || performance.now() > deadline) return job;
-    await sleep(milliseconds);
+    if (isFinished(job.status) || clock.now() > deadline) return job;
+    await clock.sleep(milliseconds);
   }
 }
 

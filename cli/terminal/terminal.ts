@@ -10,6 +10,9 @@ type Stream = {
   isTTY?: boolean;
   columns?: number;
 };
+/** Where a terminal writes to, and where answers to questions come from. */
+export type Streams = { output: Stream; errors: Stream; input: () => NodeJS.ReadStream };
+
 /** A part of a line. Strings may hold anything, also what a server or a file supplied. */
 type Part = string | Styled;
 

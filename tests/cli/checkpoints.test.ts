@@ -30,12 +30,12 @@ test.each([
     skip: process.platform !== "linux",
   },
   async (_, source, name, lines, perTurn) => {
-    const { fake, home, client, run, push } = await world(0);
+    const { fake, home, client, spawn, push } = await world(0);
     const end = lines.length - 10 * perTurn;
     const path = await writeBelow(home, name, linesOf(...lines.slice(0, end)));
     await push();
     const read = async () => {
-      const { errors, code } = await run(["push"], { NODE_OPTIONS: `--import=${tellRead}` });
+      const { errors, code } = await spawn(["push"], { NODE_OPTIONS: `--import=${tellRead}` });
       expect(code).toBe(0);
       return Number(/read (\d+)/.exec(errors)?.[1]);
     };

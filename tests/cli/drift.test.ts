@@ -3,11 +3,11 @@ import { ingestTrace } from "#lib/ingest/schema";
 import type { Adapter, Host } from "../../cli/adapters/adapter.ts";
 import { adapters } from "../../cli/adapters/registry.ts";
 import { exitCodes } from "../../cli/errors.ts";
-import { makeHome, type Parsed, parseAll, writeBelow } from "./home.ts";
+import { type Parsed, parseAll, writeBelow } from "./home.ts";
 import { pushInside, worldInside } from "./inside.ts";
 import { homes, wholes } from "./samples/all.ts";
 import { bytesOf, damages, futureVersions, missingFields, strange, unknownTypes, wrongTypes } from "./samples/drift.ts";
-import { type Home, writeHome } from "./samples/home.ts";
+import { changingHome, fillHome, type Home } from "./samples/home.ts";
 import { expectSendable } from "./sendable.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -28,8 +28,10 @@ async function readAll(name: string, host: Host): Promise<Parsed & { failed: str
 /** Reads each home in turn. @returns what was told of it */
 async function readEach(name: string, all: Home[]) {
   const found: Parsed[] = [];
+  const { host, become } = await changingHome();
   for (const home of all) {
-    const parsed = await readAll(name, await writeHome(home));
+    become(home);
+    const parsed = await readAll(name, host);
     expectSendable(parsed);
     expect(parsed.failed.filter((message) => !/no such (?:table|column)/.test(message))).toEqual([]);
     found.push(parsed);
@@ -70,13 +72,11 @@ const onceEach = (paths: string[]): string[] => [
 
 test.each(homes)("%s, %s: files that are empty, cut off or rubbish end nothing", async (name, form, home) => {
   const whole = bytesOf(home);
+  const { host, become } = await changingHome();
   for (const [what, damage] of damages) {
     for (const path of onceEach(Object.keys(whole))) {
-      const host = await makeHome();
-      for (const [other, bytes] of Object.entries(whole)) {
-        const text = Buffer.from(bytes.toString("latin1").replaceAll("$HOME", host.home), "latin1");
-        await writeBelow(host.home, other, other === path ? damage(text) : text);
-      }
+      const text = Buffer.from(whole[path]?.toString("latin1").replaceAll("$HOME", host.home) ?? "", "latin1");
+      become({ files: { ...whole, [path]: damage(text) } });
       const parsed = await readAll(name, host);
       expectSendable(parsed);
       const told = [parsed.failed, parsed.lost, parsed.unhandled, parsed.invalid].flat().length;
@@ -107,8 +107,7 @@ test.each(together)("a push of all agents with %s sends what is whole", async (_
   const { fake, host } = await worldInside(2);
   for (const [, , home] of homes) {
     const all = drift(home);
-    for (const [path, bytes] of Object.entries(bytesOf(all[Math.floor(all.length / 2)] ?? home)))
-      await writeBelow(host.home, path, Buffer.from(bytes.toString("latin1").replaceAll("$HOME", host.home), "latin1"));
+    fillHome(host, all[Math.floor(all.length / 2)] ?? home);
   }
   await expectHealthySent(fake, host);
   if (drift === unknownTypes) expect(JSON.stringify(fake.telemetry)).toContain(strange);

@@ -1,15 +1,12 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { styled } from "../../cli/terminal/styled.ts";
 import { Terminal } from "../../cli/terminal/terminal.ts";
 import { ended, wrote } from "../support/client.ts";
 import { linesOf, writeBelow } from "./home.ts";
 import { mostHostileText as bad, expectPrintable, hostileText } from "./hostile.ts";
 import { claudePath, problem, world } from "./world.ts";
-
-// Each command is a process of its own.
-vi.setConfig({ testTimeout: 120_000 });
 
 /** A terminal that keeps what is written to it. */
 function makeTerminal(options: { isTTY: boolean; isJson?: boolean; token?: string }) {

@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
+import { maxLineBytes } from "../../cli/files/line-reader.ts";
 import { LineShortener } from "../../cli/files/line-shortener.ts";
+import { linesOf, writeBelow } from "./home.ts";
+import { claudeLines } from "./sessions.ts";
+import { claudePath, idOf, world } from "./world.ts";
 
 /** A line as it is shortened, read in parts of each of these sizes. */
 function shorten(line: string, maxTextBytes: number, maxBytes = 100_000): string[] {
@@ -27,4 +31,24 @@ test.each([
 
 test("a line that is long without its texts is full", () => {
   expect(new Set(shorten(JSON.stringify(Array(1000).fill(1)), 5, 1000))).toEqual(new Set(["full"]));
+});
+
+// In a file of 100 MB, with the memory that it takes, in tests/long/cli/large.test.ts.
+test("of lines of the maximum length one is sent whole, a longer one shortened, and a full one is missing with a note", async () => {
+  const { fake, home, run } = await world(0);
+  const whole = linesOf(...claudeLines(idOf(1), 1, { text: "x".repeat(maxLineBytes - 1000) }));
+  const text = { type: "user", message: { role: "user", content: "y".repeat(maxLineBytes + 1000) } };
+  const full = { type: "user", message: { content: Array(maxLineBytes / 2 + 1).fill(0) } };
+  await writeBelow(home, claudePath(1), whole + linesOf(text, full));
+  const { code, errors } = await run(["push"]);
+  expect([code, errors]).toEqual([0, expect.stringContaining("the line is too long")]);
+  expect(fake.archive.get(`claude-code/${idOf(1)}`)).toBe(4 + 2);
+  const messages = fake.uploads.flatMap(({ traces }) => traces[0]?.messages ?? []);
+  const [shortened, missing] = messages.slice(-2);
+  expect(messages[0]?.content.length).toBeGreaterThan(maxLineBytes - 2000);
+  expect(shortened?.content.replaceAll("y", "")).toMatch(
+    /^\n\[Spoor: [\d,]+ btes are missing here: it is too long\.\]$/,
+  );
+  expect(shortened?.content.length).toBeGreaterThan(maxLineBytes / 3);
+  expect(missing?.content).toMatch(/^\[Spoor: line \d+ is longer than 22 MiB and is missing here\.\]$/);
 });

@@ -4,19 +4,32 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { rolldown } from "rolldown";
 import { onTestFinished } from "vitest";
 import { sha256 } from "#lib/digest";
+import { clientFile } from "#lib/server/outputs";
 import { ended } from "../support/client.ts";
 
-/** The client as it is built, for a system that need not be this one. */
+/** The client as it is built, as another version of itself, and for a system that need not be this one. */
 export async function bundle(version: string, platform: NodeJS.Platform = "linux"): Promise<string> {
-  const define = { SPOOR_VERSION: JSON.stringify(version), "process.platform": JSON.stringify(platform) };
-  const built = await rolldown({ input: "cli/main.ts", platform: "node", tsconfig: false, transform: { define } });
-  const banner = `#!/usr/bin/env node\n// spoor ${version}: a test.`;
-  const { output } = await built.generate({ format: "esm", codeSplitting: false, banner });
-  await built.close();
-  return output[0].code;
+  const own = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
+  const text = await readFile(clientFile, "utf8");
+  return text
+    .replace(`// spoor ${own.version}:`, `// spoor ${version}:`)
+    .replaceAll(JSON.stringify(own.version), JSON.stringify(version))
+    .replaceAll("process.platform", JSON.stringify(platform));
+}
+
+/** A client in a hurry: the built one has the paces of every day. @param paces in milliseconds, by their names */
+export function hurried(client: string, paces: Record<string, number>): string {
+  let text = client;
+  for (const [name, milliseconds] of Object.entries(paces)) {
+    const hasty = text
+      .replace(new RegExp(`\\b${name}: [^,\\n]+`), `${name}: ${milliseconds}`)
+      .replace(new RegExp(`\\bconst ${name} = [^;\\n]+`), `const ${name} = ${milliseconds}`);
+    if (hasty === text) throw new Error(`the client has no ${name}`);
+    text = hasty;
+  }
+  return text;
 }
 
 /** A server that delivers a client, logs machines in at once, and takes nothing else. Its fields may be changed at any time. */

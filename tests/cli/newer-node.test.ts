@@ -14,13 +14,13 @@ const session = `CREATE TABLE session (id TEXT PRIMARY KEY, parent_id TEXT, dire
   INSERT INTO part VALUES ('prt_a', 'msg_a', 'ses_a', 1, 1, '{"type":"text","text":"Hi"}')`;
 
 test("what this Node can't read is told once, not at each push, and is read by a newer one", async () => {
-  const { home, run } = await world(1);
+  const { home, spawn } = await world(1);
   const folder = ".local/share/opencode";
   await writeBelow(home, `${folder}/log/x.log`, "");
   const database = new DatabaseSync(join(home, folder, "opencode.db"));
   database.exec(session);
   const push = async (environment?: Record<string, string>) => {
-    const { code, output } = await run(["push", "--json"], environment);
+    const { code, output } = await spawn(["push", "--json"], environment);
     const { left, sent } = JSON.parse(output) as { left: { reason: string }[]; sent: { sessions: number } };
     return { code, left: left.map(({ reason }) => reason), sent: sent.sessions };
   };

@@ -11,7 +11,7 @@ import { saveState } from "../../cli/service/state.ts";
 import { forgetTroubles, noteTrouble, readTroubles } from "../../cli/service/troubles.ts";
 import { startFake } from "./fake-server.ts";
 import { linesOf, writeBelow } from "./home.ts";
-import { bundle, makeMachine } from "./machine.ts";
+import { bundle, hurried, makeMachine } from "./machine.ts";
 import { claudeLines } from "./sessions.ts";
 import { claudePath, idOf, problem } from "./world.ts";
 
@@ -22,17 +22,6 @@ async function until(holds: () => Promise<boolean> | boolean, what: string): Pro
   for (const startedAt = performance.now(); !(await holds()); await sleep(20)) {
     if (performance.now() - startedAt > 20_000) throw new Error(`${what}: not within 20 s`);
   }
-}
-
-/** The client in a hurry: the built one has the paces of every day. @param paces in milliseconds, by their names */
-function hurried(paces: Record<string, number>): string {
-  let text = client;
-  for (const [name, milliseconds] of Object.entries(paces)) {
-    const hasty = text.replace(new RegExp(`\\b${name}: [^,\\n]+`), `${name}: ${milliseconds}`);
-    if (hasty === text) throw new Error(`the client has no ${name}`);
-    text = hasty;
-  }
-  return text;
 }
 
 /** A machine with a login and a session, and a server of which each test makes what it needs. */
@@ -50,7 +39,7 @@ async function world() {
   await writeBelow(machine.home, claudePath(1), linesOf(...claudeLines(idOf(1), 1)));
   /** Starts the service. @returns what stops it and tells its exit code */
   const begin = async (paces: Record<string, number> = {}) => {
-    await writeFile(machine.file, hurried(paces).replaceAll("@SPOOR_SERVER@", fake.url));
+    await writeFile(machine.file, hurried(client, paces).replaceAll("@SPOOR_SERVER@", fake.url));
     const child = machine.start([process.execPath, machine.file, "service", "run", "--server", fake.url]);
     const gone = once(child, "close") as Promise<[number | null]>;
     const stop = async () => {

@@ -1,9 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { chmod, readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Context } from "../../cli/context.ts";
 import { agreeToPlainHttp } from "../../cli/server/origin.ts";
 import { readSettings } from "../../cli/settings.ts";
@@ -12,17 +12,9 @@ import { startFake } from "./fake-server.ts";
 import { linesOf, makeHome, writeBelow } from "./home.ts";
 import { claudePath, problem, world } from "./world.ts";
 
-// Each command is a process of its own.
-vi.setConfig({ testTimeout: 120_000 });
-
-const account = (token: string) => ({
-  token,
-  userId: "u1",
-  name: "Ada",
-  email: "a@example.org",
-  machine: "m",
-  expiresAt: "",
-});
+const account = (token: string) => {
+  return { token, userId: "u1", name: "Ada", email: "a@example.org", machine: "m", expiresAt: "" };
+};
 const token = `spoor_${"Zx9".repeat(12)}`;
 
 /** The tokens that a server is sent. */
@@ -34,10 +26,11 @@ function watchTokens(fake: Awaited<ReturnType<typeof startFake>>): Set<string | 
 
 describe("a token is sent to its own server only", () => {
   test("SPOOR_TOKEN to the server that stands beside it", async () => {
-    const { fake, run } = await world(1);
+    const { fake, run, spawn } = await world(1);
     const other = await startFake();
     for (const command of ["whoami", "push", "watch", "status", "doctor", "scan"]) {
-      const { code, output, errors } = await run([command, "--server", other.url], { SPOOR_TOKEN: token });
+      const call = command === "watch" ? spawn : run;
+      const { code, output, errors } = await call([command, "--server", other.url], { SPOOR_TOKEN: token });
       expect([command, code, output]).toEqual([command, 2, ""]);
       expect(errors).toBe(
         `spoor: SPOOR_TOKEN is for ${fake.url}, so it is not sent to ${other.url}. Set SPOOR_URL=${other.url} if it is for that server, or unset SPOOR_TOKEN to use your login there.\n`,
@@ -122,13 +115,15 @@ describe("the approval page", () => {
       return { status: 200, body: started(pageOf(fake.url)) };
     });
     const ran = await run(["login"], { BROWSER: browser, SPOOR_TOKEN: "" });
-    await sleep(300); // the browser is a process of its own
-    return { ...ran, url: fake.url, opened: await readFile(join(home, "opened"), "utf8").catch(() => "") };
+    execFileSync(browser, ["end"]); // the one that a login opens was started before
+    const opened = async () => (await readFile(join(home, "opened"), "utf8")).split("\n").filter(Boolean).sort();
+    return { ...ran, url: fake.url, opened };
   }
 
   test("is shown and opened where it is on the server itself", async () => {
     const { code, output, opened, url } = await login((server) => `${server}/device?code=WDJB-MJHT`);
-    expect([code, opened]).toEqual([3, `${url}/device?code=WDJB-MJHT\n`]);
+    expect(code).toBe(3);
+    await expect.poll(opened).toEqual(["end", `${url}/device?code=WDJB-MJHT`]);
     expect(output).toContain(`\n  ${url}/device?code=WDJB-MJHT\n`);
   });
 
@@ -143,18 +138,19 @@ describe("the approval page", () => {
     [["https://evil.example"], /sent no valid approval page/],
   ])("is not opened at %j", async (page, told) => {
     const { code, output, errors, opened } = await login(() => page);
-    expect([code, output, opened]).toEqual([1, "", ""]);
+    expect([code, output, await opened()]).toEqual([1, "", ["end"]]);
     expect(errors).toMatch(told);
   });
 });
 
 describe("plain http to another machine", () => {
   test("is refused where nobody can be asked, before anything is sent", async () => {
-    const { run, fake } = await world(1);
+    const { run, spawn, fake } = await world(1);
     const { port } = new URL(fake.url);
     const servers = [`http://0.0.0.0:${port}`, "http://spoor.test", "http://localhost.evil.example"];
     for (const [index, command] of ["login", "push", "whoami", "status", "watch", "doctor", "logout"].entries()) {
-      const { code, output, errors } = await run([command], { SPOOR_URL: servers[index % 3] ?? "" });
+      const call = command === "watch" ? spawn : run;
+      const { code, output, errors } = await call([command], { SPOOR_URL: servers[index % 3] ?? "" });
       expect([command, code, output]).toEqual([command, 2, ""]);
       expect(errors).toMatch(/^spoor: http:\S+ is not encrypted: .* Use https, or agree to it with --insecure\.\n$/);
     }
@@ -271,7 +267,7 @@ describe("no output has the token", () => {
   });
 
   test("of a wrong argument, or of an unexpected error", async () => {
-    const { run, home } = await world(1);
+    const { run, spawn, home } = await world(1);
     const words = [
       [token],
       ["help", token],
@@ -293,7 +289,10 @@ describe("no output has the token", () => {
     expect((await run(["whoami"], { SPOOR_URL: token })).errors).toContain('"[token]" is not an http or https URL');
     const thrower = `setTimeout(() => { throw new Error(process.env.SPOOR_TOKEN + "\\x1b[2J") }, 150)`;
     const crash = await writeBelow(home, "crash.mjs", thrower);
-    const { code, errors } = await run(["watch"], { SPOOR_TOKEN: "a-secret-token", NODE_OPTIONS: `--import=${crash}` });
+    const { code, errors } = await spawn(["watch"], {
+      SPOOR_TOKEN: "a-secret-token",
+      NODE_OPTIONS: `--import=${crash}`,
+    });
     expect([code, errors]).toEqual([1, expect.stringMatching(/^spoor: Error: \[token\] \[2J\n {4}at /m)]);
     expect(errors).not.toContain("a-secret-token");
   });

@@ -1,12 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { appendFile, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { clientFile } from "#lib/server/outputs";
 import { until } from "../faults/wait.ts";
 import { ended, wrote } from "../support/client.ts";
 import { makeDatabase } from "./databases.ts";
 import { linesOf, writeBelow } from "./home.ts";
+import { hurried } from "./machine.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
 import { claudePath, idOf, world } from "./world.ts";
 
@@ -16,9 +18,15 @@ const turns = (number: number, from: number, to: number) => linesOf(...claudeLin
 /** A preload for Node. */
 const preload = (script: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` });
 
+/** The client with shorter waits for what may follow, and for what the system does not tell of. */
+async function hasty(folder: string): Promise<string> {
+  const paces = { lingerMs: 2000, shortLingerMs: 500, checkIntervalMs: 300, minPollIntervalMs: 300, deathRestMs: 200 };
+  return writeBelow(folder, ".client/spoor.mjs", hurried(await readFile(clientFile, "utf8"), paces));
+}
+
 /** A world in which `watch` has sent sessions 1 to `sessions` and looked at every folder again. */
 async function watched(sessions: number, environment: Record<string, string> = {}) {
-  const made = await world(sessions);
+  const made = await world(sessions, {}, hasty);
   const watching = made.start(["watch", "--json"], environment);
   const done = ended(watching);
   onTestFinished(async () => {
@@ -100,7 +108,7 @@ describe("watch", { timeout: 90_000 }, () => {
     await until(30, "the sender has ended, woken by nothing of its own", () => childrenOf(watching.pid).length === 0);
     const { length } = fake.requests;
     for (const name of [".bash_history", "notes.txt"]) await writeBelow(home, name, "Nothing.");
-    await sleep(1500);
+    await sleep(500);
     expect([fake.requests.length, childrenOf(watching.pid)]).toEqual([length, []]);
     await writeBelow(home, ".aider.chat.history.md", aiderChat);
     await until(20, "the chat", () => [...fake.archive.keys()].some((one) => one.startsWith("aider/")));
@@ -161,17 +169,17 @@ describe("watch", { timeout: 90_000 }, () => {
     await until(20, "the sender has ended", () => childrenOf(watching.pid).length === 0);
     await appendFile(path, turns(1, 1, 2));
     const { length } = fake.requests;
-    await sleep(1000);
+    await sleep(500);
     expect(fake.requests).toHaveLength(length);
     watching.kill("SIGUSR2");
     await stored(key(1), 8);
   });
 
   test("says what it can't do before it begins", async () => {
-    const { run, start, fake } = await world(1);
+    const { run, spawn, start, fake } = await world(1);
     expect(await run(["watch", "--since", "soon"])).toMatchObject({ code: 2 });
-    expect(await run(["watch", "--sender"])).toMatchObject({ code: 2 });
-    expect(await run(["watch"], { SPOOR_TOKEN: "" })).toMatchObject({ code: 3, errors: /Not logged in/ });
+    expect(await spawn(["watch", "--sender"])).toMatchObject({ code: 2 });
+    expect(await spawn(["watch"], { SPOOR_TOKEN: "" })).toMatchObject({ code: 3, errors: /Not logged in/ });
     expect(fake.uploads).toEqual([]);
     const watching = start(["watch"]);
     await wrote(watching, /1 new/);

@@ -4,6 +4,7 @@ import { clientFile } from "#lib/server/outputs";
 import { ended, provideClient } from "../support/client.ts";
 import { startFake } from "./fake-server.ts";
 import { linesOf, writeBelow } from "./home.ts";
+import { runInProcess } from "./in-process.ts";
 import { claudeLines } from "./sessions.ts";
 
 export const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
@@ -21,22 +22,31 @@ type PushOutput = {
   message: string;
 };
 
-/** A client with sessions 1 to `sessions` in its home, and a fake server that it has a token for. */
-export async function world(sessions = 3, options: Parameters<typeof startFake>[0] = {}) {
+/**
+ * A client with sessions 1 to `sessions` in its home, and a fake server that it has a token for. `run` and `push` run in the
+ * test's process; `start` and `spawn` start the built file.
+ */
+export async function world(
+  sessions = 3,
+  options: Parameters<typeof startFake>[0] = {},
+  program: Parameters<typeof provideClient>[0] = () => resolve(clientFile),
+) {
   const fake = await startFake(options);
-  const client = await provideClient(() => resolve(clientFile));
+  const client = await provideClient(program);
   for (let number = 1; number <= sessions; number++) {
     await writeBelow(client.home, claudePath(number), linesOf(...claudeLines(idOf(number), number)));
   }
   const environment = { SPOOR_URL: fake.url, SPOOR_TOKEN: "spoor_test" };
   const start = (words: string[], more: Record<string, string> = {}) =>
     client.start(words, { ...environment, ...more });
-  const run = (words: string[], more?: Record<string, string>) => ended(start(words, more));
+  const spawn = (words: string[], more?: Record<string, string>) => ended(start(words, more));
+  const run = (words: string[], more?: Record<string, string>) =>
+    runInProcess(words, client.home, { ...environment, ...more });
   const push = async (...words: string[]) => {
     const { code, output, errors } = await run(["push", "--json", ...words]);
     return { code, errors, ...(JSON.parse(output) as PushOutput) };
   };
-  return { fake, client, home: client.home, start, run, push };
+  return { fake, client, home: client.home, start, spawn, run, push };
 }
 
 /** An error response. */

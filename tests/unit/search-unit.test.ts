@@ -33,7 +33,7 @@ test("in a text of ASCII words are found as their pattern finds them", () => {
   const plain = units.filter(({ plain }) => plain);
   expect(plain.map(({ written }) => written)).toEqual(expect.arrayContaining(["timers", "decided", "TagsRe", "aba"]));
   let found = 0;
-  for (let n = 0; n < 3000; n += 1) {
+  for (let n = 0; n < 500; n += 1) {
     const text = Array.from({ length: next(30) }, () => pieces[next(pieces.length)]).join("");
     for (const unit of plain) {
       const { plain: _, ...byPattern } = unit;
@@ -42,7 +42,7 @@ test("in a text of ASCII words are found as their pattern finds them", () => {
       found += ranges?.length ?? 0;
     }
   }
-  expect(found).toBeGreaterThan(5000);
+  expect(found).toBeGreaterThan(800);
 });
 
 test("a text with other characters is searched by the pattern", () => {

@@ -195,33 +195,6 @@ describe("a title is what a person wrote", () => {
   });
 });
 
-test("looks at hostile text in bounded time", () => {
-  const n = 65_536;
-  for (const text of [
-    "<command-name>" + " ".repeat(n),
-    "<command-message>x</command-message><command-args>" + " ".repeat(n),
-    Array.from({ length: n / 8 }, (_, at) => `<a_${at}>`).join(""),
-    "<task>".repeat(n / 6),
-    "<system-reminder>".repeat(n / 17),
-    "a/".repeat(n / 2),
-    "a.".repeat(n / 2),
-    "const a".repeat(n / 7),
-    "continue ".repeat(n / 9),
-    "\n".repeat(n),
-    "```\n".repeat(n / 4),
-    "# ".repeat(n / 2),
-    "Implement the following plan:\n" + "# Plan\n".repeat(n / 8),
-    "/a".repeat(n / 2),
-    "a. A".repeat(n / 4),
-    "hi, ".repeat(n / 4),
-    `${"a.".repeat(n / 2)}Error`,
-    "https://a/b".repeat(n / 11),
-    "<aB>".repeat(n / 4),
-    " │".repeat(n / 2),
-  ]) {
-    const startedAt = performance.now();
-    deriveTitle([user(text)]);
-    expect([text.slice(0, 20), performance.now() - startedAt < 300]).toEqual([text.slice(0, 20), true]);
-  }
+test("a line of numbers with a letter in it says something", () => {
   expect(isWeak(`${" 1".repeat(40)}x`)).toBe(false);
 });

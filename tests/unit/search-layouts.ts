@@ -1,0 +1,104 @@
+// What the layout of the search index has to keep to, in as many rounds as a test wants.
+import { expect } from "vitest";
+import { type Bucket, bucketOf, encode, forEachPosting, slotsOf } from "#lib/search/block";
+import { maxDocuments, type Postings, postingOf, sort, termIn } from "#lib/search/posting";
+import { termBits } from "#lib/search/terms";
+import { randomOf } from "./secrets/made-up.ts";
+
+export const versions = [2, 3];
+export const terms = 2 ** termBits;
+
+const randoms = (seed: number) => {
+  const random = randomOf(seed);
+  return (below: number) => Math.floor(random() * below);
+};
+
+/** Terms as they may be, from few to many, near each other or anywhere, each with one document, some, or all. */
+function somePostings(random: (below: number) => number): Postings {
+  const span = 2 ** (1 + random(termBits));
+  const start = random(terms - span + 1);
+  const documents = 1 + random(2 ** (1 + random(12)));
+  const rareness = 1 + random(5);
+  const chosen = new Set<number>();
+  for (let count = random(2 ** (1 + random(10))); count >= 0; count -= 1) {
+    const term = start + random(span);
+    let most = random(rareness) ? 1 : 1 + random(documents);
+    if (random(200) === 0) most = documents;
+    if (most === documents) for (let slot = 0; slot < documents; slot += 1) chosen.add(postingOf(term, slot));
+    else for (let n = 0; n < most; n += 1) chosen.add(postingOf(term, random(documents)));
+  }
+  return sort(Float64Array.from(chosen));
+}
+
+/** All postings of some rows. */
+export function read(buckets: Bucket[], bits: number, version: number): number[] {
+  const found: number[] = [];
+  for (const bucket of buckets)
+    forEachPosting(bucket, bits, version, (term, slot) => found.push(postingOf(term, slot)));
+  return found;
+}
+
+/** Puts random postings into rows of any size, and looks at what comes out of them. */
+export function expectGivenBack(version: number, rounds: number): void {
+  const random = randoms(version);
+  for (let round = 0; round < rounds; round += 1) {
+    const [sorted, bits] = [somePostings(random), random(14)];
+    const buckets = encode(sorted, bits, version);
+    expect(isSame(read(buckets, bits, version), sorted)).toBe(true);
+    const rows = new Map(buckets.map((bucket) => [bucket.bucket, bucket]));
+    for (let look = 0; look < 20; look += 1) {
+      const term = termIn(sorted[random(sorted.length)] as number) + random(2);
+      const row = rows.get(bucketOf(term, bits));
+      const slots = [...sorted].filter((posting) => termIn(posting) === term).map((posting) => posting % maxDocuments);
+      if (row) expect([...slotsOf(term, row, bits, version)]).toEqual(slots);
+    }
+  }
+}
+
+/** Whether two lists of postings are the same; `toEqual` takes a hundred times as long for so many. */
+export const isSame = (one: ArrayLike<number>, other: ArrayLike<number>): boolean =>
+  Buffer.from(Float64Array.from(one).buffer).equals(Buffer.from(Float64Array.from(other).buffer));
+
+/** Reads rows whose bytes were damaged. */
+export function expectRisingOrNone(version: number, rounds: number): void {
+  const random = randoms(20 + version);
+  for (let round = 0; round < rounds; round += 1) {
+    const [sorted, bits] = [somePostings(random), random(14)];
+    const written = encode(sorted, bits, versions[random(2)] as number);
+    const { bucket, postings } = written[random(written.length)] as Bucket;
+    const damaged = { bucket, postings: damage(postings, random) };
+    const found = read([damaged], bits, version);
+    expect(found.every((posting, at) => at === 0 || posting > (found[at - 1] as number))).toBe(true);
+    expect(found.every((posting) => bucketOf(termIn(posting), bits) === bucket)).toBe(true);
+    const slots = slotsOf(termIn(sorted[random(sorted.length)] as number), damaged, bits, version);
+    expect(slots.every((slot) => slot < maxDocuments)).toBe(true);
+  }
+}
+
+/** Bytes that no program has written. */
+export const odd: [name: string, bytes: (size: number) => Buffer][] = [
+  ["zeros", (size) => Buffer.alloc(size)],
+  ["ones", (size) => Buffer.alloc(size, 255)],
+  ["zeros after a header of long gaps", (size) => Buffer.concat([Buffer.of(255, 255, 255), Buffer.alloc(size)])],
+  ["numbers without an end", (size) => Buffer.alloc(size, 128)],
+];
+
+/** Reads such bytes, which have no more postings than bits. */
+export function expectBounded(version: number, postings: Buffer): void {
+  const most = 8 * postings.length + 32;
+  expect(read([{ bucket: 0, postings }], 0, version).length).toBeLessThanOrEqual(most);
+  slotsOf(terms - 1, { bucket: 0, postings }, 0, version);
+}
+
+/** Cuts bytes, changes some, puts others before them, or takes others in their place. */
+function damage(bytes: Buffer, random: (below: number) => number): Buffer {
+  const some = (length: number) => Buffer.from(Array.from({ length }, () => random(256)));
+  const kind = random(5);
+  if (kind === 0) return bytes.subarray(0, random(bytes.length + 1));
+  if (kind === 1) return Buffer.concat([some(1 + random(4)), bytes]);
+  if (kind === 2) return some(random(200));
+  if (kind === 3) return bytes; // of the other version, or of this one
+  const changed = Buffer.from(bytes);
+  for (let changes = random(5); changes >= 0; changes -= 1) changed[random(changed.length)] = random(256);
+  return changed;
+}
