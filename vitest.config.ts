@@ -49,7 +49,7 @@ export default defineConfig({
           name: "jobs",
           isolate: false,
           include: ["tests/jobs/**/*.test.ts"],
-          setupFiles: ["tests/growth/watch.ts"],
+          setupFiles: ["tests/support/anew.ts", "tests/support/cheap-hashes.ts", "tests/growth/watch.ts"],
         },
       },
       // One file at a time, since much of it measures time: `npm run test:long`.

@@ -14,6 +14,7 @@ import { noteAccount, noteProvider, noteSignOut } from "#lib/auth/trail";
 import { secondFactor } from "#lib/auth/two-factor";
 import { prisma } from "#lib/db/client";
 import { env, requiredEnv } from "#lib/env";
+import type { PrismaClient } from "#lib/generated/prisma/client";
 import { clientAddress, clientAddressHeader } from "#lib/http/address";
 import { limits } from "#lib/limits";
 import { log } from "#lib/log";
@@ -109,10 +110,17 @@ function properName(name: unknown): { name?: string } {
   throw new APIError("BAD_REQUEST", { message: parsed.error.issues[0]?.message ?? "The name is not valid." });
 }
 
-const globals = globalThis as typeof globalThis & { spoorAuth?: ReturnType<typeof make> };
+type Auth = ReturnType<typeof make>;
+
+/** By the connections that it was made with: those of a closed database are of no use to the next one. */
+const globals = globalThis as typeof globalThis & { spoorAuth?: WeakMap<PrismaClient, Auth> };
 
 /** better-auth, for people in a browser. Machines have tokens of our own (lib/auth/tokens.ts). */
-export function auth(): ReturnType<typeof make> {
-  globals.spoorAuth ??= make();
-  return globals.spoorAuth;
+export function auth(): Auth {
+  globals.spoorAuth ??= new WeakMap();
+  const known = globals.spoorAuth.get(prisma());
+  if (known) return known;
+  const made = make();
+  globals.spoorAuth.set(prisma(), made);
+  return made;
 }

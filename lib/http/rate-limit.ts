@@ -1,10 +1,14 @@
 import "server-only";
+import type { Pool } from "pg";
 import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
 import { pool, prisma } from "#lib/db/client";
 
 type Window = { points: number; seconds: number };
 
-const globals = globalThis as typeof globalThis & { spoorLimiters?: Map<string, RateLimiterPostgres> };
+type Limiters = Map<string, RateLimiterPostgres>;
+
+/** By the pool that they count in: that of a closed database is of no use to the next one. */
+const globals = globalThis as typeof globalThis & { spoorLimiters?: WeakMap<Pool, Limiters> };
 
 /**
  * Counts a call of `key` (an address, a code's hash, a device) under `name`, over all web processes.
@@ -70,8 +74,10 @@ const secondsUntil = ({ msBeforeNext }: RateLimiterRes) => Math.max(1, Math.ceil
 
 /** @param blockAt the count from which on this process answers from memory until the window ends. */
 function limiterOf(name: string, { points, seconds }: Window, blockAt = points + 1): RateLimiterPostgres {
-  globals.spoorLimiters ??= new Map();
-  const known = globals.spoorLimiters.get(name);
+  globals.spoorLimiters ??= new WeakMap();
+  const limiters: Limiters = globals.spoorLimiters.get(pool()) ?? new Map();
+  globals.spoorLimiters.set(pool(), limiters);
+  const known = limiters.get(name);
   if (known) return known;
   const limiter = new RateLimiterPostgres({
     storeClient: pool(),
@@ -84,6 +90,6 @@ function limiterOf(name: string, { points, seconds }: Window, blockAt = points +
     inMemoryBlockOnConsumed: blockAt,
     clearExpiredByTimeout: false,
   });
-  globals.spoorLimiters.set(name, limiter);
+  limiters.set(name, limiter);
   return limiter;
 }
