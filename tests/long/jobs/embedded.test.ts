@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,8 +8,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startEmbedded } from "#lib/db/embedded";
 import { isPostgres } from "#lib/db/process-identity";
-import { keepRunning } from "#lib/db/server-watch";
-import { holdRecovery } from "../support/recovery.ts";
+import { holdRecovery } from "../../support/recovery.ts";
 
 const isRoot = process.platform === "linux" && process.getuid?.() === 0;
 let folder: string;
@@ -45,60 +44,6 @@ async function loggedSince(length: number): Promise<string> {
 const postmaster = async () => Number((await readFile(join(folder, "postgres/postmaster.pid"), "utf8")).split("\n")[0]);
 
 describe("the embedded database", () => {
-  test("starts in an empty folder, on loopback only, with a password that only the folder's owner can read", async () => {
-    const database = await startEmbedded(folder);
-    const [row] = await ask(
-      database.url,
-      "select current_setting('listen_addresses') as addresses, current_setting('server_encoding') as encoding",
-    );
-    expect(row).toEqual({ addresses: "127.0.0.1", encoding: "UTF8" });
-    expect((await stat(join(folder, "postgres.password"))).mode & 0o777).toBe(0o600);
-    await expect(ask(database.url.replace(/:[^:@]+@/, ":wrong@"), "select 1")).rejects.toThrow(/password/);
-    await database.stop();
-    await expect(ask(database.url, "select 1")).rejects.toThrow();
-  });
-
-  test("keeps its data when it is stopped and started", async () => {
-    const first = await startEmbedded(folder);
-    await ask(first.url, "create table kept as select 7 as value");
-    await first.stop();
-    const second = await startEmbedded(folder);
-    expect(await ask(second.url, "select value from kept")).toEqual([{ value: 7 }]);
-    await second.stop();
-  });
-
-  test("writes no statement that failed to its log, nor its values", async () => {
-    const database = await startEmbedded(folder);
-    await expect(ask(database.url, "select 'a canary'::int")).rejects.toThrow(/canary/);
-    await database.stop();
-    const written = await readFile(join(folder, "postgres/server.log"), "utf8");
-    expect(written).toContain("database system is ready");
-    expect(written).not.toMatch(/canary|ERROR/);
-  });
-
-  test("left behind by a killed start is adopted, never started twice, and later stopped by its new user", async () => {
-    const first = await startEmbedded(folder);
-    const pid = await postmaster();
-    const [note = ""] = await readdir(join(folder, "postgres.users"));
-    const dead = note.replace(/\.\d+_/, ".999999999_"); // as a killed start leaves it
-    await rename(join(folder, "postgres.users", note), join(folder, "postgres.users", dead));
-    const adopted = await startEmbedded(folder);
-    expect(adopted.url).toBe(first.url);
-    expect(await postmaster()).toBe(pid);
-    await adopted.stop();
-    await expect(ask(first.url, "select 1")).rejects.toThrow();
-    expect(await readdir(join(folder, "postgres.users"))).toEqual([]);
-  });
-
-  test("is stopped by the last of its users, whichever started it", async () => {
-    const uses = [await startEmbedded(folder), await startEmbedded(folder), await startEmbedded(folder)];
-    const [first, second, third] = uses;
-    await Promise.all([first?.stop(), second?.stop()]);
-    expect(await ask(third?.url ?? "", "select 1 as one")).toEqual([{ one: 1 }]);
-    await third?.stop();
-    await expect(ask(third?.url ?? "", "select 1")).rejects.toThrow();
-  });
-
   test("serves a process that starts while its last user is stopping", async () => {
     for (let round = 0; round < 5; round += 1) {
       const first = await startEmbedded(folder);
@@ -258,20 +203,5 @@ describe("a supervised embedded database", () => {
     expect(await loggedSince(length)).not.toMatch(/shutdown request|lock file/);
     await database.stop();
     await kept;
-  });
-
-  test("is no longer restarted when it keeps ending", async () => {
-    const [ending, starts, said] = [new AbortController(), [] as number[], [] as string[]];
-    const watched = {
-      isRunning: async () => false,
-      start: async () => {
-        starts.push(Date.now());
-        if (starts.length === 2) throw new Error("there is no space left");
-      },
-      say: (line: string) => said.push(line),
-    };
-    await expect(keepRunning(watched, ending.signal)).rejects.toThrow("more than 5 times within a minute");
-    expect(starts).toHaveLength(5);
-    expect(said).toContain("there is no space left");
   });
 });

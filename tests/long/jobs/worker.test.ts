@@ -8,8 +8,8 @@ import { acceptBatch } from "#lib/ingest/accept/batch";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { getJob } from "#lib/ingest/jobs";
 import { program } from "#lib/server/processes";
-import { freshDatabase, testEnvironment } from "../support/database.ts";
-import { makeUser, setupToken } from "../support/server.ts";
+import { freshDatabase, testEnvironment } from "../../support/database.ts";
+import { makeUser, setupToken } from "../../support/server.ts";
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let userId: string;
@@ -57,14 +57,6 @@ const end = (jobId: string, seconds: number) =>
     const job = await getJob(userId, jobId);
     return (job.status === "succeeded" || job.status === "failed") && job;
   });
-
-test("a queued job is processed soon after a worker starts, and SIGTERM ends the worker with 0", async () => {
-  const jobId = await accept("waiting", 3);
-  const worker = await startWorker();
-  expect(await end(jobId, 10)).toMatchObject({ status: "succeeded", attempts: 1, messages: { written: 3 } });
-  worker.kill("SIGTERM");
-  expect(await once(worker, "exit")).toEqual([0, null]);
-});
 
 test("queued jobs are processed one after the other, not one per poll", async () => {
   const jobs = await Promise.all(Array.from({ length: 60 }, (_, n) => accept(`row-${n}`, 1)));

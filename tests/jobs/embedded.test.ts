@@ -1,0 +1,131 @@
+import { mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startEmbedded } from "#lib/db/embedded";
+import { keepCluster } from "#lib/db/new-cluster";
+import { findPrograms } from "#lib/db/postgres-programs";
+import { keepRunning } from "#lib/db/server-watch";
+
+// What takes seconds of it (kills, recoveries, first starts of every kind) is in tests/long/jobs/embedded.test.ts.
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spoor-embedded-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function ask(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+const postmaster = async () => Number((await readFile(join(folder, "postgres/postmaster.pid"), "utf8")).split("\n")[0]);
+
+describe("the embedded database", () => {
+  test("starts in an empty folder, on loopback only, with a password that only the folder's owner can read", async () => {
+    const database = await startEmbedded(folder);
+    const [row] = await ask(
+      database.url,
+      "select current_setting('listen_addresses') as addresses, current_setting('server_encoding') as encoding",
+    );
+    expect(row).toEqual({ addresses: "127.0.0.1", encoding: "UTF8" });
+    expect((await stat(join(folder, "postgres.password"))).mode & 0o777).toBe(0o600);
+    await expect(ask(database.url.replace(/:[^:@]+@/, ":wrong@"), "select 1")).rejects.toThrow(/password/);
+    await database.stop();
+    await expect(ask(database.url, "select 1")).rejects.toThrow();
+  });
+
+  test("keeps its data when it is stopped and started", async () => {
+    const first = await startEmbedded(folder);
+    await ask(first.url, "create table kept as select 7 as value");
+    await first.stop();
+    const second = await startEmbedded(folder);
+    expect(await ask(second.url, "select value from kept")).toEqual([{ value: 7 }]);
+    await second.stop();
+  });
+
+  test("writes no statement that failed to its log, nor its values", async () => {
+    const database = await startEmbedded(folder);
+    await expect(ask(database.url, "select 'a canary'::int")).rejects.toThrow(/canary/);
+    await database.stop();
+    const written = await readFile(join(folder, "postgres/server.log"), "utf8");
+    expect(written).toContain("database system is ready");
+    expect(written).not.toMatch(/canary|ERROR/);
+  });
+
+  test("left behind by a killed start is adopted, never started twice, and later stopped by its new user", async () => {
+    const first = await startEmbedded(folder);
+    const pid = await postmaster();
+    const [note = ""] = await readdir(join(folder, "postgres.users"));
+    const dead = note.replace(/\.\d+_/, ".999999999_"); // as a killed start leaves it
+    await rename(join(folder, "postgres.users", note), join(folder, "postgres.users", dead));
+    const adopted = await startEmbedded(folder);
+    expect(adopted.url).toBe(first.url);
+    expect(await postmaster()).toBe(pid);
+    await adopted.stop();
+    await expect(ask(first.url, "select 1")).rejects.toThrow();
+    expect(await readdir(join(folder, "postgres.users"))).toEqual([]);
+  });
+
+  test("is stopped by the last of its users, whichever started it", async () => {
+    const uses = [await startEmbedded(folder), await startEmbedded(folder), await startEmbedded(folder)];
+    const [first, second, third] = uses;
+    await Promise.all([first?.stop(), second?.stop()]);
+    expect(await ask(third?.url ?? "", "select 1 as one")).toEqual([{ one: 1 }]);
+    await third?.stop();
+    await expect(ask(third?.url ?? "", "select 1")).rejects.toThrow();
+  });
+});
+
+test("a cluster copied from a kept one has what is in its database, and a password of its own", async () => {
+  const [kept, copied] = [join(folder, "kept"), join(folder, "copied")];
+  await keepCluster(join(folder, "postgres"), kept, (await findPrograms(folder)).bin);
+  let loadedMeanwhile = 0;
+  const database = await startEmbedded(copied, { kept, meanwhile: () => (loadedMeanwhile += 1) });
+  expect(await ask(database.url, "select value from kept")).toEqual([{ value: 7 }]);
+  expect(loadedMeanwhile).toBe(1);
+  const former = (await readFile(join(folder, "postgres.password"), "utf8")).trim();
+  await expect(ask(database.url.replace(/:[^:@]+@/, `:${former}@`), "select 1")).rejects.toThrow(/password/);
+  await database.stop();
+  expect((await readdir(copied)).sort()).toEqual(["postgres", "postgres.password", "postgres.users"]); // no draft is left
+});
+
+describe("a supervised embedded database", () => {
+  test("is no longer restarted when it keeps ending", async () => {
+    const said: string[] = [];
+    let starts = 0;
+    const watched = {
+      isRunning: async () => false,
+      start: async () => {
+        starts += 1;
+        if (starts === 2) throw new Error("there is no space left");
+      },
+      say: (line: string) => said.push(line),
+    };
+    const ended = keepRunning(watched, new AbortController().signal, 1);
+    await expect(ended).rejects.toThrow("more than 5 times within a minute");
+    expect(starts).toBe(5);
+    const [stopped, again] = ["The database stopped; restarting it.", "The database is running again."];
+    expect(said.slice(0, 4)).toEqual([stopped, again, stopped, "there is no space left"]);
+  });
+
+  test("is left alone while it runs, and after the watch has ended", async () => {
+    const ending = new AbortController();
+    let looks = 0;
+    const isRunning = async () => {
+      looks += 1;
+      if (looks === 3) ending.abort();
+      return true;
+    };
+    const refuse = () => expect.fail("it was started or told of");
+    await keepRunning({ isRunning, start: refuse, say: refuse }, ending.signal, 1);
+    expect(looks).toBe(3);
+  });
+});
