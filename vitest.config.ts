@@ -67,7 +67,7 @@ export default defineConfig({
           name: "jobs",
           isolate: false,
           include: ["tests/jobs/**/*.test.ts"],
-          setupFiles: ["tests/growth/watch.ts"],
+          setupFiles: ["tests/support/anew.ts", "tests/support/cheap-hashes.ts", "tests/growth/watch.ts"],
         },
       },
       // `npm run test:long`. After all others, one file at a time: some of its figures are response times under attack.

@@ -29,8 +29,8 @@ const globals = globalThis as typeof globalThis & {
 globals.spoorPatience ??= new AsyncLocalStorage();
 const patience = globals.spoorPatience;
 
-/** From now on every statement of this process ends after so many seconds, but for those of `transaction` and `patiently`. */
-export function limitStatements(seconds: number): void {
+/** From now on every statement of this process ends after so many seconds, if any; not those of `transaction` and `patiently`. */
+export function limitStatements(seconds: number | undefined): void {
   globals.spoorStatementSeconds = seconds;
 }
 

@@ -12,12 +12,17 @@ type Watched = { isRunning: () => Promise<boolean>; start: () => Promise<unknown
  * Restarts a server whenever it ends. A start that fails (a full disk) is retried without limit.
  *
  * @param signal ends the watch; then it returns.
+ * @param pauseMs how long it waits between two looks.
  * @throws if the server keeps ending.
  */
-export async function keepRunning({ isRunning, start, say }: Watched, signal: AbortSignal): Promise<void> {
+export async function keepRunning(
+  { isRunning, start, say }: Watched,
+  signal: AbortSignal,
+  pauseMs = checkMs,
+): Promise<void> {
   let ends: number[] = [];
   for (;;) {
-    await sleep(checkMs, undefined, { signal }).catch(() => {});
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     if (await isRunning()) continue;
     ends = [...ends.filter((at) => at > Date.now() - 60_000), Date.now()];

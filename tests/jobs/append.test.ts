@@ -258,10 +258,10 @@ describe("what is derived from a session's messages", () => {
     expect(await stored("old title")).toMatchObject({ title: "Init: What a person wrote" });
   });
 
-  test.skipIf(countsOfOneServer)("one message for a session of 50,000 reads and writes no other", async () => {
-    const many = Array.from({ length: 50_000 }, (_, position) => ({ position, content: `message ${position}` }));
+  test.skipIf(countsOfOneServer)("one message for a session of thousands reads and writes no other", async () => {
+    const many = Array.from({ length: 5000 }, (_, position) => ({ position, content: `message ${position}` }));
     await send({ sourceId: "long", messages: many });
-    const jobId = await accept([append("long", 50_000, "one more")]);
+    const jobId = await accept([append("long", 5000, "one more")]);
     const { bytes } = await getJob(userId, jobId);
     const touched = await withStoredBatch({ userId, jobId, bytes, isRepeat: false }, (batch) =>
       transaction(async (tx) => {

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { type EventEmitter, once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pool, transaction } from "#lib/db/client";
 import { isOutage } from "#lib/errors";
@@ -14,8 +14,9 @@ afterAll(() => database.drop());
 test("a connection that breaks between two statements fails only its transaction, as an outage", async () => {
   const failure = await transaction(async (tx) => {
     const { rows } = await tx.query("select pg_backend_pid() as pid");
+    const broken = once(tx as unknown as EventEmitter, "error");
     await pool().query("select pg_terminate_backend($1::int)", [rows[0].pid]);
-    await sleep(200);
+    await broken;
     await tx.query("select 1");
   }).catch((error) => error);
   expect(isOutage(failure)).toBe(true);

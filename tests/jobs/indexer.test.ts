@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool, snapshot, transaction } from "#lib/db/client";
@@ -26,9 +25,12 @@ const idOf = async (sourceId: string) => (await stored(sourceId))?.id ?? expect.
 describe("the indexer", () => {
   test("yields to jobs before it reads any text", async () => {
     await send({ sourceId: "one", messages: messages("alpha") });
-    const way = Promise.withResolvers<void>();
-    const indexing = indexNext(0, () => way.promise);
-    await sleep(300);
+    const [asked, way] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const indexing = indexNext(0, () => {
+      asked.resolve();
+      return way.promise;
+    });
+    await asked.promise;
     expect(await search("alpha")).toEqual([]);
     way.resolve();
     expect(await indexing).toBe(1);

@@ -188,7 +188,7 @@ describe("order and repetition", () => {
   test.skipIf(countsOfOneServer)("a batch reads its own traces only, however many the user has", async () => {
     await pool().query(
       `insert into trace (user_id, id, source, source_id, message_count, token_count, content_hash, upload_sequence, activity_at)
-       select $1, gen_random_uuid(), 'unknown', 'many-' || n, 0, 0, '', 1, now() from generate_series(1, 20000) as n`,
+       select $1, gen_random_uuid(), 'unknown', 'many-' || n, 0, 0, '', 1, now() from generate_series(1, 4000) as n`,
       [userId],
     );
     const sent = Array.from({ length: 500 }, (_, n) => ({ sourceId: `many-${n + 1}`, messages: [] }));

@@ -1,9 +1,8 @@
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createOwner, isPassword, resetPassword, signUp } from "#lib/auth/accounts";
 import { listEvents, operator } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
-import { findInvitation } from "#lib/auth/invitations";
 import { listSignIns } from "#lib/auth/sign-ins";
 import { createTokenByHand, listTokens, logOutMachines, requireBearer } from "#lib/auth/tokens";
 import { pool } from "#lib/db/client";
@@ -80,7 +79,7 @@ describe("a password that the operator resets", () => {
 
   test("leaves no token of a login that is redeemed at the same time", async () => {
     const { email, userId } = await member("hurried");
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < 4; round += 1) {
       const deviceCode = await approvedLogin(userId);
       await Promise.allSettled([pollLogin(deviceCode, here), resetPassword(email, password, operator)]);
       expect(await listTokens(userId)).toEqual([]);
@@ -105,39 +104,31 @@ test("a user who logs all machines out stays signed in", async () => {
 });
 
 describe("npm run admin", () => {
-  function admin(...words: string[]) {
-    const environment = { ...process.env, ...testEnvironment, DATABASE_URL: database.url };
-    return spawnSync(process.execPath, ["--conditions=react-server", "lib/server/admin.ts", ...words], {
-      env: environment,
-      encoding: "utf8",
+  function admin(...words: string[]): Promise<{ stdout: string; stderr: string; status: number }> {
+    const cheapHashes = new URL("../support/cheap-hashes.ts", import.meta.url).href; // as they are in this process
+    const env = { ...process.env, ...testEnvironment, DATABASE_URL: database.url };
+    return new Promise((resolve) => {
+      const options = ["--conditions=react-server", `--import=${cheapHashes}`, "lib/server/admin.ts", ...words];
+      execFile(process.execPath, options, { env }, (error, stdout, stderr) =>
+        resolve({ stdout, stderr, status: Number(error?.code ?? 0) }),
+      );
     });
   }
 
-  test("tells what a model costs", () => {
-    const { stdout, status } = admin("prices", "claude-opus-4-8", "2026-11-01");
+  test("tells what a model costs", async () => {
+    const { stdout, status } = await admin("prices", "claude-opus-4-8", "2026-11-01");
     expect([status, stdout.split("\n")[1]]).toEqual([0, "  input               $5 a million tokens"]);
   });
 
-  test("lists, invites and resets, and reports errors in one line", async () => {
+  test("resets a password, and reports errors in one line", async () => {
     const { email, userId, token } = await member("racer");
-    expect(admin("list").stdout).toMatch(/member +racer@example\.org/);
-    const link = /http\S+/.exec(admin("invite", "new@example.org").stdout)?.[0] ?? "";
-    const invitation = new URL(link).searchParams.get("invitation") ?? "";
-    expect(await findInvitation(invitation)).toEqual({ email: "new@example.org" });
-    const kept = admin("reset-password", email, "--keep-tokens");
-    expect(kept.stdout).toContain("Its tokens stay valid.");
-    expect(await bearerOf(token)).toMatchObject({ userId });
-    const reset = admin("reset-password", email);
+    const [reset, refused] = await Promise.all([
+      admin("reset-password", email),
+      admin("reset-password", "nobody@example.org"),
+    ]);
     const made = reset.stdout.split("\n")[1]?.trim() ?? "";
     expect(await isPassword(userId, made)).toBe(true);
     await expect(bearerOf(token)).rejects.toThrow(refusal("invalid_token"));
-    expect(admin("reset-password", "nobody@example.org")).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining("No account"),
-    });
-    expect(admin("reset-password").stderr).toContain("An email address is required.");
-    expect(admin("reset-password", email, "--keep")).toMatchObject({ status: 1 });
-    expect(admin("fly").stderr).toContain('Unknown command "fly"');
-    expect(admin("--help").stdout).toContain("reset-password EMAIL");
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringMatching(/^.*No account.*\n$/) });
   });
 });

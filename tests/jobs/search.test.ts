@@ -230,21 +230,21 @@ describe("a search", () => {
     await pool().query(
       `insert into trace (user_id, id, source, source_id, title, message_count, token_count, content_hash, upload_sequence,
          activity_at)
-       select $1, gen_random_uuid(), 'test', 'n' || n, case when n % 100 = 0 then 'alpha rare' else 'alpha' end || case when n <= 1500 then ' early' else '' end, 0, 0, '', 0,
-         timestamptz '2026-01-01' + n * interval '1 second' from generate_series(1, 4500) as n`,
+       select $1, gen_random_uuid(), 'test', 'n' || n, case when n % 100 = 0 then 'alpha rare' else 'alpha' end || case when n <= 1200 then ' early' else '' end, 0, 0, '', 0,
+         timestamptz '2026-01-01' + n * interval '1 second' from generate_series(1, 2400) as n`,
       [userId],
     );
     await indexAll();
     const common = await listTraces(userId, { q: "alpha" }, { limit: 3 });
-    expect(common.traces.map(({ sourceId }) => sourceId)).toEqual(["n4500", "n4499", "n4498"]);
+    expect(common.traces.map(({ sourceId }) => sourceId)).toEqual(["n2400", "n2399", "n2398"]);
     const next = await listTraces(userId, { q: "alpha" }, { limit: 2, cursor: common.nextCursor ?? "" });
-    expect(next.traces.map(({ sourceId }) => sourceId)).toEqual(["n4497", "n4496"]);
-    expect(await countTraces(userId, { q: "alpha" }, 10_000)).toBe(4500);
+    expect(next.traces.map(({ sourceId }) => sourceId)).toEqual(["n2397", "n2396"]);
+    expect(await countTraces(userId, { q: "alpha" }, 10_000)).toBe(2400);
     const early = await listTraces(userId, { q: "early" }, { limit: 3 });
-    expect(early.traces.map(({ sourceId }) => sourceId)).toEqual(["n1500", "n1499", "n1498"]);
+    expect(early.traces.map(({ sourceId }) => sourceId)).toEqual(["n1200", "n1199", "n1198"]);
     const rare = await listTraces(userId, { q: "alpha rare" }, { limit: 200 });
     expect(rare.traces.map(({ sourceId }) => sourceId)).toEqual(
-      Array.from({ length: 45 }, (_, n) => `n${4500 - n * 100}`),
+      Array.from({ length: 24 }, (_, n) => `n${2400 - n * 100}`),
     );
     const old = await listTraces(userId, { q: "alpha", to: "2026-01-01T00:00:04Z" }, { limit: 200 });
     expect(old.traces.map(({ sourceId }) => sourceId)).toEqual(["n3", "n2", "n1"]);

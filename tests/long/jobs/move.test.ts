@@ -15,11 +15,11 @@ import { setEnv } from "#lib/env";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { installQueues } from "#lib/queue/queues";
 import { program } from "#lib/server/processes";
-import { testEnvironment } from "../support/database.ts";
-import { dump, otherBin, restore } from "../support/dump.ts";
-import { accept, trace } from "../support/ingesting.ts";
-import { makeUser, setupToken } from "../support/server.ts";
-import { uploadsOf } from "./uploads.ts";
+import { uploadsOf } from "../../jobs/uploads.ts";
+import { testEnvironment } from "../../support/database.ts";
+import { dump, otherBin, restore } from "../../support/dump.ts";
+import { accept, trace } from "../../support/ingesting.ts";
+import { makeUser, setupToken } from "../../support/server.ts";
 
 const run = promisify(execFile);
 

@@ -1,0 +1,44 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { limitStatements, patiently, pool } from "#lib/db/client";
+import { indexAll } from "../../jobs/searching.ts";
+import { messages, uploadsOf } from "../../jobs/uploads.ts";
+import { isDistributed } from "../../support/nodes.ts";
+import { provideOwner } from "../../support/server.ts";
+
+// As where a web's process or a function processes: its statements are limited, and those of its work in the background are not.
+limitStatements(10);
+const { userId } = await provideOwner();
+const { send } = uploadsOf(userId);
+
+const count = 64;
+const contents = Array.from({ length: count }, () => randomBytes(4000).toString("base64"));
+/** A session of 340 KB; its messages from `from` on differ in each version. */
+const session = (version: number, from = 0) => ({
+  sourceId: "rewritten",
+  messages: messages(...contents.map((content, at) => (at < from ? content : `${version} ${content}`))),
+});
+
+async function megabytes(table: string): Promise<number> {
+  const size = isDistributed ? "citus_total_relation_size" : "pg_total_relation_size";
+  const { rows } = await pool().query(`select ${size}($1::regclass) / 1e6 as size`, [table]);
+  return Number(rows[0].size);
+}
+
+test("100 rewrites of a session leave its messages and their index at about twice their size", {
+  timeout: 120_000,
+}, async () => {
+  await send(session(0));
+  await indexAll();
+  await pool().query("vacuum message, search_bucket");
+  const live = { messages: await megabytes("message"), index: await megabytes("search_bucket") };
+  await patiently(async () => {
+    for (let version = 1; version <= 100; version += 1) {
+      expect((await send(session(version))).messages.written).toBe(count);
+      if (version % 25 === 0) await indexAll();
+    }
+  });
+  expect(live.messages).toBeGreaterThan(0.34);
+  expect(await megabytes("message")).toBeLessThan(2.1 * live.messages);
+  expect(await megabytes("search_bucket")).toBeLessThan(3 * live.index);
+});
