@@ -173,7 +173,11 @@ const environmentReaders = ["lib/env.ts", "lib/variables/operator-command.ts"];
 
 function touchesEnvironment(path: string, text: string): boolean {
   const spread = /\.\.\.process\.env/g; // handing the whole environment to a child reads nothing of it
-  return /^(lib|app)\//.test(path) && !environmentReaders.includes(path) && text.replaceAll(spread, "").includes("process.env");
+  return (
+    /^(lib|app)\//.test(path) &&
+    !environmentReaders.includes(path) &&
+    text.replaceAll(spread, "").includes("process.env")
+  );
 }
 
 function lacksGuard(path: string, text: string, imports: string[]): boolean {
