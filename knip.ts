@@ -2,9 +2,10 @@ import tools from "./tools/package.json" with { type: "json" };
 
 export default {
   entry: [
-    "lib/server/{is-built,start,prepare,web,worker,demo,admin,move,distribute,environment}.ts",
+    "lib/server/{is-built,start,installed,prepare,web,worker,demo,admin,move,distribute,environment}.ts",
     "lib/ingest/decode/thread-entry.ts",
     ".ci/*.mjs",
+    "scripts/release/spoor-server.mjs",
     "cli/main.ts",
     "tests/**/*.test.ts",
     "tests/bench/{run,read,client,floor-a,growth,telemetry}.ts",
@@ -17,6 +18,7 @@ export default {
     "cli/**/*.ts",
     "tests/**/*.ts",
     "prisma/*.ts",
+    "scripts/**/*.{ts,mjs}",
     ".ci/**/*.mjs",
     "*.ts",
   ],

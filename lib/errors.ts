@@ -78,6 +78,11 @@ export class EnvError extends Error {
   override name = "EnvError";
 }
 
+/** A command that was called wrongly: it exits with 2. */
+export class UsageError extends EnvError {
+  override name = "UsageError";
+}
+
 /** The store of upload bodies does not answer, or refuses. Trying again later helps; the log has the reason. */
 export class StoreOutageError extends SpoorError {
   override name = "StoreOutageError";

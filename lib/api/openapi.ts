@@ -15,7 +15,7 @@ import { ingestMessage, ingestTrace, jobResponse } from "#lib/ingest/schema";
 import { messageShape, traceShape } from "#lib/traces/schema";
 
 /** As package.json says it: tests/unit/openapi.test.ts. */
-const version = "0.2.0";
+const version = "0.3.0";
 
 function successAnswer(
   { text, schema, type, headers, example }: Answer,

@@ -21,6 +21,7 @@ import { requestIdOf } from "#lib/http/request-id";
 import { log } from "#lib/log";
 import { countError } from "#lib/observability/counters";
 import { isUnmigrated } from "#lib/observability/readiness";
+import { operatorCommand } from "#lib/variables/operator-command";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 type Method = (typeof methods)[number];
@@ -140,7 +141,7 @@ export function route(
 }
 
 function unmigrated(error: unknown, requestId: string): SpoorError {
-  log.warn({ err: error, requestId }, "the database is not migrated to this version: npm run migrate");
+  log.warn({ err: error, requestId }, `the database is not migrated to this version: ${operatorCommand("migrate")}`);
   return new SpoorError("unavailable");
 }
 

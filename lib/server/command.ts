@@ -1,5 +1,5 @@
 // What every command of the operator's does: it prints for people, stops when asked to, and says in a line why it failed.
-import { EnvError } from "#lib/errors";
+import { EnvError, UsageError } from "#lib/errors";
 
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -23,7 +23,7 @@ export function listenForStop(): AbortSignal {
 }
 
 /**
- * Runs a command. An error meant for the operator is printed without its stack.
+ * Runs a command. An error meant for the operator is printed without its stack. Wrong words end it with 2, all else with 1.
  *
  * @param command may return an exit code.
  */
@@ -33,11 +33,15 @@ export async function runCommand(command: () => Promise<unknown>): Promise<never
     process.exit(typeof code === "number" ? code : 0);
   } catch (error) {
     warn(describe(error));
-    process.exit(1);
+    process.exit(isUsage(error) ? 2 : 1);
   }
 }
 
+/** Whether the words of a command are wrong, by its own judgement or by `parseArgs`. */
+const isUsage = (error: unknown): boolean =>
+  error instanceof UsageError || String((error as NodeJS.ErrnoException).code).startsWith("ERR_PARSE_ARGS_");
+
 function describe(error: unknown): string {
-  if (!(error instanceof Error) || error instanceof EnvError) return (error as Error).message;
+  if (!(error instanceof Error) || error instanceof EnvError || isUsage(error)) return (error as Error).message;
   return error.stack ?? error.message;
 }

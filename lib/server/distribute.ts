@@ -3,10 +3,12 @@ import "server-only";
 import { distribute, type Plan, planDistribution } from "#lib/db/sql/distribute";
 import { tenantTables } from "#lib/db/tenant-tables";
 import { requiredEnv } from "#lib/env";
-import { EnvError } from "#lib/errors";
+import { EnvError, UsageError } from "#lib/errors";
 import { runCommand, say } from "#lib/server/command";
+import { operatorCommand } from "#lib/variables/operator-command";
 
-const help = `Usage: npm run distribute [-- --check]
+const help = `Usage: ${operatorCommand("distribute")}
+       ${operatorCommand("distribute", "--check")}
 
 Spreads the rows of users over the nodes of DATABASE_URL, a coordinator with the
 extension citus. Stop Spoor first: uploads wait while rows are moved.
@@ -23,7 +25,8 @@ function describe({ nodes, distributed, waiting, remaining }: Plan): string {
 
 await runCommand(async () => {
   const words = process.argv.slice(2);
-  if (words.some((word) => word !== "--check")) throw new EnvError(help);
+  if (words.includes("--help")) return say(help);
+  if (words.some((word) => word !== "--check")) throw new UsageError(help);
   const url = requiredEnv("DATABASE_URL");
   if (!words.includes("--check")) {
     const { nodes } = await distribute(url, say);

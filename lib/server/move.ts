@@ -12,9 +12,10 @@ import { env } from "#lib/env";
 import { EnvError } from "#lib/errors";
 import { installQueues } from "#lib/queue/queues";
 import { runCommand, say } from "#lib/server/command";
+import { operatorCommand } from "#lib/variables/operator-command";
 
-const help = `Usage: npm run move -- --to URL
-       npm run move -- --upgrade
+const help = `Usage: ${operatorCommand("move", "--to URL")}
+       ${operatorCommand("move", "--upgrade")}
 
   --to URL            copy the embedded database into an empty one on a server (PostgreSQL 15 or later)
   --upgrade           copy it into one of this version's PostgreSQL, which then takes its place

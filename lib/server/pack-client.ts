@@ -1,7 +1,7 @@
 import "server-only";
 import { execFile } from "node:child_process";
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { bundleClient } from "#lib/server/client-bundle";
 
@@ -11,9 +11,10 @@ const name = "spoor-client";
  * Makes the npm package of the client from its source: the file that servers deliver, without a server's address.
  *
  * @param folder where the package is put
+ * @param repository where its sources are, as `package.json` has it
  * @returns its path
  */
-export async function packClient(folder: string): Promise<string> {
+export async function packClient(folder: string, repository?: string): Promise<string> {
   const { version, description, license, engines } = JSON.parse(await readFile("package.json", "utf8"));
   const content = join(folder, name);
   await rm(content, { recursive: true, force: true });
@@ -23,6 +24,7 @@ export async function packClient(folder: string): Promise<string> {
     version,
     description: `${description} This is its client.`,
     license,
+    ...(repository && { repository }),
     type: "module",
     bin: { spoor: "spoor.mjs" },
     engines,
@@ -34,12 +36,22 @@ export async function packClient(folder: string): Promise<string> {
   await chmod(join(content, "spoor.mjs"), 0o755);
   await copyFile("cli/README.md", join(content, "README.md"));
   await copyFile("LICENSE", join(content, "LICENSE"));
-  const words = ["pack", "--json", "--pack-destination", resolve(folder)];
+  return (await packFolder(content)).path;
+}
+
+/**
+ * Makes the npm package of a folder, beside it.
+ *
+ * @returns its path, and the paths of the files in it
+ */
+export async function packFolder(content: string): Promise<{ path: string; files: string[] }> {
+  const folder = resolve(dirname(content));
   const isWindows = process.platform === "win32"; // there npm is a batch file
-  const { stdout } = await promisify(execFile)("npm", words, { cwd: content, shell: isWindows });
-  const [packed] = JSON.parse(stdout) as { filename: string }[];
+  const options = { cwd: content, shell: isWindows, maxBuffer: 1 << 26 };
+  const { stdout } = await promisify(execFile)("npm", ["pack", "--json", "--pack-destination", ".."], options);
+  const [packed] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
   if (!packed) throw new Error(`npm pack made nothing: ${stdout}`);
-  return join(folder, packed.filename);
+  return { path: join(folder, packed.filename), files: packed.files.map(({ path }) => path) };
 }
 
 if (import.meta.main) process.stdout.write(`${await packClient("dist")}\n`);

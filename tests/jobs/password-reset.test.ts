@@ -131,4 +131,17 @@ describe("npm run admin", () => {
     await expect(bearerOf(token)).rejects.toThrow(refusal("invalid_token"));
     expect(refused).toMatchObject({ status: 1, stderr: expect.stringMatching(/^.*No account.*\n$/) });
   });
+
+  test("explains wrong words, and ends with 2", async () => {
+    const [missing, option, command, help] = await Promise.all([
+      admin("reset-password"),
+      admin("reset-password", "ada@example.org", "--keep"),
+      admin("fly"),
+      admin("--help"),
+    ]);
+    expect(missing.stderr).toContain("An email address is required.");
+    expect(option).toMatchObject({ status: 2 });
+    expect(command).toMatchObject({ status: 2, stderr: expect.stringContaining('Unknown command "fly"') });
+    expect(help.stdout).toContain("reset-password EMAIL");
+  });
 });

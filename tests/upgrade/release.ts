@@ -9,21 +9,29 @@ const run = promisify(execFile);
 const git = async (...words: string[]) => (await run("git", words, { maxBuffer: 1 << 24 })).stdout.trim();
 
 /** A changelog in which nothing was added since its last release. */
-const released = /^## Unreleased\s+^## (\S+)/m;
+const released = /^## Unreleased\s+^## (\d\S*)/m;
 
 /**
- * Finds the last release: the tag of the changelog's last version, or else the last commit whose changelog had nothing
- * unreleased.
+ * The version that a checkout with this changelog is upgraded from: the last one, or the one before where the checkout is that
+ * release itself.
+ */
+export function formerVersion(changelog: string): string | undefined {
+  const versions = [...changelog.matchAll(/^## (\d\S*)/gm)].map(([, version]) => version);
+  return versions[released.test(changelog) ? 1 : 0];
+}
+
+/**
+ * Finds the release to upgrade from: its tag, or else the last commit whose changelog had it, and nothing unreleased.
  *
  * @returns undefined where the history does not reach so far, as in a shallow clone
  */
 export async function findRelease(): Promise<{ version: string; commit: string } | undefined> {
-  const [, latest] = /^## (\d\S*)/m.exec(await readFile("CHANGELOG.md", "utf8")) ?? [];
-  const tagged = await git("rev-parse", "--quiet", "--verify", `refs/tags/v${latest}^{commit}`).catch(() => "");
-  if (latest && tagged) return { version: latest, commit: tagged };
+  const version = formerVersion(await readFile("CHANGELOG.md", "utf8"));
+  if (!version) return undefined;
+  const tagged = await git("rev-parse", "--quiet", "--verify", `refs/tags/v${version}^{commit}`).catch(() => "");
+  if (tagged) return { version, commit: tagged };
   for (const commit of (await git("log", "--format=%H", "--", "CHANGELOG.md")).split("\n")) {
-    const [, version] = released.exec(await git("show", `${commit}:CHANGELOG.md`)) ?? [];
-    if (version) return { version, commit };
+    if (released.exec(await git("show", `${commit}:CHANGELOG.md`))?.[1] === version) return { version, commit };
   }
   return undefined;
 }

@@ -1,4 +1,5 @@
 import { hasWorker } from "#lib/observability/heartbeat";
+import { operatorCommand } from "#lib/variables/operator-command";
 import { Command } from "../../components/command";
 import { Notice } from "../../components/notice";
 import { Refresh } from "../../components/refresh";
@@ -25,7 +26,7 @@ function WorkerNotice() {
     <div className="pb-4">
       <Notice tone="warn">
         <p>Uploads are stored and waiting: no worker was seen in the last minute. Start one on the server:</p>
-        <Command text="npm run worker" />
+        <Command text={operatorCommand("worker")} />
       </Notice>
     </div>
   );

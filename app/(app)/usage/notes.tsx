@@ -1,4 +1,5 @@
 import type { UsageReport } from "#lib/usage/report";
+import { operatorCommand } from "#lib/variables/operator-command";
 import { formatCompact, formatCount } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Section } from "../../components/section";
@@ -26,7 +27,7 @@ export function Unpriced({ report: { total, byFacet } }: { report: UsageReport }
       </ul>
       <p className="max-w-[72ch] text-code text-muted">
         The operator of this server can give them prices in the file that <code>PRICES_FILE</code> names, and have all
-        messages priced anew by <code>npm run admin -- reprice</code>.
+        messages priced anew by <code>{operatorCommand("admin", "reprice")}</code>.
       </p>
     </Section>
   );

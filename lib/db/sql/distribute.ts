@@ -6,6 +6,7 @@ import { pendingMigrations } from "#lib/db/migrations";
 import { withMigrationLock } from "#lib/db/sql/migration-lock";
 import { tenantTables } from "#lib/db/tenant-tables";
 import { EnvError } from "#lib/errors";
+import { operatorCommand } from "#lib/variables/operator-command";
 
 /** What distributing would do, and what it would fail on. */
 export type Plan = {
@@ -126,9 +127,9 @@ async function findUnreadyNodes(client: pg.Client): Promise<string[]> {
 /** What of the schema could not be distributed: nothing, in a database as the migrations make it. */
 async function findMisfits(client: pg.Client): Promise<string[]> {
   const records = await client.query("select to_regclass('_prisma_migrations') as table");
-  if (!records.rows[0]?.table) return ["The database has no tables yet: `npm run migrate`."];
+  if (!records.rows[0]?.table) return [`The database has no tables yet: \`${operatorCommand("migrate")}\`.`];
   const pending = await pendingMigrations(client);
-  if (pending.length > 0) return [`${pending.length} migrations are pending: \`npm run migrate\`.`];
+  if (pending.length > 0) return [`${pending.length} migrations are pending: \`${operatorCommand("migrate")}\`.`];
   return [...(await findMisfitKeys(client)), ...(await findMisfitObjects(client))];
 }
 
