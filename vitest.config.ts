@@ -33,7 +33,14 @@ export default defineConfig({
     projects: [
       {
         ...shared,
-        test: { env, name: "unit", isolate: false, include: ["tests/unit/**/*.test.ts"], globalSetup: scratch },
+        test: {
+          env,
+          name: "unit",
+          isolate: false,
+          include: ["tests/unit/**/*.test.ts"],
+          testTimeout: 30_000,
+          globalSetup: scratch,
+        },
       },
       {
         ...shared,

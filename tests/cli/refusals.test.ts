@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { ended, wrote } from "../support/client.ts";
 import { linesOf, writeBelow } from "./home.ts";
@@ -117,12 +116,13 @@ describe("watch", () => {
     await wrote(watching, /Not sent: unknown bad/);
     await writeBelow(home, claudePath(2), linesOf(...claudeLines(idOf(2), 1)));
     await wrote(watching, /1 new/);
-    await sleep(2500);
+    await writeBelow(home, claudePath(3), linesOf(...claudeLines(idOf(3), 1)));
+    await wrote(watching, /1 new/);
     watching.kill("SIGINT");
     const { code, errors } = await gone;
     expect([code, errors.match(/Not sent/g)?.length]).toEqual([130, 1]);
-    // The refused batch, its two halves, and the later session.
-    expect(fake.requests.filter((one) => one === "POST /api/ingest")).toHaveLength(4);
-    expect(fake.archive.size).toBe(2);
+    // The refused batch, its two halves, and the later sessions.
+    expect(fake.requests.filter((one) => one === "POST /api/ingest")).toHaveLength(5);
+    expect(fake.archive.size).toBe(3);
   });
 });
