@@ -1,37 +1,59 @@
-// What a release is made of, by its lock: the list of its components, and their licenses.
+// What the server's package is made of, by the lock: the list of its components, and their licenses.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-type Component = { name: string; version: string; properties?: { name: string; value: string }[] };
-type Bom = { metadata: { component: Record<string, unknown> }; components: Component[] };
+const isWindows = process.platform === "win32"; // there npm is a batch file
+const npm = (words: string[], cwd: string) =>
+  promisify(execFile)("npm", words, { cwd, shell: isWindows, maxBuffer: 1 << 26 });
 
-/** The software bill of materials (CycloneDX) of the server's package: every package but those of development. */
-export async function readBom(): Promise<Bom> {
-  const words = ["sbom", "--sbom-format=cyclonedx", "--sbom-type=application", "--omit=dev", "--package-lock-only"];
-  const isWindows = process.platform === "win32"; // there npm is a batch file
-  const { stdout } = await promisify(execFile)("npm", words, { shell: isWindows, maxBuffer: 1 << 26 });
-  const bom = JSON.parse(stdout) as Bom;
-  const { component } = bom.metadata;
-  const name = "spoor-server"; // npm takes the folder's name
-  const id = { name, "bom-ref": `${name}@${component.version}`, purl: `pkg:npm/${name}@${component.version}` };
-  return { ...bom, metadata: { ...bom.metadata, component: { ...component, ...id } } };
+/**
+ * Reads what is left of the lock without the packages of development. npm's own `--omit=dev` leaves out whatever one of those needs
+ * too, among them React.
+ *
+ * @returns the software bill of materials (CycloneDX), and the texts of all licenses, each once
+ */
+export async function readComponents(): Promise<{ bom: string; licenses: string }> {
+  const parent = await mkdtemp(join(tmpdir(), "spoor-components-"));
+  const folder = join(parent, "spoor-server"); // npm names what it lists by its folder
+  try {
+    await mkdir(folder);
+    const {
+      devDependencies: _,
+      scripts: __,
+      private: ___,
+      ...manifest
+    } = JSON.parse(await readFile("package.json", "utf8"));
+    for (const group of [manifest.dependencies, manifest.optionalDependencies ?? {}]) {
+      for (const name of Object.keys(group)) if (/^node(-|$)/.test(name)) delete group[name]; // the package runs on its user's Node
+    }
+    await writeFile(join(folder, "package.json"), JSON.stringify({ ...manifest, name: "spoor-server" }));
+    await copyFile("package-lock.json", join(folder, "package-lock.json"));
+    await npm(["install", "--package-lock-only", "--ignore-scripts", "--prefer-offline", "--no-audit"], folder);
+    const words = ["sbom", "--sbom-format=cyclonedx", "--sbom-type=application", "--package-lock-only"];
+    const { stdout } = await npm(words, folder);
+    const { packages } = JSON.parse(await readFile(join(folder, "package-lock.json"), "utf8"));
+    return { bom: stdout, licenses: await readLicenses(Object.keys(packages).filter(Boolean)) };
+  } finally {
+    await rm(parent, { recursive: true, force: true });
+  }
 }
 
-/** The licenses of all components that are installed here, each text once. */
-export async function licenseTexts(): Promise<string> {
-  const { components } = await readBom();
-  const owners = new Map<string, Set<string>>();
-  for (const { name, version, properties } of components) {
-    const folder = properties?.find((one) => one.name === "cdx:npm:package:path")?.value ?? "";
-    const files = existsSync(folder) ? await readdir(folder) : [];
-    for (const file of files.filter((one) => /^(licen[cs]e|notice|copying)/i.test(one))) {
-      const text = (await readFile(join(folder, file), "utf8").catch(() => "")).trim();
-      if (text) owners.set(text, (owners.get(text) ?? new Set()).add(`${name} ${version}`));
+/** The licenses of the packages that are installed here: those for other platforms are not in the server's package. */
+async function readLicenses(folders: string[]): Promise<string> {
+  const owners = new Map<string, string[]>();
+  for (const folder of folders.filter((one) => existsSync(one))) {
+    const { name, version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+    const entries = await readdir(folder, { withFileTypes: true });
+    const isLicense = /^(licen[cs]e|notice|copying)/i;
+    for (const { name: file } of entries.filter((one) => one.isFile() && isLicense.test(one.name))) {
+      const text = (await readFile(join(folder, file), "utf8")).trim();
+      owners.set(text, [...(owners.get(text) ?? []), `${name} ${version}`]);
     }
   }
   const line = "-".repeat(80);
-  return [...owners].map(([text, names]) => `${[...names].join(", ")}\n\n${text}\n`).join(`\n${line}\n\n`);
+  return [...owners].map(([text, names]) => `${[...new Set(names)].join(", ")}\n\n${text}\n`).join(`\n${line}\n\n`);
 }

@@ -6,7 +6,7 @@ import { sha256 } from "#lib/digest";
 import { buildIfNeeded } from "#lib/server/build";
 import { serverFolder } from "#lib/server/outputs";
 import { packClient } from "#lib/server/pack-client";
-import { readBom } from "./components.ts";
+import { readComponents } from "./components.ts";
 import { notesOf } from "./notes.ts";
 import { packServer } from "./server-package.ts";
 
@@ -26,18 +26,18 @@ export async function makeRelease(say: (line: string) => void, repository?: stri
   await buildIfNeeded(say);
   await rm(releaseFolder, { recursive: true, force: true });
   await mkdir(releaseFolder);
+  const { bom, licenses } = await readComponents();
   const draft = await mkdtemp(join(tmpdir(), "spoor-release-"));
   try {
-    for (const path of [await packServer(draft, repository), await packClient(draft, repository)]) {
+    for (const path of [await packServer(draft, licenses, repository), await packClient(draft, repository)]) {
       await copyFile(path, join(releaseFolder, basename(path)));
     }
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
-  const path = join(releaseFolder, `spoor-server-${version}.cdx.json`);
-  await writeFile(path, `${JSON.stringify(await readBom(), null, 2)}\n`);
-  await writeFile(join(releaseFolder, "NOTES.md"), notes);
+  await writeFile(join(releaseFolder, `spoor-server-${version}.cdx.json`), bom);
   await writeSums();
+  await writeFile(join(releaseFolder, "NOTES.md"), notes);
   for (const name of (await readdir(releaseFolder)).sort()) {
     say(`${String(Math.ceil((await stat(join(releaseFolder, name))).size / 1000)).padStart(7)} kB  ${name}`);
   }

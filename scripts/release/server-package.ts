@@ -2,7 +2,6 @@
 import { chmod, copyFile, cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { packFolder } from "#lib/server/pack-client";
-import { licenseTexts } from "./components.ts";
 
 const name = "spoor-server";
 /** As `scripts/release/spoor-server.mjs` demands it: zstd came to Node 22 with 22.15. */
@@ -25,11 +24,12 @@ type Manifest = { version: string; description: string; license: string };
  * Makes the package from a checkout that is built.
  *
  * @param folder where it is put
+ * @param licenses of what is in it
  * @param repository where its sources are, as `package.json` has it
  * @returns its path
  * @throws where npm leaves a file out
  */
-export async function packServer(folder: string, repository: string | undefined): Promise<string> {
+export async function packServer(folder: string, licenses: string, repository?: string): Promise<string> {
   const content = join(folder, name);
   const app = join(content, "app");
   for (const [from, to] of Object.entries(parts)) {
@@ -50,7 +50,7 @@ export async function packServer(folder: string, repository: string | undefined)
   await chmod(join(content, `${name}.mjs`), 0o755);
   await copyFile("scripts/release/README.md", join(content, "README.md"));
   await copyFile("LICENSE", join(content, "LICENSE"));
-  await writeFile(join(content, "LICENSES.txt"), await licenseTexts());
+  await writeFile(join(content, "LICENSES.txt"), licenses);
   const { path, files } = await packFolder(content);
   const packed = new Set(files);
   const missing = (await filesBelow(content)).map((file) => relative(content, file).split(sep).join("/"));

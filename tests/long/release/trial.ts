@@ -36,6 +36,7 @@ async function packagesIn(folder: string): Promise<Packages> {
  */
 export async function tryRelease(folder: string, say: Say): Promise<void> {
   const packages = await packagesIn(folder);
+  await expectComponents(folder, packages, say);
   const nodes = await mkdtemp(join(tmpdir(), "spoor-nodes-"));
   try {
     for (const major of ["20", "22", "24"]) {
@@ -57,6 +58,19 @@ export async function tryRelease(folder: string, say: Say): Promise<void> {
   }
 }
 
+/** Whether the list of components names what is inside, and nothing of development. */
+async function expectComponents(folder: string, { version }: Packages, say: Say): Promise<void> {
+  const { components } = JSON.parse(await readFile(join(folder, `spoor-server-${version}.cdx.json`), "utf8"));
+  const names = new Set(components.map((one: { name: string }) => one.name));
+  const { dependencies } = JSON.parse(await readFile("package.json", "utf8"));
+  // The package runs on its user's Node.
+  const missing = Object.keys(dependencies).filter((name) => !names.has(name) && !/^node(-|$)/.test(name));
+  if (missing.length > 0) throw new Error(`✗ not listed as components: ${missing}`);
+  const extra = ["vitest", "typescript", "playwright", "rolldown"].filter((name) => names.has(name));
+  if (extra.length > 0) throw new Error(`✗ listed as components, but only built or tested with: ${extra}`);
+  say(`✓ ${names.size} components are listed`);
+}
+
 async function expectRefusal(stranger: Stranger, { server }: Packages, check: Check): Promise<void> {
   const { code, errors } = await stranger.npx(server, "server.tgz", []);
   const own = errors.split("\n").filter((line) => line && !line.startsWith("npm "));
@@ -71,6 +85,8 @@ async function tryOn(stranger: Stranger, { server, client, version }: Packages, 
   const megabytes = Math.ceil((await stranger.sizeOf("spoor-server")) / 1e6);
   check(`it takes ${megabytes} MB of the disk, at most ${maxMegabytes}`, megabytes <= maxMegabytes);
   const file = await stranger.installed("spoor-server", "spoor-server.mjs");
+  const licenses = await readFile(await stranger.installed("spoor-server", "LICENSES.txt"), "utf8");
+  check("it has the licenses of its components", /^next \d/m.test(licenses) && /\breact \d/.test(licenses));
   await tryCommands(stranger, file, check);
   const port = String(await freePort());
   const url = `http://localhost:${port}`;
