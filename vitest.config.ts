@@ -56,18 +56,6 @@ export default defineConfig({
       },
       {
         ...shared,
-        // Whatever takes long or measures time, one file at a time.
-        test: {
-          env,
-          name: "long",
-          include: ["tests/long/**/*.test.ts"],
-          setupFiles: ["tests/support/as-client.ts"],
-          globalSetup: [scratch, "tests/support/built-client.ts"],
-          fileParallelism: false,
-        },
-      },
-      {
-        ...shared,
         // In these the application runs in the test's own process: its statements are checked.
         test: {
           ...onPostgres,
@@ -84,6 +72,7 @@ export default defineConfig({
           ...onPostgres,
           name: "long",
           include: ["tests/{attacks,deploy,faults,long}/**/*.test.ts"],
+          setupFiles: ["tests/support/as-client.ts"],
           testTimeout: 120_000,
           fileParallelism: false,
           sequence: { groupOrder: 1 },

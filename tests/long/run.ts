@@ -13,6 +13,7 @@ const steps: Record<string, string[]> = {
   upgrade: script("test:upgrade"),
   image: script("test:image"),
   growth: script("test:growth"),
+  release: script("release", "--", "--check"),
 };
 
 const wanted = process.argv.slice(2);
