@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { beforeEach, describe, expect, test } from "vitest";
 import { readExcerpts } from "#lib/search/excerpts";
 import { parseQuery } from "#lib/search/query";
@@ -95,17 +94,18 @@ describe("excerpts", () => {
     expect(await at("таймер")).toEqual([first + 4]);
   });
 
-  test("of texts that take long to search end in time, and let others have their turns meanwhile", async () => {
+  test("of texts that take long to search are given up, and let others have their turns meanwhile", async () => {
     // At each of its places the word begins within a word.
-    await send({ sourceId: "one", messages: messages(...Array.from({ length: 60 }, () => `a ${"a".repeat(99_000)}`)) });
+    await send({ sourceId: "one", messages: messages(...Array.from({ length: 30 }, () => `a ${"a".repeat(99_000)}`)) });
     const id = await idOf("one");
-    const query = parseQuery("a ".repeat(32));
-    const delay = monitorEventLoopDelay({ resolution: 5 });
-    const startedAt = performance.now();
-    delay.enable();
-    await readExcerpts(userId, [id], query);
-    delay.disable();
-    expect(performance.now() - startedAt).toBeLessThan(3000);
-    expect(delay.max / 1e6).toBeLessThan(500);
+    let turns = 0;
+    const turn = setInterval(() => (turns += 1), 0);
+    try {
+      const found = await readExcerpts(userId, [id], parseQuery("a ".repeat(32)));
+      expect(found.get(id)).toMatchObject({ atLeast: true });
+    } finally {
+      clearInterval(turn);
+    }
+    expect(turns).toBeGreaterThan(10);
   });
 });

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
+import { purgeSignIns } from "#lib/auth/sign-ins";
 import { pool } from "#lib/db/client";
+import { purgeLogins } from "#lib/device/login";
 import { setEnv } from "#lib/env";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { getJob, getListedJob } from "#lib/ingest/jobs";
@@ -8,6 +10,8 @@ import { runJob } from "#lib/ingest/process/run-job";
 import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
 import { housekeep, housekeepHourly } from "#lib/server/housekeeping";
+import { purgeReports, recordTelemetry } from "#lib/telemetry/record";
+import { telemetryRequest } from "#lib/telemetry/schema";
 import { purgeShares } from "#lib/traces/shares";
 import { accept, acceptFailed, trace } from "../support/ingesting.ts";
 import { provideOwner } from "../support/server.ts";
@@ -140,8 +144,67 @@ test("links to deleted sessions are deleted, however many links a user has", asy
   const share = `insert into trace_share (user_id, trace_id, hash)
     select $1, id, sha256(convert_to(id::text, 'UTF8'))`;
   await pool().query(`${share} from unnest($2::uuid[]) as given (id)`, [userId, [deleted, live]]);
-  await pool().query(`${share} from (select gen_random_uuid() as id from generate_series(1, 35000)) as made`, [userId]);
+  await pool().query(`${share} from (select gen_random_uuid() as id from generate_series(1, 11000)) as made`, [userId]);
   await purgeShares();
   const { rows } = await pool().query("select trace_id from trace_share where trace_id = any($1)", [[deleted, live]]);
   expect(rows).toEqual([{ trace_id: live }]);
+});
+
+async function all<T>(sql: string): Promise<T[]> {
+  return (await pool().query<{ value: T }>(sql)).rows.map(({ value }) => value);
+}
+
+test("telemetry is deleted after 90 days with everything that belongs to it, and not before", async () => {
+  for (const [deviceId, age] of [
+    ["kept", "89 days 23 hours"],
+    ["gone", "90 days 1 minute"],
+  ]) {
+    const sent = { schema: 1, deviceId, cliVersion: "1", platform: "p", arch: "a", command: "scan" };
+    const parts = { diagnostics: [{ adapter: deviceId }], events: [{ name: deviceId, properties: {} }] };
+    await recordTelemetry(telemetryRequest.parse({ ...sent, ...parts }), { userId, machine: deviceId ?? "" });
+    await pool().query("update telemetry_report set received_at = now() - $2::interval where device_id = $1", [
+      deviceId,
+      age,
+    ]);
+  }
+  expect(await purgeReports()).toBe(1);
+  expect(await all("select device_id as value from telemetry_report")).toEqual(["kept"]);
+  expect(await all("select adapter as value from diagnostic")).toEqual(["kept"]);
+  expect(await all("select name as value from client_event")).toEqual(["kept"]);
+  expect(await purgeReports()).toBe(0);
+});
+
+test("expired sign-ins, and values of sign-ins that were begun, are deleted, and no others", async () => {
+  for (const [name, until] of [
+    ["gone", "-1 minute"],
+    ["kept", "1 minute"],
+  ]) {
+    await pool().query("insert into session (user_id, token, expires_at) values ($1, $2, now() + $3::interval)", [
+      userId,
+      name,
+      until,
+    ]);
+    await pool().query(
+      "insert into verification (identifier, value, expires_at) values ($1, '', now() + $2::interval)",
+      [name, until],
+    );
+  }
+  await purgeSignIns();
+  expect(await all("select token as value from session")).toEqual(["kept"]);
+  expect(await all("select identifier as value from verification")).toEqual(["kept"]);
+});
+
+test("device logins go a day after they were over", async () => {
+  for (const [machine, age] of [
+    ["gone", "24 hours 1 minute"],
+    ["kept", "23 hours"],
+  ]) {
+    await pool().query(
+      `insert into device_login (device_code_hash, user_code_hash, machine, ip_address, expires_at)
+       values ($1, $1, $2, '', now() - $3::interval)`,
+      [Buffer.from(machine ?? ""), machine, age],
+    );
+  }
+  expect(await purgeLogins()).toBe(1);
+  expect(await all("select machine as value from device_login")).toEqual(["kept"]);
 });

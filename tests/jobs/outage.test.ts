@@ -1,6 +1,7 @@
+import { type EventEmitter, once } from "node:events";
 import { PrismaPg } from "@prisma/adapter-pg";
 import { expect, test } from "vitest";
-import { prisma, transaction } from "#lib/db/client";
+import { pool, prisma, transaction } from "#lib/db/client";
 import { isOutage, postgresCode } from "#lib/errors";
 import { PrismaClient } from "#lib/generated/prisma/client";
 import { provideOwner } from "../support/server.ts";
@@ -39,4 +40,24 @@ test("a database that Prisma cannot reach is an outage", async () => {
 test("a statement that breaks a rule of the database is no outage", async () => {
   const other = { id: userId, name: "Ada", email: "ada@example.org", emailVerified: true };
   expect(isOutage(await failureOf(prisma().user.create({ data: other })))).toBe(false);
+});
+
+// Vitest fails a run in which an error is thrown that nobody awaits: that is what would end a process.
+test("a connection that breaks between two statements fails only its transaction, as an outage", async () => {
+  const failure = await transaction(async (tx) => {
+    const { rows } = await tx.query("select pg_backend_pid() as pid");
+    const broken = once(tx as unknown as EventEmitter, "error");
+    await pool().query("select pg_terminate_backend($1::int)", [rows[0].pid]);
+    await broken;
+    await tx.query("select 1");
+  }).catch((error) => error);
+  expect(isOutage(failure)).toBe(true);
+  expect((await pool().query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+});
+
+test("a transaction with a failed statement is never reported as committed", async () => {
+  const whole = transaction(async (tx) => {
+    await tx.query("select 1 / 0").catch(() => {});
+  });
+  await expect(whole).rejects.toThrow("rolled back");
 });

@@ -68,7 +68,7 @@ const insertFiller = () =>
   pool().query(
     `insert into trace (user_id, id, source, source_id, title, message_count, token_count, content_hash, upload_sequence,
        activity_at, ledger_due) select $1, gen_random_uuid(), 'test', 'n' || n, 'filler', 0, 0, '', 0, now(), false
-     from generate_series(1, 4200) as n`,
+     from generate_series(1, 2200) as n`,
     [userId],
   );
 

@@ -1,0 +1,29 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { beforeEach, describe, expect, test } from "vitest";
+import { readExcerpts } from "#lib/search/excerpts";
+import { parseQuery } from "#lib/search/query";
+import { clearTraces } from "../../jobs/searching.ts";
+import { messages, uploadsOf } from "../../jobs/uploads.ts";
+import { provideOwner } from "../../support/server.ts";
+
+const { userId } = await provideOwner();
+const { send, stored } = uploadsOf(userId);
+beforeEach(clearTraces);
+
+const idOf = async (sourceId: string) => (await stored(sourceId))?.id ?? expect.fail(`there is no ${sourceId}`);
+
+describe("excerpts", () => {
+  test("of texts that take long to search end in time, and let others have their turns meanwhile", async () => {
+    // At each of its places the word begins within a word.
+    await send({ sourceId: "one", messages: messages(...Array.from({ length: 60 }, () => `a ${"a".repeat(99_000)}`)) });
+    const id = await idOf("one");
+    const query = parseQuery("a ".repeat(32));
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    const startedAt = performance.now();
+    delay.enable();
+    await readExcerpts(userId, [id], query);
+    delay.disable();
+    expect(performance.now() - startedAt).toBeLessThan(3000);
+    expect(delay.max / 1e6).toBeLessThan(500);
+  });
+});
