@@ -197,7 +197,7 @@ test("npm run distribute -- --check tells it all, and ends with 1 where somethin
   const found = await run("--check");
   if (isDistributed) expect(found).toMatchObject({ stdout: expect.stringContaining("Nothing would fail.") });
   else expect(found).toMatchObject({ code: 1, stderr: expect.stringContaining("`create extension citus`") });
-  expect(await run("--chek")).toMatchObject({ code: 1, stderr: expect.stringContaining("Usage: npm run distribute") });
+  expect(await run("--chek")).toMatchObject({ code: 2, stderr: expect.stringContaining("Usage: npm run distribute") });
 });
 
 const itsTables = needsOneServer("its tables can be given neither such keys nor such triggers any more");

@@ -28,8 +28,19 @@ export const closeToAll = (node: string, name: string): Promise<void> =>
     `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`,
   );
 
-/** Drops a database, whoever is connected to it. */
+/** Drops a database, whoever is connected to it; connections that are just being closed may end by themselves. */
 export async function dropDatabase(node: string, name: string): Promise<void> {
+  await run(
+    node,
+    `alter database ${name} allow_connections false`,
+    `do $$ begin
+       for i in 1..20 loop
+         exit when not exists (select from pg_stat_activity where datname = '${name}');
+         perform pg_sleep(0.01);
+         perform pg_stat_clear_snapshot();
+       end loop;
+     end $$`,
+  );
   await closeToAll(node, name);
   await run(node, `drop database ${name} with (force)`);
 }

@@ -174,7 +174,7 @@ test("a search that names files has a chip for each, and is looked for in a sess
       given: { q: 'retry file:src/x.ts -file:"a b.md"', source: "codex", branch: ["main", "next"] },
     }),
   );
-  const chips = [...html.matchAll(/href="([^"]*)"[^>]*>(.*?)<svg/g)].map(([, href = "", inner = ""]) => [
+  const chips = [...html.matchAll(/href="([^"]*)"[^>]*>(.*?)<span[^>]*i-lucide-x/g)].map(([, href = "", inner = ""]) => [
     inner
       .replace(/<[^>]+>/g, " ")
       .replace(/\s+/g, " ")
