@@ -36,7 +36,6 @@ describe("a wrong variable stops the start and is named", () => {
     ["BASE_URL", { BASE_URL: "https://x/path" }],
     ["BASE_URL", { BASE_URL: "x" }],
     ["DATABASE_URL", { DATABASE_URL: "mysql://x" }],
-    ["AUTH_SECRET", { DATABASE_URL: nowhere }],
     ["AUTH_SECRET", { DATABASE_URL: nowhere, AUTH_SECRET: "short" }],
     ["SETUP_TOKEN", { SETUP_TOKEN: "short" }],
     ["SIGN_UP", { SIGN_UP: "yes" }],
@@ -48,6 +47,11 @@ describe("a wrong variable stops the start and is named", () => {
     ["TRUSTED_PROXIES", { TRUSTED_PROXIES: "my-proxy" }],
   ])("%s in %j", async (variable, variables) => {
     expect(() => parseEnv(variables)).toThrow(`  ${variable}`);
+  });
+
+  test("AUTH_SECRET where the database is one of one's own", async () => {
+    const { code, stderr } = await start({ DATABASE_URL: nowhere });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("  AUTH_SECRET")]);
   });
 
   test("with all others, in lines and without a stack", async () => {

@@ -1,6 +1,7 @@
 import type { Page } from "playwright";
 import { beforeEach, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
+import { longTest } from "../support/long.ts";
 import { storeSession } from "../support/long-session.ts";
 import { belowBars, focused, poll, ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
@@ -127,51 +128,55 @@ describe("without a reload of the document", () => {
     expect(await isMarked()).toBe(true);
   });
 
-  test("nothing of a session stays for the next: listeners, requests, folds and what was found", async () => {
-    await mark("/traces");
-    const session = await page.context().newCDPSession(page);
-    await session.send("Performance.enable");
-    const measure = async () => {
-      await session.send("HeapProfiler.collectGarbage");
-      const { metrics } = await session.send("Performance.getMetrics");
-      const of = (name: string) => metrics.find((one) => one.name === name)?.value ?? 0;
-      return { listeners: of("JSEventListeners"), megabytes: of("JSHeapUsedSize") / 1e6, nodes: of("Nodes") };
-    };
-    const visit = async (at: number) => {
-      await page.keyboard.press("]");
-      await heading(`Session ${at}`).waitFor();
+  longTest(
+    "nothing of a session stays for the next: listeners, requests, folds and what was found",
+    async () => {
+      await mark("/traces");
+      const session = await page.context().newCDPSession(page);
+      await session.send("Performance.enable");
+      const measure = async () => {
+        await session.send("HeapProfiler.collectGarbage");
+        const { metrics } = await session.send("Performance.getMetrics");
+        const of = (name: string) => metrics.find((one) => one.name === name)?.value ?? 0;
+        return { listeners: of("JSEventListeners"), megabytes: of("JSHeapUsedSize") / 1e6, nodes: of("Nodes") };
+      };
+      const visit = async (at: number) => {
+        await page.keyboard.press("]");
+        await heading(`Session ${at}`).waitFor();
+        await ready(page);
+      };
+      await row("Session 14").click();
+      await heading("Session 14").waitFor();
       await ready(page);
-    };
-    await row("Session 14").click();
-    await heading("Session 14").waitFor();
-    await ready(page);
-    await page.keyboard.press("f");
-    await page.keyboard.type("module");
-    await page.locator("output", { hasText: " of " }).waitFor();
-    await page.locator("article details[data-fold] > summary").first().click();
-    await page.keyboard.press("Escape");
-    for (const at of [13, 12]) await visit(at);
-    expect(await page.locator("search").count()).toBe(0);
-    expect(await page.evaluate("history.state.spoorFolds ?? null")).toBe(null);
-    const before = await measure();
-    for (let at = 11; at >= 2; at -= 1) await visit(at);
-    await page.waitForTimeout(1000);
-    const after = await measure();
-    process.stdout.write(`ten sessions: ${JSON.stringify({ before, after })}\n`);
-    expect(after.listeners).toBeLessThanOrEqual(before.listeners + 20);
-    expect(after.megabytes).toBeLessThanOrEqual(before.megabytes + 5);
-    expect(await isMarked()).toBe(true);
-    const asked: string[] = [];
-    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
-    await page.keyboard.press("End");
-    await page.locator("#m149").waitFor({ state: "attached" });
-    await page.waitForTimeout(11_000);
-    const growth = asked.filter((path) => path.endsWith("/growth"));
-    expect(new Set(growth)).toEqual(new Set([`/api/traces/${await idOf("Session 2")}/growth`]));
-    expect(growth.length).toBeLessThanOrEqual(2);
-    page.removeAllListeners("request");
-    expect(faults).toEqual([]);
-  }, 120_000);
+      await page.keyboard.press("f");
+      await page.keyboard.type("module");
+      await page.locator("output", { hasText: " of " }).waitFor();
+      await page.locator("article details[data-fold] > summary").first().click();
+      await page.keyboard.press("Escape");
+      for (const at of [13, 12]) await visit(at);
+      expect(await page.locator("search").count()).toBe(0);
+      expect(await page.evaluate("history.state.spoorFolds ?? null")).toBe(null);
+      const before = await measure();
+      for (let at = 11; at >= 2; at -= 1) await visit(at);
+      await page.waitForTimeout(1000);
+      const after = await measure();
+      process.stdout.write(`ten sessions: ${JSON.stringify({ before, after })}\n`);
+      expect(after.listeners).toBeLessThanOrEqual(before.listeners + 20);
+      expect(after.megabytes).toBeLessThanOrEqual(before.megabytes + 5);
+      expect(await isMarked()).toBe(true);
+      const asked: string[] = [];
+      page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+      await page.keyboard.press("End");
+      await page.locator("#m149").waitFor({ state: "attached" });
+      await page.waitForTimeout(11_000);
+      const growth = asked.filter((path) => path.endsWith("/growth"));
+      expect(new Set(growth)).toEqual(new Set([`/api/traces/${await idOf("Session 2")}/growth`]));
+      expect(growth.length).toBeLessThanOrEqual(2);
+      page.removeAllListeners("request");
+      expect(faults).toEqual([]);
+    },
+    120_000,
+  );
 
   test("only a page that takes long shows its shape, and a view transition is there where motion is wanted", async () => {
     await mark("/traces");

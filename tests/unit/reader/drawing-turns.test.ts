@@ -6,6 +6,7 @@ const { started } = vi.hoisted(() => ({ started: [] as { what: string; end: (htm
 vi.mock("node:os", () => ({ availableParallelism: () => 4 })); // two threads
 vi.mock("../../../app/(app)/traces/[id]/drawing/thread.ts", () => ({
   DrawingThread: class {
+    async terminate() {}
     run = (_: string, { part }: { part: string }) =>
       new Promise<string>((end) => {
         started.push({ what: part, end });

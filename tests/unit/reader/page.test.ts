@@ -174,13 +174,15 @@ test("a search that names files has a chip for each, and is looked for in a sess
       given: { q: 'retry file:src/x.ts -file:"a b.md"', source: "codex", branch: ["main", "next"] },
     }),
   );
-  const chips = [...html.matchAll(/href="([^"]*)"[^>]*>(.*?)<span[^>]*i-lucide-x/g)].map(([, href = "", inner = ""]) => [
-    inner
-      .replace(/<[^>]+>/g, " ")
-      .replace(/\s+/g, " ")
-      .trim(),
-    new URLSearchParams(href.replaceAll("&amp;", "&").split("?")[1]).get("q"),
-  ]);
+  const chips = [...html.matchAll(/href="([^"]*)"[^>]*>(.*?)<span[^>]*i-lucide-x/g)].map(
+    ([, href = "", inner = ""]) => [
+      inner
+        .replace(/<[^>]+>/g, " ")
+        .replace(/\s+/g, " ")
+        .trim(),
+      new URLSearchParams(href.replaceAll("&amp;", "&").split("?")[1]).get("q"),
+    ],
+  );
   expect(chips).toEqual([
     ["Remove filter file src/x.ts", 'retry -file:"a b.md"'],
     ["Remove filter without file a b.md", "retry file:src/x.ts"],
