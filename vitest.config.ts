@@ -14,6 +14,9 @@ const shared = {
 /** Gives the run its folder for temporary files; before all others, so that theirs are in it too. */
 const scratch = "tests/support/scratch.ts";
 
+/** For files that share a process and make accounts. */
+const inOneProcess = ["tests/support/anew.ts", "tests/support/cheap-hashes.ts"];
+
 // Vite sets a BASE_URL of its own ("/") for what it bundles.
 const env = { BASE_URL: "http://localhost:3000", LOG_LEVEL: "fatal" };
 
@@ -62,7 +65,7 @@ export default defineConfig({
           name: "jobs",
           isolate: false,
           include: ["tests/jobs/**/*.test.ts"],
-          setupFiles: ["tests/support/anew.ts", "tests/support/cheap-hashes.ts", "tests/growth/watch.ts"],
+          setupFiles: [...inOneProcess, "tests/growth/watch.ts"],
         },
       },
       // `npm run test:long`. After all others, one file at a time: some of its figures are response times under attack.
@@ -78,7 +81,16 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { ...shared, test: { ...onPostgres, name: "api", isolate: false, include: ["tests/api/**/*.test.ts"] } },
+      {
+        ...shared,
+        test: {
+          ...onPostgres,
+          name: "api",
+          isolate: false,
+          include: ["tests/api/**/*.test.ts"],
+          setupFiles: inOneProcess,
+        },
+      },
       // On a distributed database alone: `npm run test:growth`. After all others, one file at a time: one kills a node.
       ...(process.env.CITUS_DATABASE_URL
         ? [
@@ -103,6 +115,7 @@ export default defineConfig({
           // A click, its action and the page anew take longer than a second where others use the processors.
           expect: { poll: { timeout: 15_000 } },
           include: ["tests/e2e/**/*.test.ts"],
+          setupFiles: inOneProcess,
           globalSetup: [...onPostgres.globalSetup, "tests/support/chromium.ts"],
         },
       },

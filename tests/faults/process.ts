@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { hashOptions } from "../support/server.ts";
 
 const words = {
   web: { file: "lib/server/web.ts", flags: [] as string[] },
@@ -46,7 +47,7 @@ export class SpoorProcess {
     };
     this.#start = () =>
       fork(file, [], {
-        execArgv: [...flags, ...preload],
+        execArgv: [...flags, ...preload, ...hashOptions()],
         env: { ...process.env, ...environment, ...faults },
         stdio: ["ignore", "pipe", "pipe", "ipc"],
       });

@@ -33,14 +33,10 @@ export async function freshDatabase(): Promise<{ url: string; drop: () => Promis
   };
 }
 
-/** This process's variables before a test file has set any. */
-const before = { ...process.env };
-
 /** Lets this process use the database of an environment, and forgets the one before. */
 export async function switchDatabase(environment: Record<string, string>): Promise<void> {
   await closeDatabase(); // of the file before: its timers may have opened it once more
-  const added = Object.keys(process.env).filter((name) => !(name in before) && !name.startsWith("VITEST"));
-  setEnv({ ...Object.fromEntries(added.map((name) => [name, undefined])), ...environment });
+  setEnv(environment);
 }
 
 /** Empties every table but those that tell which migrations were applied and which processes run. */

@@ -21,6 +21,10 @@ const processes = {
   worker: { name: "worker", words: [program("worker")] },
 };
 
+/** Options of Node by which a server's processes read the hashes of this one, which `cheap-hashes.ts` may have made cheap. */
+export const hashOptions = (): string[] =>
+  "spoorHashesAreCheap" in globalThis ? [`--import=${new URL("./cheap-hashes.ts", import.meta.url).href}`] : [];
+
 type Options = {
   worker?: boolean;
   environment?: Record<string, string>;
@@ -52,7 +56,8 @@ export async function startServer(options: Options = {}) {
   const wanted = options.worker === false ? [processes.web] : [processes.worker, processes.web];
   const reached = { ...environment, ...(options.via ? { DATABASE_URL: await options.via(database.url) } : {}) };
   const statements = new Statements();
-  const running = await supervise(wanted, { ...reached, ...statements.environment(options.environment?.NODE_OPTIONS) });
+  const nodeOptions = [...hashOptions(), options.environment?.NODE_OPTIONS ?? ""].join(" ");
+  const running = await supervise(wanted, { ...reached, ...statements.environment(nodeOptions) });
   return {
     url,
     environment,

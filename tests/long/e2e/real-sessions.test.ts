@@ -3,8 +3,8 @@ import { gunzipSync } from "node:zlib";
 import type { Browser } from "playwright";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { launchBrowser, signIn } from "../support/browser.ts";
-import { get, type JobJson, jobEnd, makeUser, owner, post, type Server, startServer } from "../support/server.ts";
+import { launchBrowser, signIn } from "../../support/browser.ts";
+import { get, type JobJson, jobEnd, makeUser, owner, post, type Server, startServer } from "../../support/server.ts";
 
 /** 90 real sessions, 12,800 messages, 27.3 MB of JSON. They are other people's and stay outside of the project. */
 const file = "../shared/data/real-sessions.json.gz";
