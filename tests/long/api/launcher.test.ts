@@ -81,7 +81,8 @@ async function familyOf(pid: number): Promise<number[]> {
 /** The process of a family that runs one of the built programs. */
 async function programOf(pid: number, name: "web" | "worker"): Promise<number> {
   for (const one of await familyOf(pid)) {
-    const words = (await readFile(`/proc/${one}/cmdline`, "utf8")).split("\0");
+    const text = await readFile(`/proc/${one}/cmdline`, "utf8").catch(() => ""); // of one that has just ended
+    const words = text.split("\0");
     if (words.some((word) => word.endsWith(`/${name}.mjs`))) return one;
   }
   throw new Error(`no ${name} is running`);

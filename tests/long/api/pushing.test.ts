@@ -183,7 +183,7 @@ test.each([
   "a machine whose clock is two days %s the server's logs in and pushes, and doctor reports the difference",
   async (word, shift) => {
     const { start: client, run, login } = await machine(numbers(3));
-    const preload = new URL("../../../faults/preload.ts", import.meta.url).href;
+    const preload = new URL("../../faults/preload.ts", import.meta.url).href;
     const wrong = { NODE_OPTIONS: `--import=${preload}`, FAULT_POINT: "0", FAULT_CLOCK_MS: String(shift) };
     const waiting = client(["login", "--machine", "late"], wrong);
     const done = ended(waiting);
