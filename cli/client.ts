@@ -91,7 +91,7 @@ const commands: Record<CommandName, { run: Run; options: Options; takesWords?: b
 const isCommand = (name: string | undefined): name is CommandName =>
   name !== undefined && Object.hasOwn(commands, name);
 
-/** What surrounds a run of the client: all that it would otherwise take from its process. */
+/** The surroundings of a run of the client, which the entry takes from its process and a test makes. */
 export type Surroundings = Omit<Host, "home" | "cwd"> & {
   /** @throws where it isn't known */
   home: () => string;
@@ -103,7 +103,7 @@ export type Surroundings = Omit<Host, "home" | "cwd"> & {
 };
 
 /** The terminal of a run. @param words of the command line */
-export function terminalOf(words: string[], env: Host["env"], streams: Streams): Terminal {
+export function makeTerminal(words: string[], env: Host["env"], streams: Streams): Terminal {
   const isPlain = words.includes("--no-color");
   return new Terminal(streams.output, streams.errors, {
     isJson: words.includes("--json"),
@@ -202,7 +202,7 @@ export function reportError(error: unknown, terminal: Terminal, env: Host["env"]
   terminal.json({ ok: false, error: kind, message });
   if (terminal.isJson) return exitCodes[kind];
   terminal.warn(`spoor: ${message}`);
-  for (const line of stackOf(error)) terminal.warn(line);
+  for (const line of findStack(error)) terminal.warn(line);
   return exitCodes[kind];
 }
 
@@ -221,8 +221,8 @@ function describeError(error: unknown, env: Host["env"]): [CommandError["kind"],
   return [isUnavailable ? "unreachable" : "failed", error.message + fields + later + request];
 }
 
-/** Where an unexpected error was thrown. */
-function stackOf(error: unknown): string[] {
+/** The lines of an unexpected error's stack. */
+function findStack(error: unknown): string[] {
   if (error instanceof CommandError || error instanceof HttpError || !(error instanceof Error)) return [];
   return (error.stack ?? "").split("\n").filter((line) => /^ {4}at /.test(line));
 }

@@ -1,14 +1,14 @@
 // The client, `spoor`, as a process. It is built into one file, which every server delivers at /spoor.mjs.
 
 import { homedir } from "node:os";
-import { reportError, runClient, terminalOf } from "./client.ts";
+import { makeTerminal, reportError, runClient } from "./client.ts";
 import { keepNewSpaceSmall } from "./files/garbage-collection.ts";
 import { currentFolder } from "./program.ts";
 
 keepNewSpaceSmall();
 const { env } = process;
 const words = process.argv.slice(2);
-const terminal = terminalOf(words, env, {
+const terminal = makeTerminal(words, env, {
   output: process.stdout,
   errors: process.stderr,
   input: () => process.stdin,

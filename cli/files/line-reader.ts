@@ -4,7 +4,7 @@ import { LineShortener } from "./line-shortener.ts";
 
 const MiB = 1024 * 1024;
 const chunkBytes = MiB;
-/** Of a line that spans several chunks, or ends a file, at first. */
+/** The first size of the buffer for a line that spans several chunks or ends a file, in bytes. */
 const smallBytes = 64 * 1024;
 /** The largest unit that is read whole where it is no line: a file, a row, a message of a transcript. */
 export const maxWholeBytes = 16 * MiB;

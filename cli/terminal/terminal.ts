@@ -10,7 +10,7 @@ type Stream = {
   isTTY?: boolean;
   columns?: number;
 };
-/** Where a terminal writes to, and where answers to questions come from. */
+/** The streams that a terminal writes to, and the one that it reads answers from. */
 export type Streams = { output: Stream; errors: Stream; input: () => NodeJS.ReadStream };
 
 /** A part of a line. Strings may hold anything, also what a server or a file supplied. */

@@ -37,7 +37,7 @@ export async function runCommand(command: () => Promise<unknown>): Promise<never
   }
 }
 
-/** Whether the words of a command are wrong, by its own judgement or by `parseArgs`. */
+/** Tells a usage error, the command's own or one of `parseArgs`, from any other. */
 const isUsage = (error: unknown): boolean =>
   error instanceof UsageError || String((error as NodeJS.ErrnoException).code).startsWith("ERR_PARSE_ARGS_");
 

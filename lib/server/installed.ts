@@ -1,4 +1,4 @@
-// What `spoor-server`, the command of the npm package, is called with: which built program runs, and with which variables.
+// This module reads the words of `spoor-server`, the npm package's command, and decides which built program runs with which variables.
 import { join, resolve } from "node:path";
 import { commandVariable } from "#lib/variables/operator-command";
 
@@ -33,7 +33,7 @@ const programs: Record<string, string> = {
   ...{ admin: "admin", move: "move", distribute: "distribute" },
 };
 
-/** Where the command was called. */
+/** The surroundings of a call of the command. */
 export type Place = {
   platform: NodeJS.Platform;
   home: string;
@@ -41,7 +41,7 @@ export type Place = {
   variables: Record<string, string | undefined>;
 };
 
-/** What a call comes to: a text and an exit code, or a program of `dist/server` with its words and variables. */
+/** A call ends with a text and an exit code, or runs a program of `dist/server` with words and variables. */
 export type Call =
   | { text: string; exitCode: 0 | 2 }
   | { program: string; words: string[]; variables: Record<string, string>; note: string | undefined };

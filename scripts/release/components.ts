@@ -1,4 +1,4 @@
-// What the server's package is made of, by the lock: the list of its components, and their licenses.
+// This module lists the components of the server's package, as the lock names them, and collects their licenses.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";

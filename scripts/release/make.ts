@@ -1,4 +1,4 @@
-// What a release consists of.
+// This module makes everything that a release consists of.
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -7,7 +7,7 @@ import { buildIfNeeded } from "#lib/server/build";
 import { serverFolder } from "#lib/server/outputs";
 import { packClient } from "#lib/server/pack-client";
 import { readComponents } from "./components.ts";
-import { notesOf } from "./notes.ts";
+import { findNotes } from "./notes.ts";
 import { packServer } from "./server-package.ts";
 
 /** Where a release is put: what Git ignores. */
@@ -21,7 +21,7 @@ export const releaseFolder = "release";
  */
 export async function makeRelease(say: (line: string) => void, repository?: string): Promise<void> {
   const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
-  const notes = notesOf(await readFile("CHANGELOG.md", "utf8"), version);
+  const notes = findNotes(await readFile("CHANGELOG.md", "utf8"), version);
   await rm(serverFolder, { recursive: true, force: true }); // chunks of former builds are in it
   await buildIfNeeded(say);
   await rm(releaseFolder, { recursive: true, force: true });

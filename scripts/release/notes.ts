@@ -3,7 +3,7 @@
  *
  * @throws where there is none, or it is empty
  */
-export function notesOf(changelog: string, version: string): string {
+export function findNotes(changelog: string, version: string): string {
   const [, ...sections] = changelog.split(/^## /m);
   const own = sections.find((section) => section.split(/\s/, 1)[0] === version);
   const notes = own?.slice(own.indexOf("\n")).trim();

@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import { runClient, terminalOf } from "../../cli/client.ts";
+import { makeTerminal, runClient } from "../../cli/client.ts";
 import type { Ended } from "../support/client.ts";
 
 /**
@@ -15,7 +15,7 @@ export async function runInProcess(words: string[], home: string, more: Record<s
     on: () => {},
   });
   const input = () => new PassThrough().end() as unknown as NodeJS.ReadStream;
-  const terminal = terminalOf(words, env, { output: stream("output"), errors: stream("errors"), input });
+  const terminal = makeTerminal(words, env, { output: stream("output"), errors: stream("errors"), input });
   const { signal } = new AbortController();
   const surroundings = { home: () => env.HOME, cwd: home, env, platform: process.platform, terminal, signal };
   const code = await runClient(words, surroundings);

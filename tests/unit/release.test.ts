@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Call, readCall } from "#lib/server/installed";
 import { version } from "../../package.json" with { type: "json" };
-import { notesOf } from "../../scripts/release/notes.ts";
+import { findNotes } from "../../scripts/release/notes.ts";
 import { formerVersion } from "../upgrade/release.ts";
 
 const changelog = readFileSync("CHANGELOG.md", "utf8");
@@ -11,14 +11,14 @@ const changelog = readFileSync("CHANGELOG.md", "utf8");
 test("a release's notes are its section of the changelog, without the heading", () => {
   const text =
     "# Changelog\n\n## Unreleased\n\n## 1.10.0 - 2026-12-01\n\n### New\n\n- b\n\n## 1.1.0 - 2026-11-01\n\n- a\n";
-  expect(notesOf(text, "1.10.0")).toBe("### New\n\n- b\n");
-  expect(notesOf(text, "1.1.0")).toBe("- a\n");
-  for (const missing of ["1.1", "2.0.0"]) expect(() => notesOf(text, missing)).toThrow(`nothing of ${missing}`);
-  expect(() => notesOf("## 1.0.0\n\n## 0.9.0\n\n- a\n", "1.0.0")).toThrow("nothing of 1.0.0");
+  expect(findNotes(text, "1.10.0")).toBe("### New\n\n- b\n");
+  expect(findNotes(text, "1.1.0")).toBe("- a\n");
+  for (const missing of ["1.1", "2.0.0"]) expect(() => findNotes(text, missing)).toThrow(`nothing of ${missing}`);
+  expect(() => findNotes("## 1.0.0\n\n## 0.9.0\n\n- a\n", "1.0.0")).toThrow("nothing of 1.0.0");
 });
 
 test("the changelog tells what this version brings, in at most 60 lines", () => {
-  const lines = notesOf(changelog, version).split("\n");
+  const lines = findNotes(changelog, version).split("\n");
   expect(lines.length).toBeLessThanOrEqual(60);
 });
 
