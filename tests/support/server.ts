@@ -13,7 +13,7 @@ import { checkStatements, Statements } from "../growth/recorded.ts";
 import { emptyDatabase, freshDatabase, switchDatabase, testEnvironment } from "./database.ts";
 
 export const setupToken = "a set-up token for tests";
-/** What `/api/cron` and `/api/metrics` take from operators of a shared server. */
+/** The secret that `/api/cron` and `/api/metrics` of a shared server take. */
 export const operatorSecret = "an operator's secret for tests";
 
 const processes = {
@@ -30,8 +30,6 @@ type Options = {
   environment?: Record<string, string>;
   /** What the token of `provideOwnedServer` may do; by default what a client gets that asks for nothing. */
   scopes?: readonly Scope[];
-  /** A server of the file's own, whose processes remember nothing of others. */
-  isOwn?: boolean;
   /** Changes the URL by which the server, but not the test, reaches its database. */
   via?: (databaseUrl: string) => Promise<string>;
 };
@@ -88,7 +86,7 @@ export async function provideOwner(): Promise<{ userId: string }> {
 /** Servers without an environment of their own, with a worker and without: each is started once, for all files of a run. */
 const shared = new Map<boolean, Promise<Started>>();
 
-/** What files that share a server may ask for. */
+/** The secrets of an operator that every shared server has. */
 const sharedEnvironment = { CRON_SECRET: operatorSecret, METRICS_TOKEN: operatorSecret };
 
 /**
@@ -96,7 +94,7 @@ const sharedEnvironment = { CRON_SECRET: operatorSecret, METRICS_TOKEN: operator
  * used, emptied; else it has its own, stopped after the file's last test.
  */
 export async function provideServer(options: Options = {}): Promise<Started> {
-  if (options.isOwn || options.environment || options.via) {
+  if (options.environment || options.via) {
     const server = await startServer(options);
     afterAll(() => server.stop());
     return server;
