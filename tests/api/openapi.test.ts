@@ -6,13 +6,10 @@ import { scopes } from "#lib/fields";
 import type { Operation } from "#lib/http/operation";
 import { wholeTrace } from "#lib/traces/examples";
 import { shapes } from "../support/openapi.ts";
-import { get, logIn, post, provideOwnedServer, someAddress } from "../support/server.ts";
+import { get, logIn, operatorSecret, post, provideOwnedServer, someAddress } from "../support/server.ts";
 import { bearer, expectApiHeaders, sessionCookie } from "./client.ts";
 
-const secret = "an operator's secret for tests";
-const { server, token, userId } = await provideOwnedServer({
-  environment: { CRON_SECRET: secret, METRICS_TOKEN: secret },
-});
+const { server, token, userId } = await provideOwnedServer();
 const cookie = await sessionCookie(server);
 const document = await (await get(server, "/api/openapi.json")).json();
 const { faultsOf, schemaOf, answerOf } = shapes(document);
@@ -52,7 +49,7 @@ function fromElsewhere(): Record<string, string> {
 
 /** What authorizes a call, as the operation says. A new token for each, since one call revokes its token. */
 async function authorization({ auth, about }: Operation): Promise<Record<string, string>> {
-  if (about.secret) return bearer(secret);
+  if (about.secret) return bearer(operatorSecret);
   if (auth === "cookie") return { Cookie: cookie, Origin: server.url };
   return auth === "none" ? {} : bearer(await logIn(server, userId, "m", scopes));
 }
