@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { expect, test } from "vitest";
-import { limitStatements, patiently, pool } from "#lib/db/client";
+import { afterAll, expect, test } from "vitest";
+import { closeDatabase, limitStatements, patiently, pool } from "#lib/db/client";
 import { isLong } from "../support/long.ts";
 import { isDistributed } from "../support/nodes.ts";
 import { provideOwner } from "../support/server.ts";
@@ -9,6 +9,9 @@ import { messages, uploadsOf } from "./uploads.ts";
 
 // As where a web's process or a function processes: its statements are limited, and those of its work in the background are not.
 limitStatements(10);
+// A pool keeps the limit that it was made with.
+await closeDatabase();
+afterAll(closeDatabase);
 const { userId } = await provideOwner();
 const { send } = uploadsOf(userId);
 

@@ -15,10 +15,10 @@ type Residue = { table: string; row: string };
  */
 export async function findResidue(texts: string[]): Promise<Residue[]> {
   const { rows: tables } = await pool().query<{ name: string; bytes: string[] }>(
-    `select format('%I.%I', table_schema, table_name) as name,
-       coalesce(array_agg(column_name::text) filter (where udt_name = 'bytea'), '{}') as bytes
-     from information_schema.columns join information_schema.tables using (table_schema, table_name)
-     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema') group by 1`,
+    `select format('%I.%I', nspname, relname) as name,
+       coalesce(array_agg(attname::text) filter (where atttypid = 'bytea'::regtype), '{}') as bytes
+     from pg_class join pg_namespace on pg_namespace.oid = relnamespace join pg_attribute on attrelid = pg_class.oid
+     where relkind in ('r', 'p') and nspname !~ '^(pg_|information_schema$)' and attnum > 0 and not attisdropped group by 1`,
   );
   if (tables.length < 25) throw new Error("the tables were not found");
   const found: Residue[] = [];

@@ -72,14 +72,21 @@ export async function startServer(options: Options = {}) {
 type Started = Awaited<ReturnType<typeof startServer>>;
 export type Server = Pick<Started, "url" | "stop">;
 
-/** A database for the test file that awaits it, dropped after the file's last test. @returns its owner's account */
+/** The database that the files of a Vitest worker share. */
+const kept = globalThis as typeof globalThis & { spoorTestDatabase?: Record<string, string> };
+
+/** A database for the test file that awaits it: that of the files before, emptied. @returns its owner's account */
 export async function provideOwner(): Promise<{ userId: string }> {
-  const database = await freshDatabase();
-  afterAll(async () => {
-    await endThreads();
-    await database.drop();
-  });
-  setEnv({ SETUP_TOKEN: setupToken });
+  if (kept.spoorTestDatabase) {
+    setEnv({ ...kept.spoorTestDatabase, SETUP_TOKEN: setupToken });
+    await emptyDatabase();
+    await pool().query("delete from process_heartbeat");
+  } else {
+    const { url } = await freshDatabase();
+    kept.spoorTestDatabase = { ...testEnvironment, DATABASE_URL: url };
+    setEnv({ SETUP_TOKEN: setupToken });
+  }
+  Object.assign(owner, freshOwner);
   return { userId: await makeUser() };
 }
 
