@@ -28,7 +28,7 @@ import { forgetTroubles } from "./service/troubles.ts";
 import { formatDuration } from "./terminal/format.ts";
 import { suggest } from "./terminal/suggestion.ts";
 import { type Streams, Terminal } from "./terminal/terminal.ts";
-import { version } from "./version.ts";
+import { running } from "./running.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 // biome-ignore lint/suspicious/noConfusingVoidType: a command that returns nothing has succeeded
@@ -135,7 +135,7 @@ async function run(words: string[], surroundings: Surroundings): Promise<number>
   if (name !== undefined && name !== "help" && !command) throw unknownCommand(name);
   const { values, positionals } = parse(words, { ...commonOptions, ...command?.options }, name);
   if (values.version === true) {
-    terminal.write(version);
+    terminal.write(running.version);
     return exitCodes.done;
   }
   if (values.help === true || name === undefined || name === "help") {

@@ -1,6 +1,6 @@
 import { program } from "./program.ts";
 import { wrap } from "./terminal/wrap.ts";
-import { version } from "./version.ts";
+import { running } from "./running.ts";
 
 /** What each command's `--help` shows below its usage line. */
 export const commandHelp = {
@@ -140,7 +140,7 @@ const words: Partial<Record<CommandName, string>> = {
 function textOf(name: CommandName | undefined): string {
   if (name)
     return `spoor ${name} [options]${words[name] ?? ""}\n\n${commandHelp[name]}\n\nOptions of every command:\n${commonOptions}\n\n${exitCodeHelp}`;
-  return `spoor ${version}: sends your coding-agent sessions to a Spoor server.
+  return `spoor ${running.version}: sends your coding-agent sessions to a Spoor server.
 
 Get started:
   spoor install      log this machine in, and keep sending its sessions in the background

@@ -7,6 +7,7 @@ import { withLock } from "./files/file-lock.ts";
 import { isFields, parseJson } from "./files/json.ts";
 import { configFolder, readJsonFile, writeFileAtomically } from "./files/state-files.ts";
 import { readTextFile } from "./files/text-file.ts";
+import { running } from "./running.ts";
 
 /** A login at one server. */
 export type Account = {
@@ -37,9 +38,6 @@ export type Settings = {
   /** What they are masked with, in hexadecimal. */
   redactKey?: string;
 };
-
-/** Replaced by the server that delivers this file (lib/server/client-file.ts). */
-const deliveredBy = "@SPOOR_SERVER@";
 
 export const settingsPath = (host: Host): string => join(configFolder(host), "settings.json");
 
@@ -121,10 +119,10 @@ export function serverOfToken(host: Host): string | undefined {
 
 /** The server that delivered this file; undefined for one that npm or a build made. */
 export const deliveringServer = (): string | undefined =>
-  URL.canParse(deliveredBy) ? originIn(deliveredBy) : undefined;
+  URL.canParse(running.deliveredBy) ? originIn(running.deliveredBy) : undefined;
 
 const namedServer = ({ env }: Host): string | undefined =>
-  env.SPOOR_URL || (URL.canParse(deliveredBy) ? deliveredBy : undefined);
+  env.SPOOR_URL || (URL.canParse(running.deliveredBy) ? running.deliveredBy : undefined);
 
 function originIn(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;

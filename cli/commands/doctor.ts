@@ -14,7 +14,7 @@ import { type Connection, connect, fetchAccount } from "../server/connection.ts"
 import { invalidToken } from "../server/token.ts";
 import { settingsPath } from "../settings.ts";
 import { styled } from "../terminal/styled.ts";
-import { version } from "../version.ts";
+import { running } from "../running.ts";
 
 type Check = { name: string; ok: boolean; isNote?: boolean; detail: string };
 
@@ -26,7 +26,7 @@ export async function doctor(context: Context): Promise<number> {
   const { terminal } = context;
   const connection = await connect(context, { patienceSeconds: 0 });
   const checks = [
-    { name: "client", ok: true, detail: `spoor ${version}, Node ${process.version}, ${context.host.platform}` },
+    { name: "client", ok: true, detail: `spoor ${running.version}, Node ${process.version}, ${context.host.platform}` },
     ...(await checkServer(context, connection)),
     await checkSettings(context),
     ...(await Promise.all(adapters.map((one) => checkRoots(one.title, one.searchRoots(context.host))))).flat(),

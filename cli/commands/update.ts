@@ -4,7 +4,7 @@ import type { Api } from "../server/api.ts";
 import { connect } from "../server/connection.ts";
 import { MismatchError, readRelease } from "../update/release.ts";
 import { checkOrigin, checkOwnFile, type Found, findUpdate, takeUpdate } from "../update/update.ts";
-import { version as ownVersion } from "../version.ts";
+import { running } from "../running.ts";
 
 /** Takes the client that the server delivers in this one's place, after it was verified. */
 export async function update(context: Context): Promise<void> {
@@ -14,27 +14,27 @@ export async function update(context: Context): Promise<void> {
   await checkOrigin(context, settings, server);
   const found = await findUpdate(api);
   const report = (outcome: string) =>
-    terminal.json({ server, outcome, from: ownVersion, to: found?.release.version ?? ownVersion });
+    terminal.json({ server, outcome, from: running.version, to: found?.release.version ?? running.version });
   if (!found) {
-    terminal.say(`Up to date: version ${ownVersion} is what ${server} delivers.`);
+    terminal.say(`Up to date: version ${running.version} is what ${server} delivers.`);
     return report("same");
   }
   const { release, isOlder } = found;
   if (values.check === true) {
-    const what = isOlder ? "an older version" : release.version === ownVersion ? "another build" : "a newer version";
-    terminal.say(`${server} has ${what}: ${release.version} (this is ${ownVersion}). Nothing was changed.`);
+    const what = isOlder ? "an older version" : release.version === running.version ? "another build" : "a newer version";
+    terminal.say(`${server} has ${what}: ${release.version} (this is ${running.version}). Nothing was changed.`);
     return report(isOlder ? "older" : "newer");
   }
   if (isOlder && values["allow-older"] !== true) {
-    const question = `${server} has version ${release.version}, which is older than this one (${ownVersion}). Take it?`;
+    const question = `${server} has version ${release.version}, which is older than this one (${running.version}). Take it?`;
     if (!(await terminal.ask(question, signal))) {
       signal.throwIfAborted();
       throw new CommandError("usage", `Version ${release.version} is older than this one. Take it with --allow-older.`);
     }
   }
   const isTaken = await takeNow(context, api, found);
-  if (isTaken) terminal.say(`Updated from version ${ownVersion} to ${release.version}: ${found.path}`);
-  else terminal.say(`Up to date: version ${ownVersion}.`);
+  if (isTaken) terminal.say(`Updated from version ${running.version} to ${release.version}: ${found.path}`);
+  else terminal.say(`Up to date: version ${running.version}.`);
   report(isTaken ? "updated" : "same");
 }
 

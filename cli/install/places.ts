@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { access, constants, realpath } from "node:fs/promises";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
+import { running } from "../running.ts";
 
 /** Where the installed client is. */
 export type Places = {
@@ -60,11 +61,11 @@ export async function nodeOf(host: Host, running = process.execPath): Promise<st
 const isBelow = (path: string, folder: string): boolean => dirname(path).split(/[\\/]/).includes(folder);
 
 /** The file of the running program, without links on the way; npm links its commands. */
-export function runningFile(path = process.argv[1] ?? ""): string {
+export function runningFile(): string {
   try {
-    return realpathSync(path);
+    return realpathSync(running.file);
   } catch {
-    return path;
+    return running.file;
   }
 }
 

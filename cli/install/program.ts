@@ -3,7 +3,7 @@ import type { Host } from "../adapters/adapter.ts";
 import { adapters } from "../adapters/registry.ts";
 import { CommandError } from "../errors.ts";
 import { formatBytes } from "../terminal/format.ts";
-import { version } from "../version.ts";
+import { running } from "../running.ts";
 import { type PlannedFile, sha256Of } from "./files.ts";
 import { isNpmFile, nodeOf, placesOf, runningFile } from "./places.ts";
 import { quoteCmd, quoteSh } from "./quoting.ts";
@@ -20,7 +20,7 @@ export async function programOf(host: Host): Promise<Program> {
   const file = runningFile();
   const node = await nodeOf(host);
   if (isNpmFile(file)) return { files: [], words: () => [node, file] };
-  if (version === "source") {
+  if (running.version === "source") {
     throw new CommandError("usage", "This client runs from its source. Install the one that a server delivers.");
   }
   const { client, launcher } = placesOf(host);
@@ -32,7 +32,7 @@ export async function programOf(host: Host): Promise<Program> {
         path: client,
         text,
         mode: 0o644,
-        summary: `a copy of ${file}, version ${version}, ${formatBytes(Buffer.byteLength(text))}, SHA-256 ${sha256Of(text)}`,
+        summary: `a copy of ${file}, version ${running.version}, ${formatBytes(Buffer.byteLength(text))}, SHA-256 ${sha256Of(text)}`,
       },
       { path: launcher, text: (isWindows ? batch : script)(node, client), mode: 0o755 },
     ],

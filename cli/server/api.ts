@@ -1,7 +1,7 @@
 import { clock } from "../clock.ts";
 import { CommandError } from "../errors.ts";
 import { type Fields, isFields, parseJson, textOf } from "../files/json.ts";
-import { version } from "../version.ts";
+import { running } from "../running.ts";
 import { isPlain } from "./origin.ts";
 
 /** An error response, as its `application/problem+json` describes it. */
@@ -163,7 +163,7 @@ export class Api {
       method,
       redirect: "manual",
       headers: {
-        "User-Agent": `spoor/${version}`,
+        "User-Agent": `spoor/${running.version}`,
         Accept: "application/json",
         ...(token && { Authorization: `Bearer ${token}` }),
         ...((json !== undefined || body) && { "Content-Type": "application/json" }),

@@ -4,7 +4,7 @@ import { CommandError } from "../errors.ts";
 import type { ParseStats } from "../sessions/parse-stats.ts";
 import { type Settings, settingsPath, writeSettings } from "../settings.ts";
 import { hasTokenShape } from "../terminal/secrets.ts";
-import { version } from "../version.ts";
+import { running } from "../running.ts";
 import { Api, HttpError } from "./api.ts";
 
 /** The body of `POST /api/cli/telemetry`: counts and type names, never file names or content. */
@@ -50,7 +50,7 @@ function buildReport(
       unhandledTypes: typeNames(one.unhandled),
       emptyParse: one.entries > 0 && one.messages === 0,
     }));
-  return { schema: 1, deviceId, cliVersion: version, platform, arch: process.arch, command, diagnostics };
+  return { schema: 1, deviceId, cliVersion: running.version, platform, arch: process.arch, command, diagnostics };
 }
 
 function typeNames(unhandled: ParseStats["unhandled"]): string[] {

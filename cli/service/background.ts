@@ -10,7 +10,7 @@ import { runningFile } from "../install/places.ts";
 import { HttpError } from "../server/api.ts";
 import { settingsPath } from "../settings.ts";
 import { Terminal } from "../terminal/terminal.ts";
-import { version } from "../version.ts";
+import { running } from "../running.ts";
 import { ServiceLog } from "./log.ts";
 import { readState, removeState, saveState } from "./state.ts";
 import { type Cause, causeOf, forgetTroubles, noteTrouble, readTroubles } from "./troubles.ts";
@@ -56,8 +56,8 @@ export async function runInBackground(foreground: Context): Promise<number> {
   const ended = new AbortController();
   const context: Context = { ...inLog(foreground), signal: AbortSignal.any([signal, ended.signal]) };
   const server = String(context.values.server ?? "");
-  context.terminal.warn(`Started: version ${version}, process ${process.pid}.`);
-  await saveState(host, { pid: process.pid, version, server, startedAt: new Date().toISOString() });
+  context.terminal.warn(`Started: version ${running.version}, process ${process.pid}.`);
+  await saveState(host, { pid: process.pid, version: running.version, server, startedAt: new Date().toISOString() });
   try {
     const tasks = [sendForever(context), reportForever(context)];
     await Promise.race(tasks).finally(() => ended.abort());

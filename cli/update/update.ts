@@ -7,7 +7,7 @@ import { isNpmFile, placesOf, runningFile } from "../install/places.ts";
 import { Api } from "../server/api.ts";
 import { isPrivate } from "../server/origin.ts";
 import { deliveringServer, readSettings, type Settings, serverOf, serverOfToken } from "../settings.ts";
-import { version as ownVersion } from "../version.ts";
+import { running } from "../running.ts";
 import { compareVersions, downloadRelease, type Release, readRelease } from "./release.ts";
 import { replaceProgram } from "./replace.ts";
 
@@ -16,7 +16,7 @@ export type Found = { release: Release; own: Uint8Array; path: string; isOlder: 
 
 /** @throws CommandError where the running client is not a file that may be replaced */
 export function checkOwnFile(): void {
-  if (ownVersion === "source") throw new CommandError("usage", "This client runs from its source: update the source.");
+  if (running.version === "source") throw new CommandError("usage", "This client runs from its source: update the source.");
   if (isNpmFile(runningFile())) {
     throw new CommandError("usage", "npm installed this client. Update it with: npm install -g spoor-client@latest");
   }
@@ -37,7 +37,7 @@ export async function findUpdate(api: Api): Promise<Found | undefined> {
     throw new CommandError("failed", `${api.url} does not tell the SHA-256 of its client. ${advice}`);
   }
   if (release.sha256 === sha256Of(own)) return undefined;
-  const difference = compareVersions(release.version, ownVersion);
+  const difference = compareVersions(release.version, running.version);
   return { release, own, path, isOlder: difference === undefined || difference < 0 };
 }
 
@@ -77,7 +77,7 @@ export async function updateInBackground(context: Context): Promise<boolean> {
   const { host, terminal, signal } = context;
   const settings = await readSettings(host);
   const server = serverOf(host, settings, stringValue(context, "server"));
-  if (!isPrivate(server) || isNpmFile(runningFile()) || ownVersion === "source") return false;
+  if (!isPrivate(server) || isNpmFile(runningFile()) || running.version === "source") return false;
   await checkOrigin(context, settings, server);
   const api = new Api(server, { patienceSeconds: 0, signal });
   const found = await findUpdate(api);

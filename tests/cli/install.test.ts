@@ -18,7 +18,7 @@ const clients = {
 async function world(platform: "linux" | "darwin" | "win32" = "linux", tools: Record<string, string> = {}) {
   const releases = await startReleases(clients[platform], "1.2.0");
   const delivered = clients[platform].replaceAll("@SPOOR_SERVER@", releases.url);
-  const machine = await makeMachine(delivered, tools);
+  const machine = await makeMachine(delivered, tools, platform);
   return { releases, ...machine };
 }
 

@@ -8,6 +8,7 @@ import { onTestFinished } from "vitest";
 import { sha256 } from "#lib/digest";
 import { clientFile } from "#lib/server/outputs";
 import { ended } from "../support/client.ts";
+import { runFile } from "./in-process.ts";
 
 /** The client as it is built, as another version of itself, and for a system that need not be this one. */
 export async function bundle(version: string, platform: NodeJS.Platform = "linux"): Promise<string> {
@@ -112,9 +113,15 @@ export const oddName = `a b'c $HOME %h & <d> é`;
 /**
  * A home with a client in it that a server delivered, and programs of the system that only note how they are called.
  *
+ * `run` runs its client in the test's process, `start` and `exec` start a process.
+ *
  * @param tools shell scripts by the names of the programs; `exit 0` for those that are not named
  */
-export async function makeMachine(client: string, tools: Record<string, string> = {}) {
+export async function makeMachine(
+  client: string,
+  tools: Record<string, string> = {},
+  platform: NodeJS.Platform = "linux",
+) {
   const root = await mkdtemp(join(tmpdir(), "spoor-machine-"));
   // What a test leaves running may write for a moment.
   onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
@@ -142,7 +149,7 @@ export async function makeMachine(client: string, tools: Record<string, string> 
     env,
     file,
     start,
-    run: (words: string[], more?: Record<string, string>) => ended(start([process.execPath, file, ...words], more)),
+    run: (words: string[], more?: Record<string, string>) => runFile(file, words, home, { ...env, ...more }, platform),
     exec: (command: string[], more?: Record<string, string>) => ended(start(command, more)),
     /** How the programs were called, each as its words joined by blanks. */
     calls: async () =>
