@@ -22,13 +22,13 @@ import { type Context, patienceOf, type Values } from "./context.ts";
 import { CommandError, exitCodes } from "./errors.ts";
 import { type CommandName, commandNames, helpOf } from "./help.ts";
 import { program } from "./program.ts";
+import { running } from "./running.ts";
 import { HttpError } from "./server/api.ts";
 import { invalidToken } from "./server/token.ts";
 import { forgetTroubles } from "./service/troubles.ts";
 import { formatDuration } from "./terminal/format.ts";
 import { suggest } from "./terminal/suggestion.ts";
 import { type Streams, Terminal } from "./terminal/terminal.ts";
-import { running } from "./running.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 // biome-ignore lint/suspicious/noConfusingVoidType: a command that returns nothing has succeeded

@@ -1,6 +1,6 @@
 import { program } from "./program.ts";
-import { wrap } from "./terminal/wrap.ts";
 import { running } from "./running.ts";
+import { wrap } from "./terminal/wrap.ts";
 
 /** What each command's `--help` shows below its usage line. */
 export const commandHelp = {

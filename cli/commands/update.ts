@@ -1,10 +1,10 @@
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
+import { running } from "../running.ts";
 import type { Api } from "../server/api.ts";
 import { connect } from "../server/connection.ts";
 import { MismatchError, readRelease } from "../update/release.ts";
 import { checkOrigin, checkOwnFile, type Found, findUpdate, takeUpdate } from "../update/update.ts";
-import { running } from "../running.ts";
 
 /** Takes the client that the server delivers in this one's place, after it was verified. */
 export async function update(context: Context): Promise<void> {
@@ -21,7 +21,11 @@ export async function update(context: Context): Promise<void> {
   }
   const { release, isOlder } = found;
   if (values.check === true) {
-    const what = isOlder ? "an older version" : release.version === running.version ? "another build" : "a newer version";
+    const what = isOlder
+      ? "an older version"
+      : release.version === running.version
+        ? "another build"
+        : "a newer version";
     terminal.say(`${server} has ${what}: ${release.version} (this is ${running.version}). Nothing was changed.`);
     return report(isOlder ? "older" : "newer");
   }

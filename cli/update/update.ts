@@ -4,10 +4,10 @@ import { CommandError } from "../errors.ts";
 import { sha256Of } from "../install/files.ts";
 import { readManifest } from "../install/manifest.ts";
 import { isNpmFile, placesOf, runningFile } from "../install/places.ts";
+import { running } from "../running.ts";
 import { Api } from "../server/api.ts";
 import { isPrivate } from "../server/origin.ts";
 import { deliveringServer, readSettings, type Settings, serverOf, serverOfToken } from "../settings.ts";
-import { running } from "../running.ts";
 import { compareVersions, downloadRelease, type Release, readRelease } from "./release.ts";
 import { replaceProgram } from "./replace.ts";
 
@@ -16,7 +16,8 @@ export type Found = { release: Release; own: Uint8Array; path: string; isOlder: 
 
 /** @throws CommandError where the running client is not a file that may be replaced */
 export function checkOwnFile(): void {
-  if (running.version === "source") throw new CommandError("usage", "This client runs from its source: update the source.");
+  if (running.version === "source")
+    throw new CommandError("usage", "This client runs from its source: update the source.");
   if (isNpmFile(runningFile())) {
     throw new CommandError("usage", "npm installed this client. Update it with: npm install -g spoor-client@latest");
   }

@@ -1,13 +1,16 @@
 import { execFile } from "node:child_process";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createOwner, isPassword, resetPassword, signUp } from "#lib/auth/accounts";
 import { listEvents, operator } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
+import { findInvitation } from "#lib/auth/invitations";
 import { listSignIns } from "#lib/auth/sign-ins";
 import { createTokenByHand, listTokens, logOutMachines, requireBearer } from "#lib/auth/tokens";
 import { pool } from "#lib/db/client";
 import { decideLogin, findLogin, pollLogin, startLogin } from "#lib/device/login";
 import { setEnv } from "#lib/env";
+import { EnvError, UsageError } from "#lib/errors";
+import { runAdmin } from "#lib/server/admin-commands";
 import { freshDatabase, testEnvironment } from "../support/database.ts";
 import { owner, setupToken, someAddress } from "../support/server.ts";
 
@@ -104,44 +107,58 @@ test("a user who logs all machines out stays signed in", async () => {
 });
 
 describe("npm run admin", () => {
-  function admin(...words: string[]): Promise<{ stdout: string; stderr: string; status: number }> {
-    const cheapHashes = new URL("../support/cheap-hashes.ts", import.meta.url).href; // as they are in this process
-    const env = { ...process.env, ...testEnvironment, DATABASE_URL: database.url };
-    return new Promise((resolve) => {
-      const options = ["--conditions=react-server", `--import=${cheapHashes}`, "lib/server/admin.ts", ...words];
-      execFile(process.execPath, options, { env }, (error, stdout, stderr) =>
-        resolve({ stdout, stderr, status: Number(error?.code ?? 0) }),
-      );
-    });
+  /** Runs a command in this process. @returns what it printed */
+  async function admin(...words: string[]): Promise<string> {
+    const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    try {
+      await runAdmin(words, (work) => work());
+      return write.mock.calls.map(([text]) => text).join("");
+    } finally {
+      write.mockRestore();
+    }
   }
 
   test("tells what a model costs", async () => {
-    const { stdout, status } = await admin("prices", "claude-opus-4-8", "2026-11-01");
-    expect([status, stdout.split("\n")[1]]).toEqual([0, "  input               $5 a million tokens"]);
+    const printed = await admin("prices", "claude-opus-4-8", "2026-11-01");
+    expect(printed.split("\n")[1]).toBe("  input               $5 a million tokens");
   });
 
-  test("resets a password, and reports errors in one line", async () => {
+  test("lists accounts, and invites", async () => {
+    await member("listed");
+    expect(await admin("list")).toMatch(/member +listed@example\.org/);
+    const link = /http\S+/.exec(await admin("invite", "new@example.org"))?.[0] ?? "";
+    const invitation = new URL(link).searchParams.get("invitation") ?? "";
+    expect(await findInvitation(invitation)).toEqual({ email: "new@example.org" });
+  });
+
+  test("resets a password, and with it the tokens unless they are to be kept", async () => {
     const { email, userId, token } = await member("racer");
-    const [reset, refused] = await Promise.all([
-      admin("reset-password", email),
-      admin("reset-password", "nobody@example.org"),
-    ]);
-    const made = reset.stdout.split("\n")[1]?.trim() ?? "";
-    expect(await isPassword(userId, made)).toBe(true);
+    expect(await admin("reset-password", email, "--keep-tokens")).toContain("Its tokens stay valid.");
+    expect(await bearerOf(token)).toMatchObject({ userId });
+    const reset = await admin("reset-password", email);
+    expect(await isPassword(userId, reset.split("\n")[1]?.trim() ?? "")).toBe(true);
     await expect(bearerOf(token)).rejects.toThrow(refusal("invalid_token"));
-    expect(refused).toMatchObject({ status: 1, stderr: expect.stringMatching(/^.*No account.*\n$/) });
+    await expect(admin("reset-password", "nobody@example.org")).rejects.toThrow(EnvError);
   });
 
-  test("explains wrong words, and ends with 2", async () => {
-    const [missing, option, command, help] = await Promise.all([
-      admin("reset-password"),
-      admin("reset-password", "ada@example.org", "--keep"),
-      admin("fly"),
-      admin("--help"),
-    ]);
-    expect(missing.stderr).toContain("An email address is required.");
-    expect(option).toMatchObject({ status: 2 });
-    expect(command).toMatchObject({ status: 2, stderr: expect.stringContaining('Unknown command "fly"') });
-    expect(help.stdout).toContain("reset-password EMAIL");
+  test("explains wrong words", async () => {
+    await expect(admin("reset-password")).rejects.toThrow("An email address is required.");
+    await expect(admin("reset-password", "ada@example.org", "--keep")).rejects.toThrow(UsageError);
+    expect(await admin("--help")).toContain("reset-password EMAIL");
+  });
+
+  test("is a program, which reports an error in one line, and ends with 2 for wrong words and with 1 for all else", async () => {
+    const run = (...words: string[]) => {
+      const env = { ...process.env, ...testEnvironment, DATABASE_URL: database.url };
+      const options = ["--conditions=react-server", "lib/server/admin.ts", ...words];
+      return new Promise<{ status: number; errors: string }>((resolve) => {
+        execFile(process.execPath, options, { env }, (error, _, errors) =>
+          resolve({ status: Number(error?.code ?? 0), errors }),
+        );
+      });
+    };
+    const [refused, unknown] = await Promise.all([run("reset-password", "nobody@example.org"), run("fly")]);
+    expect(refused).toEqual({ status: 1, errors: expect.stringMatching(/^.*No account.*\n$/) });
+    expect(unknown).toEqual({ status: 2, errors: expect.stringContaining('Unknown command "fly"') });
   });
 });
