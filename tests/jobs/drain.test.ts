@@ -6,6 +6,7 @@ import { superviseQueues, takeOne } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 import { drainQueues } from "#lib/server/drain";
 import { accept, entries, trace } from "../support/ingesting.ts";
+import { refuse } from "../support/refusing.ts";
 import { provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();
@@ -34,11 +35,10 @@ test("a drain ends at its deadline, reports it, and leaves the rest", async () =
 });
 
 test("a failed attempt puts the job back for a later call", async () => {
-  await pool().query(`create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`);
-  await pool().query("create trigger refuse before insert on trace for each row execute function refuse()");
+  const allow = await refuse("insert on trace");
   const jobId = await accept(userId, trace("later", "a"));
   expect(await drainQueues()).toMatchObject({ processed: 1 });
-  await pool().query("drop trigger refuse on trace");
+  await allow();
   expect(await getJob(userId, jobId)).toMatchObject({ status: "queued", attempts: 1 });
   expect(await entries(jobId)).toBe(1);
   await pass(60); // the pause before another attempt
@@ -99,45 +99,31 @@ test("a job whose process sends no heartbeat any more is given to another one", 
 });
 
 test("a job that fails at its last attempt ends as failed, keeps its upload, and holds up no other", async () => {
-  await pool().query(
-    `create or replace function refuse() returns trigger language plpgsql as
-       $$ begin if new.source_id = 'poison' then raise 'poison'; end if; return new; end $$`,
-  );
-  await pool().query("create trigger refuse before insert on trace for each row execute function refuse()");
-  try {
-    const poison = await accept(userId, trace("poison", "a"));
-    await pool().query("update ingest_job set attempts = attempts + 4 where id = $1", [poison]);
-    const healthy = await accept(userId, trace("healthy", "a"));
-    expect(await drainQueues()).toMatchObject({ processed: 2 });
-    expect(await getJob(userId, healthy)).toMatchObject({ status: "succeeded" });
-    expect(await getJob(userId, poison)).toMatchObject({
-      status: "failed",
-      attempts: 5,
-      error: { code: "processing_failed" },
-      messages: { written: 0 },
-    });
-    expect((await pool().query("select 1 from upload where job_id = $1", [poison])).rowCount).toBe(1);
-  } finally {
-    await pool().query("drop trigger refuse on trace");
-  }
+  await refuse("insert on trace", { when: "new.source_id = 'poison'" });
+  const poison = await accept(userId, trace("poison", "a"));
+  await pool().query("update ingest_job set attempts = attempts + 4 where id = $1", [poison]);
+  const healthy = await accept(userId, trace("healthy", "a"));
+  expect(await drainQueues()).toMatchObject({ processed: 2 });
+  expect(await getJob(userId, healthy)).toMatchObject({ status: "succeeded" });
+  expect(await getJob(userId, poison)).toMatchObject({
+    status: "failed",
+    attempts: 5,
+    error: { code: "processing_failed" },
+    messages: { written: 0 },
+  });
+  expect((await pool().query("select 1 from upload where job_id = $1", [poison])).rowCount).toBe(1);
 });
 
 test("an outage counts as no attempt, and the job is processed once it is over", async () => {
-  await pool().query(
-    `create function full_disk() returns trigger language plpgsql as
-       $$ begin raise 'could not extend file: No space left on device' using errcode = '53100'; end $$`,
-  );
-  await pool().query("create trigger full_disk before insert on trace for each row execute function full_disk()");
+  const message = "could not extend file: No space left on device";
+  const allow = await refuse("insert on trace", { message, code: "53100" });
   const jobId = await accept(userId, trace("patient", "a", "b"));
-  try {
-    for (let n = 0; n < 2; n += 1) {
-      expect(await drainQueues()).toMatchObject({ processed: 1 });
-      expect(await getJob(userId, jobId)).toMatchObject({ status: "queued", attempts: 0 });
-      await pass(60);
-    }
-  } finally {
-    await pool().query("drop trigger full_disk on trace");
+  for (let n = 0; n < 2; n += 1) {
+    expect(await drainQueues()).toMatchObject({ processed: 1 });
+    expect(await getJob(userId, jobId)).toMatchObject({ status: "queued", attempts: 0 });
+    await pass(60);
   }
+  await allow();
   expect(await drainQueues()).toMatchObject({ processed: 1 });
   expect(await getJob(userId, jobId)).toMatchObject({ status: "succeeded", attempts: 1, messages: { written: 2 } });
 });

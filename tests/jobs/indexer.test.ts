@@ -11,6 +11,7 @@ import { drainQueues } from "#lib/server/drain";
 import { deleteTrace } from "#lib/traces/deletion";
 import { setMarks } from "#lib/traces/marks";
 import { afterNext } from "../support/meanwhile.ts";
+import { refuse } from "../support/refusing.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
 import { messages, uploadsOf } from "./uploads.ts";
@@ -47,13 +48,9 @@ describe("the indexer", () => {
 
   test("that fails halfway leaves nothing behind, and the next run indexes everything", async () => {
     await send({ sourceId: "one", messages: messages("alpha") });
-    await pool().query("create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$");
-    await pool().query("create trigger refuse before insert on search_document for each row execute function refuse()");
-    try {
-      await expect(indexNext()).rejects.toThrow("refused");
-    } finally {
-      await pool().query("drop function refuse cascade");
-    }
+    const allow = await refuse("insert on search_document");
+    await expect(indexNext()).rejects.toThrow("refused");
+    await allow();
     const { rows } = await pool().query("select (select count(*)::int from search_block) as blocks");
     expect([rows[0].blocks, await countPending(userId)]).toEqual([0, 1]);
     await indexAll();

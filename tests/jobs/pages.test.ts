@@ -177,7 +177,8 @@ test("a long value is read by few statements, and is whole in pieces of at most 
     const sent = vi.spyOn(pg.Client.prototype, "query");
     const pieces: string[] = [];
     for await (const piece of readPieces(userId, id, 1, column)) pieces.push(piece);
-    expect(sent.mock.calls).toHaveLength(statements);
+    const byClient = [...Map.groupBy(sent.mock.contexts, (client) => client).values()].map(({ length }) => length);
+    expect(Math.max(...byClient)).toBe(statements); // others are of what this process does in the background
     sent.mockRestore();
     expect(pieces.join("") === whole).toBe(true); // not `toBe`: the difference of two such texts takes minutes
     expect(Math.max(...pieces.map((piece) => Buffer.byteLength(piece)))).toBeLessThanOrEqual(MiB + 1);

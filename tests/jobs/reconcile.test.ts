@@ -10,6 +10,7 @@ import { takeOne } from "#lib/queue/enqueuer";
 import { installQueues, queues } from "#lib/queue/queues";
 import { drainQueues } from "#lib/server/drain";
 import { accept, acceptFailed, entries, trace } from "../support/ingesting.ts";
+import { refuse } from "../support/refusing.ts";
 import { provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();
@@ -87,19 +88,15 @@ test("ten concurrent reconciliations and replays enqueue each job once", async (
 });
 
 test("a job whose last attempt fails leaves no entry, so that a replay runs alone", async () => {
-  await pool().query(`create function refuse() returns trigger language plpgsql as $$ begin raise 'poison'; end $$`);
-  await pool().query("create trigger refuse before insert on trace for each row execute function refuse()");
+  const allow = await refuse("insert on trace");
   const jobId = await accept(userId, trace("poison", "a"));
   await pool().query("update ingest_job set attempts = 4 where id = $1", [jobId]);
   const run = () => takeOne(queues.ingest, () => runJob({ userId, jobId }));
-  try {
-    expect(await run()).toBe(true);
-    expect(await getJob(userId, jobId)).toMatchObject({ status: "failed", attempts: 5 });
-    expect(await entries(jobId)).toBe(0);
-    await replayJob(userId, jobId);
-  } finally {
-    await pool().query("drop trigger refuse on trace");
-  }
+  expect(await run()).toBe(true);
+  expect(await getJob(userId, jobId)).toMatchObject({ status: "failed", attempts: 5 });
+  expect(await entries(jobId)).toBe(0);
+  await replayJob(userId, jobId);
+  await allow();
   expect(await entries(jobId)).toBe(1);
   expect(await run()).toBe(true);
   expect(await getJob(userId, jobId)).toMatchObject({ status: "succeeded", attempts: 1 });

@@ -13,6 +13,7 @@ import { purgeDeleted } from "#lib/traces/purge";
 import { listTraces } from "#lib/traces/queries";
 import { shareTrace } from "#lib/traces/shares";
 import { afterNext } from "../support/meanwhile.ts";
+import { refuse } from "../support/refusing.ts";
 import { findResidue, indexedTerms } from "../support/residue.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { clearTraces, indexAll } from "./searching.ts";
@@ -121,13 +122,9 @@ describe("after a deletion and its purge", () => {
     await send(secret("gone", "zyxgone"), secret("kept", "zyxkept"));
     await indexAll();
     await deleteTrace(userId, (await stored("gone"))?.id ?? "", operator);
-    await pool().query("create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$");
-    await pool().query("create trigger refuse before delete on search_block for each row execute function refuse()");
-    try {
-      await expect(purgeNext()).rejects.toThrow("refused");
-    } finally {
-      await pool().query("drop function refuse cascade");
-    }
+    const allow = await refuse("delete on search_block");
+    await expect(purgeNext()).rejects.toThrow("refused");
+    await allow();
     while (await purgeNext());
     expect([await areIndexed("zyxgonecontent"), await areIndexed("zyxkeptcontent")]).toEqual([0, 1]);
   });

@@ -17,6 +17,7 @@ import { replayJob } from "#lib/ingest/replay";
 import { accountTraces } from "#lib/ledger/account";
 import { forEachTerm } from "#lib/search/terms";
 import { deleteObject } from "#lib/store/s3";
+import { refuse } from "../support/refusing.ts";
 import { findResidue, indexedTerms } from "../support/residue.ts";
 import { startS3 } from "../support/s3.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
@@ -221,18 +222,11 @@ test("a large body is masked on a thread", async () => {
   expect(await findResidue([secret])).toEqual([]);
 });
 
-/** Has changes of some rows refused until it is called off. */
-async function refuse(change: string, when: string): Promise<() => Promise<unknown>> {
-  await pool().query("create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$");
-  await pool().query(`create trigger refuse before ${change} for each row when (${when}) execute function refuse()`);
-  return () => pool().query("drop function refuse cascade");
-}
-
 test("a session that can't be masked keeps up no other, and is tried again after a while", async () => {
   await send(session("bad"), session("good"));
   await rule();
   const { rows } = await pool().query("select id from trace where source_id = 'bad'");
-  const allow = await refuse("update on message", `old.trace_id = '${rows[0].id}'`);
+  const allow = await refuse("update on message", { when: `old.trace_id = '${rows[0].id}'` });
   try {
     expect([await maskStored(10), await tasks()]).toEqual([1, 1]);
     expect([await maskStored(10), await tasks()]).toEqual([0, 1]);
@@ -256,7 +250,7 @@ test("a user whose masking fails keeps up nobody else", async () => {
         [id],
       );
     }
-    const allow = await refuse("delete on masking_task", `old.user_id = '${failing}'`);
+    const allow = await refuse("delete on masking_task", { when: `old.user_id = '${failing}'` });
     try {
       await maskStored(10);
       await maskStored(10);

@@ -16,6 +16,7 @@ import { checkReadiness } from "#lib/observability/readiness";
 import { listObjects } from "#lib/store/s3";
 import { holdDeadlines } from "../support/deadlines.ts";
 import { trace } from "../support/ingesting.ts";
+import { refuse } from "../support/refusing.ts";
 import { startS3 } from "../support/s3.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 
@@ -95,13 +96,9 @@ describe.each([
 
   test("whose transaction fails is an orphan, which is swept; the others stay", async () => {
     const kept = await send(bodyOf(bytes + 1));
-    await pool().query("create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$");
-    await pool().query("create trigger refuse before insert on upload for each row execute function refuse()");
-    try {
-      await expect(send(bodyOf(bytes))).rejects.toThrow("refused");
-    } finally {
-      await pool().query("drop function refuse cascade");
-    }
+    const allow = await refuse("insert on upload");
+    await expect(send(bodyOf(bytes))).rejects.toThrow("refused");
+    await allow();
     expect([await stored(), await objects()]).toEqual([{ jobs: 1, uploads: 1, bodies: 0 }, 2]);
     expect(await sweepOrphans()).toBe(0); // its transaction might be about to commit
     expect(await sweepOrphans(-60_000)).toBe(1);
