@@ -162,6 +162,8 @@ const history = [
   { message: { role: "tool", content: "file", toolCallId: "3" }, contextItems: [] },
   { message: { role: "thinking", content: "Then." }, contextItems: [] },
   { message: { role: "assistant", content: "Done." }, contextItems: [], conversationSummary: "They listed." },
+  { message: { role: "system", content: "Be brief." }, contextItems: [] },
+  { message: { role: "system", content: "" }, contextItems: [] },
   { message: { role: "ghost" }, contextItems: [] },
 ];
 
@@ -191,6 +193,7 @@ test("a Continue session has its turns, calls with results once, and the list's 
     ["assistant", "thinking", "Then."],
     ["assistant", "", "Done."],
     ["system", "notice", "They listed."],
+    ["system", "notice", "Be brief."],
   ]);
   expect(sessions[0]?.messages[0]?.metadata).toEqual({
     attachments: [{ type: "file", name: "a.ts" }, { type: "image" }],

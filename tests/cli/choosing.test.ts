@@ -122,6 +122,7 @@ describe("a rule", () => {
     ["**/secret", "**/secret"],
     ["C:\\Users\\Ada\\code", "C:/Users/Ada/code"],
     ["/", "/"],
+    ["//", "/"],
   ])("%s is kept as %s", (given, stored) => {
     expect(storedGlob(given, host)).toBe(stored);
   });

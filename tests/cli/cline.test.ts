@@ -283,3 +283,12 @@ test("a search depends on the folders of tasks, and on none below them", async (
   expect([...search.listed]).toEqual(expect.arrayContaining([tasks, join(tasks, id)]));
   expect([...search.listed, ...search.walked].filter((folder) => folder.includes("checkpoints"))).toEqual([]);
 });
+
+test("a task whose answers name no model has the one that the list of tasks names", async () => {
+  const nameless = talk.map((message) => ({ ...message, modelInfo: undefined }));
+  const files = task({ "api_conversation_history.json": nameless, "ui_messages.json": display });
+  const history = [{ id, ts: start, task: "Fix", modelId: "gpt-5.5" }];
+  const host = await makeHome({ ...files, [`${storage}/state/taskHistory.json`]: JSON.stringify(history) });
+  const { sessions } = await parseAll(cline, host);
+  expect(sessions[0]?.ending.model).toBe("gpt-5.5");
+});

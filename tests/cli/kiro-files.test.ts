@@ -102,6 +102,8 @@ test("events of newer versions, and sessions of the editor with the logs of its 
     }),
     event({ type: "tool_result", toolCallId: "c1", success: false, content: "No match" }),
     event({ type: "assistant", operationType: "Say", content: "Failed." }),
+    event({ type: "session_metadata", key: "displayError", value: { message: "The model was busy." } }),
+    event({ type: "session_metadata", key: "theme", value: { message: "It is dark." } }),
     event({ type: "new_thing" }),
   );
   const editor = ".config/Kiro/User/globalStorage/kiro.kiroagent";
@@ -151,7 +153,7 @@ test("events of newer versions, and sessions of the editor with the logs of its 
     ]),
   ).toEqual([
     ["w-1", "Web", "web", at(0), { user: 1, call: 1, result: 1, assistant: 2 }],
-    ["sess_1", "Fix", "api", at(1), { user: 1, call: 1, result: 1, assistant: 1 }],
+    ["sess_1", "Fix", "api", at(1), { user: 1, call: 1, result: 1, assistant: 1, notice: 1 }],
   ]);
   expect(sessions[0]?.messages.map(({ content }) => content)).toEqual([
     "Build",

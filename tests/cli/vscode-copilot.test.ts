@@ -206,3 +206,11 @@ test("calls without the model's ids go by their order; what was not shown is not
     ],
   );
 });
+
+test("a question in parts is their text together, also where a part has none", async () => {
+  const parts = [{ text: "Why does " }, { kind: "slash" }, { text: "it fail?" }];
+  const asked = { ...turn, message: { parts } };
+  const host = await makeHome({ ...workspace, [`${chats}/s1.json`]: JSON.stringify(session([asked])) });
+  const { sessions } = await parseAll(vscodeCopilot, host);
+  expect(sessions[0]?.messages[0]?.content).toBe("Why does it fail?");
+});

@@ -31,6 +31,8 @@ async function connect(
 
 const ada = await connect(userId);
 const bob = await connect(bobId);
+const carolId = await makeUser({ name: "Carol", email: "carol@example.org", password: "" });
+const carol = await connect(carolId);
 
 async function ask(name: string, given: object, client = ada): Promise<{ text: string; isError: boolean }> {
   const { content, isError } = await client.callTool({ name, arguments: { ...given } });
@@ -110,6 +112,15 @@ describe.each([
   });
 });
 
+test("the latest twenty sessions are resources", async () => {
+  const many = Array.from({ length: 22 }, (_, n) => ({
+    sourceId: `n${n}`,
+    messages: numbered(say("user", "hello", 0)),
+  }));
+  await uploadsOf(carolId).send(...many);
+  expect((await carol.listResources()).resources).toHaveLength(20);
+});
+
 describe("a tool", () => {
   test("cites session, time and link of what it finds", async () => {
     const id = await idOf("fix");
@@ -125,6 +136,21 @@ describe("a tool", () => {
       expect(text).toContain(`/traces/${id}`);
       expect(text).toMatch(/2026-03-03T14:0\d:00\.000Z/);
     }
+  });
+
+  test("finds as the answer what the agent said last before the next question", async () => {
+    const messages = numbered(
+      say("user", "ReferenceError: gangway is not defined", 0),
+      say("assistant", "It was renamed: call it bridge.", 1),
+      say("system", "The window was compacted.", 2),
+      say("user", "Thanks.", 3),
+      say("assistant", "You are welcome.", 4),
+    );
+    await uploadsOf(carolId).send({ sourceId: "gangway", messages });
+    await indexAll();
+    const { text } = await ask("find_past_fix", { error: "ReferenceError: gangway is not defined" }, carol);
+    expect(text).toContain("> It was renamed: call it bridge.");
+    expect(text).not.toContain("The window was compacted.");
   });
 
   test("finds what solved an error, whatever signs it has", async () => {

@@ -1,7 +1,8 @@
 import pg from "pg";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Prisma } from "#lib/generated/prisma/client";
-import { describeError } from "#lib/log";
+import { describeError, log } from "#lib/log";
+import { logConsole } from "#lib/observability/console";
 
 const secret = "canary@example.org";
 
@@ -70,4 +71,23 @@ describe("an error in the log", () => {
     circular.cause = circular;
     expect(() => JSON.stringify(describeError(circular))).not.toThrow();
   });
+});
+
+test("what is written to the console is a line of the log, without what stands in quotation marks or in objects", () => {
+  const before = { ...console };
+  const listeners = process.listeners("warning");
+  onTestFinished(() => {
+    Object.assign(console, before);
+    process.removeAllListeners("warning");
+    for (const listener of listeners) process.on("warning", listener);
+  });
+  const lines = vi.spyOn(log, "error").mockReturnValue();
+  onTestFinished(() => lines.mockRestore());
+  logConsole();
+  console.error('Failed to parse "canary"', { secret }, 7, new TypeError("no such part"));
+  console.error(` ${"x".repeat(600)}`);
+  expect(lines.mock.calls).toEqual([
+    [expect.objectContaining({ error: "TypeError" }), 'Failed to parse "…" 7 no such part'],
+    [expect.anything(), "x".repeat(499)],
+  ]);
 });
