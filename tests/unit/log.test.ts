@@ -74,18 +74,19 @@ describe("an error in the log", () => {
 });
 
 test("what is written to the console is a line of the log, without what stands in quotation marks or in objects", () => {
-  const before = { ...console };
+  const { console: replaced } = globalThis;
+  const before = { ...replaced };
   const listeners = process.listeners("warning");
   onTestFinished(() => {
-    Object.assign(console, before);
+    Object.assign(replaced, before);
     process.removeAllListeners("warning");
     for (const listener of listeners) process.on("warning", listener);
   });
   const lines = vi.spyOn(log, "error").mockReturnValue();
   onTestFinished(() => lines.mockRestore());
   logConsole();
-  console.error('Failed to parse "canary"', { secret }, 7, new TypeError("no such part"));
-  console.error(` ${"x".repeat(600)}`);
+  replaced.error('Failed to parse "canary"', { secret }, 7, new TypeError("no such part"));
+  replaced.error(` ${"x".repeat(600)}`);
   expect(lines.mock.calls).toEqual([
     [expect.objectContaining({ error: "TypeError" }), 'Failed to parse "…" 7 no such part'],
     [expect.anything(), "x".repeat(499)],
