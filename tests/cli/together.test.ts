@@ -56,13 +56,14 @@ test("a state folder that is deleted or made old under watch costs bytes at most
   await wrote(watch(), /1 new/);
   // The client may be writing there meanwhile.
   const remove = () => rm(join(home, state), { recursive: true, maxRetries: 10, retryDelay: 20 });
-  const copy = () => cp(join(home, state), join(home, "old"), { recursive: true });
-  await vi.waitFor(copy, { timeout: 5000 });
+  const copy = (from: string, to: string) =>
+    vi.waitFor(() => cp(join(home, from), join(home, to), { recursive: true }), { timeout: 5000 });
+  await copy(state, "old");
   await remove();
   await appendFile(path, linesOf(...lines.slice(4, 8)));
   await stored(8);
   await remove();
-  await cp(join(home, "old"), join(home, state), { recursive: true });
+  await copy("old", state);
   await appendFile(path, linesOf(...lines.slice(8, 12)));
   await stored(12);
   expect(sent().slice(0, 2)).toEqual([

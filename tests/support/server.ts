@@ -2,7 +2,7 @@ import { afterAll } from "vitest";
 import { createOwner } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
 import { openSetup } from "#lib/auth/setup";
-import { pool } from "#lib/db/client";
+import { closeDatabase, pool } from "#lib/db/client";
 import { freePort } from "#lib/db/ports";
 import { decideLogin, findLogin } from "#lib/device/login";
 import { setEnv } from "#lib/env";
@@ -79,6 +79,8 @@ const kept = globalThis as typeof globalThis & { spoorTestDatabase?: Record<stri
 export async function provideOwner(): Promise<{ userId: string }> {
   if (kept.spoorTestDatabase) {
     setEnv({ ...kept.spoorTestDatabase, SETUP_TOKEN: setupToken });
+    // The pool may be one of another database, which the file before has used or its timers have opened once more.
+    if (pool().options.connectionString !== kept.spoorTestDatabase.DATABASE_URL) await closeDatabase();
     await emptyDatabase();
     await pool().query("delete from process_heartbeat");
   } else {
