@@ -40,7 +40,7 @@ export async function startTarget(environment: Record<string, string>, logFile: 
     await stop();
     throw new Error(`Spoor did not start.\n${readFileSync(logFile, "utf8").slice(-2000)}`, { cause: error });
   }
-  return { port, processes: () => childrenOf(launcher.pid ?? 0), stop };
+  return { port, processes: () => findProcesses(launcher.pid ?? 0), stop };
 }
 
 async function ready(url: string, isGone: () => boolean): Promise<void> {
@@ -58,16 +58,15 @@ async function ready(url: string, isGone: () => boolean): Promise<void> {
 
 export type ProcessState = { pid: number; rssBytes: number };
 
-/** The web and the worker process of a launcher, from /proc (none on other systems than Linux). */
-function childrenOf(launcher: number): Record<string, ProcessState> {
-  const pids = read(`/proc/${launcher}/task/${launcher}/children`).trim().split(" ");
-  return Object.fromEntries(
-    pids.flatMap((pid) => {
-      const [, name] = /lib\/(web|worker)\.ts/.exec(read(`/proc/${pid}/cmdline`)) ?? [];
-      const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(read(`/proc/${pid}/status`)) ?? [];
-      return name ? [[name, { pid: Number(pid), rssBytes: Number(kilobytes ?? 0) * 1024 }]] : [];
-    }),
-  );
+/** The web and the worker process below a launcher, from /proc (none on other systems than Linux). */
+function findProcesses(launcher: number): Record<string, ProcessState> {
+  const pids = read(`/proc/${launcher}/task/${launcher}/children`).trim().split(" ").filter(Boolean).map(Number);
+  const found = pids.map((pid): Record<string, ProcessState> => {
+    const [, name] = /\/(web|worker)\.(?:ts|mjs)\0/.exec(read(`/proc/${pid}/cmdline`)) ?? [];
+    const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(read(`/proc/${pid}/status`)) ?? [];
+    return name ? { [name]: { pid, rssBytes: Number(kilobytes ?? 0) * 1024 } } : findProcesses(pid);
+  });
+  return Object.assign({}, ...found);
 }
 
 function read(path: string): string {
