@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { readdir, readlink } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { openSocket } from "../api/client.ts";
 import { expectAnswer, healthP99, leavingNothing, MiB, openUpload, refused, withMemory } from "./bodies.ts";
 import type { Bench, Outcome } from "./fault.ts";
 import { canary, type Spoor } from "./spoor.ts";
-import { seconds, timed } from "./wait.ts";
+import { seconds, timed, untilPassed } from "./wait.ts";
 
 type Run = (spoor: Spoor, bench: Bench) => Promise<Outcome>;
 
@@ -39,8 +39,8 @@ const abort: Run = (spoor, bench) =>
     expect(after - before).toBeLessThan(200);
     expect(await openFiles(spoor)).toEqual([]);
     // If aborted bytes still counted as in flight, there would be no room for these. A stalled body is given up after 20 s.
-    await vi.waitFor(() => takesWholeBudget(spoor), { timeout: 15_000, interval: 0 });
-    await vi.waitFor(() => refused(spoor, "{", [400, "invalid_json"]), { timeout: 15_000 });
+    await untilPassed(15, () => takesWholeBudget(spoor));
+    await untilPassed(15, () => refused(spoor, "{", [400, "invalid_json"]));
     const growth = (to: number) => `${to - before < 0 ? "−" : "+"}${Math.abs(Math.round(to - before))} MiB`;
     return {
       injected: `${(rounds + 1) * 4} connections reset after 20 of ${wireMiB} MiB`,

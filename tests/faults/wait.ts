@@ -20,6 +20,20 @@ export async function until<T>(
   }
 }
 
+/** Repeats work until it throws no more. @throws what it threw last, after so many seconds */
+export async function untilPassed(seconds: number, work: () => Promise<unknown>): Promise<void> {
+  const deadline = performance.now() + seconds * 1000;
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await sleep(40);
+    }
+  }
+}
+
 /** Runs work, and tells how many milliseconds it took. */
 export async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
   const startedAt = performance.now();
