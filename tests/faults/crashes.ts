@@ -159,11 +159,7 @@ async function stopWorker(bench: Bench): Promise<Outcome> {
     };
     // After the claim nothing is locked; in the middle of the merge everything is; at the end only the queue is updated.
     const inside = [behind("copy message"), behind("update ingest_job set status = 'succeeded'"), behind("commit") - 1];
-    const points = [
-      behind("update ingest_job job set status = 'running'"),
-      ...inside,
-      maxOf(labels.map(([, point]) => Number(point))),
-    ];
+    const points = [behind("update ingest_job job"), ...inside, maxOf(labels.map(([, point]) => Number(point)))];
     const stopped: SpoorProcess[] = [];
     const jobs: string[] = [];
     for (const [at, point] of points.entries()) {
