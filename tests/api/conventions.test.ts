@@ -16,7 +16,7 @@ const { server, token } = await provideOwnedServer({ worker: false });
 
 const id = "01900000-0000-7000-8000-000000000000";
 
-/** What a HEAD must never run: the poll after the approval redeems the code, and a call of cron processes uploads. */
+/** A HEAD must never run these: the poll after the approval redeems the code, and a call of cron processes uploads. */
 const withoutHead = ["/api/cron", "/api/cli/device/poll"];
 /** The paths that are answered by others. */
 const aliases: Record<string, string> = {
@@ -26,7 +26,7 @@ const aliases: Record<string, string> = {
 };
 
 const documented = Map.groupBy(operations, ({ path }) => path);
-const methodsOf = (path: string) => {
+const listMethods = (path: string) => {
   const methods: string[] = (documented.get(path as Operation["path"]) ?? []).flatMap(({ methods }) => methods);
   return methods.includes("GET") && !withoutHead.includes(path) ? [...methods, "HEAD"] : methods;
 };
@@ -35,8 +35,8 @@ const methodsOf = (path: string) => {
 const routes: [path: string, methods: string[]][] = [
   ...[...documented.keys()]
     .filter((path) => path !== "/api/auth/{path}")
-    .map((path): [string, string[]] => [path.replace(/\{\w+\}/g, id), methodsOf(path)]),
-  ...Object.entries(aliases).map(([path, own]): [string, string[]] => [path, methodsOf(own)]),
+    .map((path): [string, string[]] => [path.replace(/\{\w+\}/g, id), listMethods(path)]),
+  ...Object.entries(aliases).map(([path, own]): [string, string[]] => [path, listMethods(own)]),
 ];
 
 describe("a method that a path does not take", () => {

@@ -116,6 +116,7 @@ export const oddName = `a b'c $HOME %h & <d> é`;
  * `run` runs its client in the test's process, `start` and `exec` start a process.
  *
  * @param tools shell scripts by the names of the programs; `exit 0` for those that are not named
+ * @param platform of `run`; other processes have the one that the client was bundled for
  */
 export async function makeMachine(
   client: string,
