@@ -45,8 +45,8 @@ const isPassing = (path: string): boolean => /^\/(?:tmp|run|var\/folders)\/|fnm_
  * Node's path that lasts longest: a link on the PATH to the Node that runs this outlives an update of it (Homebrew's own folder is
  * named after the version).
  */
-export async function nodeOf(host: Host, running = process.execPath): Promise<string> {
-  const target = await realpath(running).catch(() => running);
+export async function nodeOf(host: Host, executable = process.execPath): Promise<string> {
+  const target = await realpath(executable).catch(() => executable);
   for (const folder of pathOf(host)) {
     const path = join(folder, host.platform === "win32" ? "node.exe" : "node");
     if (isPassing(path) || isBelow(path, "node_modules")) continue;
@@ -55,7 +55,7 @@ export async function nodeOf(host: Host, running = process.execPath): Promise<st
       .catch(() => undefined);
     if (leads === target) return path;
   }
-  return running;
+  return executable;
 }
 
 const isBelow = (path: string, folder: string): boolean => dirname(path).split(/[\\/]/).includes(folder);

@@ -112,7 +112,7 @@ describe.each([
   });
 });
 
-test("the latest twenty sessions are resources", async () => {
+test("at most twenty sessions are listed as resources", async () => {
   const many = Array.from({ length: 22 }, (_, n) => ({
     sourceId: `n${n}`,
     messages: numbered(say("user", "hello", 0)),

@@ -45,7 +45,7 @@ export async function emptyDatabase(): Promise<void> {
     `select string_agg(format('%I.%I', schemaname, tablename), ', ') as tables from pg_tables
      where schemaname = 'public' and tablename not in ('_prisma_migrations', 'process_heartbeat')`,
   );
-  // Plans for what the tables held before could take minutes with what they will hold.
+  // Plans for what the tables held before could take minutes with what they will hold. Ids below 16384 are the system's tables.
   const forget = "delete from pg_statistic where starelid >= 16384";
   const empty = () => pool().query(`delete from pgboss.job; truncate ${rows[0]?.tables} cascade; ${forget}`);
   // A worker may hold a lock of a table and wait for another's: once more, since it gives up too.
