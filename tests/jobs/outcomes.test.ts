@@ -7,6 +7,7 @@ import { runJob } from "#lib/ingest/process/run-job";
 import { withStoredBatch } from "#lib/ingest/process/stored-batch";
 import { deleteTrace } from "#lib/traces/deletion";
 import { needsOneServer } from "../support/nodes.ts";
+import { countRows } from "../support/row-counts.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { messages, uploadsOf } from "./uploads.ts";
 
@@ -117,20 +118,12 @@ describe("only rows whose content differs are written, whatever the order of key
       await send(large("before"));
       const jobId = await accept([large("after")]);
       const { bytes } = await getJob(userId, jobId);
-      const read = await withStoredBatch({ userId, jobId, bytes, isRepeat: false }, (batch) =>
-        transaction(async (tx) => {
-          const counts = async () => {
-            const { rows } = await tx.query<{ read: number }>(
-              `select coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0)::int as read from pg_stat_xact_user_tables`,
-            );
-            return rows[0]?.read ?? 0;
-          };
-          const before = await counts();
-          const merged = await mergeBatch(tx, batch, { userId, sequence: "9000000000", machine: "test" });
-          expect(merged).toMatchObject({ written: count });
-          return (await counts()) - before;
-        }),
+      const { result, read } = await withStoredBatch({ userId, jobId, bytes, isRepeat: false }, (batch) =>
+        transaction((tx) =>
+          countRows(tx, () => mergeBatch(tx, batch, { userId, sequence: "9000000000", machine: "test" })),
+        ),
       );
+      expect(result).toMatchObject({ written: count });
       expect(read).toBeGreaterThan(count);
       expect(read).toBeLessThan(20 * count);
     },
