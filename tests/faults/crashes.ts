@@ -4,26 +4,12 @@ import { expect } from "vitest";
 import { jobsAtOnce } from "#lib/db/pool-size";
 import type { Bench, Fault, Outcome } from "./fault.ts";
 import type { SentTrace } from "./model.ts";
+import { choosePoints, countPoints, findPointsOfJob } from "./points.ts";
 import type { Break, SpoorProcess } from "./process.ts";
 import type { Spoor } from "./spoor.ts";
-import { seconds, until } from "./wait.ts";
+import { seconds, until, waitForIndex } from "./wait.ts";
 
 const maxOf = (values: number[]) => values.reduce((max, value) => Math.max(max, value), 0);
-
-/** Counts the points that a process passes, by letting it pass all of them once. */
-function pointsOf(one: SpoorProcess): number {
-  return maxOf([...one.output.matchAll(/^fault: point (\d+)/gm)].map(([, point]) => Number(point)));
-}
-
-/** Every point, or in the quick run a few picked by the seed, including the last ones (around the commit). */
-function chosen(bench: Bench, count: number, few: number): number[] {
-  const all = Array.from({ length: count }, (_, at) => at + 1);
-  if (!bench.quick) return all;
-  const last = all.slice(-4);
-  const rest = all.slice(0, -4);
-  while (rest.length > few - last.length) rest.splice(bench.pick(rest.length), 1);
-  return [...rest, ...last];
-}
 
 /**
  * kill -9 of the web process at each point of one request, then the same request again with its key.
@@ -44,7 +30,7 @@ async function killWeb(bench: Bench, makeTrace: () => SentTrace): Promise<Outcom
     };
     const counting = await again({ point: 0 });
     expect(counting.first.status).toBe(202);
-    const points = chosen(bench, pointsOf(counting.web), 4);
+    const points = choosePoints(bench, countPoints(counting.web), 4);
     await counting.web.kill();
     let before = 0;
     let behind = 0;
@@ -92,6 +78,7 @@ async function prepareCases(bench: Bench, spoor: Spoor, count: number): Promise<
   });
   for (const { before } of cases) await spoor.upload(before);
   await spoor.drained();
+  await waitForIndex(spoor.db); // a worker that starts would index first, which has points of its own
   return cases.map(({ batch }) => batch);
 }
 
@@ -101,13 +88,13 @@ const everyCase = { created: 1, updated: 2, unchanged: 1, kept: 1 };
 async function killWorker(bench: Bench): Promise<Outcome> {
   return bench.withSpoor({ worker: false }, async (spoor) => {
     const counter = await spoor.startWorker({ environment: { WORKER_CONCURRENCY: "1" } });
-    const batches = await prepareCases(bench, spoor, bench.quick ? 9 : 80);
+    const [counted = [], ...batches] = await prepareCases(bench, spoor, bench.quick ? 9 : 90);
     await counter.kill();
     const counting = await spoor.startWorker({ broken: { point: 0 }, environment: { WORKER_CONCURRENCY: "1" } });
-    const whole = await spoor.jobIs(await spoor.upload(batches.shift() ?? []), "succeeded");
+    const whole = await spoor.jobIs(await spoor.upload(counted), "succeeded");
     expect(whole.counts).toEqual(everyCase);
     await sleep(500); // the queue entry is completed after the job's commit
-    const points = chosen(bench, pointsOf(counting), 8);
+    const points = choosePoints(bench, findPointsOfJob(counting).at(-1)?.point ?? 0, 8);
     await counting.kill();
     expect(points.length).toBeLessThanOrEqual(batches.length);
     const jobs: string[] = [];
@@ -150,16 +137,17 @@ async function stopWorker(bench: Bench): Promise<Outcome> {
     const counting = await spoor.startWorker({ broken: { point: 0 }, environment: { WORKER_CONCURRENCY: "1" } });
     await spoor.jobIs(await spoor.upload(batches.shift() ?? []), "succeeded");
     await sleep(500);
-    const labels = [...counting.output.matchAll(/^fault: point (\d+), behind "(.*)"/gm)];
+    const passed = findPointsOfJob(counting);
     await counting.kill();
     const behind = (start: string) => {
-      const point = labels.find(([, , label]) => label?.startsWith(start))?.[1];
-      if (point === undefined) throw new Error(`A job has no step that begins with "${start}"`);
-      return Number(point);
+      const found = passed.find(({ label }) => label.startsWith(start));
+      if (!found) throw new Error(`A job has no step that begins with "${start}"`);
+      return found.point;
     };
+    const succeeded = behind("update ingest_job set status = 'succeeded'");
     // After the claim nothing is locked; in the middle of the merge everything is; at the end only the queue is updated.
-    const inside = [behind("copy message"), behind("update ingest_job set status = 'succeeded'"), behind("commit") - 1];
-    const points = [behind("update ingest_job job"), ...inside, maxOf(labels.map(([, point]) => Number(point)))];
+    const inside = [behind("copy message"), succeeded, succeeded + 1]; // the last is before the commit
+    const points = [behind("update ingest_job job"), ...inside, behind("WITH results AS")];
     const stopped: SpoorProcess[] = [];
     const jobs: string[] = [];
     for (const [at, point] of points.entries()) {

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { Bench, Fault, Outcome } from "./fault.ts";
 import type { SentTrace } from "./model.ts";
 import type { Spoor } from "./spoor.ts";
-import { seconds, timed, until } from "./wait.ts";
+import { countUnindexed, seconds, timed, until, waitForIndex } from "./wait.ts";
 
 /** The tables of the index, in the order in which a batch writes them. */
 const tables = ["search_block", "search_bucket", "search_document"];
@@ -43,8 +43,6 @@ async function searchFails(bench: Bench): Promise<Outcome> {
       const { ms } = await timed(async () => spoor.jobIs(await spoor.upload([session]), "succeeded"));
       return ms;
     };
-    const waiting = async () => (await spoor.db.query("select 1 from trace where search_pending")).rowCount;
-    const indexed = () => until(60, "everything is searchable", async () => (await waiting()) === 0);
     const times: number[] = [];
     const broken = bench.quick ? tables.slice(-1) : tables;
     const failures = () =>
@@ -54,9 +52,9 @@ async function searchFails(bench: Bench): Promise<Outcome> {
       times.push(await upload());
       const before = failures().length;
       await until(30, "indexing has failed", () => failures().length > before);
-      expect(await waiting()).toBe(1);
+      expect(await countUnindexed(spoor.db)).toBe(1);
       await mendTable(spoor, table);
-      await indexed();
+      await waitForIndex(spoor.db);
     }
 
     const locker = await spoor.db.connect();
@@ -74,7 +72,7 @@ async function searchFails(bench: Bench): Promise<Outcome> {
       await mendTable(spoor, table);
       await spoor.startWorker();
     }
-    const { ms } = await timed(indexed);
+    const { ms } = await timed(() => waitForIndex(spoor.db));
     for (const [n, { sourceId }] of sent.entries()) {
       const { traces } = await spoor.read(`/api/traces?q=${wordOf(n)}`);
       expect(traces.map((one: { sourceId: string }) => one.sourceId)).toEqual([sourceId]);

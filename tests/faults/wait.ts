@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type pg from "pg";
 
 /**
  * Asks until there is an answer.
@@ -32,6 +33,17 @@ export async function untilPassed(seconds: number, work: () => Promise<unknown>)
       await sleep(40);
     }
   }
+}
+
+/** Counts the traces that are not searchable yet. */
+export async function countUnindexed(db: pg.Pool): Promise<number> {
+  const { rowCount } = await db.query("select 1 from trace where search_pending");
+  return rowCount ?? 0;
+}
+
+/** Waits until every trace is searchable. */
+export async function waitForIndex(db: pg.Pool): Promise<void> {
+  await until(60, "everything is searchable", async () => (await countUnindexed(db)) === 0);
 }
 
 /** Runs work, and tells how many milliseconds it took. */
