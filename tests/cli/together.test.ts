@@ -66,10 +66,9 @@ test("a state folder that is deleted or made old under watch costs bytes at most
   await copy("old", state);
   await appendFile(path, linesOf(...lines.slice(8, 12)));
   await stored(12);
-  expect(sent().slice(0, 2)).toEqual([
-    [undefined, 4],
-    [4, 4],
-  ]);
+  // What comes after it is sent whole if the sender has ended meanwhile, and appended otherwise.
+  expect(sent()[0]).toEqual([undefined, 4]);
+  for (const [after, messages = 0] of sent().slice(1)) expect([4, 8, 12]).toContain((after ?? 0) + messages);
 });
 
 test("a push that is killed between two parts is not waited for, and the next one goes on where it ended", async () => {

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { clientFile } from "#lib/server/outputs";
 import { until } from "../faults/wait.ts";
 import { ended, wrote } from "../support/client.ts";
+import { isLong, longTest } from "../support/long.ts";
 import { makeDatabase } from "./databases.ts";
 import { linesOf, writeBelow } from "./home.ts";
 import { hurried } from "./machine.ts";
@@ -87,7 +88,7 @@ describe("watch", { timeout: 90_000 }, () => {
     await stored(key(2), 8);
   });
 
-  test("notices a database by its log, and single files in a folder where much else happens", async () => {
+  longTest("notices a database by its log, and single files in a folder where much else happens", async () => {
     const { home, stored, fake, watching } = await watched(1);
     const database = makeDatabase(join(home, ".local/share/goose/sessions/sessions.db"), gooseSchema);
     onTestFinished(() => database.close());
@@ -125,21 +126,24 @@ describe("watch", { timeout: 90_000 }, () => {
     expect(fake.uploads.at(-1)?.traces[0]?.append).toEqual({ count: 12 });
   });
 
-  test.skipIf(process.platform === "win32")("keeps no memory of sending, and ends with its sender", async () => {
-    const { watching, path, stored, done } = await watched(1);
-    await until(20, "the sender has ended", () => childrenOf(watching.pid).length === 0);
-    await appendFile(path, turns(1, 1, 2));
-    await stored(key(1), 8);
-    const [sender = 0] = childrenOf(watching.pid);
-    process.kill(sender, "SIGKILL");
-    await appendFile(path, turns(1, 2, 3));
-    await stored(key(1), 12);
-    const [next = 0] = childrenOf(watching.pid);
-    expect([next > 0, next === sender]).toEqual([true, false]);
-    watching.kill("SIGKILL");
-    await done;
-    await until(20, "the sender notices it", () => !isRunning(next));
-  });
+  test.skipIf(!isLong || process.platform === "win32")(
+    "keeps no memory of sending, and ends with its sender",
+    async () => {
+      const { watching, path, stored, done } = await watched(1);
+      await until(20, "the sender has ended", () => childrenOf(watching.pid).length === 0);
+      await appendFile(path, turns(1, 1, 2));
+      await stored(key(1), 8);
+      const [sender = 0] = childrenOf(watching.pid);
+      process.kill(sender, "SIGKILL");
+      await appendFile(path, turns(1, 2, 3));
+      await stored(key(1), 12);
+      const [next = 0] = childrenOf(watching.pid);
+      expect([next > 0, next === sender]).toEqual([true, false]);
+      watching.kill("SIGKILL");
+      await done;
+      await until(20, "the sender notices it", () => !isRunning(next));
+    },
+  );
 
   test("ends with the code of what can't go on", async () => {
     const { fake, path, done } = await watched(1);
@@ -148,7 +152,7 @@ describe("watch", { timeout: 90_000 }, () => {
     expect(await done).toMatchObject({ code: 3, errors: "" });
   });
 
-  test("looks every few seconds where the system can't tell of changes, and says so once", async () => {
+  longTest("looks every few seconds where the system can't tell of changes, and says so once", async () => {
     const noWatch = `import fs from "node:fs"; import { syncBuiltinESMExports } from "node:module";
       fs.watch = () => { throw Object.assign(new Error("no space left"), { code: "ENOSPC" }); }; syncBuiltinESMExports();`;
     const { path, stored, watching, done } = await watched(1, preload(noWatch));
@@ -161,7 +165,7 @@ describe("watch", { timeout: 90_000 }, () => {
     expect(errors.match(/limits how many folders can be watched/g)).toHaveLength(1);
   });
 
-  test("looks at everything after a sleep, also where events were lost", async () => {
+  longTest("looks at everything after a sleep, also where events were lost", async () => {
     const deaf = `import fs from "node:fs"; import { EventEmitter } from "node:events"; import { syncBuiltinESMExports } from "node:module";
       fs.watch = () => Object.assign(new EventEmitter(), { close() {} }); syncBuiltinESMExports();
       const now = Date.now; let shift = 0; Date.now = () => now() + shift; process.on("SIGUSR2", () => { shift += 60_000; });`;

@@ -35,14 +35,22 @@ function changed(value: unknown, change: Change): unknown {
   return Object.fromEntries(entries);
 }
 
-const parsed = (text: string): unknown => {
+const valuesOfTexts = new Map<string, unknown>();
+
+/** Parses JSON, each text once: a home is changed in hundreds of ways. @returns undefined for what is no JSON */
+function parsed(text: string): unknown {
+  if (!valuesOfTexts.has(text)) valuesOfTexts.set(text, parseJson(text));
+  return valuesOfTexts.get(text);
+}
+
+function parseJson(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined; // an error for each text that is no JSON would take most of the time
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
-};
+}
 const isJson = (text: string) => typeof parsed(text) === "object";
 
 /** A file's values: one, or one for each line; none where it is no JSON. */
