@@ -1,0 +1,273 @@
+import { describe, expect, test } from "vitest";
+import { pool } from "#lib/db/client";
+import { signIn } from "../support/browser.ts";
+import { storeSession } from "../support/long-session.ts";
+import { owner } from "../support/server.ts";
+import { belowBars, focused, motion, mounted, poll, ready, watchMotion, wheelUp } from "./reader-page.ts";
+import { provideSignedIn } from "./signed-in.ts";
+
+const { server, browser, page, faults, open } = await provideSignedIn();
+
+const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
+const userId = rows[0]?.id ?? "";
+const long = await storeSession(userId, { messages: 50_000 });
+
+/** With a minute, on an otherwise idle machine, the longest task is also held to 100 ms. */
+const seconds = Number(process.env.READER_SECONDS ?? 8);
+
+const where = () => page.locator("[data-where]").textContent();
+/** Whether the middle of the page shows no message. */
+const isBlank = () => page.evaluate("document.elementFromPoint(700, 400)?.closest('[data-messages]') === null");
+
+async function openReady(path: string): Promise<void> {
+  await open(path);
+  await ready(page);
+}
+
+describe("a session of 50,000 messages", () => {
+  test("opens at its start and says the turn and the time", async () => {
+    await openReady(`/traces/${long}`);
+    expect(await mounted(page)).toMatchObject({ first: 0 });
+    await poll(() => where()).toBe("turn 1 of 1,000 · 1 Jan, 00:00");
+    expect(await page.title()).toMatch(/^A long session/);
+    expect(await page.locator(".trail a").count()).toBe(1000);
+    expect(faults).toEqual([]);
+  });
+
+  test("a link to a message lands on it exactly, gives it the focus, and marks its turn in the outline", async () => {
+    for (const path of [`?at=25001`, `#m25001`]) {
+      if (path.startsWith("#")) await open("/traces");
+      await openReady(`/traces/${long}${path}`);
+      await poll(() => focused(page)).toBe(25001);
+      await poll(() => belowBars(page, 25001)).toBeCloseTo(8, -0.6);
+      await poll(() => page.locator(".trail [aria-current]").textContent()).toContain("Question 25000");
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test("End and Home land at once at the true ends, and going back restores the place between", async () => {
+    await openReady(`/traces/${long}?at=25001`);
+    await poll(() => focused(page)).toBe(25001);
+    await page.keyboard.press("End");
+    await poll(() => where()).toBe("turn 1,000 of 1,000 · 4 Feb, 17:19");
+    expect(await mounted(page)).toMatchObject({ last: 49_999, empty: 0 });
+    const left = () =>
+      page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight - Math.ceil(window.scrollY));
+    expect(await left()).toBeLessThanOrEqual(0);
+    expect(await isBlank()).toBe(false);
+    await page.keyboard.press("Home");
+    await poll(() => where()).toBe("turn 1 of 1,000 · 1 Jan, 00:00");
+    expect(await page.evaluate("window.scrollY")).toBe(0);
+    expect(await isBlank()).toBe(false);
+    await page.goBack();
+    await poll(async () => (await mounted(page)).last).toBe(49_999);
+    await page.goBack();
+    await poll(() => belowBars(page, 25001)).toBeCloseTo(8, -0.6);
+    expect(faults).toEqual([]);
+  });
+
+  test("opening and closing all folds keeps the message under the eye", async () => {
+    await openReady(`/traces/${long}?at=25093`);
+    await poll(() => focused(page)).toBe(25093);
+    await poll(() => belowBars(page, 25093)).toBeCloseTo(8, -0.6);
+    const before = await belowBars(page, 25093);
+    for (const said of ["All folds are open", "All folds are closed"]) {
+      await page.keyboard.press("O");
+      await page.getByText(said).waitFor({ state: "attached" });
+      await poll(() => belowBars(page, 25093)).toBeCloseTo(before, -0.6);
+      await page.waitForTimeout(500); // what was measured anew has come to rest
+      expect(Math.abs((await belowBars(page, 25093)) - before)).toBeLessThanOrEqual(2);
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test("the rail shows the whole session, and leads through it by pointer and by keys", async () => {
+    await openReady(`/traces/${long}`);
+    const rail = page.getByRole("slider", { name: "Place in the session" });
+    expect(await rail.getAttribute("aria-valuemax")).toBe("49999");
+    const box = await rail.boundingBox();
+    if (!box) throw new Error("the rail is not shown");
+    // A turn each 0.75 pixels, so nearly each pixel has a mark, and there is one path whatever their number.
+    await poll(() => rail.locator("path.stroke-accent").getAttribute("d")).toMatch(/^(M\d+ [\d.]+h5){400,800}$/);
+    await page.mouse.move(box.x + 5, box.y + 5);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 5, box.y + box.height / 2, { steps: 6 });
+    await page
+      .locator(".rail-words")
+      .getByText(/^turn 50\d of 1,000/)
+      .waitFor();
+    await page.mouse.up();
+    await poll(() => where()).toMatch(/^turn 50\d of 1,000 · 18 Jan/);
+    expect(Number(new URL(page.url()).searchParams.get("at"))).toBeGreaterThan(24_500);
+    await rail.press("ArrowDown");
+    const next = Number(/turn (\d+)/.exec((await rail.getAttribute("aria-valuetext")) ?? "")?.[1]);
+    await poll(() => rail.getAttribute("aria-valuenow").then((now) => Number(now) % 50)).toBe(0);
+    expect(next).toBeGreaterThan(499);
+    await rail.press("PageUp");
+    await poll(() => rail.getAttribute("aria-valuenow").then(Number)).toBeLessThan(20_100);
+    await rail.press("End");
+    await poll(() => rail.getAttribute("aria-valuetext")).toMatch(/^turn 1,000 of 1,000/);
+    expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe("slider");
+    expect(faults).toEqual([]);
+  });
+
+  test("scrolling upwards moves the page by exactly what the wheel turned", async () => {
+    await openReady(`/traces/${long}?at=25000`);
+    const before = await mounted(page);
+    await watchMotion(page);
+    const wheeled = await wheelUp(page, seconds, 120);
+    const { moved, lost, tasks } = await motion(page);
+    expect(lost).toBe(0);
+    expect(Math.abs(moved - wheeled)).toBeLessThanOrEqual(2);
+    const after = await mounted(page);
+    expect(after.first).toBeLessThan(before.first);
+    expect(await page.evaluate("performance.memory.usedJSHeapSize / 1e6")).toBeLessThan(200);
+    if (seconds >= 60) expect(Math.max(0, ...tasks)).toBeLessThanOrEqual(100);
+    expect(faults).toEqual([]);
+  }, 120_000);
+
+  test("has at most twelve segments mounted, and emptied ones come back in the same place", async () => {
+    await openReady(`/traces/${long}?at=25000`);
+    for (let turn = 0; turn < 16; turn += 1) {
+      await page.evaluate("window.scrollBy(0, -document.documentElement.scrollHeight)");
+      const { first } = await mounted(page);
+      await poll(async () => (await mounted(page)).first).toBeLessThan(first);
+    }
+    await poll(async () => (await mounted(page)).segments).toBeLessThanOrEqual(12);
+    expect((await mounted(page)).empty).toBeGreaterThan(0);
+    await page.evaluate("window.scrollTo(0, document.querySelector('[data-empty]').offsetTop + 200)");
+    await poll(() => page.evaluate("document.elementFromPoint(700, 400)?.closest('article') !== null")).toBe(true);
+    expect(faults).toEqual([]);
+  }, 60_000);
+
+  test("find counts in the whole session, jumps, and steps with n and N", async () => {
+    await openReady(`/traces/${long}`);
+    await page.keyboard.press("f");
+    await page.keyboard.type("Question 3100");
+    const output = page.locator("output");
+    await poll(() => output.textContent()).toBe("1 of 2 in 2 messages");
+    await page.locator("#m3100").waitFor();
+    await poll(() => page.evaluate("CSS.highlights.get('find')?.size ?? 0")).toBeGreaterThan(0);
+    await page.keyboard.press("Enter");
+    await page.locator("#m31000").waitFor();
+    await poll(() => output.textContent()).toBe("2 of 2 in 2 messages");
+    await page.locator("#m31000").click({ position: { x: 5, y: 5 } });
+    await page.keyboard.press("N");
+    await page.locator("#m3100").waitFor();
+    await page.keyboard.press("Escape");
+    await output.waitFor({ state: "detached" });
+    expect(await page.evaluate("CSS.highlights.has('find')")).toBe(false);
+    await page.keyboard.press("n"); // once more what was looked for, without the field
+    await poll(() => output.textContent()).toBe("1 of 2 in 2 messages");
+    await page.keyboard.press("n");
+    await page.locator("#m31000").waitFor();
+    await poll(() => output.textContent()).toBe("2 of 2 in 2 messages");
+    await page.keyboard.press("f");
+    expect(await page.locator("#find").evaluate((field) => field === document.activeElement)).toBe(true);
+    expect(faults).toEqual([]);
+  });
+
+  test("Ctrl+F finds in the whole session, and pressed again is the browser's", async () => {
+    await openReady(`/traces/${long}`);
+    await page.keyboard.press("Control+f");
+    await page.getByLabel("Find", { exact: true }).and(page.locator("input")).waitFor();
+    await page.evaluate(`document.addEventListener("keydown", (event) => { window.left = !event.defaultPrevented; })`);
+    await page.keyboard.press("Control+f");
+    expect(await page.evaluate("window.left")).toBe(true);
+  });
+
+  test("a query in the address is found at once", async () => {
+    await openReady(`/traces/${long}?q=question%2031000`);
+    await page.locator("#m31000").waitFor();
+    await poll(() => page.locator("output").textContent()).toBe("1 of 1 in 1 message");
+  });
+
+  test("a segment that cannot be loaded leaves a button to try again", async () => {
+    await openReady(`/traces/${long}?at=40000`);
+    await page.route(`**/traces/${long}*`, (route) =>
+      route.request().method() === "POST" ? route.abort() : route.fallback(),
+    );
+    await page.evaluate("window.scrollTo(0, 0)");
+    const again = page.getByRole("button", { name: "Try again" });
+    await again.waitFor();
+    await page.unroute(`**/traces/${long}*`);
+    const { first } = await mounted(page);
+    await again.click();
+    await poll(async () => (await mounted(page)).first).toBeLessThan(first);
+    faults.length = 0; // the browser logs what was aborted
+  });
+
+  test("a jump that fails leaves the reader in place, with a button to try again", { repeats: 25, timeout: 900_000 }, async () => {
+    await openReady(`/traces/${long}?at=41000`);
+    await poll(() => focused(page)).toBe(41000);
+    await page.route(`**/traces/${long}*`, (route) =>
+      route.request().method() === "POST" ? route.abort() : route.fallback(),
+    );
+    await page.keyboard.press("End");
+    const again = page.getByRole("button", { name: "Try again" });
+    await again.waitFor();
+    expect(await isBlank()).toBe(false);
+    await page.unroute(`**/traces/${long}*`);
+    await again.click();
+    await poll(async () => (await mounted(page)).last).toBe(49_999);
+    await again.waitFor({ state: "detached" });
+    faults.length = 0; // the browser logs what was aborted
+  });
+
+  test("a jump to what is on the page takes the place of one that is on its way", async () => {
+    await openReady(`/traces/${long}`);
+    await poll(async () => (await mounted(page)).last).toBeGreaterThan(60);
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let arrived = 0;
+    await page.route(`**/traces/${long}*`, async (route) => {
+      if (route.request().method() !== "POST") return route.fallback();
+      arrived += 1;
+      await held;
+      await route.continue();
+    });
+    await page.keyboard.press("End");
+    await poll(async () => arrived).toBeGreaterThan(0);
+    await page.keyboard.press("Home");
+    release();
+    await page.unrouteAll({ behavior: "wait" });
+    await page.waitForTimeout(1500); // what was held has come
+    expect(await mounted(page)).toMatchObject({ first: 0 });
+    expect(await page.evaluate("window.scrollY")).toBe(0);
+    expect(faults).toEqual([]);
+  });
+});
+
+test("a message of 5 MB opens in parts and does not freeze the page", async () => {
+  const content = `case p when 1 then '<tool-use data-tool-type="shell" data-tool-name="Bash"><details>' || chr(10)
+    || '<summary>Tool use: **Bash**</summary>' || chr(10) || '\`cat log\`' || chr(10) || chr(10) || '\`\`\`text' || chr(10)
+    || repeat('a line of a long log' || chr(10), 250000) || '\`\`\`' || chr(10) || '</details></tool-use>'
+    when 2 then repeat('x', 5000000) else 'Small ' || p end`;
+  const big = await storeSession(userId, { messages: 6, sourceId: "big", content });
+  await openReady(`/traces/${big}`);
+  await page.locator("#m1").waitFor();
+  await watchMotion(page);
+  await page.locator("#m1 details summary").first().click();
+  await page.locator("#m1 [data-body]").getByText("a line of a long log").first().waitFor();
+  await page.waitForTimeout(500);
+  expect(Math.max(0, ...(await motion(page)).tasks)).toBeLessThan(2000);
+  expect(faults).toEqual([]);
+}, 60_000);
+
+test("without script there are links to earlier and later messages, and anchors", async () => {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const plain = await context.newPage();
+  await signIn(plain, server, owner);
+  await open(`/traces/${long}?at=25000#m25000`, plain);
+  expect(await plain.locator("#m25000").isVisible()).toBe(true);
+  await plain.getByRole("link", { name: "Earlier", exact: true }).click();
+  expect(Number(new URL(plain.url()).searchParams.get("before"))).toBeLessThan(25000);
+  await plain.getByRole("link", { name: "Later", exact: true }).click();
+  expect(new URL(plain.url()).searchParams.get("after")).toMatch(/^\d+$/);
+  await plain.locator("article[data-position]").nth(20).waitFor();
+  await plain.getByRole("link", { name: "Talk", exact: true }).click();
+  expect(new URL(plain.url()).searchParams.get("view")).toBe("talk");
+  await context.close();
+});
