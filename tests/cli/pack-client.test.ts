@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -7,14 +7,31 @@ import { expect, onTestFinished, test } from "vitest";
 import { packClient } from "#lib/server/pack-client";
 import { version } from "../../package.json" with { type: "json" };
 import { ended } from "../support/client.ts";
+import { longTest } from "../support/long.ts";
 import { onlyOfBase } from "../unit/secrets/of-preset.ts";
 import { writeBelow } from "./home.ts";
 import { makeMachine } from "./machine.ts";
 
-test("the npm package is installed from its file alone, and runs as `spoor`", async () => {
+/** Makes the package. @returns its path, and a folder for the current test */
+async function pack(): Promise<{ packed: string; folder: string }> {
   const folder = await mkdtemp(join(tmpdir(), "spoor-pack-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const packed = await packClient(folder);
+  return { packed: await packClient(folder), folder };
+}
+
+test("the npm package has the client as its program, a license and a page about it, and depends on nothing", async () => {
+  const { packed, folder } = await pack();
+  const { stdout } = await promisify(execFile)("tar", ["-xvzf", packed, "-C", folder]);
+  const files = ["LICENSE", "README.md", "package.json", "spoor.mjs"];
+  expect(stdout.trim().split("\n").sort()).toEqual(files.map((name) => `package/${name}`));
+  const about = JSON.parse(await readFile(join(folder, "package/package.json"), "utf8"));
+  expect(about).toMatchObject({ name: "spoor-client", version, bin: { spoor: "spoor.mjs" } });
+  expect(about.dependencies).toBeUndefined();
+  expect((await stat(join(folder, "package/spoor.mjs"))).mode & 0o111).toBe(0o111);
+});
+
+longTest("the npm package is installed from its file alone, and runs as `spoor`", async () => {
+  const { packed, folder } = await pack();
   const prefix = join(folder, "prefix");
   const words = ["install", "-g", "--offline", "--no-audit", "--no-fund", "--cache", join(folder, "cache")];
   await promisify(execFile)("npm", [...words, "--prefix", prefix, packed]);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { compareVersions } from "../../cli/update/release.ts";
 import { ended } from "../support/client.ts";
+import { isLong } from "../support/long.ts";
 import { bundle, makeMachine, startReleases } from "./machine.ts";
 
 const [client, newer, broken] = [await bundle("1.2.0"), await bundle("1.10.0"), "throw new Error('no')\n"];
@@ -97,7 +98,7 @@ describe("spoor update", () => {
   test("that is killed at any moment leaves a client that runs, the old one or the new one", async () => {
     const { run, version, start, file, home, delivered } = await world();
     let hasOld = 0;
-    for (let milliseconds = 40; milliseconds < 340; milliseconds += 60) {
+    for (let milliseconds = 40; milliseconds < 340; milliseconds += isLong ? 60 : 150) {
       await writeFile(file, delivered(client));
       const updating = start([process.execPath, file, "update"]);
       const gone = ended(updating);
