@@ -195,7 +195,9 @@ async function fillDisk(bench: Bench, spoor: Spoor, disk: string): Promise<Outco
   const waiting: string[] = [];
   for (let n = 0; n < 3; n += 1) waiting.push(await spoor.upload([bench.trace(400, {}, 20_000)]));
   const { bavail, bsize } = await statfs(disk);
-  await writeFile(join(disk, "filler"), Buffer.alloc(bavail * bsize));
+  await writeFile(join(disk, "filler"), Buffer.alloc(bavail * bsize)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOSPC") throw error; // PostgreSQL has taken some meanwhile, and the disk is as full
+  });
   worker?.signal("SIGCONT");
   const incompressible = () => [{ ...bench.trace(0), messages: randomMessages() }];
   const refusals: Sent[] = [];
