@@ -7,6 +7,7 @@ import { logOutMachines } from "#lib/auth/tokens";
 import { pool } from "#lib/db/client";
 import { renameProject } from "#lib/projects/change";
 import { get, ingest, makeUser, post, provideOwnedServer, someAddress } from "../support/server.ts";
+import { report } from "../support/telemetry.ts";
 import { bearer, expectApiHeaders, expectProblem } from "./client.ts";
 
 const { server, userId, token: cliToken } = await provideOwnedServer();
@@ -25,6 +26,8 @@ const send = (path: string, fields: Record<string, string>, headers: Record<stri
     headers: { "X-Forwarded-For": someAddress(), ...headers },
     body: new URLSearchParams(fields),
   });
+
+type Described = Record<string, Record<string, { security?: Record<string, string[]>[] }>>;
 
 const registered = await (await register({ client_name: "Test agent", redirect_uris: uris })).json();
 const clientId: string = registered.client_id;
@@ -179,9 +182,24 @@ describe("an agent's token", () => {
   test("opens /mcp, and nothing else", async () => {
     const { access } = await connect();
     expect((await call(access)).status).toBe(200);
-    for (const path of ["/api/traces", "/api/traces/export", "/api/recall?error=x", "/api/usage", "/api/findings"])
-      await expectProblem(await get(server, path, access), 403, "access_denied");
-    await expectProblem(await post(server, "/api/ingest", { traces: [] }, bearer(access)), 403, "access_denied");
+    const { paths } = await (await get(server, "/api/openapi.json")).json();
+    const taken = Object.entries(paths as Described).flatMap(([path, item]) =>
+      Object.entries(item).flatMap(([method, { security }]) =>
+        path !== "/api/mcp" && security?.[0]?.token ? [{ method, path: path.replace(/\{\w+\}/g, userId) }] : [],
+      ),
+    );
+    expect(taken.length).toBeGreaterThan(20);
+    for (const { method, path } of taken) {
+      const response = await fetch(server.url + path, { method: method.toUpperCase(), headers: bearer(access) });
+      await expectProblem(response, 403, "access_denied");
+    }
+  });
+
+  test("reports no telemetry in its person's name", async () => {
+    const { access } = await connect();
+    expect((await post(server, "/api/cli/telemetry", report({}), bearer(access))).status).toBe(200);
+    const { rows } = await pool().query("select user_id from telemetry_report");
+    expect(rows).toEqual([{ user_id: null }]);
   });
 
   test("reads its own person's sessions alone, or those of one project", async () => {
