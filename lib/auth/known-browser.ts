@@ -23,12 +23,12 @@ const prove = (id: string, account: Account) =>
 type Account = { userId: string; password: string };
 
 async function findAccount(who: { email: string } | { id: string }): Promise<Account | undefined> {
-  const user = await prisma().user.findUnique({
-    where: who,
-    select: { id: true, accounts: { where: { providerId: "credential" }, select: { password: true } } },
+  // One query, whether there is an account or not.
+  const found = await prisma().account.findFirst({
+    where: { providerId: "credential", user: who },
+    select: { userId: true, password: true },
   });
-  const password = user?.accounts[0]?.password;
-  return user && password ? { userId: user.id, password } : undefined;
+  return found?.password ? { userId: found.userId, password: found.password } : undefined;
 }
 
 /**

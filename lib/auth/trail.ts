@@ -9,6 +9,7 @@ import { findVouchedUser } from "#lib/auth/two-factor";
 import { prisma } from "#lib/db/client";
 import { Prisma } from "#lib/generated/prisma/client";
 import { overLimit } from "#lib/http/rate-limit";
+import { log } from "#lib/log";
 
 type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
@@ -48,7 +49,18 @@ export async function noteEvent(context: Context): Promise<void> {
     if (action) await note(context, session.user.id, [{ action }]);
     if (action && endingTrust.includes(action)) await endTrust(prisma(), session.user.id);
   } else if (signIns.test(context.path)) {
-    await noteSignIn(context, failed);
+    if (failed && context.path === "/sign-in/email") await afterAnswer(() => noteSignIn(context, failed));
+    else await noteSignIn(context, failed);
+  }
+}
+
+/** Does after the answer what takes longer where there is an account; at once where a program calls better-auth by itself. */
+async function afterAnswer(work: () => Promise<void>): Promise<void> {
+  const { after } = await import("next/server");
+  try {
+    after(() => work().catch((error) => log.error({ err: error }, "a failed sign-in is not in the audit trail")));
+  } catch {
+    await work();
   }
 }
 
