@@ -73,23 +73,8 @@ const loopback = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/;
  */
 const ownScheme = /^(?!x-apple\.|microsoft\.)[a-z][a-z\d-]*(?:\.[a-z\d-]+)+:$/;
 /** Editors and agents whose schemes are no domain's. */
-const knownSchemes = new Set(
-  [
-    ...[
-      "vscode",
-      "vscode-insiders",
-      "vscodium",
-      "code-oss",
-      "cursor",
-      "windsurf",
-      "windsurf-next",
-      "zed",
-      "kiro",
-      "trae",
-    ],
-    ...["antigravity", "positron", "jetbrains", "claude", "goose", "warp"],
-  ].map((name) => `${name}:`),
-);
+const knownScheme =
+  /^(?:vscode(?:-insiders)?|vscodium|code-oss|cursor|windsurf(?:-next)?|zed|kiro|trae|antigravity|positron|jetbrains|claude|goose|warp):$/;
 
 /** Whether a person may be sent to a URI with a code: RFC 8252, sections 7.1 to 7.3. */
 export function isRedirectUri(uri: string): boolean {
@@ -98,7 +83,7 @@ export function isRedirectUri(uri: string): boolean {
   if (username || password) return false;
   if (protocol === "https:") return hostname !== "";
   if (protocol === "http:") return loopback.test(hostname);
-  const isOwn = ownScheme.test(protocol) || knownSchemes.has(protocol);
+  const isOwn = ownScheme.test(protocol) || knownScheme.test(protocol);
   return isOwn && uri.toLowerCase().startsWith(`${protocol}/`);
 }
 
