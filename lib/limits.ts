@@ -181,6 +181,7 @@ export const limits = {
     messageCharacters: 4000,
     excerptCharacters: 400,
     perPage: 20,
+    cursor: 4500,
     callsPerMinutePerUser: 300,
   },
   /** Heavy reads are those that take longer the more a user has stored (the glossary in docs/architecture.md lists them). */

@@ -5,7 +5,7 @@ import { redirect } from "next/navigation";
 import { cache } from "react";
 import { auth } from "#lib/auth/auth";
 import { readGrant } from "#lib/auth/oauth/grants";
-import { type CliToken, requireBearer } from "#lib/auth/tokens";
+import { type PresentedToken, requireBearer } from "#lib/auth/tokens";
 import { env } from "#lib/env";
 import { insufficientScope, SpoorError } from "#lib/errors";
 import type { NeededScope } from "#lib/http/operation";
@@ -22,7 +22,7 @@ export type SignedInUser = {
 
 /** Who calls an API route: always a user, with a machine's token or a browser's cookie. */
 export type Caller =
-  | { via: "bearer"; userId: string; token: Omit<CliToken, "userId">; grant?: { projectId: string | null } }
+  | { via: "bearer"; userId: string; token: Omit<PresentedToken, "userId">; grant?: { projectId: string | null } }
   | { via: "cookie"; userId: string };
 
 async function readUser(requestHeaders: Headers): Promise<SignedInUser | undefined> {
@@ -92,15 +92,21 @@ export async function requireToken(request: Request, address: string): Promise<C
   return { via: "bearer", userId, token };
 }
 
-/** A browser may do everything, a token what its scopes say. @throws SpoorError `access_denied` */
+/**
+ * A browser may do everything, a token what its scopes say; what needs none is a machine's, and no agent's.
+ *
+ * @throws SpoorError `access_denied`
+ */
 export function requireScope(caller: Caller, needed: NeededScope): void {
-  if (caller.via === "cookie" || needed === "none" || caller.token.scopes.includes(needed)) return;
-  throw insufficientScope(needed);
+  if (caller.via === "cookie") return;
+  const { scopes, isOfAgent } = caller.token;
+  if (needed !== "none" && !scopes.includes(needed)) throw insufficientScope(needed);
+  if (isOfAgent) throw new SpoorError("access_denied", "An agent's token opens /mcp alone.");
 }
 
 /** As `requireScope`; the token of an agent, which has no scopes, brings its grant along. */
 export async function requireScopeOrGrant(caller: Caller, needed: NeededScope): Promise<Caller> {
-  if (caller.via === "bearer" && caller.token.scopes.length === 0) {
+  if (caller.via === "bearer" && caller.token.isOfAgent) {
     const grant = await readGrant(caller.userId, caller.token.id);
     if (grant) return { ...caller, grant };
   }
@@ -108,15 +114,16 @@ export async function requireScopeOrGrant(caller: Caller, needed: NeededScope): 
   return caller;
 }
 
-/** The user and machine of a valid token, for routes where a token is optional; an invalid one counts as none. */
+/** The user and machine of a valid token, for routes where a token is optional; an invalid one, or an agent's, counts as none. */
 export async function optionalToken(
   request: Request,
   address: string,
 ): Promise<{ userId: string; machine: string } | undefined> {
   if (!request.headers.has("authorization")) return undefined;
   try {
-    const { userId, token } = await requireToken(request, address);
-    return { userId, machine: token.machine };
+    const caller = await requireToken(request, address);
+    requireScope(caller, "none");
+    return { userId: caller.userId, machine: caller.token.machine };
   } catch (error) {
     if (error instanceof SpoorError) return undefined;
     throw error;

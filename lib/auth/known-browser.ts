@@ -22,13 +22,13 @@ const prove = (id: string, account: Account) =>
 
 type Account = { userId: string; password: string };
 
-async function findAccount(who: { email: string } | { id: string }): Promise<Account | undefined> {
-  const user = await prisma().user.findUnique({
-    where: who,
-    select: { id: true, accounts: { where: { providerId: "credential" }, select: { password: true } } },
+async function findAccount(who: { userId: string } | { user: { email: string } }): Promise<Account | undefined> {
+  // One query, whether there is an account or not.
+  const found = await prisma().account.findFirst({
+    where: { ...who, providerId: "credential" },
+    select: { userId: true, password: true },
   });
-  const password = user?.accounts[0]?.password;
-  return user && password ? { userId: user.id, password } : undefined;
+  return found?.password ? { userId: found.userId, password: found.password } : undefined;
 }
 
 /**
@@ -40,7 +40,7 @@ async function findAccount(who: { email: string } | { id: string }): Promise<Acc
 export async function findKnownBrowser(cookie: string | null, email: string): Promise<string | undefined> {
   const browser = read(cookie);
   if (!browser || browser.proofs.length === 0) return undefined;
-  const account = await findAccount({ email });
+  const account = await findAccount({ user: { email } });
   if (!account) return undefined;
   const expected = prove(browser.id, account);
   const known = browser.proofs.some((proof) => timingSafeEqual(Buffer.from(proof, "base64url"), expected));
@@ -54,7 +54,7 @@ export async function findKnownBrowser(cookie: string | null, email: string): Pr
  * @returns undefined for an account without a password, which nobody can lock out by guessing.
  */
 export async function extendKnownBrowser(cookie: string | null, userId: string): Promise<string | undefined> {
-  const account = await findAccount({ id: userId });
+  const account = await findAccount({ userId });
   if (!account) return undefined;
   const { id, proofs } = read(cookie) ?? { id: randomBytes(16).toString("base64url"), proofs: [] };
   const proof = prove(id, account).toString("base64url");

@@ -92,7 +92,7 @@ export const grantOf = (machine: string, scopes: Scope[]) => `${machine} (${scop
  * @param address the client's address, stored as the token's last use (at most once a minute).
  * @throws SpoorError `missing_token` without a bearer, `invalid_token` for an unknown, expired or revoked one alike.
  */
-export async function requireBearer(authorization: string | null, address: string): Promise<CliToken> {
+export async function requireBearer(authorization: string | null, address: string): Promise<PresentedToken> {
   const [, text] = /^bearer +(.*)$/i.exec(authorization ?? "") ?? [];
   if (text === undefined) throw new SpoorError("missing_token");
   if (!isTokenText(text)) throw invalidToken();
@@ -103,7 +103,9 @@ export async function requireBearer(authorization: string | null, address: strin
   return token;
 }
 
-type FoundToken = CliToken & Pick<CliTokenRow, "hash" | "lastUsedAt">;
+/** A token that a request brought; one that was created without scopes is an agent's (lib/auth/oauth/grants.ts). */
+export type PresentedToken = CliToken & { isOfAgent: boolean };
+type FoundToken = PresentedToken & Pick<CliTokenRow, "hash" | "lastUsedAt">;
 
 /** The valid token of a hash. Those of concurrent requests are looked up in one query. */
 const findToken = coalesce<Buffer<ArrayBuffer>, FoundToken | undefined>(
@@ -115,7 +117,7 @@ const findToken = coalesce<Buffer<ArrayBuffer>, FoundToken | undefined>(
     const found = new Map(rows.map((row) => [Buffer.from(row.hash).toString("hex"), row]));
     for (const { item, resolve } of group) {
       const row = found.get(item.toString("hex"));
-      resolve(row && { ...row, scopes: scopesIn(row.scopes) });
+      resolve(row && { ...row, scopes: scopesIn(row.scopes), isOfAgent: row.scopes.length === 0 });
     }
   },
   { maxGroup: 100, maxInFlight: 2 },

@@ -2,12 +2,14 @@ import "server-only";
 import type { createAuthMiddleware } from "better-auth/api";
 import { isAPIError } from "better-auth/api";
 import { type AuditAction, logSecurity, originOf, recordEvent } from "#lib/auth/audit";
+import { isGuess } from "#lib/auth/guesses";
 import { nameOfProvider } from "#lib/auth/providers";
 import { endTrust, findPendingUser } from "#lib/auth/second-factor";
 import { findVouchedUser } from "#lib/auth/two-factor";
 import { prisma } from "#lib/db/client";
 import { Prisma } from "#lib/generated/prisma/client";
 import { overLimit } from "#lib/http/rate-limit";
+import { log } from "#lib/log";
 
 type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
@@ -39,12 +41,26 @@ export async function noteEvent(context: Context): Promise<void> {
   const { returned, session } = context.context;
   // A redirect, to a provider or back from it, is thrown as an APIError too.
   const failed = isAPIError(returned) && returned.statusCode >= 400;
-  if (session) {
+  // A server action records it itself.
+  if (session && failed && context.request && isGuess(context.path)) {
+    await noteFailure(context, session.user.id, "reauthentication_failed");
+  } else if (session) {
     const action = failed ? undefined : changeOf(context.path, session.user);
     if (action) await note(context, session.user.id, [{ action }]);
     if (action && endingTrust.includes(action)) await endTrust(prisma(), session.user.id);
   } else if (signIns.test(context.path)) {
-    await noteSignIn(context, failed);
+    if (failed && context.path === "/sign-in/email") await afterAnswer(() => noteSignIn(context, failed));
+    else await noteSignIn(context, failed);
+  }
+}
+
+/** Does after the answer what takes longer where there is an account; at once where a program calls better-auth by itself. */
+async function afterAnswer(work: () => Promise<void>): Promise<void> {
+  const { after } = await import("next/server");
+  try {
+    after(() => work().catch((error) => log.error({ err: error }, "a failed sign-in is not in the audit trail")));
+  } catch {
+    await work();
   }
 }
 
@@ -93,11 +109,18 @@ async function noteSignIn(context: Context, failed: boolean): Promise<void> {
   const userId = (await findUserByEmail(context.body?.email)) ?? (await findPendingUser(context));
   const from = originOf(context.headers ?? new Headers());
   if (!userId) return failed ? logSecurity("unknown_account", from) : undefined;
-  if (failed) {
-    const isFull = (await overLimit("sign-in-failed", userId, noted)) !== undefined;
-    if (isFull) logSecurity("sign_in_failed", from, { userId });
-    else await note(context, userId, [{ action: "sign_in_failed" }]);
-  } else if (context.path === "/sign-in/email") await note(context, userId, [{ action: "password_accepted" }]);
+  if (failed) await noteFailure(context, userId, "sign_in_failed");
+  else if (context.path === "/sign-in/email") await note(context, userId, [{ action: "password_accepted" }]);
+}
+
+async function noteFailure(
+  context: Context,
+  userId: string,
+  action: "sign_in_failed" | "reauthentication_failed",
+): Promise<void> {
+  const isFull = (await overLimit("sign-in-failed", userId, noted)) !== undefined;
+  if (isFull) logSecurity(action, originOf(context.headers ?? new Headers()), { userId });
+  else await note(context, userId, [{ action }]);
 }
 
 /** What a complete sign-in is recorded as: the way, where it is not the password or an app's code, and a new trust. */

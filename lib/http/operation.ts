@@ -39,7 +39,7 @@ export type Answer = {
  */
 export type ErrorExample = { when: string; detail?: string; errors?: FieldError[] };
 
-/** The scope that a token needs for a call; `none` where every valid token opens it. */
+/** The scope that a token needs for a call; `none` where every valid token of a machine opens it. */
 export type NeededScope = Scope | "none";
 
 /**

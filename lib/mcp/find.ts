@@ -3,7 +3,7 @@ import "server-only";
 import { readExcerpts } from "#lib/search/excerpts";
 import { parseQuery } from "#lib/search/query";
 import { listTraces, type Trace } from "#lib/traces/queries";
-import type { TraceFilter } from "#lib/traces/schema";
+import type { Selection } from "#lib/traces/sql/conditions";
 
 /** A session that a search found, and the positions of the messages that match best. */
 export type Found = { trace: Trace; positions: number[] };
@@ -18,12 +18,13 @@ type Page = { cursor?: string | undefined; limit: number };
  */
 export async function findSessions(
   userId: string,
-  filter: TraceFilter & { q: string },
+  filter: Selection & { q: string },
   page: Page,
 ): Promise<{ found: Found[]; nextCursor: string | null; isPartial: boolean; corrected?: string }> {
   const { traces, nextCursor, partial, corrected } = await listTraces(userId, filter, { ...page, order: "best" });
   const unread = traces.filter(({ matches }) => matches === undefined).map(({ id }) => id);
-  const excerpts = unread.length > 0 ? await readExcerpts(userId, unread, parseQuery(filter.q)) : undefined;
+  const excerpts =
+    unread.length > 0 ? await readExcerpts(userId, unread, parseQuery(filter.q), filter.onlyProjectId) : undefined;
   const found = traces.map(({ matches, ...trace }) => ({
     trace,
     positions: (matches ?? excerpts?.get(trace.id)?.excerpts ?? []).map(({ position }) => position),

@@ -5,16 +5,16 @@ import type { Reader } from "#lib/mcp/tools/tool";
 import { readTraceRows } from "#lib/traces/queries";
 
 /** What narrows a list to what a reader may read, whatever project was asked for. */
-export const within = ({ projectId }: Reader) => (projectId === null ? {} : { project: undefined, projectId });
+export const within = ({ projectId }: Reader): { project?: undefined; onlyProjectId?: string } =>
+  projectId === null ? {} : { project: undefined, onlyProjectId: projectId };
 
-/** Those of some sessions that a reader may read. */
-export async function readableOf(reader: Reader, ids: string[]): Promise<ReadonlySet<string>> {
-  if (reader.projectId === null || ids.length === 0) return new Set(ids);
-  const rows = await readTraceRows(reader.userId, { ...within(reader), ids }, { limit: ids.length });
-  return new Set(rows.map(({ id }) => id));
+/** Whether a session is one that a reader may read; for a reader of all, whether it exists is not looked at. */
+export async function isReadable(reader: Reader, id: string): Promise<boolean> {
+  if (reader.projectId === null) return true;
+  return (await readTraceRows(reader.userId, { ...within(reader), ids: [id] }, { limit: 1 })).length > 0;
 }
 
 /** @throws SpoorError `not_found` for a session of another project, as for a missing one */
 export async function requireReadable(reader: Reader, id: string): Promise<void> {
-  if (!(await readableOf(reader, [id])).has(id)) throw notFound();
+  if (!(await isReadable(reader, id))) throw notFound();
 }

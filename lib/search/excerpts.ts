@@ -38,10 +38,15 @@ const maxFindingMs = 500;
  * Excerpts of a user's traces around what a query finds. Those messages match that have most of what any message of their trace
  * has of the query. After two seconds there are none.
  */
-export async function readExcerpts(userId: string, traceIds: string[], query: Query): Promise<Map<string, Excerpts>> {
+export async function readExcerpts(
+  userId: string,
+  traceIds: string[],
+  query: Query,
+  onlyProjectId?: string,
+): Promise<Map<string, Excerpts>> {
   if (query.units.length === 0 || query.scope === "title" || traceIds.length === 0) return new Map();
   const find = async (tx: PoolClient) =>
-    readMatches(tx, userId, traceIds, { query, matched: await matchBlocks(tx, userId, query) });
+    readMatches(tx, userId, traceIds, { query, matched: await matchBlocks(tx, userId, query, onlyProjectId) });
   const read = heavyRead(userId, find, { seconds: 2 });
   const texts = await read.catch((error) => {
     if (!isOverload(error)) throw error;

@@ -4,7 +4,7 @@ import { prisma } from "#lib/db/client";
 import { countSlots, hasBit, maxSlots, orInto, setBit, slotsWith } from "#lib/search/bits";
 import { type Bucket, bucketOf, slotsOf } from "#lib/search/block";
 import { type Expanded, expand } from "#lib/search/expand";
-import { keepSlots, keyOfBlock, knownSlots } from "#lib/search/known-slots";
+import { keepSlots, knownSlots } from "#lib/search/known-slots";
 import { maxDocuments } from "#lib/search/posting";
 import type { Group, Query } from "#lib/search/query";
 import { type BlockHead, type HitBits, readBlockHeads, readBuckets, readParts } from "#lib/search/sql/read";
@@ -24,26 +24,38 @@ export type Match = { id: string; ofUnits: (Buffer | undefined)[]; slots: Buffer
  * however common a term is.
  *
  * @param tx of `snapshot`: blocks are merged at any time.
+ * @param onlyProjectId leaves out all that is known by documents of other projects: how rare a word is, and the longer words
+ *   that begin with one, which are known without the documents that have them.
  */
-export async function findDocuments(tx: PoolClient, userId: string, query: Query): Promise<Hits> {
-  return hitsIn(await matchBlocks(tx, userId, query));
+export async function findDocuments(
+  tx: PoolClient,
+  userId: string,
+  query: Query,
+  onlyProjectId?: string,
+): Promise<Hits> {
+  return hitsIn(await matchBlocks(tx, userId, query, onlyProjectId));
 }
 
 /** As `findDocuments`, with what each block has of each unit. `read` gives the slots of further terms, for an order. */
-export async function matchBlocks(tx: PoolClient, userId: string, query: Query): Promise<Matched> {
-  const heads = await readBlockHeads(tx, userId);
+export async function matchBlocks(
+  tx: PoolClient,
+  userId: string,
+  query: Query,
+  onlyProjectId?: string,
+): Promise<Matched> {
+  const heads = await readBlockHeads(tx, userId, onlyProjectId);
   const units = query.groups.flatMap((group) => group.units);
   const read = await readTerms(tx, userId, heads, () => units.flatMap(({ alternatives }) => alternatives.flat()));
-  const expanded = await expand(tx, userId, heads, rareOf(units, read));
+  const expanded = await expand(tx, userId, heads, onlyProjectId ? new Map() : rareOf(units, read));
   await readLonger(tx, userId, heads, expanded, read);
-  const blocks = heads.map(({ id }, place) => {
+  const blocks = heads.map(({ id, only }, place) => {
     const ofUnits = units.map((unit, at) =>
       slotsOfUnit(unit, expanded.get(at)?.terms[place] ?? [], read[place] as Terms),
     );
-    return { id, ofUnits, slots: evaluate(query.groups, ofUnits) };
+    return { id, ofUnits, slots: evaluate(query.groups, ofUnits, only) };
   });
   if (units.length > 1 || query.groups.some(({ excluded }) => excluded))
-    await joinParts(tx, userId, query.groups, blocks);
+    await joinParts(tx, userId, query.groups, blocks, onlyProjectId);
   return { heads, groups: query.groups, units, blocks, expanded };
 }
 
@@ -72,11 +84,11 @@ export async function readTerms(
   const ofTerms = new Map<number, ReturnType<typeof knownSlots>>();
   const missing: (Pick<BlockHead, "id" | "bits" | "version"> & Missing)[] = [];
   for (const [place, head] of heads.entries()) {
-    const [{ id, bits, version }, key] = [head, keyOfBlock(head)];
+    const { id, bits, version, key } = head;
     for (const term of new Set(termsOf(place))) {
       if (!ofTerms.has(term)) ofTerms.set(term, knownSlots(userId, term));
       const known = ofTerms.get(term)?.get(key);
-      if (known) read[place]?.set(term, known);
+      if (known) read[place]?.set(term, ownSlots(known, head));
       else missing.push({ id, bits, version, key, place, term, bucket: bucketOf(term, bits) });
     }
   }
@@ -85,13 +97,16 @@ export async function readTerms(
   const found = new Map<number, Map<string, Uint16Array>>();
   for (const [at, { key, place, term, bits, version }] of missing.entries()) {
     const slots = slotsOf(term, buckets[at] as Bucket, bits, version);
-    read[place]?.set(term, slots);
+    read[place]?.set(term, ownSlots(slots, heads[place] as BlockHead));
     const ofBlocks = found.get(term) ?? new Map<string, Uint16Array>();
     found.set(term, ofBlocks.set(key, slots));
   }
   keepSlots(userId, heads, found);
   return read;
 }
+
+const ownSlots = (slots: Uint16Array, { only }: BlockHead): Uint16Array =>
+  only ? slots.filter((slot) => hasBit(only, slot)) : slots;
 
 /** A word that so many documents have as it is written is meant as it is written. */
 const common = 1000;
@@ -141,8 +156,8 @@ function intersect(lists: Uint16Array[]): Buffer | undefined {
 }
 
 /** The slots that all groups leave; a unit that none has is undefined. */
-function evaluate(groups: Group[], ofUnits: (Buffer | undefined)[]): Buffer {
-  const left = Buffer.alloc(maxSlots, 0xff);
+function evaluate(groups: Group[], ofUnits: (Buffer | undefined)[], only: Buffer | undefined): Buffer {
+  const left = only ? Buffer.from(only) : Buffer.alloc(maxSlots, 0xff);
   let at = 0;
   for (const { units, excluded, optional } of groups) {
     const own = ofUnits.slice(at, at + units.length).filter((slots) => slots !== undefined);
@@ -156,11 +171,17 @@ function evaluate(groups: Group[], ofUnits: (Buffer | undefined)[]): Buffer {
 }
 
 /** A trace with several documents has what all of them have: which then are hits, where any of its words stands. */
-async function joinParts(tx: PoolClient, userId: string, groups: Group[], blocks: Match[]): Promise<void> {
+async function joinParts(
+  tx: PoolClient,
+  userId: string,
+  groups: Group[],
+  blocks: Match[],
+  onlyProjectId: string | undefined,
+): Promise<void> {
   const byId = new Map(blocks.map((block) => [block.id, block]));
   const isPositive = groups.flatMap(({ units, excluded, optional }) => units.map(() => !excluded && !optional));
   const isAnyEnough = !isPositive.includes(true);
-  const rows = await readParts(tx, userId);
+  const rows = await readParts(tx, userId, onlyProjectId);
   for (const parts of Map.groupBy(rows, ({ traceId }) => traceId).values()) {
     const having = parts.map(({ blockId, slot }) =>
       (byId.get(blockId)?.ofUnits ?? []).map((slots) => slots !== undefined && hasBit(slots, slot)),

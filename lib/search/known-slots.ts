@@ -8,13 +8,6 @@ import type { BlockHead } from "#lib/search/sql/read";
 /** The slots of a term in each block, by the block's key. */
 type OfBlocks = Map<string, Uint16Array>;
 
-/**
- * A block is written without waiting for the disk: after a crash of PostgreSQL its id may be given to another one, which has other
- * sums, or another version.
- */
-export const keyOfBlock = ({ id, documents, postings, version }: BlockHead): string =>
-  `${id} ${documents} ${postings} ${version}`;
-
 /** A word that all of 50,000 sessions have takes 100 kB. */
 const maxBytes = 16 * 1024 * 1024;
 /** About what an entry, and each block in it, takes beside the slots. */
@@ -44,7 +37,7 @@ export const knownSlots = (userId: string, term: number): OfBlocks | undefined =
 
 /** Keeps what was read of terms; of blocks that are no more nothing is kept. */
 export function keepSlots(userId: string, heads: BlockHead[], read: Map<number, OfBlocks>): void {
-  const keys = heads.map(keyOfBlock);
+  const keys = heads.map(({ key }) => key);
   for (const [term, ofBlocks] of read) {
     const known = knownSlots(userId, term);
     const all: OfBlocks = new Map(ofBlocks);

@@ -9,6 +9,7 @@ import { maxShown, type Outline } from "#lib/reader/outline";
 import { fileNamed } from "#lib/search/file-term";
 import type { FileAction, Touched } from "#lib/traces/files-schema";
 import { decodeCursor, encodeCursor } from "#lib/traces/queries";
+import type { Selection } from "#lib/traces/sql/conditions";
 import { type FileRow, readTouching, readTraceFiles } from "#lib/traces/sql/files";
 
 type Page = { action: FileAction; cursor?: string | undefined; limit: number };
@@ -75,17 +76,18 @@ export async function listTouching(
     path,
     from,
     to,
+    onlyProjectId,
     action,
     cursor,
     limit,
-  }: Page & { path: string; from?: string | undefined; to?: string | undefined },
+  }: Page & Pick<Selection, "from" | "to" | "onlyProjectId"> & { path: string },
 ): Promise<{ files: Touched[]; nextCursor: string | null }> {
   const place = cursor === undefined ? undefined : decodeCursor(touchCursor, cursor);
   const after = place && { activityAt: place[0], id: place[1], path: place[2] };
   const file = fileNamed(path);
   if (!file) return { files: [], nextCursor: null };
   const page = { action, after, limit: limit + 1 };
-  const rows = await heavyRead(userId, (tx) => readTouching(tx, userId, file, { from, to }, page));
+  const rows = await heavyRead(userId, (tx) => readTouching(tx, userId, file, { from, to, onlyProjectId }, page));
   const files = rows.slice(0, limit).map(({ traceId, source, title, project, activityAt, ...row }) => ({
     ...{ traceId, source, title, project, updatedAt: activityAt.toISOString() },
     ...toFile(row),

@@ -55,8 +55,10 @@ export async function rankTraces(
 ): Promise<Ranking> {
   return heavyRead(userId, async (tx) => {
     const search = searchFor(userId, q, given);
-    const matched = await matchBlocks(tx, userId, search.query);
-    if (hitsIn(matched).count > 0) return rankIn(tx, search, matched, options);
+    const { onlyProjectId } = given;
+    const matched = await matchBlocks(tx, userId, search.query, onlyProjectId);
+    // Words by which slips are corrected are of all projects.
+    if (hitsIn(matched).count > 0 || onlyProjectId) return rankIn(tx, search, matched, options);
     const corrected = await correctIn(tx, userId, q, matched);
     if (corrected === undefined) return rankIn(tx, search, matched, options);
     const meant = searchFor(userId, corrected, given);
@@ -119,8 +121,8 @@ async function readBestTraces(
   return [...first, ...rest].sort((a, b) => b.score - a.score).slice(0, max.traces);
 }
 
-/** Whether a selection may leave out hits. */
-const isFiltered = ({ files = [], rows = [], ...rest }: PlainSelection) =>
+/** Whether a selection may leave out hits; those of another project than the only one are none. */
+const isFiltered = ({ files = [], rows = [], onlyProjectId: _, ...rest }: PlainSelection) =>
   files.length + rows.length > 0 || Object.values(rest).some((value) => value !== undefined && value !== false);
 
 /** Of how many traces the texts are read to verify a phrase at most, and of how many at once. */

@@ -30,7 +30,7 @@ export async function searchTraces(userId: string, { q = "", ...given }: Selecti
   const selection = { ...given, files, rows };
   const search = async (tx: PoolClient) => {
     if (query.groups.length === 0) return findByFiles(tx, { userId, selection, after: page.after }, page.limit);
-    const hits = await findDocuments(tx, userId, query);
+    const hits = await findDocuments(tx, userId, query, given.onlyProjectId);
     return hits.count === 0 ? [] : findPage(tx, { userId, selection, text: q, query, hits }, page);
   };
   return heavyRead(userId, search, { patience: page.patience });

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { pool } from "#lib/db/client";
+import { waitingForLocks } from "../support/meanwhile.ts";
 import { get, ingest, logIn, owner, post, provideOwnedServer } from "../support/server.ts";
 import {
   asResponse,
@@ -254,4 +255,22 @@ describe("a session cookie", () => {
     expect([response.status, await response.text()]).toEqual([204, ""]);
     expect((await get(server, path, token)).status).toBe(404);
   });
+});
+
+test("a wrong password is answered before it is in the trail: the time does not tell for which addresses there is one", async () => {
+  const failed = async () =>
+    (await pool().query("select from audit_event where action = 'sign_in_failed' and user_id = $1", [userId])).rowCount;
+  const before = (await failed()) ?? 0;
+  const holder = await pool().connect();
+  try {
+    await holder.query("begin; lock table audit_event in share row exclusive mode");
+    const body = { email: owner.email, password: "wrong password" };
+    const response = await post(server, "/api/auth/sign-in/email", body, { Origin: server.url });
+    expect(response.status).toBe(401);
+    await vi.waitFor(async () => expect(await waitingForLocks()).toBe(1), 5000);
+  } finally {
+    await holder.query("rollback");
+    holder.release();
+  }
+  await vi.waitFor(async () => expect(await failed()).toBe(before + 1), 5000);
 });

@@ -7,11 +7,15 @@ import { logOutMachines } from "#lib/auth/tokens";
 import { pool } from "#lib/db/client";
 import { renameProject } from "#lib/projects/change";
 import { get, ingest, makeUser, post, provideOwnedServer, someAddress } from "../support/server.ts";
+import { report } from "../support/telemetry.ts";
 import { bearer, expectApiHeaders, expectProblem } from "./client.ts";
 
 const { server, userId, token: cliToken } = await provideOwnedServer();
 const redirectUri = "http://127.0.0.1/callback";
-const uris = [redirectUri, "cursor://anysphere.cursor/oauth", "https://agent.example/callback"];
+const uris = [
+  ...[redirectUri, "https://agent.example/callback", "cursor://anysphere.cursor-mcp/oauth/callback"],
+  ...["vscode-insiders://vscode.mcp/callback", "zed://oauth", "com.example.agent:/callback"],
+];
 
 const register = (metadata: object) =>
   post(server, "/api/oauth/register", metadata, { "X-Forwarded-For": someAddress() });
@@ -22,6 +26,8 @@ const send = (path: string, fields: Record<string, string>, headers: Record<stri
     headers: { "X-Forwarded-For": someAddress(), ...headers },
     body: new URLSearchParams(fields),
   });
+
+type Described = Record<string, Record<string, { security?: Record<string, string[]>[] }>>;
 
 const registered = await (await register({ client_name: "Test agent", redirect_uris: uris })).json();
 const clientId: string = registered.client_id;
@@ -114,18 +120,9 @@ describe("registration", () => {
       await expectOauthError(await send("token", { ...(await approve()), client_id: id }), 401, "invalid_client");
   });
 
-  test.each([
-    "http://evil.example/callback",
-    "http://localhost.evil.example/",
-    "javascript:alert(1)",
-    "data:text/html,x",
-    "https://user:secret@agent.example/",
-    "https://agent.example/#fragment",
-    "not an address",
-    "cursor:opaque",
-    "https://agent.example/\u0000",
-  ])("refuses the redirect URI %s", async (uri) => {
-    await expectOauthError(await register({ redirect_uris: [uri] }), 400, "invalid_redirect_uri");
+  test("refuses what is no redirect URI (all of them: tests/unit/redirect-uri.test.ts)", async () => {
+    for (const uri of ["http://evil.example/callback", "search-ms://query", "https://agent.example/\u0000"])
+      await expectOauthError(await register({ redirect_uris: [uri] }), 400, "invalid_redirect_uri");
   });
 
   test("is bounded: names, addresses, bytes, and calls of a network", async () => {
@@ -185,9 +182,24 @@ describe("an agent's token", () => {
   test("opens /mcp, and nothing else", async () => {
     const { access } = await connect();
     expect((await call(access)).status).toBe(200);
-    for (const path of ["/api/traces", "/api/traces/export", "/api/recall?error=x", "/api/usage", "/api/findings"])
-      await expectProblem(await get(server, path, access), 403, "access_denied");
-    await expectProblem(await post(server, "/api/ingest", { traces: [] }, bearer(access)), 403, "access_denied");
+    const { paths } = await (await get(server, "/api/openapi.json")).json();
+    const taken = Object.entries(paths as Described).flatMap(([path, item]) =>
+      Object.entries(item).flatMap(([method, { security }]) =>
+        path !== "/api/mcp" && security?.[0]?.token ? [{ method, path: path.replace(/\{\w+\}/g, userId) }] : [],
+      ),
+    );
+    expect(taken.length).toBeGreaterThan(20);
+    for (const { method, path } of taken) {
+      const response = await fetch(server.url + path, { method: method.toUpperCase(), headers: bearer(access) });
+      await expectProblem(response, 403, "access_denied");
+    }
+  });
+
+  test("reports no telemetry in its person's name", async () => {
+    const { access } = await connect();
+    expect((await post(server, "/api/cli/telemetry", report({}), bearer(access))).status).toBe(200);
+    const { rows } = await pool().query("select user_id from telemetry_report");
+    expect(rows).toEqual([{ user_id: null }]);
   });
 
   test("reads its own person's sessions alone, or those of one project", async () => {

@@ -113,11 +113,29 @@ test("a browser that was left open guesses the password ten times, on whichever 
   await pool().query("delete from rate_limit");
 });
 
+test("a form that turns the second factor on checks no password once it is on", async ({ annotate }) => {
+  const [path, button] = ["/settings/two-factor", "Turn on"];
+  const { browser } = await verify("backup-code", { code: codes[6] });
+  const isOn = (on: boolean) => pool().query(`update "user" set two_factor_enabled = $2 where id = $1`, [userId, on]);
+  await isOn(false);
+  const form = await browser.open(path, button);
+  await isOn(true);
+  const stored = await pool().query("select password from account where user_id = $1", [userId]);
+  // Whoever checks a password fails at this.
+  await pool().query("update account set password = 'no hash' where user_id = $1", [userId]);
+  const answers = [];
+  for (let n = 0; n < 12; n += 1) answers.push(await browser.sendForm(path, form, { account_password: `guess ${n}` }));
+  await pool().query("update account set password = $2 where user_id = $1", [userId, stored.rows[0]?.password]);
+  expect(new Set(answers.map(({ location }) => location))).toEqual(new Set([path]));
+  await annotate(`${answers.length} of ${answers.length} were led to where the code is asked for, none was checked`);
+});
+
 test("what opens the account or takes data from it is in the trail", async ({ annotate }) => {
   const { browser } = await verify("backup-code", { code: codes[3] });
   const change = (button: string, account_password: string) =>
     browser.submit("/settings/two-factor", button, { account_password, account_code: codes[4] ?? "" });
   await browser.submit("/settings/two-factor", "Turn off", { account_password: owner.password });
+  expect((await browser.post("/api/auth/two-factor/verify-totp", { code: "000000" })).status).toBe(401);
   await change("Create new recovery codes", "not the password");
   await change("Create new recovery codes", owner.password);
   await browser.submit("/settings/sign-ins", "Sign out all others", {});
@@ -126,15 +144,16 @@ test("what opens the account or takes data from it is in the trail", async ({ an
     headers: { Authorization: `Bearer ${token}` },
   });
   expect(exported.status).toBe(200);
-  const actions = (await listEvents(userId, { limit: 5 })).map(({ action }) => action);
+  const actions = (await listEvents(userId, { limit: 6 })).map(({ action }) => action);
   expect(actions).toEqual([
     "traces_exported",
     "traces_exported",
     "other_sessions_revoked",
     "recovery_codes_created",
     "reauthentication_failed",
+    "reauthentication_failed",
   ]);
   await browser.post("/api/auth/sign-out", {});
   expect((await listEvents(userId, { limit: 1 }))[0]?.action).toBe("signed_out");
-  await annotate("6 of 6 events");
+  await annotate("7 of 7 events");
 });

@@ -29,23 +29,35 @@ export function plainBrowser(server: Server) {
   const post = (path: string, body: unknown) =>
     send(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 
-  /** Opens a page and sends the form whose button has this name. */
-  async function submit(path: string, button: string, fields: Record<string, string>): Promise<Answer> {
+  /** Opens a page. @returns what the form sends whose button has this name */
+  async function open(path: string, button: string): Promise<FormData> {
     const { text } = await send(path);
     const form = [...text.matchAll(/<form\b.*?<\/form>/gs)]
       .map(([html]) => html)
       .find((html) => buttonOf(html, button));
     if (!form) throw new Error(`${path} has no form with the button ${button}`);
     const data = new FormData();
-    for (const [name, value] of Object.entries({ ...fieldsOf(form), ...fields })) data.set(name, value);
+    for (const [name, value] of Object.entries(fieldsOf(form))) data.set(name, value);
     const pressed = buttonOf(form, button) ?? "";
     if (attribute(pressed, "name")) data.append(attribute(pressed, "name"), attribute(pressed, "value"));
-    return send(path, { method: "POST", body: data });
+    return data;
   }
+
+  /** Sends a form to its page. */
+  function sendForm(path: string, form: FormData, fields: Record<string, string>): Promise<Answer> {
+    const body = new FormData();
+    for (const [name, value] of form) body.append(name, value);
+    for (const [name, value] of Object.entries(fields)) body.set(name, value);
+    return send(path, { method: "POST", body });
+  }
+
+  /** Opens a page and sends the form whose button has this name. */
+  const submit = async (path: string, button: string, fields: Record<string, string>): Promise<Answer> =>
+    sendForm(path, await open(path, button), fields);
 
   const forget = (...names: string[]) => names.every((name) => cookies.delete(name));
 
-  return { send, post, submit, forget, has: (name: string) => cookies.has(name) };
+  return { send, post, open, sendForm, submit, forget, has: (name: string) => cookies.has(name) };
 }
 
 /** The opening tag of a form's button, by its text. */

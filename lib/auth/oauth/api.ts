@@ -117,7 +117,7 @@ export const registerAgent = {
   about: {
     group: "Agents",
     summary: "Register an agent",
-    text: `Dynamic client registration (RFC 7591), of public clients. Nothing is stored: the client's id is what it registered. A redirect URI is https, http on the agent's own machine, or an application's own scheme. A body has at most ${bodyBytes / 1024} KiB.`,
+    text: `Dynamic client registration (RFC 7591), of public clients. Nothing is stored: the client's id is what it registered. A redirect URI is https, http on the agent's own machine, or of an application's own scheme: a domain in reverse (RFC 8252, section 7.1), or that of a known editor. A body has at most ${bodyBytes / 1024} KiB.`,
     foreign: true,
     sent: z.looseObject({ client_name: text.optional(), redirect_uris: list }),
     answers: {
@@ -136,7 +136,8 @@ export const registerAgent = {
       },
       400: wrong("What was sent is not valid.", {
         error: "invalid_redirect_uri",
-        error_description: "A redirect URI is https, http on this machine, or an application's own.",
+        error_description:
+          "A redirect URI is https, http on this machine, or of an application's own scheme, such as com.example.app:/callback.",
       }),
       429: tooMany,
     },

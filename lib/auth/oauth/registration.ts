@@ -39,7 +39,7 @@ export function registerClient(sent: unknown): Client {
   if (wrong !== undefined)
     throw new OauthError(
       "invalid_redirect_uri",
-      "A redirect URI is https, http on this machine, or an application's own.",
+      "A redirect URI is https, http on this machine, or of an application's own scheme, such as com.example.app:/callback.",
     );
   const name = nameOf(client_name);
   const id = seal({ name, uris: redirect_uris, at: Math.floor(Date.now() / 1000) });
@@ -67,9 +67,14 @@ function nameOf(text: string): string {
 }
 
 const loopback = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost)$/;
-/** Schemes that a browser or an operating system gives a meaning of their own. */
-const reserved =
-  /^(?:https?|wss?|ftp|file|data|javascript|vbscript|blob|about|view-source|chrome|edge|mailto|tel|sms|intent|ms-.*):$/;
+/**
+ * An application's own scheme is a domain's name in reverse: one without a dot may mean something to a system, as `search-ms` and
+ * `smb` do. Two systems have some of that form.
+ */
+const ownScheme = /^(?!x-apple\.|microsoft\.)[a-z][a-z\d-]*(?:\.[a-z\d-]+)+:$/;
+/** Editors and agents whose schemes are no domain's. */
+const knownScheme =
+  /^(?:vscode(?:-insiders)?|vscodium|code-oss|cursor|windsurf(?:-next)?|zed|kiro|trae|antigravity|positron|jetbrains|claude|goose|warp):$/;
 
 /** Whether a person may be sent to a URI with a code: RFC 8252, sections 7.1 to 7.3. */
 export function isRedirectUri(uri: string): boolean {
@@ -78,7 +83,8 @@ export function isRedirectUri(uri: string): boolean {
   if (username || password) return false;
   if (protocol === "https:") return hostname !== "";
   if (protocol === "http:") return loopback.test(hostname);
-  return !reserved.test(protocol) && uri.toLowerCase().startsWith(`${protocol}//`);
+  const isOwn = ownScheme.test(protocol) || knownScheme.test(protocol);
+  return isOwn && uri.toLowerCase().startsWith(`${protocol}/`);
 }
 
 /** Whether a client registered a URI: exactly it, or on its own machine with any port (RFC 8252, section 7.3). */

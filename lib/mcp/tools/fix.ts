@@ -14,7 +14,7 @@ import { piecesOf } from "#lib/reader/kind";
 import { kindOfCall } from "#lib/reader/tools/tools";
 import { readMessages, readMessagesAt } from "#lib/traces/messages";
 import type { Message, Trace } from "#lib/traces/queries";
-import type { TraceFilter } from "#lib/traces/schema";
+import type { Selection } from "#lib/traces/sql/conditions";
 
 const input = z.object({
   error: exactText(1, 8192).describe("The error message as it was printed; one line, or a few."),
@@ -51,7 +51,7 @@ export type Place = {
 };
 
 /** Which sessions are looked through: those of one project, by its text or its id, or all. */
-type OfProject = Pick<TraceFilter, "project" | "projectId">;
+type OfProject = Pick<Selection, "project" | "onlyProjectId">;
 
 /** The best past places of an error, and whether they have its line as it is. @throws SpoorError `overloaded` as `heavyRead` */
 export async function pastPlaces(

@@ -6,7 +6,7 @@ import { limits } from "#lib/limits";
 /** @param usual how many there are on a page where none is asked for. */
 export const page = (usual: number) => ({
   limit: z.int().min(1).max(limits.mcp.perPage).default(usual).describe("How many results a page has at most."),
-  cursor: exactText(1, limits.traces.fileCursor).optional().describe("The cursor that the page before ended with."),
+  cursor: exactText(1, limits.mcp.cursor).optional().describe("The cursor that the page before ended with."),
 });
 
 export const session = z.uuid().describe("A session's id, as other tools give it.");

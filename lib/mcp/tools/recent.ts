@@ -1,6 +1,7 @@
 import "server-only";
 import { z } from "zod";
 import { Answer, changedLines, citation } from "#lib/mcp/answer";
+import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import { filterOf, narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { within } from "#lib/mcp/within";
@@ -8,8 +9,10 @@ import { listTraces } from "#lib/traces/queries";
 
 const input = z.object({ ...narrowing, ...page(10) });
 
+const name = "list_recent";
+
 export const listRecent: Tool<typeof input> = {
-  name: "list_recent",
+  name,
   title: "List recent sessions",
   description:
     "List this person's latest coding-agent sessions, newest activity first, without those that another session started. Use it to see what was worked on lately, in one project or in all.",
@@ -18,7 +21,7 @@ export const listRecent: Tool<typeof input> = {
     const { traces, nextCursor } = await listTraces(
       reader.userId,
       { ...filterOf(given), ...within(reader), roots: true },
-      { cursor, limit },
+      { cursor: openCursor(reader, name, cursor), limit },
     );
     if (traces.length === 0) return "There are no such sessions.";
     const answer = new Answer(`Sessions, newest activity first, ${traces.length} on this page.`);
@@ -28,6 +31,6 @@ export const listRecent: Tool<typeof input> = {
         filesChanged > 0 ? `${filesChanged} files changed${changedLines(linesAdded, linesRemoved)}` : undefined;
       answer.add(citation(trace, [`${messageCount} messages`, changed]));
     }
-    return answer.end(nextCursor);
+    return answer.end(sealCursor(reader, name, nextCursor));
   },
 };

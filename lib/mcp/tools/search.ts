@@ -4,6 +4,7 @@ import { heavyTurn } from "#lib/db/heavy";
 import { exactText } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { Answer, citation, linkTo } from "#lib/mcp/answer";
+import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import { type Found, findSessions, wordsOf } from "#lib/mcp/find";
 import { named, quotation } from "#lib/mcp/quote";
 import { excerptOf } from "#lib/mcp/talk";
@@ -23,8 +24,10 @@ const input = z.object({
 /** Of how many messages of a session an excerpt is quoted. */
 const maxExcerpts = 2;
 
+const name = "search_sessions";
+
 export const searchSessions: Tool<typeof input> = {
-  name: "search_sessions",
+  name,
   title: "Search past sessions",
   description:
     "Find earlier coding-agent sessions of this person, on all of their machines and agents, by what was said or done in them: decisions, commands, errors, files, names. Returns sessions with excerpts and the position of each message; read on with read_session. Use few, distinctive words.",
@@ -34,7 +37,7 @@ export const searchSessions: Tool<typeof input> = {
     const { found, nextCursor, isPartial, corrected } = await findSessions(
       userId,
       { q: query, ...filterOf(given), ...within(reader) },
-      { cursor, limit },
+      { cursor: openCursor(reader, name, cursor), limit },
     );
     if (found.length === 0) return "No session has all of this. Try fewer or other words, or without the filters.";
     const instead =
@@ -47,7 +50,7 @@ export const searchSessions: Tool<typeof input> = {
     const answer = new Answer(`${instead}${what}, ${found.length} on this page.`);
     const blocks = await heavyTurn(userId, () => blocksOf(userId, found, wordsOf(corrected ?? query)));
     for (const block of blocks) answer.add(block);
-    return answer.end(nextCursor);
+    return answer.end(sealCursor(reader, name, nextCursor));
   },
 };
 

@@ -6,8 +6,8 @@ import { Answer, changedLines, citation } from "#lib/mcp/answer";
 import { named } from "#lib/mcp/quote";
 import { showMessage } from "#lib/mcp/talk";
 import { session } from "#lib/mcp/tools/inputs";
-import type { Tool } from "#lib/mcp/tools/tool";
-import { requireReadable } from "#lib/mcp/within";
+import type { Reader, Tool } from "#lib/mcp/tools/tool";
+import { isReadable, requireReadable } from "#lib/mcp/within";
 import { getWholeTrace, type WholeTrace } from "#lib/traces/evidence";
 import { listTraceFiles } from "#lib/traces/files";
 import { readEarlier, readMessages } from "#lib/traces/messages";
@@ -22,8 +22,7 @@ export const sessionSummary: Tool<typeof input> = {
     "The facts of one earlier session: what was asked first, what was answered last, which files changed, the branches, commits and pull requests that came of it, its size and cost. Made from what is stored, without a model. Use it before reading a whole session.",
   input,
   async run({ session: id }, reader) {
-    await requireReadable(reader, id);
-    return summaryOf(id, reader.userId);
+    return summaryOf(id, reader);
   },
 };
 
@@ -31,9 +30,12 @@ export const sessionSummary: Tool<typeof input> = {
 const looked = { limit: 60, maxBytes: 512 * 1024, maxMessageBytes: 512 * 1024 };
 const maxListed = 20;
 
-/** A session's facts as Markdown. @throws SpoorError `not_found` as `getTrace` */
-export async function summaryOf(id: string, userId: string): Promise<string> {
-  const trace = await getWholeTrace(userId, id);
+/** A session's facts as Markdown. @throws SpoorError as `requireReadable` and `getTrace` */
+export async function summaryOf(id: string, reader: Reader): Promise<string> {
+  await requireReadable(reader, id);
+  const { userId } = reader;
+  const { parentId, ...rest } = await getWholeTrace(userId, id);
+  const trace = { ...rest, parentId: parentId && (await isReadable(reader, parentId)) ? parentId : null };
   const answer = new Answer(`Facts of a session.\n${citation(trace, [`${trace.messageCount} messages`])}`);
   const { files } = await listTraceFiles(userId, id, { action: "changed", limit: maxListed });
   for (const block of factsOf(trace)) answer.add(block);

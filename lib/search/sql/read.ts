@@ -3,22 +3,51 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma, type SearchBlock, type SearchDocument } from "#lib/generated/prisma/client";
+import { slotsWith } from "#lib/search/bits";
 import type { Bucket } from "#lib/search/block";
 import { maxDocuments } from "#lib/search/posting";
 
 /** Which documents were found: for each of `blockIds`, in their order, one bit of `slots` for each of its 4,096 slots. */
 export type HitBits = { blockIds: string[]; slots: Buffer };
 
-/** A block as a search needs it. Its id and its age (lib/search/sql/write.ts) are bigints, which `pg` gives as text. */
-export type BlockHead = Pick<SearchBlock, "bits" | "documents" | "postings" | "version"> & { id: string; age: string };
+/**
+ * A block as a search needs it. Its id and its age (lib/search/sql/write.ts) are bigints, which `pg` gives as text. `only` are the
+ * slots that a search knows of, and `documents` is how many these are.
+ */
+export type BlockHead = Pick<SearchBlock, "bits" | "documents" | "version"> & {
+  id: string;
+  age: string;
+  key: string;
+  only?: Buffer;
+};
 
-/** A user's blocks. */
-export async function readBlockHeads(tx: PoolClient, userId: string): Promise<BlockHead[]> {
+/**
+ * A block is written without waiting for the disk: after a crash of PostgreSQL its id may be given to another one, which has other
+ * sums, or another version.
+ */
+const blockKey = Prisma.raw("concat_ws(' ', id, documents, postings, version) as key");
+const headColumns = Prisma.sql`id, bits, documents, version, coalesce(latest_id, id) as age, ${blockKey}`;
+
+/** A user's blocks. @param onlyProjectId leaves out the documents of other projects */
+export async function readBlockHeads(tx: PoolClient, userId: string, onlyProjectId?: string): Promise<BlockHead[]> {
+  if (onlyProjectId) return readOwnHeads(tx, userId, onlyProjectId);
   const { rows } = await tx.query<BlockHead>(
-    Prisma.sql`select id, bits, documents, postings, version, coalesce(latest_id, id) as age from search_block where user_id = ${userId}`,
+    Prisma.sql`select ${headColumns} from search_block where user_id = ${userId}`,
   );
   return rows;
 }
+
+async function readOwnHeads(tx: PoolClient, userId: string, projectId: string): Promise<BlockHead[]> {
+  const { rows } = await tx.query<BlockHead & { slots: number[] }>(Prisma.sql`
+    select ${headColumns}, coalesce(own.slots, '{}') as slots from search_block
+    left join (select block_id, array_agg(slot) as slots from search_document
+      where user_id = ${userId} and trace_id in (${tracesOf(userId, projectId)}) group by block_id) as own on own.block_id = id
+    where user_id = ${userId}`);
+  return rows.map(({ slots, ...head }) => ({ ...head, documents: slots.length, only: slotsWith(slots) }));
+}
+
+const tracesOf = (userId: string, projectId: string): Prisma.Sql =>
+  Prisma.sql`select id from trace where user_id = ${userId} and project_id = ${projectId}::uuid and deleted_at is null`;
 
 /** The buckets in the order in which they are asked for; a missing one is empty. */
 export async function readBuckets(
@@ -55,10 +84,11 @@ export async function readBucketRanges(
 export type Part = Pick<SearchDocument, "traceId" | "slot"> & { blockId: string };
 
 /** The documents of all traces so long that they have several. */
-export async function readParts(tx: PoolClient, userId: string): Promise<Part[]> {
+export async function readParts(tx: PoolClient, userId: string, onlyProjectId?: string): Promise<Part[]> {
+  const own = onlyProjectId ? Prisma.sql`and trace_id in (${tracesOf(userId, onlyProjectId)})` : Prisma.empty;
   const { rows } = await tx.query<Part>(Prisma.sql`
     select trace_id as "traceId", block_id as "blockId", slot from search_document where user_id = ${userId}
-      and trace_id in (select trace_id from search_document where user_id = ${userId} and first_position > 0)`);
+      and trace_id in (select trace_id from search_document where user_id = ${userId} and first_position > 0) ${own}`);
   return rows;
 }
 

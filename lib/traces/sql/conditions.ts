@@ -15,6 +15,8 @@ export type Selection = TraceFilter & {
   storedUntil?: string | undefined;
   /** Only those that no other one started, each in the place of the latest activity of it and all below it. */
   families?: boolean | undefined;
+  /** The project that a reader was let into: whatever is selected, nothing shows that there is anything else. */
+  onlyProjectId?: string | undefined;
 };
 
 /**
@@ -55,13 +57,15 @@ export const comesBefore = (selection: Ordered, { activityAt, id }: Place): Pris
  * each facet, and Prisma's conditions can't name an expression (docs/decisions/0014).
  */
 export function isSelected(userId: string, selection: PlainSelection): Prisma.Sql {
-  const { from, to, ids, storedUntil, parent, roots, families } = selection;
+  const { from, to, ids, storedUntil, parent, roots, families, onlyProjectId } = selection;
   const conditions = [Prisma.sql`user_id = ${userId} and deleted_at is null`];
   for (const name of facets) {
     const values = valuesOf(selection[name]).map((value) => hasValue(name, value));
     if (values.length > 0) conditions.push(anyOf(values));
   }
-  if (roots || families) conditions.push(Prisma.sql`parent_id is null`);
+  if (onlyProjectId) conditions.push(Prisma.sql`project_id = ${onlyProjectId}::uuid`);
+  if (roots || families)
+    conditions.push(onlyProjectId ? hasNoParentIn(userId, onlyProjectId) : Prisma.sql`parent_id is null`);
   if (parent) conditions.push(Prisma.sql`parent_id = ${parent}::uuid`);
   const projects = valuesOf(selection.projectId);
   if (projects.length > 0) conditions.push(Prisma.sql`project_id = any(${projects}::uuid[])`);
@@ -81,6 +85,10 @@ export function isSelected(userId: string, selection: PlainSelection): Prisma.Sq
   if (storedUntil) conditions.push(Prisma.sql`stored_at <= ${storedUntil}::timestamptz`);
   return Prisma.join(conditions, " and ");
 }
+
+const hasNoParentIn = (userId: string, projectId: string): Prisma.Sql =>
+  Prisma.sql`(parent_id is null or not exists (select from trace as parent where parent.user_id = ${userId}
+    and parent.id = trace.parent_id and parent.project_id = ${projectId}::uuid and parent.deleted_at is null))`;
 
 /** The values of a filter, which is given with one, several or none. */
 const valuesOf = (given: string | string[] | undefined): string[] => (given === undefined ? [] : [given].flat());

@@ -24,11 +24,13 @@ const page = "/settings/two-factor";
  */
 export async function switchOnAction(before: EnrolmentState, form: FormData): Promise<EnrolmentState> {
   const user = await requireAnyUser(page);
+  // It is on already, from another tab: the page asks for the code too, before anything is looked at.
+  if (user.twoFactorEnabled) redirect(page);
   const { enrolment } = before;
   const error = await refuseForeignOrigin();
   if (error) return { enrolment, error };
   if (form.has("code")) return confirm(enrolment, text(form, "code"), text(form, "next"));
-  const refusal = user.twoFactorEnabled ? undefined : await refuseUnproved(user, form);
+  const refusal = await refuseUnproved(user, form);
   if (refusal) return refusal;
   try {
     const answer = await auth().api.enableTwoFactor({ body: passwordIn(form), headers: await headers() });
@@ -36,7 +38,7 @@ export async function switchOnAction(before: EnrolmentState, form: FormData): Pr
     return { enrolment: describe(answer.totpURI, answer.backupCodes) };
   } catch (refused) {
     authRefusal(refused);
-    redirect(page); // another tab has turned it on already
+    redirect(page); // another tab has turned it on meanwhile
   }
 }
 

@@ -1,6 +1,6 @@
 import { parse } from "#lib/api/parse";
 import { endpoint, route } from "#lib/api/route";
-import { optionalToken, requireToken } from "#lib/auth/guards";
+import { optionalToken, requireScope, requireToken } from "#lib/auth/guards";
 import { env } from "#lib/env";
 import { readMeasuredJson } from "#lib/http/body";
 import { limits } from "#lib/limits";
@@ -12,7 +12,7 @@ import { telemetryRequest } from "#lib/telemetry/schema";
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   POST: endpoint(sendTelemetry, async ({ request, address }) => {
     await limitAddress(address);
-    if (env().TELEMETRY_ANONYMOUS === "off") await requireToken(request, address);
+    if (env().TELEMETRY_ANONYMOUS === "off") requireScope(await requireToken(request, address), "none");
     const sender = await optionalToken(request, address);
     await requireBudget(sender, address);
     const { bodyBytes, anonymousBodyBytes } = limits.telemetry;
