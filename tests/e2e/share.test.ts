@@ -243,9 +243,14 @@ test("unknown, expired and revoked links and those to deleted sessions get the s
   expect([...bodies][0]).toContain("ask whoever gave it to you for a new one");
 });
 
-test("robots.txt excludes every robot", async () => {
-  const robots = await fetch(`${server.url}/robots.txt`);
-  expect(await robots.text()).toBe("User-agent: *\nDisallow: /\n");
+test("robots.txt keeps no robot from a page, where it is told not to index it", async () => {
+  const robots = await (await fetch(`${server.url}/robots.txt`)).text();
+  const closed = [...robots.matchAll(/^Disallow: *(\S*)/gm)].map(([, path = ""]) => path);
+  expect(closed).toEqual(["/api/"]);
+  for (const page of [await share(await upload("robots", ["x"])), "/", "/sign-in", "/docs", "/nothing"]) {
+    const { headers } = await fetch(server.url + page, { redirect: "manual" });
+    expect([page, headers.get("x-robots-tag")]).toEqual([page, "noindex, nofollow"]);
+  }
 });
 
 test("a network that tried many wrong links gets nothing for a while, whatever AUTH_RATE_LIMIT says", async () => {
