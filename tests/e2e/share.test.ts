@@ -151,6 +151,7 @@ test("a turn is shared as its preview shows it: no other message, no secret and 
   const other = await stranger();
   const html = (await (await other.goto(`${server.url}${path}`))?.text()) ?? "";
   for (const word of ["Zeroth", key, "/home/ada"]) expect(html.includes(word), word).toBe(false);
+  expect(html).toContain("<title>First, with @someone · Spoor</title>");
   const fold = other.locator("details[data-load]").first();
   const asked = other.waitForRequest((one) => one.method() === "POST");
   await fold.locator("summary").click();
