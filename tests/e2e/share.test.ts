@@ -122,7 +122,7 @@ test("a turn is shared as its preview shows it: no other message, no secret and 
   await open(`/traces/${traceId}`);
   await page.locator("#m1").hover();
   await page.getByRole("link", { name: "Message 1: share its turn" }).click();
-  await page.getByRole("region", { name: "What others will see" }).getByText("First, with @someone").waitFor();
+  await page.locator("section article").getByText("First, with @someone").waitFor();
   expect(await page.getByLabel("To the end of turn").locator("option:checked").textContent()).toContain("2. First");
   for (const [at, key, address] of [
     [2, "S", /share\?from=2$/],
