@@ -175,7 +175,7 @@ test("a turn is shared as its preview shows it: no other message, no secret and 
   expect(text).toContain("> First, with @<!-- -->someone");
   expect(text).toContain("> Second [redacted:github] in ~/api");
   for (const word of ["Zeroth", key, "/home/ada"]) expect(text.includes(word), word).toBe(false);
-  expect(await markdown("&to=0")).toMatch(/^### Title of part\n\n\*\*User:\*\*\n\n> Zeroth secret-word\n$/);
+  expect(await markdown("&to=0")).toMatch(/^### Zeroth secret-word\n\n\*\*User:\*\*\n\n> Zeroth secret-word\n$/);
   expect(await markdown("&plain=1")).toContain(key);
 });
 
