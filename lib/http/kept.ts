@@ -30,8 +30,8 @@ export async function answerKept(
 ): Promise<Response> {
   const headers = { ...given, ETag: etag, Vary: "Accept-Encoding" };
   if (isKnown(asked.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
-  const isCompressed = takesGzip(asked.get("accept-encoding")) && declareGzip();
-  return new Response(isCompressed ? await compressed() : bytes, { headers });
+  const packed = takesGzip(asked.get("accept-encoding")) && (await compressed());
+  return new Response(packed && declareGzip() ? packed : bytes, { headers });
 }
 
 /** Compares weakly (RFC 9110, section 13.1.2): some proxies weaken an entity tag. */
