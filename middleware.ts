@@ -3,7 +3,7 @@ import { type NextRequest, NextResponse } from "next/server";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import { clientAddress } from "#lib/http/address";
-import { isUnreadable } from "#lib/http/form-body";
+import { callsAction, isUnreadable } from "#lib/http/form-body";
 import { securityHeaders, transportHeaders } from "#lib/http/headers";
 import { problemResponse } from "#lib/http/problem";
 import { requestIdHeader, requestIdOf } from "#lib/http/request-id";
@@ -72,16 +72,18 @@ export async function middleware(request: NextRequest): Promise<NextResponse> {
 }
 
 /**
- * Next would answer a form or action that another site's page sends with 500. Ours check the Origin once more. A proxy may leave
+ * Next would answer a form or action of another site's page, or of no page, with 500. Ours check the Origin once more. A proxy may leave
  * out the port of the address that a browser sees, so that of this server's own pages is known from `BASE_URL`, too.
  */
-function refuseForeign({ method, headers }: NextRequest, requestId: string): NextResponse | undefined {
+function refuseForeign(request: NextRequest, requestId: string): NextResponse | undefined {
+  const { method, headers } = request;
   const origin = headers.get("origin");
-  if (method === "GET" || method === "HEAD" || origin === null || origin === ownOrigin().origin) return undefined;
+  if (method === "GET" || method === "HEAD" || origin === ownOrigin().origin) return undefined;
+  if (origin === null && !callsAction(request)) return undefined;
   const [forwarded] = headers.get("x-forwarded-host")?.split(",") ?? [];
   const host = forwarded?.trim() || headers.get("host");
-  if (URL.canParse(origin) && new URL(origin).host === host) return undefined;
-  return refuse(new SpoorError("access_denied", "The request comes from another site's page."), requestId);
+  if (origin !== null && URL.canParse(origin) && new URL(origin).host === host) return undefined;
+  return refuse(new SpoorError("access_denied", "The request does not come from this server's own pages."), requestId);
 }
 
 const ownOrigin = () => new URL(env().BASE_URL);

@@ -6,6 +6,7 @@ import { freePort } from "#lib/db/ports";
 import { setEnv } from "#lib/env";
 import { SpoorProcess } from "../faults/process.ts";
 import { freshDatabase, testEnvironment } from "../support/database.ts";
+import { readForm } from "../support/form.ts";
 import { get, ingest, logIn, makeUser, owner, post, setupToken, someAddress } from "../support/server.ts";
 import { bearer, sessionCookie } from "./client.ts";
 
@@ -98,11 +99,14 @@ test("a malformed header, form or action is refused with 400, and is no error of
   for (const path of ["/404", "/sign-in"]) {
     for (const [type = "", body = ""] of bodies) {
       const post = (more: Record<string, string>) =>
-        fetch(url + path, { method: "POST", headers: { "Content-Type": type, ...more }, body });
+        fetch(url + path, { method: "POST", headers: { "Content-Type": type, Origin: url, ...more }, body });
       expect([path, body, (await post({})).status]).toEqual([path, body, 400]);
       expect([path, body, (await post({ "Next-Action": "0".repeat(42) })).status]).toEqual([path, body, 400]);
     }
   }
+  const noOrigin = new FormData();
+  for (const [name, value] of Object.entries(await readForm(server, "/sign-in"))) noOrigin.set(name, value);
+  expect((await fetch(`${url}/sign-in`, { method: "POST", body: noOrigin })).status).toBe(403);
   for (const body of ["", "{", "[1"]) expect(await postPage({ "Next-Action": "0".repeat(42) }, body)).toBe(400);
   expect(errors()).toBe(before);
 });
