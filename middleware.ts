@@ -1,8 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { type NextRequest, NextResponse } from "next/server";
 import { env } from "#lib/env";
+import { SpoorError } from "#lib/errors";
 import { clientAddress } from "#lib/http/address";
+import { callsAction, isUnreadable } from "#lib/http/form-body";
 import { securityHeaders, transportHeaders } from "#lib/http/headers";
+import { problemResponse } from "#lib/http/problem";
 import { requestIdHeader, requestIdOf } from "#lib/http/request-id";
 import { overShareLimit, sharedTokenHeader } from "#lib/traces/share-limits";
 import { refuseReader } from "./app/shared/refusal";
@@ -57,6 +60,7 @@ export async function middleware(request: NextRequest): Promise<NextResponse> {
     refuseForeign(request, requestId) ??
     toSignIn(request) ??
     (await refusal(request, nonce, requestId)) ??
+    (await refuseUnreadable(request, requestId)) ??
     pass(request, policy, nonce, requestId);
   const fixed = { ...securityHeaders, ...transportHeaders(env().BASE_URL) };
   for (const [name, value] of Object.entries(fixed)) response.headers.set(name, value);
@@ -67,23 +71,31 @@ export async function middleware(request: NextRequest): Promise<NextResponse> {
   return response;
 }
 
-/** Next would answer a form or action that another site's page sends with 500. Ours check the Origin once more. */
-function refuseForeign({ method, headers }: NextRequest, requestId: string): NextResponse | undefined {
+/**
+ * Next would answer a form or action of another site's page, or of no page, with 500. Ours check the Origin once more. A proxy may leave
+ * out the port of the address that a browser sees, so that of this server's own pages is known from `BASE_URL`, too.
+ */
+function refuseForeign(request: NextRequest, requestId: string): NextResponse | undefined {
+  const { method, headers } = request;
   const origin = headers.get("origin");
-  if (method === "GET" || method === "HEAD" || origin === null) return undefined;
+  if (method === "GET" || method === "HEAD" || origin === ownOrigin().origin) return undefined;
+  if (origin === null && !callsAction(request)) return undefined;
   const [forwarded] = headers.get("x-forwarded-host")?.split(",") ?? [];
   const host = forwarded?.trim() || headers.get("host");
-  if (URL.canParse(origin) && new URL(origin).host === host) return undefined;
-  const problem = {
-    ok: false,
-    type: "about:blank",
-    title: "Forbidden",
-    status: 403,
-    detail: "The request comes from another site's page.",
-    error: "access_denied",
-    requestId,
-  };
-  return NextResponse.json(problem, { status: 403, headers: { "content-type": "application/problem+json" } });
+  if (origin !== null && URL.canParse(origin) && new URL(origin).host === host) return undefined;
+  return refuse(new SpoorError("access_denied", "The request does not come from this server's own pages."), requestId);
+}
+
+const ownOrigin = () => new URL(env().BASE_URL);
+
+async function refuseUnreadable(request: NextRequest, requestId: string): Promise<NextResponse | undefined> {
+  if (!(await isUnreadable(request))) return undefined;
+  return refuse(new SpoorError("invalid_request", "The form's body is not whole, or not a form."), requestId);
+}
+
+function refuse(error: SpoorError, requestId: string): NextResponse {
+  const problem = problemResponse(error, requestId);
+  return new NextResponse(problem.body, problem);
 }
 
 function toSignIn({ nextUrl, cookies }: NextRequest): NextResponse | undefined {
@@ -99,12 +111,14 @@ async function refusal(request: NextRequest, nonce: string, requestId: string): 
   return seconds ? refuseReader(request, { seconds, nonce, requestId }) : undefined;
 }
 
-/** Next reads the nonce for its own scripts from the request's policy. */
+/** Next reads the nonce for its own scripts from the request's policy, and compares an action's Origin with the forwarded host. */
 function pass(request: NextRequest, policy: string, nonce: string, requestId: string): NextResponse {
   const headers = new Headers(request.headers);
   headers.set("content-security-policy", policy);
   headers.set("x-nonce", nonce);
   headers.set(requestIdHeader, requestId);
   headers.set(sharedTokenHeader, sharedToken(request));
+  const { origin, host } = ownOrigin();
+  if (headers.get("origin") === origin) headers.set("x-forwarded-host", host);
   return NextResponse.next({ request: { headers } });
 }

@@ -11,6 +11,8 @@ export type RequestState = {
   readonly requestId?: string;
   readonly address?: string;
   isOverloaded?: boolean;
+  /** Sets the response's `Content-Encoding`, a header that Next takes out of what a route handler returns. */
+  readonly declareEncoding?: (encoding: "gzip") => void;
 };
 
 // The web server and Next's bundle have a copy of this module each.
@@ -37,4 +39,11 @@ export const requestAddress = (): string | undefined => storage().getStore()?.ad
 export function answerOverloaded(): void {
   const state = storage().getStore();
   if (state) state.isOverloaded = true;
+}
+
+/** Declares the current response's body as compressed. @returns false where another server runs Next, which then compresses it */
+export function declareGzip(): boolean {
+  const state = storage().getStore();
+  state?.declareEncoding?.("gzip");
+  return state?.declareEncoding !== undefined;
 }

@@ -4,6 +4,7 @@ import { redirect } from "next/navigation";
 import { auth } from "#lib/auth/auth";
 import { requireSameOrigin } from "#lib/auth/guards";
 import { env } from "#lib/env";
+import { formOf } from "../components/form-guard";
 import { preferences } from "../components/preferences";
 
 /** Ends this browser's session. */
@@ -17,10 +18,11 @@ export async function signOutAction(): Promise<void> {
 /** Stores this browser's preferences for a year. */
 export async function setPreferencesAction(form: FormData): Promise<void> {
   requireSameOrigin(await headers());
+  const chosen = formOf(form);
   const secure = env().BASE_URL.startsWith("https:");
   const options = { path: "/", maxAge: 365 * 86_400, sameSite: "lax", httpOnly: true, secure } as const;
   const store = await cookies();
   for (const [name, { cookie, choice }] of Object.entries(preferences)) {
-    if (form.has(name)) store.set(cookie, choice.parse(form.get(name)), options);
+    if (chosen.has(name)) store.set(cookie, choice.parse(chosen.get(name)), options);
   }
 }

@@ -1,5 +1,6 @@
 "use client";
 import { useEffect, useState } from "react";
+import { copyStyle } from "./command-style";
 
 /** Copies a text; shown only where the browser can (with script, on https or localhost). */
 export function CopyButton({ text }: { text: string }) {
@@ -14,11 +15,7 @@ export function CopyButton({ text }: { text: string }) {
     setTimeout(() => setState("ready"), 2000);
   };
   return (
-    <button
-      type="button"
-      onClick={copy}
-      className="absolute top-1.5 right-1.5 rounded-control border border-hairline bg-overlay px-2 py-0.5 text-meta text-muted hover:text-text pointer-coarse:min-h-11 pointer-coarse:min-w-11"
-    >
+    <button type="button" onClick={copy} className={copyStyle}>
       <span aria-live="polite">{state === "copied" ? "Copied" : "Copy"}</span>
     </button>
   );

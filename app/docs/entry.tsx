@@ -1,8 +1,8 @@
-import { Command } from "../components/command";
+import { commandStyle, copyStyle } from "../components/command-style";
 import type { Answer, Entry, Field } from "./reference";
 import { Words } from "./words";
 
-/** One operation with its input, its command and its responses. */
+/** One operation with its input, its command and its responses. No component has state: they are written as HTML alone. */
 export function EntrySection({ entry }: { entry: Entry }) {
   const { id, method, path, summary, text, authorization, parameters, sent, returned, command, answers } = entry;
   return (
@@ -25,7 +25,12 @@ export function EntrySection({ entry }: { entry: Entry }) {
       </p>
       <Fields title="Parameters" fields={parameters} />
       <Fields title="Body" fields={sent} />
-      <Command text={command} />
+      <div className="relative">
+        <pre className={commandStyle}>{command}</pre>
+        <button type="button" data-copy="command" className={copyStyle} hidden>
+          <span aria-live="polite">Copy</span>
+        </button>
+      </div>
       <ul className="flex flex-col gap-3">
         {answers.map((answer) => (
           <AnswerItem key={answer.status} answer={answer} />

@@ -1,14 +1,17 @@
 import type { Metadata } from "next";
 import { Mark } from "../components/mark";
-import { EntrySection } from "./entry";
+import { writeGroups } from "./groups";
 import { introduction, readReference } from "./reference";
+import { ReferenceHtml } from "./reference-html";
 import { Words } from "./words";
+import { handOverReference } from "./written";
 
 export const metadata: Metadata = { title: "API" };
 
 /** The API's reference. Public: it shows no stored data. */
 export default function Page() {
   const groups = readReference();
+  handOverReference(writeGroups());
   return (
     <main
       id="main"
@@ -55,17 +58,7 @@ export default function Page() {
             (OpenAPI 3.1).
           </p>
         </header>
-        {groups.map(({ name, text, entries }) => (
-          <section key={name} className="flex flex-col gap-8">
-            <div>
-              <h2 className="font-semibold text-title">{name}</h2>
-              <p className="text-muted">{text}</p>
-            </div>
-            {entries.map((entry) => (
-              <EntrySection key={entry.id} entry={entry} />
-            ))}
-          </section>
-        ))}
+        <ReferenceHtml />
       </div>
     </main>
   );

@@ -76,8 +76,16 @@ const document = () =>
 
 export const introduction = () => document().info.description.split("\n\n");
 
-/** The groups in their order, each with its operations. */
-export function readReference(): { name: string; text: string; entries: Entry[] }[] {
+type Group = { name: string; text: string; entries: Entry[] };
+let known: Group[] | undefined;
+
+/** The groups in their order, each with its operations; they are read once a process. */
+export function readReference(): Group[] {
+  known ??= readGroups();
+  return known;
+}
+
+function readGroups(): Group[] {
   const { tags, paths } = document();
   const all = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item)

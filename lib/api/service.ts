@@ -161,14 +161,16 @@ export const readDescription = {
   about: {
     group: "Server",
     summary: "Get the OpenAPI document",
-    text: "OpenAPI 3.1.",
+    text: "OpenAPI 3.1. It stays the same until the server starts anew.",
     database: false,
     partialExample: true,
     answers: {
       200: {
         text: "The document.",
+        headers: { ETag: { text: "Names this document in `If-None-Match`.", example: 'W/"3q2-7wAAAAAAAAAAAAAAAA"' } },
         example: { openapi: "3.1.1", info: { title: "Spoor", version: "0.3.0" }, paths: {} },
       },
+      304: { text: "`If-None-Match` has the document's entity tag." },
     },
   },
 } satisfies Operation;

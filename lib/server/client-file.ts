@@ -3,12 +3,13 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
+import { type Kept, keep } from "#lib/http/kept";
 
 /** The placeholder for the server's address in the built client (cli/settings.ts). */
 const addressPlaceholder = "@SPOOR_SERVER@";
 
 /** The client as this server delivers it. `sha256` is that of its text in hex, for who has to verify it. */
-export type Client = { text: string; etag: string; version: string; sha256: string; bytes: number };
+export type Client = { kept: Kept; version: string; sha256: string; bytes: number };
 
 let known: { stamp: string; client: Client } | undefined;
 
@@ -36,13 +37,12 @@ export async function readClient(): Promise<Client | undefined> {
 
 function clientOf(built: string, address: string): Client {
   const text = built.replaceAll(addressPlaceholder, address);
-  const hash = sha256(text);
+  const kept = keep(text);
   return {
-    text,
-    etag: `"${hash.toString("base64url").slice(0, 22)}"`,
+    kept,
     version: /^\/\/ spoor (\S+):/m.exec(text)?.[1] ?? "",
-    sha256: hash.toString("hex"),
-    bytes: Buffer.byteLength(text),
+    sha256: sha256(kept.bytes).toString("hex"),
+    bytes: kept.bytes.length,
   };
 }
 

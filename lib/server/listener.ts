@@ -75,7 +75,11 @@ function stateOf(
   response: ServerResponse,
   known: { requestId: string; address: string },
 ): RequestState {
-  const state: RequestState = { ...known, signal: endOf(request, response) };
+  const state: RequestState = {
+    ...known,
+    signal: endOf(request, response),
+    declareEncoding: (encoding) => response.setHeader("Content-Encoding", encoding),
+  };
   const { writeHead } = response;
   response.writeHead = (status: number, ...rest: unknown[]) => {
     const isOverloaded = state.isOverloaded && (status === 200 || status === 500);

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import { parseAndValidateFlightRouterState } from "next/dist/server/app-render/parse-and-validate-flight-router-state.js";
 import { notFound, SpoorError } from "#lib/errors";
 import { closedPolicy, securityHeaders } from "#lib/http/headers";
 import { problemResponse } from "#lib/http/problem";
@@ -69,6 +70,10 @@ export function refusalOf(
   // Next would redirect to the path with single slashes and without backslashes.
   if (isApi(url)) return /\/\/|\\/.test(path) ? missing() : undefined;
   if (Number(headers["content-length"] ?? 0) > maxPageBodyBytes) return tooLarge(requestId);
+  if (!hasRouterState(request)) {
+    const detail = "Next-Router-State-Tree is not as this application's pages send it.";
+    return problemResponse(new SpoorError("invalid_request", detail), requestId);
+  }
   const methods = files && methodsOf(path, files);
   if (!methods || methods.includes(method)) return undefined;
   const allow = methods.join(", ");
@@ -85,6 +90,16 @@ function methodsOf(path: string, files: ReadonlySet<string>): string[] | undefin
   // A route handler, and files that are missing.
   if (/^\/(?:spoor\.mjs$|_next\/)/.test(name)) return undefined;
   return ["GET", "HEAD", "POST"]; // a page; a form is sent to it
+}
+
+/** Whether the header with which Next's client says what it shows can be read: Next would answer any other with 500. */
+function hasRouterState({ headers }: IncomingMessage): boolean {
+  try {
+    parseAndValidateFlightRouterState(headers["next-router-state-tree"]);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** There is one (RFC 9112, section 3.2). By what was sent: lib/server/adopt.ts has to fill the header in. */

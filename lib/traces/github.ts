@@ -6,6 +6,7 @@ import { forOthers, textForOthers } from "#lib/traces/for-others";
 import { readMessagesInTurn } from "#lib/traces/messages";
 import type { Message, TraceRow } from "#lib/traces/queries";
 import type { Sharing } from "#lib/traces/shares";
+import { getTitleForOthers } from "#lib/traces/title-for-others";
 
 /** GitHub's comments and descriptions take 65,536 characters; a title and a remark fit beside this. */
 const maxCharacters = 60_000;
@@ -18,12 +19,12 @@ const maxBlock = 2000;
  * A part of a session as Markdown for a comment or a description on GitHub: what was said in full, each tool folded under its
  * command, thoughts left out. It names nobody there (`@name`), and ends with a remark where it would be too long.
  */
-export async function githubMarkdown(userId: string, trace: TraceRow, { from, to, masked }: Sharing): Promise<string> {
+export async function githubMarkdown(userId: string, trace: TraceRow, sharing: Sharing): Promise<string> {
+  const { from, to, masked } = sharing;
   const { messages, isCut } = await read(userId, trace.id, from, to);
   const hidden = (text: string) => textForOthers(text, trace.machine ? [trace.machine] : []);
   const shown = masked ? messages.map((message) => forOthers(message, hidden)) : messages;
-  const title = trace.title ?? trace.derivedTitle ?? "Untitled session";
-  let text = `### ${unnamed(oneLine(masked ? hidden(title) : title))}\n`;
+  let text = `### ${unnamed(oneLine(await getTitleForOthers(userId, trace, sharing)))}\n`;
   const rows = rowsOf(shown).flatMap((row) => (row.kind === "group" ? row.members : [row]));
   for (const [index, row] of rows.entries()) {
     const next = rowMarkdown(row);

@@ -18,7 +18,7 @@ export type Trace = z.input<typeof traceShape>;
 export type Message = z.input<typeof messageShape>;
 export type { TraceRow };
 
-function presentTrace(row: TraceRow): Trace {
+export function presentTrace(row: TraceRow): Trace {
   const { id, source, sourceId, model, project, messageCount, sanitized, recordedNano } = row;
   const { parentId, parentRelation, projectId, filesChanged, linesAdded, linesRemoved } = row;
   return {

@@ -6,6 +6,7 @@ import { freePort } from "#lib/db/ports";
 import { setEnv } from "#lib/env";
 import { SpoorProcess } from "../faults/process.ts";
 import { freshDatabase, testEnvironment } from "../support/database.ts";
+import { readForm } from "../support/form.ts";
 import { get, ingest, logIn, makeUser, owner, post, setupToken, someAddress } from "../support/server.ts";
 import { bearer, sessionCookie } from "./client.ts";
 
@@ -65,6 +66,50 @@ async function postPage(headers: Record<string, string>, body: string): Promise<
   await response.text();
   return response.status;
 }
+
+/** Asks as Next's client does, whose requests for a part of a page have a checksum of their headers in the address. */
+async function askForPart(path: string, headers: Record<string, string>): Promise<number> {
+  const init = { headers: { RSC: "1", ...headers }, redirect: "manual" } as const;
+  const first = await fetch(url + path, init);
+  const there = first.headers.get("location");
+  return there && first.status === 307 ? (await fetch(new URL(there, url), init)).status : first.status;
+}
+
+test("a malformed header, form or action is refused with 400, and is no error of the server's", async () => {
+  const errors = () => lines(web.output).filter(({ level }) => level === "error" || level === "fatal").length;
+  const before = errors();
+  for (const path of ["/404", "/sign-in", "/docs", "/"]) {
+    for (const state of ["%zz", "garbage", "{", "[]", "null", "%5B%22%22%2C1%5D"]) {
+      expect([path, state, await askForPart(path, { "Next-Router-State-Tree": state })]).toEqual([path, state, 400]);
+    }
+    const usual = encodeURIComponent(JSON.stringify(["", { children: ["__PAGE__", {}] }, null, null]));
+    expect(await askForPart(path, { "Next-Router-State-Tree": usual })).toBeLessThan(405);
+    for (const name of ["Next-Router-Prefetch", "Next-Router-Segment-Prefetch", "Next-HMR-Refresh", "Next-Url"]) {
+      expect([name, await askForPart(path, { [name]: "/%zz" })]).not.toEqual([name, 500]);
+    }
+  }
+  const form = "multipart/form-data; boundary=x";
+  const cut = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb';
+  const bodies = [
+    ["multipart/form-data", "x"],
+    [form, "garbage"],
+    [form, ""],
+    [form, cut],
+  ];
+  for (const path of ["/404", "/sign-in"]) {
+    for (const [type = "", body = ""] of bodies) {
+      const post = (more: Record<string, string>) =>
+        fetch(url + path, { method: "POST", headers: { "Content-Type": type, Origin: url, ...more }, body });
+      expect([path, body, (await post({})).status]).toEqual([path, body, 400]);
+      expect([path, body, (await post({ "Next-Action": "0".repeat(42) })).status]).toEqual([path, body, 400]);
+    }
+  }
+  const noOrigin = new FormData();
+  for (const [name, value] of Object.entries(await readForm(server, "/sign-in"))) noOrigin.set(name, value);
+  expect((await fetch(`${url}/sign-in`, { method: "POST", body: noOrigin })).status).toBe(403);
+  for (const body of ["", "{", "[1"]) expect(await postPage({ "Next-Action": "0".repeat(42) }, body)).toBe(400);
+  expect(errors()).toBe(before);
+});
 
 test("each request has a line with its route's pattern, and nothing of a token, a code or content is in any line", async () => {
   const userId = await makeUser();

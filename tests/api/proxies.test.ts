@@ -9,7 +9,12 @@ import { expectProblem, sessionCookie } from "./client.ts";
 const server = await provideServer({ worker: false, environment: { TRUSTED_PROXIES: "" } });
 
 /** Sends the sign-in form to a page as a browser with script does, from another address of this machine. */
-async function signInByScript(page: string, password: string, localAddress: string): Promise<number> {
+async function signInByScript(
+  page: string,
+  password: string,
+  localAddress: string,
+  { host = new URL(server.url).host, origin = server.url } = {},
+): Promise<number> {
   const fields = await readForm(server, "/sign-in");
   const [, action = ""] = /"id":"([0-9a-f]+)"/.exec(JSON.stringify(Object.values(fields)).replaceAll("\\", "")) ?? [];
   expect(action).not.toBe("");
@@ -19,11 +24,11 @@ async function signInByScript(page: string, password: string, localAddress: stri
   body.set("0", JSON.stringify([{}, "$K1"]));
   const { headers, body: bytes } = new Request(server.url, { method: "POST", body });
   const type = headers.get("content-type") ?? "";
-  const { host, port } = new URL(server.url);
+  const { port } = new URL(server.url);
   const sent = {
     Host: host,
     "Content-Type": type,
-    Origin: server.url,
+    Origin: origin,
     "Next-Action": action,
     Accept: "text/x-component",
   };
@@ -58,6 +63,16 @@ test("what Next asks of this server by itself has the address of the request tha
   await vi.waitFor(async () => expect(await seen()).toEqual(recorded), 5000);
   const ready = (await (await get(server, "/api/ready")).json()) as { notes?: string[] };
   expect(ready.notes ?? []).toEqual([]);
+});
+
+test("a proxy that passes on the Host without its port keeps nobody out, and lets no other site in", async () => {
+  const signIn = (password: string, origin?: string) =>
+    signInByScript("/sign-in", password, "127.0.0.4", { host: "localhost", ...(origin && { origin }) });
+  expect(await signIn("wrong password")).toBe(200);
+  expect(await signIn(owner.password)).toBe(200);
+  for (const other of ["http://localhost:1", "http://localhost.example.org", "null"]) {
+    expect([other, await signIn(owner.password, other)]).toEqual([other, 403]);
+  }
 });
 
 test("a server without TRUSTED_PROXIES ignores the addresses that a request claims", async () => {

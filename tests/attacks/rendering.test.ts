@@ -121,6 +121,17 @@ test("24 signed-in readers leave the others' answers quick", { ...bestOfThree, t
   expect(result.pulse.p99).toBeLessThan(maxP99(result.idle));
 });
 
+test("24 readers of the API's page, which needs no sign-in, leave the others' answers quick", {
+  ...bestOfThree,
+  timeout: 30_000,
+}, async ({ annotate }) => {
+  const result = await attack((reader) => ["/docs", addressed(`203.0.113.${reader}`)]);
+  await annotate(told(result));
+  expect(result.answers.filter(({ status }) => status !== 200)).toEqual([]);
+  expect(result.pulse).toMatchObject({ failed: 0 });
+  expect(result.pulse.p99).toBeLessThan(maxP99(result.idle));
+});
+
 test("a network that asks for too many shared pages waits, and no other does", async ({ annotate }) => {
   const link = await share();
   const ask = (address: string, more = {}) => read(link, { ...addressed(address), ...more });

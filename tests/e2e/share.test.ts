@@ -122,7 +122,7 @@ test("a turn is shared as its preview shows it: no other message, no secret and 
   await open(`/traces/${traceId}`);
   await page.locator("#m1").hover();
   await page.getByRole("link", { name: "Message 1: share its turn" }).click();
-  await page.getByRole("region", { name: "What others will see" }).getByText("First, with @someone").waitFor();
+  await page.locator("section article").getByText("First, with @someone").waitFor();
   expect(await page.getByLabel("To the end of turn").locator("option:checked").textContent()).toContain("2. First");
   for (const [at, key, address] of [
     [2, "S", /share\?from=2$/],
@@ -151,6 +151,7 @@ test("a turn is shared as its preview shows it: no other message, no secret and 
   const other = await stranger();
   const html = (await (await other.goto(`${server.url}${path}`))?.text()) ?? "";
   for (const word of ["Zeroth", key, "/home/ada"]) expect(html.includes(word), word).toBe(false);
+  expect(html).toContain("<title>First, with @someone · Spoor</title>");
   const fold = other.locator("details[data-load]").first();
   const asked = other.waitForRequest((one) => one.method() === "POST");
   await fold.locator("summary").click();
@@ -174,7 +175,7 @@ test("a turn is shared as its preview shows it: no other message, no secret and 
   expect(text).toContain("> First, with @<!-- -->someone");
   expect(text).toContain("> Second [redacted:github] in ~/api");
   for (const word of ["Zeroth", key, "/home/ada"]) expect(text.includes(word), word).toBe(false);
-  expect(await markdown("&to=0")).toMatch(/^### Title of part\n\n\*\*User:\*\*\n\n> Zeroth secret-word\n$/);
+  expect(await markdown("&to=0")).toMatch(/^### Zeroth secret-word\n\n\*\*User:\*\*\n\n> Zeroth secret-word\n$/);
   expect(await markdown("&plain=1")).toContain(key);
 });
 
@@ -243,9 +244,14 @@ test("unknown, expired and revoked links and those to deleted sessions get the s
   expect([...bodies][0]).toContain("ask whoever gave it to you for a new one");
 });
 
-test("robots.txt excludes every robot", async () => {
-  const robots = await fetch(`${server.url}/robots.txt`);
-  expect(await robots.text()).toBe("User-agent: *\nDisallow: /\n");
+test("robots.txt keeps no robot from a page, where it is told not to index it", async () => {
+  const robots = await (await fetch(`${server.url}/robots.txt`)).text();
+  const closed = [...robots.matchAll(/^Disallow: *(\S*)/gm)].map(([, path = ""]) => path);
+  expect(closed).toEqual(["/api/"]);
+  for (const page of [await share(await upload("robots", ["x"])), "/", "/sign-in", "/docs", "/nothing"]) {
+    const { headers } = await fetch(server.url + page, { redirect: "manual" });
+    expect([page, headers.get("x-robots-tag")]).toEqual([page, "noindex, nofollow"]);
+  }
 });
 
 test("a network that tried many wrong links gets nothing for a while, whatever AUTH_RATE_LIMIT says", async () => {

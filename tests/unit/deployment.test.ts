@@ -171,7 +171,7 @@ test.each([
 
 test("nginx passes on the browser's host and the address that it sees, and none that a client names", () => {
   const text = read("deploy/nginx.conf");
-  expect(text).toMatch(/proxy_set_header Host \$host;/);
+  expect(text).toMatch(/proxy_set_header Host \$http_host;/);
   expect(text).toMatch(/proxy_set_header X-Forwarded-For \$remote_addr;/);
   expect(text).not.toMatch(/^\s*proxy_set_header.*proxy_add_x_forwarded_for/m);
 });

@@ -1,10 +1,10 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
-import { Suspense } from "react";
+import { cache, Suspense } from "react";
 import { familyOf } from "#lib/prices/model";
-import { textForOthers } from "#lib/traces/for-others";
-import { getTrace, type Trace } from "#lib/traces/queries";
+import { getTraceRow, presentTrace, type Trace } from "#lib/traces/queries";
 import type { OpenedShare } from "#lib/traces/shares";
+import { getTitleForOthers } from "#lib/traces/title-for-others";
 import { type Links, placeHref } from "../../(app)/traces/[id]/frame/links";
 import "../../(app)/traces/[id]/messages/styles";
 import { OutlineData, OutlinePending } from "../../(app)/traces/[id]/outline/outline-data";
@@ -26,7 +26,7 @@ import { SharedReader } from "./shared-reader";
 
 export async function generateMetadata({ params }: PageProps<"/shared/[token]">): Promise<Metadata> {
   const { trace } = await shared((await params).token);
-  return { title: titleOf(trace), robots: { index: false, follow: false } };
+  return { title: trace.title, robots: { index: false, follow: false } };
 }
 
 /** One session for anyone with its link, without an account or a way into one: the reader, with what only its owner can do left out. */
@@ -46,7 +46,7 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
           <SharedReader
             token={token}
             zone={await readerZone()}
-            title={titleOf(trace)}
+            title={trace.title}
             total={0}
             initial={await toPage(asSegment(segment))}
             talk={talk}
@@ -64,7 +64,7 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
           />
         ) : (
           <>
-            <h1 className="pt-6 font-semibold text-title">{titleOf(trace)}</h1>
+            <h1 className="pt-6 font-semibold text-title">{trace.title}</h1>
             {facts}
             <p className="py-8 text-muted">There are no messages here.</p>
           </>
@@ -93,8 +93,6 @@ function linksOf(token: string, at: number | undefined): Links {
     talk: placeHref(page, { ...(at !== undefined && at > 0 && { after: String(at - 1) }), view: "talk" }),
   };
 }
-
-const titleOf = (trace: Trace) => trace.title || "Untitled session";
 
 function SharedFacts({ trace, opened: { expiresAt, shown } }: { trace: Trace; opened: OpenedShare }) {
   const { source, model, messageCount, createdAt, updatedAt } = trace;
@@ -132,10 +130,10 @@ function SharedFacts({ trace, opened: { expiresAt, shown } }: { trace: Trace; op
 }
 
 /** What the link opens. Unknown, expired and revoked links and those of deleted sessions are the same 404. */
-async function shared(token: string) {
+const shared = cache(async (token: string) => {
   const opened = await openedBy(token);
   if (!opened) notFound();
-  const trace = await orMissing(getTrace(opened.userId, opened.traceId));
-  const title = opened.shown.masked ? textForOthers(trace.title ?? "") : trace.title;
-  return { opened, trace: { ...trace, title } };
-}
+  const row = await orMissing(getTraceRow(opened.userId, opened.traceId));
+  const title = await getTitleForOthers(opened.userId, row, opened.shown);
+  return { opened, trace: { ...presentTrace(row), title } };
+});

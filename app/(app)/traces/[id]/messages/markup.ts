@@ -1,9 +1,9 @@
 import { Fragment, isValidElement, type ReactElement, type ReactNode } from "react";
 
-/** The elements and attributes that a message is drawn with. Any other is a mistake of ours: no text can name one. */
+/** The elements and attributes that a message, or the API's reference, is drawn with. Any other is a mistake of ours: no text can name one. */
 const elements = new Set(
-  `a article b blockquote br button code del details div em h2 h3 h4 h5 h6 hr i img input ins li ol p path pre section span strong
-  sub summary sup svg table tbody td th thead time tr ul`.split(/\s+/),
+  `a article b blockquote br button code dd del details div dl dt em h2 h3 h4 h5 h6 hr i img input ins li ol p path pre section span
+  strong sub summary sup svg table tbody td th thead time tr ul`.split(/\s+/),
 );
 const voids = new Set(["br", "hr", "img", "input"]);
 

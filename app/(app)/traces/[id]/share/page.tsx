@@ -3,11 +3,12 @@ import { notFound } from "next/navigation";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import type { Outline, Turn } from "#lib/reader/outline";
+import { titleOf } from "#lib/reader/title";
 import { checkForOthers } from "#lib/traces/check";
-import { textForOthers } from "#lib/traces/for-others";
 import { readOutline } from "#lib/traces/outline";
-import { getTrace } from "#lib/traces/queries";
+import { getTraceRow } from "#lib/traces/queries";
 import { listShares, type Sharing } from "#lib/traces/shares";
+import { getTitleForOthers } from "#lib/traces/title-for-others";
 import { countOf } from "../../../../components/figures";
 import { Form } from "../../../../components/form";
 import { orMissing } from "../../../../components/or-missing";
@@ -30,16 +31,16 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   const user = await requireUser(`/traces/${encodeURIComponent(id)}/share`);
   if (!z.uuid().safeParse(id).success) notFound();
   const query = await searchParams;
-  const trace = await orMissing(getTrace(user.id, id));
+  const trace = await orMissing(getTraceRow(user.id, id));
   const outline = await readOutline(user.id, id);
   const sharing = sharingIn(outline, query);
-  const [findings, shares, segment] = await Promise.all([
+  const [title, findings, shares, segment] = await Promise.all([
+    getTitleForOthers(user.id, trace, sharing),
     checkForOthers(user.id, id, sharing),
     listShares(user.id, id),
     drawSegment(toStranger(user.id, id, sharing), requestOf(query), false),
   ]);
   const { from, to, masked } = sharing;
-  const title = trace.title || "Untitled session";
   const markdown = addressOf(id, "/api/traces/ID/export.md", sharing);
   const here = (name: string, value: number) =>
     `${addressOf(id, "/traces/ID/share", sharing)}${from === null && to === null && masked ? "?" : "&"}${name}=${value}`;
@@ -51,7 +52,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
             Back to the session
           </a>
         </p>
-        <h1 className="break-words font-semibold text-title">Share: {title}</h1>
+        <h1 className="break-words font-semibold text-title">Share: {titleOf(trace) || "Untitled session"}</h1>
         <p className="max-w-[72ch] text-muted">
           Anybody with the link can read what is shown below, without an account. You can revoke it at any time.
         </p>
@@ -98,7 +99,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
       </div>
       <section aria-label="What others will see" className="rounded-block border border-edge border-dashed p-4">
         <h2 className="pb-3 text-muted">What others will see</h2>
-        <p className="break-words pb-4 font-semibold text-title">{masked ? textForOthers(title) : title}</p>
+        <p className="break-words pb-4 font-semibold text-title">{title}</p>
         {!segment && <p className="py-8 text-muted">There are no messages here.</p>}
         {segment?.earlier && (
           <a href={here("before", segment.first)} className="link target">

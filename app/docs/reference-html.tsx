@@ -1,0 +1,38 @@
+"use client";
+import { useEffect, useRef } from "react";
+import { writtenReference } from "./written";
+
+const shownMs = 2000;
+
+/** The routes, as app/docs/groups.tsx wrote them. The browser finds them in place and leaves them there. */
+export function ReferenceHtml() {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const buttons = navigator.clipboard
+      ? (place.current?.querySelectorAll<HTMLElement>("button[data-copy]") ?? [])
+      : [];
+    for (const button of buttons) {
+      button.hidden = false;
+      button.onclick = () => copy(button);
+    }
+  }, []);
+  return (
+    <div
+      ref={place}
+      className="flex flex-col gap-12"
+      // biome-ignore lint/security/noDangerouslySetInnerHtml: messages/markup.ts wrote it, by lists of elements and attributes
+      dangerouslySetInnerHTML={{ __html: writtenReference() }}
+      suppressHydrationWarning
+    />
+  );
+}
+
+async function copy(button: HTMLElement): Promise<void> {
+  await navigator.clipboard.writeText(button.previousElementSibling?.textContent ?? "");
+  const [words] = button.children;
+  if (!words) return;
+  words.textContent = "Copied";
+  setTimeout(() => {
+    words.textContent = "Copy";
+  }, shownMs);
+}
