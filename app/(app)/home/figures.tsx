@@ -23,7 +23,7 @@ export function Figures({ digests }: { digests: Digests }) {
           <th scope="col" className="font-normal">
             Sessions
           </th>
-          <th scope="col" className="font-normal" title="Quarters of an hour in which a session went on">
+          <th scope="col" className="font-normal" title="Without pauses of more than five minutes">
             Time
           </th>
           <th scope="col" className="font-normal">
@@ -32,7 +32,7 @@ export function Figures({ digests }: { digests: Digests }) {
         </tr>
       </thead>
       <tbody>
-        {rows.map(([name, { sessions, minutes, costNano }, from, to, isBefore]) => (
+        {rows.map(([name, { sessions, seconds, costNano }, from, to, isBefore]) => (
           <tr key={name} className={isBefore ? "text-code text-muted *:pb-2" : "font-semibold *:pt-1"}>
             <th scope="row" className={`text-left ${isBefore ? "font-normal" : "font-semibold"}`}>
               <a href={usageRangeHref(from, to)} className="quiet-link target">
@@ -40,7 +40,7 @@ export function Figures({ digests }: { digests: Digests }) {
               </a>
             </th>
             <td>{formatCount(sessions)}</td>
-            <td>{minutes === 0 ? "–" : timeText(minutes)}</td>
+            <td>{seconds === 0 ? "–" : timeText(seconds)}</td>
             <td>{costNano === 0 ? "–" : formatMoney(costNano)}</td>
           </tr>
         ))}

@@ -110,7 +110,7 @@ function headline({ since, count, live }: News, now: Date, zone: string): string
 
 /** What it came to, in a sentence. */
 function Summary({ news: { since, digests, failing, fresh, live, labels } }: { news: News }) {
-  const { messages, costNano, minutes } = (since ? digests.since : digests.week) ?? digests.week;
+  const { messages, costNano, seconds } = (since ? digests.since : digests.week) ?? digests.week;
   if (messages === 0) return null;
   const names = [...fresh, ...live].flatMap(({ projectId }) => labels.get(projectId ?? "")?.name ?? []);
   const known = [...new Set(names)].slice(0, 3);
@@ -118,7 +118,8 @@ function Summary({ news: { since, digests, failing, fresh, live, labels } }: { n
   return (
     <p className="text-muted text-prose">
       {since ? "" : "This week: "}
-      {inWords(parts)} in {timeText(minutes)}
+      {inWords(parts)}
+      {seconds > 0 && ` in ${timeText(seconds)}`}
       {since && known.length > 0 && `, mostly in ${inWords(known)}`}.
       {since && failing > 0 && (
         <>

@@ -153,5 +153,5 @@ const monthsOf = `
       + day.cache_write_1h_tokens)::float8) as tokens,
     sum(day.unpriced_tokens::float8) as "unpricedTokens"
   from usage_day day join usage_facets facets on facets.user_id = $1 and facets.facets = day.facets
-  where day.user_id = $1 and facets.project_id = $2
+  where day.user_id = $1 and facets.project_id = $2 and day.day > 'epoch'
   group by 1 having sum(day.messages) > 0 or sum(day.cost_nano) > 0 order by 1 desc limit 24`;
