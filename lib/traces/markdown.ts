@@ -33,14 +33,14 @@ async function* parts(userId: string, trace: TraceRow, mask: Mask | undefined): 
 
 /** The start of the document: the title, and a list of facts. */
 export function headMarkdown(trace: TraceRow): string {
-  const { source, sourceId, model, project, createdAt, activityAt, messageCount, tokenCount } = trace;
+  const { source, sourceId, model, project, createdAt, activityAt, dated, messageCount, tokenCount } = trace;
   const facts: [string, string | null | undefined][] = [
     ["Agent", source],
     ["Session", sourceId],
     ["Model", model],
     ["Project", project],
     ["Started", createdAt?.toISOString()],
-    ["Last activity", activityAt.toISOString()],
+    ["Last activity", dated ? activityAt.toISOString() : null],
     ["Messages", String(messageCount)],
     ["Tokens", Number(tokenCount) > 0 ? String(tokenCount) : null],
   ];

@@ -267,7 +267,15 @@ test("the digest of two weeks is what the report says of the same days, and has 
   const seconds = (from: string, to: string) => {
     const inside = active.filter(({ at }) => at >= new Date(from) && at < new Date(to));
     const quarters = [...Map.groupBy(inside, ({ at }) => at.getTime()).values()];
-    return quarters.reduce((sum, of) => sum + Math.min(900, of.reduce((all, one) => all + numbers(one.seconds), 0)), 0);
+    return quarters.reduce(
+      (sum, of) =>
+        sum +
+        Math.min(
+          900,
+          of.reduce((all, one) => all + numbers(one.seconds), 0),
+        ),
+      0,
+    );
   };
   expect(digests.week.seconds).toBe(seconds("2026-04-13T00:00:00+02:00", "2026-04-16T00:00:00+02:00"));
   expect(digests.today.seconds).toBe(seconds("2026-04-15T00:00:00+02:00", "2026-04-16T00:00:00+02:00"));

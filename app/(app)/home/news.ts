@@ -29,8 +29,9 @@ export async function readNews(user: SignedInUser, zone: string, now: Date) {
     since ? countTraces(user.id, { errors: true, archived: false, from: since.toISOString() }, maxCounted) : 0,
     readConcerns(user, zone, now),
   ]);
-  const goesOn = ({ latestAt }: { latestAt: string }) => isLive(latestAt, now.getTime());
-  const isNew = ({ latestAt }: { latestAt: string }) => since !== undefined && Date.parse(latestAt) >= since.getTime();
+  type Dated = { latestAt: string; dated: boolean };
+  const goesOn = ({ latestAt, dated }: Dated) => dated && isLive(latestAt, now.getTime());
+  const isNew = ({ latestAt, dated }: Dated) => dated && since !== undefined && Date.parse(latestAt) >= since.getTime();
   const live = sessions.filter(goesOn);
   const named = [...sessions.map(({ projectId }) => projectId), ...digests.projects.map(({ id = null }) => id)];
   const [labels, standings] = await Promise.all([readLabels(user.id, named), readStandings(user.id, live)]);

@@ -49,9 +49,13 @@ export function belowOf(id: string, family: Family, zone: string): Below {
 }
 
 function memberRow(member: Member, zone: string): BelowRow {
-  const { id, relation, title, source, own, updatedAt, below } = member;
+  const { id, relation, title, source, own, updatedAt, dated, below } = member;
   const at = new Date(updatedAt);
-  const exact = [countOf(own.messages, "message"), own.tokens > 0 && countOf(own.tokens, "token"), longTime(at, zone)];
+  const exact = [
+    countOf(own.messages, "message"),
+    own.tokens > 0 && countOf(own.tokens, "token"),
+    dated && longTime(at, zone),
+  ];
   return {
     id,
     relation: words[relation][0],
@@ -59,8 +63,7 @@ function memberRow(member: Member, zone: string): BelowRow {
     ...(title && { title }),
     messages: formatCompact(own.messages),
     ...(own.tokens > 0 && { tokens: formatCompact(own.tokens) }),
-    at: updatedAt,
-    when: shortTime(at, zone),
+    ...(dated ? { at: updatedAt, when: shortTime(at, zone) } : { when: "no date" }),
     exact: exact.filter(Boolean).join(" · "),
     ...(below > 0 && { below: { href: listHref({ parent: id }), label: `${formatCompact(below)} below` } }),
   };

@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
 import { readMonth } from "#lib/usage/month";
-import { countDueTraces, findLastUse } from "#lib/usage/queries";
+import { countDueTraces, countUndated, findLastUse } from "#lib/usage/queries";
 import { readUsage, type UsageReport } from "#lib/usage/report";
 import { usageDay, usageFacets } from "#lib/usage/schema";
 import { isoDay } from "../../components/date-format";
@@ -52,7 +52,11 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
     // A look at each linked session takes long: for those who ask for it.
     activityOfBranches: by === "branch",
   });
-  const [month, due] = await Promise.all([readMonth(user.id, zone, now), countDueTraces(user.id)]);
+  const [month, due, undated] = await Promise.all([
+    readMonth(user.id, zone, now),
+    countDueTraces(user.id),
+    countUndated(user.id),
+  ]);
   const measure = show ?? usualMeasure(report);
   const yardstick = yardstickOf(measure, report.total);
   return (
@@ -67,6 +71,9 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
           <p>Still counting {countOf(due, "session")}. This page updates automatically.</p>
           <Refresh everySeconds={3} />
         </Notice>
+      )}
+      {undated > 0 && (
+        <p className="text-code text-muted">{countOf(undated, "session")} without a date in no period.</p>
       )}
       {report.total.messages === 0 ? (
         <Nothing userId={user.id} request={request} zone={zone} end={spans.at(-1)?.end ?? now} />

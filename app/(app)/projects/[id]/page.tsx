@@ -14,7 +14,7 @@ import { Notice } from "../../../components/notice";
 import { orMissing } from "../../../components/or-missing";
 import { Refresh } from "../../../components/refresh";
 import { Section } from "../../../components/section";
-import { Time } from "../../../components/time";
+import { ActivityTime, Time } from "../../../components/time";
 import { listHref, traceHref } from "../../traces/hrefs";
 import { renameAction, undoAction } from "../actions";
 import { tokensOf } from "../figures";
@@ -171,7 +171,7 @@ async function Sessions({ project: { id, sessions } }: { project: ProjectDetails
             </a>
             <span className="flex gap-4 text-code text-muted">
               {trace.costNano > 0 && <span className="max-sm:hidden">{formatMoney(trace.costNano)}</span>}
-              <Time at={trace.updatedAt} />
+              <ActivityTime of={trace} />
             </span>
           </li>
         ))}

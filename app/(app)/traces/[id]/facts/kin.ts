@@ -16,10 +16,10 @@ export async function readKinOf(userId: string, traceId: string): Promise<Omit<K
 }
 
 /** What a session has itself. */
-export const ownOf = ({ messageCount, tokenCount, createdAt, updatedAt, ...trace }: Trace): Kin["own"] => ({
+export const ownOf = ({ messageCount, tokenCount, ...trace }: Trace): Kin["own"] => ({
   messages: messageCount,
   tokens: tokenCount,
   costNano: trace.costNano,
   unpricedTokens: trace.usage.unpricedTokens,
-  seconds: createdAt ? Math.max(0, (Date.parse(updatedAt) - Date.parse(createdAt)) / 1000) : 0,
+  seconds: trace.activeSeconds,
 });
