@@ -63,6 +63,20 @@ export async function countFindings(
   return rows;
 }
 
+/** How many secrets are stored as they came, those of some kinds and others; up to so many of each. SQL: distinct marks. */
+export async function countOpen(
+  userId: string,
+  certain: string[],
+  max: number,
+): Promise<{ certain: number; possible: number }> {
+  const { rows } = await pool().query(
+    `select count(*) filter (where is_certain)::int as certain, count(*) filter (where not is_certain)::int as possible from (
+       select distinct kind = any($2) as is_certain, kind, mark from finding where user_id = $1 and state = 'open' limit $3) as open`,
+    [userId, certain, max],
+  );
+  return rows[0];
+}
+
 /** A secret that is decided of: in one trace, or without `traceId` in all. */
 export type Ruled = { userId: string; kind: string; mark: string; traceId: string | undefined };
 

@@ -80,7 +80,7 @@ export async function readFamilies(userId: string, ids: string[], each: number):
 }
 
 function presentMember({ parentId: _, activityAt, createdAt, ...row }: MemberRow, below: number): Member {
-  const { messageCount, tokenCount, costNano, unpricedTokens, activeSeconds, ...rest } = row;
+  const { messageCount, tokens, costNano, unpricedTokens, activeSeconds, ...rest } = row;
   return {
     ...rest,
     createdAt: createdAt?.toISOString() ?? null,
@@ -88,7 +88,7 @@ function presentMember({ parentId: _, activityAt, createdAt, ...row }: MemberRow
     below,
     own: {
       messages: messageCount,
-      tokens: Number(tokenCount),
+      tokens: Number(tokens),
       costNano: Number(costNano),
       unpricedTokens: Number(unpricedTokens),
       seconds: activeSeconds,

@@ -75,9 +75,8 @@ function Masking({ summary: { masks } }: { summary: Summary }) {
   );
 }
 
-function Progress({ summary: { counts, masking, unread } }: { summary: Summary }) {
-  const open = counts.filter(({ certain, state }) => certain && state === "open");
-  const secrets = open.reduce((sum, one) => sum + one.secrets, 0);
+function Progress({ summary: { unmasked, masking, unread } }: { summary: Summary }) {
+  const secrets = unmasked.certain;
   return (
     <>
       {(masking > 0 || unread > 0) && (

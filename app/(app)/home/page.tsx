@@ -1,5 +1,6 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
+import { Counting } from "../../components/counting";
 import { formatDate } from "../../components/date-format";
 import { countOf, formatCount } from "../../components/figures";
 import { formatMoney } from "../../components/money";
@@ -46,7 +47,8 @@ export default async function Page() {
         </div>
         <div className="flex flex-col gap-8 lg:col-start-2">
           <Section id="figures" title="Today and this week">
-            <Figures digests={digests} />
+            <Figures digests={digests} due={news.due} />
+            <Counting sessions={news.due} />
             <Days days={digests.days} />
           </Section>
           {digests.projects.length > 0 && (

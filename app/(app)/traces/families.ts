@@ -8,15 +8,22 @@ import { listHref } from "./hrefs";
 /** How many of a session's children its row unfolds; the others are a click away. */
 const shownEach = 10;
 
-/** What stands around the sessions of a page: what is below each, or, where children are listed themselves, what each is of. */
+/** What stands around the sessions of a page: what is below each, or, where those are listed themselves, what each is of. */
 export type Kin = { families: Map<string, Family>; origins: Map<string, Origin> };
 
-/** @param folded whether the page folds children under their parents */
-export async function readKin(userId: string, traces: { id: string }[], folded: boolean): Promise<Kin> {
+/**
+ * @param page.folds whether its sessions have what is below them in a fold; otherwise that is in the list itself
+ * @param page.isOfRoots whether none of its sessions is below another one
+ */
+export async function readKin(
+  userId: string,
+  traces: { id: string }[],
+  page: { folds: boolean; isOfRoots: boolean },
+): Promise<Kin> {
   const ids = traces.map(({ id }) => id);
   const [families, origins] = await Promise.all([
-    readFamilies(userId, ids, shownEach),
-    folded ? new Map<string, Origin>() : readOriginsOf(userId, ids),
+    page.folds ? readFamilies(userId, ids, shownEach) : new Map<string, Family>(),
+    page.isOfRoots ? new Map<string, Origin>() : readOriginsOf(userId, ids),
   ]);
   return { families, origins };
 }

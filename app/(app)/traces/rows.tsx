@@ -185,7 +185,7 @@ function Figures({ row: { pull, errors, added, removed, took, messages, cost, sp
       )}
       {errors && <span className="errors">{errors}</span>}
       {added && (
-        <span className="changes">
+        <span className="changes" title="Lines of all edits together">
           <ins>{`+${added}`}</ins> <del>{`−${removed}`}</del>
         </span>
       )}

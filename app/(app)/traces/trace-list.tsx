@@ -84,7 +84,7 @@ function dayOf(date: Date, zone: string): string {
 function aroundOf(trace: ListedTrace, kin: Kin, zone: string): Partial<Row> {
   const { id } = trace;
   const [family, origin] = [kin.families.get(id), kin.origins.get(id)];
-  const own = { messages: trace.messageCount, tokens: trace.tokenCount };
+  const own = { messages: trace.messageCount, tokens: tokensOf(trace) };
   return {
     ...(family && { below: belowOf(id, family, zone), withBelow: sumsOf(own, family) }),
     ...(origin && { origin: originOf(origin) }),

@@ -4,10 +4,9 @@ import { readMonth } from "#lib/usage/month";
 import { countDueTraces, countUndated, findLastUse } from "#lib/usage/queries";
 import { readUsage, type UsageReport } from "#lib/usage/report";
 import { usageDay, usageFacets } from "#lib/usage/schema";
+import { Counting } from "../../components/counting";
 import { isoDay } from "../../components/date-format";
 import { countOf, formatCount } from "../../components/figures";
-import { Notice } from "../../components/notice";
-import { Refresh } from "../../components/refresh";
 import { addDays, readerZone } from "../../components/zone";
 import { Breakdowns } from "./breakdown";
 import { UsageChart } from "./chart";
@@ -66,12 +65,7 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
         <RangeForm request={request} />
       </div>
       <Filters request={request} />
-      {due > 0 && (
-        <Notice tone="info">
-          <p>Still counting {countOf(due, "session")}. This page updates automatically.</p>
-          <Refresh everySeconds={3} />
-        </Notice>
-      )}
+      <Counting sessions={due} />
       {undated > 0 && (
         <p className="text-code text-muted">{countOf(undated, "session")} without a date in no period.</p>
       )}

@@ -6,7 +6,9 @@ import { requireUser } from "#lib/auth/guards";
 import { canUndo, getProject, mergedInto, type ProjectDetails } from "#lib/projects/queries";
 import { givenName } from "#lib/projects/schema";
 import { listTraces } from "#lib/traces/queries";
+import { countDueTraces } from "#lib/usage/queries";
 import { Monogram } from "../../../components/agent-icon";
+import { Counting } from "../../../components/counting";
 import { countOf, Figure, formatCount } from "../../../components/figures";
 import { Form } from "../../../components/form";
 import { formatMoney } from "../../../components/money";
@@ -37,6 +39,7 @@ export default async function Page({ params, searchParams }: PageProps<"/project
         <Merged id={id} query={query} />
         <Head project={project} />
         <Figures project={project} />
+        <Counting sessions={await countDueTraces((await requireUser(`/projects/${id}`)).id)} />
       </div>
       <Months months={project.byMonth} />
       <Sessions project={project} />

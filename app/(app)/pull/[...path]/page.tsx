@@ -115,7 +115,7 @@ function Sums({ report }: { report: PullRequestReport }) {
           <dd className="font-semibold text-title sm:text-figure">
             {formatCount(report.filesChanged)}
             {report.linesAdded + report.linesRemoved > 0 && (
-              <span className="text-muted text-ui">
+              <span className="text-muted text-ui" title="Lines of all edits together">
                 {" "}
                 +{formatCount(report.linesAdded)} −{formatCount(report.linesRemoved)}
               </span>
