@@ -6,6 +6,7 @@ import { SpoorError } from "#lib/errors";
 import { exactText, utcInstant } from "#lib/fields";
 import type { FindingsQuery, FoundSecret } from "#lib/findings/schema";
 import { countFindings, countOpen, type Row, readFindings } from "#lib/findings/sql";
+import { isMasking, unmaskedProjects } from "#lib/masking/policy";
 import { kinds } from "#lib/secrets/kinds";
 
 const kindOf = new Map(kinds.map((kind) => [kind.id, kind]));
@@ -54,15 +55,33 @@ function readCursor(cursor: string): { at: string; id: string } {
 export async function summarizeFindings(userId: string) {
   const counts = await countFindings(userId);
   const live = { userId, deletedAt: null };
-  const [masking, unread, unmasked, policy] = await Promise.all([
+  const now = new Date();
+  const [masking, unread, unmasked, policy, stopped] = await Promise.all([
     prisma().maskingTask.count({ where: { userId } }),
     prisma().trace.count({ where: { ...live, ledgerDue: true } }),
     countUnmasked(userId),
     prisma().secretPolicy.findUnique({ where: { userId } }),
+    prisma().project.findMany({
+      where: unmaskedProjects(userId, now),
+      select: { id: true, name: true, masksAgainAt: true },
+      orderBy: { name: "asc" },
+      take: maxStopped,
+    }),
   ]);
   const named = counts.map((count) => ({ ...count, ...aboutKind(count.kind) }));
-  return { counts: named, masking, unread, unmasked, masks: policy?.masks ?? true };
+  return {
+    counts: named,
+    masking,
+    unread,
+    unmasked,
+    masks: !policy || isMasking(policy, now),
+    until: policy?.masksAgainAt ?? undefined,
+    stopped,
+  };
 }
+
+/** So many projects whose masking is stopped are named. */
+const maxStopped = 50;
 
 /** More secrets are counted as so many. */
 const maxCounted = 1000;

@@ -50,6 +50,12 @@ export const rulingForm = z.object({
   verdict: z.enum(["mask", "keep"]),
 });
 
+/** Where masking is stopped or begun again: in a project by its id, or everywhere; and until when it is stopped. */
+export const maskingForm = z.object({
+  project: z.union([z.uuid(), z.literal("").transform(() => undefined)]),
+  until: z.enum(["tomorrow", "on"]).optional(),
+});
+
 export type FindingsQuery = z.output<typeof findingsQuery>;
 export type FoundSecret = z.output<typeof findingShape>;
 export type FindingState = z.output<typeof findingState>;
