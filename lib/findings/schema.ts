@@ -33,6 +33,7 @@ export const findingShape = z.object({
   positions: z.array(z.int()),
   count: z.int(),
   at: z.iso.datetime(),
+  dated: z.boolean(),
   rotate: z.string(),
 });
 
