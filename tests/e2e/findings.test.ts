@@ -22,7 +22,7 @@ const send = async (...traces: object[]) => {
 const github = formed.find(([id]) => id === "github")?.[1] ?? "";
 const [first, second, third] = ["Tr0ub4dorx3zyx9", "kx9vQ2mZ7pLd41", "W1nterIsHere77"];
 const session = (sourceId: string, ...contents: string[]) => ({
-  ...{ sourceId, title: `About ${sourceId}`, project: "api" },
+  ...{ sourceId, title: `About ${sourceId}`, project: "api", createdAt: new Date().toISOString() },
   messages: contents.map((content, position) => ({ position, content, role: "user" })),
 });
 

@@ -1,7 +1,9 @@
 import { listProjects } from "#lib/projects/queries";
-import { projectsQuery } from "#lib/projects/schema";
 import { Asked } from "../../components/asked";
 import { stopMaskingAction } from "./actions";
+
+/** So many projects can be chosen, the ones last active first. */
+const maxProjects = 100;
 
 type Props = {
   userId: string /** The project whose secrets are shown. */;
@@ -10,7 +12,7 @@ type Props = {
 
 /** Asks whether, where and for how long to stop masking. */
 export async function StopQuestion({ userId, project }: Props) {
-  const { projects } = await listProjects(userId, projectsQuery.parse({ limit: 100 }));
+  const { projects } = await listProjects(userId, { sort: "active", limit: maxProjects });
   const others = projects.filter(({ id }) => id !== project?.id);
   return (
     <Asked title="Stop masking?" back="/findings">
