@@ -41,7 +41,10 @@ export async function readNews(user: SignedInUser, zone: string, now: Date) {
   return {
     ...{ since, digests, count, failing, concerns, due, live, labels, standings },
     fresh: sessions.filter((one) => !goesOn(one) && isNew(one)),
-    earlier: sessions.filter((one) => !goesOn(one) && !isNew(one)),
+    // Those without a date last: their place in the list is that of their upload.
+    earlier: sessions
+      .filter((one) => !goesOn(one) && !isNew(one))
+      .sort((one, other) => Number(other.dated) - Number(one.dated)),
   };
 }
 

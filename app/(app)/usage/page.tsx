@@ -67,10 +67,19 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
       <Filters request={request} />
       <Counting sessions={due} />
       {undated > 0 && (
-        <p className="text-code text-muted">{countOf(undated, "session")} without a date in no period.</p>
+        <p className="text-code text-muted">
+          {countOf(undated, "session")} {undated === 1 ? "has no date and counts" : "have no date and count"} in no
+          period.
+        </p>
       )}
       {report.total.messages === 0 ? (
-        <Nothing userId={user.id} request={request} zone={zone} end={spans.at(-1)?.end ?? now} />
+        <Nothing
+          userId={user.id}
+          request={request}
+          zone={zone}
+          end={spans.at(-1)?.end ?? now}
+          hasUndated={undated > 0}
+        />
       ) : (
         <>
           <Totals report={report} request={request} measure={measure} />
@@ -147,13 +156,16 @@ async function Nothing({
   request,
   zone,
   end,
+  hasUndated,
 }: {
   userId: string;
   request: UsageRequest;
   zone: string;
   end: Date;
+  hasUndated: boolean;
 }) {
   const last = (await findLastUse(userId, end)) ?? (await findLastUse(userId, new Date()));
+  if (!last && hasUndated) return <p className="py-8">No usage in this period.</p>;
   if (!last)
     return (
       <p className="py-8 text-muted">
