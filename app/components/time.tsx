@@ -31,12 +31,19 @@ function timeAgo(date: Date): string {
   return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} days ago`;
 }
 
+type Shown = "short" | "moment" | "long" | "ago";
+
+/** When a session was last active; that it has no date where only its upload would tell. */
+export function ActivityTime({ of, as }: { of: { updatedAt: string; dated: boolean }; as?: Shown }) {
+  return of.dated ? <Time at={of.updatedAt} {...(as && { as })} /> : <span className="text-muted">no date</span>;
+}
+
 /**
  * A moment in the reader's zone, with the exact one in its title.
  *
  * @param as `short` for rows, `moment` with the clock, `long` for a single fact, `ago` for recent events
  */
-export async function Time({ at, as = "short" }: { at: string; as?: "short" | "moment" | "long" | "ago" }) {
+export async function Time({ at, as = "short" }: { at: string; as?: Shown }) {
   const zone = await readerZone();
   const date = new Date(at);
   const shown = { short: shortTime, moment: momentTime, long: longTime, ago: timeAgo }[as](date, zone);

@@ -33,6 +33,7 @@ export const readFindingList = {
               positions: [3, 17],
               count: 2,
               at: "2026-11-20T10:00:00.000Z",
+              dated: true,
               rotate: "github.com/settings/tokens",
             },
           ],

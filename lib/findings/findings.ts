@@ -5,7 +5,8 @@ import { heavyRead } from "#lib/db/heavy";
 import { SpoorError } from "#lib/errors";
 import { exactText, utcInstant } from "#lib/fields";
 import type { FindingsQuery, FoundSecret } from "#lib/findings/schema";
-import { countFindings, type Row, readFindings } from "#lib/findings/sql";
+import { countFindings, countOpen, type Row, readFindings } from "#lib/findings/sql";
+import { isMasking, unmaskedProjects } from "#lib/masking/policy";
 import { kinds } from "#lib/secrets/kinds";
 
 const kindOf = new Map(kinds.map((kind) => [kind.id, kind]));
@@ -54,17 +55,44 @@ function readCursor(cursor: string): { at: string; id: string } {
 export async function summarizeFindings(userId: string) {
   const counts = await countFindings(userId);
   const live = { userId, deletedAt: null };
-  const [masking, unread, policy] = await Promise.all([
+  const now = new Date();
+  const [masking, unread, unmasked, policy, stopped] = await Promise.all([
     prisma().maskingTask.count({ where: { userId } }),
     prisma().trace.count({ where: { ...live, ledgerDue: true } }),
+    countUnmasked(userId),
     prisma().secretPolicy.findUnique({ where: { userId } }),
+    prisma().project.findMany({
+      where: unmaskedProjects(userId, now),
+      select: { id: true, name: true, masksAgainAt: true },
+      orderBy: { name: "asc" },
+      take: maxStopped,
+    }),
   ]);
   const named = counts.map((count) => ({ ...count, ...aboutKind(count.kind) }));
-  return { counts: named, masking, unread, masks: policy?.masks ?? true };
+  return {
+    counts: named,
+    masking,
+    unread,
+    unmasked,
+    masks: !policy || isMasking(policy, now),
+    until: policy?.masksAgainAt ?? undefined,
+    stopped,
+  };
 }
 
-/** More secrets of one trace are counted as so many. */
+/** So many projects whose masking is stopped are named. */
+const maxStopped = 50;
+
+/** More secrets are counted as so many. */
 const maxCounted = 1000;
+
+/** How many of a user's secrets are stored as they came: those that are certain, and those that may be none. */
+export const countUnmasked = (userId: string): Promise<{ certain: number; possible: number }> =>
+  countOpen(
+    userId,
+    kinds.filter(({ certain }) => certain).map(({ id }) => id),
+    maxCounted,
+  );
 
 /** How many secrets of a trace are masked, and how many are stored as they came. */
 export async function countInTrace(userId: string, traceId: string): Promise<{ masked: number; open: number }> {

@@ -45,27 +45,49 @@ export async function decide(userId: string, { kind, mark, trace, verdict }: Dec
   });
 }
 
-/** Decides whether all that is certain to be a secret is masked in what comes from now on. */
-export async function setMasking(userId: string, masks: boolean, from: Origin): Promise<void> {
+/** Where masking is stopped or begun again, a project or everywhere; and until when it is stopped, without end if it is missing. */
+type MaskingOf = { projectId?: string | undefined; until?: Date | undefined };
+
+/**
+ * Decides whether all that is certain to be a secret is masked in what comes from now on.
+ *
+ * @throws SpoorError `not_found` without such a project
+ */
+export async function setMasking(
+  userId: string,
+  masks: boolean,
+  from: Origin,
+  { projectId, until }: MaskingOf = {},
+): Promise<void> {
+  const change = { masks, masksAgainAt: masks ? null : (until ?? null) };
   await prisma().$transaction(async (tx) => {
-    await changePolicy(tx, userId, { masks });
-    await recordEvent(tx, userId, "masking_set", masks ? "on" : "off", from);
+    if (projectId) {
+      const { count } = await tx.project.updateMany({
+        where: { userId, id: projectId, mergedInto: null },
+        data: change,
+      });
+      if (count === 0) throw notFound();
+    }
+    await changePolicy(tx, userId, projectId ? {} : change);
+    const words = [masks ? "on" : "off", projectId && `project ${projectId}`, until && `until ${until.toISOString()}`];
+    await recordEvent(tx, userId, "masking_set", words.filter(Boolean).join(", "), from);
   });
 }
 
-/** Masks all that is certain to be a secret and was stored before it was masked. @returns in how many sessions */
+/** Masks all that is certain to be a secret and was stored before it was masked, and ends each stop. @returns in how many sessions */
 export async function maskAllCertain(userId: string, from: Origin): Promise<number> {
   const certain = kinds.filter((kind) => kind.certain).map(({ id }) => id);
   return prisma().$transaction(async (tx) => {
     await lockFindings(tx, userId);
-    await changePolicy(tx, userId, { masks: true });
+    await changePolicy(tx, userId, { masks: true, masksAgainAt: null });
+    await tx.project.updateMany({ where: { userId, masks: false }, data: { masks: true, masksAgainAt: null } });
     const traces = await beginMaskingKinds(tx, userId, certain);
     await recordEvent(tx, userId, "secret_masked", "all that are certain", from);
     return traces;
   });
 }
 
-const changePolicy = (tx: Db, userId: string, change: { masks?: boolean }) =>
+const changePolicy = (tx: Db, userId: string, change: { masks?: boolean; masksAgainAt?: Date | null }) =>
   tx.secretPolicy.upsert({
     where: { userId },
     create: { userId, version: 1, ...change },

@@ -33,6 +33,7 @@ export const findingShape = z.object({
   positions: z.array(z.int()),
   count: z.int(),
   at: z.iso.datetime(),
+  dated: z.boolean(),
   rotate: z.string(),
 });
 
@@ -48,6 +49,12 @@ export const rulingForm = z.object({
   mark,
   trace: z.uuid().optional(),
   verdict: z.enum(["mask", "keep"]),
+});
+
+/** Where masking is stopped or begun again: in a project by its id, or everywhere; and until when it is stopped. */
+export const maskingForm = z.object({
+  project: z.union([z.uuid(), z.literal("").transform(() => undefined)]),
+  until: z.enum(["tomorrow", "on"]).optional(),
 });
 
 export type FindingsQuery = z.output<typeof findingsQuery>;

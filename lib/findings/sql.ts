@@ -16,6 +16,7 @@ export type Row = {
   positions: number[];
   count: number;
   at: Date;
+  dated: boolean;
 };
 
 const dayMs = 86_400_000;
@@ -36,16 +37,16 @@ export async function readFindings(
     ...(state ? [Prisma.sql`state = ${state}`] : []),
     ...(trace ? [Prisma.sql`trace_id = ${trace}::uuid`] : []),
     ...(project ? [Prisma.sql`trace.project_id = ${project}::uuid`] : []),
-    ...(days ? [Prisma.sql`at >= ${new Date(Date.now() - days * dayMs)}::timestamptz`] : []),
+    ...(days ? [Prisma.sql`dated and at >= ${new Date(Date.now() - days * dayMs)}::timestamptz`] : []),
   ];
   const id = Prisma.sql`kind || ' ' || mark || ' ' || trace_id::text || ' ' || state`;
   const { rows } = await tx.query<Row>(Prisma.sql`
     select kind, mark, state, trace_id as "traceId", coalesce(custom_title, title, derived_title) as title, project,
       project_id as "projectId",
-      (array_agg(position order by position))[1:${maxPositions}] as positions, count(*)::int as count, max(at) as at
+      (array_agg(position order by position))[1:${maxPositions}] as positions, count(*)::int as count, max(at) as at, dated
     from finding join trace on trace.user_id = finding.user_id and trace.id = trace_id
     where ${Prisma.join(of, " and ")}
-    group by kind, mark, state, trace_id, custom_title, title, derived_title, project, project_id
+    group by kind, mark, state, trace_id, custom_title, title, derived_title, project, project_id, dated
     having ${after ? Prisma.sql`(max(at), ${id}) < (${after.at}::timestamptz, ${after.id})` : Prisma.sql`true`}
     order by max(at) desc, ${id} desc limit ${limit}`);
   return rows;
@@ -61,6 +62,20 @@ export async function countFindings(
     [userId],
   );
   return rows;
+}
+
+/** How many secrets are stored as they came, those of some kinds and others; up to so many of each. SQL: distinct marks. */
+export async function countOpen(
+  userId: string,
+  certain: string[],
+  max: number,
+): Promise<{ certain: number; possible: number }> {
+  const { rows } = await pool().query(
+    `select count(*) filter (where is_certain)::int as certain, count(*) filter (where not is_certain)::int as possible from (
+       select distinct kind = any($2) as is_certain, kind, mark from finding where user_id = $1 and state = 'open' limit $3) as open`,
+    [userId, certain, max],
+  );
+  return rows[0];
 }
 
 /** A secret that is decided of: in one trace, or without `traceId` in all. */

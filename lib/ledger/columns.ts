@@ -29,6 +29,7 @@ const columns: { [Name in keyof DerivedColumns]: { name: string; type: string } 
   callCount: { name: "call_count", type: "int" },
   errorCount: { name: "error_count", type: "int" },
   activeSeconds: { name: "active_seconds", type: "int" },
+  dated: { name: "dated", type: "bool" },
   tools: { name: "tools", type: "text" },
   spark: { name: "spark", type: "text" },
   trivial: { name: "trivial", type: "bool" },

@@ -245,7 +245,7 @@ class Family {
     const parentOf = (one: Known) => (isRoot.has(one.id) ? undefined : this.#parentOf(one));
     for (const one of candidates) {
       const at = later(one.latestAt, this.#latest.get(one.id));
-      for (const { id } of ancestorsOf(one, parentOf)) this.#raise(id, at);
+      if (at) for (const { id } of ancestorsOf(one, parentOf)) this.#raise(id, at);
     }
     const others = [...this.#latest].filter(([id]) => !this.#known.get(id)?.read);
     await raiseLatest(this.#tx, this.#userId, new Map(others));
@@ -282,7 +282,8 @@ class Family {
 const isOther = ({ named }: Known, relation: string | null): boolean =>
   named !== undefined && named.relation !== relation;
 
-const later = (one: Date, other: Date | undefined): Date => (other && other > one ? other : one);
+const later = <One extends Date | null>(one: One, other: Date | undefined): One | Date =>
+  other && (!one || other > one) ? other : one;
 
 /** A sub-agent's parent is the one that it names; any other goes on from the one that says so, before what it names itself. */
 function choose(

@@ -60,6 +60,7 @@ export type DerivedColumns = Pick<
   | "callCount"
   | "errorCount"
   | "activeSeconds"
+  | "dated"
   | "tools"
   | "spark"
   | "trivial"

@@ -1,5 +1,7 @@
 // Runs in the decoding thread, too: no database, no environment.
 import { createHmac } from "node:crypto";
+import { type ProjectAlias, signsOf } from "#lib/reader/project";
+import { isObject } from "#lib/reader/tools/describe";
 import { isCredible } from "#lib/secrets/credible";
 import { findSecrets, type Secret } from "#lib/secrets/find";
 import { kinds } from "#lib/secrets/kinds";
@@ -13,11 +15,35 @@ export type Ruling = { kind: string; mark: string; verdict: "mask" | "keep"; sou
  * What is masked in a user's sessions. `stamp` tells one policy from another; `key` makes the marks of the user's secrets.
  * `masks` is whether all that is certain to be a secret is masked, unless a ruling says otherwise.
  */
-export type Policy = { stamp: string; key: Uint8Array; masks: boolean; rulings: readonly Ruling[] };
+export type Policy = {
+  stamp: string;
+  key: Uint8Array;
+  masks: boolean;
+  rulings: readonly Ruling[];
+  /** What the projects are known by in whose sessions it does not; a folder is one of `machine`, which sends them. */
+  unmasked?: readonly ProjectAlias[];
+  machine?: string;
+};
+
+/** A trace that is masked: its key, and what tells its project. */
+type MaskedTrace = { source: string; sourceId: string; project?: unknown; metadata?: unknown; machine?: string | null };
 
 /** Whether something may be masked by a policy at all: otherwise nothing need be looked for. */
 export const masksAny = ({ masks, rulings }: Policy): boolean =>
   masks || rulings.some(({ verdict }) => verdict === "mask");
+
+/** Whether a trace is of a project in whose sessions nothing is masked: the strongest of what tells its project has to say so. */
+function isUnmasked({ unmasked = [], machine }: Policy, trace: MaskedTrace): boolean {
+  if (unmasked.length === 0) return false;
+  const [sign] = signsOf({
+    project: typeof trace.project === "string" ? trace.project : null,
+    machine: trace.machine ?? machine ?? null,
+    metadata: isObject(trace.metadata) ? trace.metadata : null,
+  });
+  return unmasked.some(
+    (alias) => alias.kind === sign?.kind && alias.machine === sign.machine && alias.value === sign.value,
+  );
+}
 
 /** A secret's eight hexadecimal digits: the same for the same secret of a user, and not to be searched for without the key. */
 export const markOf = (key: Uint8Array, value: string | Uint8Array): string =>
@@ -40,6 +66,7 @@ const maxEchoes = 200;
 /** Masks the texts of one trace by its user's policy. */
 export class Masker {
   readonly #policy: Policy;
+  readonly #masks: boolean;
   /** What takes the place of each value that was masked and is known by what stands beside it, for where nothing does. */
   readonly #echoes = new Map<string, string>();
   readonly #verdicts = new Map<string, Ruling["verdict"]>();
@@ -51,12 +78,9 @@ export class Masker {
    * @param trace its key; without it what was decided for single traces does not count.
    * @param seen where it is given, everything that may be a secret is masked, and told.
    */
-  constructor(
-    policy: Policy,
-    trace?: { source: string; sourceId: string },
-    seen?: (kind: string, mark: string) => void,
-  ) {
+  constructor(policy: Policy, trace?: MaskedTrace, seen?: (kind: string, mark: string) => void) {
     this.#policy = policy;
+    this.#masks = policy.masks && !(trace && isUnmasked(policy, trace));
     this.#seen = seen;
     const { general = [], own = [] } = Object.groupBy(policy.rulings, ({ source, sourceId }) => {
       if (sourceId === undefined) return "general";
@@ -124,7 +148,7 @@ export class Masker {
   }
 
   #isMasked({ kind, certain }: Secret, value: string): boolean {
-    const byDefault = this.#seen !== undefined || (certain && this.#policy.masks);
+    const byDefault = this.#seen !== undefined || (certain && this.#masks);
     if (this.#verdicts.size === 0) return byDefault;
     const verdict = this.#verdicts.get(`${kind}:${this.mark(value)}`);
     return verdict === undefined ? byDefault : verdict === "mask";

@@ -1,15 +1,46 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
+import { limits } from "#lib/limits";
 import { markKeyOf } from "#lib/masking/key";
 import type { Policy, Ruling } from "#lib/masking/masker";
+import type { ProjectAlias } from "#lib/reader/project";
 import { rulesVersion } from "#lib/secrets/version";
 
-/** What is masked in a user's sessions. Until a user decides something, all that is certain. */
-export async function readPolicy(userId: string): Promise<Policy> {
+/** Whether a stop of masking is over, or there was none. */
+export const isMasking = ({ masks, masksAgainAt }: { masks: boolean; masksAgainAt: Date | null }, now: Date): boolean =>
+  masks || (masksAgainAt !== null && masksAgainAt <= now);
+
+/** The projects of a user whose masking is stopped. */
+export const unmaskedProjects = (userId: string, now: Date) => ({
+  ...{ userId, masks: false, mergedInto: null },
+  OR: [{ masksAgainAt: null }, { masksAgainAt: { gt: now } }],
+});
+
+/**
+ * What is masked in a user's sessions. Until a user decides something, all that is certain.
+ *
+ * @param machine the one that sent them
+ */
+export async function readPolicy(userId: string, machine?: string, now = new Date()): Promise<Policy> {
   const stored = await prisma().secretPolicy.findUnique({ where: { userId } });
-  const { masks = true, version = 0 } = stored ?? {};
-  const rulings = version === 0 ? [] : await readRulings(userId);
-  return { stamp: `${rulesVersion}.${version}`, key: markKeyOf(userId), masks, rulings };
+  const { version = 0 } = stored ?? {};
+  const masks = !stored || isMasking(stored, now);
+  const [rulings, unmasked] =
+    version === 0 ? [[], []] : await Promise.all([readRulings(userId), readUnmasked(userId, now)]);
+  // A stop that ends by itself makes another policy of it, too.
+  const stops = masks && unmasked.length === 0 ? "" : `-${masks ? unmasked.length : "all"}`;
+  const stamp = `${rulesVersion}.${version}${stops}`;
+  return { stamp, key: markKeyOf(userId), masks, rulings, unmasked, ...(machine !== undefined && { machine }) };
+}
+
+/** What the projects are known by whose masking is stopped. */
+async function readUnmasked(userId: string, now: Date): Promise<ProjectAlias[]> {
+  const aliases = await prisma().projectAlias.findMany({
+    where: { userId, project: unmaskedProjects(userId, now) },
+    select: { kind: true, machine: true, value: true },
+    take: limits.traces.secretRulings,
+  });
+  return aliases as ProjectAlias[];
 }
 
 async function readRulings(userId: string): Promise<Ruling[]> {

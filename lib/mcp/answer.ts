@@ -45,14 +45,24 @@ export const changedLines = (added: number, removed: number): string =>
   added + removed > 0 ? ` +${added} −${removed}` : "";
 
 /** What of a trace every answer cites. */
-export type Cited = { id: string; title: string | null; source: string; project: string | null; updatedAt: string };
+export type Cited = {
+  id: string;
+  title: string | null;
+  source: string;
+  project: string | null;
+  updatedAt: string;
+  dated: boolean;
+};
 
 /** A session's title, and a line with what is needed to read on. */
-export function citation({ id, title, source, project, updatedAt }: Cited, more: (string | undefined)[] = []): string {
+export function citation(
+  { id, title, source, project, updatedAt, dated }: Cited,
+  more: (string | undefined)[] = [],
+): string {
   const facts = [
     `agent ${named(source, 60)}`,
     project === null ? undefined : `project ${named(project, 100)}`,
-    `last active ${updatedAt}`,
+    dated ? `last active ${updatedAt}` : undefined,
     ...more,
   ];
   return `${named(title ?? "Untitled session")}\nsession ${id} · ${facts.filter(Boolean).join(" · ")}\nlink ${linkTo(id)}`;

@@ -45,7 +45,7 @@ const place = z.object({
   source: z.string(),
   project: z.string().nullable(),
   position: z.int().nullable(),
-  at: z.iso.datetime(),
+  at: z.iso.datetime().nullable(),
   link: z.url(),
   excerpt: z.string(),
   said: z.string().nullable(),

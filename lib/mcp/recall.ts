@@ -14,7 +14,7 @@ export async function recall(
   const listed = places.map(({ trace, position, createdAt, excerpt, said }) => ({
     ...{ session: trace.id, source: trace.source, project: trace.project, position, excerpt },
     title: trace.title === null ? null : shown(trace.title),
-    at: createdAt ?? trace.updatedAt,
+    at: createdAt ?? (trace.dated ? trace.updatedAt : null),
     link: linkTo(trace.id, position ?? undefined),
     said: said?.text ?? null,
   }));

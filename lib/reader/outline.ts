@@ -28,8 +28,6 @@ export type Outline = {
   gaps: { position: number; seconds: number }[];
   /** The first and the last position. */
   span: { first: number; last: number };
-  /** The time without those pauses; null where no two messages have a time. */
-  activeSeconds: number | null;
 };
 
 type Place = { position: number; title: string };
@@ -134,7 +132,6 @@ function makeClock() {
   const span = { first: 0, last: 0 };
   let isFirst = true;
   let before: number | undefined;
-  let active: number | null = null;
   const see = (position: number, createdAt: string | null): number | null => {
     if (isFirst) span.first = position;
     isFirst = false;
@@ -143,14 +140,12 @@ function makeClock() {
     const at = Math.floor(Date.parse(createdAt) / 1000);
     if (before !== undefined) {
       const seconds = at - before;
-      active ??= 0;
       if (seconds >= minGapSeconds) gaps.push({ position, seconds });
-      else active += Math.max(0, seconds);
     }
     before = at;
     return at;
   };
-  const result = () => ({ gaps: longest(gaps), span, activeSeconds: active });
+  const result = () => ({ gaps: longest(gaps), span });
   return { see, result };
 }
 

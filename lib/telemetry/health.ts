@@ -17,11 +17,11 @@ export type VersionHealth = ScanSums & { cliVersion: string; seenAt: Date };
 /** What can go wrong with a scan, each as a share from 0 to 1. */
 export type Shares = { empty: number; lost: number; rejected: number };
 
-/** `lost`: entries skipped or invalid; `rejected`: traces refused; `empty`: scans that found nothing. */
-export function sharesOf({ scans, entries, skipped, invalid, traces, rejected, emptyParses }: ScanSums): Shares {
+/** `lost`: entries that could not be read, of which skipped ones are none; `rejected`: traces refused; `empty`: scans that found nothing. */
+export function sharesOf({ scans, entries, invalid, traces, rejected, emptyParses }: ScanSums): Shares {
   return {
     empty: share(emptyParses, scans),
-    lost: share(skipped + invalid, entries),
+    lost: share(invalid, entries),
     rejected: share(rejected, traces + rejected),
   };
 }

@@ -189,7 +189,7 @@ export const readGrowth = {
   about: {
     group: "Traces",
     summary: "Count a trace's new messages",
-    text: "The number of messages after a position: those that arrived since a reader saw the last one. `live` is whether the trace was active in the last minutes; then `waiting` says that its agent has finished (`waiting`) or asks something (`asking`), where its format tells.",
+    text: "The number of messages after a position: those that arrived since a reader saw the last one. `live` is whether the trace was active in the last minutes, by its own times; then `waiting` says that its agent has finished (`waiting`) or asks something (`asking`), where its format tells.",
     answers: { 200: { text: "Their number.", example: { ok: true, messages: 1, live: true, waiting: null } } },
     example: { query: { after: "0" } },
   },

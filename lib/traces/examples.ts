@@ -9,6 +9,7 @@ export const trace = {
   project: "api",
   createdAt: "2026-11-20T10:00:00.000Z",
   updatedAt: "2026-11-20T10:00:00.000Z",
+  dated: true,
   messageCount: 2,
   tokenCount: 7,
   sanitized: false,

@@ -12,7 +12,7 @@ import {
 
 export type { Relation };
 
-/** What sessions have together; `costNano` without the tokens of models that have no price. */
+/** What sessions have together; `costNano` without the tokens of models that have no price, `seconds` without pauses. */
 export type Sums = { messages: number; tokens: number; costNano: number; unpricedTokens: number; seconds: number };
 
 /** A session below another one. */
@@ -26,6 +26,7 @@ export type Member = {
   model: string | null;
   createdAt: string | null;
   updatedAt: string;
+  dated: boolean;
   own: Sums;
   /** How many sessions are below it. */
   below: number;
@@ -79,7 +80,7 @@ export async function readFamilies(userId: string, ids: string[], each: number):
 }
 
 function presentMember({ parentId: _, activityAt, createdAt, ...row }: MemberRow, below: number): Member {
-  const { messageCount, tokenCount, costNano, unpricedTokens, ...rest } = row;
+  const { messageCount, tokens, costNano, unpricedTokens, activeSeconds, ...rest } = row;
   return {
     ...rest,
     createdAt: createdAt?.toISOString() ?? null,
@@ -87,10 +88,10 @@ function presentMember({ parentId: _, activityAt, createdAt, ...row }: MemberRow
     below,
     own: {
       messages: messageCount,
-      tokens: Number(tokenCount),
+      tokens: Number(tokens),
       costNano: Number(costNano),
       unpricedTokens: Number(unpricedTokens),
-      seconds: secondsBetween(createdAt, activityAt),
+      seconds: activeSeconds,
     },
   };
 }
@@ -125,15 +126,12 @@ export async function findStarted(userId: string, traceId: string, sourceIds: st
   if (!starter) return new Map();
   const rows = await prisma().trace.findMany({
     where: { userId, source: starter.source, sourceId: { in: sourceIds }, id: { not: traceId }, deletedAt: null },
-    select: { id: true, sourceId: true, messageCount: true, costNano: true, createdAt: true, activityAt: true },
+    select: { id: true, sourceId: true, messageCount: true, costNano: true, activeSeconds: true },
   });
   return new Map(
-    rows.map(({ id, sourceId, messageCount, costNano, createdAt, activityAt }) => [
+    rows.map(({ id, sourceId, messageCount, costNano, activeSeconds }) => [
       sourceId,
-      { id, messages: messageCount, costNano: Number(costNano), seconds: secondsBetween(createdAt, activityAt) },
+      { id, messages: messageCount, costNano: Number(costNano), seconds: activeSeconds },
     ]),
   );
 }
-
-const secondsBetween = (from: Date | null, to: Date): number =>
-  from ? Math.max(0, (to.getTime() - from.getTime()) / 1000) : 0;

@@ -60,6 +60,7 @@ export const readFileList = {
               title: "Fix the flaky test",
               project: "api",
               updatedAt: "2026-11-20T10:00:00.000Z",
+              dated: true,
               ...file,
             },
           ],

@@ -51,6 +51,7 @@ const touchedShape = z.object({
   title: z.string().nullable(),
   project: z.string().nullable(),
   updatedAt: z.iso.datetime(),
+  dated: z.boolean(),
   ...fileShape.shape,
 });
 /** A trace that touched a file. */

@@ -88,8 +88,8 @@ export async function listTouching(
   if (!file) return { files: [], nextCursor: null };
   const page = { action, after, limit: limit + 1 };
   const rows = await heavyRead(userId, (tx) => readTouching(tx, userId, file, { from, to, onlyProjectId }, page));
-  const files = rows.slice(0, limit).map(({ traceId, source, title, project, activityAt, ...row }) => ({
-    ...{ traceId, source, title, project, updatedAt: activityAt.toISOString() },
+  const files = rows.slice(0, limit).map(({ traceId, source, title, project, activityAt, dated, ...row }) => ({
+    ...{ traceId, source, title, project, updatedAt: activityAt.toISOString(), dated },
     ...toFile(row),
   }));
   const last = files.at(-1);

@@ -14,9 +14,9 @@ const looked = { limit: 12, maxBytes: 256 * 1024, maxMessageBytes: 64 * 1024 };
 /** How a session stands, by its last messages where it was active lately. */
 export async function readStanding(
   userId: string,
-  { id, updatedAt }: Pick<Trace, "id" | "updatedAt">,
+  { id, updatedAt, dated }: Pick<Trace, "id" | "updatedAt" | "dated">,
 ): Promise<Standing> {
-  if (!isLive(updatedAt)) return { live: false, waiting: null };
+  if (!dated || !isLive(updatedAt)) return { live: false, waiting: null };
   const { messages } = await readEarlier(userId, id, afterAll, looked);
   return { live: true, waiting: standOf(messages) ?? null };
 }

@@ -6,6 +6,7 @@ import { type Mask, maskJson, maskOf, maskPieces } from "#lib/traces/masked";
 import { readParts, readPieces } from "#lib/traces/parts";
 import type { Message, TraceRow } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
+import { usedTokens } from "#lib/traces/tokens";
 
 /**
  * A trace as a Markdown document: its title and facts, then each message under a heading with role, time and position. Contents
@@ -33,16 +34,17 @@ async function* parts(userId: string, trace: TraceRow, mask: Mask | undefined): 
 
 /** The start of the document: the title, and a list of facts. */
 export function headMarkdown(trace: TraceRow): string {
-  const { source, sourceId, model, project, createdAt, activityAt, messageCount, tokenCount } = trace;
+  const { source, sourceId, model, project, createdAt, activityAt, dated, messageCount } = trace;
+  const tokens = usedTokens(trace, trace.tokenCount);
   const facts: [string, string | null | undefined][] = [
     ["Agent", source],
     ["Session", sourceId],
     ["Model", model],
     ["Project", project],
     ["Started", createdAt?.toISOString()],
-    ["Last activity", activityAt.toISOString()],
+    ["Last activity", dated ? activityAt.toISOString() : null],
     ["Messages", String(messageCount)],
-    ["Tokens", Number(tokenCount) > 0 ? String(tokenCount) : null],
+    ["Tokens", tokens > 0 ? String(tokens) : null],
   ];
   const lines = facts.flatMap(([name, value]) => (value ? [`- ${name}: ${oneLine(value)}`] : []));
   return `# ${oneLine(titleOf(trace) ?? "Untitled session")}\n\n${lines.join("\n")}\n`;

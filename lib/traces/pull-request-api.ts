@@ -5,7 +5,7 @@ import { pullRequestQuery, pullRequestResponse } from "#lib/traces/pull-request-
 
 const [commit] = wholeTrace.commits;
 const [opened] = wholeTrace.pullRequests;
-const { id, title, source, model, createdAt, updatedAt, messageCount, costNano } = trace;
+const { id, title, source, model, createdAt, updatedAt, dated, messageCount, costNano } = trace;
 
 const pullRequest = {
   repository: opened?.repository,
@@ -27,7 +27,7 @@ const pullRequest = {
   ...{ filesChanged: 1, linesAdded: 4, linesRemoved: 2 },
   sessions: [
     {
-      ...{ id, title, source, model, createdAt, updatedAt, messageCount },
+      ...{ id, title, source, model, createdAt, updatedAt, dated, messageCount },
       costNano: costNano + 18_485_000,
       unpricedTokens: 0,
       subagents: 2,

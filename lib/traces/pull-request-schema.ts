@@ -39,6 +39,7 @@ export const pullRequestReport = z.object({
       model: z.string().nullable(),
       createdAt: z.iso.datetime().nullable(),
       updatedAt: z.iso.datetime(),
+      dated: z.boolean(),
       messageCount: z.int(),
       costNano: z.int(),
       unpricedTokens: z.int(),

@@ -26,6 +26,7 @@ export function presentTrace(row: TraceRow): Trace {
     title: titleOf(row),
     createdAt: row.createdAt?.toISOString() ?? null,
     updatedAt: row.activityAt.toISOString(),
+    dated: row.dated,
     tokenCount: Number(row.tokenCount),
     metadata: row.metadata as Trace["metadata"],
     usage: {

@@ -15,6 +15,8 @@ export const traceShape = z.object({
   project: z.string().nullable(),
   createdAt: z.iso.datetime().nullable(),
   updatedAt: z.iso.datetime(),
+  /** Whether anything but its upload tells when it was active. */
+  dated: z.boolean(),
   messageCount: z.int(),
   tokenCount: z.int(),
   sanitized: z.boolean(),

@@ -6,13 +6,13 @@ import { addDays, dayAt } from "#lib/usage/days";
 import { readProjectNames } from "#lib/usage/project-names";
 import { quarterBefore, spansOf, startsOf } from "#lib/usage/spans";
 import { type ReportRow, readGone, readReport } from "#lib/usage/sql/report";
-import { readQuarters } from "#lib/usage/sql/time";
+import { readSeconds } from "#lib/usage/sql/time";
 
-/** `minutes` are those of the quarters of an hour in which any session went on. */
-export type Digest = { sessions: number; messages: number; costNano: number; minutes: number };
+/** `seconds` are those in which sessions were active, pauses left out. */
+export type Digest = { sessions: number; messages: number; costNano: number; seconds: number };
 
 /** One project's part of the week; `id` is undefined where the name is none of the projects'. */
-export type ProjectDigest = Omit<Digest, "minutes"> & { id: string | undefined; name: string };
+export type ProjectDigest = Omit<Digest, "seconds"> & { id: string | undefined; name: string };
 
 export type Digests = {
   /** Since the given moment, at a quarter of an hour. */
@@ -29,7 +29,6 @@ export type Digests = {
 
 const wanted = ["sessions", "messages", "cost_nano"] as const;
 const maxProjects = 8;
-const minutesPerQuarter = 15;
 
 /**
  * What happened lately, from roll-ups: sums of two weeks at most, and of the time since `since`, all in one snapshot.
@@ -66,15 +65,15 @@ export async function readDigests(
   };
 }
 
-const none: Digest = { sessions: 0, messages: 0, costNano: 0, minutes: 0 };
+const none: Digest = { sessions: 0, messages: 0, costNano: 0, seconds: 0 };
 
 async function readSpans(tx: PoolClient, userId: string, starts: Date[], gone: string[]): Promise<Digest[]> {
   const request = { starts, gone, facets: [], maxValues: 1, filter: {}, spans: { by: undefined, wanted } };
   const rows = await readReport(tx, userId, request);
-  const quarters = await readQuarters(tx, userId, starts, gone);
+  const active = await readSeconds(tx, userId, starts, gone);
   return starts.slice(1).map((_, span) => {
-    const own = quarters.find((one) => one.span === span)?.quarters ?? 0;
-    return { ...figuresOf(rows.find((row) => row.span === span)), minutes: own * minutesPerQuarter };
+    const seconds = active.find((one) => one.span === span)?.seconds ?? 0;
+    return { ...figuresOf(rows.find((row) => row.span === span)), seconds };
   });
 }
 

@@ -74,8 +74,8 @@ export async function readUsage(userId: string, request: UsageRequest): Promise<
     return { rows, linked };
   });
   const spanTotals = spans.map((_, place) => totalOf(rows.filter(({ span }) => span === place)));
-  for (const [facet, found] of linked) join(rows, facet, found);
-  return { ...reportOf(await named(userId, rows), shown), spanTotals };
+  for (const [facet, found] of linked) join(rows, facet, found, wanted ?? columns);
+  return { ...reportOf(await named(userId, rows), shown, by), spanTotals };
 }
 
 const isRolled = (facet: UsageFacet): facet is RolledFacet => (rolledFacets as readonly string[]).includes(facet);
@@ -99,26 +99,22 @@ const activity: readonly Column[] = ["sessions", "messages", "tokens", "untimed"
 
 /**
  * Adds what links tell to the rows of a report. What was spent on a branch is known of each message and stands in the rows; only
- * of its sessions and their messages the links know. What is linked to nothing is the rest.
+ * of its sessions and their messages the links know. What is linked to nothing is the rest of the whole.
  */
-function join(rows: ReportRow[], facet: LinkFacet, found: ReportRow[]): void {
+function join(rows: ReportRow[], facet: LinkFacet, found: ReportRow[], wanted: readonly Column[]): void {
   const shared = facet === "pr" ? columns : activity;
-  const keyOf = (row: Pick<ReportRow, "span" | "facet" | "value">) => JSON.stringify([row.span, row.facet, row.value]);
-  const known = new Map(rows.map((row) => [keyOf(row), row]));
-  const rowOf = (row: ReportRow, otherwise: () => ReportRow | undefined) => {
-    const there = known.get(keyOf(row));
-    const made = there ? undefined : otherwise();
-    if (made) rows.push(made);
-    return there ?? made;
-  };
+  if (facet === "pr") rows.push(...rows.filter((row) => row.facet === null).map((whole) => ({ ...whole, facet })));
+  const keyOf = (row: Pick<ReportRow, "span" | "value">) => JSON.stringify([row.span, row.value]);
+  const known = new Map(rows.filter((row) => row.facet === facet).map((row) => [keyOf(row), row]));
   for (const sum of found.filter((row) => row.facet === null)) {
-    const whole = known.get(keyOf(sum));
-    const rest = rowOf({ ...sum, facet }, () => whole && { ...whole, facet });
-    if (rest) for (const name of shared) rest[name] -= sum[name];
+    const rest = known.get(keyOf(sum));
+    const given = sum.span === null ? shared : shared.filter((name) => wanted.includes(name));
+    if (rest) for (const name of given) rest[name] -= sum[name];
   }
   for (const row of found.filter((one) => one.facet !== null)) {
-    const own = rowOf(row, () => ({ ...row, ...zeros }));
-    if (own) for (const name of shared) own[name] = row[name];
+    const own = known.get(keyOf(row)) ?? { ...row, ...zeros };
+    if (!known.has(keyOf(row))) rows.push(own);
+    for (const name of shared) own[name] = row[name];
   }
 }
 
@@ -144,7 +140,11 @@ async function named(userId: string, rows: ReportRow[]): Promise<(ReportRow & Pi
   });
 }
 
-function reportOf(rows: Awaited<ReturnType<typeof named>>, facets: UsageFacet[]): Omit<UsageReport, "spanTotals"> {
+function reportOf(
+  rows: Awaited<ReturnType<typeof named>>,
+  facets: UsageFacet[],
+  by: UsageFacet | undefined,
+): Omit<UsageReport, "spanTotals"> {
   const merged = new Map<string, (typeof rows)[number]>();
   for (const row of rows) {
     const key = JSON.stringify([row.span, row.facet, row.value, row.id]);
@@ -169,8 +169,11 @@ function reportOf(rows: Awaited<ReturnType<typeof named>>, facets: UsageFacet[])
   return {
     total: { ...figuresOf(whole), untimed: whole?.untimed ?? 0, uncounted: whole?.uncounted ?? 0 },
     byFacet: Object.fromEntries(byFacet),
+    // A pull request's rows stand beside the whole of each span, which is no row of theirs.
     bySpan: all.flatMap(({ span, value, id, ...row }) =>
-      span === null || !isUsed(row) ? [] : [{ span, value, ...(id && { id }), ...figuresOf(row) }],
+      span === null || row.facet !== (by ?? null) || !isUsed(row)
+        ? []
+        : [{ span, value, ...(id && { id }), ...figuresOf(row) }],
     ),
   };
 }

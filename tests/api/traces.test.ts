@@ -70,6 +70,7 @@ describe("the list", () => {
         callCount: 0,
         errorCount: 0,
         activeSeconds: 0,
+        dated: true,
         trivial: false,
         customTitle: null,
         starredAt: null,

@@ -32,7 +32,7 @@ const hostile = "\u202eevil\u0001<script>alert(1)</script>".padEnd(64, "x");
 async function fill() {
   const ada = { userId: (await userId()) ?? "", machine: "ada-laptop" };
   const codex = (skippedEntries: number) => ({ adapter: "codex", totalEntries: 1000, skippedEntries });
-  const well = { adapter: "claude-code", totalEntries: 4000, skippedEntries: 4, traceCount: 40 };
+  const well = { adapter: "claude-code", totalEntries: 4000, skippedEntries: 2280, traceCount: 40 };
   for (let day = 0; day < 20; day += 1) {
     await submit("ada", [well, codex(day), { adapter: "gemini-cli", totalEntries: 500 }], "1.4.1", ada);
     // In two steps: a row must never stand on the day of one that is still to be moved.
@@ -88,7 +88,7 @@ test("shows what broke with the last version, with details of versions, types an
   const listed = page.getByRole("list", { name: "What got worse" }).getByRole("listitem");
   expect(await listed.allTextContents()).toEqual([
     "codex broke with 1.4.2: 100% of the scans found nothing (1.4.1: 0%).",
-    "gemini-cli got worse with 1.4.2: 5% of the entries were not read (1.4.1: 0%).",
+    "gemini-cli got worse with 1.4.2: 5% of the entries could not be read (1.4.1: 0%).",
   ]);
   const rows = page.getByRole("list", { name: "Adapters" }).locator("> li");
   expect(await rows.count()).toBe(4);
@@ -100,6 +100,12 @@ test("shows what broke with the last version, with details of versions, types an
   await codex.getByText("ada-laptop").waitFor();
   const version = codex.getByRole("row", { name: /^1\.4\.2/ });
   expect(await version.getByRole("cell").allTextContents()).toEqual(["3", "0", "0%", "0%", "0", "3", "3"]);
+  const well = rows.filter({ hasText: "claude-code" });
+  expect(await well.locator("summary").innerText()).not.toMatch(/57%|lost/);
+  await well.locator("summary").click();
+  const skipped = well.getByRole("row", { name: /^1\.4\.2/ }).getByRole("cell", { name: "57%" });
+  expect(await skipped.getAttribute("class")).toContain("text-muted");
+  await well.getByText(/Skipped: entries that belong to no message; nothing of them is lost/).waitFor();
   await codex.getByRole("img", { name: /Worst of each day: 0% at first, 100% at last, at most 100%/ }).waitFor();
   expect(await page.getByRole("list", { name: "Clients" }).locator("> li").count()).toBe(4);
   expect(await page.locator("main").textContent()).not.toContain("\u202e");

@@ -22,7 +22,7 @@ const send = async (...traces: object[]) => {
 const github = formed.find(([id]) => id === "github")?.[1] ?? "";
 const [first, second, third] = ["Tr0ub4dorx3zyx9", "kx9vQ2mZ7pLd41", "W1nterIsHere77"];
 const session = (sourceId: string, ...contents: string[]) => ({
-  ...{ sourceId, title: `About ${sourceId}`, project: "api" },
+  ...{ sourceId, title: `About ${sourceId}`, project: "api", createdAt: new Date().toISOString() },
   messages: contents.map((content, position) => ({ position, content, role: "user" })),
 });
 
@@ -92,9 +92,45 @@ test("the list is narrowed by kind, age, project and session, and shows all agai
   expect(faults).toEqual([]);
 });
 
-test("masking is stopped and begun again, and what came meanwhile is masked in one go", async () => {
+test("masking is stopped after a question, in a project or everywhere, and begun again", async () => {
+  const masks = async () => (await pool().query("select masks from secret_policy")).rows.map((row) => row.masks);
+  const dialog = page.getByRole("dialog", { name: "Stop masking?" });
   await open("/findings");
   await button("Stop masking").click();
+  await dialog.getByText("Secrets that come from now on are stored as they are.").waitFor();
+  for (const width of [1280, 360]) {
+    await page.setViewportSize({ width, height: 800 });
+    await expectGoodLook(page, "findings-stop");
+  }
+  await dialog.getByRole("link", { name: "Keep masking" }).click();
+  await dialog.waitFor({ state: "detached" });
+  expect(await masks()).not.toContain(false);
+
+  await items().getByRole("link", { name: "api", exact: true }).first().click();
+  await page.getByText("Only of the project api.").waitFor();
+  await button("Stop masking").click();
+  expect(await dialog.getByLabel("Where").locator("option:checked").textContent()).toBe("This project: api");
+  await dialog.getByRole("button", { name: "Stop masking" }).click();
+  await page.getByText(/^Nothing is masked in api until /).waitFor();
+  await button("Mask again").click();
+  await page.getByText(/^Nothing is masked in api/).waitFor({ state: "detached" });
+
+  await button("Stop masking").click();
+  await dialog.getByLabel("Where").selectOption("");
+  await dialog.getByLabel("Until I turn it on").check();
+  await dialog.getByRole("button", { name: "Stop masking" }).click();
+  await page.getByText("Nothing is masked: secrets are stored as they come").waitFor();
+  await button("Mask what is certain").click();
+  await button("Stop masking").waitFor();
+  expect(await masks()).toEqual([true]);
+  expect(faults).toEqual([]);
+});
+
+test("what came while masking was stopped is masked in one go", async () => {
+  await open("/findings?stop=1");
+  const dialog = page.getByRole("dialog", { name: "Stop masking?" });
+  await dialog.getByRole("button", { name: "Stop masking" }).click();
+  await page.getByText(/^Nothing is masked until /).waitFor();
   await button("Mask what is certain").waitFor();
   await send(session("open", `GITHUB_TOKEN=${github}`));
   expect((await contents()).join("\n")).toContain(github);

@@ -213,6 +213,20 @@ test("at the end of a session that grows the page follows it, keeps what is open
   expect(faults).toEqual([]);
 }, 60_000);
 
+test("a session that fits on the screen shows what comes, at once", async () => {
+  const content = "'Step ' || p || ' is done.'";
+  const live = await storeSession(userId, { messages: 2, title: "Short", sourceId: crypto.randomUUID(), content });
+  await openReady(`/traces/${live}`);
+  await addMessages(userId, live, { from: 2, to: 2, content });
+  await page.clock.fastForward(10_000);
+  await page.getByText("Step 2 is done.").waitFor();
+  expect(await page.getByRole("button", { name: /new message/ }).count()).toBe(0);
+  await addMessages(userId, live, { from: 3, to: 3, content });
+  await page.clock.fastForward(10_000);
+  await page.getByText("Step 3 is done.").waitFor();
+  expect(faults).toEqual([]);
+});
+
 test("one session is exported as Markdown and as the JSON that the API accepts", async () => {
   const markdown = await page.request.get(`${server.url}/api/traces/${middle}/export.md`);
   expect(markdown.headers()["content-disposition"]).toContain(`spoor-${middle}.md`);

@@ -25,6 +25,7 @@ type Told = { cwd?: string; repository?: string; project?: string; machine?: str
 /** A session that tells where it was. */
 const session = (sourceId: string, { cwd, repository, project }: Told) => ({
   sourceId,
+  createdAt: new Date().toISOString(),
   ...(project && { project }),
   metadata: { ...(cwd && { cwd }), ...(repository && { repository }) },
   messages: messages("x"),

@@ -114,10 +114,19 @@ test("who asks for a tool or a failure is led to the message that is one, of the
 describe("the language", () => {
   beforeEach(async () => {
     await store(
-      { ...trace("one", said("user", "alpha beta"), said("assistant", "gamma")), source: "codex", title: "Omega" },
+      {
+        ...trace("one", said("user", "alpha beta"), said("assistant", "gamma")),
+        ...{ source: "codex", title: "Omega", createdAt: "2026-03-01T10:00:00Z" },
+      },
       {
         ...trace("two", said("assistant", "alpha delta")),
-        ...{ source: "claude-code", model: "opus-4", project: "api", title: "Second" },
+        ...{
+          source: "claude-code",
+          model: "opus-4",
+          project: "api",
+          title: "Second",
+          createdAt: "2026-03-01T10:00:00Z",
+        },
       },
       {
         ...trace("three", said("user", "delta")),
@@ -151,6 +160,7 @@ describe("the language", () => {
     ["in:title alpha", []],
     ["alpha after:2020-01-01", ["one", "two"]],
     ["alpha before:2020-01-01", []],
+    ["delta after:2020-01-01", ["two"]], // "three" has no time
     ["branch:main", []],
   ])("finds by %j", async (q, ids) => {
     const found = await search(q);

@@ -35,9 +35,9 @@ beforeAll(async () => {
   used = (await pool().query(`select * from message_usage where user_id = $1 and ${living}`, [userId])).rows;
   active = (
     await pool().query(
-      `select trace_id, facets, day::timestamp at time zone 'UTC' + quarter * interval '15 minutes' as at, messages, tokens
+      `select trace_id, facets, day::timestamp at time zone 'UTC' + quarter * interval '15 minutes' as at, messages, tokens, seconds
        from (select trace_id, facets, day, unnest(quarters) as quarter, unnest(quarter_messages) as messages,
-         unnest(quarter_tokens) as tokens from trace_usage where user_id = $1 and ${living}) as quarters`,
+         unnest(quarter_tokens) as tokens, unnest(quarter_seconds) as seconds from trace_usage where user_id = $1 and ${living}) as quarters`,
       [userId],
     )
   ).rows;
@@ -249,7 +249,7 @@ describe("the answer of the API", () => {
   });
 });
 
-test("the digest of two weeks is what the report says of the same days, and counts each quarter of an hour once", async () => {
+test("the digest of two weeks is what the report says of the same days, and has each session's seconds without its pauses", async () => {
   const [zone, now, since] = ["Europe/Berlin", new Date("2026-04-15T10:00:00Z"), new Date("2026-04-14T09:07:00Z")];
   const digests = await readDigests(userId, { zone, now, since });
   const whole = async (from: string, to: string) => {
@@ -264,12 +264,21 @@ test("the digest of two weeks is what the report says of the same days, and coun
   expect(digests.today).toMatchObject(await whole("2026-04-15", "2026-04-15"));
   expect(digests.yesterday).toMatchObject(await whole("2026-04-14", "2026-04-14"));
   expect(digests.since).toMatchObject(await whole("2026-04-14T09:00:00Z", "2026-04-16T00:00:00+02:00"));
-  const minutes = (from: string, to: string) => {
+  const seconds = (from: string, to: string) => {
     const inside = active.filter(({ at }) => at >= new Date(from) && at < new Date(to));
-    return 15 * new Set(inside.map(({ at }) => at.getTime())).size;
+    const quarters = [...Map.groupBy(inside, ({ at }) => at.getTime()).values()];
+    return quarters.reduce(
+      (sum, of) =>
+        sum +
+        Math.min(
+          900,
+          of.reduce((all, one) => all + numbers(one.seconds), 0),
+        ),
+      0,
+    );
   };
-  expect(digests.week.minutes).toBe(minutes("2026-04-13T00:00:00+02:00", "2026-04-16T00:00:00+02:00"));
-  expect(digests.today.minutes).toBe(minutes("2026-04-15T00:00:00+02:00", "2026-04-16T00:00:00+02:00"));
+  expect(digests.week.seconds).toBe(seconds("2026-04-13T00:00:00+02:00", "2026-04-16T00:00:00+02:00"));
+  expect(digests.today.seconds).toBe(seconds("2026-04-15T00:00:00+02:00", "2026-04-16T00:00:00+02:00"));
   const query = { from: "2026-04-13", to: "2026-04-15", zone, unit: "total", by: "project" };
   const { values = [] } = await answerUsage(userId, usageQuery.parse(query));
   for (const { name, costNano } of digests.projects)

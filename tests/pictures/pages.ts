@@ -36,6 +36,7 @@ export async function pagesOf({ userId, url }: Spoor): Promise<Record<string, st
     ...(longest?.project_id && { project: `/projects/${longest.project_id}` }),
     files: "/files?path=level",
     findings: "/findings",
+    stopping: "/findings?stop=1",
     uploads: "/uploads",
     ...(job && { job: `/uploads/${job.id}` }),
     upload: "/upload",

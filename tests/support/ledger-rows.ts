@@ -81,12 +81,14 @@ const rows = [
    select user_id, id, position, moment, own_facets, own_model, branch, input, output, cached, written5m, written1h, output / 3, cost, ${recorded}
    from made_message where user_id = $1 and uses order by moment`,
   `insert into trace_usage (user_id, trace_id, day, facets, messages, tokens, untimed, uncounted, quarters, quarter_messages,
-     quarter_tokens, quarter_untimed, quarter_uncounted, since)
+     quarter_tokens, quarter_untimed, quarter_uncounted, quarter_seconds, since)
    select user_id, id, day, trace_facets, sum(messages), sum(tokens), 0, 0, array_agg(quarter order by quarter),
      array_agg(messages order by quarter), array_agg(tokens order by quarter), array_agg(0 order by quarter), array_agg(0 order by quarter),
-     lag(day) over (partition by id order by day)
+     array_agg(seconds order by quarter), lag(day) over (partition by id order by day)
    from (select user_id, id, day, floor(extract(epoch from at::time) / 900)::int as quarter, trace_facets, count(*) as messages,
-       sum(token_count) as tokens from made_message where user_id = $1 group by 1, 2, 3, 4, 5) as quarters
+       sum(token_count) as tokens, coalesce(sum(seconds) filter (where seconds <= 300), 0) as seconds
+     from (select *, extract(epoch from at - lag(at) over (partition by id order by position)) as seconds from made_message
+       where user_id = $1) as messages group by 1, 2, 3, 4, 5) as quarters
    group by user_id, id, day, trace_facets order by day`,
   `insert into trace_branch (user_id, trace_id, branch, position, evidence)
    select user_id, id, branch, 0, 'metadata' from made_trace where user_id = $1 and branch is not null`,

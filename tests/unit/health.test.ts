@@ -24,7 +24,7 @@ test("a share is between 0 and 1, whatever a client reports", () => {
   expect([share(0, 0), share(5, 0), share(1, 4), share(9, 4), share(2 ** 53, 1)]).toEqual([0, 1, 0.25, 1, 1]);
   expect(sharesOf(health({ skipped: 10, invalid: 40, rejected: 100, emptyParses: 1 }))).toEqual({
     empty: 0.1,
-    lost: 0.05,
+    lost: 0.04,
     rejected: 0.5,
   });
 });
@@ -34,10 +34,11 @@ describe("an adapter's newest version", () => {
     [{ emptyParses: 10 }, {}, "broke", "empty"],
     [{ invalid: 700 }, { invalid: 100 }, "broke", "lost"],
     [{ rejected: 900, emptyParses: 4 }, {}, "broke", "rejected"],
-    [{ skipped: 24 }, { skipped: 1 }, "worse", "lost"],
-    [{ skipped: 24 }, { skipped: 20 }, "same", "lost"],
-    [{ skipped: 2 }, { skipped: 1 }, "same", "lost"],
-    [{ skipped: 1 }, { skipped: 400 }, "better", "lost"],
+    [{ invalid: 24 }, { invalid: 1 }, "worse", "lost"],
+    [{ invalid: 24 }, { invalid: 20 }, "same", "lost"],
+    [{ invalid: 2 }, { invalid: 1 }, "same", "lost"],
+    [{ invalid: 1 }, { invalid: 400 }, "better", "lost"],
+    [{ skipped: 570 }, { skipped: 1 }, "same", "empty"],
     [{}, {}, "same", "empty"],
     [{ emptyParses: 10 }, undefined, "first", "empty"],
   ])("with %j after %j is judged: %s (%s)", (latest, before, change, about) => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { pack, unpack } from "../../app/(app)/traces/packed.ts";
 import type { Row } from "../../app/(app)/traces/rows.tsx";
 
-const least: Row = {
+const least: Row & { at: string } = {
   id: "1",
   source: "codex",
   messages: "0",

@@ -94,10 +94,15 @@ describe("the chart", () => {
         cells.reduce((sum, one) => sum + one.tokens, 0),
       ),
     );
+    const sum = (cells: typeof bySpan) =>
+      usage(
+        null,
+        cells.reduce((all, { tokens }) => all + tokens, 0),
+      );
     const report = {
-      total: { ...usage(null, 0), untimed: 0, uncounted: 0 },
+      total: { ...sum(bySpan), untimed: 0, uncounted: 0 },
       byFacet: { source: { values: byFacet, others: 0 } },
-      spanTotals: [],
+      spanTotals: request.spans.map((_, place) => sum(bySpan.filter(({ span }) => span === place))),
       bySpan: bySpan.map((cell) => ({ ...usage(cell.value, cell.tokens), span: cell.span })),
     };
     const yardstick = yardstickOf("tokens", report.total);
@@ -124,6 +129,18 @@ describe("the chart", () => {
       [20, true],
     ]);
     expect(bars[1]?.amounts).toEqual([8, 0, 6, 0, 4, 2]);
+  });
+
+  test("says what a span has in all, where sessions count at several values", () => {
+    const report = {
+      total: { ...usage(null, 30), untimed: 0, uncounted: 0 },
+      byFacet: { pr: { values: [usage("app#1", 30), usage("app#2", 30)], others: 0 } },
+      spanTotals: [usage(null, 30)],
+      bySpan: ["app#1", "app#2"].map((value) => ({ ...usage(value, 30), span: 0 })),
+    };
+    const yardstick = yardstickOf("tokens", report.total);
+    const { bars, total, top } = chartOf(report, request.spans, "pr", yardstick, new Date(`${today}T12:00:00Z`));
+    expect([bars[0]?.amounts, bars[0]?.total, total, top]).toEqual([[30, 30], 30, 30, 80]);
   });
 
   test("says in a sentence which day and which value is largest", () => {

@@ -99,7 +99,7 @@ function Versions({ label, versions }: { label: string; versions: AdapterHealth[
               </th>
               <Cell>{formatCount(version.scans)}</Cell>
               <Cell>{formatCount(version.entries)}</Cell>
-              <Cell>{formatShare(share(version.skipped, version.entries))}</Cell>
+              <Cell isMuted>{formatShare(share(version.skipped, version.entries))}</Cell>
               <Cell>{formatShare(share(version.invalid, version.entries))}</Cell>
               <Cell>{formatCount(version.rejected)}</Cell>
               <Cell>{formatCount(version.emptyParses)}</Cell>
@@ -109,12 +109,13 @@ function Versions({ label, versions }: { label: string; versions: AdapterHealth[
         </tbody>
       </table>
       <p className="pt-1 text-meta text-muted">
-        Refused: sessions. Empty: scans that found nothing. Machines: those with trouble other than skipped entries.
+        Skipped: entries that belong to no message; nothing of them is lost. Invalid: entries that could not be read.
+        Refused: sessions. Empty: scans that found nothing. Machines: those with trouble.
       </p>
     </section>
   );
 }
 
-const Cell = ({ children }: { children: React.ReactNode }) => (
-  <td className="whitespace-nowrap py-0.5 pl-4">{children}</td>
+const Cell = ({ children, isMuted = false }: { children: React.ReactNode; isMuted?: boolean }) => (
+  <td className={`whitespace-nowrap py-0.5 pl-4 ${isMuted ? "text-muted" : ""}`}>{children}</td>
 );

@@ -12,7 +12,7 @@ export function formatShare(share: number): string {
 /** What a share counts, written after the number. */
 export const words = {
   empty: "of the scans found nothing",
-  lost: "of the entries were not read",
+  lost: "of the entries could not be read",
   rejected: "of the sessions were refused",
 } as const satisfies Record<keyof Shares, string>;
 

@@ -4,7 +4,7 @@ import { SpoorError } from "#lib/errors";
 import { listTouching } from "#lib/traces/files";
 import { filesQuery, type Touched } from "#lib/traces/files-schema";
 import { formatCount } from "../../components/figures";
-import { Time } from "../../components/time";
+import { ActivityTime } from "../../components/time";
 import { readerHref } from "../traces/[id]/frame/links";
 import { listHref } from "../traces/hrefs";
 
@@ -121,7 +121,7 @@ function Found({ path, files }: { path: string; files: Touched[] }) {
 const termOf = (path: string) => (/\s/.test(path) ? `file:"${path.replaceAll('"', "")}"` : `file:${path}`);
 
 function Session({ file }: { file: Touched }) {
-  const { traceId, title, project, path, edits, reads, added, removed, firstPosition, lastPosition, updatedAt } = file;
+  const { traceId, title, project, path, edits, reads, added, removed, firstPosition, lastPosition } = file;
   const place = (position: number) => `${readerHref(traceId, { at: String(position) })}#m${position}`;
   return (
     <li className="flex flex-col gap-0.5 border-hairline border-b py-2">
@@ -130,7 +130,7 @@ function Session({ file }: { file: Touched }) {
           {title || <span className="text-muted">Untitled session</span>}
         </a>
         <span className="ml-auto shrink-0 text-meta text-muted">
-          <Time at={updatedAt} />
+          <ActivityTime of={file} />
         </span>
       </div>
       <div className="flex flex-wrap items-baseline gap-x-3 text-code text-muted">

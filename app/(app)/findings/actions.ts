@@ -1,11 +1,15 @@
 "use server";
 import { revalidatePath } from "next/cache";
+import { headers } from "next/headers";
+import { redirect } from "next/navigation";
 import { currentOrigin } from "#lib/auth/audit";
-import { requireUser } from "#lib/auth/guards";
+import { requireSameOrigin, requireUser } from "#lib/auth/guards";
 import { decide, maskAllCertain, setMasking } from "#lib/findings/rulings";
-import { rulingForm } from "#lib/findings/schema";
-import { askFirst, refusalOf, refuseForeignOrigin, text } from "../../components/form-guard";
+import { maskingForm, rulingForm } from "#lib/findings/schema";
+import { isoDay } from "../../components/date-format";
+import { askFirst, refusalOf, refuseForeignOrigin, sent, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
+import { readerZone, startOfDay } from "../../components/zone";
 
 /** Masks a secret, in one session or everywhere, after asking; or keeps it as none. */
 export async function decideAction(_before: FormState, form: FormData): Promise<FormState> {
@@ -42,12 +46,31 @@ export async function maskAllAction(_before: FormState, form: FormData): Promise
   return {};
 }
 
-/** Turns the masking of what comes on or off. */
-export async function setMaskingAction(_before: FormState, form: FormData): Promise<FormState> {
+/** Turns the masking of what comes on again, everywhere or in a project. */
+export async function beginMaskingAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/findings");
   const error = await refuseForeignOrigin();
   if (error) return { error };
-  await setMasking(user.id, text(form, "masks") === "on", await currentOrigin());
+  const { project } = sent(maskingForm, { project: text(form, "project") });
+  try {
+    await setMasking(user.id, true, await currentOrigin(), { projectId: project });
+  } catch (refused) {
+    return refusalOf(refused);
+  }
   revalidatePath("/findings");
   return {};
+}
+
+/** Stops masking what comes, as the dialog asked: everywhere or in a project, until tomorrow or without end. */
+export async function stopMaskingAction(form: FormData): Promise<void> {
+  const user = await requireUser("/findings");
+  requireSameOrigin(await headers());
+  const { project, until } = sent(maskingForm, { project: text(form, "project"), until: text(form, "until") });
+  const zone = await readerZone();
+  const tomorrow = startOfDay(isoDay(new Date(), zone), zone, 1);
+  await setMasking(user.id, false, await currentOrigin(), {
+    projectId: project,
+    ...(until === "tomorrow" && tomorrow && { until: new Date(tomorrow) }),
+  });
+  redirect("/findings");
 }

@@ -6,9 +6,11 @@ import { type FindingsQuery, type FoundSecret, findingState } from "#lib/finding
 import { countOf } from "../../components/figures";
 import { Form } from "../../components/form";
 import { Notice } from "../../components/notice";
-import { maskAllAction, setMaskingAction } from "./actions";
+import { Time } from "../../components/time";
+import { beginMaskingAction, maskAllAction } from "./actions";
 import { ages, findingsHref, readParams, stateNames } from "./params";
 import { FindingRow } from "./row";
+import { StopQuestion } from "./stop-question";
 
 export const metadata: Metadata = { title: "Secrets" };
 
@@ -17,7 +19,8 @@ type Summary = Awaited<ReturnType<typeof summarizeFindings>>;
 /** The keys, tokens and passwords that were found in sessions: what became of each, and what to do. */
 export default async function Page({ searchParams }: PageProps<"/findings">) {
   const user = await requireUser("/findings");
-  const query = readParams(await searchParams);
+  const params = await searchParams;
+  const query = readParams(params);
   const [summary, page] = await Promise.all([summarizeFindings(user.id), readPage(user.id, query)]);
   return (
     <div className="flex flex-col gap-5">
@@ -26,7 +29,10 @@ export default async function Page({ searchParams }: PageProps<"/findings">) {
         Keys, tokens and passwords that agents printed. Their values are not kept here: the eight digits are the same
         for the same secret. A secret that was masked was still seen by whoever had it before: revoke it.
       </p>
-      <Masking summary={summary} />
+      <Masking summary={summary} query={query} />
+      {params.stop === "1" && summary.masks && (
+        <StopQuestion userId={user.id} project={projectIn(query, page.findings)} />
+      )}
       <Progress summary={summary} />
       <Filters query={query} summary={summary} />
       <Narrowed query={query} first={page.findings[0]} />
@@ -48,6 +54,11 @@ export default async function Page({ searchParams }: PageProps<"/findings">) {
   );
 }
 
+/** The project that the page is narrowed to, where one of its secrets names it. */
+function projectIn({ project }: FindingsQuery, [first]: FoundSecret[]) {
+  return project && first?.projectId === project && first.project ? { id: project, name: first.project } : undefined;
+}
+
 /** A cursor that no page gave out shows the first one. */
 async function readPage(userId: string, query: FindingsQuery) {
   try {
@@ -58,26 +69,57 @@ async function readPage(userId: string, query: FindingsQuery) {
   }
 }
 
-function Masking({ summary: { masks } }: { summary: Summary }) {
+/** Whether secrets are masked, everywhere and in projects. Stopping it is asked for by a GET, which changes nothing. */
+function Masking({ summary: { masks, until, stopped }, query }: { summary: Summary; query: FindingsQuery }) {
   return (
-    <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2 border-hairline border-y py-3">
-      <p className="max-w-[60ch]">
-        {masks
-          ? "What is certain to be a secret is masked before it is stored. What only may be one is listed here."
-          : "Nothing is masked: secrets are stored as they come, and listed here."}
-      </p>
-      <Form
-        action={setMaskingAction}
-        hidden={{ masks: masks ? "off" : "on" }}
-        submit={masks ? "Stop masking" : "Mask what is certain"}
-      />
+    <div className="flex flex-col gap-2 border-hairline border-y py-3">
+      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2">
+        <p className="max-w-[60ch]">
+          {masks ? (
+            "What is certain to be a secret is masked before it is stored. What only may be one is listed here."
+          ) : (
+            <>Nothing is masked{until && <Until at={until} />}: secrets are stored as they come, and listed here.</>
+          )}
+        </p>
+        {masks ? (
+          <form method="get" action="/findings">
+            {query.project && <input type="hidden" name="project" value={query.project} />}
+            <button type="submit" name="stop" value="1" className="button">
+              Stop masking
+            </button>
+          </form>
+        ) : (
+          <Form action={beginMaskingAction} submit="Mask what is certain" />
+        )}
+      </div>
+      {masks &&
+        stopped.map(({ id, name, masksAgainAt }) => (
+          <div key={id} className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2">
+            <p className="text-warn" id={`stopped-${id}`}>
+              Nothing is masked in <bdi>{name}</bdi>
+              {masksAgainAt && <Until at={masksAgainAt} />}.
+            </p>
+            <Form
+              action={beginMaskingAction}
+              hidden={{ project: id }}
+              submit="Mask again"
+              describedBy={`stopped-${id}`}
+            />
+          </div>
+        ))}
     </div>
   );
 }
 
-function Progress({ summary: { counts, masking, unread } }: { summary: Summary }) {
-  const open = counts.filter(({ certain, state }) => certain && state === "open");
-  const secrets = open.reduce((sum, one) => sum + one.secrets, 0);
+const Until = ({ at }: { at: Date }) => (
+  <>
+    {" "}
+    until <Time at={at.toISOString()} as="moment" />
+  </>
+);
+
+function Progress({ summary: { unmasked, masking, unread } }: { summary: Summary }) {
+  const secrets = unmasked.certain;
   return (
     <>
       {(masking > 0 || unread > 0) && (

@@ -1,7 +1,7 @@
 import type { FoundSecret } from "#lib/findings/schema";
 import { countOf } from "../../components/figures";
 import { Form } from "../../components/form";
-import { Time } from "../../components/time";
+import { ActivityTime } from "../../components/time";
 import { readerHref } from "../traces/[id]/frame/links";
 import { decideAction } from "./actions";
 import { findingsHref, stateNames } from "./params";
@@ -10,7 +10,7 @@ const inks = { open: "text-warn", masking: "text-accent", masked: "text-ok", kep
 
 /** A secret of a session: what it is, where it stands, and what can be done about it. */
 export function FindingRow({ finding }: { finding: FoundSecret }) {
-  const { kind, name, mark, state, traceId, title, project, projectId, count, at, rotate, certain } = finding;
+  const { kind, name, mark, state, traceId, title, project, projectId, count, at, dated, rotate, certain } = finding;
   return (
     <li className="flex flex-col gap-2 border-hairline border-b py-3">
       <div className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5">
@@ -21,7 +21,7 @@ export function FindingRow({ finding }: { finding: FoundSecret }) {
         <span className={`text-code ${inks[state]}`}>{stateNames[state]}</span>
         {!certain && <span className="text-code text-muted">may be none</span>}
         <span className="ml-auto text-meta text-muted">
-          <Time at={at} />
+          <ActivityTime of={{ updatedAt: at, dated }} />
         </span>
       </div>
       <p className="flex flex-wrap gap-x-3 text-code text-muted">

@@ -12,11 +12,21 @@ const named = 3;
 
 /** What went wrong or is about to, each a sentence that leads to where it is seen to. */
 export function Concerns({ concerns }: { concerns: Found }) {
-  const { failedUploads, worse, silent, budgets, storage } = concerns;
+  const { failedUploads, unmasked, worse, silent, budgets, storage } = concerns;
   const all = [
     failedUploads > 0 && (
       <Concern key="uploads" tone="bad" href="/uploads?status=failed">
         {countOf(failedUploads, "upload")} failed. Their sessions are not here yet.
+      </Concern>
+    ),
+    unmasked.certain > 0 && (
+      <Concern key="secrets" tone="bad" href="/findings?state=open">
+        {countOf(unmasked.certain, "secret")} {unmasked.certain === 1 ? "is" : "are"} not masked.
+      </Concern>
+    ),
+    unmasked.possible > 0 && (
+      <Concern key="possible secrets" tone="warn" href="/findings?state=open">
+        {countOf(unmasked.possible, "possible secret")} {unmasked.possible === 1 ? "is" : "are"} not masked.
       </Concern>
     ),
     ...worse.slice(0, named).map(({ adapter, latest, verdict }) => (

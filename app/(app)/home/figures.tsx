@@ -1,12 +1,13 @@
 import type { Digest, Digests } from "#lib/usage/digest";
+import { notYet } from "../../components/counting";
 import { formatCount } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { usageRangeHref } from "../usage/range";
 import { dayText } from "../usage/words";
 import { timeText } from "./words";
 
-/** Today and this week, each beside the one before. */
-export function Figures({ digests }: { digests: Digests }) {
+/** Today and this week, each beside the one before. @param due how many sessions are not counted yet */
+export function Figures({ digests, due }: { digests: Digests; due: number }) {
   const { today, yesterday, week, weekBefore, days } = digests;
   const [first, last, monday] = [days[0]?.day ?? "", days.at(-1)?.day ?? "", days[7]?.day ?? ""];
   const rows: [name: string, digest: Digest, from: string, to: string, isBefore?: true][] = [
@@ -23,7 +24,7 @@ export function Figures({ digests }: { digests: Digests }) {
           <th scope="col" className="font-normal">
             Sessions
           </th>
-          <th scope="col" className="font-normal" title="Quarters of an hour in which a session went on">
+          <th scope="col" className="font-normal" title="Without pauses of more than five minutes">
             Time
           </th>
           <th scope="col" className="font-normal">
@@ -32,16 +33,16 @@ export function Figures({ digests }: { digests: Digests }) {
         </tr>
       </thead>
       <tbody>
-        {rows.map(([name, { sessions, minutes, costNano }, from, to, isBefore]) => (
+        {rows.map(([name, { sessions, seconds, costNano }, from, to, isBefore]) => (
           <tr key={name} className={isBefore ? "text-code text-muted *:pb-2" : "font-semibold *:pt-1"}>
             <th scope="row" className={`text-left ${isBefore ? "font-normal" : "font-semibold"}`}>
               <a href={usageRangeHref(from, to)} className="quiet-link target">
                 {name}
               </a>
             </th>
-            <td>{formatCount(sessions)}</td>
-            <td>{minutes === 0 ? "–" : timeText(minutes)}</td>
-            <td>{costNano === 0 ? "–" : formatMoney(costNano)}</td>
+            <td>{sessions === 0 && due > 0 && !isBefore ? notYet(due) : formatCount(sessions)}</td>
+            <td>{seconds === 0 ? notYet(isBefore ? 0 : due) : timeText(seconds)}</td>
+            <td>{costNano === 0 ? notYet(isBefore ? 0 : due) : formatMoney(costNano)}</td>
           </tr>
         ))}
       </tbody>

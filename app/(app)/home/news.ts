@@ -2,6 +2,7 @@ import type { SignedInUser } from "#lib/auth/guards";
 import { silentMachines } from "#lib/auth/silence";
 import { listTokens } from "#lib/auth/tokens";
 import { readVisit } from "#lib/auth/visits";
+import { countUnmasked } from "#lib/findings/findings";
 import { countJobs } from "#lib/ingest/jobs";
 import { getStorage, hasQuota } from "#lib/ingest/quota/quota";
 import { readLabels } from "#lib/projects/queries";
@@ -13,6 +14,7 @@ import { listPage } from "#lib/traces/queries";
 import { listBudgets } from "#lib/usage/budgets";
 import { readDigests } from "#lib/usage/digest";
 import { readMonth } from "#lib/usage/month";
+import { countDueTraces } from "#lib/usage/queries";
 import { readStandings } from "../traces/standings";
 
 /** How many sessions the page names, and up to how many it counts. */
@@ -22,22 +24,27 @@ export const maxCounted = 1000;
 /** All that the page tells, by roll-ups and indexes: a bounded number of rows, however much is stored. */
 export async function readNews(user: SignedInUser, zone: string, now: Date) {
   const { since } = await readVisit(user.id, now);
-  const [digests, sessions, count, failing, concerns] = await Promise.all([
+  const [digests, sessions, count, failing, concerns, due] = await Promise.all([
     readDigests(user.id, { zone, now, since }),
     readSessions(user.id),
     since ? countTraces(user.id, { roots: true, from: since.toISOString() }, maxCounted) : 0,
     since ? countTraces(user.id, { errors: true, archived: false, from: since.toISOString() }, maxCounted) : 0,
     readConcerns(user, zone, now),
+    countDueTraces(user.id),
   ]);
-  const goesOn = ({ latestAt }: { latestAt: string }) => isLive(latestAt, now.getTime());
-  const isNew = ({ latestAt }: { latestAt: string }) => since !== undefined && Date.parse(latestAt) >= since.getTime();
+  type Dated = { latestAt: string; dated: boolean };
+  const goesOn = ({ latestAt, dated }: Dated) => dated && isLive(latestAt, now.getTime());
+  const isNew = ({ latestAt, dated }: Dated) => dated && since !== undefined && Date.parse(latestAt) >= since.getTime();
   const live = sessions.filter(goesOn);
   const named = [...sessions.map(({ projectId }) => projectId), ...digests.projects.map(({ id = null }) => id)];
   const [labels, standings] = await Promise.all([readLabels(user.id, named), readStandings(user.id, live)]);
   return {
-    ...{ since, digests, count, failing, concerns, live, labels, standings },
+    ...{ since, digests, count, failing, concerns, due, live, labels, standings },
     fresh: sessions.filter((one) => !goesOn(one) && isNew(one)),
-    earlier: sessions.filter((one) => !goesOn(one) && !isNew(one)),
+    // Those without a date last: their place in the list is that of their upload.
+    earlier: sessions
+      .filter((one) => !goesOn(one) && !isNew(one))
+      .sort((one, other) => Number(other.dated) - Number(one.dated)),
   };
 }
 
@@ -55,17 +62,19 @@ const budgetShare = 0.8;
 const storageShare = 0.9;
 
 async function readConcerns(user: SignedInUser, zone: string, now: Date) {
-  const [jobs, tokens, worse, budgets, storage] = await Promise.all([
+  const [jobs, tokens, worse, budgets, storage, unmasked] = await Promise.all([
     countJobs(user.id),
     listTokens(user.id),
     listWorse({ userId: user.id, seesAll: user.role === "owner" }),
     listBudgets(user.id),
     hasQuota() ? getStorage(user.id) : undefined,
+    countUnmasked(user.id),
   ]);
   const month = budgets.length > 0 ? await readMonth(user.id, zone, now) : undefined;
   const { used, quota } = storage ?? { used: 0, quota: undefined };
   return {
     failedUploads: jobs.failed,
+    unmasked,
     worse,
     silent: silentMachines(tokens, now),
     budgets: (month?.budgets ?? []).filter(({ spentNano, amountNano }) => spentNano >= budgetShare * amountNano),

@@ -1,5 +1,6 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
+import { Counting } from "../../components/counting";
 import { formatDate } from "../../components/date-format";
 import { countOf, formatCount } from "../../components/figures";
 import { formatMoney } from "../../components/money";
@@ -46,7 +47,8 @@ export default async function Page() {
         </div>
         <div className="flex flex-col gap-8 lg:col-start-2">
           <Section id="figures" title="Today and this week">
-            <Figures digests={digests} />
+            <Figures digests={digests} due={news.due} />
+            <Counting sessions={news.due} />
             <Days days={digests.days} />
           </Section>
           {digests.projects.length > 0 && (
@@ -110,7 +112,7 @@ function headline({ since, count, live }: News, now: Date, zone: string): string
 
 /** What it came to, in a sentence. */
 function Summary({ news: { since, digests, failing, fresh, live, labels } }: { news: News }) {
-  const { messages, costNano, minutes } = (since ? digests.since : digests.week) ?? digests.week;
+  const { messages, costNano, seconds } = (since ? digests.since : digests.week) ?? digests.week;
   if (messages === 0) return null;
   const names = [...fresh, ...live].flatMap(({ projectId }) => labels.get(projectId ?? "")?.name ?? []);
   const known = [...new Set(names)].slice(0, 3);
@@ -118,7 +120,8 @@ function Summary({ news: { since, digests, failing, fresh, live, labels } }: { n
   return (
     <p className="text-muted text-prose">
       {since ? "" : "This week: "}
-      {inWords(parts)} in {timeText(minutes)}
+      {inWords(parts)}
+      {seconds > 0 && ` in ${timeText(seconds)}`}
       {since && known.length > 0 && `, mostly in ${inWords(known)}`}.
       {since && failing > 0 && (
         <>

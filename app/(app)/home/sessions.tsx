@@ -3,7 +3,7 @@ import { isSubAgentName } from "#lib/reader/project";
 import { Monogram } from "../../components/agent-icon";
 import { countOf, formatCount } from "../../components/figures";
 import { formatMoney } from "../../components/money";
-import { Time } from "../../components/time";
+import { ActivityTime } from "../../components/time";
 import { pullHref } from "../traces/hrefs";
 import { standingText } from "../traces/standing-words";
 import type { News, NewsSession } from "./news";
@@ -27,7 +27,7 @@ export function Sessions({ label, sessions, labels, standings }: Props) {
             <span>{countOf(session.messageCount, "message")}</span>
             {session.costNano > 0 && <span>{formatMoney(session.costNano)}</span>}
             {session.linesAdded + session.linesRemoved > 0 && (
-              <span title={countOf(session.filesChanged, "file")}>
+              <span title={`Lines of all edits together, in ${countOf(session.filesChanged, "file")}`}>
                 <span className="text-ok">+{formatCount(session.linesAdded)}</span>{" "}
                 <span className="text-bad">−{formatCount(session.linesRemoved)}</span>
               </span>
@@ -38,7 +38,10 @@ export function Sessions({ label, sessions, labels, standings }: Props) {
                 {repository.split("/").at(-1)}#{number}
               </a>
             ))}
-            <Time at={session.latestAt} as={standings ? "ago" : "moment"} />
+            <ActivityTime
+              of={{ updatedAt: session.latestAt, dated: session.dated }}
+              as={standings ? "ago" : "moment"}
+            />
           </p>
         </li>
       ))}

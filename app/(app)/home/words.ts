@@ -11,8 +11,9 @@ export function sinceText(since: Date, now: Date, zone: string): string {
   return formatDate(since, zone, { day: "numeric", month: "long" });
 }
 
-/** "6 h 15 min" */
-export function timeText(minutes: number): string {
+/** "6 h 15 min"; any time at all is a minute. */
+export function timeText(seconds: number): string {
+  const minutes = Math.max(1, Math.round(seconds / 60));
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
   return [hours > 0 && `${hours} h`, (rest > 0 || hours === 0) && `${rest} min`].filter(Boolean).join(" ");
 }

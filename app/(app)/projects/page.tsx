@@ -3,7 +3,9 @@ import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { listProjects, type ProjectSummary } from "#lib/projects/queries";
 import { type ProjectSort, type ProjectsQuery, projectSorts, projectsQuery } from "#lib/projects/schema";
+import { countDueTraces } from "#lib/usage/queries";
 import { Monogram } from "../../components/agent-icon";
+import { Counting, notYet } from "../../components/counting";
 import { countOf, Figure } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Time } from "../../components/time";
@@ -22,20 +24,22 @@ const sortNames: Record<ProjectSort, string> = {
 export default async function Page({ searchParams }: PageProps<"/projects">) {
   const user = await requireUser("/projects");
   const query = readParams(await searchParams);
-  const { projects, nextCursor } = await readPage(user.id, query);
+  const [{ projects, nextCursor }, due] = await Promise.all([readPage(user.id, query), countDueTraces(user.id)]);
   const isPlain = !query.q && !query.cursor;
+  const isEmpty = projects.length === 0 && isPlain;
   return (
     <div className="flex flex-col gap-4">
       <h1 className="font-semibold text-title">Projects</h1>
-      {projects.length === 0 && isPlain ? (
-        <Empty />
+      <Counting sessions={due} />
+      {isEmpty ? (
+        due === 0 && <Empty />
       ) : (
         <>
           <Controls query={query} isLong={!isPlain || nextCursor !== null} />
           {projects.length > 0 && (
             <ul aria-label="Projects" className="border-hairline border-t">
               {projects.map((project) => (
-                <Row key={project.id} project={project} />
+                <Row key={project.id} project={project} due={due} />
               ))}
             </ul>
           )}
@@ -122,7 +126,7 @@ function Controls({ query, isLong }: { query: ProjectsQuery; isLong: boolean }) 
   );
 }
 
-function Row({ project }: { project: ProjectSummary }) {
+function Row({ project, due }: { project: ProjectSummary; due: number }) {
   const { id, name, distinction, sessions, costNano, agents, lastActiveAt } = project;
   const tokens = tokensOf(project);
   return (
@@ -143,7 +147,7 @@ function Row({ project }: { project: ProjectSummary }) {
       </div>
       <p className="flex flex-wrap items-baseline gap-x-4 text-code text-muted sm:grid sm:grid-cols-[6.5rem_6.5rem_5.5rem_6rem] sm:text-right">
         <a href={`/traces?projectId=${id}`} className="quiet-link">
-          {countOf(sessions, "session")}
+          {sessions === 0 && due > 0 ? notYet(due) : countOf(sessions, "session")}
         </a>
         <span>{tokens > 0 && <Figure count={tokens} unit="tokens" />}</span>
         <span className="text-text">{costNano > 0 && formatMoney(costNano)}</span>

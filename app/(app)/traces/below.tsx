@@ -11,7 +11,8 @@ export type BelowRow = {
   title?: string;
   messages: string;
   tokens?: string;
-  at: string;
+  /** Missing where nothing but the upload tells it. */
+  at?: string;
   when: string;
   exact: string;
   below?: { href: string; label: string };

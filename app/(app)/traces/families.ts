@@ -8,15 +8,22 @@ import { listHref } from "./hrefs";
 /** How many of a session's children its row unfolds; the others are a click away. */
 const shownEach = 10;
 
-/** What stands around the sessions of a page: what is below each, or, where children are listed themselves, what each is of. */
+/** What stands around the sessions of a page: what is below each, or, where those are listed themselves, what each is of. */
 export type Kin = { families: Map<string, Family>; origins: Map<string, Origin> };
 
-/** @param folded whether the page folds children under their parents */
-export async function readKin(userId: string, traces: { id: string }[], folded: boolean): Promise<Kin> {
+/**
+ * @param page.folds whether its sessions have what is below them in a fold; otherwise that is in the list itself
+ * @param page.isOfRoots whether none of its sessions is below another one
+ */
+export async function readKin(
+  userId: string,
+  traces: { id: string }[],
+  page: { folds: boolean; isOfRoots: boolean },
+): Promise<Kin> {
   const ids = traces.map(({ id }) => id);
   const [families, origins] = await Promise.all([
-    readFamilies(userId, ids, shownEach),
-    folded ? new Map<string, Origin>() : readOriginsOf(userId, ids),
+    page.folds ? readFamilies(userId, ids, shownEach) : new Map<string, Family>(),
+    page.isOfRoots ? new Map<string, Origin>() : readOriginsOf(userId, ids),
   ]);
   return { families, origins };
 }
@@ -49,9 +56,13 @@ export function belowOf(id: string, family: Family, zone: string): Below {
 }
 
 function memberRow(member: Member, zone: string): BelowRow {
-  const { id, relation, title, source, own, updatedAt, below } = member;
+  const { id, relation, title, source, own, updatedAt, dated, below } = member;
   const at = new Date(updatedAt);
-  const exact = [countOf(own.messages, "message"), own.tokens > 0 && countOf(own.tokens, "token"), longTime(at, zone)];
+  const exact = [
+    countOf(own.messages, "message"),
+    own.tokens > 0 && countOf(own.tokens, "token"),
+    dated && longTime(at, zone),
+  ];
   return {
     id,
     relation: words[relation][0],
@@ -59,8 +70,7 @@ function memberRow(member: Member, zone: string): BelowRow {
     ...(title && { title }),
     messages: formatCompact(own.messages),
     ...(own.tokens > 0 && { tokens: formatCompact(own.tokens) }),
-    at: updatedAt,
-    when: shortTime(at, zone),
+    ...(dated ? { at: updatedAt, when: shortTime(at, zone) } : { when: "no date" }),
     exact: exact.filter(Boolean).join(" · "),
     ...(below > 0 && { below: { href: listHref({ parent: id }), label: `${formatCompact(below)} below` } }),
   };

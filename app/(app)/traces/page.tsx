@@ -133,7 +133,7 @@ async function readAround<Page extends Found>(userId: string, page: Page, { give
   const [{ traces }, excerpts, kin, branches, standings, labels] = await Promise.all([
     withPullRequests(userId, page),
     excerptsOf(userId, page, searchedFor(given, page.ranking)),
-    readKin(userId, page.traces, folded),
+    readKin(userId, page.traces, { folds: folded || Boolean(given.parent), isOfRoots: folded }),
     branchesOf(userId, page.traces),
     readStandings(userId, page.traces),
     readLabels(userId, [...page.traces.map(({ projectId }) => projectId), ...projects]),

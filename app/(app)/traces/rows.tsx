@@ -36,8 +36,8 @@ export type Row = {
   messages: string;
   cost?: string;
   spark?: string;
-  /** The moment by which it has its place, its last activity or its start: as ISO 8601, and as shown. */
-  at: string;
+  /** The moment by which it has its place, its last activity or its start: as ISO 8601 unless nothing dates it, and as shown. */
+  at?: string;
   when: string;
   /** The exact figures. */
   exact: string;
@@ -108,7 +108,7 @@ function Session({ row, given, zone }: SessionProps) {
       </div>
       {isNear && (
         <p id={`x${key}`}>
-          {`${exact} · ${longTime(new Date(at), zone)}`}
+          {[exact, at && longTime(new Date(at), zone)].filter(Boolean).join(" · ")}
           {withBelow && (
             <>
               <br />
@@ -185,7 +185,7 @@ function Figures({ row: { pull, errors, added, removed, took, messages, cost, sp
       )}
       {errors && <span className="errors">{errors}</span>}
       {added && (
-        <span className="changes">
+        <span className="changes" title="Lines of all edits together">
           <ins>{`+${added}`}</ins> <del>{`−${removed}`}</del>
         </span>
       )}

@@ -1,12 +1,11 @@
 import type { Trace } from "#lib/traces/queries";
+import { usedTokens } from "#lib/traces/tokens";
 import { countOf, formatCount } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 
-/** All tokens that a session used; where its agent told none, the sum of the messages' own counts. */
-export function tokensOf({ usage, tokenCount }: Pick<Trace, "usage" | "tokenCount">): number {
-  const written = usage.cacheWrite5mTokens + usage.cacheWrite1hTokens;
-  return usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + written || tokenCount;
-}
+/** All tokens that a session used. */
+export const tokensOf = ({ usage, tokenCount }: Pick<Trace, "usage" | "tokenCount">): number =>
+  usedTokens(usage, tokenCount);
 
 /** What the tokens were: "41,500 tokens: 1,200 input, 300 output, 40,000 read from cache". */
 export function describeTokens(trace: Pick<Trace, "usage" | "tokenCount">): string {

@@ -1,14 +1,14 @@
 import { isLive } from "#lib/reader/live";
 import { readStanding, type Standing } from "#lib/traces/live";
 
-type Shown = { id: string; updatedAt: string; latestAt: string };
+type Shown = { id: string; updatedAt: string; latestAt: string; dated: boolean };
 
 /** Of so many sessions that go on, the last messages are read; of further ones it is told only that they do. */
 const maxRead = 8;
 
 /** How the sessions of a page stand that go on, themselves or in what they started. */
 export async function readStandings(userId: string, traces: Shown[]): Promise<Map<string, Standing["waiting"]>> {
-  const live = traces.filter(({ latestAt }) => isLive(latestAt));
+  const live = traces.filter(({ latestAt, dated }) => dated && isLive(latestAt));
   const read = await Promise.all(live.slice(0, maxRead).map((trace) => readStanding(userId, trace)));
   return new Map(live.map(({ id }, place) => [id, read[place]?.waiting ?? null]));
 }

@@ -38,23 +38,31 @@ export async function TraceList({ traces, given, sort, kin, excerpts, labels, br
   const zone = await readerZone();
   const isByDay = sort === "activity" || sort === "start";
   const momentOf = (trace: Shown) => new Date((sort === "start" && trace.createdAt) || trace.latestAt);
+  // By day, those without a date come last: their place in the list is that of their upload.
+  const isLast = ({ dated }: Shown) => Number(isByDay && !dated);
   const groups: Group[] = [];
-  for (const trace of traces) {
-    const at = momentOf(trace);
-    const heading = isByDay ? dayOf(at, zone) : undefined;
+  for (const trace of traces.toSorted((one, other) => isLast(one) - isLast(other))) {
+    const at = trace.dated ? momentOf(trace) : undefined;
+    const heading = isByDay ? (at ? dayOf(at, zone) : "No date") : undefined;
     if (groups.length === 0 || groups.at(-1)?.heading !== heading)
       groups.push({ ...(heading && { heading }), rows: [] });
     const [branch, waiting] = [branches.get(trace.id), standings.get(trace.id)];
     groups.at(-1)?.rows.push({
       ...rowOf(trace, excerpts?.get(trace.id), labels),
-      at: at.toISOString().replace(/\.\d+/, ""),
-      when: isByDay ? formatDate(at, zone, { hour: "2-digit", minute: "2-digit" }) : shortTime(at, zone),
+      ...whenOf(at, isByDay, zone),
       ...(branch && { branch }),
       ...(waiting !== undefined && { live: standingText(waiting) }),
       ...aroundOf(trace, kin, zone),
     });
   }
   return <Rows packed={pack(groups)} given={given} zone={zone} />;
+}
+
+/** The moment by which a session has its place; under "No date" there is none to say. */
+function whenOf(at: Date | undefined, isByDay: boolean, zone: string): Pick<Row, "at" | "when"> {
+  if (!at) return { when: isByDay ? "" : "no date" };
+  const when = isByDay ? formatDate(at, zone, { hour: "2-digit", minute: "2-digit" }) : shortTime(at, zone);
+  return { at: at.toISOString().replace(/\.\d+/, ""), when };
 }
 
 /** A day as a heading, in the reader's zone. */
@@ -76,7 +84,7 @@ function dayOf(date: Date, zone: string): string {
 function aroundOf(trace: ListedTrace, kin: Kin, zone: string): Partial<Row> {
   const { id } = trace;
   const [family, origin] = [kin.families.get(id), kin.origins.get(id)];
-  const own = { messages: trace.messageCount, tokens: trace.tokenCount };
+  const own = { messages: trace.messageCount, tokens: tokensOf(trace) };
   return {
     ...(family && { below: belowOf(id, family, zone), withBelow: sumsOf(own, family) }),
     ...(origin && { origin: originOf(origin) }),

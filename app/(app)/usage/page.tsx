@@ -1,13 +1,12 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
 import { readMonth } from "#lib/usage/month";
-import { countDueTraces, findLastUse } from "#lib/usage/queries";
+import { countDueTraces, countUndated, findLastUse } from "#lib/usage/queries";
 import { readUsage, type UsageReport } from "#lib/usage/report";
 import { usageDay, usageFacets } from "#lib/usage/schema";
+import { Counting } from "../../components/counting";
 import { isoDay } from "../../components/date-format";
 import { countOf, formatCount } from "../../components/figures";
-import { Notice } from "../../components/notice";
-import { Refresh } from "../../components/refresh";
 import { addDays, readerZone } from "../../components/zone";
 import { Breakdowns } from "./breakdown";
 import { UsageChart } from "./chart";
@@ -52,7 +51,11 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
     // A look at each linked session takes long: for those who ask for it.
     activityOfBranches: by === "branch",
   });
-  const [month, due] = await Promise.all([readMonth(user.id, zone, now), countDueTraces(user.id)]);
+  const [month, due, undated] = await Promise.all([
+    readMonth(user.id, zone, now),
+    countDueTraces(user.id),
+    countUndated(user.id),
+  ]);
   const measure = show ?? usualMeasure(report);
   const yardstick = yardstickOf(measure, report.total);
   return (
@@ -62,14 +65,21 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
         <RangeForm request={request} />
       </div>
       <Filters request={request} />
-      {due > 0 && (
-        <Notice tone="info">
-          <p>Still counting {countOf(due, "session")}. This page updates automatically.</p>
-          <Refresh everySeconds={3} />
-        </Notice>
+      <Counting sessions={due} />
+      {undated > 0 && (
+        <p className="text-code text-muted">
+          {countOf(undated, "session")} {undated === 1 ? "has no date and counts" : "have no date and count"} in no
+          period.
+        </p>
       )}
       {report.total.messages === 0 ? (
-        <Nothing userId={user.id} request={request} zone={zone} end={spans.at(-1)?.end ?? now} />
+        <Nothing
+          userId={user.id}
+          request={request}
+          zone={zone}
+          end={spans.at(-1)?.end ?? now}
+          hasUndated={undated > 0}
+        />
       ) : (
         <>
           <Totals report={report} request={request} measure={measure} />
@@ -146,13 +156,16 @@ async function Nothing({
   request,
   zone,
   end,
+  hasUndated,
 }: {
   userId: string;
   request: UsageRequest;
   zone: string;
   end: Date;
+  hasUndated: boolean;
 }) {
   const last = (await findLastUse(userId, end)) ?? (await findLastUse(userId, new Date()));
+  if (!last && hasUndated) return <p className="py-8">No usage in this period.</p>;
   if (!last)
     return (
       <p className="py-8 text-muted">

@@ -1,3 +1,4 @@
+import { noFigures } from "#lib/usage/figures";
 import type { UsageReport, ValueUsage } from "#lib/usage/report";
 import type { Figures, UsageFacet } from "#lib/usage/schema";
 import type { Span } from "#lib/usage/spans";
@@ -8,10 +9,10 @@ const maxSeries = 5;
 
 export type Series = { key: string | null; name: string; value: string | null; rest: boolean; total: number };
 
-/** A bar, with its amounts in the order of the series. */
+/** A bar, with its amounts in the order of the series; of pull requests and branches they may add up to more than its total. */
 export type Bar = { span: Span; amounts: number[]; total: number; unfinished: boolean };
 
-export type Chart = { series: Series[]; bars: Bar[]; top: number };
+export type Chart = { series: Series[]; bars: Bar[]; total: number; top: number };
 
 export const facetTexts: Record<UsageFacet, { title: string; none: string; many: string }> = {
   source: { title: "Agent", none: "no agent", many: "agents" },
@@ -87,10 +88,10 @@ export function chartOf(report: UsageReport, spans: Span[], facet: UsageFacet, y
   const series = left.length + more > 0 ? [...named, others] : named;
   const places = new Map(named.map(({ key }, place) => [key, place]));
   const bars = spans.map(
-    (span): Bar => ({
+    (span, place): Bar => ({
       span,
       amounts: series.map(() => 0),
-      total: 0,
+      total: yardstick.read(report.spanTotals[place] ?? noFigures()),
       unfinished: span.start <= now && now < span.end,
     }),
   );
@@ -100,9 +101,9 @@ export function chartOf(report: UsageReport, spans: Span[], facet: UsageFacet, y
     const amount = yardstick.read(cell);
     if (!bar || amount === 0) continue;
     bar.amounts[place] = (bar.amounts[place] ?? 0) + amount;
-    bar.total += amount;
   }
-  return { series, bars, top: roundTop(Math.max(...bars.map(({ total }) => total))) };
+  const heights = bars.map(({ amounts }) => amounts.reduce((sum, amount) => sum + amount, 0));
+  return { series, bars, total: yardstick.read(report.total), top: roundTop(Math.max(...heights)) };
 }
 
 /** The top of an axis from zero with four even steps: the next of 4, 8, 12, 20, 40 … above a number. */

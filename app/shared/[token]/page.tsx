@@ -95,7 +95,7 @@ function linksOf(token: string, at: number | undefined): Links {
 }
 
 function SharedFacts({ trace, opened: { expiresAt, shown } }: { trace: Trace; opened: OpenedShare }) {
-  const { source, model, messageCount, createdAt, updatedAt } = trace;
+  const { source, model, messageCount, createdAt, updatedAt, dated } = trace;
   const isWhole = shown.from === null && shown.to === null;
   return (
     <div className="flex flex-col gap-1 py-3 text-code">
@@ -121,9 +121,11 @@ function SharedFacts({ trace, opened: { expiresAt, shown } }: { trace: Trace; op
         {model && <span className="break-all">{familyOf(model)}</span>}
         <span>{isWhole ? countOf(messageCount, "message") : "a part of a session"}</span>
         {shown.masked && <span className="text-muted">secrets hidden</span>}
-        <span className="text-muted">
-          <Time at={createdAt ?? updatedAt} as="long" />
-        </span>
+        {dated && (
+          <span className="text-muted">
+            <Time at={createdAt ?? updatedAt} as="long" />
+          </span>
+        )}
       </p>
     </div>
   );

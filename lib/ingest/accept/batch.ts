@@ -69,7 +69,7 @@ function inFlight(received: Received, storing: Promise<boolean>): Reading {
 }
 
 async function readSmall(upload: Upload, body: Uint8Array): Promise<Reading> {
-  const policy = await readPolicy(upload.userId);
+  const policy = await readPolicy(upload.userId, upload.machine);
   const input = { body, encoding: "identity" as const, maxBytes: env().INGEST_MAX_BYTES, policy };
   const received = await decodeHere().call("judge", input);
   return inFlight(received, storeSmall({ ...upload, ...received }));
@@ -98,7 +98,7 @@ function readLarge(upload: Upload, body: Buffer, encoding: Encoding): Promise<Re
 function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unknown>; stored: Promise<boolean> } {
   const read = Promise.withResolvers<unknown>();
   const stored = (async () => {
-    const policy = await readPolicy(upload.userId);
+    const policy = await readPolicy(upload.userId, upload.machine);
     const repeated = await findSameUpload(upload, policy);
     // With a quota it is read again: what its traces need depends on what is stored of them by now.
     if (repeated && !hasQuota()) return storeRepeated(upload, repeated);

@@ -138,8 +138,13 @@ const bounded = { ...limits.trace, role: limits.message.role } as Record<string,
  * secret is masked in all of them.
  */
 function maskTrace(trace: Record<string, unknown>, policy: Policy): Record<string, unknown> {
-  const { source = "unknown", sourceId } = trace as { source?: string; sourceId: string };
-  const masker = new Masker(policy, { source, sourceId });
+  const {
+    source = "unknown",
+    sourceId,
+    project,
+    metadata,
+  } = trace as { source?: string; sourceId: string } & typeof trace;
+  const masker = new Masker(policy, { source, sourceId, project, metadata });
   const { messages, ...fields } = trace as { messages: unknown[] };
   const own = masker.value(fields) as Record<string, unknown>;
   const rows = messages.map((message) => masker.value(message));

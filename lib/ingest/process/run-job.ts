@@ -113,7 +113,7 @@ function processUpload(
     idle_in_transaction_session_timeout: `${idleSeconds * 1000}ms`,
     application_name: connectionOf(job),
   };
-  return withStoredBatch({ ...job, bytes, isRepeat }, (batch) => transaction(work(batch), settings));
+  return withStoredBatch({ ...job, bytes, isRepeat, machine }, (batch) => transaction(work(batch), settings));
 }
 
 /** How many faults of a batch a failed job names. */

@@ -10,7 +10,7 @@ import { readPolicy } from "#lib/masking/policy";
 type OwnBytes = Uint8Array<ArrayBuffer>;
 
 /** An upload as its job knows it: `bytes` is its decoded size, `isRepeat` whether the same body was sent before. */
-type Upload = { userId: string; jobId: string; bytes: number; isRepeat: boolean };
+type Upload = { userId: string; jobId: string; bytes: number; isRepeat: boolean; machine?: string | null };
 
 /**
  * A stored upload as its job reads it. Its traces are known from the manifest at once; the body is read and decoded when the
@@ -33,8 +33,8 @@ export class StoredBatch {
 
   /** Reads the headers, and starts to read a body that will be needed. @throws SpoorError `not_found` if it is no longer stored */
   async begin(): Promise<void> {
-    const { userId, bytes, isRepeat } = this.#upload;
-    this.#policy = readPolicy(userId);
+    const { userId, bytes, isRepeat, machine } = this.#upload;
+    this.#policy = readPolicy(userId, machine ?? undefined);
     this.#policy.catch(() => {}); // awaited below
     const reading = bytes <= smallBytes ? this.#readSmall() : this.#read("manifest");
     if (!isRepeat && bytes > smallBytes) this.#body = this.#read("body");

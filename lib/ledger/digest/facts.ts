@@ -31,7 +31,7 @@ export function unpackFacts(packed: Uint8Array, before: number): Fact[] {
 }
 
 /** A longer silence is a pause, and not part of the time that a session took. */
-const pauseSeconds = 300;
+export const pauseSeconds = 300;
 
 export type Course = {
   turnCount: number;

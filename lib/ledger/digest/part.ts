@@ -35,7 +35,8 @@ export const digestPart: LedgerPart<Found> = {
       const known = before.get(finding.trace.id);
       const facts = [...(known ? unpackFacts(known.facts, finding.from) : []), ...finding.found.facts];
       digests.push({ traceId: finding.trace.id, facts: packFacts(facts) });
-      columns.set(finding.trace.id, { ...courseOf(facts), ...restOf(finding, known?.tools ?? null) });
+      const dated = finding.trace.createdAt !== null || facts.some(({ at }) => at > 0);
+      columns.set(finding.trace.id, { ...courseOf(facts), dated, ...restOf(finding, known?.tools ?? null) });
     }
     await writeDigests(tx, userId, digests);
     return columns;

@@ -2,6 +2,7 @@
 // second (docs/decisions/0015-usage.md).
 import "server-only";
 import type { PoolClient } from "pg";
+import { pauseSeconds } from "#lib/ledger/digest/facts";
 import { type PackedTimes, readTimes } from "#lib/ledger/packed";
 import type { LedgerTrace } from "#lib/ledger/part";
 import { dayNumber, withDays } from "#lib/ledger/sql/days";
@@ -101,25 +102,34 @@ export async function linkDays(tx: PoolClient, userId: string, traceIds: string[
 const ids = (traces: LedgerTrace[]) => traces.map(({ id }) => id);
 
 const sums = "messages, tokens, untimed, uncounted";
-const arrays = "quarters, quarter_messages, quarter_tokens, quarter_untimed, quarter_uncounted";
+const arrays = "quarters, quarter_messages, quarter_tokens, quarter_untimed, quarter_uncounted, quarter_seconds";
+
+/** The seconds since the message before, of those with a time, unless that was a pause: as lib/ledger/digest/facts.ts counts them. */
+const secondsSince = (message: string, before = "null") => `
+    floor(extract(epoch from ${message}.created_at)) - floor(extract(epoch from coalesce(
+      lag(${message}.created_at) over (partition by ${message}.trace_id, ${message}.created_at is null order by ${message}.position),
+      ${before}))) as seconds`;
 
 /**
- * A message without a time counts with the latest one before it in its trace, else with the trace's start or last activity;
- * none is later than its upload. A single statement sees a trace either before an upload or after it.
+ * A message without a time counts with the latest one before it in its trace, else with the trace's start or last activity, else on
+ * the first day of 1970 (`undatedDay`), which no one looks at; none is later than its upload. A single statement sees a trace either
+ * before an upload or after it.
  */
 const timed = `
-  select message.trace_id, ${base} as facets, message.token_count, message.created_at,
+  select message.trace_id, ${base} as facets, message.token_count, message.created_at, ${secondsSince("message")},
     least(trace.stored_at, coalesce(
       message.created_at,
       max(message.created_at) over (partition by message.trace_id order by message.position),
-      trace.created_at, trace.activity_at)) as at
+      trace.created_at,
+      case when max(message.created_at) over (partition by message.trace_id) is not null then trace.activity_at end,
+      'epoch')) as at
   from ${given}
   join trace on trace.user_id = $1::uuid and trace.id = given.id and trace.deleted_at is null
   join message on message.user_id = $1::uuid and message.trace_id = given.id`;
 
 /** The same of the messages that are not counted yet, of traces that are not packed; the latest time before them is that of the last quarter with one. */
 const tails = `
-  select tail.trace_id, ${base} as facets, tail.token_count, tail.created_at,
+  select tail.trace_id, ${base} as facets, tail.token_count, tail.created_at, ${secondsSince("tail", "before.created_at")},
     least(trace.stored_at, coalesce(
       tail.created_at,
       greatest(counted.latest, max(tail.created_at) over (partition by tail.trace_id order by tail.position)))) as at
@@ -131,38 +141,48 @@ const tails = `
     from trace_usage where trace_usage.user_id = $1::uuid and trace_usage.trace_id = given.id
   ) as counted
   cross join lateral (
+    select position from message where message.user_id = $1::uuid and message.trace_id = given.id
+    order by position offset counted.messages - 1 limit 1
+  ) as latest
+  left join lateral (
+    select created_at from (
+      select position, created_at from message
+      where message.user_id = $1::uuid and message.trace_id = given.id and position <= latest.position
+      order by position desc limit 100
+    ) as recent where created_at is not null order by position desc limit 1
+  ) as before on true
+  cross join lateral (
     select message.trace_id, position, token_count, created_at from message
-    where message.user_id = $1::uuid and message.trace_id = given.id and position > (
-      select position from message where message.user_id = $1::uuid and message.trace_id = given.id
-      order by position offset counted.messages - 1 limit 1)
+    where message.user_id = $1::uuid and message.trace_id = given.id and position > latest.position
   ) as tail`;
 
 const quartersOf = (messages: string) => `
   select trace_id, facets, date_bin('15 minutes', at at time zone 'UTC', 'epoch') as at, count(*) as messages,
     coalesce(sum(token_count), 0) as tokens, count(*) - count(created_at) as untimed,
-    count(*) - count(token_count) as uncounted
+    count(*) - count(token_count) as uncounted, coalesce(sum(seconds) filter (where seconds between 1 and ${pauseSeconds}), 0) as seconds
   from (${messages}) as timed group by 1, 2, 3`;
 
 /** New quarters together with those that are stored of the same days. */
 const joinedQuarters = (messages: string) => `
   with fresh as (${quartersOf(messages)})
   select trace_id, facets, at, sum(messages) as messages, sum(tokens) as tokens, sum(untimed) as untimed,
-    sum(uncounted) as uncounted
+    sum(uncounted) as uncounted, sum(seconds) as seconds
   from (
     select * from fresh
     union all
     select stored.trace_id, days.facets, stored.day + piece.quarter * interval '15 minutes', piece.messages, piece.tokens,
-      piece.untimed, piece.uncounted
+      piece.untimed, piece.uncounted, coalesce(piece.seconds, 0)
     from (select distinct trace_id, facets, at::date as day from fresh) as days
     join trace_usage as stored on stored.user_id = $1::uuid and stored.trace_id = days.trace_id and stored.day = days.day
     cross join lateral unnest(stored.quarters, stored.quarter_messages, stored.quarter_tokens, stored.quarter_untimed,
-      stored.quarter_uncounted) as piece (quarter, messages, tokens, untimed, uncounted)
+      stored.quarter_uncounted, stored.quarter_seconds) as piece (quarter, messages, tokens, untimed, uncounted, seconds)
   ) as pieces group by 1, 2, 3`;
 
 const daysOf = (messages: string, quarters: (messages: string) => string) => `
   select $1::uuid, trace_id, at::date, facets, sum(messages), sum(tokens), sum(untimed), sum(uncounted),
     array_agg(extract(epoch from at::time) / 900 order by at), array_agg(messages order by at),
-    array_agg(tokens order by at), array_agg(untimed order by at), array_agg(uncounted order by at)
+    array_agg(tokens order by at), array_agg(untimed order by at), array_agg(uncounted order by at),
+    array_agg(seconds order by at)
   from (${quarters(messages)}) as quarters
   group by trace_id, at::date, facets`;
 

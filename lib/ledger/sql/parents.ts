@@ -9,15 +9,15 @@ export type StoredRelative = Relative & {
   parentId: string | null;
   parentPosition: number | null;
   continuedIn: string | null;
-  /** The latest activity of the trace, and of it with all below it. */
-  latestAt: Date;
+  /** The latest activity of the trace with all below it; null where nothing dates any of them. */
+  latestAt: Date | null;
 };
 
 type Row = Omit<StoredRelative, "named"> & { parentSourceId: string | null; parentRelation: string | null };
 
 const columns = `trace.id, trace.source, trace.source_id as "sourceId", trace.parent_source_id as "parentSourceId",
   trace.parent_relation as "parentRelation", trace.parent_id as "parentId", trace.parent_position as "parentPosition",
-  trace.continued_in as "continuedIn", greatest(trace.activity_at, trace.children_at) as "latestAt"`;
+  trace.continued_in as "continuedIn", greatest(case when trace.dated then trace.activity_at end, trace.children_at) as "latestAt"`;
 
 function toRelative({ parentSourceId, parentRelation, ...rest }: Row): StoredRelative {
   const named: Named | undefined =
@@ -121,8 +121,9 @@ export async function findStarts(
 /** The latest activity below some traces, by their ids. */
 export async function readLatestBelow(tx: PoolClient, userId: string, ids: string[]): Promise<Map<string, Date>> {
   const { rows } = await tx.query<{ id: string; at: Date }>(
-    `select parent_id as id, max(greatest(activity_at, children_at)) as at from trace
-     where user_id = $1 and parent_id = any($2) and deleted_at is null group by parent_id`,
+    `select parent_id as id, max(greatest(case when dated then activity_at end, children_at)) as at from trace
+     where user_id = $1 and parent_id = any($2) and deleted_at is null group by parent_id
+     having count(*) filter (where dated or children_at is not null) > 0`,
     [userId, ids],
   );
   return new Map(rows.map(({ id, at }) => [id, at]));

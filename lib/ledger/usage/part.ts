@@ -120,7 +120,7 @@ async function rowsOf(tx: PoolClient, userId: string, findings: Finding<FoundUsa
   for (const [place, { trace, found }] of findings.entries()) {
     const known = before.get(trace.id);
     for (const used of found.used) {
-      rows.push(rowOf(used, trace, place + 1, known));
+      rows.push(rowOf(used, trace, place + 1, known, found));
       await pause();
     }
   }
@@ -138,8 +138,8 @@ async function restsOf(tx: PoolClient, userId: string, findings: Finding<FoundUs
     const tokens = { ...total };
     for (const name of tokenNames) tokens[name] = Math.max(0, total[name] - (sum?.[name] ?? 0));
     if (tokenNames.every((name) => tokens[name] === 0)) return [];
-    const at = found.latest ?? sum?.at ?? trace.activityAt;
-    return [rowOf({ ...nothingElse, position: restPosition, tokens, at }, trace, place + 1, undefined)];
+    const at = found.latest ?? sum?.at;
+    return [rowOf({ ...nothingElse, position: restPosition, tokens, at }, trace, place + 1, undefined, found)];
   });
 }
 
@@ -154,8 +154,17 @@ const nothingElse = {
   recordedNano: undefined,
 };
 
-function rowOf(used: Used, trace: LedgerTrace, place: number, before: Before | undefined): UsageRow {
-  const at = used.at ?? before?.at ?? trace.createdAt ?? trace.activityAt;
+/** What nothing dates counts on the day that messages without any time have (lib/ledger/sql/activity.ts), at the prices of its upload. */
+const undated = new Date(0);
+
+function rowOf(
+  used: Used,
+  trace: LedgerTrace,
+  place: number,
+  before: Before | undefined,
+  { latest }: Pick<FoundUsage, "latest">,
+): UsageRow {
+  const at = used.at ?? before?.at ?? trace.createdAt ?? (latest ? trace.activityAt : undated);
   const moment = new Date(Math.min(at.getTime(), trace.storedAt.getTime()));
   const model = used.model ?? before?.model ?? trace.model;
   return {
@@ -166,7 +175,7 @@ function rowOf(used: Used, trace: LedgerTrace, place: number, before: Before | u
     branch: used.branch ?? before?.branch ?? branchIn(trace) ?? null,
     serviceTier: used.serviceTier ?? null,
     ...used.tokens,
-    costNano: costOf(used, trace, moment, model),
+    costNano: costOf(used, trace, at === undated ? trace.storedAt : moment, model),
     recordedNano: used.recordedNano ?? null,
     key: used.key,
   };

@@ -12,6 +12,7 @@ import { getWholeTrace, type WholeTrace } from "#lib/traces/evidence";
 import { listTraceFiles } from "#lib/traces/files";
 import { readEarlier, readMessages } from "#lib/traces/messages";
 import type { Message } from "#lib/traces/queries";
+import { usedTokens } from "#lib/traces/tokens";
 
 const input = z.object({ session });
 
@@ -72,12 +73,13 @@ function addSaid(answer: Answer, head: string, role: string, messages: Message[]
   }
 }
 
-function factsOf({ model, createdAt, tokenCount, costNano, note, tags, ...trace }: WholeTrace): string[] {
+function factsOf({ model, createdAt, tokenCount, usage, costNano, note, tags, ...trace }: WholeTrace): string[] {
   const { branches, commits, pullRequests, parentId, parentRelation } = trace;
+  const tokens = usedTokens(usage, tokenCount);
   const lines = [
     model === null ? undefined : `model ${named(model, 100)}`,
     createdAt === null ? undefined : `started ${createdAt}`,
-    tokenCount > 0 ? `${tokenCount} tokens` : undefined,
+    tokens > 0 ? `${tokens} tokens` : undefined,
     costNano > 0 ? `about $${(costNano / 1e9).toFixed(2)}` : undefined,
   ].filter(Boolean);
   return [

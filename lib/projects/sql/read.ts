@@ -33,7 +33,7 @@ export type ProjectRow = {
 /** The sums of each project in `$1`'s traces, `$2` one project or all. */
 const summed = `
   by_source as (
-    select project_id, source, count(*)::int as sessions, max(activity_at) as last_active,
+    select project_id, source, count(*)::int as sessions, max(activity_at) filter (where dated) as last_active,
       sum(cost_nano::float8) as cost_nano, ${sums}
     from trace where user_id = $1 and deleted_at is null and project_id is not null
       and ($2::uuid is null or project_id = $2)
@@ -138,13 +138,13 @@ const branchesOf = `
     join usage_facets facets on facets.user_id = $1 and facets.facets = day.facets
     where day.user_id = $1 and facets.project_id = $2 and branch is not null group by branch
   ), seen as (
-    select worked.branch, count(*)::int as sessions, max(trace.activity_at) as last_active
+    select worked.branch, count(*)::int as sessions, max(trace.activity_at) filter (where trace.dated) as last_active
     from trace join trace_branch worked on worked.user_id = $1 and worked.trace_id = trace.id
     where trace.user_id = $1 and trace.project_id = $2 and trace.deleted_at is null
-    group by worked.branch order by last_active desc, worked.branch limit $3
+    group by worked.branch order by last_active desc nulls last, worked.branch limit $3
   )
   select seen.branch as value, sessions, coalesce(used.cost, 0) as "costNano"
-  from seen left join used on used.branch = seen.branch order by last_active desc, seen.branch`;
+  from seen left join used on used.branch = seen.branch order by last_active desc nulls last, seen.branch`;
 
 /** By months of UTC, the latest two years. */
 const monthsOf = `
@@ -153,5 +153,5 @@ const monthsOf = `
       + day.cache_write_1h_tokens)::float8) as tokens,
     sum(day.unpriced_tokens::float8) as "unpricedTokens"
   from usage_day day join usage_facets facets on facets.user_id = $1 and facets.facets = day.facets
-  where day.user_id = $1 and facets.project_id = $2
+  where day.user_id = $1 and facets.project_id = $2 and day.day > 'epoch'
   group by 1 having sum(day.messages) > 0 or sum(day.cost_nano) > 0 order by 1 desc limit 24`;

@@ -70,8 +70,8 @@ export function isSelected(userId: string, selection: PlainSelection): Prisma.Sq
   const projects = valuesOf(selection.projectId);
   if (projects.length > 0) conditions.push(Prisma.sql`project_id = any(${projects}::uuid[])`);
   conditions.push(...hasEvidence(userId, selection));
-  if (from) conditions.push(Prisma.sql`activity_at >= ${from}::timestamptz`);
-  if (to) conditions.push(Prisma.sql`activity_at < ${to}::timestamptz`);
+  if (from) conditions.push(Prisma.sql`dated and activity_at >= ${from}::timestamptz`);
+  if (to) conditions.push(Prisma.sql`dated and activity_at < ${to}::timestamptz`);
   if (ids) conditions.push(Prisma.sql`id = any(${ids}::uuid[])`);
   for (const file of selection.files ?? [])
     conditions.push(Prisma.sql`${Prisma.raw(file.excluded ? "not" : "")} ${hasFile(userId, isNamed(file))}`);
@@ -111,8 +111,8 @@ const escaped = (text: string) => text.replace(/[\\%_]/g, "\\$&");
 
 /** The condition that a filter of a search's language matches: by the beginning of a name or of a part of it, whatever its case. */
 function matchesRow(userId: string, { name, value }: RowTerm): Prisma.Sql {
-  if (name === "before") return Prisma.sql`activity_at < ${value}::timestamptz`;
-  if (name === "after") return Prisma.sql`activity_at >= ${value}::timestamptz`;
+  if (name === "before") return Prisma.sql`(dated and activity_at < ${value}::timestamptz)`;
+  if (name === "after") return Prisma.sql`(dated and activity_at >= ${value}::timestamptz)`;
   const beginning = `${escaped(value)}%`;
   const part = `[-_./: ]${value.replace(/[^\p{L}\p{N}]/gu, "\\$&")}`;
   const isLike = (column: string) => {

@@ -2,6 +2,7 @@
 import "server-only";
 import { pool } from "#lib/db/client";
 import { shownTitle } from "#lib/traces/sql/conditions";
+import { usedTokensOf } from "#lib/traces/sql/tokens";
 
 /** How a session came from another one. */
 export type Relation = "subagent" | "fork" | "continuation";
@@ -29,23 +30,22 @@ export async function readSums(userId: string, ids: string[], max: number): Prom
   const { rows } = await pool().query<SumsRow>(
     // Each row brings what is summed: joined to the table afterwards, all of the user's traces would be read.
     `with recursive tree as (
-       select given.id as root, given.id, 0 as depth, null as parent_relation, 0 as message_count, 0::bigint as token_count,
-         0::bigint as cost_nano, 0::bigint as unpriced_tokens, 0::numeric as seconds
+       select given.id as root, given.id, 0 as depth, null as parent_relation, 0 as message_count, 0::bigint as tokens,
+         0::bigint as cost_nano, 0::bigint as unpriced_tokens, 0 as active_seconds
        from unnest($2::uuid[]) as given (id)
        union all
-       select tree.root, child.id, tree.depth + 1, child.parent_relation, child.message_count, child.token_count,
-         child.cost_nano, child.unpriced_tokens, child.seconds
+       select tree.root, child.id, tree.depth + 1, child.parent_relation, child.message_count, child.tokens,
+         child.cost_nano, child.unpriced_tokens, child.active_seconds
        from tree cross join lateral (
-         select id, parent_relation, message_count, token_count, cost_nano, unpriced_tokens,
-           greatest(0, extract(epoch from activity_at - created_at)) as seconds
+         select id, parent_relation, message_count, ${usedTokensOf.sql} as tokens, cost_nano, unpriced_tokens, active_seconds
          from trace where user_id = $1 and parent_id = tree.id and deleted_at is null limit $3) as child
        where tree.depth < $4)
      select root as id, count(*)::int as below,
        count(*) filter (where depth = 1 and parent_relation = 'subagent')::int as subagents,
        count(*) filter (where depth = 1 and parent_relation = 'fork')::int as forks,
        count(*) filter (where depth = 1 and parent_relation = 'continuation')::int as continuations,
-       sum(message_count)::float8 as messages, sum(token_count)::float8 as tokens, sum(cost_nano) as "costNano",
-       sum(unpriced_tokens) as "unpricedTokens", coalesce(sum(seconds), 0)::float8 as seconds
+       sum(message_count)::float8 as messages, sum(tokens)::float8 as tokens, sum(cost_nano) as "costNano",
+       sum(unpriced_tokens) as "unpricedTokens", sum(active_seconds)::float8 as seconds
      from (select * from tree where depth > 0 limit $3) as below group by root`,
     [userId, ids, max, maxDepth],
   );
@@ -77,16 +77,19 @@ export type MemberRow = {
   title: string | null;
   model: string | null;
   messageCount: number;
-  tokenCount: string;
+  tokens: string;
   costNano: string;
   unpricedTokens: string;
   createdAt: Date | null;
   activityAt: Date;
+  dated: boolean;
+  activeSeconds: number;
 };
 
 const member = `id, parent_id as "parentId", parent_relation as relation, parent_position as position, source,
-  ${shownTitle.sql} as title, model, message_count as "messageCount", token_count as "tokenCount",
-  cost_nano as "costNano", unpriced_tokens as "unpricedTokens", created_at as "createdAt", activity_at as "activityAt"`;
+  ${shownTitle.sql} as title, model, message_count as "messageCount", ${usedTokensOf.sql} as tokens,
+  cost_nano as "costNano", unpriced_tokens as "unpricedTokens", created_at as "createdAt", activity_at as "activityAt",
+  dated, active_seconds as "activeSeconds"`;
 
 /** How many children of one trace are sorted to find the first ones. */
 const maxSorted = 1000;

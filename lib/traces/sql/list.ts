@@ -28,6 +28,7 @@ export const traceFields = {
   project: true,
   createdAt: true,
   activityAt: true,
+  dated: true,
   messageCount: true,
   tokenCount: true,
   sanitized: true,
@@ -73,7 +74,7 @@ export type ListedRow = TraceRow & { latestAt: Date };
 
 export const listedColumns =
   Prisma.raw(`id, source, source_id as "sourceId", model, title, derived_title as "derivedTitle", project,
-  created_at as "createdAt", activity_at as "activityAt", message_count as "messageCount", token_count as "tokenCount",
+  created_at as "createdAt", activity_at as "activityAt", dated, message_count as "messageCount", token_count as "tokenCount",
   sanitized, metadata, input_tokens as "inputTokens", output_tokens as "outputTokens", cache_read_tokens as "cacheReadTokens",
   cache_write_5m_tokens as "cacheWrite5mTokens", cache_write_1h_tokens as "cacheWrite1hTokens",
   reasoning_tokens as "reasoningTokens", unpriced_tokens as "unpricedTokens", cost_nano as "costNano",

@@ -12,6 +12,7 @@ export type LinkedRow = {
   model: string | null;
   createdAt: Date | null;
   activityAt: Date;
+  dated: boolean;
   messageCount: number;
   costNano: string;
   unpricedTokens: string;
@@ -84,7 +85,7 @@ export function readPullRequestRows(
         from descent join trace on trace.user_id = ${userId}::uuid and trace.id = descent.id group by root_id
       )
       select trace.id, ${shownTitle} as title, source, model, created_at as "createdAt",
-        activity_at as "activityAt", message_count as "messageCount", cost.cost_nano as "costNano",
+        activity_at as "activityAt", dated, message_count as "messageCount", cost.cost_nano as "costNano",
         cost.unpriced as "unpricedTokens", cost.subagents::int as subagents, root.position, root.evidence,
         (select count(*)::int from trace_pull_request other
           where other.user_id = ${userId}::uuid and other.trace_id = trace.id) as "linkedTo"
@@ -99,7 +100,8 @@ export function readPullRequestRows(
         sum(cost_nano) as "costNano", sum(unpriced_tokens) as "unpricedTokens", sum(input_tokens) as "inputTokens",
         sum(output_tokens) as "outputTokens", sum(cache_read_tokens) as "cacheReadTokens",
         sum(cache_write_5m_tokens + cache_write_1h_tokens) as "cacheWriteTokens",
-        min(coalesce(created_at, activity_at)) as "createdAt", max(activity_at) as "updatedAt",
+        min(coalesce(created_at, activity_at)) filter (where dated) as "createdAt",
+        max(activity_at) filter (where dated) as "updatedAt",
         array_agg(distinct source) as sources, array_agg(distinct model) filter (where model is not null) as models,
         sum(lines_added) as "linesAdded", sum(lines_removed) as "linesRemoved",
         (select count(distinct path)::int from trace_file where user_id = ${userId}::uuid and action <> 'read'

@@ -35,6 +35,7 @@ test("what came from a session is listed with its sums, the session's own includ
     model: null,
     createdAt: null,
     updatedAt: "",
+    dated: true,
     below: 1,
   };
   const family: Family = {

@@ -31,7 +31,6 @@ test("the outline has turns, files with their changes, and failures with the cal
     agents: [],
     gaps: [],
     span: { first: at[0], last: at.at(-1) },
-    activeSeconds: null,
   });
 });
 
@@ -58,7 +57,7 @@ test("a turn has its time, its tools and its failures; pauses and sub-agents hav
     message({ content: "No", ...when(32) }),
   ];
   const [first, agent, second] = messages.map(({ position }) => position);
-  const { turns, agents, gaps, activeSeconds } = outlineOf(messages);
+  const { turns, agents, gaps } = outlineOf(messages);
   const at = Date.UTC(2026, 2, 3, 14) / 1000;
   expect(turns).toEqual([
     { position: first, title: "First", at, tools: 1, errors: 0 },
@@ -66,7 +65,6 @@ test("a turn has its time, its tools and its failures; pauses and sub-agents hav
   ]);
   expect(agents).toEqual([{ position: agent, title: "Look around" }]);
   expect(gaps).toEqual([{ position: second, seconds: 1800 }]);
-  expect(activeSeconds).toBe(120);
 });
 
 test.each([

@@ -6,7 +6,9 @@ import { requireUser } from "#lib/auth/guards";
 import { canUndo, getProject, mergedInto, type ProjectDetails } from "#lib/projects/queries";
 import { givenName } from "#lib/projects/schema";
 import { listTraces } from "#lib/traces/queries";
+import { countDueTraces } from "#lib/usage/queries";
 import { Monogram } from "../../../components/agent-icon";
+import { Counting } from "../../../components/counting";
 import { countOf, Figure, formatCount } from "../../../components/figures";
 import { Form } from "../../../components/form";
 import { formatMoney } from "../../../components/money";
@@ -14,7 +16,7 @@ import { Notice } from "../../../components/notice";
 import { orMissing } from "../../../components/or-missing";
 import { Refresh } from "../../../components/refresh";
 import { Section } from "../../../components/section";
-import { Time } from "../../../components/time";
+import { ActivityTime, Time } from "../../../components/time";
 import { listHref, traceHref } from "../../traces/hrefs";
 import { renameAction, undoAction } from "../actions";
 import { tokensOf } from "../figures";
@@ -37,6 +39,7 @@ export default async function Page({ params, searchParams }: PageProps<"/project
         <Merged id={id} query={query} />
         <Head project={project} />
         <Figures project={project} />
+        <Counting sessions={await countDueTraces((await requireUser(`/projects/${id}`)).id)} />
       </div>
       <Months months={project.byMonth} />
       <Sessions project={project} />
@@ -171,7 +174,7 @@ async function Sessions({ project: { id, sessions } }: { project: ProjectDetails
             </a>
             <span className="flex gap-4 text-code text-muted">
               {trace.costNano > 0 && <span className="max-sm:hidden">{formatMoney(trace.costNano)}</span>}
-              <Time at={trace.updatedAt} />
+              <ActivityTime of={trace} />
             </span>
           </li>
         ))}

@@ -10,7 +10,7 @@ import { countOf, formatCompact, formatCount } from "../../../components/figures
 import { formatMoney } from "../../../components/money";
 import { orMissing } from "../../../components/or-missing";
 import { Section } from "../../../components/section";
-import { Time } from "../../../components/time";
+import { ActivityTime, Time } from "../../../components/time";
 import { listHref, pullHref } from "../../traces/hrefs";
 
 type Props = PageProps<"/pull/[...path]">;
@@ -115,7 +115,7 @@ function Sums({ report }: { report: PullRequestReport }) {
           <dd className="font-semibold text-title sm:text-figure">
             {formatCount(report.filesChanged)}
             {report.linesAdded + report.linesRemoved > 0 && (
-              <span className="text-muted text-ui">
+              <span className="text-muted text-ui" title="Lines of all edits together">
                 {" "}
                 +{formatCount(report.linesAdded)} −{formatCount(report.linesRemoved)}
               </span>
@@ -152,7 +152,7 @@ function Sums({ report }: { report: PullRequestReport }) {
 }
 
 async function Session({ session }: { session: PullRequestReport["sessions"][number] }) {
-  const { id, title, source, model, messageCount, costNano, unpricedTokens, subagents, position, updatedAt } = session;
+  const { id, title, source, model, messageCount, costNano, unpricedTokens, subagents, position } = session;
   const at = position === null ? "" : `?at=${position}`;
   return (
     <li className="flex items-baseline gap-3 border-hairline border-b py-2">
@@ -169,7 +169,7 @@ async function Session({ session }: { session: PullRequestReport["sessions"][num
           )}
           <span>{countOf(messageCount, "message")}</span>
           {subagents > 0 && <span>with {countOf(subagents, "sub-agent")}</span>}
-          <Time at={updatedAt} as="moment" />
+          <ActivityTime of={session} as="moment" />
         </p>
       </div>
       <span className="whitespace-nowrap text-code">

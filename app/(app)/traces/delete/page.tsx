@@ -9,7 +9,7 @@ import { listTraces, type Trace } from "#lib/traces/queries";
 import { chosenIds, type FilterName } from "#lib/traces/schema";
 import { countOf } from "../../../components/figures";
 import { Notice } from "../../../components/notice";
-import { Time } from "../../../components/time";
+import { ActivityTime, Time } from "../../../components/time";
 import { readerZone } from "../../../components/zone";
 import { type ListRequest, readListParams, shown } from "../filters";
 import { type Given, labelOf, listHref, type Names, paramsIn, shownValues, valuesOf } from "../hrefs";
@@ -147,11 +147,11 @@ function Scope({ given, countedAt, names }: ScopeProps) {
 function Titles({ traces, more }: { traces: Trace[]; more: number }) {
   return (
     <ul className="list-disc pl-5">
-      {traces.map(({ id, title, messageCount, updatedAt }) => (
+      {traces.map(({ id, title, messageCount, ...trace }) => (
         <li key={id} className="[overflow-wrap:anywhere]">
           <span className="font-medium">{title || "Untitled session"}</span>{" "}
           <span className="text-code text-muted">
-            {countOf(messageCount, "message")}, <Time at={updatedAt} as="moment" />
+            {countOf(messageCount, "message")}, <ActivityTime of={trace} as="moment" />
           </span>
         </li>
       ))}

@@ -71,8 +71,11 @@ export async function updateAppended(
        messages_hash = case when given.messages = 0 then trace.messages_hash end,
        stored_bytes = least(2147483647, trace.stored_bytes::bigint + given.bytes)::int,
        activity_at = case when given.messages = 0 then trace.activity_at
-         when given.last_message_at is null then $4::timestamptz
-         else least(greatest(trace.activity_at, given.last_message_at), $4::timestamptz) end,
+         when given.last_message_at is null then case when trace.dated then trace.activity_at else $4::timestamptz end
+         else least(greatest(case when trace.dated then trace.activity_at end, given.last_message_at), $4::timestamptz) end,
+       dated = trace.dated or given.last_message_at is not null or given.created_at is not null,
+       accounted_to = case when not trace.dated and coalesce(given.last_message_at, given.created_at) is not null then 0
+         else trace.accounted_to end,
        machine = $3, upload_sequence = $2::bigint, append_sequence = $2::bigint, stored_at = $4::timestamptz,
        ledger_due = true, search_pending = true
      from unnest($5::uuid[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::jsonb[], $11::text[], $12::int2[],

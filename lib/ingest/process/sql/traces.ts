@@ -84,8 +84,9 @@ export async function insertNewTraces(
   const stored = [...keyColumns, ...allColumns];
   const given = [...stored, lastMessageAt];
   const { rows } = await tx.query<{ id: string }>(
-    `insert into trace (user_id, id, machine, ${namesOf(stored)}, activity_at, upload_sequence, replace_sequence, usage_due)
-     select $1::uuid, id, $3, ${namesOf(stored)}, least(coalesce(last_message_at, created_at), now()), $2::bigint,
+    `insert into trace (user_id, id, machine, ${namesOf(stored)}, activity_at, dated, upload_sequence, replace_sequence, usage_due)
+     select $1::uuid, id, $3, ${namesOf(stored)}, least(coalesce(last_message_at, created_at), now()),
+       coalesce(last_message_at, created_at) is not null, $2::bigint,
        case when replaces then $2::bigint else 0 end, false
      from ${unnest(["uuid", "bool", ...given.map(({ type }) => type)])} as given (id, replaces, ${namesOf(given)})
      order by source collate "C", source_id collate "C"
@@ -185,10 +186,12 @@ async function updateColumns(
   if (pairs.length === 0) return;
   const given = [...columns, lastMessageAt];
   const set = columns.map(({ name }) => `${name} = given.${name}`);
+  const started = columns.some(({ name }) => name === "created_at") ? "given.created_at" : "trace.created_at";
+  const active = `coalesce(given.last_message_at, ${started})`;
   await tx.query(
     `update trace set ${set.join(", ")}, machine = $3, upload_sequence = $2::bigint, stored_at = now(),
             ledger_due = true, search_pending = true,
-            activity_at = least(given.last_message_at, now())
+            activity_at = least(${active}, now()), dated = ${active} is not null
      from ${unnest(["uuid", ...given.map(({ type }) => type)])} as given (id, ${namesOf(given)})
      where trace.user_id = $1::uuid and trace.id = given.id`,
     [userId, sequence, machine, pairs.map(({ stored }) => stored.id), ...valuesOf(given, pairs)],

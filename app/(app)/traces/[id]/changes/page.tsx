@@ -6,7 +6,7 @@ import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { readChanges } from "#lib/traces/changes";
 import { hasTooManyOutlines } from "#lib/traces/outline";
-import { getTrace } from "#lib/traces/queries";
+import { getTrace, type Trace } from "#lib/traces/queries";
 import { countOf, formatCount } from "../../../../components/figures";
 import { orMissing } from "../../../../components/or-missing";
 import { draw } from "../drawing/draw";
@@ -42,7 +42,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
           {typeof file === "string" ? "All changes" : trace.title || "Untitled session"}
         </a>
         <h1 className="font-semibold text-title">All changes</h1>
-        <Sum files={drawn?.files ?? []} untold={untold} cut={cut} />
+        <Sum files={drawn?.files ?? []} untold={untold} cut={cut} {...(typeof file !== "string" && { trace })} />
       </header>
       {drawn && drawn.files.length > 1 && <FileLinks files={drawn.files} />}
       {/* biome-ignore lint/security/noDangerouslySetInnerHtml: messages/markup.ts wrote it, by lists of elements and attributes */}
@@ -51,7 +51,10 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   );
 }
 
-function Sum({ files, untold, cut }: { files: DrawnFile[]; untold: number; cut: boolean }) {
+type SumProps = { files: DrawnFile[]; untold: number; cut: boolean; trace?: Trace };
+
+/** The net lines, and where an edit was edited again those of all edits, which the list of sessions has. */
+function Sum({ files, untold, cut, trace }: SumProps) {
   const total = (side: "added" | "removed") => files.reduce((sum, file) => sum + file[side], 0);
   return (
     <p className="text-code text-muted">
@@ -60,8 +63,13 @@ function Sum({ files, untold, cut }: { files: DrawnFile[]; untold: number; cut: 
       ) : (
         <>
           {countOf(files.length, "file")} <span className="text-ok">+{formatCount(total("added"))}</span>{" "}
-          <span className="text-bad">−{formatCount(total("removed"))}</span>.
-          <span className="needs-script pointer-coarse:hidden"> j and k step through them.</span>
+          <span className="text-bad">−{formatCount(total("removed"))}</span> net
+          {trace && (trace.linesAdded !== total("added") || trace.linesRemoved !== total("removed")) && (
+            <>
+              , +{formatCount(trace.linesAdded)} −{formatCount(trace.linesRemoved)} in all edits together
+            </>
+          )}
+          .<span className="needs-script pointer-coarse:hidden"> j and k step through them.</span>
         </>
       )}
       {untold > 0 && ` Of ${countOf(untold, "more file")} the session tells only that it changed, not how.`}

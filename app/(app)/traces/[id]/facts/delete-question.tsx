@@ -1,8 +1,8 @@
 import { countSelection } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
 import type { Trace } from "#lib/traces/queries";
+import { Asked } from "../../../../components/asked";
 import { countOf } from "../../../../components/figures";
-import { Asked } from "./asked";
 import { deleteAction } from "./delete-action";
 
 /** Asks whether to delete a session, and its sub-agents with it. */

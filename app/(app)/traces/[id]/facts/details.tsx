@@ -3,9 +3,9 @@ import type { Circumstances, ModelUse } from "#lib/traces/usage";
 import { Command } from "../../../../components/command";
 import { formatCompact } from "../../../../components/figures";
 import { formatMoney } from "../../../../components/money";
-import { Time } from "../../../../components/time";
-import { describeTokens } from "../../spent";
-import { ActiveTime } from "./active-time";
+import { ActivityTime, Time } from "../../../../components/time";
+import { describeTokens, tokensOf } from "../../spent";
+import { durationOf } from "../messages/clock";
 import { ContextChart } from "./context-chart";
 import { Metadata } from "./metadata";
 import { spanWords } from "./span";
@@ -14,7 +14,7 @@ type Props = { trace: Trace; circumstances: Circumstances; resume: string | unde
 
 /** All that is known of a session as a whole, folded: whoever wants to read needs none of it. */
 export function Details({ trace, circumstances, resume }: Props) {
-  const { metadata, createdAt, updatedAt } = trace;
+  const { metadata, createdAt, activeSeconds } = trace;
   const { machine, context } = circumstances;
   const told = (name: string) => (typeof metadata?.[name] === "string" ? String(metadata[name]).slice(0, 512) : "");
   return (
@@ -24,19 +24,17 @@ export function Details({ trace, circumstances, resume }: Props) {
         <dl className="session-details">
           <Fact name="Started">{createdAt && <Time at={createdAt} as="long" />}</Fact>
           <Fact name="Last activity">
-            <Time at={updatedAt} as="long" />
+            <ActivityTime of={trace} as="long" />
           </Fact>
-          <Fact name="Lasted">{spanWords(trace)}</Fact>
-          <Fact name="Active">
-            <ActiveTime />
-          </Fact>
+          <Fact name="Elapsed">{spanWords(trace)}</Fact>
+          <Fact name="Active, without pauses">{activeSeconds > 0 && durationOf(activeSeconds * 1000)}</Fact>
           <Fact name="Machine">{machine}</Fact>
           <Fact name="Folder">{told("cwd") && <code className="font-mono">{told("cwd")}</code>}</Fact>
           <Fact name="Agent's version">{told("agentVersion")}</Fact>
           <Fact name="Session id">
             <code className="font-mono">{trace.sourceId}</code>
           </Fact>
-          <Fact name="Tokens">{trace.tokenCount > 0 && describeTokens(trace)}</Fact>
+          <Fact name="Tokens">{tokensOf(trace) > 0 && describeTokens(trace)}</Fact>
         </dl>
         {context.length > 1 && (
           <div>

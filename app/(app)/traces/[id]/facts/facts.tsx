@@ -10,12 +10,12 @@ import { Notice } from "../../../../components/notice";
 import { Time } from "../../../../components/time";
 import { listHref } from "../../hrefs";
 import { Marks } from "../../marks/marks";
+import { durationOf } from "../messages/clock";
 import { ContextChart } from "./context-chart";
 import { Details } from "./details";
 import { FamilyFacts, type Kin, OriginLine } from "./family";
 import { Secrets } from "./secrets";
 import { ShareLink } from "./share-link";
-import { spanWords } from "./span";
 import { Spent } from "./spent";
 
 type Props = {
@@ -123,10 +123,10 @@ function Exports({ id }: { id: string }) {
   );
 }
 
-/** From the first to the last activity, and how long that was; one moment if they are the same or the first is unknown. */
+/** From the first to the last activity, and how long it was active; one moment if they are the same or the first is unknown. */
 function Span({ trace }: { trace: Trace }) {
-  const { createdAt: from, updatedAt: to } = trace;
-  const lasted = spanWords(trace);
+  const { createdAt: from, updatedAt: to, dated, activeSeconds } = trace;
+  if (!dated) return <span className="text-muted">no date</span>;
   return (
     <span className="text-muted">
       {from && from < to && (
@@ -135,7 +135,12 @@ function Span({ trace }: { trace: Trace }) {
         </>
       )}
       <Time at={to} as="moment" />
-      {lasted && <span className="whitespace-nowrap"> ({lasted})</span>}
+      {activeSeconds > 0 && (
+        <span title="Without pauses of more than five minutes" className="whitespace-nowrap">
+          {" "}
+          ({durationOf(activeSeconds * 1000)} active)
+        </span>
+      )}
     </span>
   );
 }

@@ -56,7 +56,9 @@ export function FamilyFacts({ traceId, own, family }: { traceId: string; own: Su
               <th scope="col">Messages</th>
               <th scope="col">Tokens</th>
               <th scope="col">Cost</th>
-              <th scope="col">Lasted</th>
+              <th scope="col" title="Without pauses of more than five minutes">
+                Active
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -127,7 +129,7 @@ const added = (one: Sums, other: Sums): Sums => ({
   seconds: one.seconds + other.seconds,
 });
 
-const lasted = (seconds: number): string => (seconds > 0 ? durationOf(seconds * 1000) : "");
+const active = (seconds: number): string => (seconds > 0 ? durationOf(seconds * 1000) : "");
 
 /** Money, with a sign where some tokens have no price. */
 function moneyOf({ costNano, unpricedTokens }: Sums): string {
@@ -142,7 +144,7 @@ function Cells({ sums }: { sums: Sums }) {
       <td title={countOf(messages, "message")}>{formatCompact(messages)}</td>
       <td title={countOf(tokens, "token")}>{tokens > 0 ? formatCompact(tokens) : ""}</td>
       <td>{moneyOf(sums)}</td>
-      <td>{lasted(seconds)}</td>
+      <td>{active(seconds)}</td>
     </>
   );
 }
@@ -153,7 +155,7 @@ function Figures({ sums }: { sums: Sums }) {
     countOf(messages, "message"),
     tokens > 0 && `${formatCompact(tokens)} tokens`,
     moneyOf(sums),
-    lasted(seconds),
+    active(seconds),
   ];
   return <span className="text-muted">{facts.filter(Boolean).join(" · ")}</span>;
 }

@@ -1,6 +1,7 @@
 import "server-only";
 import { readFamilies, readOriginsOf } from "#lib/traces/family";
 import type { Trace } from "#lib/traces/queries";
+import { tokensOf } from "../../spent";
 import type { Kin } from "./family";
 
 /** How many of those that came from a session its page lists. */
@@ -16,10 +17,10 @@ export async function readKinOf(userId: string, traceId: string): Promise<Omit<K
 }
 
 /** What a session has itself. */
-export const ownOf = ({ messageCount, tokenCount, createdAt, updatedAt, ...trace }: Trace): Kin["own"] => ({
-  messages: messageCount,
-  tokens: tokenCount,
+export const ownOf = (trace: Trace): Kin["own"] => ({
+  messages: trace.messageCount,
+  tokens: tokensOf(trace),
   costNano: trace.costNano,
   unpricedTokens: trace.usage.unpricedTokens,
-  seconds: createdAt ? Math.max(0, (Date.parse(updatedAt) - Date.parse(createdAt)) / 1000) : 0,
+  seconds: trace.activeSeconds,
 });

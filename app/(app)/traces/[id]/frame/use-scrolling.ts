@@ -59,12 +59,11 @@ export function useFollow(
 /** What `bottom` is at the end of the session, where Talk may leave out the last messages. */
 export const afterAll = Number.MAX_SAFE_INTEGER;
 
-/** Whether the end of the session is in view, and its start is not. */
+/** Whether the end of the session is in view, which that of a short one always is. */
 export function isAtEnd(list: Element | null): boolean {
-  const { scrollHeight } = document.documentElement;
   const next = list?.nextElementSibling;
   const isLast = !next || next.matches("[role=status]"); // which says that the session goes on
-  return window.scrollY > 0 && window.scrollY + window.innerHeight > scrollHeight - 48 && isLast;
+  return list !== null && isLast && list.getBoundingClientRect().bottom <= window.innerHeight + 1;
 }
 
 /** A row may show a call and its result, or a group of them. */
