@@ -71,10 +71,10 @@ function endOfName(text: string): string {
   return text.slice(at);
 }
 
-/** A variable in capitals, or the name of a password as in YAML, has all of its line. */
+/** A variable in capitals, or the name of a password as in YAML, has all of its line, or of a text of JSON. */
 const isAtLineStart = (name: string, ahead: string): boolean =>
-  (/^[A-Z][A-Z0-9_]*$/.test(name) && /(?:^|\n|export )[+-]?\w*$/.test(ahead)) ||
-  (namesPassword.test(name) && /(?:^|\n)[\s\d→+-]{0,16}(?:- )?[\w.-]{0,40}$/.test(ahead));
+  (/^[A-Z][A-Z0-9_]*$/.test(name) && /(?:^|["\n]|export )[+-]?\w*$/.test(ahead)) ||
+  (namesPassword.test(name) && /(?:^|["\n])[\s\d→+-]{0,16}(?:- )?[\w.-]{0,40}$/.test(ahead));
 
 /** A value without what ends it in code and in JSON: `\"`, `\n`, `\u0026`, brackets that it does not open itself. */
 function trimmed(value: string, isQuoted: boolean): string {
@@ -187,7 +187,7 @@ const sessionToken: Shape = {
 
 /** The rest of an id, when it ends, as programs print it between, and the key. */
 const behindKeyId =
-  /^[A-Z\d]{16}[\s,;:|"'/]{1,8}(?:\d{4}-\d\d-\d\dT[\d:.Z+-]{5,20}[\s,;|]{1,4})?([A-Za-z\d+/]{40})(?![\w/+=])/;
+  /^[A-Z\d]{16}(?:[\s,;:|"'/]|\\{1,3}[nrt]){1,8}(?:\d{4}-\d\d-\d\dT[\d:.Z+-]{5,20}(?:[\s,;|]|\\{1,3}[nrt]){1,4})?([A-Za-z\d+/]{40})(?![\w/+=])/;
 
 /** The secret key that stands behind its id, as in a file of credentials. */
 const behindId: Shape = {

@@ -127,6 +127,24 @@ export function findSecrets(text: string): Secret[] {
   return reading.stretches.length === 0 ? secrets : withBase(text, secrets, reading.stretches);
 }
 
+/** The names that were asked about, so many at most: a session has few, again and again. */
+const told = new Map<string, boolean>();
+const maxTold = 5000;
+
+/** Whether the name of a field may tell that its value is a secret, or one text of JSON that the next one is. */
+export function mayTell(name: string): boolean {
+  const known = told.get(name);
+  if (known !== undefined) return known;
+  let tells = false;
+  keywords ??= makeKeywords();
+  keywords.find(`"${name}":"`, (index) => {
+    tells ||= sought[index]?.shape !== undefined;
+  });
+  if (told.size >= maxTold) told.clear();
+  told.set(name, tells);
+  return tells;
+}
+
 /** Secrets, and what the base finds where there is none of a certain kind among them. */
 function withBase(text: string, secrets: Secret[], stretches: Stretch[]): Secret[] {
   const known = secrets.filter((secret) => secret.certain);

@@ -136,6 +136,7 @@ async function shared(token: string) {
   const opened = await openedBy(token);
   if (!opened) notFound();
   const trace = await orMissing(getTrace(opened.userId, opened.traceId));
-  const title = opened.shown.masked ? textForOthers(trace.title ?? "") : trace.title;
-  return { opened, trace: { ...trace, title } };
+  if (!opened.shown.masked) return { opened, trace };
+  const [title, model] = [trace.title, trace.model].map((text) => text && textForOthers(text));
+  return { opened, trace: { ...trace, title: title ?? "", model: model ?? null } };
 }
