@@ -1,6 +1,7 @@
 // Runs in the decoding thread, too: no database, no environment.
 import { createHmac } from "node:crypto";
 import { isCredible } from "#lib/secrets/credible";
+import { unreadKind } from "#lib/secrets/effort";
 import { findSecrets, type Secret } from "#lib/secrets/find";
 import { maskBeside, textIn } from "#lib/secrets/json";
 import { kinds } from "#lib/secrets/kinds";
@@ -34,7 +35,7 @@ const [windowBytes, overlapBytes] = [256 * 1024, 40 * 1024];
 const maxMarks = 10_000;
 
 /** Kinds that are known by what stands beside them alone. */
-const besides = new Set(kinds.filter(({ forms }) => forms.length === 0).map(({ id }) => id));
+const besides = new Set(kinds.filter(({ forms, id }) => forms.length === 0 && id !== unreadKind).map(({ id }) => id));
 /** So many values of them are looked for in the rest of their trace. */
 const maxEchoes = 200;
 

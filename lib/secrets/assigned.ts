@@ -121,17 +121,34 @@ const joins = new Set(
   ),
 );
 
+/** A name that is set to nothing, to a word of fewer letters than a secret has, or to what stands for a secret elsewhere. */
+const [toName, fewLetters] = [String.raw`[\w.-]{0,40}(?:\\{0,7}["'\x60])?\]?[^\S\n]{0,8}`, String.raw`[\w.-]{0,7}`];
+const none = [
+  String.raw`\\{0,7}["'\x60]${fewLetters}\\{0,7}["'\x60]`,
+  String.raw`(?:\\{0,7}["'\x60])?(?:\$[{(]|\{\{)`,
+  String.raw`[\w.-]{1,7}(?:[,;)\]}]|[^\S\n]*(?:\n|$|\\{1,3}[nrt]))`,
+].join("|");
+/** A comma assigns only before a quote. */
+const setsNone = new RegExp(`${toName}(?:[:=][^\\S\\n]{0,8}(?:${none})|,(?!\\s{0,8}["'\\\\]))`, "y");
+
+function isSetToNone(text: string, end: number): boolean {
+  setsNone.lastIndex = end;
+  return setsNone.test(text);
+}
+
 /** Whether what follows a name may assign: signs do, and so does a blank before what is no plain word. Most names stand in prose. */
 function mayAssign(text: string, end: number): boolean {
   let at = end;
   while (at < end + 12 && nameCharacters[text.charCodeAt(at)] === 1) at += 1;
-  if (text.charCodeAt(at) !== 0x20) return true;
+  if (text.charCodeAt(at) !== 0x20) return !isSetToNone(text, end);
   while (at < end + 32 && text.charCodeAt(at) === 0x20) at += 1;
   const from = at;
   while (at < from + 40 && isSmallLetter(text.charCodeAt(at))) at += 1;
   const next = text.charAt(at);
+  if (at === from && "})];".includes(next)) return false;
   return (
-    !(at > from && (next === " " || next === "," || next === "." || next === "\n")) || joins.has(text.slice(from, at))
+    (!isSetToNone(text, end) && !(at > from && (next === " " || next === "," || next === "." || next === "\n"))) ||
+    joins.has(text.slice(from, at))
   );
 }
 
