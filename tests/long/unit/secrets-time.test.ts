@@ -45,6 +45,8 @@ describe("the time is linear:", () => {
     `xoxb-1-${"xoxb-1-".repeat(9)}figd_vcp_`,
     `sk-proj-${"a1".repeat(40)}T3BlbkFJ`,
     "vca_aB3dE5fG7hI9jK1lM3nO5_",
+    `cookie: sess=dp.pt.dev:signkey-test-${"sess-".repeat(9)}rootly_\n`,
+    `snyk_uat.AQVN.ggldt-${"cflt".repeat(16)}@tcp(@tcp(@tcp(gsk_\n`,
     `aws_secret_access_key = "${"aB3dE5fG7h".repeat(30)}`,
   ];
 
