@@ -75,7 +75,17 @@ export function readBeginning(path: string): string {
 
 const beginning = Buffer.allocUnsafeSlow(64 * 1024);
 
+const MiB = 1024 * 1024;
+/** So many times its size may come out of what is compressed, or so many bytes where that is more: sessions have 5 to 50 times. */
+const [maxRatio, maxBytes] = [200, 2048 * MiB];
+
+/** How much may come out of compressed bytes: more is made to keep the client busy. @param few what is always allowed */
+export const maxDecompressed = (bytes: number, few: number, most = maxBytes): number =>
+  Math.min(most, Math.max(few, maxRatio * bytes));
+
 function openCompressed(path: string): ByteReader {
+  const max = maxDecompressed(statSync(path).size, 64 * MiB);
+  let read = 0;
   const compressed = createReadStream(path);
   const plain = zlib.createZstdDecompress();
   compressed.on("error", (error) => plain.destroy(error)).pipe(plain);
@@ -88,6 +98,8 @@ function openCompressed(path: string): ByteReader {
         if (rest.length === 0) {
           const { value, done } = await parts.next();
           if (done) break;
+          read += value.length;
+          if (read > max) throw new Error(`it is compressed, and would be larger than ${Math.floor(max / MiB)} MiB`);
           rest = value;
         }
         const copied = rest.copy(chunk, filled);

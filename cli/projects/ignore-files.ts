@@ -27,17 +27,15 @@ export class IgnoreFiles {
     this.#ignoresCase = ignoresCase;
   }
 
-  /** The file that leaves out a folder; of several lines that match, the last one of the nearest file counts. */
+  /** The outermost file that leaves out a folder; of its own lines that match the last one counts, and no other file takes that back. */
   leavingOut(folder: string): string | undefined {
-    let by: string | undefined;
     for (const above of foldersAbove(folder, this.#home)) {
       const file = this.#fileIn(above);
       if (!file) continue;
       const below = partsOf(folder.slice(above.length).replaceAll("\\", "/"));
-      const verdict = judge(file.lines, below);
-      if (verdict !== undefined) by = verdict ? file.path : undefined;
+      if (leavesOut(file.lines, below)) return file.path;
     }
-    return by;
+    return undefined;
   }
 
   #fileIn(folder: string): IgnoreFile | undefined {
@@ -70,13 +68,13 @@ export class IgnoreFiles {
   }
 }
 
-/** @param below the folder's path from the file's folder on @returns undefined where no line matches */
-function judge(lines: IgnoreFile["lines"], below: string[]): boolean | undefined {
+/** @param below the folder's path from the file's folder on */
+function leavesOut(lines: IgnoreFile["lines"], below: string[]): boolean {
   if (lines === "all") return true;
   const last = lines.findLast(({ glob, isOfFolderItself }) =>
     below.length === 0 ? isOfFolderItself : glob.matchesPath(below),
   );
-  return last && !last.isTakenBack;
+  return last !== undefined && !last.isTakenBack;
 }
 
 /** A folder and those above it, up to the home folder or the root; outermost first. */

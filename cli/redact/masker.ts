@@ -1,5 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
-import { findSecrets } from "../../lib/secrets/find.ts";
+import { findSecrets, mayTell, type Secret } from "../../lib/secrets/find.ts";
+import { maskBeside, textIn } from "../../lib/secrets/json.ts";
 import { placeholderOf } from "../../lib/secrets/mark.ts";
 import { changeTexts, replaceSecrets } from "../../lib/secrets/mask.ts";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
@@ -9,6 +10,9 @@ export type SecretCounts = Record<string, number>;
 
 /** The server takes 64 levels of nesting, of which five stand around a message's fields. What is deeper is sent as its JSON's text. */
 const maxLevels = 56;
+
+/** A longer text is no name of what stands beside it. */
+const maxNameChars = 80;
 
 /** So many secrets of a session are told apart. */
 const maxSeen = 10_000;
@@ -22,8 +26,18 @@ export class Masker {
   /** Those that were counted, hashed. */
   readonly #seen = new Set<string>();
   readonly counts: SecretCounts = {};
-  /** One function for all messages. */
-  readonly #change = (text: string): string => this.text(text);
+  /** Whether a name or short text was seen that may tell what stands beside it. */
+  #isTold = false;
+  /** The same functions for all messages. */
+  readonly #change = (text: string): string => {
+    if (text.length <= maxNameChars) this.#isTold ||= mayTell(text);
+    return this.text(text);
+  };
+  readonly #certainIn = (text: string): Secret[] => {
+    const secrets = findSecrets(text).filter(({ certain }) => certain);
+    for (const { kind, start, end } of secrets) this.#count(kind, textIn(text.slice(start, end)));
+    return secrets;
+  };
   readonly #deep = { levels: maxLevels, change: (value: object): string => this.text(jsonOfDeep(value)) };
 
   constructor(key?: Buffer) {
@@ -31,21 +45,33 @@ export class Masker {
   }
 
   message(message: Message): Message {
-    return changeTexts(message, this.#change, this.#deep);
+    return this.#value(message);
   }
 
   details(details: SessionDetails): SessionDetails {
-    return changeTexts(details, this.#change, this.#deep);
+    return this.#value(details);
   }
+
+  #value<T extends { metadata?: Record<string, unknown> }>(value: T): T {
+    this.#isTold = false;
+    const masked = changeTexts(value, this.#change, this.#deep);
+    if (!this.#isTold || !masked.metadata) return masked;
+    if (!this.#key) this.#certainIn(JSON.stringify(masked.metadata));
+    if (!this.#key) return masked;
+    const metadata = maskBeside(masked.metadata, this.#certainIn, this.#replacement);
+    return metadata === masked.metadata ? masked : { ...masked, metadata };
+  }
+
+  readonly #replacement = (kind: string, value: string): string =>
+    this.#key ? placeholderOf(kind, markOf(this.#key, value)) : value;
 
   text(text: string): string {
     const found = findSecrets(text);
     if (found.length === 0) return text;
     const secrets = found.filter(({ certain }) => certain);
     for (const { kind, start, end } of secrets) this.#count(kind, text.slice(start, end));
-    const key = this.#key;
-    if (!key || secrets.length === 0) return text;
-    return replaceSecrets(text, secrets, (kind, value) => placeholderOf(kind, markOf(key, value)));
+    if (!this.#key || secrets.length === 0) return text;
+    return replaceSecrets(text, secrets, this.#replacement);
   }
 
   #count(kind: string, value: string): void {

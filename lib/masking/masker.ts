@@ -3,7 +3,9 @@ import { createHmac } from "node:crypto";
 import { type ProjectAlias, signsOf } from "#lib/reader/project";
 import { isObject } from "#lib/reader/tools/describe";
 import { isCredible } from "#lib/secrets/credible";
+import { unreadKind } from "#lib/secrets/effort";
 import { findSecrets, type Secret } from "#lib/secrets/find";
+import { maskBeside, textIn } from "#lib/secrets/json";
 import { kinds } from "#lib/secrets/kinds";
 import { placeholderOf } from "#lib/secrets/mark";
 import { changeTexts, replaceSecrets } from "#lib/secrets/mask";
@@ -59,7 +61,7 @@ const [windowBytes, overlapBytes] = [256 * 1024, 40 * 1024];
 const maxMarks = 10_000;
 
 /** Kinds that are known by what stands beside them alone. */
-const besides = new Set(kinds.filter(({ forms }) => forms.length === 0).map(({ id }) => id));
+const besides = new Set(kinds.filter(({ forms, id }) => forms.length === 0 && id !== unreadKind).map(({ id }) => id));
 /** So many values of them are looked for in the rest of their trace. */
 const maxEchoes = 200;
 
@@ -92,14 +94,16 @@ export class Masker {
   /** The text with what is to be masked replaced by `[redacted:KIND:xxxxxxxx]`. */
   text(text: string): string {
     const found = findSecrets(text).filter((secret) => this.#isMasked(secret, text.slice(secret.start, secret.end)));
-    return replaceSecrets(text, found, (kind, value) => {
-      const mark = this.mark(value);
-      this.#seen?.(kind, mark);
-      const placeholder = placeholderOf(kind, mark);
-      if (besides.has(kind) && isCredible(value) && this.#echoes.size < maxEchoes) this.#echoes.set(value, placeholder);
-      return placeholder;
-    });
+    return replaceSecrets(text, found, this.#replace);
   }
+
+  readonly #replace = (kind: string, value: string): string => {
+    const mark = this.mark(value);
+    this.#seen?.(kind, mark);
+    const placeholder = placeholderOf(kind, mark);
+    if (besides.has(kind) && isCredible(value) && this.#echoes.size < maxEchoes) this.#echoes.set(value, placeholder);
+    return placeholder;
+  };
 
   /** Whether values were masked so far that may stand elsewhere in their trace, where they can't be told from other words. */
   get hasEchoes(): boolean {
@@ -131,11 +135,15 @@ export class Masker {
     return false;
   }
 
-  /** A value of JSON with all its texts masked, those of fields by their names, too. */
+  /** A value of JSON with all its texts and names masked, and what only stands beside them tells to be a secret. */
   value<T>(value: T): T {
-    const json = JSON.stringify(value);
-    if (json === undefined || !this.wouldMask(Buffer.from(json))) return changeTexts(value, (text) => this.text(text));
-    return maskedJson(value, this) as T;
+    const find = (json: string) =>
+      findSecrets(json).filter((secret) => this.#isMasked(secret, textIn(json.slice(secret.start, secret.end))));
+    return maskBeside(
+      changeTexts(value, (text) => this.text(text)),
+      find,
+      this.#replace,
+    );
   }
 
   /** A secret's mark. */
@@ -153,40 +161,4 @@ export class Masker {
     const verdict = this.#verdicts.get(`${kind}:${this.mark(value)}`);
     return verdict === undefined ? byDefault : verdict === "mask";
   }
-}
-
-/** As `changeTexts`, but a text is also looked at with the name of its field before it, and texts of a list as lines of one. */
-function maskedJson(value: unknown, masker: Masker): unknown {
-  if (typeof value === "string") return masker.text(value);
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return maskedLines(value, masker).map((item) => maskedJson(item, masker));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [
-      masker.text(name),
-      typeof item === "string" ? maskedField(name, item, masker) : maskedJson(item, masker),
-    ]),
-  );
-}
-
-/** A value that only the name of its field makes a secret, as in `{"password":"…"}`. */
-function maskedField(name: string, value: string, masker: Masker): string {
-  const masked = masker.text(value);
-  if (masked !== value || value.includes('"')) return masked;
-  const start = `"${name}":"`;
-  const whole = masker.text(`${start}${value}"`);
-  return whole.startsWith(start) ? whole.slice(start.length, -1) : masked;
-}
-
-/** What stands between two lines, in no text as it is. */
-const lineEnd = "\n";
-
-/** The lines of a diff, of which a private key takes several: the mark takes the place of the first, and nothing that of the others. */
-function maskedLines(list: unknown[], masker: Masker): unknown[] {
-  if (list.length < 3 || !list.every((item) => typeof item === "string" && !item.includes(lineEnd))) return list;
-  const text = list.join(lineEnd);
-  const masked = masker.text(text).split(lineEnd);
-  const missing = list.length - masked.length;
-  if (missing <= 0) return list;
-  const first = masked.findIndex((line, index) => line !== list[index]);
-  return [...masked.slice(0, first + 1), ...Array.from({ length: missing }, () => ""), ...masked.slice(first + 1)];
 }

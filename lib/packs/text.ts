@@ -10,3 +10,10 @@ export function firstCharacters(text: Buffer, max: number): Buffer {
   }
   return text;
 }
+
+/** How many characters (code points) a text in UTF-8 has, as PostgreSQL's `length` counts them. */
+export function countCharacters(text: Buffer): number {
+  let characters = 0;
+  for (let at = 0; at < text.length; at += 1) if (((text[at] as number) & 0xc0) !== 0x80) characters += 1;
+  return characters;
+}

@@ -107,10 +107,12 @@ async function readMatches(
     : undefined;
   const telling = tellingUnits(query.units, weights && weightsOfUnits(query, weights));
   const word = longestWord(telling);
-  return [
+  const texts = [
     ...(await readTexts(tx, userId, traceIds, patternOf(telling), { ...bounds, word }, within)),
     ...(await readPackedTexts(tx, userId, traceIds, telling, { ...bounds, word }, within)),
   ];
+  const placeOf = new Map(traceIds.map((id, place) => [id, place]));
+  return texts.sort((a, b) => (placeOf.get(a.traceId) ?? 0) - (placeOf.get(b.traceId) ?? 0));
 }
 
 /** How much of the weight of a query's words its rarest ones have by which messages are read: the others are nearly everywhere. */

@@ -8,7 +8,7 @@ import { limits } from "#lib/limits";
 import { messagesIn, type PackedMessage } from "#lib/packs/format";
 import { headsOf, metadataOf, readPacks } from "#lib/packs/read";
 import type { PackHead } from "#lib/packs/sql/read";
-import { firstCharacters } from "#lib/packs/text";
+import { countCharacters, firstCharacters } from "#lib/packs/text";
 import { makePause } from "#lib/search/pause";
 import {
   type Candidate,
@@ -16,15 +16,12 @@ import {
   type HitBits,
   keepLive,
   maxCharactersBefore,
+  maxMetadataBytes,
   readHitRanges,
   type Text,
   type TextBounds,
 } from "#lib/search/sql/read";
-import { composed } from "#lib/search/terms";
-import { findIn, type Unit } from "#lib/search/unit";
-
-/** Larger metadata holds whole outputs; in rows the bound is a quarter of it, as PostgreSQL compresses it. */
-const maxMetadataBytes = 64 * 1024;
+import { coarseTest, type Unit } from "#lib/search/unit";
 
 const smallMetadata = (message: PackedMessage): unknown =>
   (message.metadata?.length ?? 0) <= maxMetadataBytes ? metadataOf(message) : null;
@@ -40,39 +37,36 @@ export const indexedOf = (message: PackedMessage, maxCharacters: number) => ({
 /** Positions from one up to but without another. */
 type Range = { from: number; to: number };
 
-/** A longer text counts as one in which something is found, without a look at it: it would keep the process from others for long. */
-const maxScannedBytes = 1024 * 1024;
+/** So much of a text is looked through at once: a long one would keep the process from others for long. */
+const pieceBytes = 1024 * 1024;
+/** What is looked for is shorter. */
+const overlapBytes = 4096;
 
-/** A message in which something is found; `content` is null for one that is too long to be looked through. */
-type FoundMessage = { message: PackedMessage; content: string | null };
-
-/** The messages of packs in some ranges, or in all of them, in which a unit is found, as long as they may be looked through. */
+/** The messages of packs in some ranges, or in all of them, that may have a unit, as long as they may be looked through. */
 async function* messagesWith(
   tx: PoolClient,
   userId: string,
   { heads, ranges }: { heads: PackHead[]; ranges: Range[] | undefined },
   units: Unit[],
   mayProceed: () => boolean,
-): AsyncGenerator<FoundMessage> {
+): AsyncGenerator<PackedMessage> {
   const isWanted = ({ position }: { position: number }) =>
     ranges === undefined || ranges.some(({ from, to }) => position >= from && position < to);
   const isNear = ({ firstPosition, lastPosition }: PackHead) =>
     ranges === undefined || ranges.some(({ from, to }) => lastPosition >= from && firstPosition < to);
-  const pause = makePause();
+  const [pause, mayHave] = [makePause(), coarseTest(units)];
   for await (const { rows } of readPacks(tx, userId, heads.filter(isNear))) {
     for (const message of messagesIn(rows)) {
       if (!mayProceed()) return;
       if (!isWanted(message)) continue;
-      const content = message.content.length <= maxScannedBytes ? `${message.content}` : null;
-      if (content === null || has(content, units)) yield { message, content };
-      await pause();
+      let isFound = false;
+      for (let at = 0; !isFound && (at === 0 || at < message.content.length); at += pieceBytes) {
+        isFound = mayHave(message.content.toString("utf8", at, at + pieceBytes + overlapBytes));
+        await pause();
+      }
+      if (isFound) yield message;
     }
   }
-}
-
-function has(content: string, units: Unit[]): boolean {
-  const text = composed(content);
-  return units.some((unit) => findIn(text, { units: [unit] }).found > 0);
 }
 
 /** The packs of those of some traces that have any, and which of their positions are hits. */
@@ -114,15 +108,15 @@ export async function readPackedCandidates(
   const candidates: Candidate[] = [];
   for (const { traceId, ...packs } of await packedHits(tx, userId, traceIds, { hits, maxDocuments })) {
     let [count, before] = [0, 0];
-    for await (const { message, content } of messagesWith(tx, userId, packs, units, mayProceed)) {
+    for await (const message of messagesWith(tx, userId, packs, units, mayProceed)) {
       const { position, role } = message;
-      const metadata = smallMetadata(message);
-      const isRead = content !== null && content.length <= maxCharacters && before < maxCharactersBefore;
+      const [characters, metadata] = [charactersIn(message.content), smallMetadata(message)];
+      const isRead = characters <= maxCharacters && before < maxCharactersBefore;
       candidates.push({
         ...{ traceId, position, role },
-        ...(isRead ? { metadata, content } : { metadata: null, content: null }),
+        ...(isRead ? { metadata, content: `${message.content}` } : { metadata: null, content: null }),
       });
-      before += charactersOf(message, content, metadata);
+      before += characters + charactersOfMetadata(message, metadata);
       count += 1;
       if (count === maxMessages) break;
     }
@@ -130,9 +124,13 @@ export async function readPackedCandidates(
   return candidates;
 }
 
+/** Of a text of so many bytes the characters are not counted: it is beyond every bound. */
+const manyBytes = 4 * maxCharactersBefore;
+const charactersIn = (text: Buffer): number => (text.length > manyBytes ? text.length : countCharacters(text));
+
 /** As `charactersBefore` of sql/read.ts counts them: metadata that is too large is none. */
-const charactersOf = (message: PackedMessage, content: string | null, metadata: unknown) =>
-  (content?.length ?? message.content.length) + (metadata === null ? 0 : (message.metadata?.length ?? 0));
+const charactersOfMetadata = ({ metadata }: PackedMessage, small: unknown): number =>
+  small === null || metadata === null ? 0 : countCharacters(metadata);
 
 /** How long packs are read for excerpts; the traces after that have none. */
 const maxReadingMs = 1500;
@@ -156,16 +154,14 @@ export async function readPackedTexts(
   for (const { traceId, ...packs } of await packedHits(tx, userId, traceIds, within)) {
     const own: Text[] = [];
     let [matching, before] = [0, 0];
-    for await (const { message, content } of messagesWith(tx, userId, packs, units, mayProceed)) {
-      const text = content ?? `${message.content}`;
-      if (content === null && !text.toLowerCase().includes(bounds.word)) continue;
+    for await (const message of messagesWith(tx, userId, packs, units, mayProceed)) {
       matching += 1;
       if (before < maxCharactersBefore) {
         const { position, role } = message;
         const metadata = smallMetadata(message);
-        const near = around(text, bounds);
+        const near = around(message.content, bounds);
         own.push({ traceId, position, role, metadata, content: near, matching: 0 });
-        before += charactersOf(message, near, metadata);
+        before += charactersIn(Buffer.from(near)) + charactersOfMetadata(message, metadata);
       }
       if (matching === bounds.maxMessages) break; // as many as are told
     }
@@ -176,8 +172,19 @@ export async function readPackedTexts(
 }
 
 /** A text, or the surroundings of a word in it where it is long. */
-function around(content: string, { wholeCharacters, nearCharacters, word }: TextBounds): string {
-  if (content.length <= wholeCharacters) return content;
-  const from = Math.max(0, content.toLowerCase().indexOf(word) - nearCharacters);
-  return content.slice(from, from + 2 * nearCharacters).toWellFormed();
+function around(content: Buffer, { wholeCharacters, nearCharacters, word }: TextBounds): string {
+  if (charactersIn(content) <= wholeCharacters) return `${content}`;
+  const text = `${content}`;
+  const place = Buffer.byteLength(text.slice(0, Math.max(0, text.toLowerCase().indexOf(word))));
+  return `${firstCharacters(lastCharacters(content, place, nearCharacters), 2 * nearCharacters)}`;
+}
+
+/** A text from so many characters before a place on. */
+function lastCharacters(text: Buffer, place: number, characters: number): Buffer {
+  let from = place;
+  for (let left = characters; left > 0 && from > 0; left -= 1) {
+    from -= 1;
+    while (from > 0 && ((text[from] as number) & 0xc0) === 0x80) from -= 1;
+  }
+  return text.subarray(from);
 }

@@ -71,10 +71,10 @@ function endOfName(text: string): string {
   return text.slice(at);
 }
 
-/** A variable in capitals, or the name of a password as in YAML, has all of its line. */
+/** A variable in capitals, or the name of a password as in YAML, has all of its line, or of a text of JSON. */
 const isAtLineStart = (name: string, ahead: string): boolean =>
-  (/^[A-Z][A-Z0-9_]*$/.test(name) && /(?:^|\n|export )[+-]?\w*$/.test(ahead)) ||
-  (namesPassword.test(name) && /(?:^|\n)[\s\d→+-]{0,16}(?:- )?[\w.-]{0,40}$/.test(ahead));
+  (/^[A-Z][A-Z0-9_]*$/.test(name) && /(?:^|["\n]|export )[+-]?\w*$/.test(ahead)) ||
+  (namesPassword.test(name) && /(?:^|["\n])[\s\d→+-]{0,16}(?:- )?[\w.-]{0,40}$/.test(ahead));
 
 /** A value without what ends it in code and in JSON: `\"`, `\n`, `\u0026`, brackets that it does not open itself. */
 function trimmed(value: string, isQuoted: boolean): string {
@@ -121,17 +121,34 @@ const joins = new Set(
   ),
 );
 
+/** A name that is set to nothing, to a word of fewer letters than a secret has, or to what stands for a secret elsewhere. */
+const [toName, fewLetters] = [String.raw`[\w.-]{0,40}(?:\\{0,7}["'\x60])?\]?[^\S\n]{0,8}`, String.raw`[\w.-]{0,7}`];
+const none = [
+  String.raw`\\{0,7}["'\x60]${fewLetters}\\{0,7}["'\x60]`,
+  String.raw`(?:\\{0,7}["'\x60])?(?:\$[{(]|\{\{)`,
+  String.raw`[\w.-]{1,7}(?:[,;)\]}]|[^\S\n]*(?:\n|$|\\{1,3}[nrt]))`,
+].join("|");
+/** A comma assigns only before a quote. */
+const setsNone = new RegExp(`${toName}(?:[:=][^\\S\\n]{0,8}(?:${none})|,(?!\\s{0,8}["'\\\\]))`, "y");
+
+function isSetToNone(text: string, end: number): boolean {
+  setsNone.lastIndex = end;
+  return setsNone.test(text);
+}
+
 /** Whether what follows a name may assign: signs do, and so does a blank before what is no plain word. Most names stand in prose. */
 function mayAssign(text: string, end: number): boolean {
   let at = end;
   while (at < end + 12 && nameCharacters[text.charCodeAt(at)] === 1) at += 1;
-  if (text.charCodeAt(at) !== 0x20) return true;
+  if (text.charCodeAt(at) !== 0x20) return !isSetToNone(text, end);
   while (at < end + 32 && text.charCodeAt(at) === 0x20) at += 1;
   const from = at;
   while (at < from + 40 && isSmallLetter(text.charCodeAt(at))) at += 1;
   const next = text.charAt(at);
+  if (at === from && "})];".includes(next)) return false;
   return (
-    !(at > from && (next === " " || next === "," || next === "." || next === "\n")) || joins.has(text.slice(from, at))
+    (!isSetToNone(text, end) && !(at > from && (next === " " || next === "," || next === "." || next === "\n"))) ||
+    joins.has(text.slice(from, at))
   );
 }
 
@@ -187,7 +204,7 @@ const sessionToken: Shape = {
 
 /** The rest of an id, when it ends, as programs print it between, and the key. */
 const behindKeyId =
-  /^[A-Z\d]{16}[\s,;:|"'/]{1,8}(?:\d{4}-\d\d-\d\dT[\d:.Z+-]{5,20}[\s,;|]{1,4})?([A-Za-z\d+/]{40})(?![\w/+=])/;
+  /^[A-Z\d]{16}(?:[\s,;:|"'/]|\\{1,3}[nrt]){1,8}(?:\d{4}-\d\d-\d\dT[\d:.Z+-]{5,20}(?:[\s,;|]|\\{1,3}[nrt]){1,4})?([A-Za-z\d+/]{40})(?![\w/+=])/;
 
 /** The secret key that stands behind its id, as in a file of credentials. */
 const behindId: Shape = {

@@ -57,8 +57,8 @@ const url = (rule: string, schemes: RegExp): BaseRow => ({
   isOne: (password) => isCredible(password) && !knownPasswords.test(password),
 });
 
-/** The rest of a block of PEM, up to its end. */
-const block = /^ ?[A-Z ]{0,24}-----[A-Za-z\d+/=\s\\]{100,10002}-----END[A-Z ]{0,40}-----/;
+/** The rest of a private key in PEM, up to its end. */
+const block = /^ ?[A-Z ]{0,24}PRIVATE KEY(?: BLOCK)?-----[A-Za-z\d+/=\s\\]{100,10002}-----END[A-Z ]{0,40}-----/;
 const maxBlockChars = 10_200;
 const isKeyOfPem = (pem: string): boolean =>
   isRandom(pem.replaceAll(/-----[A-Z ]+-----|\\+[nrt]|[^A-Za-z\d+/]/g, "").slice(0, 400));

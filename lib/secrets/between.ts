@@ -41,8 +41,8 @@ const asCell = /^[\w .-]{0,40}?[*_\x60]{0,3}\s{0,24}\|\s{1,8}(\x60)?(?=[^\s|-])/
 const asOption = /^[\w-]{0,40}[ =](["'])?/;
 /** In a form and in a URL `&` is behind a value, elsewhere in it. */
 const values = /^(?:[^\s"'`,;<>&|\p{Cc}]|&(?!&|[\w.%-]{1,40}=)){8,264}/u;
-/** A variable at the beginning of a line has all of the line. */
-const wholeLine = /^(?:(?!&&|\|\||\\{1,3}[nr])[^\s"'`\p{Cc}]){8,128}(?=\s*(?:\n|$|\\{1,3}[nr]))/u;
+/** A variable at the beginning of a line has all of the line, one at that of a text of JSON all of it. */
+const wholeLine = /^(?:(?!&&|\|\||\\{1,3}[nr])[^\s"'`\p{Cc}]){8,128}(?=\s*(?:["\n]|$|\\{1,3}["nr]))/u;
 /** Commands that take a name and, behind a space, its value. */
 const sets =
   /(?:^|[\s;&+-])(?:setx|set\s+-\w+|ENV|ARG|configure\s+set|secrets?\s+(?:set|put|add)|config\s+set|env\s+(?:add|set))\s+["']?[\w./:-]{0,60}$/;

@@ -54,13 +54,24 @@ const oracleLogin: Shape = {
   },
 };
 
-/** `ada:password@tcp(host)`, as drivers for Go have it. */
+const endsPassword = /[\s"'`@]/;
+/** The longest password of one, with the name before it. */
+const [maxPassword, maxNamed] = [128, 193];
+
+/** `ada:password@tcp(host)`, as drivers for Go have it. Read backwards, since a pattern would try each of the places before it. */
 const dataSource: Shape = {
   words: ["@tcp(", "@unix("],
   find(text, start) {
-    const [, password = ""] = /[\w.-]{1,64}:([^\s"'`@]{4,128})$/.exec(before(text, start, 200)) ?? [];
-    if (password === "" || !isPassword(password)) return undefined;
-    return { kind: "url-password", start: start - password.length, end: start };
+    const ahead = before(text, start, maxNamed);
+    let from = ahead.length;
+    while (from > 0 && !endsPassword.test(ahead.charAt(from - 1))) from -= 1;
+    for (let at = ahead.indexOf(":", from + 1); at !== -1; at = ahead.indexOf(":", at + 1)) {
+      const length = ahead.length - at - 1;
+      if (length > maxPassword || !/[\w.-]/.test(ahead.charAt(at - 1))) continue;
+      if (length < 4 || !isPassword(ahead.slice(at + 1))) return undefined;
+      return { kind: "url-password", start: start - length, end: start };
+    }
+    return undefined;
   },
 };
 
@@ -91,21 +102,44 @@ const signature: Shape = {
 const sessionName = String.raw`[\w.-]{0,40}(?:sess|sid|auth|token|jwt|login)[\w.-]{0,20}`;
 const isSession = (value: string): boolean =>
   isDense(value.slice(0, 200)) || /^(?=\D{0,40}\d)(?:[\da-f]{26,}|[a-z\d]{24,}|[A-Z\d]{24,})$/.test(value);
-const inHeader = new RegExp(String.raw`^[^\n"']{0,600}?\b${sessionName}=([\w%.~+/=-]{20,4000})`, "i");
+/** So much of a header is looked at for a name, and so much of a name. */
+const [headerChars, nameChars] = [600, 70];
+const endsSessionName = /(?:sess|sid|auth|token|jwt|login)[\w.-]{0,20}$/i;
+const nameCharacter = /[\w.-]/;
+const headerValue = /[\w%.~+/=-]{20,4000}/y;
+
+/** Where the value of the first such cookie in a header is. Its name is read backwards, each once. */
+function valueInHeader(header: string): [from: number, to: number] | undefined {
+  const end = header.search(/["'\n]/);
+  const last = end === -1 ? headerChars + nameChars : Math.min(end, headerChars + nameChars);
+  for (let at = header.indexOf("="); at !== -1 && at < last; at = header.indexOf("=", at + 1)) {
+    let from = at;
+    while (from > 0 && at - from < nameChars && nameCharacter.test(header.charAt(from - 1))) from -= 1;
+    if (!endsSessionName.test(header.slice(from, at))) continue;
+    headerValue.lastIndex = at + 1;
+    const [value] = headerValue.exec(header) ?? [];
+    if (value) return [at + 1, at + 1 + value.length];
+  }
+  return undefined;
+}
 const inFile = new RegExp(
   String.raw`^(?:[^\t\n]{1,80}\t(?:TRUE|FALSE)\t)?\d{1,12}\t${sessionName}\t(\S{20,4000})`,
   "i",
 );
 
+function valueInFile(rest: string): [from: number, to: number] | undefined {
+  const [whole = "", value = ""] = inFile.exec(rest) ?? [];
+  return value === "" ? undefined : [whole.length - value.length, whole.length];
+}
+
 /** `Cookie: session=…`, the same in a command, and a line of a file of cookies. */
 const cookie: Shape = {
   words: ["cookie: ", "cookie '", 'cookie "', "-b '", '-b "', "\ttrue\t"],
   find(text, start, end) {
-    const pattern = text.charAt(start) === "\t" ? inFile : inHeader;
-    const [whole = "", value = ""] = pattern.exec(text.slice(end, end + 4700)) ?? [];
-    if (value === "" || !isSession(value)) return undefined;
-    const from = end + whole.length - value.length;
-    return { kind: "cookie", start: from, end: from + value.length };
+    const rest = text.slice(end, end + 4700);
+    const [from, to] = (text.charAt(start) === "\t" ? valueInFile(rest) : valueInHeader(rest)) ?? [0, 0];
+    if (to === 0 || !isSession(rest.slice(from, to))) return undefined;
+    return { kind: "cookie", start: end + from, end: end + to };
   },
 };
 

@@ -1,5 +1,6 @@
 import { type BaseRow, baseRows, findByBase, type Stretch } from "#lib/secrets/base";
 import { isRandom } from "#lib/secrets/credible";
+import { beginEffort, costs, endEffort, isUnread, spend, unreadKind } from "#lib/secrets/effort";
 import { Keywords } from "#lib/secrets/keywords";
 import { kinds } from "#lib/secrets/kinds";
 import { marks, maxMarkChars } from "#lib/secrets/mark";
@@ -56,28 +57,8 @@ function grouped<T>(all: readonly T[], wordsOf: (one: T) => readonly string[]): 
 const rank = new Map(kinds.map(({ id }, index) => [id, index]));
 const certain = new Set(kinds.filter((kind) => kind.certain).map(({ id }) => id));
 
-/**
- * How often a text's words are looked at: so often at once, and once more for so many characters. Beginnings of forms are tried,
- * and what fits is weighed, whose characters count where it is none; other words are glanced at, in a few steps, and then looked at
- * closely. Only text that is made to take long has more.
- */
-const weighings = { atOnce: 50_000, charsEach: 2 };
-const tries = { atOnce: 20_000, charsEach: 32 };
-const glances = { atOnce: 10_000, charsEach: 10 };
-const looks = { atOnce: 2000, charsEach: 1000 };
-/**
- * How many characters of stretches are kept for the base, and how many of those are shown to its rules; keeping one, and calling a
- * rule, takes as long as so many characters more.
- */
-const kept = { atOnce: 50_000, charsEach: 25 };
-const shown = { atOnce: 12_000, charsEach: 100 };
-const [keepingChars, callingChars] = [30, 100];
-
-/** So many characters are weighed at most, and so many more would take as long as it takes to begin. */
-const [weighedChars, weighingChars] = [200, 60];
-
-const isWithin = (done: number, budget: typeof looks, end: number): boolean =>
-  done <= budget.atOnce + end / budget.charsEach;
+/** So many characters are weighed at most. */
+const weighedChars = 200;
 
 /** The shortest text with a secret is a URL: `a://:abc@b`. */
 const minChars = 10;
@@ -86,59 +67,66 @@ const none: Secret[] = [];
 /** The text that is being read, and what was found. One for all: there are millions, and nearly all have nothing. */
 const reading = {
   text: "",
-  tried: 0,
-  weighed: 0,
   /** The last secret of a form: others may begin in it. */
   formed: undefined as Place | undefined,
-  glanced: 0,
-  looked: 0,
   runs: undefined as Runs | undefined,
   places: [] as Place[],
   /** Where the last place of each shape ends: what it covers is not read again. */
   foundTo: new Map<Shape, number>(),
   /** Stretches for rules of the base, and where the last one of each row ends: words in it are looked at with it. */
-  kept: 0,
   stretches: [] as Stretch[],
   shownTo: new Map<BaseRow, number>(),
 };
 
 /**
  * The secrets in a text, in their order; of two that overlap the certain one, else that of the earlier kind. The time is linear
- * in the text's length, whatever it holds.
+ * in the text's length, whatever it holds: what would take longer is found as not read.
  */
 export function findSecrets(text: string): Secret[] {
   if (text.length < minChars) return none;
+  beginEffort(text);
   reading.text = text;
-  reading.tried = 0;
-  reading.weighed = 0;
   reading.formed = undefined;
-  reading.glanced = 0;
-  reading.looked = 0;
   reading.runs = undefined;
   if (reading.places.length > 0) reading.places = [];
   if (reading.foundTo.size > 0) reading.foundTo.clear();
-  reading.kept = 0;
   if (reading.stretches.length > 0) reading.stretches = [];
   if (reading.shownTo.size > 0) reading.shownTo.clear();
   keywords ??= makeKeywords();
   keywords.find(text, look);
   reading.text = "";
-  const secrets = reading.places.length === 0 ? none : withoutOverlaps(reading.places);
+  const places = [...reading.places, ...endEffort()];
+  const secrets = places.length === 0 ? none : withoutOverlaps(places);
   return reading.stretches.length === 0 ? secrets : withBase(text, secrets, reading.stretches);
+}
+
+/** The names that were asked about, so many at most: a session has few, again and again. */
+const told = new Map<string, boolean>();
+const maxTold = 5000;
+
+/** Whether the name of a field may tell that its value is a secret, or one text of JSON that the next one is. */
+export function mayTell(name: string): boolean {
+  const known = told.get(name);
+  if (known !== undefined) return known;
+  let tells = false;
+  keywords ??= makeKeywords();
+  keywords.find(`"${name}":"`, (index) => {
+    tells ||= sought[index]?.shape !== undefined;
+  });
+  if (told.size >= maxTold) told.clear();
+  told.set(name, tells);
+  return tells;
 }
 
 /** Secrets, and what the base finds where there is none of a certain kind among them. */
 function withBase(text: string, secrets: Secret[], stretches: Stretch[]): Secret[] {
   const known = secrets.filter((secret) => secret.certain);
-  let [at, done] = [0, 0];
+  let at = 0;
   const open = stretches
     .sort((a, b) => a.from - b.from)
     .filter(({ from, to }) => {
       while (at < known.length && (known[at] as Secret).end <= from) at += 1;
-      if (at < known.length && (known[at] as Secret).start < to) return false;
-      if (!isWithin(done, shown, from)) return false;
-      done += to - from + callingChars;
-      return true;
+      return !(at < known.length && (known[at] as Secret).start < to);
     });
   if (open.length === 0) return secrets;
   const more = findByBase(text, open).filter((place) => !isMarked(text, place));
@@ -148,11 +136,10 @@ function withBase(text: string, secrets: Secret[], stretches: Stretch[]): Secret
 /** Keeps the stretches that rows of the base are shown of a place where their word stands. */
 function keepStretches(rows: readonly BaseRow[], start: number, end: number): void {
   for (const row of rows) {
-    if (!isWithin(reading.kept, kept, end) || start < (reading.shownTo.get(row) ?? 0)) continue;
-    reading.kept += keepingChars;
+    if (start < (reading.shownTo.get(row) ?? 0)) continue;
     const stretch = row.stretch(reading.text, start, end);
+    if (!spend(stretch ? costs.look + costs.chars(stretch[1] - stretch[0]) : costs.attempt, end)) return;
     if (!stretch) continue;
-    reading.kept += stretch[1] - stretch[0];
     reading.stretches.push({ row, from: stretch[0], to: stretch[1] });
     reading.shownTo.set(row, stretch[1]);
   }
@@ -160,39 +147,47 @@ function keepStretches(rows: readonly BaseRow[], start: number, end: number): vo
 
 /** Looks closely at a place where a word ends. */
 function look(index: number, end: number): void {
-  const { word, length, forms: same, shape, rows } = sought[index] as Sought;
-  const { text } = reading;
+  const { word, length, forms, shape, rows } = sought[index] as Sought;
   const start = end - length;
-  if (shape) {
-    if (!isWithin(reading.looked, looks, end) || !isWithin(reading.glanced, glances, end)) return;
-    if (start < (reading.foundTo.get(shape) ?? 0)) return;
-    reading.glanced += 1;
-    if (shape.mayBe?.(text, end, start) === false) return;
-    reading.looked += 1;
-    if (rows.length > 0) keepStretches(rows, start, end);
-    const found = shape.find(text, start, end);
-    if (!found) return;
-    for (const place of Array.isArray(found) ? found : [found]) {
-      if (isMarked(text, place)) continue;
-      reading.places.push(place);
-      reading.foundTo.set(shape, place.end);
-    }
-    return;
-  }
-  if (!isWithin(reading.tried, tries, end) || isInWord(text, start) || !text.startsWith(word, start)) return;
-  reading.tried += 1;
+  if (isUnread(start) && !shape?.isLinear) return;
+  if (shape) lookAtShape(shape, rows, start, end);
+  else if (!isInWord(reading.text, start) && reading.text.startsWith(word, start)) lookAtForms(forms, rows, start, end);
+}
+
+function lookAtShape(shape: Shape, rows: readonly BaseRow[], start: number, end: number): void {
+  const { text } = reading;
+  if (start < (reading.foundTo.get(shape) ?? 0)) return;
+  if (!spend(costs.glance, end) || shape.mayBe?.(text, end, start) === false) return;
+  if (!shape.isLinear && !spend(costs.look, end)) return;
   if (rows.length > 0) keepStretches(rows, start, end);
-  if (!mayFollow(same, text, end)) return;
+  const found = shape.find(text, start, end);
+  if (!found) return;
+  for (const place of Array.isArray(found) ? found : [found]) {
+    if (isMarked(text, place)) continue;
+    reading.places.push(place);
+    reading.foundTo.set(shape, place.end);
+  }
+}
+
+function lookAtForms(forms: Sought["forms"], rows: readonly BaseRow[], start: number, end: number): void {
+  if (!spend(costs.attempt, end)) return;
+  const known = reading.places.length;
+  if (mayFollow(forms, reading.text, end)) findForms(forms, start, end);
+  if (rows.length > 0 && reading.places.length === known) keepStretches(rows, start, end);
+}
+
+function findForms(forms: Sought["forms"], start: number, end: number): void {
+  const { text } = reading;
   reading.runs ??= new Runs(text);
   if (isInBase64(text, start, reading.runs)) return;
-  for (const form of same) {
+  for (const form of forms) {
     const to = endOfForm(form, text, start, reading.runs);
-    if (to === undefined || !isWithin(reading.weighed, weighings, end)) continue;
+    if (to === undefined) continue;
     const last = reading.formed;
     if (last && to <= last.end && form.kind === last.kind) continue;
-    const rest = text.slice(start + length, Math.min(to, start + weighedChars));
+    const rest = text.slice(end, Math.min(to, start + weighedChars));
     const isOne = isRandom(rest);
-    if (!isOne || (last && start < last.end)) reading.weighed += rest.length + weighingChars;
+    if ((!isOne || (last && start < last.end)) && !spend(costs.chars(rest.length), end)) return;
     if (!isOne) continue;
     reading.formed = { kind: form.kind, start, end: to };
     reading.places.push(reading.formed);
@@ -261,6 +256,7 @@ function withoutOverlaps(places: Place[]): Secret[] {
   for (const secret of secrets) {
     const last = taken.at(-1);
     if (last === undefined || secret.start >= last.end) taken.push(secret);
+    else if (last.kind === unreadKind || secret.kind === unreadKind) last.end = Math.max(last.end, secret.end);
     else if (rankOf(secret) < rankOf(last)) taken[taken.length - 1] = secret;
   }
   return taken;

@@ -284,6 +284,7 @@ export const kinds: readonly Kind[] = [
   kind("url-password", "Password in a URL", "the server that the URL names"),
   kind("authorization", "Authorization header", "the service that the request went to"),
   kind("environment", "Secret in an environment file", "the service that the variable is for"),
+  kind("unread", "Line that takes too long to search", "Look at it where it came from: it may hold a secret."),
   likely("signed-url", "Signature of a URL", "It ends by itself; who has the URL can read what it names until then."),
   likely("mnemonic", "Words of a wallet", "Move what it holds to a new wallet."),
   likely("password-hash", "Hash of a password", "Change the password that it is of."),

@@ -27,14 +27,16 @@ export const maskForOthers = (text: string): string =>
 export type Deep = { levels: number; change: (value: object) => unknown };
 const keepDeep: Deep = { levels: 100, change: (value) => value };
 
-type Changes = { text: (text: string) => string; deep: Deep };
+type Changes = { text: (text: string) => string; name: (name: string) => string; deep: Deep };
 
 /**
- * A value of JSON with each text in it, but for the names of fields, replaced by what `change` makes of it. The same value where
+ * A value of JSON with each text in it, and each name of a field, replaced by what `change` makes of it. The same value where
  * nothing is changed: a line of a session may have millions of values.
+ *
+ * @param name what becomes of names, where that is not the same.
  */
-export function changeTexts<T>(value: T, change: (text: string) => string, deep = keepDeep): T {
-  return changed(value, { text: change, deep }, 0) as T;
+export function changeTexts<T>(value: T, change: (text: string) => string, deep = keepDeep, name = change): T {
+  return changed(value, { text: change, name, deep }, 0) as T;
 }
 
 function changed(value: unknown, changes: Changes, depth: number): unknown {
@@ -59,11 +61,30 @@ function changedList(list: unknown[], changes: Changes, depth: number): unknown[
 
 function changedFields(fields: Record<string, unknown>, changes: Changes, depth: number) {
   let copy: Record<string, unknown> | undefined;
+  let isRenamed = false;
   for (const key in fields) {
+    isRenamed ||= changes.name(key) !== key;
     const now = changed(fields[key], changes, depth + 1);
     if (now === fields[key]) continue;
     copy ??= { ...fields };
     copy[key] = now;
   }
-  return copy ?? fields;
+  return isRenamed ? renamed(copy ?? fields, changes.name) : (copy ?? fields);
+}
+
+/** Fields under changed names. Of several that become equal, all but the first have a number behind them. */
+function renamed(fields: Record<string, unknown>, change: (name: string) => string): Record<string, unknown> {
+  const taken = new Set<string>();
+  const counts = new Map<string, number>();
+  const named = Object.entries(fields).map(([key, value]) => {
+    const name = change(key);
+    let unique = name;
+    for (let count = counts.get(name) ?? 1; taken.has(unique); counts.set(name, count)) {
+      count += 1;
+      unique = `${name} (${count})`;
+    }
+    taken.add(unique);
+    return [unique, value] as const;
+  });
+  return Object.fromEntries(named);
 }

@@ -8,6 +8,7 @@ import { isAlnum } from "#lib/secrets/template";
 /** `"key": "…"` in JSON, where nothing else says what it is: what is as varied as random letters, or stands beside a user's name. */
 const plainKey: Shape = {
   words: ['"key":', '"key\\":', '"key\\\\\\":'],
+  mayBe: (text, end) => /^\s?\\{0,7}"[\w+/=-]{20}/.test(text.slice(end, end + 30)),
   find(text, start, end) {
     const [whole = "", value = ""] = /^\s?\\{0,7}"([\w+/=-]{20,128})\\{0,7}"/.exec(text.slice(end, end + 150)) ?? [];
     const isOfUser = /username\\{0,7}":\s?\\{0,7}"[^"\\]{1,80}\\{0,7}",\s{0,20}\\{0,7}$/.test(before(text, start, 130));

@@ -9,5 +9,7 @@ export type Shape = {
   words: readonly string[];
   /** Rejects, in a few steps, most places that are none; they do not count as looked at. */
   mayBe?: (text: string, end: number, start: number) => boolean;
+  /** Whether the time of all its looks at a text grows with the text's length alone: it has as many as there are words. */
+  isLinear?: boolean;
   find: (text: string, start: number, end: number) => Place | Place[] | undefined;
 };

@@ -15,6 +15,7 @@ const maxKeyChars = 16 * 1024;
 /** A block of PEM (RFC 7468) or OpenSSH; without its end, as far as lines of Base64 go. */
 const privateKey: Shape = {
   words: ["-----begin", "private-lines:"],
+  isLinear: true,
   find(text, start, end) {
     const rest = text.slice(end, end + maxKeyChars);
     if (text.startsWith("-----", start)) {

@@ -4,11 +4,12 @@ import { before } from "#lib/secrets/nearby";
 import { mayBePassword } from "#lib/secrets/password";
 import type { Place, Shape } from "#lib/secrets/shape";
 
-/** So much of a header is looked at, and so much of what is below it. */
-const [headerChars, tableChars, maxRows] = [300, 4000, 100];
+/** So much of a header is looked at. */
+const headerChars = 300;
 const isDivider = /^[\s|+:-]*$/;
-/** A line's end, also in JSON in a text. */
-const lineEnd = /\n|\\{1,3}n/;
+/** A line, whose end may be that of JSON in a text; what is longer is no row. */
+const nextLine = /(?:[^\n\\]|\\(?!\\{0,2}n)){0,8000}/y;
+const lineEnd = /\n|\\{1,3}n/y;
 const namesPassword = /(?:^|[ _-])pass(?:word|wd|phrase|wort)?$/i;
 const namesKey = /(?:^|[ _-])(?:(?:api|access|secret|private)?[ _-]?key|secret|token)$/i;
 
@@ -34,6 +35,19 @@ function inRow(row: string, from: number, header: string[]): Place[] {
   return places;
 }
 
+/** The lines from a place on. */
+function* linesFrom(text: string, from: number): Generator<{ line: string; at: number }> {
+  for (let at = from; ; ) {
+    nextLine.lastIndex = at;
+    const line = nextLine.exec(text)?.[0] ?? "";
+    yield { line, at };
+    lineEnd.lastIndex = at + line.length;
+    const [end] = lineEnd.exec(text) ?? [];
+    if (end === undefined) return;
+    at += line.length + end.length;
+  }
+}
+
 /** The cells below a header: it is found by the line that divides them. */
 const column: Shape = {
   words: ["|--", "| --", "|:-", "| :-", "+--", "--+", "--|", "-- |"],
@@ -46,16 +60,13 @@ const column: Shape = {
     const [line = ""] = before(text, start, headerChars).split("\n").slice(-2);
     const header = line.split("|").map((cell) => plain(cell).value);
     if (header.length < 2 || !header.some((name) => namesPassword.test(name) || namesKey.test(name))) return undefined;
-    const [divider = "", ...rows] = text.slice(end, end + tableChars).split(lineEnd, maxRows);
-    if (!isDivider.test(divider)) return undefined;
+    const rows = linesFrom(text, end);
+    if (!isDivider.test(rows.next().value?.line ?? "")) return undefined;
     const places: Place[] = [];
-    let at = end + divider.length;
-    for (const row of rows) {
-      at = text.indexOf(row, at);
+    for (const { line: row, at } of rows) {
       // Another divider has rows of its own, so that each is read once.
       if (!row.includes("|") || isDivider.test(row)) break;
       places.push(...inRow(row, at, header));
-      at += row.length;
     }
     return places.length > 0 ? places : undefined;
   },

@@ -1,6 +1,6 @@
 import "server-only";
 import { parseQuery } from "#lib/search/query";
-import { changeTexts } from "#lib/secrets/mask";
+import { maskValueForOthers } from "#lib/secrets/json";
 import type { Masked } from "#lib/traces/export-schema";
 import { type Mask, maskOf } from "#lib/traces/masked";
 import { jsonOf, readParts } from "#lib/traces/parts";
@@ -101,7 +101,7 @@ function opening(
   mask: Mask | undefined,
 ): string {
   const own = { sourceId, source, ...present({ model, title, project, createdAt, metadata }) };
-  const sent = mask ? changeTexts(JSON.parse(JSON.stringify(own)), mask) : own;
+  const sent = mask ? maskValueForOthers(JSON.parse(JSON.stringify(own)), mask) : own;
   return `${JSON.stringify(sent).slice(0, -1)},"messages":[`;
 }
 

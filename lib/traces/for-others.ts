@@ -1,5 +1,6 @@
 // What strangers see of a session: readers of a share link, and whoever is sent its Markdown.
-import { changeTexts, maskForOthers } from "#lib/secrets/mask";
+import { maskValueForOthers } from "#lib/secrets/json";
+import { maskForOthers } from "#lib/secrets/mask";
 
 /** The part of a session that is shown: both positions are in it; without one it goes to that end. */
 export type Range = { from: number | null; to: number | null };
@@ -50,11 +51,17 @@ const withoutWord = (text: string, word: string, shown: string): string =>
 /** How many home folders a text names. */
 export const countHomes = (text: string): number => text.match(homes)?.length ?? 0;
 
-type Texts = { content: string; metadata: Record<string, unknown> | null };
+type Texts = { role?: string | null; content: string; metadata: Record<string, unknown> | null };
 
 /** A message as others see it. @param mask what is hidden: by default all that `textForOthers` hides */
 export function forOthers<M extends Texts>(message: M, mask: (text: string) => string = allHidden): M {
-  return { ...message, content: mask(message.content), metadata: changeTexts(message.metadata, mask) };
+  const { role, content, metadata } = message;
+  return {
+    ...message,
+    ...(role && { role: mask(role) }),
+    content: mask(content),
+    metadata: maskValueForOthers(metadata, mask),
+  };
 }
 
 const allHidden = (text: string): string => textForOthers(text);

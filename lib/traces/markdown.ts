@@ -70,7 +70,7 @@ async function* longMarkdown(
   mask: Mask | undefined,
 ): AsyncGenerator<string, undefined> {
   const { position, metadata } = message;
-  yield `${headingOf(message)}\n`;
+  yield `${mask ? mask(headingOf(message)) : headingOf(message)}\n`;
   const content = readPieces(userId, traceId, position, "content");
   yield* mask ? maskPieces(content, mask) : content;
   yield "\n";

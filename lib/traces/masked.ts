@@ -1,8 +1,9 @@
 // Exports for others: masked while they are read, a bounded part at a time.
 
 import { findSecrets, type Secret } from "#lib/secrets/find";
+import { maskValueForOthers } from "#lib/secrets/json";
 import { placeholderOf } from "#lib/secrets/mark";
-import { changeTexts, maskForOthers, replaceSecrets } from "#lib/secrets/mask";
+import { maskForOthers, replaceSecrets } from "#lib/secrets/mask";
 import type { Masked } from "#lib/traces/export-schema";
 import { textForOthers } from "#lib/traces/for-others";
 
@@ -80,5 +81,5 @@ export async function maskJson(pieces: AsyncIterable<string>, mask: Mask): Promi
     json += piece;
     if (json.length > maxJson) return JSON.stringify({ omitted: "too long to be masked" });
   }
-  return JSON.stringify(changeTexts(JSON.parse(json), mask));
+  return JSON.stringify(maskValueForOthers(JSON.parse(json), mask));
 }

@@ -2,7 +2,7 @@ import "server-only";
 import { setImmediate } from "node:timers/promises";
 import { beginRead, hasTooMany } from "#lib/db/heavy";
 import { makeOutliner, type Outline } from "#lib/reader/outline";
-import { changeTexts } from "#lib/secrets/mask";
+import { maskValueForOthers } from "#lib/secrets/json";
 import { readFileSums } from "#lib/traces/files";
 import { forOthers, type Range, textForOthers, wholeRange } from "#lib/traces/for-others";
 import { readMessagesInTurn } from "#lib/traces/messages";
@@ -56,7 +56,7 @@ export async function readOutlineForOthers(
   const end = await beginRead(userId, "sharedOutline");
   try {
     const { source, metadata } = await getTrace(userId, traceId);
-    const outliner = makeOutliner({ source, metadata: changeTexts(metadata, textForOthers) });
+    const outliner = makeOutliner({ source, metadata: maskValueForOthers(metadata, textForOthers) });
     let left = mostMasked;
     for await (const message of messagesOf(userId, traceId, range)) {
       if (masked) left -= message.content.length;

@@ -1,6 +1,7 @@
 // Reading any number of messages of any size without holding more than one part of them.
 import "server-only";
 import { heavyTurn, type Patience } from "#lib/db/heavy";
+import { maskValueForOthers } from "#lib/secrets/json";
 import { forOthers } from "#lib/traces/for-others";
 import { type Mask, maskJson, maskPieces } from "#lib/traces/masked";
 import { presentMessage } from "#lib/traces/messages";
@@ -99,7 +100,7 @@ export async function* jsonOf(
   }
   const { position } = first;
   const { content: _content, metadata, ...rest } = fieldsOf(first) as Partial<Message>;
-  yield `${JSON.stringify(rest).slice(0, -1)},"content":"`;
+  yield `${JSON.stringify(mask ? maskValueForOthers(rest, mask) : rest).slice(0, -1)},"content":"`;
   const content = readPieces(userId, traceId, position, "content");
   for await (const piece of mask ? maskPieces(content, mask) : content) yield JSON.stringify(piece).slice(1, -1);
   yield '"';

@@ -27,6 +27,6 @@ export async function getTitleForOthers(userId: string, trace: TraceRow, sharing
 function* beginningsOf(messages: Message[], mask: (text: string) => string): Generator<Beginning> {
   for (const { role, content, metadata } of messages) {
     if (role !== "user" && role !== "assistant") continue;
-    yield { role, text: mask(content.slice(0, beginningCharacters[role])), kind: kindIn(metadata) };
+    yield { role, text: mask(content).slice(0, beginningCharacters[role]), kind: kindIn(metadata) };
   }
 }

@@ -125,6 +125,8 @@ test("an export for others has no secrets and no names of people, in short messa
         { position: 0, content: 'password: "Tr0ub4dor&3x" in /home/grace/api', metadata: { input: `x ${key}` } },
         { position: 1, content: `${"long text ".repeat(150_000)}password: "Tr0ub4dor&3x" of /home/grace` },
         { position: 2, content: "short", metadata: { out: `${"long ".repeat(300_000)}password: "Tr0ub4dor&3x"` } },
+        { position: 3, content: "named", metadata: { changes: { "/home/grace/a": 1, 'password: "Tr0ub4dor&3x"': 2 } } },
+        { position: 4, content: "told by its name", metadata: { password: "Tr0ub4dor&3x" } },
       ],
     },
   ]);
@@ -137,7 +139,7 @@ test("an export for others has no secrets and no names of people, in short messa
         const answer = await get(server, `/api/traces/${path}masked=${masked}`, token);
         expect(answer.status).toBe(200);
         const text = await answer.text();
-        if (!path.includes(".md")) expect(JSON.parse(text).messages).toHaveLength(3);
+        if (!path.includes(".md")) expect(JSON.parse(text).messages).toHaveLength(5);
         return text;
       }),
     );

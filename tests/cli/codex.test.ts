@@ -235,6 +235,16 @@ test("a truncated compressed rollout is an error", async () => {
   await expect(parseAll(codex, host)).rejects.toThrow(/end of file/);
 });
 
+test("a compressed rollout that would be far larger than sessions are is told, and ends soon", async () => {
+  const bomb = zlib.zstdCompressSync(
+    Buffer.alloc(80 << 20, `${JSON.stringify({ type: "x", payload: "x".repeat(60_000) })}\n`),
+  );
+  const host = await makeHome({ [packedPath]: bomb });
+  const [input] = await discoverAll(codex, host);
+  expect(input?.bytes).toBeLessThan(64 << 10);
+  await expect(parseAll(codex, host)).rejects.toThrow(/^it is compressed, and would be larger than \d+ MiB$/);
+});
+
 test("without zstd support, compressed rollouts are reported with the Node version to use, and a newer Node reads them", async () => {
   const host = await makeHome({ [packedPath]: packed() });
   const [known] = await discoverAll(codex, host);

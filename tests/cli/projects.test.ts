@@ -119,10 +119,16 @@ describe("a .spoorignore", () => {
     expect(await judge({ "code/api/.spoorignore": text }, folder)).toBe(expected);
   });
 
-  test("counts from the home folder down, the nearest one last, and never sends what the settings leave out", async () => {
+  test("takes back lines of its own alone: never what the settings leave out, nor another file", async () => {
     expect(await judge({ ".spoorignore": "code/*\n!code/api" }, "code/api")).toBe(false);
     expect(await judge({ ".spoorignore": "!code/api", "code/.spoorignore": "a*" }, "code/api")).toBe(true);
-    expect(await judge({ "code/.spoorignore": "a*", "code/api/.spoorignore": "!*" }, "code/api")).toBe(false);
+    expect(await judge({ "code/.spoorignore": "a*", "code/api/.spoorignore": "!*" }, "code/api")).toBe(true);
+    expect(
+      await judge({ ".spoorignore": "", "code/.spoorignore": "!api", "code/api/.spoorignore": "!*" }, "code/api"),
+    ).toBe(true);
+    expect(
+      await judge({ ".spoorignore": "code/*\n!code/api", "code/api/.spoorignore": "src\n!src" }, "code/api/src"),
+    ).toBe(false);
     expect(await judge({ "code/api/.spoorignore": "!*" }, "code/api", [{ exclude: "api" }])).toBe(true);
     expect(await judge({ "code/api/.spoorignore": "*" }, "code/api", [{ include: "api" }])).toBe(true);
     expect(await judge({ "code/api/.spoorignore/x": "" }, "code/api")).toBe(true);

@@ -174,6 +174,20 @@ test("threads of older versions are read: plain JSON, segments, tools apart from
   expect(unhandled).toEqual(["segment.odd"]);
 });
 
+test("a thread that would be far larger than its bytes is told, and the rest is read", async () => {
+  const host = await makeHome();
+  const db = database(host);
+  put(db, "bomb", { messages: [], padding: "x".repeat(8 << 20) });
+  put(db, "plain", thread);
+  const { sessions, lost, counts } = await parseAll(zed, host);
+  db.close();
+  expect([sessions.map(({ sourceId }) => sourceId), lost, counts.invalid]).toEqual([
+    ["plain"],
+    ["thread bomb is compressed, and would be too large"],
+    0,
+  ]);
+});
+
 test("the unknown is counted, the damaged told, and the rest is read", async () => {
   const host = await makeHome();
   const db = database(host);

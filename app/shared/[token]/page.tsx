@@ -3,6 +3,7 @@ import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
 import { familyOf } from "#lib/prices/model";
 import { getTraceRow, presentTrace, type Trace } from "#lib/traces/queries";
+import { textForOthers } from "#lib/traces/for-others";
 import type { OpenedShare } from "#lib/traces/shares";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
 import { type Links, placeHref } from "../../(app)/traces/[id]/frame/links";
@@ -137,5 +138,7 @@ const shared = cache(async (token: string) => {
   if (!opened) notFound();
   const row = await orMissing(getTraceRow(opened.userId, opened.traceId));
   const title = await getTitleForOthers(opened.userId, row, opened.shown);
-  return { opened, trace: { ...presentTrace(row), title } };
+  const trace = presentTrace(row);
+  const model = trace.model && opened.shown.masked ? textForOthers(trace.model) : trace.model;
+  return { opened, trace: { ...trace, title, model } };
 });

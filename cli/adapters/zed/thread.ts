@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import zlib from "node:zlib";
+import { maxDecompressed } from "../../files/byte-reader.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { notice } from "../messages.ts";
@@ -11,7 +12,7 @@ import { agentMessages, legacyMessages, userMessages, variantOf } from "./messag
 import { source } from "./source.ts";
 
 /** A thread is one value of JSON, mostly compressed to a tenth. */
-const maxJsonBytes = 64 * 1024 * 1024;
+const [fewJsonBytes, maxJsonBytes] = [1024 * 1024, 64 * 1024 * 1024];
 
 /** The threads of a database. */
 export function listThreads(path: string, database: DatabaseSync): Input[] {
@@ -100,21 +101,29 @@ function decode(row: Fields, id: string, sink: Sink): Fields | undefined {
     sink.lost(`compressed threads need Node 22.15 or later; this is Node ${process.versions.node}`);
     return undefined;
   }
-  const value = parseJson(textIn(bytes, type, sink) ?? "");
+  const text = textIn(bytes, type, sink);
+  if (text === tooLarge) {
+    sink.lost(`thread ${id} is compressed, and would be too large`);
+    return undefined;
+  }
+  const value = parseJson(text ?? "");
   if (isFields(value)) return value;
   sink.invalid(`thread ${id} is not a JSON object`);
   return undefined;
 }
 
-function textIn(bytes: Buffer, type: unknown, sink: Sink): string | undefined {
+const tooLarge = Symbol("too large");
+
+function textIn(bytes: Buffer, type: unknown, sink: Sink): string | undefined | typeof tooLarge {
   if (type !== "zstd") {
     if (type !== "json" && type !== "" && type !== null) sink.unhandled(`data_type.${String(type).slice(0, 64)}`);
     return bytes.toString("utf8");
   }
   try {
-    return zlib.zstdDecompressSync(bytes, { maxOutputLength: maxJsonBytes }).toString("utf8");
-  } catch {
-    return undefined; // damaged, or larger than a thread may be
+    const maxOutputLength = maxDecompressed(bytes.length, fewJsonBytes, maxJsonBytes);
+    return zlib.zstdDecompressSync(bytes, { maxOutputLength }).toString("utf8");
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE" ? tooLarge : undefined;
   }
 }
 

@@ -138,8 +138,16 @@ function messagesOfHits(userId: string, hits: HitBits, max: number | null): Pris
 const afterAll = Prisma.raw(`${2 ** 31}`);
 const maxInteger = Prisma.raw(`${2 ** 31 - 1}`);
 
-/** Larger metadata holds whole outputs. */
-const smallMetadata = Prisma.raw("case when pg_column_size(metadata) <= 16384 then metadata end as metadata");
+/** Larger metadata, in bytes of its JSON, holds whole outputs. */
+export const maxMetadataBytes = 64 * 1024;
+/**
+ * A message's metadata where it is small, by the same measure as in a pack. Its JSON is only made where its size does not tell: it has
+ * less than eight bytes for each that is stored, and one of more is not looked at.
+ */
+export const smallMetadataSql = `case when pg_column_size(metadata) <= ${4 * maxMetadataBytes} and (
+  (pg_column_compression(metadata) is null and pg_column_size(metadata) <= ${maxMetadataBytes / 8})
+  or octet_length(metadata::text) <= ${maxMetadataBytes}) then metadata end as metadata`;
+const smallMetadata = Prisma.raw(smallMetadataSql);
 
 /** A text that may match: of a message, or of the trace itself where it has no position; null for what was not read. */
 export type Candidate = Pick<Text, "traceId" | "role" | "metadata"> & {

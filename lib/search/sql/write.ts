@@ -10,6 +10,7 @@ import { pool, type Queryable, transaction } from "#lib/db/client";
 import { isUpgrading } from "#lib/db/sql/upgrading";
 import type { SearchBlock, SearchDocument, Trace } from "#lib/generated/prisma/client";
 import { type Bucket, contentVersion, layoutVersion } from "#lib/search/block";
+import { smallMetadataSql } from "#lib/search/sql/read";
 
 /**
  * A block without its buckets. Its id is a bigint, which `pg` gives as text; `age` is the highest id of the blocks that it was merged
@@ -148,9 +149,6 @@ export async function readSizes(tx: PoolClient, userId: string, traceIds: string
   return rows;
 }
 
-/** Larger metadata, which holds whole outputs, isn't read for what it says of the message. */
-const maxMetadataBytes = 16_384;
-
 /** The beginnings of the messages of traces from one place to another. SQL: `left`, and an order by two columns. */
 export async function readContents(
   tx: PoolClient,
@@ -161,10 +159,10 @@ export async function readContents(
 ): Promise<{ traceId: string; position: number; role: string | null; content: string; metadata: unknown }[]> {
   const { rows } = await tx.query(
     `select trace_id as "traceId", position, role, left(content, $7) as content,
-       case when pg_column_size(metadata) <= $8 then metadata end as metadata from message
+       ${smallMetadataSql} from message
      where user_id = $1 and trace_id = any($2) and (trace_id, position) >= ($3, $4) and (trace_id, position) <= ($5, $6)
      order by trace_id, position`,
-    [userId, traceIds, first.traceId, first.position, last.traceId, last.position, maxCharacters, maxMetadataBytes],
+    [userId, traceIds, first.traceId, first.position, last.traceId, last.position, maxCharacters],
   );
   return rows;
 }

@@ -29,6 +29,12 @@ export function FindingList({ findings: { secrets, homes, isCut, messages }, mas
           </ul>
         </>
       )}
+      {secrets.some(({ kind }) => kind === "unread") && (
+        <p>
+          Lines that take too long to search are counted as “unread”{masked && ", and hidden as a whole"}. They may hold
+          secrets.
+        </p>
+      )}
       {homes > 0 && (
         <p>
           {countOf(homes, "path")} in a home folder:{" "}
