@@ -264,10 +264,12 @@ describe("what is derived from a session's messages", () => {
     await send({ sourceId: "long", messages: many });
     const jobId = await accept([append("long", 5000, "one more")]);
     const { bytes } = await getJob(userId, jobId);
-    const { result, read, inserted, changed } = await withStoredBatch({ userId, jobId, bytes, isRepeat: false }, (batch) =>
-      transaction((tx) =>
-        countRows(tx, () => mergeBatch(tx, batch, { userId, sequence: "9000000000", machine: "test" }), ["message"]),
-      ),
+    const { result, read, inserted, changed } = await withStoredBatch(
+      { userId, jobId, bytes, isRepeat: false },
+      (batch) =>
+        transaction((tx) =>
+          countRows(tx, () => mergeBatch(tx, batch, { userId, sequence: "9000000000", machine: "test" }), ["message"]),
+        ),
     );
     expect(result).toMatchObject({ written: 1 });
     expect({ inserted, changed }).toEqual({ inserted: 1, changed: 0 });
