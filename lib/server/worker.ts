@@ -8,7 +8,9 @@ import { z } from "zod";
 import { resumeDeletions } from "#lib/auth/deletion";
 import { closeDatabase, hasSessions } from "#lib/db/client";
 import { jobsAtOnce, leaveConnections } from "#lib/db/pool-size";
+import { refuseNewer } from "#lib/db/sql/upgrading";
 import { directDatabaseUrl, setEnv } from "#lib/env";
+import { EnvError } from "#lib/errors";
 import { purgeLimits } from "#lib/http/rate-limit";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { hasOpenJobs } from "#lib/ingest/jobs";
@@ -161,6 +163,11 @@ process.once("disconnect", stop);
 // The web process has priority: an upload that is queued is safe, one not yet accepted is not.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
+await refuseNewer().catch((error) => {
+  if (!(error instanceof EnvError)) throw error;
+  log.fatal(error.message);
+  process.exit(1);
+});
 await boss.start();
 for (let n = 0; n < jobsAtOnce(); n += 1) await takeUploads();
 await boss.work(queues.ingestDead, polling, handler(ingestPayload, giveUp));
