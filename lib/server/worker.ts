@@ -16,7 +16,7 @@ import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { hasOpenJobs } from "#lib/ingest/jobs";
 import { maskStored } from "#lib/ingest/masking/stored";
 import { giveUp } from "#lib/ingest/process/attempts";
-import { reconcileJobs } from "#lib/ingest/process/reconcile";
+import { reconcileJobs, undoFuture } from "#lib/ingest/process/reconcile";
 import { runJob } from "#lib/ingest/process/run-job";
 import { removeObjects } from "#lib/ingest/raw/removal";
 import { ingestPayload } from "#lib/ingest/schema";
@@ -104,6 +104,7 @@ async function repeat(pauseMs: number, failure: string, work: () => Promise<unkn
 }
 
 async function reconcile(): Promise<void> {
+  await undoFuture();
   const enqueued = await reconcileJobs();
   if (enqueued > 0) log.warn({ enqueued }, "uploads without an entry in the queue were enqueued again");
 }
