@@ -6,6 +6,7 @@ import { escapeLiteral } from "pg";
 import { whileWanted } from "#lib/db/cancel";
 import { LimitedPool } from "#lib/db/limited-pool";
 import { poolSize } from "#lib/db/pool-size";
+import { withRequiredAuth } from "#lib/db/required-auth";
 import { closeBeforeSuspension, idleMs } from "#lib/db/suspension";
 import { requiredEnv } from "#lib/env";
 import { type Prisma, PrismaClient } from "#lib/generated/prisma/client";
@@ -46,7 +47,7 @@ function makePool(): LimitedPool {
   const seconds = globals.spoorStatementSeconds ?? 0;
   const wanted = () => (patience.getStore() ? 0 : (globals.spoorStatementSeconds ?? 0));
   const options = {
-    connectionString: requiredEnv("DATABASE_URL"),
+    connectionString: withRequiredAuth(requiredEnv("DATABASE_URL")),
     max: poolSize(),
     // Below the two seconds within which a client has to learn that the database is unreachable.
     connectionTimeoutMillis: 1500,

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { pendingMigrations } from "#lib/db/migrations";
+import { withRequiredAuth } from "#lib/db/required-auth";
 import { distributeAdded } from "#lib/db/sql/distribute";
 import { withMigrationLock } from "#lib/db/sql/migration-lock";
 import { statementsOf } from "#lib/db/statements";
@@ -43,7 +44,7 @@ export function migrate(databaseUrl: string, after: () => Promise<void>, folder 
 }
 
 async function applyPending(databaseUrl: string, after: () => Promise<void>, folder: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: "spoor-migrate" });
+  const client = new pg.Client({ connectionString: withRequiredAuth(databaseUrl), application_name: "spoor-migrate" });
   client.on("error", () => {}); // the statement that meets it fails as well
   await client.connect();
   try {

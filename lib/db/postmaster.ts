@@ -44,14 +44,17 @@ export async function removeStaleLockFile(cluster: Cluster): Promise<void> {
 export async function lookAt(cluster: Cluster): Promise<{ url?: string; isStarting: boolean }> {
   const { folder, port, status } = await readLockFile(cluster);
   if (!folder || !port || resolve(folder) !== cluster.cluster) return { isStarting: false };
-  const base = `postgresql://spoor:${cluster.password}@127.0.0.1:${port}`;
+  // Any account of this machine may listen at the port while PostgreSQL does not (lib/db/required-auth.ts).
+  const urlOf = (database: string) =>
+    `postgresql://spoor:${cluster.password}@127.0.0.1:${port}/${database}?require_auth=scram-sha-256`;
+  const url = urlOf("spoor");
   try {
-    await connect(`${base}/spoor`).catch(async (error) => {
+    await connect(url).catch(async (error) => {
       if (postgresCode(error) !== "3D000") throw error;
-      await nameDatabase(base);
-      await connect(`${base}/spoor`);
+      await nameDatabase(urlOf("template1"));
+      await connect(url);
     });
-    return { url: `${base}/spoor`, isStarting: false };
+    return { url, isStarting: false };
   } catch (error) {
     const code = postgresCode(error);
     // 57P03 is "the database system is starting up", "is in recovery mode", and also "is shutting down".
@@ -61,16 +64,17 @@ export async function lookAt(cluster: Cluster): Promise<{ url?: string; isStarti
 }
 
 /** Renames the empty database that a new cluster comes with: to create another one takes a tenth of a second. */
-const nameDatabase = (base: string): Promise<void> =>
-  connect(`${base}/template1`, async (client) => {
+const nameDatabase = (url: string): Promise<void> =>
+  connect(url, async (client) => {
     await client.query("alter database postgres rename to spoor").catch((error) => {
       if (postgresCode(error) !== "3D000") throw error; // another start was first
     });
   });
 
 async function connect(url: string, use: (client: Client) => Promise<void> = async () => {}): Promise<void> {
-  const { default: pg } = await import("pg"); // 7 MiB that a launcher needs only where the server has to be restarted
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3000 });
+  // 7 MiB that a launcher needs only where the server has to be restarted.
+  const [{ default: pg }, { withRequiredAuth }] = await Promise.all([import("pg"), import("./required-auth.ts")]);
+  const client = new pg.Client({ connectionString: withRequiredAuth(url), connectionTimeoutMillis: 3000 });
   client.on("error", () => {});
   try {
     await client.connect();

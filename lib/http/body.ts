@@ -3,6 +3,7 @@ import { arrivalOf } from "#lib/http/arrival";
 import { withBlock } from "#lib/http/body-memory";
 import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
+import { free } from "#lib/memory";
 
 /** @throws SpoorError `unsupported_media_type` where the body is not declared as JSON */
 export function requireJsonType(request: Request): void {
@@ -21,15 +22,25 @@ export function declaredLength(request: Request, maxBytes: number): number | und
   return length;
 }
 
+/** What a body may hold of its process's memory while it arrives, and until its request is answered. */
+export type Room = {
+  /** Takes so much in all. @throws what the request is to be answered with where there is not as much */
+  grow(bytes: number): void;
+  /** All of the body has arrived. */
+  complete(): void;
+  /** Rejects where the body has to leave its room to others. */
+  ended: Promise<never>;
+};
+
 /**
  * Reads a whole body as it is on the wire.
  *
  * @param maxBytes reading stops here, so an oversize body costs no more memory than this.
  * @throws SpoorError `payload_too_large` over the limit; `request_timeout` where it stalls or is too slow (`limits.body`);
- *   `invalid_request` where the connection ended early or the length is not the declared one.
+ *   `invalid_request` where the connection ended early or the length is not the declared one; `overloaded` by the room.
  */
-export async function readBody(request: Request, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
-  return (await receive(request, maxBytes)) as Buffer<ArrayBuffer>;
+export async function readBody(request: Request, maxBytes: number, room?: Room): Promise<Buffer<ArrayBuffer>> {
+  return (await receive(request, maxBytes, { room })) as Buffer<ArrayBuffer>;
 }
 
 /**
@@ -37,11 +48,19 @@ export async function readBody(request: Request, maxBytes: number): Promise<Buff
  *
  * @throws SpoorError as `readBody`; what `work` throws.
  */
-export function withBody<T>(request: Request, maxBytes: number, work: (body: Buffer) => Promise<T>): Promise<T> {
-  return withBlock(declaredLength(request, maxBytes), async (block) => work(await receive(request, maxBytes, block)));
+export function withBody<T>(
+  request: Request,
+  maxBytes: number,
+  work: (body: Buffer) => Promise<T>,
+  room?: Room,
+): Promise<T> {
+  const declared = declaredLength(request, maxBytes);
+  return withBlock(declared, async (block) => work(await receive(request, maxBytes, { block, room })));
 }
 
-async function receive(request: Request, maxBytes: number, block?: SharedArrayBuffer): Promise<Buffer> {
+type Memory = { block?: SharedArrayBuffer | undefined; room?: Room | undefined };
+
+async function receive(request: Request, maxBytes: number, { block, room }: Memory): Promise<Buffer> {
   const declared = declaredLength(request, maxBytes);
   const body = new GrowingBuffer(declared, block);
   const arrival = arrivalOf(request);
@@ -50,15 +69,18 @@ async function receive(request: Request, maxBytes: number, block?: SharedArrayBu
   const take = (chunk: Uint8Array) => {
     if (isOver) return; // late chunks of an abandoned body must not be written: the memory is in use by another
     if (body.length + chunk.byteLength > maxBytes) throw tooLarge(maxBytes);
+    room?.grow(body.length + chunk.byteLength);
     body.append(chunk);
     pace.received(body.length);
   };
   try {
-    const isWhole = await Promise.race([arrival.read(take), pace.failed]);
+    const isWhole = await Promise.race([arrival.read(take), pace.failed, ...(room ? [room.ended] : [])]);
     if (!isWhole) throw new SpoorError("invalid_request", "The body ended before it was complete.");
+    room?.complete();
   } catch (error) {
+    body.discard();
     const { code } = error as SpoorError;
-    if (code === "payload_too_large") arrival.drain();
+    if (code === "payload_too_large" || code === "overloaded") arrival.drain();
     else if (code === "request_timeout") arrival.close();
     throw error;
   } finally {
@@ -92,25 +114,27 @@ export async function readMeasuredJson(request: Request, maxBytes: number): Prom
   return { value: parseJson(body), bytes: body.byteLength };
 }
 
-/** Chunks of any size, collected in one block of memory. */
+/** Chunks of any size, collected in one block of memory that grows with them. */
 class GrowingBuffer {
   #block: Buffer;
+  readonly #maxBytes: number;
   length = 0;
 
   /**
-   * @param expected the number of bytes, if known. Memory that is never written to costs nothing.
-   * @param memory is used instead of new memory; it has to hold `expected` bytes.
+   * @param declared the number of bytes, if known.
+   * @param memory is used instead of new memory; it has to hold the declared bytes.
    */
-  constructor(expected = 64 * 1024, memory?: SharedArrayBuffer) {
-    this.#block = memory ? Buffer.from(memory, 0, expected) : Buffer.allocUnsafeSlow(expected);
+  constructor(declared?: number, memory?: SharedArrayBuffer) {
+    this.#maxBytes = declared ?? Number.POSITIVE_INFINITY;
+    this.#block = memory
+      ? Buffer.from(memory, 0, declared)
+      : Buffer.allocUnsafeSlow(Math.min(declared ?? firstBytes.ofUnknown, firstBytes.ofDeclared));
   }
 
   append(chunk: Uint8Array): void {
     const length = this.length + chunk.byteLength;
     if (length > this.#block.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(length, this.#block.length * 2));
-      this.#block.copy(larger, 0, 0, this.length);
-      this.#block = larger;
+      this.#moveTo(Math.max(length, Math.min(this.#block.length * 2, this.#maxBytes)));
     }
     this.#block.set(chunk, this.length);
     this.length = length;
@@ -118,12 +142,25 @@ class GrowingBuffer {
 
   /** The bytes, in memory that holds nothing else. */
   take(): Buffer {
-    if (this.length === this.#block.length) return this.#block;
-    const exact = Buffer.allocUnsafeSlow(this.length);
-    this.#block.copy(exact, 0, 0, this.length);
-    return exact;
+    if (this.length < this.#block.length) this.#moveTo(this.length);
+    return this.#block;
+  }
+
+  /** Frees the memory, but not that which was given. */
+  discard(): void {
+    free(this.#block);
+  }
+
+  #moveTo(bytes: number): void {
+    const former = this.#block;
+    this.#block = Buffer.allocUnsafeSlow(bytes);
+    former.copy(this.#block, 0, 0, this.length);
+    free(former);
   }
 }
+
+/** How much memory a body gets at first: a sender may declare more than it sends. */
+const firstBytes = { ofUnknown: 64 * 1024, ofDeclared: 1024 * 1024 };
 
 function tooLarge(maxBytes: number): SpoorError {
   return new SpoorError("payload_too_large", `The body is over the limit of ${maxBytes} bytes.`);

@@ -69,7 +69,7 @@ const refusals = {
   },
   idempotency_key_reused: "The Idempotency-Key was used before with other bytes.",
   overloaded: {
-    when: "Too many bytes are being received, or too many of your uploads wait. The body was not read.",
+    when: "Too many bytes are being received, or too many of your uploads wait: the body was not read, or the upload was the slowest of those under way and was ended.",
     detail: "Too many of your uploads are queued. Nothing was read; try again.",
   },
 };

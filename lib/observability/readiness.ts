@@ -1,6 +1,7 @@
 import "server-only";
 import { pool } from "#lib/db/client";
 import { pendingMigrations } from "#lib/db/migrations";
+import { findNewer } from "#lib/db/sql/upgrading";
 import { isSchemaError } from "#lib/errors";
 import { proxyNote } from "#lib/http/address";
 import { hasWorker } from "#lib/observability/heartbeat";
@@ -55,6 +56,8 @@ async function check(probe: () => Promise<string | undefined>): Promise<Check> {
 
 async function findMigrationFault(): Promise<string | undefined> {
   try {
+    const newer = await findNewer();
+    if (newer) return newer;
     const pending = await pendingMigrations(pool());
     if (pending.length > 0) return `${pending.length} pending: ${operatorCommand("migrate")}`;
     return (await hasQueues()) ? undefined : `queues are missing: ${operatorCommand("migrate")}`;

@@ -4,7 +4,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
 import { pool, transaction } from "#lib/db/client";
-import { isUpgrading } from "#lib/db/sql/upgrading";
+import { isUpgrading, raiseFloor } from "#lib/db/sql/upgrading";
 import { freeSpace } from "#lib/db/sql/vacuum";
 import { env } from "#lib/env";
 import { log } from "#lib/log";
@@ -55,6 +55,7 @@ export async function packQuiet(
 ): Promise<number> {
   const days = env().PACK_AFTER_DAYS;
   if (days === 0 || (await isUpgrading("packs"))) return 0;
+  await raiseFloor();
   const deadline = performance.now() + seconds * 1000;
   const before = new Date(Date.now() - days * dayMs);
   for (let packed = 0; ; ) {
@@ -95,7 +96,7 @@ async function packTrace(tx: PoolClient, userId: string, traceId: string, before
   const sizes = await readSizes(tx, userId, traceId);
   const sum = sizes.reduce((bytes, size) => bytes + size.bytes, 0);
   const isWorth = sizes.length > 0 && sum <= max.traceBytes && sizes.every(({ bytes }) => bytes <= max.messageBytes);
-  await markPacked(tx, userId, traceId, new Date());
+  await markPacked(tx, userId, traceId);
   if (!isWorth) return 0;
   if (sizes.length !== trace.messageCount) throw new Error("a session has not as many messages as are counted");
   for (const group of groupsOf(sizes, packBytes)) await packGroup(tx, userId, traceId, group);

@@ -1,5 +1,6 @@
 import "server-only";
 import { PgBoss } from "pg-boss";
+import { withRequiredAuth } from "#lib/db/required-auth";
 import { log } from "#lib/log";
 
 /** The queues' names. A queue entry's payload names rows; those rows are the source of truth. */
@@ -34,7 +35,12 @@ const policies = [
 
 /** Creates pg-boss's tables and the queues, and updates the queues' policies. Part of migrating. */
 export async function installQueues(databaseUrl: string): Promise<void> {
-  const boss = new PgBoss({ connectionString: databaseUrl, max: 2, supervise: false, schedule: false });
+  const boss = new PgBoss({
+    connectionString: withRequiredAuth(databaseUrl),
+    max: 2,
+    supervise: false,
+    schedule: false,
+  });
   boss.on("error", (error) => log.error({ err: error }, "pg-boss reported an error during installation"));
   await boss.start();
   try {

@@ -1,6 +1,7 @@
 import "server-only";
 import type pg from "pg";
 import { PgBoss } from "pg-boss";
+import { withRequiredAuth } from "#lib/db/required-auth";
 import { log } from "#lib/log";
 import { commitLater } from "#lib/queue/sql";
 
@@ -20,7 +21,7 @@ export const queueConnections = connections.statements + connections.listening;
  */
 export function makeWorkerBoss(databaseUrl: string, hasSessions: boolean): PgBoss {
   const boss = new PgBoss({
-    connectionString: databaseUrl,
+    connectionString: withRequiredAuth(databaseUrl),
     application_name: "spoor-queue",
     max: connections.statements,
     useListenNotify: hasSessions,

@@ -4,7 +4,7 @@ import { patiently } from "#lib/db/client";
 import { jobsAtOnce } from "#lib/db/pool-size";
 import { maskStored } from "#lib/ingest/masking/stored";
 import { giveUp } from "#lib/ingest/process/attempts";
-import { reconcileJobs } from "#lib/ingest/process/reconcile";
+import { reconcileJobs, undoFuture } from "#lib/ingest/process/reconcile";
 import { runJob } from "#lib/ingest/process/run-job";
 import { removeObjects } from "#lib/ingest/raw/removal";
 import { ingestPayload } from "#lib/ingest/schema";
@@ -66,6 +66,7 @@ async function drain(seconds: number): Promise<{ processed: number; drained: boo
   const { step, end } = makeSteps();
   await sendHeartbeat(substituteId);
   await step("superviseQueues", superviseQueues);
+  await step("undoFuture", undoFuture);
   await step("reconcileJobs", reconcileJobs);
   await step("resumeDeletions", () => resumeDeletions(deletionSeconds));
   await takePriceList().catch((error) => log.warn({ err: error }, "the price list could not be read"));

@@ -2,6 +2,7 @@ import "server-only";
 import { purgeGrants } from "#lib/auth/oauth/grants";
 import { purgeSignIns } from "#lib/auth/sign-ins";
 import { prisma } from "#lib/db/client";
+import { raiseFloor } from "#lib/db/sql/upgrading";
 import { purgeLogins } from "#lib/device/login";
 import { purgeLimits } from "#lib/http/rate-limit";
 import { sweepOrphans } from "#lib/ingest/raw/removal";
@@ -38,6 +39,7 @@ export async function housekeep(): Promise<void> {
   await step("forgetInJobs", forgetInJobs);
   await step("purgeLimits", purgeLimits);
   await step("purgeHeartbeats", purgeHeartbeats);
+  await step("raiseFloor", raiseFloor);
   log.info({ uploads, idempotencyKeys, logins, reports }, "housekeeping deleted what is past its retention");
   end();
 }

@@ -7,6 +7,8 @@ import { ownPrices } from "#lib/prices/own";
 import { warningOf } from "#lib/server/listen";
 import * as sinks from "#lib/telemetry/sink-state";
 
+export { refuseNewer } from "#lib/db/sql/upgrading";
+
 /** @throws EnvError if the operator's prices can't be used */
 export const checkPrices = (): void => void ownPrices();
 

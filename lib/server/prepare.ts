@@ -30,7 +30,8 @@ await runCommand(async () => {
   const migrates = role !== "web" && role !== "worker";
   const dataDir = env().DATABASE_URL ? undefined : env().DATA_DIR;
   const prepare = async () => {
-    const { checkPrices, enableSinks, greet } = await loadLater();
+    const { checkPrices, enableSinks, greet, refuseNewer } = await loadLater();
+    await refuseNewer();
     checkPrices(); // a wrong PRICES_FILE stops the start
     const DATABASE_URL = requiredEnv("DATABASE_URL");
     if (migrates) {

@@ -8,13 +8,15 @@ import { z } from "zod";
 import { resumeDeletions } from "#lib/auth/deletion";
 import { closeDatabase, hasSessions } from "#lib/db/client";
 import { jobsAtOnce, leaveConnections } from "#lib/db/pool-size";
+import { refuseNewer } from "#lib/db/sql/upgrading";
 import { directDatabaseUrl, setEnv } from "#lib/env";
+import { EnvError } from "#lib/errors";
 import { purgeLimits } from "#lib/http/rate-limit";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { hasOpenJobs } from "#lib/ingest/jobs";
 import { maskStored } from "#lib/ingest/masking/stored";
 import { giveUp } from "#lib/ingest/process/attempts";
-import { reconcileJobs } from "#lib/ingest/process/reconcile";
+import { reconcileJobs, undoFuture } from "#lib/ingest/process/reconcile";
 import { runJob } from "#lib/ingest/process/run-job";
 import { removeObjects } from "#lib/ingest/raw/removal";
 import { ingestPayload } from "#lib/ingest/schema";
@@ -102,6 +104,7 @@ async function repeat(pauseMs: number, failure: string, work: () => Promise<unkn
 }
 
 async function reconcile(): Promise<void> {
+  await undoFuture();
   const enqueued = await reconcileJobs();
   if (enqueued > 0) log.warn({ enqueued }, "uploads without an entry in the queue were enqueued again");
 }
@@ -161,6 +164,11 @@ process.once("disconnect", stop);
 // The web process has priority: an upload that is queued is safe, one not yet accepted is not.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
+await refuseNewer().catch((error) => {
+  if (!(error instanceof EnvError)) throw error;
+  log.fatal(error.message);
+  process.exit(1);
+});
 await boss.start();
 for (let n = 0; n < jobsAtOnce(); n += 1) await takeUploads();
 await boss.work(queues.ingestDead, polling, handler(ingestPayload, giveUp));

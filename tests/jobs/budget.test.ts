@@ -1,19 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { admitted, QueueLengths } from "#lib/ingest/accept/admission";
+import { receiveBatch } from "#lib/ingest/accept/request";
 import { limits } from "#lib/limits";
-import { freshDatabase } from "../support/database.ts";
+import { makeUser, provideOwner } from "../support/server.ts";
 
-let database: Awaited<ReturnType<typeof freshDatabase>>;
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
+const { userId: ada } = await provideOwner();
+const password = "correct horse battery";
+const [bob, eve] = await Promise.all(
+  ["bob", "eve"].map((name) => makeUser({ name, email: `${name}@example.org`, password })),
+);
 
 const { maxInFlightBytes } = limits.ingest;
 const overloaded = expect.objectContaining({ code: "overloaded", retryAfterSeconds: 5 });
 
-/** Starts to receive a body. @returns a function that ends it */
+/** Starts to receive a body of which nothing arrives. @returns a function that ends it */
 async function receive(userId: string, bytes: number) {
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
@@ -28,30 +29,65 @@ async function receive(userId: string, bytes: number) {
   };
 }
 
-test("one sender may hold half of the bytes in flight, and others the rest until it is used up", async () => {
-  const [ada, bob, eve] = [randomUUID(), randomUUID(), randomUUID()];
-  const ends = [await receive(ada, maxInFlightBytes / 4), await receive(ada, maxInFlightBytes / 4)];
-  await expect(receive(ada, 1)).rejects.toThrow(overloaded);
-  ends.push(await receive(bob, maxInFlightBytes / 2));
-  await expect(receive(eve, 1)).rejects.toThrow(overloaded);
-  await ends.pop()?.();
-  await expect(receive(ada, 1)).rejects.toThrow(overloaded);
-  ends.push(await receive(eve, maxInFlightBytes / 2));
+/** An upload without a length, of which one byte has arrived. @returns what breaks it off, once it is admitted */
+async function drip(userId: string) {
+  const admittedOnce = Promise.withResolvers<void>();
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (given) => {
+        controller = given;
+      },
+      pull: (given) => {
+        given.enqueue(Buffer.from("{"));
+        admittedOnce.resolve();
+        return new Promise(() => {}); // nothing more comes
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const answer = receiveBatch(upload(body), { userId, machine: "test" });
+  await Promise.race([admittedOnce.promise, answer]);
+  return async () => {
+    controller?.error(new Error("broken off"));
+    await expect(answer).rejects.toThrow(expect.objectContaining({ code: "invalid_request" }));
+  };
+}
+
+const upload = (body: string | ReadableStream) =>
+  new Request("http://localhost/api/ingest", {
+    ...{ method: "POST", headers: { "Content-Type": "application/json" }, body, duplex: "half" },
+  } as RequestInit);
+
+test("eight unfinished uploads of two members leave room for a third's", async () => {
+  const ends = [];
+  for (const userId of [ada, bob as string]) for (let n = 0; n < 4; n += 1) ends.push(await drip(userId));
+  await expect(drip(ada)).rejects.toThrow(overloaded);
+  const jobId = await receiveBatch(upload(JSON.stringify({ traces: [] })), { userId: eve as string, machine: "test" });
+  expect(jobId).toBeTruthy();
   for (const end of ends) await end();
-  await (await receive(ada, maxInFlightBytes / 2))();
+});
+
+test("one sender's uploads under way may become half of the bytes in flight", async () => {
+  const sender = randomUUID();
+  const ends = [await receive(sender, maxInFlightBytes / 4), await receive(sender, maxInFlightBytes / 4)];
+  await expect(receive(sender, 1)).rejects.toThrow(overloaded);
+  for (const end of ends) await end();
+  await (await receive(sender, maxInFlightBytes / 2))();
 });
 
 test("a body that fails releases its bytes", async () => {
-  const ada = randomUUID();
+  const sender = randomUUID();
   const fail = () => Promise.reject(new Error("broken off"));
-  for (let n = 0; n < 5; n += 1) await expect(admitted(ada, maxInFlightBytes / 2, fail)).rejects.toThrow("broken off");
-  await (await receive(ada, maxInFlightBytes / 2))();
+  for (let n = 0; n < 5; n += 1)
+    await expect(admitted(sender, maxInFlightBytes / 2, fail)).rejects.toThrow("broken off");
+  await (await receive(sender, maxInFlightBytes / 2))();
 });
 
-test("a body larger than half of the budget is accepted while nothing else is in flight", async () => {
-  const ada = randomUUID();
-  const end = await receive(ada, maxInFlightBytes);
-  await expect(receive(randomUUID(), 1)).rejects.toThrow(overloaded);
+test("a body larger than half of the budget is accepted while its sender has no other in flight", async () => {
+  const sender = randomUUID();
+  const end = await receive(sender, maxInFlightBytes);
+  await expect(receive(sender, 1)).rejects.toThrow(overloaded);
   await end();
 });
 

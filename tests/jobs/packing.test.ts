@@ -2,16 +2,19 @@ import { afterEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { deleteAccount } from "#lib/auth/deletion";
 import { pool } from "#lib/db/client";
+import { generation, refuseNewer } from "#lib/db/sql/upgrading";
 import { setEnv } from "#lib/env";
 import { decide } from "#lib/findings/rulings";
 import { maskStored } from "#lib/ingest/masking/stored";
 import { accountTraces } from "#lib/ledger/account";
+import { checkReadiness } from "#lib/observability/readiness";
 import { packQuiet } from "#lib/packs/pack";
 import { fromRowsOrPacks } from "#lib/packs/read";
 import { readExcerpts } from "#lib/search/excerpts";
 import { parseQuery } from "#lib/search/query";
 import { deleteTrace } from "#lib/traces/deletion";
 import { purgeDeleted } from "#lib/traces/purge";
+import { countUnreadable } from "#lib/traces/unreadable";
 import { findResidue } from "../support/residue.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { beQuiet, count, idOf, pack } from "./packing.ts";
@@ -21,6 +24,52 @@ import { messages, uploadsOf } from "./uploads.ts";
 const { userId } = await provideOwner();
 const { accept, run, send, stored } = uploadsOf(userId);
 afterEach(clearTraces);
+
+test("an update by a release that knows no packs is refused, and what is stored stays as it is", async () => {
+  await send({ sourceId: "ship", messages: messages("one", "two") });
+  await pack();
+  const former = `update trace set message_count = 3, stored_at = now(), search_pending = true where source_id = 'ship'`;
+  await pool().query("update trace set packed_at = now() - interval '1 minute'");
+  await expect(pool().query(former)).rejects.toThrow("trace_packed_check");
+  expect((await stored("ship"))?.contents).toEqual(["one", "two"]);
+  await send({ sourceId: "ship", messages: messages("one", "two", "three") });
+  expect((await stored("ship"))?.contents).toEqual(["one", "two", "three"]);
+});
+
+test("messages of a session that can't be found are counted", async () => {
+  await send({ sourceId: "ship", messages: messages("one", "two", "three") });
+  const id = await idOf("ship");
+  expect(await countUnreadable(userId, id)).toBe(0);
+  await pack();
+  expect(await countUnreadable(userId, id)).toBe(0);
+  // As a release that knows no packs left it, before the database refused that.
+  await pool().query("insert into message (user_id, trace_id, position, content) values ($1, $2, 9, 'four')", [
+    userId,
+    id,
+  ]);
+  expect(await countUnreadable(userId, id)).toBe(2);
+});
+
+test("once packs may be stored, a version that can't read them does not start", async () => {
+  await pool().query("delete from server_setting where key = 'generation'");
+  await whileUpgrading(async () => {
+    expect(await packQuiet(1)).toBe(0);
+    expect((await pool().query("select value from server_setting where key = 'generation'")).rows).toEqual([]);
+  });
+  await pack();
+  const { rows } = await pool().query("select value::int from server_setting where key = 'generation'");
+  expect(rows).toEqual([{ value: generation }]);
+  await refuseNewer();
+  await pool().query("update server_setting set value = $1 where key = 'generation'", [generation + 1]);
+  await expect(refuseNewer()).rejects.toThrow("Start the newer version");
+  await pack();
+  await expect(refuseNewer()).rejects.toThrow("Start the newer version");
+  expect((await checkReadiness()).checks.migrations).toEqual({
+    ok: false,
+    detail: expect.stringContaining("newer version"),
+  });
+  await pool().query("delete from server_setting where key = 'generation'");
+});
 
 describe("what is removed of a packed session", () => {
   test("a masked secret is in no table afterwards", { timeout: 60_000 }, async () => {

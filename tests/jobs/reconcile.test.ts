@@ -3,7 +3,7 @@ import { pool } from "#lib/db/client";
 import { migrate } from "#lib/db/migrate";
 import { requiredEnv } from "#lib/env";
 import { getJob } from "#lib/ingest/jobs";
-import { reconcileJobs } from "#lib/ingest/process/reconcile";
+import { reconcileJobs, undoFuture } from "#lib/ingest/process/reconcile";
 import { runJob } from "#lib/ingest/process/run-job";
 import { replayJob } from "#lib/ingest/replay";
 import { takeOne } from "#lib/queue/enqueuer";
@@ -100,4 +100,26 @@ test("a job whose last attempt fails leaves no entry, so that a replay runs alon
   expect(await entries(jobId)).toBe(1);
   expect(await run()).toBe(true);
   expect(await getJob(userId, jobId)).toMatchObject({ status: "succeeded", attempts: 1 });
+});
+
+test("what was accepted and stored while the database's clock was a day ahead is done once it is set back", async () => {
+  const waiting = await accept(userId, trace("waiting", "aheadword"));
+  const taken = await accept(userId, trace("taken", "aheadword"));
+  const later = "now() + interval '1 day'";
+  const set = (jobId: string, change: string) =>
+    pool().query(`update pgboss.job set ${change} where data ->> 'jobId' = $1`, [jobId]);
+  await set(waiting, `start_after = ${later}, created_on = ${later}`);
+  await set(taken, `state = 'active', started_on = ${later}, heartbeat_on = ${later}`); // its worker was killed
+  expect(await drainQueues()).toEqual({ processed: 1, drained: true });
+  expect((await getJob(userId, waiting)).status).toBe("succeeded");
+  const { rows } = await pool().query(
+    "select heartbeat_on <= now() as past from pgboss.job where data ->> 'jobId' = $1",
+    [taken],
+  );
+  expect(rows).toEqual([{ past: true }]);
+  await pool().query(`update trace set stored_at = ${later}, search_pending = true where source_id = 'waiting'`);
+  const settled = () => pool().query("select 1 from trace where source_id = 'waiting' and stored_at <= now()");
+  expect((await settled()).rowCount).toBe(0);
+  await undoFuture();
+  expect((await settled()).rowCount).toBe(1);
 });

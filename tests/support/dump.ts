@@ -38,10 +38,18 @@ export async function startDumped(): Promise<{ url: string; drop: () => Promise<
   };
 }
 
+/** A URL for those programs, which do not know the parameter yet. */
+const forPrograms = (url: string) => url.replace("?require_auth=scram-sha-256", "");
+
 /** Dumps a database. @returns the file's path, and what it has as SQL */
 export async function dump(url: string): Promise<{ path: string; text: string }> {
   const path = join(await mkdtemp(join(tmpdir(), "spoor-dump-")), "spoor.dump");
-  await execute(`${otherBin}/pg_dump`, ["--format=custom", "--exclude-schema=pgboss", `--file=${path}`, url]);
+  await execute(`${otherBin}/pg_dump`, [
+    "--format=custom",
+    "--exclude-schema=pgboss",
+    `--file=${path}`,
+    forPrograms(url),
+  ]);
   const { stdout } = await execute(`${otherBin}/pg_restore`, ["--file=-", path], { maxBuffer: 1 << 30 });
   return { path, text: stdout };
 }
@@ -51,7 +59,7 @@ export async function restore(path: string, name: string): Promise<string> {
   const server = inject("postgresUrl");
   await run(server, `create database ${name}`);
   const url = urlOf(server, name);
-  await execute(`${otherBin}/pg_restore`, ["--no-owner", "--exit-on-error", `--dbname=${url}`, path]);
+  await execute(`${otherBin}/pg_restore`, ["--no-owner", "--exit-on-error", `--dbname=${forPrograms(url)}`, path]);
   await migrate(url, () => installQueues(url));
   return url;
 }

@@ -48,6 +48,7 @@ export async function startPgbouncer(serverUrl: string, settings: Record<string,
       const changed = new URL(url);
       changed.hostname = "127.0.0.1";
       changed.port = String(listenPort);
+      changed.searchParams.delete("require_auth"); // it asks for nothing
       return changed.href;
     },
     stop: async () => {

@@ -4,6 +4,7 @@ import "server-only";
 import { pipeline } from "node:stream/promises";
 import pg from "pg";
 import { from as copyFrom, to as copyTo } from "pg-copy-streams";
+import { withRequiredAuth } from "#lib/db/required-auth";
 import { EnvError } from "#lib/errors";
 
 type Say = (line: string) => void;
@@ -46,7 +47,7 @@ function inOrder(tables: Table[]): Table[] {
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({
-    connectionString: url,
+    connectionString: withRequiredAuth(url),
     application_name: "spoor-move",
     connectionTimeoutMillis: 10_000,
   });

@@ -3,6 +3,7 @@
 import "server-only";
 import pg from "pg";
 import { pendingMigrations } from "#lib/db/migrations";
+import { withRequiredAuth } from "#lib/db/required-auth";
 import { withMigrationLock } from "#lib/db/sql/migration-lock";
 import { tenantTables } from "#lib/db/tenant-tables";
 import { EnvError } from "#lib/errors";
@@ -63,7 +64,10 @@ async function distributeTables(client: pg.Client, say: (line: string) => void):
 }
 
 async function withClient<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: "spoor-distribute" });
+  const client = new pg.Client({
+    connectionString: withRequiredAuth(databaseUrl),
+    application_name: "spoor-distribute",
+  });
   client.on("error", () => {}); // the statement that meets it fails as well
   await client.connect();
   try {

@@ -2,6 +2,7 @@
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { withRequiredAuth } from "#lib/db/required-auth";
 import { EnvError } from "#lib/errors";
 import { log } from "#lib/log";
 
@@ -31,7 +32,7 @@ export async function withMigrationLock<T>(
   work: () => Promise<T>,
   { transactionSeconds, sessionSeconds } = patience,
 ): Promise<T> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: "spoor-migrate" });
+  const client = new pg.Client({ connectionString: withRequiredAuth(databaseUrl), application_name: "spoor-migrate" });
   client.on("error", () => {}); // the statement that meets it fails as well
   await client.connect();
   try {

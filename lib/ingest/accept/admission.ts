@@ -2,38 +2,26 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
+import type { Room } from "#lib/http/body";
+import { BodyBudget } from "#lib/ingest/accept/body-budget";
 import { limits } from "#lib/limits";
 
 const { ingest } = limits;
 
-const globals = globalThis as typeof globalThis & { spoorBytesInFlight?: Map<string, number> };
+const globals = globalThis as typeof globalThis & { spoorBodies?: BodyBudget };
 
 /**
- * Runs `work` with a share of the process's budget of bytes in flight.
+ * Runs `work` with room for a body in the process's budget of bytes in flight.
  *
  * @param bytes the largest size that the body may turn out to have.
  * @throws SpoorError `overloaded` if the budget is used up or the sender has too many queued uploads.
  */
-export async function admitted<T>(userId: string, bytes: number, work: () => Promise<T>): Promise<T> {
-  globals.spoorBytesInFlight ??= new Map();
-  const byUser = globals.spoorBytesInFlight;
-  const own = byUser.get(userId) ?? 0;
-  const all = [...byUser.values()].reduce((sum, one) => sum + one, 0);
-  // One sender may hold at most half of the budget, so that no sender can block all others.
-  if (all > 0 && (all + bytes > ingest.maxInFlightBytes || own + bytes > ingest.maxInFlightBytes / 2)) {
-    throw new SpoorError("overloaded", "The server is receiving as much as it can hold. Nothing was read; try again.", {
-      retryAfterSeconds: 5,
-    });
-  }
-  byUser.set(userId, own + bytes);
-  try {
+export function admitted<T>(userId: string, bytes: number, work: (room: Room) => Promise<T>): Promise<T> {
+  globals.spoorBodies ??= new BodyBudget(ingest.maxInFlightBytes);
+  return globals.spoorBodies.withRoom(userId, bytes, async (room) => {
     await refuseLongQueue(userId);
-    return await work();
-  } finally {
-    const left = (byUser.get(userId) ?? 0) - bytes;
-    if (left > 0) byUser.set(userId, left);
-    else byUser.delete(userId);
-  }
+    return work(room);
+  });
 }
 
 /** Queued uploads by sender: counted in the database at most once a second, with those admitted since added. */

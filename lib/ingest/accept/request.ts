@@ -23,8 +23,8 @@ export async function receiveBatch(request: Request, sender: { userId: string; m
   const wireBytes = env().INGEST_MAX_WIRE_BYTES;
   const declared = declaredLength(request, wireBytes);
   await requireRoom(sender.userId, declared ?? 0, idempotencyKey);
-  return admitted(sender.userId, declared ?? wireBytes, () =>
-    withBody(request, wireBytes, (body) => accept(sender, body, encoding, idempotencyKey)),
+  return admitted(sender.userId, declared ?? wireBytes, (room) =>
+    withBody(request, wireBytes, (body) => accept(sender, body, encoding, idempotencyKey), room),
   );
 }
 
@@ -38,8 +38,8 @@ export async function receiveForm(request: Request, sender: { userId: string; ma
   const formBytes = maxFormBytes();
   const declared = declaredLength(request, formBytes);
   await requireRoom(sender.userId, declared ?? 0, undefined);
-  return admitted(sender.userId, declared ?? formBytes, async () => {
-    const file = await fileOf(await readBody(request, formBytes), request.headers.get("content-type") ?? "");
+  return admitted(sender.userId, declared ?? formBytes, async (room) => {
+    const file = await fileOf(await readBody(request, formBytes, room), request.headers.get("content-type") ?? "");
     const isGzip = file[0] === 0x1f && file[1] === 0x8b;
     return accept(sender, file, isGzip ? "gzip" : "identity", undefined);
   });

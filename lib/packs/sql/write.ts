@@ -99,9 +99,12 @@ export async function deleteRows(tx: PoolClient, userId: string, traceId: string
   return rowCount ?? 0;
 }
 
-/** Records when a trace was looked at by the packer. */
-export async function markPacked(tx: PoolClient, userId: string, traceId: string, at: Date): Promise<void> {
-  await tx.query("update trace set packed_at = $3 where user_id = $1 and id = $2", [userId, traceId, at]);
+/** Records when a trace was looked at by the packer: not before it was stored, whatever the clocks say. */
+export async function markPacked(tx: PoolClient, userId: string, traceId: string): Promise<void> {
+  await tx.query("update trace set packed_at = greatest(now(), stored_at) where user_id = $1 and id = $2", [
+    userId,
+    traceId,
+  ]);
 }
 
 /** Clears the marks of traces, which the transaction holds. @returns the ids of those that had one */

@@ -186,3 +186,26 @@ test("SIGTERM ends a worker within 15 s while a job is blocked", async () => {
     blocker.release();
   }
 });
+
+test.each(["worker", "prepare"] as const)(
+  "%s refuses to start on a database with what only a newer version can read",
+  async (role) => {
+    const { rows } = await pool().query(
+      "insert into server_setting (key, value) values ('generation', '99') on conflict (key) do update set value = '99' returning key",
+    );
+    expect(rows).toHaveLength(1);
+    const started = fork(program(role), ["web"], {
+      env: { ...process.env, ...testEnvironment, DATABASE_URL: database.url },
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    workers.add(started);
+    let said = "";
+    for (const stream of [started.stdout, started.stderr]) stream?.on("data", (text) => (said += text));
+    try {
+      expect(await once(started, "close")).toEqual([1, null]);
+      expect(said).toContain("a newer version of Spoor has stored what this one can't read");
+    } finally {
+      await pool().query("delete from server_setting where key = 'generation'");
+    }
+  },
+);

@@ -1,0 +1,60 @@
+// Does for `pg` what the parameter `require_auth=scram-sha-256` of a database URL does for libpq: SCRAM proves the server, too, so that
+// whoever listens at its port in its place gets neither the password nor a statement. `pg` itself answers whatever it is asked for.
+import "server-only";
+import type { EventEmitter } from "node:events";
+import type { Socket } from "node:net";
+import pg from "pg";
+import { EnvError } from "#lib/errors";
+
+const parameter = "require_auth";
+const method = "scram-sha-256";
+
+const globals = globalThis as typeof globalThis & { spoorScramAddresses?: Set<string> };
+
+/**
+ * Every URL that `pg` is given goes through this, in each process.
+ *
+ * @returns the URL. @throws EnvError where it requires something else
+ */
+export function withRequiredAuth(url: string): string {
+  if (!URL.canParse(url)) return url; // told where it is used
+  const { hostname, port, searchParams } = new URL(url);
+  const required = searchParams.get(parameter);
+  if (required === null) return url;
+  if (required !== method) throw new EnvError(`A database's URL may have ${parameter}=${method}, and no other.`);
+  globals.spoorScramAddresses ??= watchClients();
+  globals.spoorScramAddresses.add(addressOf(hostname, port || 5432));
+  return url;
+}
+
+const addressOf = (host: string, port: string | number) => `${host.replace(/^\[|\]$/g, "")} ${port}`;
+
+/** Guards each connection to the addresses that are added to the result. */
+function watchClients(): Set<string> {
+  const addresses = new Set<string>();
+  const { prototype } = pg.Client;
+  const connect = prototype.connect as (...values: unknown[]) => unknown;
+  prototype.connect = function (this: Connecting, ...values: unknown[]) {
+    if (addresses.has(addressOf(this.host, this.port))) guard(this);
+    return connect.apply(this, values);
+  } as typeof prototype.connect;
+  return addresses;
+}
+
+/** What of a client of `pg` its types don't have. @property saslSession null once the server has proven that it knows the password */
+type Connecting = pg.Client & { connection: EventEmitter & { stream: Socket }; saslSession?: object | null };
+
+/** Closes the connection where it is asked for anything but SCRAM, before the client's own listeners answer. */
+function guard(client: Connecting): void {
+  const { connection } = client;
+  const refuse = (what: string) => {
+    connection.removeAllListeners("readyForQuery"); // it may have come with it
+    const text = `what listens at ${client.host}:${client.port} is not the database: it ${what}`;
+    connection.stream.destroy(Object.assign(new Error(text), { code: "08001" }));
+  };
+  connection.on("authenticationCleartextPassword", () => refuse("asks for the password in clear text"));
+  connection.on("authenticationMD5Password", () => refuse("asks for an MD5 hash of the password"));
+  connection.on("authenticationOk", () => {
+    if (client.saslSession !== null) refuse("does not prove that it knows the password");
+  });
+}
