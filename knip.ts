@@ -29,6 +29,6 @@ export default {
     "@egoist/tailwindcss-icons",
     "@iconify-json/lucide",
   ],
-  ignoreBinaries: ["mkfifo", "setpriv", "unshare", "mount", "umount", "script"],
+  ignoreBinaries: ["mkfifo", "setpriv", "unshare", "mount", "umount", "script", "nginx", "caddy"],
   ignoreExportsUsedInFile: true,
 };
