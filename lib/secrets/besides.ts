@@ -47,8 +47,9 @@ const webKey: Shape = {
 /** What twenty-one and more A begin: the bearer token of an app at X. */
 const appBearer: Shape = {
   words: ["a".repeat(20)],
+  // Zeros in Base64 are thousands of A.
+  mayBe: (text, _, start) => text.charAt(start) === "A" && !isInWord(text, start) && text.charAt(start - 1) !== "/",
   find(text, start, end) {
-    if (isInWord(text, start) || text.charAt(start - 1) === "/" || text.charAt(start) !== "A") return undefined;
     const [rest = ""] = /^A{0,6}[A-Za-z\d%]{60,160}(?![\w%+/=])/.exec(text.slice(end, end + 170)) ?? [];
     return isDense(rest.replace(/^A+/, "")) ? { kind: "twitter", start, end: end + rest.length } : undefined;
   },

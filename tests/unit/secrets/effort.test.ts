@@ -87,6 +87,14 @@ describe("a text that is made to take long", () => {
   });
 });
 
+test.each([
+  ["zeros in Base64", Buffer.alloc(300_000).toString("base64")],
+  ["one letter", "a".repeat(300_000)],
+  ["a rule", "-=".repeat(150_000)],
+])("what has no secret stays as it is, however long its line is: %s", (_what, text) => {
+  expect(maskForOthers(text) === text).toBe(true);
+});
+
 test("a table of passwords is read to its last row", () => {
   const rows = Array.from({ length: 500 }, (_, index) => `| user${index} | kX${index}vb9!qLz |`);
   const shown = maskForOthers(`| user | password |\n|---|---|\n${rows.join("\n")}\n`);
