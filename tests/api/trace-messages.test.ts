@@ -135,7 +135,17 @@ describe("the files that traces touched", () => {
     const found = await read("/api/files?path=src/x.ts&action=changed");
     expect(found).toEqual({
       ...{ ok: true, nextCursor: null },
-      files: [{ traceId: id, source: "files", title: "Files", project: null, updatedAt: expect.any(String), ...file }],
+      files: [
+        {
+          traceId: id,
+          source: "files",
+          title: "Files",
+          project: null,
+          updatedAt: expect.any(String),
+          dated: false,
+          ...file,
+        },
+      ],
     });
     expect((await read("/api/traces?q=file:x.ts")).traces).toMatchObject([
       { id, filesChanged: 2, linesAdded: 3, linesRemoved: 3 },
