@@ -46,7 +46,7 @@ describe("a text that is made to take long", () => {
     "_authToken=aB3dE5fG.",
   ];
   test.each(hostile)("has no part that is neither read nor masked: %s", (word) => {
-    const dense = word.repeat(200_000 / word.length);
+    const dense = word.repeat(60_000 / word.length);
     for (const secret of [
       `\nDB_PASSWORD=${password}`,
       ` ${github}`,
@@ -77,7 +77,7 @@ describe("a text that is made to take long", () => {
   });
 
   test("is masked in pieces, too", async () => {
-    const text = `${"secret_".repeat(300_000)}\nDB_PASSWORD=${password}\n`;
+    const text = `${"secret_".repeat(60_000)}\nDB_PASSWORD=${password}\n`;
     async function* pieces() {
       for (let at = 0; at < text.length; at += 100_000) yield text.slice(at, at + 100_000);
     }
