@@ -88,7 +88,7 @@ async function badSinks(bench: Bench): Promise<Outcome> {
       await delivered(spoor);
       names.push(name);
     }
-    expect(slowest).toBeLessThan(bench.quick ? 4000 : 2000); // next to other tests the time is longer
+    expect(slowest).toBeLessThan(4000); // a second and a half for the sink, and what a busy machine takes besides
     expect(elsewhere.got).toEqual([]);
     await elsewhere.stop();
     sink.answer = status(400);
