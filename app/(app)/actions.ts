@@ -4,7 +4,7 @@ import { redirect } from "next/navigation";
 import { auth } from "#lib/auth/auth";
 import { requireSameOrigin } from "#lib/auth/guards";
 import { env } from "#lib/env";
-import { formOf } from "../components/form-guard";
+import { requireForm } from "../components/form-guard";
 import { preferences } from "../components/preferences";
 
 /** Ends this browser's session. */
@@ -18,7 +18,7 @@ export async function signOutAction(): Promise<void> {
 /** Stores this browser's preferences for a year. */
 export async function setPreferencesAction(form: FormData): Promise<void> {
   requireSameOrigin(await headers());
-  const chosen = formOf(form);
+  const chosen = requireForm(form);
   const secure = env().BASE_URL.startsWith("https:");
   const options = { path: "/", maxAge: 365 * 86_400, sameSite: "lax", httpOnly: true, secure } as const;
   const store = await cookies();

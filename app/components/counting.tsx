@@ -1,7 +1,7 @@
 import { countOf } from "./figures";
 import { Refresh } from "./refresh";
 
-/** That some sessions are not in the figures of a page yet. */
+/** Tells that some sessions are not in a page's figures yet. */
 export function Counting({ sessions }: { sessions: number }) {
   if (sessions === 0) return null;
   return (
@@ -12,5 +12,5 @@ export function Counting({ sessions }: { sessions: number }) {
   );
 }
 
-/** In the place of a figure that is not known while something is counted: nothing, where nothing is. */
+/** Stands in for a figure of zero, which may only mean that sessions are still being counted. */
 export const notYet = (due: number): string => (due > 0 ? "counting…" : "–");

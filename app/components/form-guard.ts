@@ -26,14 +26,14 @@ export async function refuseForeignOrigin(): Promise<string | undefined> {
 }
 
 /** The form that an action is called with: Next passes on whatever a request calls it with, and a page of ours sends a form. */
-export function formOf(given: FormData): FormData {
+export function requireForm(given: FormData): FormData {
   if (!(given instanceof FormData)) notFound();
   return given;
 }
 
 /** A field of a form as text; empty for a missing one and for a file. */
 export function text(form: FormData, name: string): string {
-  const value = formOf(form).get(name);
+  const value = requireForm(form).get(name);
   return typeof value === "string" ? value : "";
 }
 
@@ -45,11 +45,11 @@ export function sent<T>(schema: z.ZodType<T>, value: unknown): T {
 }
 
 /** An id in a form. */
-export const idIn = (form: FormData, name: string): string => sent(z.uuid(), formOf(form).get(name));
+export const idIn = (form: FormData, name: string): string => sent(z.uuid(), requireForm(form).get(name));
 
 /** A field of a form that is JSON. */
 export const jsonIn = <T>(form: FormData, name: string, schema: z.ZodType<T>): T =>
-  sent(fromJson.pipe(schema), formOf(form).get(name));
+  sent(fromJson.pipe(schema), requireForm(form).get(name));
 
 const fromJson = z.string().transform((text, { issues }): unknown => {
   try {

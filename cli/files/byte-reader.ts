@@ -76,10 +76,10 @@ export function readBeginning(path: string): string {
 const beginning = Buffer.allocUnsafeSlow(64 * 1024);
 
 const MiB = 1024 * 1024;
-/** So many times its size may come out of what is compressed, or so many bytes where that is more: sessions have 5 to 50 times. */
+/** Bounds on what a compressed file may grow to: sessions grow to 5 to 50 times their size. */
 const [maxRatio, maxBytes] = [200, 2048 * MiB];
 
-/** How much may come out of compressed bytes: more is made to keep the client busy. @param few what is always allowed */
+/** Returns how many bytes may come out of compressed ones; more is made to keep the client busy. @param few always allowed */
 export const maxDecompressed = (bytes: number, few: number, most = maxBytes): number =>
   Math.min(most, Math.max(few, maxRatio * bytes));
 

@@ -45,7 +45,7 @@ const isPassing = (path: string): boolean => /^\/(?:tmp|run|var\/folders)\/|fnm_
  * Node's path that lasts longest: a link on the PATH to the Node that runs this outlives an update of it (Homebrew's own folder is
  * named after the version).
  */
-export async function nodeOf(host: Host, executable = process.execPath): Promise<string> {
+export async function findNode(host: Host, executable = process.execPath): Promise<string> {
   const target = await realpath(executable).catch(() => executable);
   for (const folder of pathOf(host)) {
     const path = join(folder, host.platform === "win32" ? "node.exe" : "node");

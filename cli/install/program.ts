@@ -5,7 +5,7 @@ import { CommandError } from "../errors.ts";
 import { running } from "../running.ts";
 import { formatBytes } from "../terminal/format.ts";
 import { type PlannedFile, sha256Of } from "./files.ts";
-import { isNpmFile, nodeOf, placesOf, runningFile } from "./places.ts";
+import { findNode, isNpmFile, placesOf, runningFile } from "./places.ts";
 import { quoteCmd, quoteSh } from "./quoting.ts";
 
 /** The client as it is to be installed. */
@@ -18,7 +18,7 @@ export type Program = {
 /** @throws CommandError where this client is no single file, as in its repository */
 export async function programOf(host: Host): Promise<Program> {
   const file = runningFile();
-  const node = await nodeOf(host);
+  const node = await findNode(host);
   if (isNpmFile(file)) return { files: [], words: () => [node, file] };
   if (running.version === "source") {
     throw new CommandError("usage", "This client runs from its source. Install the one that a server delivers.");

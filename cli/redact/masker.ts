@@ -26,7 +26,7 @@ export class Masker {
   /** Those that were counted, hashed. */
   readonly #seen = new Set<string>();
   readonly counts: SecretCounts = {};
-  /** Whether a name or short text was seen that may tell what stands beside it. */
+  /** Set once a name or short text may tell that what stands beside it is a secret. */
   #isTold = false;
   /** The same functions for all messages. */
   readonly #change = (text: string): string => {

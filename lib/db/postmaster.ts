@@ -45,13 +45,13 @@ export async function lookAt(cluster: Cluster): Promise<{ url?: string; isStarti
   const { folder, port, status } = await readLockFile(cluster);
   if (!folder || !port || resolve(folder) !== cluster.cluster) return { isStarting: false };
   // Any account of this machine may listen at the port while PostgreSQL does not (lib/db/required-auth.ts).
-  const urlOf = (database: string) =>
+  const makeUrl = (database: string) =>
     `postgresql://spoor:${cluster.password}@127.0.0.1:${port}/${database}?require_auth=scram-sha-256`;
-  const url = urlOf("spoor");
+  const url = makeUrl("spoor");
   try {
     await connect(url).catch(async (error) => {
       if (postgresCode(error) !== "3D000") throw error;
-      await nameDatabase(urlOf("template1"));
+      await nameDatabase(makeUrl("template1"));
       await connect(url);
     });
     return { url, isStarting: false };

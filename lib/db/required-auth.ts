@@ -23,11 +23,11 @@ export function withRequiredAuth(url: string): string {
   if (required === null) return url;
   if (required !== method) throw new EnvError(`A database's URL may have ${parameter}=${method}, and no other.`);
   globals.spoorScramAddresses ??= watchClients();
-  globals.spoorScramAddresses.add(addressOf(hostname, port || 5432));
+  globals.spoorScramAddresses.add(joinAddress(hostname, port || 5432));
   return url;
 }
 
-const addressOf = (host: string, port: string | number) => `${host.replace(/^\[|\]$/g, "")} ${port}`;
+const joinAddress = (host: string, port: string | number) => `${host.replace(/^\[|\]$/g, "")} ${port}`;
 
 /** Guards each connection to the addresses that are added to the result. */
 function watchClients(): Set<string> {
@@ -35,13 +35,13 @@ function watchClients(): Set<string> {
   const { prototype } = pg.Client;
   const connect = prototype.connect as (...values: unknown[]) => unknown;
   prototype.connect = function (this: Connecting, ...values: unknown[]) {
-    if (addresses.has(addressOf(this.host, this.port))) guard(this);
+    if (addresses.has(joinAddress(this.host, this.port))) guard(this);
     return connect.apply(this, values);
   } as typeof prototype.connect;
   return addresses;
 }
 
-/** What of a client of `pg` its types don't have. @property saslSession null once the server has proven that it knows the password */
+/** A client of `pg` with fields that its types lack. @property saslSession null once the server has proven that it knows the password */
 type Connecting = pg.Client & { connection: EventEmitter & { stream: Socket }; saslSession?: object | null };
 
 /** Closes the connection where it is asked for anything but SCRAM, before the client's own listeners answer. */

@@ -7,9 +7,9 @@ export const unreadKind = "unread";
 
 /** What steps take, in the time in which a character is read ten times: a close look takes some microseconds. */
 export const costs = { glance: 1, attempt: 4, look: 32, chars: (count: number) => (count + 60) / 4 };
-/** So many looks at once, and one more for each 32 characters. */
+/** Enough for 4,000 looks at once; the refill is one look for every 32 characters. */
 const atOnce = 4000 * costs.look;
-/** So much of a long line before the place is masked with the rest: some secrets stand before the word that tells of them. */
+/** The masked part of a long line begins this far before the place, since some secrets stand before the word that tells of them. */
 const charsBefore = 400;
 
 /** What is left, and what was not read. One for all texts, as the reading of them is. */

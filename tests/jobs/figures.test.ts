@@ -6,9 +6,9 @@ import { readFamilies } from "#lib/traces/family";
 import { headMarkdown } from "#lib/traces/markdown";
 import { listPage, type TraceRow } from "#lib/traces/queries";
 import { readNews } from "../../app/(app)/home/news.ts";
-import { ownOf } from "../../app/(app)/traces/[id]/facts/kin.ts";
+import { sumOwn } from "../../app/(app)/traces/[id]/facts/kin.ts";
 import { readKin } from "../../app/(app)/traces/families.ts";
-import { tokensOf } from "../../app/(app)/traces/spent.ts";
+import { countTokens } from "../../app/(app)/traces/spent.ts";
 import { owner, provideOwner } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";
 
@@ -40,9 +40,9 @@ test("a session's tokens are the same number in its head, among its kin and in i
   const { traces } = await listPage(userId, { families: true }, { limit: 5 });
   const [main] = traces;
   if (!main) throw new Error("it is not listed");
-  const tokens = tokensOf(main);
+  const tokens = countTokens(main);
   expect(tokens).toBe(8120);
-  expect(ownOf(main).tokens).toBe(tokens);
+  expect(sumOwn(main).tokens).toBe(tokens);
   const family = (await readFamilies(userId, [main.id], 5)).get(main.id);
   expect([family?.sums.tokens, family?.members[0]?.own.tokens]).toEqual([tokens, tokens]);
   const { rows } = await pool().query<TraceRow>(

@@ -5,7 +5,7 @@ import { budgetForm, usageQuery } from "#lib/usage/schema";
 import { spansOf } from "#lib/usage/spans";
 import { readUsageParams, tracesHref, usageHref } from "../../app/(app)/usage/range.ts";
 import { chartOf, roundTop, yardstickOf } from "../../app/(app)/usage/shape.ts";
-import { findingOf, spanText } from "../../app/(app)/usage/words.ts";
+import { describeFinding, spanText } from "../../app/(app)/usage/words.ts";
 import { formatMoney, formatMoneyAxis, formatMoneyShort } from "../../app/components/money.ts";
 
 const today = "2026-03-31";
@@ -144,7 +144,7 @@ describe("the chart", () => {
   });
 
   test("says in a sentence which day and which value is largest", () => {
-    const finding = (cells: Parameters<typeof chart>[0]) => findingOf(chart(cells), request, "tokens");
+    const finding = (cells: Parameters<typeof chart>[0]) => describeFinding(chart(cells), request, "tokens");
     const day = { span: 0, value: "codex", tokens: 30_000 };
     expect(finding([day])).toBe("The busiest day was 30 Mar, with 30K tokens.");
     expect(finding([day, { span: 1, value: "cursor", tokens: 10_000 }])).toBe(

@@ -7,7 +7,7 @@ import { idForm } from "#lib/auth/schema";
 import { createTokenByHand, revokeAllTokens, revokeToken } from "#lib/auth/tokens";
 import { startRequest } from "#lib/device/schema";
 import { scopes } from "#lib/fields";
-import { askFirst, errorsOf, formOf, refusalOf, refuseForeignOrigin, text } from "../../components/form-guard";
+import { askFirst, errorsOf, refusalOf, refuseForeignOrigin, requireForm, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 import { tickedScopes } from "../../components/scopes";
 
@@ -52,7 +52,7 @@ export async function revokeAllAction(): Promise<FormState> {
 /** Creates a token for a machine without a browser. Its text is shown this one time. */
 export async function createTokenAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/devices");
-  const granted = tickedScopes(formOf(form));
+  const granted = tickedScopes(requireForm(form));
   const ticks = Object.fromEntries(scopes.map((scope) => [scope, text(form, scope)]));
   const values = { ...ticks, machine: text(form, "machine") };
   const error = await refuseForeignOrigin();

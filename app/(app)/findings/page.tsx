@@ -69,7 +69,7 @@ async function readPage(userId: string, query: FindingsQuery) {
   }
 }
 
-/** Whether secrets are masked, everywhere and in projects. Stopping it is asked for by a GET, which changes nothing. */
+/** Shows where secrets are masked. The button that stops it only opens a question, so it sends a GET. */
 function Masking({ summary: { masks, until, stopped }, query }: { summary: Summary; query: FindingsQuery }) {
   return (
     <div className="flex flex-col gap-2 border-hairline border-y py-3">

@@ -2,7 +2,7 @@ import { listProjects } from "#lib/projects/queries";
 import { Asked } from "../../components/asked";
 import { stopMaskingAction } from "./actions";
 
-/** So many projects can be chosen, the ones last active first. */
+/** The question offers this many projects at most, the ones last active first. */
 const maxProjects = 100;
 
 type Props = {

@@ -7,7 +7,7 @@ import { requireSameOrigin, requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { mergeProjects, renameProject, splitProject } from "#lib/projects/change";
 import { givenName } from "#lib/projects/schema";
-import { errorsOf, formOf, idIn, refusalOf, refuseForeignOrigin, text } from "../../components/form-guard";
+import { errorsOf, idIn, refusalOf, refuseForeignOrigin, requireForm, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 import { orMissing } from "../../components/or-missing";
 
@@ -45,7 +45,7 @@ export async function undoAction(form: FormData): Promise<void> {
   const user = await requireUser("/projects");
   requireSameOrigin(await headers());
   const [id, mergedFrom] = [idIn(form, "id"), idIn(form, "merged")];
-  const name = givenName.safeParse(formOf(form).get("name"));
+  const name = givenName.safeParse(requireForm(form).get("name"));
   const split = splitProject(user.id, id, { mergedFrom }, name.data).catch((error: unknown) => {
     if (error instanceof SpoorError && error.code === "invalid_request") return id;
     throw error;
@@ -59,7 +59,7 @@ export async function splitAction(_before: FormState, form: FormData): Promise<F
   const error = await refuseForeignOrigin();
   if (error) return { error };
   const id = idIn(form, "id");
-  const keys = formOf(form)
+  const keys = requireForm(form)
     .getAll("alias")
     .filter((key) => typeof key === "string");
   const values = { new_name: text(form, "new_name") };

@@ -8,7 +8,7 @@ import { listHref } from "./hrefs";
 /** How many of a session's children its row unfolds; the others are a click away. */
 const shownEach = 10;
 
-/** What stands around the sessions of a page: what is below each, or, where those are listed themselves, what each is of. */
+/** The sessions below those of a page, or, where the list has these itself, each session's origin. */
 export type Kin = { families: Map<string, Family>; origins: Map<string, Origin> };
 
 /**

@@ -4,7 +4,7 @@ import { countOf, formatCount } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 
 /** All tokens that a session used. */
-export const tokensOf = ({ usage, tokenCount }: Pick<Trace, "usage" | "tokenCount">): number =>
+export const countTokens = ({ usage, tokenCount }: Pick<Trace, "usage" | "tokenCount">): number =>
   usedTokens(usage, tokenCount);
 
 /** What the tokens were: "41,500 tokens: 1,200 input, 300 output, 40,000 read from cache". */
@@ -19,7 +19,7 @@ export function describeTokens(trace: Pick<Trace, "usage" | "tokenCount">): stri
     [cacheWrite1hTokens, "written to cache for an hour"],
   ];
   const parts = kinds.flatMap(([tokens, name]) => (tokens > 0 ? [`${formatCount(tokens)} ${name}`] : []));
-  const total = countOf(tokensOf(trace), "token");
+  const total = countOf(countTokens(trace), "token");
   return parts.length === 0 ? total : `${total}: ${parts.join(", ")}`;
 }
 

@@ -16,7 +16,7 @@ import { belowOf, type Kin, originOf, sumsOf } from "./families";
 import type { Given } from "./hrefs";
 import { pack } from "./packed";
 import { type Group, type Row, Rows } from "./rows";
-import { costOf, describeCost, tokensOf } from "./spent";
+import { costOf, countTokens, describeCost } from "./spent";
 import { standingText } from "./standing-words";
 
 type Shown = WithPullRequests<ListedTrace>;
@@ -49,7 +49,7 @@ export async function TraceList({ traces, given, sort, kin, excerpts, labels, br
     const [branch, waiting] = [branches.get(trace.id), standings.get(trace.id)];
     groups.at(-1)?.rows.push({
       ...rowOf(trace, excerpts?.get(trace.id), labels),
-      ...whenOf(at, isByDay, zone),
+      ...describeMoment(at, isByDay, zone),
       ...(branch && { branch }),
       ...(waiting !== undefined && { live: standingText(waiting) }),
       ...aroundOf(trace, kin, zone),
@@ -59,7 +59,7 @@ export async function TraceList({ traces, given, sort, kin, excerpts, labels, br
 }
 
 /** The moment by which a session has its place; under "No date" there is none to say. */
-function whenOf(at: Date | undefined, isByDay: boolean, zone: string): Pick<Row, "at" | "when"> {
+function describeMoment(at: Date | undefined, isByDay: boolean, zone: string): Pick<Row, "at" | "when"> {
   if (!at) return { when: isByDay ? "" : "no date" };
   const when = isByDay ? formatDate(at, zone, { hour: "2-digit", minute: "2-digit" }) : shortTime(at, zone);
   return { at: at.toISOString().replace(/\.\d+/, ""), when };
@@ -84,7 +84,7 @@ function dayOf(date: Date, zone: string): string {
 function aroundOf(trace: ListedTrace, kin: Kin, zone: string): Partial<Row> {
   const { id } = trace;
   const [family, origin] = [kin.families.get(id), kin.origins.get(id)];
-  const own = { messages: trace.messageCount, tokens: tokensOf(trace) };
+  const own = { messages: trace.messageCount, tokens: countTokens(trace) };
   return {
     ...(family && { below: belowOf(id, family, zone), withBelow: sumsOf(own, family) }),
     ...(origin && { origin: originOf(origin) }),
@@ -96,7 +96,7 @@ const maxTitle = 240;
 
 function rowOf(trace: Shown, found: Excerpts | undefined, labels: Labels): Omit<Row, "at" | "when"> {
   const { id, source, title, model, machine, messageCount, starredAt, tags, errorCount, spark } = trace;
-  const [tokens, cost, icon] = [tokensOf(trace), costOf(trace), iconOf(source)];
+  const [tokens, cost, icon] = [countTokens(trace), costOf(trace), iconOf(source)];
   const exact = [countOf(messageCount, "message"), tokens > 0 && countOf(tokens, "token"), ...describeCost(trace)];
   const family = model && familyOf(model);
   return {

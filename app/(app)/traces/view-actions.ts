@@ -6,7 +6,7 @@ import { requireSameOrigin, requireUser } from "#lib/auth/guards";
 import { withoutInvisible } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { removeView, saveView } from "#lib/traces/views";
-import { formOf, refusalOf, text } from "../../components/form-guard";
+import { refusalOf, requireForm, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 import { readerZone } from "../../components/zone";
 import { readListParams } from "./filters";
@@ -37,7 +37,7 @@ export async function saveViewAction(_before: FormState, form: FormData): Promis
 export async function removeViewAction(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
   requireSameOrigin(await headers());
-  const kept = name.safeParse(formOf(form).get("name"));
+  const kept = name.safeParse(requireForm(form).get("name"));
   if (kept.success) await removeView(user.id, kept.data);
   redirect("/traces");
 }

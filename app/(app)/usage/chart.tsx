@@ -2,7 +2,7 @@ import { Hatch, Swatch } from "./bars";
 import { LiveBars } from "./live-bars";
 import { csvHref, type Measure, tracesHref, type UsageRequest } from "./range";
 import type { Bar, Chart } from "./shape";
-import { amountOf, axisAmounts, dayText, exactAmount, findingOf, shortAmount, spanText } from "./words";
+import { amountOf, axisAmounts, dayText, describeFinding, exactAmount, shortAmount, spanText } from "./words";
 
 type Props = { chart: Chart; request: UsageRequest; measure: Measure; zone: string };
 
@@ -16,7 +16,7 @@ export function UsageChart({ chart, request, measure, zone }: Props) {
   const middle = bars[Math.floor(bars.length / 2)];
   return (
     <figure className="flex flex-col gap-3">
-      <figcaption>{findingOf(chart, request, measure)}</figcaption>
+      <figcaption>{describeFinding(chart, request, measure)}</figcaption>
       <ul className="flex flex-wrap gap-x-4 gap-y-1 text-code">
         {series.map(({ key, name, total }, place) => (
           <li key={key ?? name} className="flex min-w-0 items-center gap-1.5">

@@ -40,7 +40,7 @@ export function spanText({ from, to }: { from: string; to: string }): string {
 export const percent = (part: number, whole: number) => `${Math.round((100 * part) / whole)}%`;
 
 /** The chart's main finding, in a sentence. */
-export function findingOf({ series, bars, total }: Chart, { by, unit }: UsageRequest, measure: Measure): string {
+export function describeFinding({ series, bars, total }: Chart, { by, unit }: UsageRequest, measure: Measure): string {
   const best = bars.reduce((highest, bar) => (bar.total > highest.total ? bar : highest));
   const peak = `The busiest ${unit} was ${spanText(best.span)}, with ${amountOf(best.total, measure)}`;
   const [first] = series;

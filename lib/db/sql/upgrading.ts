@@ -42,7 +42,11 @@ export async function raiseFloor(): Promise<void> {
   );
 }
 
-/** What keeps this version from using the database: a newer one has stored what it can't read. SQL: also before a migration. */
+/**
+ * Finds out whether a newer version has stored what this one can't read. SQL: it is asked before a migration, too.
+ *
+ * @returns the reason to give, or undefined where this version may use the database
+ */
 export async function findNewer(): Promise<string | undefined> {
   const { rows } = await pool()
     .query<{ value: string }>("select value from server_setting where key = $1", [floorKey])

@@ -32,14 +32,15 @@ export async function generateMetadata({ params }: PageProps<"/projects/[id]">):
 /** What one project is, and what came of it. */
 export default async function Page({ params, searchParams }: PageProps<"/projects/[id]">) {
   const { id } = await params;
-  const [project, query] = [await ownProject(id), await searchParams];
+  const user = await requireUser(`/projects/${id}`);
+  const [project, query, due] = await Promise.all([ownProject(id), searchParams, countDueTraces(user.id)]);
   return (
     <div className="flex flex-col gap-8">
       <div className="flex flex-col gap-3">
         <Merged id={id} query={query} />
         <Head project={project} />
         <Figures project={project} />
-        <Counting sessions={await countDueTraces((await requireUser(`/projects/${id}`)).id)} />
+        <Counting sessions={due} />
       </div>
       <Months months={project.byMonth} />
       <Sessions project={project} />

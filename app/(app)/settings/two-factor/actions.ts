@@ -6,7 +6,7 @@ import { auth } from "#lib/auth/auth";
 import { isFactorRequired, requireAnyUser } from "#lib/auth/guards";
 import { localPath } from "#lib/auth/local-path";
 import { codeForm } from "#lib/auth/schema";
-import { authRefusal, errorsOf, formOf, refuseForeignOrigin, text } from "../../../components/form-guard";
+import { authRefusal, errorsOf, refuseForeignOrigin, requireForm, text } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
 import { refuseUnproved } from "../proof";
 import { proofFields } from "../proof-fields";
@@ -29,7 +29,7 @@ export async function switchOnAction(before: EnrolmentState, form: FormData): Pr
   const { enrolment } = before;
   const error = await refuseForeignOrigin();
   if (error) return { enrolment, error };
-  if (formOf(form).has("code")) return confirm(enrolment, text(form, "code"), text(form, "next"));
+  if (requireForm(form).has("code")) return confirm(enrolment, text(form, "code"), text(form, "next"));
   const refusal = await refuseUnproved(user, form);
   if (refusal) return refusal;
   try {

@@ -19,7 +19,7 @@ import { listHref } from "../hrefs";
 import { CameOf } from "./facts/came-of";
 import { DeleteQuestion } from "./facts/delete-question";
 import { TraceFacts } from "./facts/facts";
-import { ownOf, readKinOf } from "./facts/kin";
+import { readKinOf, sumOwn } from "./facts/kin";
 import { resumeCommand } from "./facts/resume";
 import { filterOf, type Links, readerHref } from "./frame/links";
 import "./messages/styles";
@@ -56,7 +56,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
     <>
       <TraceFacts
         trace={trace}
-        kin={{ ...kin, own: ownOf(trace) }}
+        kin={{ ...kin, own: sumOwn(trace) }}
         circumstances={circumstances}
         resume={resume}
         deleting={query.delete === "1" && <DeleteQuestion userId={user.id} trace={trace} />}

@@ -6,7 +6,7 @@ import { requireSameOrigin, requireUser } from "#lib/auth/guards";
 import { addTag, markAll, setMarks } from "#lib/traces/marks";
 import { marksShape, tagName } from "#lib/traces/marks-schema";
 import { chosenIds } from "#lib/traces/schema";
-import { formOf, idIn, refusalOf, sent } from "../../../components/form-guard";
+import { idIn, refusalOf, requireForm, sent } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
 import { orMissing } from "../../../components/or-missing";
 
@@ -37,7 +37,7 @@ const noted = z.object({ id: z.uuid(), title: z.string(), tags: z.string(), note
 export async function describeSession(_: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/traces");
   requireSameOrigin(await headers());
-  const given = noted.safeParse(Object.fromEntries(formOf(form)));
+  const given = noted.safeParse(Object.fromEntries(requireForm(form)));
   if (!given.success) return { error: "Unknown session." };
   const { id, title, tags, note } = given.data;
   const marks = marksShape.safeParse({ title, note, tags: tags.split(",").filter((tag) => tag.trim() !== "") });

@@ -4,7 +4,7 @@ import { Command } from "../../../../components/command";
 import { formatCompact } from "../../../../components/figures";
 import { formatMoney } from "../../../../components/money";
 import { ActivityTime, Time } from "../../../../components/time";
-import { describeTokens, tokensOf } from "../../spent";
+import { countTokens, describeTokens } from "../../spent";
 import { durationOf } from "../messages/clock";
 import { ContextChart } from "./context-chart";
 import { Metadata } from "./metadata";
@@ -34,7 +34,7 @@ export function Details({ trace, circumstances, resume }: Props) {
           <Fact name="Session id">
             <code className="font-mono">{trace.sourceId}</code>
           </Fact>
-          <Fact name="Tokens">{tokensOf(trace) > 0 && describeTokens(trace)}</Fact>
+          <Fact name="Tokens">{countTokens(trace) > 0 && describeTokens(trace)}</Fact>
         </dl>
         {context.length > 1 && (
           <div>

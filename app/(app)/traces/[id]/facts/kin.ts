@@ -1,7 +1,7 @@
 import "server-only";
 import { readFamilies, readOriginsOf } from "#lib/traces/family";
 import type { Trace } from "#lib/traces/queries";
-import { tokensOf } from "../../spent";
+import { countTokens } from "../../spent";
 import type { Kin } from "./family";
 
 /** How many of those that came from a session its page lists. */
@@ -16,10 +16,10 @@ export async function readKinOf(userId: string, traceId: string): Promise<Omit<K
   return { origin: origins.get(traceId), family: families.get(traceId) };
 }
 
-/** What a session has itself. */
-export const ownOf = (trace: Trace): Kin["own"] => ({
+/** Sums what a session has itself, without its sub-agents. */
+export const sumOwn = (trace: Trace): Kin["own"] => ({
   messages: trace.messageCount,
-  tokens: tokensOf(trace),
+  tokens: countTokens(trace),
   costNano: trace.costNano,
   unpricedTokens: trace.usage.unpricedTokens,
   seconds: trace.activeSeconds,

@@ -1,12 +1,12 @@
 import type { Trace } from "#lib/traces/queries";
 import { formatCompact } from "../../../../components/figures";
-import { costOf, describeCost, describeTokens, tokensOf } from "../../spent";
+import { costOf, countTokens, describeCost, describeTokens } from "../../spent";
 
 /** What a session cost and the tokens that it used: input, output, and what was read from and written to a cache. */
 export function Spent({ trace }: { trace: Trace }) {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens } = trace.usage;
   const cost = costOf(trace);
-  const tokens = tokensOf(trace);
+  const tokens = countTokens(trace);
   const cached = cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens;
   const kinds: [tokens: number, name: string][] = [
     [inputTokens, "in"],

@@ -59,7 +59,7 @@ export function useFollow(
 /** What `bottom` is at the end of the session, where Talk may leave out the last messages. */
 export const afterAll = Number.MAX_SAFE_INTEGER;
 
-/** Whether the end of the session is in view, which that of a short one always is. */
+/** Tells whether the end of the session is in view; the end of one that fits on the screen always is. */
 export function isAtEnd(list: Element | null): boolean {
   const next = list?.nextElementSibling;
   const isLast = !next || next.matches("[role=status]"); // which says that the session goes on
