@@ -1,11 +1,12 @@
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
-import { watchFaults } from "../support/browser.ts";
+import { interceptFromStart, watchFaults } from "../support/browser.ts";
 import { expectGoodLook } from "../support/look.ts";
 import { provideList } from "./list-page.ts";
 
 const { server, browser, page, faults, open, link, rows, boxes, menu, query, store, storeFamily, reset } =
   await provideList();
+await interceptFromStart(page);
 
 describe("the list", () => {
   test("is narrowed by menus with counted values, each a step in the history, and widened by chips", async () => {

@@ -1,12 +1,14 @@
 import type { Page } from "playwright";
 import { beforeEach, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
+import { interceptFromStart } from "../support/browser.ts";
 import { longTest } from "../support/long.ts";
 import { storeSession } from "../support/long-session.ts";
 import { belowBars, focused, poll, ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
 const { server, page, faults, open, field } = await provideSignedIn();
+await interceptFromStart(page);
 
 const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
 const userId = rows[0]?.id ?? "";

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { signIn } from "../support/browser.ts";
+import { interceptFromStart, signIn } from "../support/browser.ts";
 import { storeSession } from "../support/long-session.ts";
 import { owner } from "../support/server.ts";
 import { belowBars, focused, mounted, poll, ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
 const { server, browser, page, faults, open } = await provideSignedIn();
+await interceptFromStart(page);
 
 const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
 const userId = rows[0]?.id ?? "";

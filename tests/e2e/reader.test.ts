@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { signIn } from "../support/browser.ts";
+import { interceptFromStart, signIn } from "../support/browser.ts";
 import { addMessages, storeSession } from "../support/long-session.ts";
 import { expectGoodLook } from "../support/look.ts";
 import { owner } from "../support/server.ts";
@@ -8,6 +8,7 @@ import { belowBars, focused, poll, ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
 const { server, browser, page, faults, open } = await provideSignedIn();
+await interceptFromStart(page);
 await page.context().grantPermissions(["clipboard-write"]);
 // The server's policy lets no page of its own read the clipboard, so another one shows what is in it.
 const pasteboard = await page.context().newPage();

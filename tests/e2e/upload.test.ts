@@ -2,13 +2,14 @@ import { gzipSync } from "node:zlib";
 import type { Page } from "playwright";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { provideBrowser, signIn, watchFaults } from "../support/browser.ts";
+import { interceptFromStart, provideBrowser, signIn, watchFaults } from "../support/browser.ts";
 import { expectGoodLook } from "../support/look.ts";
 import { makeUser, owner, provideServer } from "../support/server.ts";
 
 const server = await provideServer();
 await makeUser();
 const { browser, page, faults, button } = await provideBrowser();
+await interceptFromStart(page);
 
 beforeAll(async () => {
   await signIn(page, server, owner);
@@ -123,6 +124,7 @@ test.each([1280, 360])("the page at %i px is accessible and fits", { timeout: 60
   });
   const wrong = watchFaults(context);
   const tab = await context.newPage();
+  await interceptFromStart(tab);
   await tab.goto(`${server.url}/upload`);
   await choose("sessions-of-a-week-with-a-long-name.jsonl", lines(1200), tab);
   await tab.locator("li li", { hasText: "Part 2" }).getByText("200 sessions").waitFor();

@@ -39,6 +39,13 @@ export const controlsOf = (page: Page) => ({
   field: (name: string, on = page) => on.getByLabel(name, { exact: true }),
 });
 
+/**
+ * Intercepts a page's requests from its first one on. Otherwise Chromium lets pass what a page requests right after the first
+ * call of `route`.
+ */
+export const interceptFromStart = (page: Page): Promise<unknown> =>
+  page.context().route("https://interception.invalid/**", (route) => route.abort());
+
 /** The browser of all files of a run. */
 let shared: Promise<Browser> | undefined;
 
