@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Sink } from "../adapters/adapter.ts";
+import { partlyJson, recoverRecords } from "./broken-line.ts";
 import { type Fields, isFields, parseJson } from "./json.ts";
 import { type LinePlace, lineTooLong, maxWholeBytes, readLines } from "./line-reader.ts";
 import { readTextFile } from "./text-file.ts";
@@ -11,8 +12,8 @@ const MiB = 1024 * 1024;
 type LineSink = Pick<Sink, "entry" | "invalid" | "message" | "pause">;
 
 /**
- * Reads a file of JSON objects, one per line, and counts them. Any other line is counted as invalid; an incomplete last line
- * is left for the next run.
+ * Reads a file of JSON objects, one per line, and counts them. Of a broken line what is intact is read, and the rest is counted
+ * as invalid; an incomplete last line is left for the next run.
  *
  * @param handle is told the line's number, too, from 1
  * @param from where to begin
@@ -46,36 +47,22 @@ function takeLine(
   if (isFields(record)) {
     sink.entry(number);
     handle(record, number);
-  } else if (!isOpen && (record !== undefined || line.trim() !== "")) {
-    const glued = record === undefined ? gluedRecords(line) : [];
-    for (const one of glued) {
-      sink.entry(number);
-      handle(one, number);
-    }
-    if (glued.length > 0) return;
-    sink.entry(number);
-    sink.invalid(record === undefined ? "not JSON" : "not a JSON object");
+    return;
   }
+  if (isOpen || line.trim() === "") return;
+  const { records, isPartial } = record === undefined ? recoverRecords(line) : { records: [], isPartial: true };
+  for (const one of records) {
+    sink.entry(number);
+    handle(one, number);
+  }
+  if (!isPartial) return;
+  sink.entry(number);
+  sink.invalid(describeLoss(record, records.length));
 }
 
-/** So many places of a line are tried, of lines up to this length: a hostile one must not cost minutes. */
-const maxGlues = 32;
-const maxGluedChars = 4 * MiB;
-
-/** The objects of a line in which two writers, or one that was interrupted, left out the newline between them; else none. */
-function gluedRecords(line: string): Fields[] {
-  const records: Fields[] = [];
-  if (line.length > maxGluedChars) return records;
-  let begin = 0;
-  let at = line.indexOf("}{");
-  for (let tried = 0; at !== -1 && tried < maxGlues; tried++, at = line.indexOf("}{", at + 1)) {
-    const record = parseJson(line.slice(begin, at + 1));
-    if (!isFields(record)) continue; // these braces stand in a text
-    records.push(record);
-    begin = at + 1;
-  }
-  const last = begin > 0 ? parseJson(line.slice(begin)) : undefined;
-  return isFields(last) ? [...records, last] : [];
+function describeLoss(value: unknown, recovered: number): string {
+  if (value !== undefined) return "not a JSON object";
+  return recovered > 0 ? partlyJson : "not JSON";
 }
 
 /**

@@ -217,12 +217,3 @@ test("Qwen: a background agent's transcript is a session, named by the result of
     ending: { title: "Explore it", model: "qwen3-coder", metadata: { parent: id, cwd: "/code/api" } },
   });
 });
-
-test("two records in one line, without the newline between them, are both read", async () => {
-  const one = JSON.stringify(record("user", 1, [{ text: 'It says }{ and "}{" here.' }]));
-  const two = JSON.stringify(record("user", 2, [{ text: "And }{ there." }]));
-  const host = await makeHome({ [qwenPath]: `${one}${two}\n${one}{"cut": \n` });
-  const { sessions, counts, invalid } = await parseAll(qwen, host);
-  expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(['It says }{ and "}{" here.', "And }{ there."]);
-  expect([counts.entries, invalid]).toEqual([3, ["2: not JSON"]]);
-});

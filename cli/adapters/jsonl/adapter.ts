@@ -1,6 +1,7 @@
 import { basename, delimiter, join } from "node:path";
+import { partlyJson, recoverRecords } from "../../files/broken-line.ts";
 import { findFiles } from "../../files/discovery.ts";
-import { isFields, parseJson } from "../../files/json.ts";
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { lineTooLong, readLines } from "../../files/line-reader.ts";
 import type { Adapter, Host, Message, SearchRoot, Sink } from "../adapter.ts";
 
@@ -46,12 +47,26 @@ function parseLine(
   if (line.trim() === "") return;
   const trace = parseJson(line);
   if (trace === undefined && mayBeIncomplete) return;
-  sink.entry(number);
-  if (!isFields(trace) || typeof trace.sourceId !== "string" || !Array.isArray(trace.messages)) {
-    sink.invalid(trace === undefined ? "not JSON" : "not a session: it needs sourceId and messages");
-    return;
+  const { records, isPartial } =
+    trace === undefined ? recoverRecords(line) : { records: [trace].filter(isFields), isPartial: false };
+  const sessions = records.filter(isSession);
+  for (const session of sessions) {
+    sink.entry(number);
+    addSession(session, sink);
   }
-  const { sourceId, source, messages, ...details } = trace;
+  if (!isPartial && sessions.length > 0) return;
+  sink.entry(number);
+  sink.invalid(sessions.length > 0 ? partlyJson : trace === undefined ? "not JSON" : notASession);
+}
+
+const notASession = "not a session: it needs sourceId and messages";
+
+type Session = Fields & { sourceId: string; messages: unknown[] };
+
+const isSession = (value: Fields): value is Session =>
+  typeof value.sourceId === "string" && Array.isArray(value.messages);
+
+function addSession({ sourceId, source, messages, ...details }: Session, sink: Sink): void {
   sink.begin(typeof source === "string" ? source : defaultSource, sourceId);
   // The server validates the messages, and names what is wrong.
   for (const message of messages) sink.message(message as Message);
