@@ -2,6 +2,7 @@ import { isAbsolute } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import type { Host } from "./adapters/adapter.ts";
+import { expandHomes } from "./adapters/named-folders.ts";
 import { logout, whoami } from "./commands/account.ts";
 import { config } from "./commands/config.ts";
 import { doctor } from "./commands/doctor.ts";
@@ -150,7 +151,7 @@ async function run(words: string[], surroundings: Surroundings): Promise<number>
   }
   patienceOf({ values });
   const home = homeFolder(surroundings);
-  const host = { home, cwd: surroundings.cwd ?? home, env, platform };
+  const host = { home, cwd: surroundings.cwd ?? home, env: expandHomes(env, home), platform };
   const code = (await command.run({ host, terminal, values, words: positionals.slice(1), signal })) ?? exitCodes.done;
   if (code === exitCodes.done && values["dry-run"] !== true) {
     if (name === "push") await forgetTroubles(host);

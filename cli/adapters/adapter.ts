@@ -4,6 +4,7 @@ export type Host = {
   home: string;
   /** The current folder. */
   cwd: string;
+  /** A `~` at the beginning of a value is the home folder already. */
   env: Record<string, string | undefined>;
   platform: NodeJS.Platform;
 };

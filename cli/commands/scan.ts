@@ -1,7 +1,9 @@
+import type { Adapter } from "../adapters/adapter.ts";
+import { findMissingFolders } from "../adapters/named-folders.ts";
 import { adapters } from "../adapters/registry.ts";
 import { findUnreadable, type Unreadable } from "../adapters/unreadable.ts";
 import { type Context, listValue, stringValue } from "../context.ts";
-import { CommandError } from "../errors.ts";
+import { CommandError, exitCodes } from "../errors.ts";
 import { program } from "../program.ts";
 import { foldHome, nameOf, ProjectRules } from "../projects/rules.ts";
 import { sayFound } from "../redact/describe.ts";
@@ -19,8 +21,12 @@ import { sayLeftOut, warnInvalid } from "../terminal/outcomes.ts";
 import { styled } from "../terminal/styled.ts";
 import type { Column } from "../terminal/terminal.ts";
 
-/** Counts the sessions on this machine and sends the counts as telemetry, unless that is off. Sends no session. */
-export async function scan(context: Context): Promise<void> {
+/**
+ * Counts the sessions on this machine and sends the counts as telemetry, unless that is off. Sends no session.
+ *
+ * @returns the exit code: `usage` where nothing was found and a variable names a folder that does not exist
+ */
+export async function scan(context: Context): Promise<number> {
   const { terminal, values } = context;
   const destination = await telemetryDestination(context);
   const startedAt = performance.now();
@@ -29,6 +35,8 @@ export async function scan(context: Context): Promise<void> {
   const milliseconds = performance.now() - startedAt;
   const unreadable = listValue(context, "source").length > 0 ? [] : await findUnreadable(context.host);
   printStats(context, found, milliseconds);
+  const missing = findMissingFolders(wantedAdapters(context), context.host);
+  for (const { variable, path } of missing) terminal.warn(`${variable} names ${path}, which does not exist.`);
   const secrets = [...found.secrets].map(([name, counts]) => ({ name, secrets: counts }));
   const isRedacted = isRedacting(await readSettings(context.host));
   sayFound(
@@ -44,12 +52,15 @@ export async function scan(context: Context): Promise<void> {
   terminal.json({
     adapters: Object.fromEntries([...stats].map(([name, one]) => [name, one])),
     unreadable,
+    missing,
     projectsLeftOut: leftOut.size,
     secrets,
     isRedacted,
     milliseconds: Math.round(milliseconds),
     telemetry: { sent, submission },
   });
+  const hasFound = leftOut.size > 0 || [...stats.values()].some(({ inputs }) => inputs > 0);
+  return missing.length > 0 && !hasFound ? exitCodes.usage : exitCodes.done;
 }
 
 type Found = {
@@ -59,15 +70,20 @@ type Found = {
   secrets: Map<string, SecretCounts>;
 };
 
-async function countSessions(context: Context): Promise<Found> {
-  const { host, terminal } = context;
+/** The adapters that `--source` names, else all. @throws CommandError where it names none */
+function wantedAdapters(context: Context): readonly Adapter[] {
   const names = listValue(context, "source");
   const unknown = names.find((name) => !adapters.some((adapter) => adapter.name === name));
   if (unknown !== undefined) {
     const known = adapters.map(({ name }) => name).join(", ");
     throw new CommandError("usage", `Unknown source "${unknown}". Known sources: ${known}.`);
   }
-  const wanted = adapters.filter(({ name }) => names.length === 0 || names.includes(name));
+  return adapters.filter(({ name }) => names.length === 0 || names.includes(name));
+}
+
+async function countSessions(context: Context): Promise<Found> {
+  const { host, terminal } = context;
+  const wanted = wantedAdapters(context);
   const stats = new Map(wanted.map(({ name }) => [name, emptyStats()]));
   const leftOut = new Set<string>();
   const secrets = new Map<string, SecretCounts>();
@@ -75,7 +91,7 @@ async function countSessions(context: Context): Promise<Found> {
   const counting = countInputs(context, {
     wanted: (adapter) => wanted.includes(adapter),
     isLeftOut: (labels) => rules.leavingOut(labels) !== undefined,
-    isComplete: names.length === 0,
+    isComplete: wanted.length === adapters.length,
     onInput({ adapter }, found) {
       addStats(stats.get(adapter.name) ?? emptyStats(), found);
       for (const part of found.projects) {

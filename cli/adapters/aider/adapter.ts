@@ -3,6 +3,7 @@ import { statInput } from "../../files/discovery.ts";
 import { readLines } from "../../files/line-reader.ts";
 import { currentSearch } from "../../files/search.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { splitFolders } from "../named-folders.ts";
 import { Chats, source } from "./chats.ts";
 
 const historyFile = ".aider.chat.history.md";
@@ -40,10 +41,11 @@ export const aider: Adapter = {
 };
 
 /** The histories in SPOOR_AIDER, else those of the current folder and the folders above it, up to the home folder. */
-function searchRoots({ home, cwd, env }: Host): SearchRoot[] {
+function searchRoots(host: Host): SearchRoot[] {
+  const { home, cwd, env } = host;
   const own = env.AIDER_CHAT_HISTORY_FILE;
   const ownRoot = own ? [{ path: resolve(cwd, own), variable: "AIDER_CHAT_HISTORY_FILE" }] : [];
-  const named = (env.SPOOR_AIDER ?? "").split(delimiter).filter(Boolean);
+  const named = splitFolders(host, env.SPOOR_AIDER, delimiter);
   if (named.length > 0) return [...ownRoot, ...named.map((path) => ({ path: fileIn(path), variable: "SPOOR_AIDER" }))];
   const folders = [cwd];
   for (let folder = cwd; folder !== home && folder !== parse(folder).root; folder = dirname(folder)) {

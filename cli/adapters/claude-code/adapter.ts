@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { splitFolders } from "../named-folders.ts";
 import { findSessions } from "./discovery.ts";
 import { identityOf } from "./identity.ts";
 import type { Dialect } from "./messages.ts";
@@ -28,9 +29,9 @@ export const claudeCode: Adapter = {
   },
 };
 
-function searchRoots({ home, env }: Host): SearchRoot[] {
-  const named = env.CLAUDE_CONFIG_DIR;
-  if (named)
-    return named.split(",").map((path) => ({ path: join(path.trim(), "projects"), variable: "CLAUDE_CONFIG_DIR" }));
+function searchRoots(host: Host): SearchRoot[] {
+  const named = splitFolders(host, host.env.CLAUDE_CONFIG_DIR, ",");
+  if (named.length > 0) return named.map((path) => ({ path: join(path, "projects"), variable: "CLAUDE_CONFIG_DIR" }));
+  const { home } = host;
   return [{ path: join(home, ".claude", "projects") }, { path: join(home, ".config", "claude", "projects") }];
 }

@@ -4,6 +4,7 @@ import { findFiles } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { lineTooLong, readLines } from "../../files/line-reader.ts";
 import type { Adapter, Host, Message, SearchRoot, Sink } from "../adapter.ts";
+import { splitFolders } from "../named-folders.ts";
 
 const defaultSource = "unknown";
 
@@ -32,8 +33,9 @@ export const jsonl: Adapter = {
   },
 };
 
-function searchRoots({ home, env }: Host): SearchRoot[] {
-  const named = (env.SPOOR_JSONL ?? "").split(delimiter).filter(Boolean);
+function searchRoots(host: Host): SearchRoot[] {
+  const { home, env } = host;
+  const named = splitFolders(host, env.SPOOR_JSONL, delimiter);
   if (named.length > 0) return named.map((path) => ({ path, variable: "SPOOR_JSONL" }));
   const data = env.XDG_DATA_HOME || join(home, ".local", "share");
   return [{ path: join(data, "spoor", "jsonl"), ...(env.XDG_DATA_HOME && { variable: "XDG_DATA_HOME" }) }];

@@ -2,6 +2,7 @@ import { basename, delimiter, dirname, join, parse } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
 import { readLines } from "../../files/line-reader.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { splitFolders } from "../named-folders.ts";
 import { history, source, Transcript } from "./transcript.ts";
 
 /**
@@ -31,8 +32,9 @@ export const specstory: Adapter = {
 };
 
 /** The projects in SPOOR_SPECSTORY, else the current folder and those above it, up to the home folder. */
-function searchRoots({ home, cwd, env }: Host): SearchRoot[] {
-  const named = (env.SPOOR_SPECSTORY ?? "").split(delimiter).filter(Boolean);
+function searchRoots(host: Host): SearchRoot[] {
+  const { home, cwd, env } = host;
+  const named = splitFolders(host, env.SPOOR_SPECSTORY, delimiter);
   if (named.length > 0) return named.map((path) => ({ path: historyFolder(path), variable: "SPOOR_SPECSTORY" }));
   const folders: string[] = [];
   for (let folder: string | undefined = cwd; folder !== undefined; folder = parentOf(folder, home))
