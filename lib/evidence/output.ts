@@ -30,12 +30,16 @@ export function proofIn(acts: readonly Act[], output: string, failed = false): P
   }
   if (!acts.some((act) => act !== "pull-request-tool")) return proof;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's colors begin with this character
-  const lines = output.replace(/\u001b\[[\d;]*m/g, "").split(/\r?\n/);
+  const plain = output.replace(/\u001b\[[\d;]*m/g, "");
+  const lines = plain.split(/\r?\n/).map(withoutLabel);
   if (acts.includes("git-commit")) proof.commits = commitsIn(lines);
   if (acts.includes("git-push")) proof.pushes = pushesIn(lines);
   proof.pullRequests.push(...pullRequestsIn(acts, lines));
   return proof;
 }
+
+/** A line without the label that some agents put before what a command printed, on the same line. */
+const withoutLabel = (line: string): string => line.replace(/^(?:Output|Stdout|stdout): /, "");
 
 /**
  * The commits in what Git printed: `[BRANCH HASH] SUBJECT`, for the first one of a repository `[BRANCH (root-commit) HASH] …`,

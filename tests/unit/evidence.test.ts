@@ -33,6 +33,18 @@ test("an address proves a pull request only on a line of its own, by the command
   expect(opened("git commit -m x && gh pr view 12", pull)).toEqual([]);
 });
 
+test("what a command printed may follow a label on its first line", () => {
+  const acts = actsOfCommand("git commit -m Mend && git push && gh pr create");
+  const printed = (text: string) =>
+    proofIn(acts, `Command: git commit\nDirectory: (root)\nOutput: ${text}\nExit Code: 0`);
+  expect(printed("[branch 568910d] Mend it\n 1 file changed").commits).toEqual([
+    { hash: "568910d", branch: "branch", subject: "Mend it" },
+  ]);
+  expect(printed("To github.com:ada/api.git\n   1111111..568910d  x -> x").pushes).toMatchObject([{ hash: "568910d" }]);
+  expect(printed(pull).pullRequests).toMatchObject([{ url: pull }]);
+  expect(printed("See [branch 568910d] Mend it\n 1 file changed").commits).toEqual([]);
+});
+
 test.each([
   ["a comment's", "gh pr create --fill && gh pr comment 12 -b x", `${pull}#issuecomment-123`],
   ["a review's", "gh pr create", `${pull}/files`],
