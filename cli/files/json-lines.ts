@@ -9,22 +9,30 @@ import { readTextFile } from "./text-file.ts";
 const MiB = 1024 * 1024;
 
 /** What a file's lines are told to. */
-type LineSink = Pick<Sink, "entry" | "invalid" | "message" | "pause">;
+type LineSink = Pick<Sink, "entry" | "skipped" | "invalid" | "message" | "pause">;
+
+type HandleRecord = (record: Fields, line: number) => void;
+
+type Reading = {
+  /** Where to begin. */
+  from?: LinePlace | undefined;
+  /** Whether a line is skipped without being parsed. */
+  isSkipped?: (line: string) => boolean;
+};
 
 /**
  * Reads a file of JSON objects, one per line, and counts them. Of a broken line what is intact is read, and the rest is counted
  * as invalid; an incomplete last line is left for the next run.
  *
  * @param handle is told the line's number, too, from 1
- * @param from where to begin
  * @returns as `readLines`
  * @throws where the file can't be read
  */
 export function readRecords(
   path: string,
   sink: LineSink,
-  handle: (record: Fields, line: number) => void,
-  from?: LinePlace,
+  handle: HandleRecord,
+  { from, isSkipped }: Reading = {},
 ): ReturnType<typeof readLines> {
   const tooLong = (number: number) => {
     sink.entry(number);
@@ -32,17 +40,15 @@ export function readRecords(
     const content = `[Spoor: ${lineTooLong(number)} and is missing here.]`;
     sink.message({ role: "system", content, metadata: { kind: "notice" } });
   };
-  const take = (line: string, number: number, isOpen: boolean) => takeLine(line, number, isOpen, sink, handle);
+  const take = (line: string, number: number, isOpen: boolean) => {
+    if (!isSkipped?.(line)) return takeLine(line, number, isOpen, sink, handle);
+    sink.entry(number);
+    sink.skipped();
+  };
   return readLines(path, take, { tooLong, pause: () => sink.pause() }, from);
 }
 
-function takeLine(
-  line: string,
-  number: number,
-  isOpen: boolean,
-  sink: LineSink,
-  handle: (record: Fields, line: number) => void,
-): void {
+function takeLine(line: string, number: number, isOpen: boolean, sink: LineSink, handle: HandleRecord): void {
   const record = parseJson(line);
   if (isFields(record)) {
     sink.entry(number);

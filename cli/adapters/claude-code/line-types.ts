@@ -4,11 +4,19 @@ const words = (list: string): ReadonlySet<string> => new Set(list.trim().split(/
 
 /** Lines of the program's own state, without a message. */
 export const skippedTypes = words(`
-  agent-color agent-setting artifact-autoreact-ledger artifact-comment-monitor atis-latch attribution-snapshot bridge-session
+  agent-color agent-setting api-request api-request-blob api-request-shape artifact-autoreact-ledger artifact-comment-monitor atis-latch attribution-snapshot bridge-session
   checkpoint content-replacement context-collapse-commit ended-by-model file-history-delta file-history-snapshot
   fork-context-ref frame-link history-suppression isolation-latch last-prompt marble-origami-commit marble-origami-reset
   marble-origami-snapshot mode observer-ref permission-mode progress speculation-accept tag task-summary teleported-from
-  worktree-state`);
+  tools-used worktree-state`);
+
+/** The beginning of a line with what was sent to the model, which newer versions write beside the conversation. */
+const requestLine =
+  /^\{(?:"type":"(?:api-request(?:-blob|-shape)?|tools-used)"|"parentUuid":(?:null|"[\w-]{1,64}"),"isSidechain":(?:true|false),"attachment":\{"type":"prompt_snapshot"),/;
+
+/** Whether a line can be skipped unread, as most bytes of newer files can: no other record stands behind it on the line. */
+export const isRequestLine = (line: string): boolean =>
+  requestLine.test(line) && line.endsWith("}") && !line.includes('}{"') && !line.includes('{"parentUuid":', 1);
 
 /** Subtypes of `system` lines. Those with a text become notices. */
 export const systemTypes = words(`

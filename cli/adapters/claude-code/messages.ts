@@ -75,10 +75,14 @@ function blockMessages(block: Fields, record: Fields, context: LineContext): Mes
 }
 
 function textMessages(text: string | undefined, record: Fields): Message[] {
-  if (text === undefined) return [];
+  if (text === undefined || isPlaceholder(text, record)) return [];
   if (record.type === "assistant") return [record.isApiErrorMessage === true ? notice(text) : assistant(text)];
   return [isInjected(record) || isProgramsText(text) ? notice(text, "user") : { role: "user", content: text }];
 }
+
+/** Whether a text stands where an answer would, and nobody was asked for one. */
+const isPlaceholder = (text: string, { message }: Fields): boolean =>
+  text === "No response requested." && isFields(message) && message.model === "<synthetic>";
 
 const programTags = [
   "system-reminder",

@@ -7,9 +7,9 @@ import { systemTypes } from "./line-types.ts";
 
 /** The message in a `system` line; none where it has no text. @param unhandled called with an unknown subtype */
 export function systemMessages(record: Fields, unhandled: (type: string) => void): Message[] {
-  const subtype = asString(record.subtype) ?? "";
-  if (!systemTypes.has(subtype)) {
-    unhandled(subtype ? `system.${subtype}` : "system");
+  const subtype = asString(record.subtype) ?? ""; // versions of 2025 wrote none
+  if (subtype !== "" && !systemTypes.has(subtype)) {
+    unhandled(`system.${subtype}`);
     return [];
   }
   const text = asString(record.content) ?? textOf(subtype, record);
@@ -18,7 +18,8 @@ export function systemMessages(record: Fields, unhandled: (type: string) => void
   return subtype === "local_command" ? [{ role: "user", content: text }] : [named(text, subtype)];
 }
 
-const named = (text: string, subtype: string): Message => withMetadata(notice(text), { subtype });
+const named = (text: string, subtype: string): Message =>
+  subtype ? withMetadata(notice(text), { subtype }) : notice(text);
 
 function textOf(subtype: string, record: Fields): string | undefined {
   if (subtype === "api_error") return apiError(record);

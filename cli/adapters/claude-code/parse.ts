@@ -5,6 +5,7 @@ import { withoutCounts } from "../uncounted-sink.ts";
 import { findAgentsOriginal, findOriginal, readUuids } from "./forks.ts";
 import { readHead, summariesBeside } from "./heads.ts";
 import type { Identity } from "./identity.ts";
+import { isRequestLine } from "./line-types.ts";
 import type { Dialect } from "./messages.ts";
 import { SavedOutputs } from "./saved-outputs.ts";
 import { ClaudeSession, type Surroundings } from "./session.ts";
@@ -28,11 +29,12 @@ async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wan
   let hasSidechain = false;
   const counts = {
     entry: (line?: number) => sink.entry(line),
+    skipped: () => sink.skipped(),
     invalid: (reason?: string) => sink.invalid(reason),
     pause: () => sink.pause(),
     message: session.addMessage,
   };
-  const end = await readRecords(path, counts, takeLine, from);
+  const end = await readRecords(path, counts, takeLine, { from, isSkipped: isRequestLine });
   const missing = session.titles.linesToFind();
   if (missing.size > 0) session.titles.foundLines(await readUuids(path, missing));
   const state = hasSidechain || end.isOpen ? undefined : session.save();

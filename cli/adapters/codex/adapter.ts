@@ -45,7 +45,7 @@ export const codex: Adapter = {
     const turns = input.from ? undefined : await findParentTurns(input.path, (folder) => sink.folder(folder));
     const rollout = new Rollout(sink, nameOf(input.path), turns);
     if (input.from) rollout.resume(input.from.state, input.from.messages);
-    const end = await readRecords(input.path, sink, (record) => rollout.add(record), input.from);
+    const end = await readRecords(input.path, sink, (record) => rollout.add(record), { from: input.from });
     const state = end.isOpen || isCompressed(input.path) ? undefined : rollout.save();
     if (state) sink.checkpoint({ offset: end.offset, line: end.line, state });
     const [home] = /^.*(?=[\\/](?:archived_)?sessions[\\/])/.exec(input.path) ?? [];

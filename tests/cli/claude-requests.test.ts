@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
+import { isRequestLine } from "../../cli/adapters/claude-code/line-types.ts";
+import { answered, id, said, text } from "./claude-lines.ts";
+import { linesOf, makeHome, parseAll } from "./home.ts";
+
+const path = `.claude/projects/-home-ada-code-api/${id}.jsonl`;
+const uuid = "5328f75a-5727-43ad-8f29-9a82841b6c9e";
+
+/** What was sent to the model, as version 2.1.332 writes it beside the conversation. */
+const requests = [
+  {
+    type: "api-request-shape",
+    sessionId: id,
+    shapeHash: "e2",
+    shape: { system: [{ type: "text", text: "You are…" }] },
+  },
+  {
+    type: "api-request-blob",
+    sessionId: id,
+    hash: "54",
+    message: { role: "user", content: [{ type: "text", text: "Hi" }] },
+  },
+  { type: "api-request", sessionId: id, id: uuid, timestamp: "2026-11-27T23:12:38.315Z", params: { betas: [] } },
+  { type: "tools-used", tools: ["Bash"], sessionId: id },
+  {
+    parentUuid: uuid,
+    isSidechain: false,
+    attachment: { type: "prompt_snapshot", systemPrompt: ["…"] },
+    type: "attachment",
+  },
+  {
+    parentUuid: null,
+    isSidechain: true,
+    attachment: { type: "prompt_snapshot", systemPrompt: ["…"] },
+    type: "attachment",
+  },
+];
+
+test("lines of what was sent to the model are skipped, and are no unknown types", async () => {
+  const lines = [said("Hi"), ...requests, { ...requests[2], type: "api-request", moved: 1 }, answered(text("Hello"))];
+  const { sessions, counts, unhandled } = await parseAll(claudeCode, await makeHome({ [path]: linesOf(...lines) }));
+  expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["Hi", "Hello"]);
+  expect([counts, unhandled]).toEqual([{ entries: 9, skipped: 7, invalid: 0 }, []]);
+});
+
+test("such a line is skipped unread, unless another record may stand behind it", () => {
+  const [first = "", ...others] = requests.map((one) => JSON.stringify(one));
+  for (const line of [first, ...others]) expect(isRequestLine(line)).toBe(true);
+  const record = JSON.stringify({ parentUuid: null, type: "user", message: { role: "user", content: "Hi" } });
+  expect(isRequestLine(first + record)).toBe(false);
+  expect(isRequestLine(first.slice(0, 80) + record)).toBe(false);
+  expect(isRequestLine(first + JSON.stringify({ type: "queue-operation" }))).toBe(false);
+  expect(isRequestLine(first.slice(0, 90))).toBe(false);
+  expect(isRequestLine(record)).toBe(false);
+  expect(isRequestLine(JSON.stringify(said("Hi")))).toBe(false);
+});
+
+test("records behind a line of a request are read, whole or cut", async () => {
+  const [first = ""] = requests.map((one) => JSON.stringify(one));
+  const whole = JSON.stringify({ parentUuid: null, ...said("Whole") });
+  const host = await makeHome({
+    [path]: `${first}${whole}\n${first.slice(0, 90)}${JSON.stringify({ parentUuid: null, ...said("Cut") })}\n`,
+  });
+  const { sessions, invalid } = await parseAll(claudeCode, host);
+  expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["Whole", "Cut"]);
+  expect(invalid).toEqual(["2: a part of the line is not JSON"]);
+});
+
+test("the program's line without a subtype is a notice; what it writes where no answer was wanted is none", async () => {
+  const placeholder = answered(text("No response requested."), { model: "<synthetic>" });
+  const lines = [
+    said("Hi"),
+    { type: "system", content: "Running a hook" },
+    placeholder,
+    answered(text("No response requested.")),
+  ];
+  const { sessions, unhandled } = await parseAll(claudeCode, await makeHome({ [path]: linesOf(...lines) }));
+  const messages = sessions[0]?.messages.map(({ role, content, metadata }) => [
+    role,
+    content,
+    metadata?.kind,
+    metadata?.subtype,
+  ]);
+  expect(messages).toEqual([
+    ["user", "Hi", undefined, undefined],
+    ["system", "Running a hook", "notice", undefined],
+    ["assistant", "No response requested.", undefined, undefined],
+  ]);
+  expect(unhandled).toEqual([]);
+});
