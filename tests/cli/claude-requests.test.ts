@@ -89,3 +89,26 @@ test("the program's line without a subtype is a notice; what it writes where no 
   ]);
   expect(unhandled).toEqual([]);
 });
+
+test("what a command changed is a patch that names the files", async () => {
+  const hunks = [{ oldStart: 1, oldLines: 1, newStart: 1, newLines: 1, lines: ["-a", "+b"] }];
+  const files = [
+    { filePath: "/code/api/new.txt", hunks, created: true },
+    { filePath: "/code/api/a.txt", hunks },
+    { filePath: "/code/api/old.txt", hunks, deleted: true },
+    { filePath: "/code/api/picture.png", hunks: [] },
+    { hunks },
+  ];
+  const result = { type: "tool_result", tool_use_id: "t", content: "made" };
+  const line = said([result], { toolUseResult: { stdout: "made", bashEditDiff: { files, moreFiles: 0 } } });
+  const { sessions } = await parseAll(claudeCode, await makeHome({ [path]: linesOf(line) }));
+  const patch = "@@ -1,1 +1,1 @@\n-a\n+b";
+  expect(sessions[0]?.messages[0]?.metadata?.result).toEqual({
+    callId: "t",
+    patch: [
+      `--- /dev/null\n+++ /code/api/new.txt\n${patch}`,
+      `--- /code/api/a.txt\n+++ /code/api/a.txt\n${patch}`,
+      `--- /code/api/old.txt\n+++ /dev/null\n${patch}`,
+    ].join("\n"),
+  });
+});

@@ -118,7 +118,7 @@ function resultMessage(block: Fields, record: Fields, { dialect, outputs, unhand
     callId: asString(block.tool_use_id),
     isError: block.is_error === true || details.status === "error",
     durationMs: asCount(details.totalDurationMs) ?? asCount(details.durationMs),
-    patch: patchOf(details.structuredPatch) ?? told?.patch,
+    patch: patchOf(details.structuredPatch) ?? commandPatchOf(details.bashEditDiff) ?? told?.patch,
     session: agentId && sessionId ? `${sessionId}/agent-${agentId}` : undefined,
   });
 }
@@ -147,6 +147,18 @@ function partOf(block: Fields, unhandled: (type: string) => void): string {
       unhandled(`tool_result.${asString(block.type) ?? "(none)"}`);
       return "";
   }
+}
+
+/** The files that a command changed, as a unified diff that names them. */
+function commandPatchOf(diff: unknown): string | undefined {
+  if (!isFields(diff)) return undefined;
+  const patches = blocksOf(diff.files).flatMap(({ filePath, hunks, created, deleted }) => {
+    const [path, patch] = [asString(filePath), patchOf(hunks)];
+    if (!path || !patch) return [];
+    const none = "/dev/null";
+    return [`--- ${created === true ? none : path}\n+++ ${deleted === true ? none : path}\n${patch}`];
+  });
+  return patches.join("\n") || undefined;
 }
 
 /** A tool's reported changes as a unified diff. */

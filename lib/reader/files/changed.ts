@@ -79,6 +79,10 @@ function edited(path: string, input: Fields, result: Result | undefined): FileCh
   }));
 }
 
+/** The files that the agent reports a command to have changed; undefined where it reports none. */
+export const reportedChanges = (result: Result | undefined): FileChange[] | undefined =>
+  result?.patch === undefined ? undefined : readUnifiedFiles(result.patch)?.flatMap(changesOfFile);
+
 /** What a patch does to a file; a moved one is deleted here and written there. */
 export function changesOfFile({ path, patch, action, from }: FilePatch): FileChange[] {
   const pieces = [{ patch }];

@@ -1,6 +1,6 @@
 import { limits } from "#lib/limits";
 import type { Call, Result } from "#lib/reader/call";
-import { changesOf, countsOf, type FileChange } from "#lib/reader/files/changed";
+import { changesOf, countsOf, type FileChange, reportedChanges } from "#lib/reader/files/changed";
 import { type Place, placeOf, projectPath } from "#lib/reader/files/paths";
 import { readsOf } from "#lib/reader/files/reads";
 import { shellChanges } from "#lib/reader/files/shell";
@@ -66,6 +66,8 @@ function changesIn({ call, folder }: Placed, result: Result | undefined): Made[]
   if (kind === "edit" || kind === "write")
     return changesOf(call, result, kind === "write").map((change) => ({ change, folder }));
   if (kind !== "shell") return [];
+  const reported = reportedChanges(result);
+  if (reported) return reported.map((change) => ({ change, folder }));
   return shellChanges(call.name, call.input, result ? outcomeOf(result).output : "").flatMap((change) => {
     const at = change.folder ?? folder;
     const isKnown =

@@ -1,7 +1,8 @@
+import type { Result } from "#lib/reader/call";
 import { type Change, compare, joinChanges, readPatch, sumOf } from "#lib/reader/changes";
-import { changesOf, countsOf, type FileChange } from "#lib/reader/files/changed";
+import { changesOf, countsOf, type FileChange, reportedChanges } from "#lib/reader/files/changed";
 import { type Effort, newEffort } from "#lib/reader/line-diff";
-import type { Block } from "#lib/reader/message";
+import type { Block, Part } from "#lib/reader/message";
 import { countLines, countOf, firstLine } from "#lib/reader/text";
 import { type Describe, field, pathOf, printed } from "#lib/reader/tools/describe";
 import { languageOfPath } from "#lib/reader/vocabulary";
@@ -10,26 +11,35 @@ import { languageOfPath } from "#lib/reader/vocabulary";
 
 export const describeEdit: Describe = (input, outcome, call, result) => {
   if (input.command === "view") return describeRead(input, outcome, call, result);
-  const effort = newEffort();
-  const files = changesOf({ ...call, input }, result, false).map((file) => ({ ...file, change: drawn(file, effort) }));
-  const shown = files.filter(({ change }) => change.lines.length > 0);
-  const blocks = shown.map(
-    ({ path, change: { lines } }): Block => ({
-      type: "diff",
-      lines,
-      ...(languageOfPath(path) && { language: languageOfPath(path) }),
-      ...(files.length > 1 && { path }),
-    }),
-  );
-  const counted = files.map(({ path, change: { added, removed } }) => ({ path, added, removed }));
+  const files = changesOf({ ...call, input }, result, false);
+  const { blocks, ...drawn } = drawFiles(files, files.length > 1);
   return {
     kind: files.length > 0 && files.every(({ action }) => action === "write") ? "write" : "edit",
     title: titleOf(files) || firstLine(outcome.output) || "a file",
-    ...(shown.length > 0 && { changes: sumOf(counted) }),
-    ...(isMade(outcome) && { files: counted.filter(({ path }) => path !== "") }),
-    blocks: [...blocks, ...(outcome.status === "ok" && shown.length > 0 ? [] : printed(outcome))],
+    ...(blocks.length > 0 && { changes: drawn.changes }),
+    ...(isMade(outcome) && { files: drawn.files }),
+    blocks: [...blocks, ...(outcome.status === "ok" && blocks.length > 0 ? [] : printed(outcome))],
   };
 };
+
+/** What is shown of the files that a command was reported to have changed. */
+export function describeReported(result: Result | undefined): { blocks: Block[] } & Pick<Part, "changes" | "files"> {
+  const files = reportedChanges(result);
+  return files ? drawFiles(files, true) : { blocks: [] };
+}
+
+/** Files with their changes as blocks. @param named whether each block says which file it is */
+function drawFiles(changed: FileChange[], named: boolean) {
+  const effort = newEffort();
+  const drawn = changed.map((file) => ({ path: file.path, ...draw(file, effort) }));
+  const shown = drawn.filter(({ lines }) => lines.length > 0);
+  const blocks = shown.map(({ path, lines }): Block => {
+    const language = languageOfPath(path);
+    return { type: "diff", lines, ...(language && { language }), ...(named && { path }) };
+  });
+  const counted = drawn.map(({ path, added, removed }) => ({ path, added, removed }));
+  return { blocks, changes: sumOf(counted), files: counted.filter(({ path }) => path !== "") };
+}
 
 /** Whether a change may have been made: the result of a call may be in another part of the session. */
 const isMade = ({ status }: { status: string }) => status === "ok" || status === "pending";
@@ -41,7 +51,7 @@ function titleOf(files: FileChange[]): string {
   return files.length > 1 ? countOf(files.length, "file") : (first?.path ?? "");
 }
 
-function drawn(file: FileChange, effort: Effort): Change {
+function draw(file: FileChange, effort: Effort): Change {
   const { pieces } = file;
   const [piece] = pieces;
   if (pieces.length === 1 && piece && "patch" in piece) return readPatch(piece.patch);

@@ -3,7 +3,7 @@ import type { Block, Kind, Part } from "#lib/reader/message";
 import { outcomeOf } from "#lib/reader/outcome";
 import { countLines, countOf, firstLine } from "#lib/reader/text";
 import { type Describe, type Fields, field, printed } from "#lib/reader/tools/describe";
-import { describeEdit, describeRead, describeWrite } from "#lib/reader/tools/files";
+import { describeEdit, describeRead, describeReported, describeWrite } from "#lib/reader/tools/files";
 import { describePlan, describeQuestion, describeTasks } from "#lib/reader/tools/plans";
 import { kindOfTool } from "#lib/reader/vocabulary";
 
@@ -26,15 +26,18 @@ export function describeTool(call: Call, result: Result | undefined): Part {
   };
 }
 
-const describeShell: Describe = (input, outcome) => {
+const describeShell: Describe = (input, outcome, _call, result) => {
   const command = commandOf(input).trim();
+  const { blocks, ...changed } = describeReported(result);
   const note = firstLine(field(input, "description", "justification", "explanation", "summary"));
   return {
     title: firstLine(withoutFolder(command)) || note || "unknown command",
     ...(note && command !== "" && { note }),
     ...(outcome.output.trim() !== "" && { amount: countOf(countLines(outcome.output), "line") }),
+    ...changed,
     blocks: [
       ...(command === "" ? [] : [{ type: "code", text: command, language: "bash", label: "Command" } as const]),
+      ...blocks,
       ...printed(outcome),
     ],
   };
