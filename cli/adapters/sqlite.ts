@@ -11,7 +11,7 @@ import type { Input, Sink } from "./adapter.ts";
 /** How long a statement waits for a writer that locks the database. */
 const busyTimeoutMs = 1000;
 
-/** No value of a row is larger, whatever a statement asks for. Newer Nodes have this limit. */
+/** No value of a row is larger, whatever a statement asks for. Node has this limit since 24.15. */
 const maxValueBytes = 4 * maxWholeBytes;
 
 const loadSqlite = (): typeof import("node:sqlite") | undefined => process.getBuiltinModule?.("node:sqlite");

@@ -1,13 +1,19 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { chmod, mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
+import { zstdCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { aider } from "../../cli/adapters/aider/adapter.ts";
+import { codex } from "../../cli/adapters/codex/adapter.ts";
 import { crush } from "../../cli/adapters/crush/adapter.ts";
+import { kiro } from "../../cli/adapters/kiro/adapter.ts";
 import { maxWholeBytes } from "../../cli/files/line-reader.ts";
 import { runTool } from "../../cli/install/tools.ts";
 import { ProjectRules } from "../../cli/projects/rules.ts";
+import { parseInput } from "../../cli/sessions/inputs.ts";
 import { makeDatabase } from "./databases.ts";
-import { linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
+import { discoverAll, linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
 import { pushInside, worldInside } from "./inside.ts";
 
 const settingsFile = ".config/spoor/settings.json";
@@ -99,6 +105,28 @@ test("a message that is too long in a history of Aider is told, and the rest is 
   const { sessions, lost } = await parseAll(aider, host);
   expect(sessions[0]?.messages.map(({ content }) => content.slice(0, 3))).toEqual(["Hi", "aaa", "Bye"]);
   expect(lost).toEqual(["one of its messages is larger than 16 MiB"]);
+});
+
+test("small compressed files may not do together what a large one may not", async () => {
+  const path = (number: number) =>
+    `.codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-00000000-0000-4000-8000-00000000000${number}.jsonl.zst`;
+  const bomb = zstdCompressSync(Buffer.alloc(8 << 20, `{"type":"x","payload":"${"x".repeat(60_000)}"}\n`));
+  const host = await makeHome({ [path(1)]: bomb, [path(2)]: bomb });
+  const inputs = await discoverAll(codex, host);
+  const found = await Promise.all(inputs.map((input) => parseInput({ ...input, adapter: codex })));
+  const told = "it can't be read: it is compressed, and would be larger than 4 MiB";
+  expect(found.map(({ left }) => left.map(({ reason }) => reason))).toEqual([[told], [told]]);
+});
+
+test("a pipe among the logs that a session of Kiro names does not stop its reading", async () => {
+  const editor = ".config/Kiro/User/globalStorage/kiro.kiroagent";
+  const project = createHash("sha256").update("/code/web").digest("hex").slice(0, 32);
+  const history = [{ message: { role: "user", content: "Build" } }];
+  const session = { sessionId: "w-1", workspaceDirectory: "/code/web", history };
+  const host = await makeHome({ [`${editor}/workspace-sessions/L2NvZGU/w-1.json`]: JSON.stringify(session) });
+  await mkdir(join(host.home, editor, project, "414d"), { recursive: true });
+  execFileSync("mkfifo", [join(host.home, editor, project, "414d/log")]);
+  expect((await parseAll(kiro, host)).sessions).toHaveLength(1);
 });
 
 test("no program of the current folder is run in the place of the system's", async () => {
