@@ -11,6 +11,9 @@ import type { Input, Sink } from "./adapter.ts";
 /** How long a statement waits for a writer that locks the database. */
 const busyTimeoutMs = 1000;
 
+/** No value of a row is larger, whatever a statement asks for. Node has this limit since 24.15. */
+const maxValueBytes = 4 * maxWholeBytes;
+
 const loadSqlite = (): typeof import("node:sqlite") | undefined => process.getBuiltinModule?.("node:sqlite");
 
 /** Whether this Node can read SQLite: 22.13 and later. */
@@ -20,7 +23,8 @@ const missingSqlite = () =>
   `SQLite databases need Node 22.13 or later; this is Node ${process.versions.node}. Run spoor with a newer Node.`;
 
 /**
- * Opens a database for reading. Nothing in it is trusted: no extension, no function called by its schema.
+ * Opens a database for reading. Nothing in it is trusted: no extension, no function called by its schema, and nothing that the
+ * schema computes.
  *
  * @throws where it is no database, can't be read, or this Node has no SQLite
  */
@@ -28,15 +32,44 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
   const sqlite = loadSqlite();
   if (!sqlite) throw new Error(missingSqlite());
   const location = (await isUnwritten(path)) ? immutable(path) : path;
-  const database = new sqlite.DatabaseSync(location, { readOnly: true });
+  const database = new sqlite.DatabaseSync(location, { readOnly: true, limits: { length: maxValueBytes } });
   try {
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA trusted_schema = OFF;`);
+    forbidComputed(database, sqlite.constants);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
 }
+
+/**
+ * Forbids statements to read views, and empties virtual columns: a query or an expression of a stranger's could run for ever, and
+ * no signal interrupts it. A Node before 24.10 can't forbid it, so there a database with any is not read.
+ */
+function forbidComputed(database: DatabaseSync, codes: Constants): void {
+  const views = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'").all();
+  const columns = database
+    .prepare(
+      `SELECT one.name AS "table", column.name FROM sqlite_schema AS one, pragma_table_xinfo(one.name) AS column
+        WHERE one.type = 'table' AND column.hidden = 2`,
+    )
+    .all();
+  if (views.length + columns.length === 0) return;
+  if (!database.setAuthorizer) throw new Error("it has views or virtual columns, which are not read");
+  const forbidden = new Set(views.map(({ name }) => keyOf(name)));
+  const emptied = new Set(columns.map(({ table, name }) => keyOf(table, name)));
+  database.setAuthorizer((action, table, column, _schema, view) => {
+    if (action !== codes.SQLITE_READ) return codes.SQLITE_OK;
+    if (view || forbidden.has(keyOf(table))) return codes.SQLITE_DENY;
+    return emptied.has(keyOf(table, column)) ? codes.SQLITE_IGNORE : codes.SQLITE_OK;
+  });
+}
+
+type Constants = typeof import("node:sqlite").constants;
+
+/** SQLite's names have no case. */
+const keyOf = (...names: unknown[]): string => names.map((name) => String(name).toLowerCase()).join("\n");
 
 /** Whether nobody writes to a database, and SQLite could not make its `-shm` file either: in a folder that is read-only. */
 async function isUnwritten(path: string): Promise<boolean> {

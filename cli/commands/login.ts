@@ -109,12 +109,12 @@ const openers: Partial<Record<NodeJS.Platform, string[]>> = {
 };
 
 /** Opens a page where a browser is likely to exist; otherwise the user has the printed address. */
-function openBrowser(page: string, { host: { env, platform } }: Context): void {
+function openBrowser(page: string, { host: { env, home, platform } }: Context): void {
   const isRemote = env.SSH_CONNECTION !== undefined || env.SSH_TTY !== undefined;
   const hasDisplay = platform !== "linux" || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY || env.BROWSER);
   if (isRemote || !hasDisplay) return;
   const [program = "xdg-open", ...words] = (env.BROWSER && [env.BROWSER]) || openers[platform] || ["xdg-open"];
-  const child = spawn(program, [...words, page], { stdio: "ignore", detached: true });
+  const child = spawn(program, [...words, page], { cwd: home, stdio: "ignore", detached: true }); // as in `runTool`
   child.on("error", () => {}); // no such program: the address is printed above
   child.unref();
 }
@@ -155,7 +155,7 @@ function loginError(code: string, context: Context, fallback = "The login failed
     expired_token: `The login was not approved in time. ${again}`,
     already_consumed: `The token of this login was already used. ${again}`,
   };
-  return new CommandError("login", messages[code] ?? fallback);
+  return new CommandError("login", (Object.hasOwn(messages, code) && messages[code]) || fallback);
 }
 
 /** @returns the response; that of a server which has no time now; undefined where there was none */

@@ -78,13 +78,15 @@ const beginning = Buffer.allocUnsafeSlow(64 * 1024);
 const MiB = 1024 * 1024;
 /** Bounds on what a compressed file may grow to: sessions grow to 5 to 50 times their size. */
 const [maxRatio, maxBytes] = [200, 2048 * MiB];
+/** Allowed whatever the ratio: a few thousand bytes may be most of a short session. More would let many small files do what one may not. */
+const fewBytes = 4 * MiB;
 
 /** Returns how many bytes may come out of compressed ones; more is made to keep the client busy. @param few always allowed */
 export const maxDecompressed = (bytes: number, few: number, most = maxBytes): number =>
   Math.min(most, Math.max(few, maxRatio * bytes));
 
 function openCompressed(path: string): ByteReader {
-  const max = maxDecompressed(statSync(path).size, 64 * MiB);
+  const max = maxDecompressed(statSync(path).size, fewBytes);
   let read = 0;
   const compressed = createReadStream(path);
   const plain = zlib.createZstdDecompress();

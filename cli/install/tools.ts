@@ -6,15 +6,21 @@ export type Ran = { code: number | undefined; output: string };
 
 const timeoutMs = 30_000;
 
-/** Runs a program of the system to its end. @param more variables beside the host's */
+/**
+ * Runs a program of the system to its end, from the home folder: a PATH with a relative folder, and Windows always, would find a
+ * program of that name in the current one, which may be a stranger's repository.
+ *
+ * @param more variables beside the host's
+ */
 export function runTool(
-  { env }: Host,
+  { env, home }: Host,
   [name = "", ...words]: string[],
   more: Record<string, string> = {},
 ): Promise<Ran> {
   return new Promise((resolve) => {
     let output = "";
     const child = spawn(name, words, {
+      cwd: home,
       env: { ...env, ...more } as NodeJS.ProcessEnv,
       stdio: ["ignore", "pipe", "pipe"],
       timeout: timeoutMs,

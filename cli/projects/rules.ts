@@ -102,8 +102,12 @@ type Paths = {
   ignoresCase: boolean;
 };
 
+/** No system has longer ones. A longer text, which a session may hold, would be looked for folder by folder without end. */
+const maxPathChars = 32_767;
+
 function pathsOf(cwd: string | undefined, project: string | undefined, host: Host): Paths {
-  const isLocal = cwd !== undefined && isAbsolute(cwd) && (host.platform === "win32" || !isWindowsPath(cwd));
+  const isPath = cwd !== undefined && cwd.length <= maxPathChars && isAbsolute(cwd);
+  const isLocal = isPath && (host.platform === "win32" || !isWindowsPath(cwd));
   const local = isLocal ? [...new Set([resolve(cwd), realpathOf(cwd)])] : [];
   const whole = cwd === undefined ? [] : isLocal ? local.map(toParts) : [toParts(cwd)];
   const homes = [host.home, realpathOf(host.home)].map(toParts);

@@ -40,6 +40,8 @@ export type Writing = {
   /** Called for a session whose earlier messages are no longer those that were sent: it must be read again. */
   onChanged(source: string, sourceId: string): void;
   onCheckpoint?(at: Checkpoint): void;
+  /** Called where an input has named a folder that is not left out: its sessions may be sent before they end. */
+  onFolder?(): void;
 };
 
 /** Ends the reading of an input whose project is left out. */
@@ -71,7 +73,10 @@ export class Collector implements Sink {
   }
 
   folder(cwd: string): void {
-    if (!this.#isLeftOut({ cwd })) return;
+    if (!this.#isLeftOut({ cwd })) {
+      this.#writing?.onFolder?.();
+      return;
+    }
     this.hasEnded = true;
     this.#open = undefined;
     this.#handlers.leftOut({ cwd });

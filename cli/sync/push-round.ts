@@ -107,9 +107,9 @@ class PushRound {
     let last: Session | undefined;
     const stats = await readSessions(resumed ? { ...input, from: resumed.from } : input, {
       ...this.#writing((source, sourceId) => this.#knownOf(source, sourceId)),
-      isLeftOut: (labels) => {
+      isLeftOut: (labels) => this.#filter.leavesOut(labels),
+      onFolder: () => {
         isFolderKnown = true;
-        return this.#filter.leavesOut(labels);
       },
       onPart: (part) => {
         const { source, project, cwd, state } = part;

@@ -8,6 +8,7 @@ import { running } from "../running.ts";
 import { Api } from "../server/api.ts";
 import { isPrivate } from "../server/origin.ts";
 import { deliveringServer, readSettings, type Settings, serverOf, serverOfToken } from "../settings.ts";
+import { isOwnListener } from "./listener.ts";
 import { compareVersions, downloadRelease, type Release, readRelease } from "./release.ts";
 import { replaceProgram } from "./replace.ts";
 
@@ -70,7 +71,7 @@ export async function checkOrigin({ host }: Context, settings: Settings, server:
 }
 
 /**
- * Takes a newer client without asking: never an older one, and never over a network that others can write to.
+ * Takes a newer client without asking: never an older one, and never from what others than this user or the system may be.
  *
  * @returns whether this client's file was replaced
  */
@@ -85,6 +86,12 @@ export async function updateInBackground(context: Context): Promise<boolean> {
   if (!found) return false;
   if (found.isOlder) {
     terminal.warn(`${server} has version ${found.release.version}, which is older: this one stays.`);
+    return false;
+  }
+  if (!server.startsWith("https:") && !(await isOwnListener(server))) {
+    terminal.warn(
+      `Not updated: another user of this machine may be answering at ${server}. To take its version: spoor update`,
+    );
     return false;
   }
   if (!(await takeUpdate(context, api, found))) return false;

@@ -4,6 +4,7 @@ import { readLines } from "../../files/line-reader.ts";
 import { currentSearch } from "../../files/search.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { splitFolders } from "../named-folders.ts";
+import { nameRealFolder } from "../real-folder.ts";
 import { Chats, source } from "./chats.ts";
 
 const historyFile = ".aider.chat.history.md";
@@ -31,6 +32,8 @@ export const aider: Adapter = {
     }
   },
   async parse({ path }, sink) {
+    sink.folder(dirname(path));
+    await nameRealFolder(path, sink);
     const chats = new Chats(sink, dirname(path));
     await readLines(path, (line, number, isOpen) => chats.addLine(line, number, isOpen), {
       tooLong: (number) => sink.lost(`line ${number} is too long`),

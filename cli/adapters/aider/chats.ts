@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import { maxWholeBytes } from "../../files/line-reader.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { notice } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
+import { TextLines } from "../text-lines.ts";
 
 export const source = "aider";
 
@@ -20,7 +22,7 @@ export class Chats {
   /** Whether Aider's lines end with two spaces: told by the chat's first one. */
   #isMarked: boolean | undefined;
   #author: Author | undefined;
-  #lines: string[] = [];
+  #lines = new TextLines();
   #number = 0;
 
   constructor(sink: Sink, folder: string) {
@@ -79,13 +81,15 @@ export class Chats {
   #add(author: Author, line: string): void {
     if (author !== this.#author) this.#flush();
     this.#author = author;
-    this.#lines.push(line);
+    this.#lines.add(line);
   }
 
   #flush(): void {
-    const [author, text] = [this.#author, this.#lines.join("\n").trim()];
+    const [author, lines] = [this.#author, this.#lines];
     this.#author = undefined;
-    this.#lines = [];
+    this.#lines = new TextLines();
+    if (lines.isTooLong) this.#sink.lost(`one of its messages is larger than ${maxWholeBytes / 1024 / 1024} MiB`);
+    const text = lines.toString().trim();
     if (!author || text === "" || !this.#session) return;
     this.#sink.entry(this.#number);
     if (author === "program") this.#report(text, this.#session);

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isFields, parseJson } from "../../files/json.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { nameRealFolder } from "../real-folder.ts";
 import { findSessions, inputParts, readDatabase } from "../sqlite.ts";
 import { asString } from "../values.ts";
 import { listSessions, readSession, source } from "./database.ts";
@@ -25,11 +26,14 @@ export const crush: Adapter = {
   },
   async parse({ path }, sink) {
     const { database } = inputParts(path);
+    const folder = folderOf(database);
+    if (folder) sink.folder(folder);
+    await nameRealFolder(database, sink);
     await readDatabase(
       path,
       sink,
       (open) => listSessions(database, open),
-      (open, id) => readSession(open, id, folderOf(database), sink),
+      (open, id) => readSession(open, id, folder, sink),
     );
   },
 };

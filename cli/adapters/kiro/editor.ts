@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { listFolder } from "../../files/discovery.ts";
@@ -90,7 +91,8 @@ async function findLogs(base: string, folder: string): Promise<Map<string, strin
 }
 
 async function readStart(path: string): Promise<string> {
-  const file = await open(path).catch(() => undefined); // such as a folder, or a file that was deleted meanwhile
+  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0); // a pipe that nobody writes to would block
+  const file = await open(path, flags).catch(() => undefined); // such as a folder, or a file that was deleted meanwhile
   if (!file) return "";
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(1024), 0, 1024, 0);

@@ -3,6 +3,7 @@ import { findFiles } from "../../files/discovery.ts";
 import { readLines } from "../../files/line-reader.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { splitFolders } from "../named-folders.ts";
+import { nameRealFolder } from "../real-folder.ts";
 import { history, source, Transcript } from "./transcript.ts";
 
 /**
@@ -23,6 +24,7 @@ export const specstory: Adapter = {
   },
   async parse(input, sink) {
     const transcript = new Transcript(sink, input);
+    await nameRealFolder(input.path, sink);
     await readLines(input.path, (line) => transcript.addLine(line.replace(/\r$/, "")), {
       tooLong: () => transcript.reportTooLong(),
       pause: () => sink.pause(),

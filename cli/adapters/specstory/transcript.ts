@@ -2,6 +2,7 @@ import { basename, join, sep } from "node:path";
 import { maxWholeBytes } from "../../files/line-reader.ts";
 import type { Input, Message, SessionDetails, Sink } from "../adapter.ts";
 import { notice, withMetadata } from "../messages.ts";
+import { TextLines } from "../text-lines.ts";
 import { asTimestamp, projectName, truncate } from "../values.ts";
 
 export const source = "specstory";
@@ -17,7 +18,7 @@ const time = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\
 type Header = { sourceId: string; agent?: string; createdAt?: string; title?: string };
 
 /** The message being read. */
-type Draft = { role: string; about: string; lines: string[]; chars: number; id?: string };
+type Draft = { role: string; about: string; lines: TextLines; id?: string };
 
 /** Builds sessions from the lines of a transcript. */
 export class Transcript {
@@ -84,7 +85,7 @@ export class Transcript {
     }
     this.#side = undefined;
     this.#endMessage();
-    this.#draft = { role: "notice", about, lines: [], chars: 0 };
+    this.#draft = { role: "notice", about, lines: new TextLines() };
   }
 
   #endSide(): void {
@@ -137,18 +138,17 @@ export class Transcript {
     this.#endMessage();
     const role = roles.get(speaker);
     if (role === undefined) this.#sink.unhandled(`heading.${speaker}`);
-    this.#draft = { role: role ?? "notice", about, lines: [], chars: 0 };
+    this.#draft = { role: role ?? "notice", about, lines: new TextLines() };
   }
 
   #add(line: string): void {
     if (!this.#draft) return;
-    const [, id] = (this.#draft.lines.length === 0 && messageId.exec(line)) || [];
+    const [, id] = (this.#draft.lines.isEmpty && messageId.exec(line)) || [];
     if (id !== undefined) {
       this.#draft.id = id;
       return;
     }
-    this.#draft.chars += line.length + 1;
-    if (this.#draft.chars <= maxWholeBytes) this.#draft.lines.push(line);
+    this.#draft.lines.add(line);
   }
 
   #endMessage(): void {
@@ -157,9 +157,9 @@ export class Transcript {
     this.#quote = undefined;
     if (!draft) return;
     this.#sink.entry();
-    if (draft.chars > maxWholeBytes) this.reportTooLong();
+    if (draft.lines.isTooLong) this.reportTooLong();
     const content = draft.lines
-      .join("\n")
+      .toString()
       .replace(/\n---\s*$/, "")
       .trim();
     if (content === "") {
