@@ -236,7 +236,7 @@ test("the facts of a session that grows on the page grow with it", async () => {
   await pool().query("update trace set message_count = 51 where id = $1", [live]);
   await page.clock.fastForward(10_000);
   await page.getByText("51 messages", { exact: true }).waitFor();
-  await page.getByText("turn 2 of 2").first().waitFor();
+  await page.locator("[data-where]", { hasText: "turn 2 of 2" }).waitFor();
   expect(faults).toEqual([]);
 });
 

@@ -114,7 +114,6 @@ describe("selected sessions", () => {
     await pool().query("update trace set archived_at = now()");
     await open("/traces");
     await page.getByText("All sessions are archived or without content.").waitFor();
-    await reset();
     await open("/traces?tag=release&archived=true");
     await expect.poll(() => boxes().count()).toBe(2);
     expect(faults).toEqual([]);
