@@ -8,6 +8,7 @@ const project = {
   name: "api",
   distinction: null,
   sessions: 41,
+  sessionsPutAway: 2,
   costNano: 12_345_678_900,
   usage: {
     inputTokens: 120_400,
@@ -34,7 +35,7 @@ export const readProjectList = {
   about: {
     group: "Projects",
     summary: "List projects",
-    text: "A project is one name over machines and worktrees: sessions of the same Git remote, or else of the same folder, or else of the same name. The most recently active first; `sort` is one of `active`, `name`, `sessions` and `cost`, `q` a part of the name. `distinction` tells projects of the same name apart. `costNano` is in billionths of a US dollar, and does not count `unpricedTokens`, whose model has no price. Continue with `cursor` from `nextCursor`, which is null at the end.",
+    text: "A project is one name over machines and worktrees: sessions of the same Git remote, or else of the same folder, or else of the same name. The most recently active first; `sort` is one of `active`, `name`, `sessions` and `cost`, `q` a part of the name. `distinction` tells projects of the same name apart. `costNano` is in billionths of a US dollar, and does not count `unpricedTokens`, whose model has no price. `sessionsPutAway` of its sessions are archived or without content. Continue with `cursor` from `nextCursor`, which is null at the end.",
     answers: { 200: { text: "A page of the projects.", example: { ok: true, projects: [project], nextCursor: null } } },
     errors: {
       invalid_request: "A parameter is not valid, or the cursor is not one that this server made.",

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { pool, prisma } from "#lib/db/client";
 import { labelText, type ProjectLabel, readProjectLabels } from "#lib/db/sql/project-labels";
 import { notFound, SpoorError } from "#lib/errors";
+import { undated } from "#lib/prices/model";
 import type { Month, ProjectDetails, ProjectSummary, ProjectsQuery, Share } from "#lib/projects/schema";
 import { type Labels, type ProjectRow, readProjectParts, readProjectRows } from "#lib/projects/sql/read";
 
@@ -18,6 +19,7 @@ function summaryOf(row: ProjectRow, labels: Labels): ProjectSummary {
     name: row.name,
     distinction: labels.get(row.id)?.distinction ?? null,
     sessions: row.sessions,
+    sessionsPutAway: row.put_away,
     costNano: row.cost_nano,
     usage: {
       inputTokens: row.input_tokens,
@@ -63,7 +65,7 @@ export async function listProjects(
 export async function getProject(userId: string, id: string): Promise<ProjectDetails> {
   const parts = await readProjectParts(userId, id, maxShares);
   if (!parts) throw notFound();
-  const { row, labels, aliases, shares, branches, months } = parts;
+  const { row, labels, aliases, shares, models, branches, months } = parts;
   const by = (facet: string): Share[] =>
     shares.filter((one) => one.facet === facet).map(({ facet: _, ...share }) => share);
   return {
@@ -71,11 +73,22 @@ export async function getProject(userId: string, id: string): Promise<ProjectDet
     createdAt: row.created_at.toISOString(),
     aliases: aliases.map(({ kind, machine, value }) => ({ kind, machine: machine || null, value })),
     byAgent: by("source"),
-    byModel: by("model"),
+    byModel: mergeTwins(models).slice(0, maxShares),
     byMachine: by("machine"),
     byBranch: branches,
     byMonth: months,
   };
+}
+
+/** Models without their dates, as the list's filter takes them; the most frequent first. */
+function mergeTwins(models: Share[]): Share[] {
+  const merged = new Map<string, Share>();
+  for (const { value, sessions, costNano } of models) {
+    const model = undated(value);
+    const known = merged.get(model) ?? { value: model, sessions: 0, costNano: 0 };
+    merged.set(model, { value: model, sessions: known.sessions + sessions, costNano: known.costNano + costNano });
+  }
+  return [...merged.values()].sort((one, other) => other.sessions - one.sessions || other.costNano - one.costNano);
 }
 
 /** The names of some projects, by their ids, such as those of a page of traces. */

@@ -10,6 +10,8 @@ export type ProjectSort = (typeof projectSorts)[number];
 
 const figures = {
   sessions: z.int(),
+  /** Those of them that lists leave out: archived ones, and those without content. */
+  sessionsPutAway: z.int(),
   costNano: z.int(),
   usage: usageShape,
 };

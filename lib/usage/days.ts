@@ -21,13 +21,16 @@ export function startOfDay(day: string, zone: string, plusDays = 0): string | un
   midnightUtc.setUTCDate(midnightUtc.getUTCDate() + plusDays);
   // The offset at midnight UTC differs from that at the day's beginning where the clocks change in between.
   const nearly = midnightUtc.getTime() - offsetMs(midnightUtc, zone);
-  return new Date(midnightUtc.getTime() - offsetMs(new Date(nearly), zone)).toISOString();
+  const start = new Date(midnightUtc.getTime() - offsetMs(new Date(nearly), zone));
+  // Where the clocks go from midnight to one, no moment is midnight, and the day begins at one.
+  return (dayAt(start, zone) < isoDayOf(midnightUtc) ? new Date(nearly) : start).toISOString();
 }
 
+const isoDayOf = (date: Date) => date.toISOString().slice(0, 10);
+
 /** The calendar day of a moment in a zone. */
-export function dayAt(moment: Date, zone: string): string {
-  return new Date(moment.getTime() + offsetMs(moment, zone)).toISOString().slice(0, 10);
-}
+export const dayAt = (moment: Date, zone: string): string =>
+  isoDayOf(new Date(moment.getTime() + offsetMs(moment, zone)));
 
 /** How far a zone is ahead of UTC at a moment, in milliseconds. */
 function offsetMs(date: Date, zone: string): number {

@@ -3,7 +3,7 @@ import { heavyRead } from "#lib/db/heavy";
 import { familyOf } from "#lib/prices/model";
 import { type Budget, listBudgets } from "#lib/usage/budgets";
 import { dayAt } from "#lib/usage/days";
-import { readProjectNames } from "#lib/usage/project-names";
+import { isId, readProjectNames } from "#lib/usage/project-names";
 import { lastOfMonth, spansOf, startsOf } from "#lib/usage/spans";
 import { readGone, readReport, readSpending, type Spending } from "#lib/usage/sql/report";
 
@@ -51,11 +51,13 @@ export async function readMonth(userId: string, zone: string, now: Date): Promis
     forecastNano: forecast(fullDays, fullDays === 0 ? 0 : costOf(0), spentNano, Number(to.slice(8))),
     budgets: budgets.map((budget) => ({
       ...budget,
-      name: names.get(budget.value) ?? budget.value,
+      name: names.get(budget.value) ?? (isProjectId(budget) ? "a project that is gone" : budget.value),
       spentNano: spentOn(budget, read.spending),
     })),
   };
 }
+
+const isProjectId = ({ facet, value }: Budget) => facet === "project" && isId(value);
 
 /**
  * What a month will have cost if its other days cost as much as those that are over did on average. Today counts as it is, or as

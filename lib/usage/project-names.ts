@@ -1,7 +1,7 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
 
-const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+export const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 
 /** The names of those of some values of the facet `project` that are ids of a user's projects. */
 export async function readProjectNames(userId: string, values: (string | null)[]): Promise<Map<string, string>> {

@@ -82,6 +82,7 @@ describe("the API", () => {
       name: "engine",
       distinction: "github.com/ada/engine",
       sessions: 2,
+      sessionsPutAway: 0,
       costNano: 3_000_000_000,
       usage: expect.objectContaining({ inputTokens: 2000, cacheReadTokens: 40_000, outputTokens: 1000 }),
       agents: ["claude-code", "codex"],
@@ -128,6 +129,17 @@ describe("the API", () => {
 });
 
 describe("the pages", () => {
+  test("say counting of a project whose sessions are still counted", async () => {
+    await pool().query("insert into project (user_id, id, name) values ($1, gen_random_uuid(), 'pending')", [userId]);
+    await pool().query("update trace set ledger_due = true where source_id = 'f'");
+    await open("/projects");
+    const row = page.getByRole("listitem").filter({ has: page.getByRole("link", { name: "pending" }) });
+    await row.getByText("counting…").waitFor();
+    await page.getByText("Still counting 1 session.").waitFor();
+    await pool().query("update trace set ledger_due = false");
+    await pool().query("delete from project where name = 'pending'");
+  });
+
   test("show projects, and the sessions of one, in every width", async () => {
     for (const width of [1280, 360]) {
       await page.setViewportSize({ width, height: 900 });

@@ -228,6 +228,29 @@ test("a session that fits on the screen shows what comes, at once", async () => 
   expect(faults).toEqual([]);
 });
 
+test("the facts of a session that grows on the page grow with it", async () => {
+  const content = "'Part ' || p || '.'";
+  const live = await storeSession(userId, { messages: 2, title: "Growing", sourceId: crypto.randomUUID(), content });
+  await openReady(`/traces/${live}`);
+  await page.getByText("2 messages", { exact: true }).waitFor();
+  await addMessages(userId, live, { from: 2, to: 50, content }); // the last one is the user's: another turn
+  await pool().query("update trace set message_count = 51 where id = $1", [live]);
+  await page.clock.fastForward(10_000);
+  await page.getByText("51 messages", { exact: true }).waitFor();
+  await page.locator("[data-where]", { hasText: "turn 2 of 2" }).waitFor();
+  expect(faults).toEqual([]);
+});
+
+test("the times of messages are in the reader's zone from the first visit on", async () => {
+  const context = await browser.newContext({ timezoneId: "Asia/Tokyo" });
+  const first = await context.newPage();
+  await signIn(first, server, owner);
+  await context.clearCookies({ name: "spoor_tz" });
+  await open(`/traces/${short}`, first);
+  await first.locator("#m0 time", { hasText: "09:00" }).waitFor();
+  await context.close();
+});
+
 test("one session is exported as Markdown and as the JSON that the API accepts", async () => {
   const markdown = await page.request.get(`${server.url}/api/traces/${middle}/export.md`);
   expect(markdown.headers()["content-disposition"]).toContain(`spoor-${middle}.md`);

@@ -108,6 +108,12 @@ describe("selected sessions", () => {
     await button("Archive").click();
     await asked("Archive 2 sessions?").getByRole("button", { name: "Archive" }).click();
     await page.getByText("58 sessions", { exact: true }).first().waitFor();
+    await open("/traces/delete?all=1");
+    await page.getByRole("heading", { name: "Delete these 118 sessions?" }).waitFor();
+    await page.getByText("All of your sessions but archived ones and those without content, as of").waitFor();
+    await pool().query("update trace set archived_at = now()");
+    await open("/traces");
+    await page.getByText("All sessions are archived or without content.").waitFor();
     await open("/traces?tag=release&archived=true");
     await expect.poll(() => boxes().count()).toBe(2);
     expect(faults).toEqual([]);

@@ -198,7 +198,7 @@ test("a budget tells where the month stands, and can be changed and removed", as
   await page.getByLabel("US dollars a month").fill("100");
   await page.getByLabel("For").selectOption({ label: "ledger" });
   await page.getByRole("button", { name: "Set", exact: true }).click();
-  await budgets.getByText("0% used").waitFor();
+  await budgets.getByText("<1% used").waitFor();
   await budgets.getByRole("button", { name: "Remove" }).click();
   await budgets.waitFor({ state: "detached" });
   expect(faults).toEqual([]);

@@ -199,7 +199,9 @@ describe("a tool", () => {
   });
 
   test("shortens a message that is too long, and pages a list by its cursor", async () => {
-    expect((await ask("read_session", { session: await idOf("big") })).text).toMatch(/characters left out/);
+    const big = (await ask("read_session", { session: await idOf("big") })).text;
+    expect(big).toMatch(/characters left out/);
+    expect(big).toMatch(/\b1 message\b/);
     expect((await ask("search_sessions", { query: "zebra" })).text).toContain("> zebra word");
     const first = await ask("list_recent", { limit: 2 });
     const cursor = /cursor "([\w-]+)"/.exec(first.text)?.[1];

@@ -27,6 +27,17 @@ test("a day before the year 1000 has four digits for its year, so that it can be
   expect(addDays(day, -29)).toBe("0033-03-05");
 });
 
+test.each([
+  ["America/Santiago", "2026-09-06", "2026-09-06T04:00:00.000Z"],
+  ["America/Havana", "2026-03-08", "2026-03-08T05:00:00.000Z"],
+  ["Atlantic/Azores", "2026-03-29", "2026-03-29T01:00:00.000Z"],
+  ["Africa/Cairo", "2026-04-24", "2026-04-23T22:00:00.000Z"],
+  ["Europe/Berlin", "2026-03-29", "2026-03-28T23:00:00.000Z"],
+])("a day begins at one where the clocks go forward at midnight: %s", (zone, day, start) => {
+  expect(startOfDay(day, zone)).toBe(start);
+  expect(startOfDay(addDays(day, -1), zone, 1)).toBe(start);
+});
+
 test("a day that does not exist has no beginning", () => {
   for (const day of ["2026-02-29", "2026-02-30", "2026-13-01", "2026-04-31"]) {
     expect(startOfDay(day, "UTC")).toBeUndefined();

@@ -77,6 +77,10 @@ describe("the range", () => {
     expect(tracesHref({ from: "2026-01-01", to: "2026-01-07" }, { facet: "project", value: "a & b" })).toBe(
       "/traces?project=a+%26+b&from=2026-01-01&to=2026-01-07",
     );
+    const names = ["sonnet-4-20250514", "sonnet-4"];
+    expect(tracesHref({ from: "2026-01-01", to: "2026-01-07" }, { facet: "model", value: "sonnet-4", names })).toBe(
+      "/traces?model=sonnet-4&from=2026-01-01&to=2026-01-07&model=sonnet-4-20250514",
+    );
   });
 });
 
@@ -129,6 +133,20 @@ describe("the chart", () => {
       [20, true],
     ]);
     expect(bars[1]?.amounts).toEqual([8, 0, 6, 0, 4, 2]);
+  });
+
+  test("counts values beyond those of the report among the others, so that all add up", () => {
+    const values = Array.from({ length: 7 }, (_, n) => usage(`a${n}`, 10));
+    const report = {
+      total: { ...usage(null, 100), untimed: 0, uncounted: 0 },
+      byFacet: { source: { values, others: 3 } },
+      spanTotals: [usage(null, 100)],
+      bySpan: Array.from({ length: 10 }, (_, n) => ({ ...usage(`a${n}`, 10), span: 0 })),
+    };
+    const yardstick = yardstickOf("tokens", report.total);
+    const { series, total } = chartOf(report, request.spans, "source", yardstick, new Date(`${today}T12:00:00Z`));
+    expect(series.at(-1)).toMatchObject({ name: "5 other agents", total: 50 });
+    expect(series.reduce((sum, one) => sum + one.total, 0)).toBe(total);
   });
 
   test("says what a span has in all, where sessions count at several values", () => {

@@ -27,8 +27,8 @@ export async function readNews(user: SignedInUser, zone: string, now: Date) {
   const [digests, sessions, count, failing, concerns, due] = await Promise.all([
     readDigests(user.id, { zone, now, since }),
     readSessions(user.id),
-    since ? countTraces(user.id, { roots: true, from: since.toISOString() }, maxCounted) : 0,
-    since ? countTraces(user.id, { errors: true, archived: false, from: since.toISOString() }, maxCounted) : 0,
+    since ? countTraces(user.id, { ...told, from: since.toISOString() }, maxCounted) : 0,
+    since ? countTraces(user.id, { ...listed, errors: true, from: since.toISOString() }, maxCounted) : 0,
     readConcerns(user, zone, now),
     countDueTraces(user.id),
   ]);
@@ -41,20 +41,31 @@ export async function readNews(user: SignedInUser, zone: string, now: Date) {
   return {
     ...{ since, digests, count, failing, concerns, due, live, labels, standings },
     fresh: sessions.filter((one) => !goesOn(one) && isNew(one)),
-    // Those without a date last: their place in the list is that of their upload.
-    earlier: sessions
-      .filter((one) => !goesOn(one) && !isNew(one))
-      .sort((one, other) => Number(other.dated) - Number(one.dated)),
+    /** How many new ones are counted that are not named. */
+    more: Math.max(0, count - sessions.filter(isNew).length),
+    earlier: sessions.filter((one) => !goesOn(one) && !isNew(one)),
   };
 }
 
 export type News = Awaited<ReturnType<typeof readNews>>;
 export type NewsSession = News["live"][number];
 
-/** The latest sessions that no other one started, by the latest activity of each with all below it. */
+/** What the list shows, too; and of that the sessions that no other one started, each with all below it. */
+const listed = { archived: false, trivial: false };
+const told = { ...listed, families: true };
+/** Before every date that a session may have. */
+const ever = "0001-01-01T00:00:00Z";
+
+/**
+ * The latest sessions by the latest activity of each with all below it. Those without a date come last, since their place in the list
+ * is that of their upload.
+ */
 async function readSessions(userId: string) {
-  const page = await listPage(userId, { families: true }, { limit: shown });
-  return (await withPullRequests(userId, page)).traces;
+  const dated = await listPage(userId, { ...told, from: ever }, { limit: shown });
+  const rest = shown - dated.traces.length;
+  const any = rest > 0 ? (await listPage(userId, told, { limit: shown })).traces : [];
+  const undated = any.filter((one) => !one.dated).slice(0, rest);
+  return (await withPullRequests(userId, { traces: [...dated.traces, ...undated] })).traces;
 }
 
 /** Shares from which a budget, and the storage, need a look. */

@@ -1,5 +1,6 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
+import { countTraces } from "#lib/traces/facets";
 import { Counting } from "../../components/counting";
 import { formatDate } from "../../components/date-format";
 import { countOf, formatCount } from "../../components/figures";
@@ -26,7 +27,8 @@ export default async function Page() {
   const [zone, now] = [await readerZone(), new Date()];
   const news = await readNews(user, zone, now);
   const { digests, concerns, live, fresh, earlier } = news;
-  if (live.length + fresh.length + earlier.length === 0) return <Connect />;
+  if (live.length + fresh.length + earlier.length === 0 && (await countTraces(user.id, {}, 1)) === 0)
+    return <Connect />;
   return (
     <div className="flex flex-col gap-8">
       <header className="flex max-w-[72ch] flex-col gap-1">
@@ -64,8 +66,7 @@ export default async function Page() {
 }
 
 /** The sessions: what goes on, what is new, and what was before. */
-function Stories({ news: { since, count, labels, live, standings, fresh, earlier } }: { news: News }) {
-  const more = count - fresh.length - live.length;
+function Stories({ news: { since, count, more, labels, live, standings, fresh, earlier } }: { news: News }) {
   return (
     <>
       {live.length > 0 && (
@@ -105,7 +106,7 @@ function headline({ since, count, live }: News, now: Date, zone: string): string
   const running = live.length > 0 ? `${countOf(live.length, "session")} running` : "";
   if (!since) return running ? `Welcome: ${running} now` : "Welcome";
   const text = sinceText(since, now, zone);
-  if (count === 0) return `Nothing new since ${text}`;
+  if (count === 0) return running ? `${running} · nothing new since ${text}` : `Nothing new since ${text}`;
   const sessions = count >= maxCounted ? `${formatCount(maxCounted)} sessions or more` : countOf(count, "session");
   return `${sessions} since ${text}${running && ` · ${running.replace(/ sessions?/, "")}`}`;
 }

@@ -127,7 +127,8 @@ function Controls({ query, isLong }: { query: ProjectsQuery; isLong: boolean }) 
 }
 
 function Row({ project, due }: { project: ProjectSummary; due: number }) {
-  const { id, name, distinction, sessions, costNano, agents, lastActiveAt } = project;
+  const { id, name, distinction, sessions, sessionsPutAway, costNano, agents, lastActiveAt } = project;
+  const putAway = sessionsPutAway > 0 ? `${sessionsPutAway} of them archived or without content` : undefined;
   const tokens = tokensOf(project);
   return (
     <li className="grid items-center gap-x-6 gap-y-0.5 border-hairline border-b py-2 sm:min-h-10 sm:grid-cols-[minmax(0,1fr)_auto]">
@@ -146,7 +147,7 @@ function Row({ project, due }: { project: ProjectSummary; due: number }) {
         </span>
       </div>
       <p className="flex flex-wrap items-baseline gap-x-4 text-code text-muted sm:grid sm:grid-cols-[6.5rem_6.5rem_5.5rem_6rem] sm:text-right">
-        <a href={`/traces?projectId=${id}`} className="quiet-link">
+        <a href={`/traces?projectId=${id}`} className="quiet-link" title={putAway}>
           {sessions === 0 && due > 0 ? notYet(due) : countOf(sessions, "session")}
         </a>
         <span>{tokens > 0 && <Figure count={tokens} unit="tokens" />}</span>

@@ -64,7 +64,8 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const count = counted ?? ranking?.count ?? 0;
   const all = withChildren ?? count;
   const isFiltered = Object.keys(given).length > 0;
-  if (traces.length === 0 && !isFiltered && !cursor && ignored.length === 0) return <Connect />;
+  const isEmpty = traces.length === 0 && !isFiltered && !cursor;
+  if (isEmpty && ignored.length === 0 && (await countTraces(user.id, {}, 1)) === 0) return <Connect />;
   const names = new Map([...labels].map(([id, label]) => [id, labelText(label)]));
   const [first] = traces;
   after(warmUp);
@@ -118,7 +119,11 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
         )}
       </form>
       {traces.length === 0 && isFiltered && <NoHits userId={user.id} request={request} names={names} />}
-      {traces.length === 0 && !isFiltered && <p className="py-8 text-muted">Nothing older.</p>}
+      {traces.length === 0 && !isFiltered && (
+        <p className="py-8 text-muted">
+          {isEmpty ? "All sessions are archived or without content." : "Nothing older."}
+        </p>
+      )}
       {trivial > 0 && <WithoutContent count={trivial} />}
       <Pages request={request} nextCursor={nextCursor} />
       <ListKeys />

@@ -11,7 +11,7 @@ import { formatDate, isoDay } from "../../components/date-format";
 import { countOf, formatCompact } from "../../components/figures";
 import { monogramOf } from "../../components/monogram";
 import { shortTime } from "../../components/time";
-import { readerZone } from "../../components/zone";
+import { addDays, readerZone } from "../../components/zone";
 import { belowOf, type Kin, originOf, sumsOf } from "./families";
 import type { Given } from "./hrefs";
 import { pack } from "./packed";
@@ -67,11 +67,10 @@ function describeMoment(at: Date | undefined, isByDay: boolean, zone: string): P
 
 /** A day as a heading, in the reader's zone. */
 function dayOf(date: Date, zone: string): string {
-  const now = Date.now();
-  const day = isoDay(date, zone);
-  if (day === isoDay(new Date(now), zone)) return "Today";
-  if (day === isoDay(new Date(now - 86_400_000), zone)) return "Yesterday";
-  const isThisYear = day.slice(0, 4) === isoDay(new Date(now), zone).slice(0, 4);
+  const [day, today] = [isoDay(date, zone), isoDay(new Date(), zone)];
+  if (day === today) return "Today";
+  if (day === addDays(today, -1)) return "Yesterday";
+  const isThisYear = day.slice(0, 4) === today.slice(0, 4);
   return formatDate(date, zone, {
     weekday: "long",
     day: "numeric",

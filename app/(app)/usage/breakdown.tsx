@@ -68,7 +68,7 @@ function Breakdown({ facet, report, request, yardstick }: Props & { facet: Usage
 type RowProps = Ranked & { max: number; ink: string; facet: UsageFacet; request: UsageRequest; measure: Measure };
 
 function Row({ id, name, value, names, amount, max, ink, facet, request, measure }: RowProps) {
-  const href = hrefOf({ facet, value, id }, request);
+  const href = hrefOf({ facet, value, id, names }, request);
   // A model's other names are those with their dates.
   const title = names?.some((one) => one !== name) ? names.join(", ") : name;
   return (

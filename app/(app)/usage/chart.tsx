@@ -75,7 +75,9 @@ function columnOf(
     texts: amounts.map((amount) => amountOf(amount, measure)),
     amounts,
     unfinished,
-    hrefs: series.map(({ key, value, rest }) => tracesHref(span, rest ? {} : { facet: by, value, id: key }, filter)),
+    hrefs: series.map(({ key, value, names, rest }) =>
+      tracesHref(span, rest ? {} : { facet: by, value, id: key, names }, filter),
+    ),
   };
 }
 

@@ -132,15 +132,18 @@ function Filters({ request }: { request: UsageRequest }) {
 function HowCounted({ report: { total, byFacet }, zone }: { report: UsageReport; zone: string }) {
   const { messages, uncounted, untimed } = total;
   const isLinked = byFacet.pr !== undefined || byFacet.branch?.values.some(({ value }) => value !== null);
+  // What is known of requests is more than what their messages count.
+  const isRecorded = usedTokens(total) > total.tokenCount;
   return (
     <p className="max-w-[72ch] text-code text-muted">
-      {usedTokens(total) > 0
-        ? "Tokens are those that agents recorded of each request: input, output, and what was read from and written to a cache. Cost is counted by the list prices of each message's day."
+      {isRecorded
+        ? "Tokens are those that agents recorded of each request: input, output, and what was read from and written to a cache."
         : "Tokens are those reported with each message"}
-      {usedTokens(total) === 0 &&
+      {!isRecorded &&
         (uncounted > 0
           ? `; ${formatCount(uncounted)} of ${countOf(messages, "message")} reported none and count as zero.`
           : ".")}
+      {total.costNano > 0 && " Cost is counted by the list prices of each message's day."}
       {untimed > 0 && ` ${countOf(untimed, "message")} without a time count with the message before.`} A session counts
       on each day on which it has messages; the list behind a bar goes by each session's last activity.
       {isLinked &&

@@ -99,18 +99,22 @@ export type Narrowed = {
   value?: string | null | undefined;
   /** A project's, or the value again. */
   id?: string | null | undefined;
+  /** A model's other names, which the list tells apart. */
+  names?: string[] | undefined;
 };
 
 /** The address of the list of sessions last active within a span, optionally with one value of a facet. */
 export function tracesHref(
   days: { from: string; to: string },
-  { facet, value, id }: Narrowed = {},
+  { facet, value, id, names }: Narrowed = {},
   filter: Filter = {},
 ): string {
   const { from, to } = days;
   const isProject = facet === "project" && id && id !== value;
   const own = isProject ? { projectId: id } : facet && value && isListed(facet) ? { [facet]: value } : {};
-  return `/traces?${new URLSearchParams(given({ ...filter, ...own, from, to }))}`;
+  const query = new URLSearchParams(given({ ...filter, ...own, from, to }));
+  for (const name of new Set(facet === "model" ? names : [])) if (name !== value) query.append("model", name);
+  return `/traces?${query}`;
 }
 
 const isListed = (facet: UsageFacet) => (filterNames as string[]).includes(facet);

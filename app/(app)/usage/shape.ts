@@ -7,7 +7,14 @@ import type { Measure } from "./range";
 /** The values of a facet that a chart shows separately; one more, without a value, is the sum of the rest. */
 const maxSeries = 5;
 
-export type Series = { key: string | null; name: string; value: string | null; rest: boolean; total: number };
+export type Series = {
+  key: string | null;
+  name: string;
+  value: string | null;
+  names?: string[] | undefined;
+  rest: boolean;
+  total: number;
+};
 
 /** A bar, with its amounts in the order of the series; of pull requests and branches they may add up to more than its total. */
 export type Bar = { span: Span; amounts: number[]; total: number; unfinished: boolean };
@@ -78,12 +85,21 @@ export function chartOf(report: UsageReport, spans: Span[], facet: UsageFacet, y
   const shown = values.length <= maxSeries + 1 ? values.length : maxSeries;
   const named: Series[] = values
     .slice(0, shown)
-    .map(({ id, name, value, amount }) => ({ key: id, name, value, rest: false, total: amount }));
+    .map(({ id, name, value, names, amount }) => ({ key: id, name, value, names, rest: false, total: amount }));
   const left = values.slice(shown);
+  const total = yardstick.read(report.total);
+  const known = left.reduce((sum, { amount }) => sum + amount, 0);
+  // Values beyond those of the report are the rest of all; sessions of several branches or pull requests have none to tell.
+  const addsUp = more > 0 && facet !== "branch" && facet !== "pr";
   const others: Series = {
     ...{ key: null, value: null, rest: true },
     name: `${left.length + more} other ${facetTexts[facet].many}`,
-    total: left.reduce((sum, { amount }) => sum + amount, 0),
+    total: addsUp
+      ? Math.max(
+          known,
+          named.reduce((rest, one) => rest - one.total, total),
+        )
+      : known,
   };
   const series = left.length + more > 0 ? [...named, others] : named;
   const places = new Map(named.map(({ key }, place) => [key, place]));
@@ -103,7 +119,7 @@ export function chartOf(report: UsageReport, spans: Span[], facet: UsageFacet, y
     bar.amounts[place] = (bar.amounts[place] ?? 0) + amount;
   }
   const heights = bars.map(({ amounts }) => amounts.reduce((sum, amount) => sum + amount, 0));
-  return { series, bars, total: yardstick.read(report.total), top: roundTop(Math.max(...heights)) };
+  return { series, bars, total, top: roundTop(Math.max(...heights)) };
 }
 
 /** The top of an axis from zero with four even steps: the next of 4, 8, 12, 20, 40 … above a number. */

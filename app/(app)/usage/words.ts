@@ -37,13 +37,18 @@ export function spanText({ from, to }: { from: string; to: string }): string {
   return `${sameMonth ? Number(from.slice(8)) : dayText(from)} to ${dayText(to)}`;
 }
 
-export const percent = (part: number, whole: number) => `${Math.round((100 * part) / whole)}%`;
+/** A part in percent; never 0% or 100% for what is neither. */
+export function percent(part: number, whole: number): string {
+  const share = (100 * part) / whole;
+  if (share > 0 && share < 0.5) return "<1%";
+  return share > 99 && share < 100 ? ">99%" : `${Math.round(share)}%`;
+}
 
 /** The chart's main finding, in a sentence. */
 export function describeFinding({ series, bars, total }: Chart, { by, unit }: UsageRequest, measure: Measure): string {
   const best = bars.reduce((highest, bar) => (bar.total > highest.total ? bar : highest));
   const peak = `The busiest ${unit} was ${spanText(best.span)}, with ${amountOf(best.total, measure)}`;
-  const [first] = series;
+  const first = series.find(({ value }) => value !== null);
   if (!first || series.length === 1) return `${peak}.`;
   return `${peak}; ${first.name} has ${percent(first.total, total)} of all, the most of its ${facetTexts[by].many}.`;
 }

@@ -34,7 +34,7 @@ export async function generateMetadata({ params }: PageProps<"/shared/[token]">)
 export default async function Page({ params, searchParams }: PageProps<"/shared/[token]">) {
   const { token } = await params;
   const { trace, opened } = await shared(token);
-  const query = await searchParams;
+  const [query, zone] = [await searchParams, await readerZone()];
   const { segment, talk } = await readView(opened, token, query);
   const { at } = requestOf(query) as { at?: number };
   const facts = <SharedFacts trace={trace} opened={opened} />;
@@ -45,8 +45,9 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
       <main id="main" tabIndex={-1} className="wide without-bar grow outline-none">
         {segment ? (
           <SharedReader
+            key={zone} // the times of the messages are in it
             token={token}
-            zone={await readerZone()}
+            zone={zone}
             title={trace.title}
             total={0}
             initial={await toPage(asSegment(segment))}

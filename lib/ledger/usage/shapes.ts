@@ -48,16 +48,20 @@ function countOf(...values: unknown[]): number {
   return 0;
 }
 
+/** The roles of messages that no model wrote. */
+const readByModels = new Set(["user", "tool", "system", "developer"]);
+
 /** What a message used; undefined where it used nothing, or where it is another session's that was replayed. */
-export function toldBy({ metadata, tokenCount }: LedgerMessage): Told | undefined {
+export function toldBy({ role, metadata, tokenCount }: LedgerMessage): Told | undefined {
   if (metadata?.replayed === true) return undefined;
   const own = metadata ?? {};
   const inner = fieldsOf(isFields(own.message) ? own.message : own.payload);
   const usage = [own.usage, inner.usage].find(isFields);
   const known = usage && (vocabulary(usage) ?? agents(usage));
-  // Of a usage in a shape that nobody here knows, the message's own count is all there is.
+  // Of a usage in a shape that nobody here knows, the message's own count is all there is: what a model read, or what it wrote.
   const isKnown = known !== undefined && (isVocabulary(usage ?? {}) || !isNothing(known));
-  const tokens = isKnown ? known : { ...none, output: countOf(tokenCount) };
+  const side = role !== null && readByModels.has(role) ? "input" : "output";
+  const tokens = isKnown ? known : { ...none, [side]: countOf(tokenCount) };
   const recordedNano = nanoOf(own.costUsd ?? own.costUSD);
   if (recordedNano === undefined && isNothing(tokens)) return undefined;
   return {

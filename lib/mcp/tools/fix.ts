@@ -11,6 +11,7 @@ import { narrowing } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { within } from "#lib/mcp/within";
 import { piecesOf } from "#lib/reader/kind";
+import { countOf } from "#lib/reader/text";
 import { kindOfCall } from "#lib/reader/tools/tools";
 import { readMessages, readMessagesAt } from "#lib/traces/messages";
 import type { Message, Trace } from "#lib/traces/queries";
@@ -34,7 +35,7 @@ export const findPastFix: Tool<typeof input> = {
     const what = isExact
       ? "Where this came up before"
       : "No session has this line; where its most telling words came up";
-    const answer = new Answer(`${what}, and what came after it, ${places.length} sessions.`);
+    const answer = new Answer(`${what}, and what came after it, ${countOf(places.length, "session")}.`);
     for (const place of places) answer.add(blockOf(place));
     return answer.end(undefined);
   },
@@ -103,7 +104,7 @@ async function placeOf(userId: string, { trace, positions }: Found, words: strin
 }
 
 function blockOf({ trace, position, createdAt, excerpt, steps, said }: Place): string {
-  const head = citation(trace, [`${trace.messageCount} messages`]);
+  const head = citation(trace, [countOf(trace.messageCount, "message")]);
   if (position === null) return head;
   const came = `came up at #${position} · ${createdAt ?? "no time"} · ${linkTo(trace.id, position)}\n${quotation(excerpt)}`;
   const done = steps.length > 0 ? `what was done next:\n${steps.map((step) => `- ${step}`).join("\n")}` : "";

@@ -7,6 +7,7 @@ import { type Detail, showMessage, toolsBlock } from "#lib/mcp/talk";
 import { session } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { requireReadable } from "#lib/mcp/within";
+import { countOf } from "#lib/reader/text";
 import { readEarlier, readMessages } from "#lib/traces/messages";
 import { getTrace, type Message } from "#lib/traces/queries";
 import { countUnreadable } from "#lib/traces/unreadable";
@@ -43,7 +44,7 @@ export const readSession: Tool<typeof input> = {
       cursor === undefined ? await startOf(userId, id, around) : Math.min(Number(cursor), limits.message.integer);
     const unreadable = await countUnreadable(userId, id);
     const counts = [
-      `${trace.messageCount} messages`,
+      countOf(trace.messageCount, "message"),
       unreadable > 0 ? `${unreadable} of them can't be read` : undefined,
     ];
     const answer = new Answer(

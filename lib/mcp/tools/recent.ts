@@ -5,6 +5,7 @@ import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import { filterOf, narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { within } from "#lib/mcp/within";
+import { countOf } from "#lib/reader/text";
 import { listTraces } from "#lib/traces/queries";
 
 const input = z.object({ ...narrowing, ...page(10) });
@@ -28,8 +29,10 @@ export const listRecent: Tool<typeof input> = {
     for (const trace of traces) {
       const { messageCount, filesChanged, linesAdded, linesRemoved } = trace;
       const changed =
-        filesChanged > 0 ? `${filesChanged} files changed${changedLines(linesAdded, linesRemoved)}` : undefined;
-      answer.add(citation(trace, [`${messageCount} messages`, changed]));
+        filesChanged > 0
+          ? `${countOf(filesChanged, "file")} changed${changedLines(linesAdded, linesRemoved)}`
+          : undefined;
+      answer.add(citation(trace, [countOf(messageCount, "message"), changed]));
     }
     return answer.end(sealCursor(reader, name, nextCursor));
   },

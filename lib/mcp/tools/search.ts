@@ -11,6 +11,7 @@ import { excerptOf } from "#lib/mcp/talk";
 import { filterOf, narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { within } from "#lib/mcp/within";
+import { countOf } from "#lib/reader/text";
 import { readMessagesAt } from "#lib/traces/messages";
 
 const input = z.object({
@@ -63,7 +64,7 @@ export async function blocksOf(userId: string, found: Found[], words: string[]):
       (message) =>
         `#${message.position} · ${message.createdAt ?? "no time"} · ${linkTo(trace.id, message.position)}\n${quotation(excerptOf(message, words))}`,
     );
-    blocks.push([citation(trace, [`${trace.messageCount} messages`]), ...excerpts].join("\n"));
+    blocks.push([citation(trace, [countOf(trace.messageCount, "message")]), ...excerpts].join("\n"));
   }
   return blocks;
 }

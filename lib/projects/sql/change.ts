@@ -46,6 +46,24 @@ export async function mergeInto(tx: PoolClient, { userId, id }: Owned, into: str
     userId,
     into,
   ]);
+  await takeSettings(tx, { userId, id }, into);
+}
+
+/** What masks in the merged project masks in both. Its budget becomes the other's, unless that has one. */
+async function takeSettings(tx: PoolClient, { userId, id }: Owned, into: string): Promise<void> {
+  const ids = [userId, id, into];
+  await tx.query(
+    `update project set masks = true, masks_again_at = null where user_id = $1 and id = $3 and not masks
+       and exists (select from project as merged where merged.user_id = $1 and merged.id = $2
+         and (merged.masks or merged.masks_again_at <= now()))`,
+    ids,
+  );
+  await tx.query(
+    `update budget set value = $3 where user_id = $1 and facet = 'project' and value = $2
+       and not exists (select from budget as other where other.user_id = $1 and other.facet = 'project' and other.value = $3)`,
+    ids,
+  );
+  await tx.query("delete from budget where user_id = $1 and facet = 'project' and value = $2", ids.slice(0, 2));
 }
 
 export type OwnAlias = ProjectAlias & { movedFrom: string | null };

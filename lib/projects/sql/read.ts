@@ -25,6 +25,7 @@ export type ProjectRow = {
   name: string;
   created_at: Date;
   sessions: number;
+  put_away: number;
   cost_nano: number;
   agents: string[];
   last_active: Date | null;
@@ -33,19 +34,21 @@ export type ProjectRow = {
 /** The sums of each project in `$1`'s traces, `$2` one project or all. */
 const summed = `
   by_source as (
-    select project_id, source, count(*)::int as sessions, max(activity_at) filter (where dated) as last_active,
+    select project_id, source, count(*)::int as sessions,
+      (count(*) filter (where trivial or archived_at is not null))::int as put_away, max(activity_at) filter (where dated) as last_active,
       sum(cost_nano::float8) as cost_nano, ${sums}
     from trace where user_id = $1 and deleted_at is null and project_id is not null
       and ($2::uuid is null or project_id = $2)
     group by project_id, source
   ), sums as (
-    select project_id, sum(sessions)::int as sessions, max(last_active) as last_active, sum(cost_nano) as cost_nano,
+    select project_id, sum(sessions)::int as sessions, sum(put_away)::int as put_away, max(last_active) as last_active, sum(cost_nano) as cost_nano,
       array_agg(source order by sessions desc, source) as agents,
       ${tokenColumns.map((name) => `sum(${name}) as ${name}`).join(", ")}
     from by_source group by project_id
   )`;
 
 const row = `project.id, project.name, project.created_at, coalesce(sums.sessions, 0) as sessions,
+  coalesce(sums.put_away, 0) as put_away,
   coalesce(sums.cost_nano, 0) as cost_nano, coalesce(sums.agents, '{}') as agents, sums.last_active, ${columns}`;
 
 const orders: Record<ProjectSort, string> = {
@@ -83,7 +86,8 @@ export type ProjectParts = {
   row: ProjectRow;
   labels: Labels;
   aliases: (ProjectAlias & { movedFrom: string | null })[];
-  shares: (Share & { facet: "source" | "model" | "machine" })[];
+  shares: (Share & { facet: "source" | "machine" })[];
+  models: Share[];
   branches: Share[];
   months: Month[];
 };
@@ -100,6 +104,7 @@ export async function readProjectParts(userId: string, id: string, max: number):
     if (!found) return undefined;
     const own = [userId, id];
     const shares = await tx.query<ProjectParts["shares"][number]>(sharesOf, [...own, max]);
+    const models = await tx.query<Share>(modelsOf, own);
     const branches = await tx.query<Share>(branchesOf, [...own, max]);
     const months = await tx.query<Month>(monthsOf, own);
     const aliases = await tx.query<ProjectParts["aliases"][number]>(
@@ -112,6 +117,7 @@ export async function readProjectParts(userId: string, id: string, max: number):
       labels: await labelsOf(tx, userId, [found]),
       aliases: aliases.rows,
       shares: shares.rows,
+      models: models.rows,
       branches: branches.rows,
       months: months.rows,
     };
@@ -123,13 +129,23 @@ const maxAliases = 200;
 
 const sharesOf = `
   select facet, value, sessions, "costNano" from (
-    select case when grouping(source) = 0 then 'source' when grouping(model) = 0 then 'model' else 'machine' end as facet,
-      coalesce(source, model, machine) as value, count(*)::int as sessions, sum(cost_nano::float8) as "costNano",
-      row_number() over (partition by grouping(source, model, machine) order by count(*) desc, coalesce(source, model, machine))
-        as place
+    select case when grouping(source) = 0 then 'source' else 'machine' end as facet,
+      coalesce(source, machine) as value, count(*)::int as sessions, sum(cost_nano::float8) as "costNano",
+      row_number() over (partition by grouping(source, machine) order by count(*) desc, coalesce(source, machine)) as place
     from trace where user_id = $1 and project_id = $2 and deleted_at is null
-    group by grouping sets ((source), (model), (machine)) having coalesce(source, model, machine) is not null
+    group by grouping sets ((source), (machine)) having coalesce(source, machine) is not null
   ) as counted where place <= $3 order by facet, place`;
+
+/** Sessions by their own models, and what was used of each: another one may have answered in them. */
+const modelsOf = `
+  select model as value, sum(sessions)::int as sessions, sum(cost) as "costNano" from (
+    select facets.model, 0 as sessions, sum(cost_nano::float8) as cost from usage_day day
+    join usage_facets facets on facets.user_id = $1 and facets.facets = day.facets
+    where day.user_id = $1 and facets.project_id = $2 group by facets.model
+    union all
+    select model, count(*)::int, 0 from trace
+    where user_id = $1 and project_id = $2 and deleted_at is null group by model
+  ) as parts where model is not null group by model having sum(sessions) > 0 or sum(cost) > 0`;
 
 /** Sessions by the branches that they prove, and what was used on each. */
 const branchesOf = `

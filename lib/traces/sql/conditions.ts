@@ -70,8 +70,8 @@ export function isSelected(userId: string, selection: PlainSelection): Prisma.Sq
   const projects = valuesOf(selection.projectId);
   if (projects.length > 0) conditions.push(Prisma.sql`project_id = any(${projects}::uuid[])`);
   conditions.push(...hasEvidence(userId, selection));
-  if (from) conditions.push(Prisma.sql`dated and activity_at >= ${from}::timestamptz`);
-  if (to) conditions.push(Prisma.sql`dated and activity_at < ${to}::timestamptz`);
+  if (from) conditions.push(Prisma.sql`dated and ${momentOf(selection)} >= ${from}::timestamptz`);
+  if (to) conditions.push(Prisma.sql`dated and ${momentOf(selection)} < ${to}::timestamptz`);
   if (ids) conditions.push(Prisma.sql`id = any(${ids}::uuid[])`);
   for (const file of selection.files ?? [])
     conditions.push(Prisma.sql`${Prisma.raw(file.excluded ? "not" : "")} ${hasFile(userId, isNamed(file))}`);

@@ -118,6 +118,14 @@ describe("what a message says that it used", () => {
     ]);
   });
 
+  test.each(["user", "tool", "system", "developer"])(
+    "without usage a model has read what is of the role %s",
+    (role) => {
+      expect(tokensOf([{ role, tokenCount: 8 }], { whole: true })).toEqual([[0, "8+0 w0/0 → 0 (0)"]]);
+      expect(tokensOf([{ role: null, tokenCount: 8 }], { whole: true })).toEqual([[0, "0+0 w0/0 → 8 (0)"]]);
+    },
+  );
+
   test("of a usage that nobody here knows, its own count is what it produced", () => {
     const usage = { promptTokens: 9, totalTokens: 17 };
     expect(tokensOf([{ tokenCount: 8, metadata: { usage } }], { whole: true })).toEqual([[0, "0+0 w0/0 → 8 (0)"]]);

@@ -79,8 +79,9 @@ function Question({ project, into, target }: { project: ProjectDetails; into: st
       <p className="[overflow-wrap:anywhere]">
         Merge <bdi className="font-semibold">{project.name}</bdi> into <bdi className="font-semibold">{target}</bdi>?
         Its {countOf(project.sessions, "session")} and all that it is recognized by become part of{" "}
-        <bdi className="font-semibold">{target}</bdi>, and so do sessions that come later. This page and its name go.
-        You can undo it there.
+        <bdi className="font-semibold">{target}</bdi>, and so do sessions that come later. This page and its name go. An
+        agent that you let into <bdi className="font-semibold">{target}</bdi> reads these sessions, too. You can undo it
+        there.
       </p>
       <p className="flex items-center gap-4">
         <button type="submit" className="button button-bad">

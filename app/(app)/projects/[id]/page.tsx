@@ -125,7 +125,7 @@ function Head({ project: { id, name, distinction } }: { project: ProjectDetails 
 }
 
 function Figures({ project }: { project: ProjectDetails }) {
-  const { id, sessions, costNano, usage, lastActiveAt, agents } = project;
+  const { id, sessions, sessionsPutAway, costNano, usage, lastActiveAt, agents } = project;
   const tokens = tokensOf(project);
   if (sessions === 0)
     return (
@@ -139,6 +139,11 @@ function Figures({ project }: { project: ProjectDetails }) {
       <a href={listHref({ projectId: id })} className="link target">
         {countOf(sessions, "session")}
       </a>
+      {sessionsPutAway > 0 && (
+        <span className="text-muted" title="The list leaves them out">
+          {formatCount(sessionsPutAway)} of them archived or without content
+        </span>
+      )}
       {costNano > 0 && <span className="font-semibold">{formatMoney(costNano)}</span>}
       {tokens > 0 && <Figure count={tokens} unit="tokens" />}
       {usage.unpricedTokens > 0 && (
@@ -157,10 +162,12 @@ function Figures({ project }: { project: ProjectDetails }) {
 const maxSessions = 8;
 
 /** The latest sessions; the list has them all. */
-async function Sessions({ project: { id, sessions } }: { project: ProjectDetails }) {
-  if (sessions === 0) return null;
+async function Sessions({ project: { id, sessions, sessionsPutAway } }: { project: ProjectDetails }) {
+  const listed = sessions - sessionsPutAway;
+  if (listed === 0) return null;
   const user = await requireUser(`/projects/${id}`);
-  const { traces } = await listTraces(user.id, { projectId: id }, { limit: maxSessions });
+  const filter = { projectId: id, archived: false, trivial: false };
+  const { traces } = await listTraces(user.id, filter, { limit: maxSessions });
   return (
     <Section id="sessions" title="Latest sessions">
       <ul aria-label="Latest sessions" className="border-hairline border-t">
@@ -182,7 +189,7 @@ async function Sessions({ project: { id, sessions } }: { project: ProjectDetails
       </ul>
       <p>
         <a href={listHref({ projectId: id })} className="link target">
-          {sessions === 1 ? "Show it in the list" : `All ${countOf(sessions, "session")}`}
+          {listed === 1 ? "Show it in the list" : `All ${countOf(listed, "session")}`}
         </a>
       </p>
     </Section>

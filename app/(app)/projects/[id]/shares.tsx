@@ -39,7 +39,7 @@ function Row({ share: { value, sessions, costNano }, filter, id }: { share: Shar
       <a href={`/traces?${query}`} title={value} className="quiet-link target block truncate">
         <bdi>{value}</bdi>
       </a>
-      <span className="text-muted">{countOf(sessions, "session")}</span>
+      <span className="text-muted">{sessions > 0 && countOf(sessions, "session")}</span>
       <span className="text-right">{costNano > 0 && formatMoney(costNano)}</span>
     </li>
   );

@@ -82,7 +82,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   return (
     <div className="-my-6">
       <OwnReader
-        key={id} // nothing of one session stays for the next
+        key={`${id} ${zone}`} // nothing of one session stays for the next, nor of another zone's times
         traceId={id}
         zone={zone}
         title={titleOf(trace)}

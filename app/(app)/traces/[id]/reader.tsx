@@ -24,6 +24,7 @@ import { OutlineAside } from "./outline/outline-aside";
 import type { Segment } from "./segments/render";
 import { SegmentList } from "./segments/segment-list";
 import type { Supply } from "./segments/supply";
+import { useFreshFacts } from "./segments/use-fresh-facts";
 import { useGrowth } from "./segments/use-growth";
 import { useHeights } from "./segments/use-heights";
 import { useSegments } from "./segments/use-segments";
@@ -135,6 +136,7 @@ function useMessages(
   const { segments } = shown;
   const last = segments.at(-1);
   const growth = useGrowth(traceId, last?.last ?? 0, last?.later === false, standing);
+  useFreshFacts(last?.later === false ? last.last : undefined);
   const { follow } = shown;
   useEffect(() => {
     const isStill = () => isAtEnd(list.current);

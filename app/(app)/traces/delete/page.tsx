@@ -48,7 +48,14 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
           </p>
         </Notice>
       )}
-      {!asked.ids && <Scope given={request.given} countedAt={countedAt} names={await projectNames(user.id, request)} />}
+      {!asked.ids && (
+        <Scope
+          given={request.given}
+          countedAt={countedAt}
+          names={await projectNames(user.id, request)}
+          left={leftOut(request.filter)}
+        />
+      )}
       <Titles traces={named.traces} more={traces - named.traces.length} />
       <p>
         {traces === 1 ? "It and its" : "They and their"} {countOf(messages, "message")} will be deleted permanently,
@@ -120,9 +127,17 @@ async function projectNames(userId: string, { given }: ListRequest): Promise<Nam
   return new Map([...labels].map(([id, label]) => [id, labelText(label)]));
 }
 
-type ScopeProps = { given: Given; countedAt: string; names: Names };
+/** What the list leaves out, and the selection with it. */
+function leftOut(filter: ListRequest["filter"]): string {
+  const { archived, trivial } = shown(filter);
+  return [archived === false && "archived ones", trivial === false && "those without content"]
+    .filter(Boolean)
+    .join(" and ");
+}
 
-function Scope({ given, countedAt, names }: ScopeProps) {
+type ScopeProps = { given: Given; countedAt: string; names: Names; left: string };
+
+function Scope({ given, countedAt, names, left }: ScopeProps) {
   const filters = Object.keys(given) as FilterName[];
   return (
     <p>
@@ -139,7 +154,7 @@ function Scope({ given, countedAt, names }: ScopeProps) {
           ))}
         </>
       )}
-      , as of <Time at={countedAt} as="long" />. Later sessions are kept.
+      {left && ` but ${left}`}, as of <Time at={countedAt} as="long" />. Later sessions are kept.
     </p>
   );
 }

@@ -6,14 +6,15 @@ import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { readChanges } from "#lib/traces/changes";
 import { hasTooManyOutlines } from "#lib/traces/outline";
-import { getTrace, type Trace } from "#lib/traces/queries";
-import { countOf, formatCount } from "../../../../components/figures";
+import { getTrace } from "#lib/traces/queries";
+import { formatCount } from "../../../../components/figures";
 import { orMissing } from "../../../../components/or-missing";
 import { draw } from "../drawing/draw";
 import "../messages/styles";
 import { ChangeKeys } from "./change-keys";
 import "./changes.css";
 import type { DrawnFile } from "./draw-changes";
+import { Sum } from "./sum";
 
 export async function generateMetadata({ params }: PageProps<"/traces/[id]/changes">): Promise<Metadata> {
   const { trace } = await own((await params).id);
@@ -48,33 +49,6 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
       {/* biome-ignore lint/security/noDangerouslySetInnerHtml: messages/markup.ts wrote it, by lists of elements and attributes */}
       {drawn && <div dangerouslySetInnerHTML={{ __html: drawn.html }} />}
     </div>
-  );
-}
-
-type SumProps = { files: DrawnFile[]; untold: number; cut: boolean; trace?: Trace };
-
-/** The net lines, and where an edit was edited again those of all edits, which the list of sessions has. */
-function Sum({ files, untold, cut, trace }: SumProps) {
-  const total = (side: "added" | "removed") => files.reduce((sum, file) => sum + file[side], 0);
-  return (
-    <p className="text-code text-muted">
-      {files.length === 0 ? (
-        "The session tells of no change to a file."
-      ) : (
-        <>
-          {countOf(files.length, "file")} <span className="text-ok">+{formatCount(total("added"))}</span>{" "}
-          <span className="text-bad">−{formatCount(total("removed"))}</span> net
-          {trace && (trace.linesAdded !== total("added") || trace.linesRemoved !== total("removed")) && (
-            <>
-              , +{formatCount(trace.linesAdded)} −{formatCount(trace.linesRemoved)} in all edits together
-            </>
-          )}
-          .<span className="needs-script pointer-coarse:hidden"> j and k step through them.</span>
-        </>
-      )}
-      {untold > 0 && ` Of ${countOf(untold, "more file")} the session tells only that it changed, not how.`}
-      {cut && " There was more than is shown: only the first changes are here."}
-    </p>
   );
 }
 

@@ -1,0 +1,27 @@
+"use client";
+import { useRouter } from "next/navigation";
+import { useEffect, useRef } from "react";
+
+const everyMs = 30_000;
+
+/**
+ * Has the server render the session's facts and its outline again where its end has grown: at once, and once more when its sums are
+ * likely to be counted; every half minute at most. @param end the last position, where the end is on the page
+ */
+export function useFreshFacts(end: number | undefined): void {
+  const router = useRouter();
+  const known = useRef({ end, at: Number.NEGATIVE_INFINITY });
+  useEffect(() => {
+    const before = known.current.end;
+    if (end === undefined) return;
+    known.current.end = Math.max(end, before ?? end);
+    if (before === undefined || end <= before) return;
+    const refresh = () => {
+      known.current.at = Date.now();
+      router.refresh();
+    };
+    if (Date.now() - known.current.at >= everyMs) refresh();
+    const timer = setTimeout(refresh, everyMs);
+    return () => clearTimeout(timer);
+  }, [end, router]);
+}
