@@ -38,13 +38,23 @@ const values = ["[]", "[null]", "[{}]", `["x"]`, "[[]]", "[[1],{}]", `[{},"x",3]
   (text): Body => ({ sent: text, body: text, type: "text/plain;charset=UTF-8" }),
 );
 
-/** A form whose fields are no ids and no JSON: some actions take it alone, others after the state that they returned last. */
-const forms = [`["$K1"]`, `[{},"$K1"]`].map((text): Body => {
+const formOf = (args: string, fields: Record<string, string>): Body => {
   const form = new FormData();
-  for (const field of ["selection", "given", "id", "traceId", "mark"]) form.set(`_1_${field}`, "{");
-  form.set("0", text);
-  return { sent: text, body: form };
-});
+  for (const [name, value] of Object.entries(fields)) form.set(`_1_${name}`, value);
+  form.set("0", args);
+  return { sent: args, body: form };
+};
+const each = (names: string[], value: string) => Object.fromEntries(names.map((name) => [name, value]));
+
+const wrong = each(["selection", "given", "id", "traceId", "mark"], "{");
+/** Well-formed, and of nothing. */
+const unknown = {
+  ...each(["id", "trace", "project", "into", "merged"], crypto.randomUUID()),
+  ...{ selection: "{}", given: "{}", mark: "x", until: "tomorrow", days: "7", confirmed: "yes", starred: "true" },
+};
+
+/** Forms whose fields are no ids and no JSON, or ids of nothing: some actions take one alone, others after the state that they returned last. */
+const forms = [`["$K1"]`, `[{},"$K1"]`].flatMap((args) => [formOf(args, wrong), formOf(args, unknown)]);
 
 const takesValues = ({ name }: Action) => /^(load|markSessions|tagSessions)/.test(name);
 

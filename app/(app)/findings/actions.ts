@@ -9,6 +9,7 @@ import { maskingForm, rulingForm } from "#lib/findings/schema";
 import { isoDay } from "../../components/date-format";
 import { askFirst, refusalOf, refuseForeignOrigin, sent, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
+import { orMissing } from "../../components/or-missing";
 import { readerZone, startOfDay } from "../../components/zone";
 
 /** Masks a secret, in one session or everywhere, after asking; or keeps it as none. */
@@ -68,9 +69,7 @@ export async function stopMaskingAction(form: FormData): Promise<void> {
   const { project, until } = sent(maskingForm, { project: text(form, "project"), until: text(form, "until") });
   const zone = await readerZone();
   const tomorrow = startOfDay(isoDay(new Date(), zone), zone, 1);
-  await setMasking(user.id, false, await currentOrigin(), {
-    projectId: project,
-    ...(until === "tomorrow" && tomorrow && { until: new Date(tomorrow) }),
-  });
+  const how = { projectId: project, ...(until === "tomorrow" && tomorrow && { until: new Date(tomorrow) }) };
+  await orMissing(setMasking(user.id, false, await currentOrigin(), how));
   redirect("/findings");
 }
