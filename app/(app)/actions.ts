@@ -2,22 +2,21 @@
 import { cookies, headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { auth } from "#lib/auth/auth";
-import { requireSameOrigin } from "#lib/auth/guards";
 import { env } from "#lib/env";
-import { requireForm } from "../components/form-guard";
+import { requireForm, requireOwnOrigin } from "../components/form-guard";
 import { preferences } from "../components/preferences";
 
 /** Ends this browser's session. */
 export async function signOutAction(): Promise<void> {
   const requestHeaders = await headers();
-  requireSameOrigin(requestHeaders);
+  await requireOwnOrigin();
   await auth().api.signOut({ headers: requestHeaders });
   redirect("/sign-in");
 }
 
 /** Stores this browser's preferences for a year. */
 export async function setPreferencesAction(form: FormData): Promise<void> {
-  requireSameOrigin(await headers());
+  await requireOwnOrigin();
   const chosen = requireForm(form);
   const secure = env().BASE_URL.startsWith("https:");
   const options = { path: "/", maxAge: 365 * 86_400, sameSite: "lax", httpOnly: true, secure } as const;

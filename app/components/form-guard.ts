@@ -25,6 +25,11 @@ export async function refuseForeignOrigin(): Promise<string | undefined> {
   }
 }
 
+/** Answers what comes from another origin with the not-found page: no page of ours sends it, and nothing has failed. */
+export async function requireOwnOrigin(): Promise<void> {
+  if (await refuseForeignOrigin()) notFound();
+}
+
 /** The form that an action is called with: Next passes on whatever a request calls it with, and a page of ours sends a form. */
 export function requireForm(given: FormData): FormData {
   if (!(given instanceof FormData)) notFound();

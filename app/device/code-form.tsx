@@ -1,8 +1,8 @@
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
-import { requireSameOrigin, requireUser } from "#lib/auth/guards";
+import { requireUser } from "#lib/auth/guards";
 import { Field } from "../components/field";
-import { text } from "../components/form-guard";
+import { requireOwnOrigin, text } from "../components/form-guard";
 import { PlainPage } from "../components/plain-page";
 import { lookUp } from "./look-up";
 import { isSameNetwork } from "./network";
@@ -41,7 +41,7 @@ async function enterCode(form: FormData): Promise<never> {
   "use server";
   const user = await requireUser("/device");
   const requestHeaders = await headers();
-  requireSameOrigin(requestHeaders);
+  await requireOwnOrigin();
   const typed = text(form, "code").trim().slice(0, 64);
   const login = await lookUp(user.id, typed);
   if (!login) redirect(`/device?unknown=${encodeURIComponent(typed)}`);

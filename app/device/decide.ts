@@ -2,9 +2,9 @@ import "server-only";
 import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { currentOrigin } from "#lib/auth/audit";
-import { requireSameOrigin, requireUser, type SignedInUser } from "#lib/auth/guards";
+import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { decideLogin, getLogin } from "#lib/device/login";
-import { text } from "../components/form-guard";
+import { requireOwnOrigin, text } from "../components/form-guard";
 import { tickedScopes } from "../components/scopes";
 import { lookUp } from "./look-up";
 import { isSameNetwork } from "./network";
@@ -23,7 +23,7 @@ export async function decide(
   form: FormData,
 ): Promise<never> {
   const user = await requireUser(page);
-  requireSameOrigin(await headers());
+  await requireOwnOrigin();
   const stage = stageOf(user, id, form.get("ticket"));
   if (!stage) redirect("/device?done=foreign");
   const granted = decision === "approved" ? tickedScopes(form) : undefined;

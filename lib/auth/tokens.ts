@@ -161,14 +161,9 @@ export async function revokeToken(userId: string, id: string, from: Origin): Pro
   return prisma().$transaction(async (tx) => (await revokeWhere(tx, { userId, id }, from)).length > 0);
 }
 
-/** Revokes every token of a user. @returns the names of their machines */
-export async function revokeAllTokens(userId: string, from: Origin): Promise<string[]> {
-  return prisma().$transaction((tx) => revokeWhere(tx, { userId }, from));
-}
-
 /**
- * Revokes what gives a user's machines access: device logins that were approved but not yet redeemed, and the tokens. Logins
- * come first: this waits for one that is being redeemed, and then sees its token.
+ * Revokes what gives a user's machines access: device logins that were approved but not yet redeemed, agents' codes, and the
+ * tokens. Logins come first: this waits for one that is being redeemed, and then sees its token.
  */
 export async function revokeMachines(
   tx: Db,
@@ -189,6 +184,12 @@ export async function revokeMachines(
     from,
   );
   if (!keepTokens) await revokeWhere(tx, { userId }, from);
+  else await endGrants(tx, { userId, tokenId: null });
+}
+
+/** Ends what agents may read, as far as it is open. */
+async function endGrants(tx: Db, which: Prisma.AgentGrantWhereInput & { userId: string }): Promise<void> {
+  await tx.agentGrant.updateMany({ where: { ...which, revokedAt: null }, data: { revokedAt: new Date() } });
 }
 
 /** Revokes all of a user's tokens, and device logins that were approved but not yet redeemed. */
@@ -202,10 +203,7 @@ async function revokeWhere(
   from: Origin,
 ): Promise<string[]> {
   // Of all tokens, what would renew them, too; first, as an agent's exchange locks them, so that neither is a deadlock for the other.
-  if (which.id === undefined) {
-    const where = { userId: which.userId, revokedAt: null };
-    await tx.agentGrant.updateMany({ where, data: { revokedAt: new Date() } });
-  }
+  if (which.id === undefined) await endGrants(tx, { userId: which.userId });
   const revoked = await tx.cliToken.updateManyAndReturn({
     where: { ...which, ...isValid() },
     data: { revokedAt: new Date() },

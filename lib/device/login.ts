@@ -2,7 +2,7 @@ import "server-only";
 import { createHmac, randomBytes, randomInt } from "node:crypto";
 import type { z } from "zod";
 import { type Origin, recordEvent } from "#lib/auth/audit";
-import { createToken, grantOf } from "#lib/auth/tokens";
+import { createToken, grantOf, revokeToken } from "#lib/auth/tokens";
 import { prisma } from "#lib/db/client";
 import { normalizeUserCode, type pollResponse, type startResponse, userCodeLetters } from "#lib/device/schema";
 import { sha256 } from "#lib/digest";
@@ -257,6 +257,38 @@ export async function decideLogin(
     await recordEvent(tx, userId, `login_${decision}`, subject, from);
     return true;
   });
+}
+
+/** A login that a user approved and whose client has not fetched its token yet. */
+export type ApprovedLogin = Pick<DeviceLogin, "id" | "machine" | "createdAt"> & { scopes: Scope[] };
+
+/** A user's approved logins that may still be redeemed, the newest first. */
+export async function listApprovedLogins(userId: string): Promise<ApprovedLogin[]> {
+  const rows = await prisma().deviceLogin.findMany({
+    // By its index: anybody can start logins.
+    where: { userId, status: "approved", expiresAt: { gt: new Date(Date.now() - device.graceSeconds * 1000) } },
+    select: { ...polledColumns, machine: true, scopes: true, createdAt: true },
+    orderBy: { createdAt: "desc" },
+  });
+  return rows
+    .filter(isRedeemable)
+    .map(({ id, machine, scopes, createdAt }) => ({ id, machine, createdAt, scopes: scopesIn(scopes) }));
+}
+
+/** Takes an approval back; where the client has its token by now, that is revoked. @returns whether there was either */
+export async function withdrawLogin(userId: string, id: string, from: Origin): Promise<boolean> {
+  const isWithdrawn = await prisma().$transaction(async (tx) => {
+    const [login] = await tx.deviceLogin.updateManyAndReturn({
+      where: { userId, id, status: "approved" },
+      data: { status: "denied" },
+      select: { machine: true },
+    });
+    if (login) await recordEvent(tx, userId, "login_denied", login.machine, from);
+    return login !== undefined;
+  });
+  if (isWithdrawn) return true;
+  const login = await prisma().deviceLogin.findFirst({ where: { userId, id }, select: { tokenId: true } });
+  return login?.tokenId ? revokeToken(userId, login.tokenId, from) : false;
 }
 
 /** Deletes logins that expired more than a day ago. @returns how many */

@@ -133,6 +133,8 @@ function makeListener(
   const pace = new Pace();
   return (request, response) => {
     toOriginForm(request);
+    // By the scheme that a proxy says Next would call this server itself, which speaks no TLS.
+    delete request.headers["x-forwarded-proto"];
     // The header of Next's client router: for an API route Next would answer it with a redirect.
     if (isApi(request.url)) delete request.headers.rsc;
     // The response to an upload is too short for gzip, but Next would compress it all the same (0.2 ms).

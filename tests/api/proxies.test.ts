@@ -13,7 +13,7 @@ async function signInByScript(
   page: string,
   password: string,
   localAddress: string,
-  { host = new URL(server.url).host, origin = server.url } = {},
+  { host = new URL(server.url).host, origin = server.url, more = {} } = {},
 ): Promise<number> {
   const fields = await readForm(server, "/sign-in");
   const [, action = ""] = /"id":"([0-9a-f]+)"/.exec(JSON.stringify(Object.values(fields)).replaceAll("\\", "")) ?? [];
@@ -31,6 +31,7 @@ async function signInByScript(
     Origin: origin,
     "Next-Action": action,
     Accept: "text/x-component",
+    ...more,
   };
   const options = { host: "127.0.0.1", port, path: page, method: "POST", headers: sent, localAddress };
   const text = Buffer.from(await new Response(bytes).arrayBuffer());
@@ -63,6 +64,16 @@ test("what Next asks of this server by itself has the address of the request tha
   await vi.waitFor(async () => expect(await seen()).toEqual(recorded), 5000);
   const ready = (await (await get(server, "/api/ready")).json()) as { notes?: string[] };
   expect(ready.notes ?? []).toEqual([]);
+});
+
+test("behind a proxy that says https, what Next asks of this server by itself is answered", async () => {
+  const failed = async () => {
+    const { rows } = await pool().query("select from audit_event where address = '127.0.0.5'");
+    return rows.length;
+  };
+  const more = { "X-Forwarded-Proto": "https" };
+  expect(await signInByScript("/docs", "wrong password", "127.0.0.5", { more })).toBe(200);
+  await vi.waitFor(async () => expect(await failed()).toBe(1), 5000);
 });
 
 test("a proxy that passes on the Host without its port keeps nobody out, and lets no other site in", async () => {

@@ -38,23 +38,34 @@ const values = ["[]", "[null]", "[{}]", `["x"]`, "[[]]", "[[1],{}]", `[{},"x",3]
   (text): Body => ({ sent: text, body: text, type: "text/plain;charset=UTF-8" }),
 );
 
-/** A form whose fields are no ids and no JSON: some actions take it alone, others after the state that they returned last. */
-const forms = [`["$K1"]`, `[{},"$K1"]`].map((text): Body => {
+const formOf = (args: string, fields: Record<string, string>): Body => {
   const form = new FormData();
-  for (const field of ["selection", "given", "id", "traceId", "mark"]) form.set(`_1_${field}`, "{");
-  form.set("0", text);
-  return { sent: text, body: form };
-});
+  for (const [name, value] of Object.entries(fields)) form.set(`_1_${name}`, value);
+  form.set("0", args);
+  return { sent: args, body: form };
+};
+const each = (names: string[], value: string) => Object.fromEntries(names.map((name) => [name, value]));
+
+const wrong = each(["selection", "given", "id", "traceId", "mark"], "{");
+/** Well-formed, and of nothing. */
+const unknown = {
+  ...each(["id", "trace", "project", "into", "merged"], crypto.randomUUID()),
+  ...{ selection: "{}", given: "{}", mark: "x", until: "tomorrow", days: "7", confirmed: "yes", starred: "true" },
+};
+
+/** Forms whose fields are no ids and no JSON, or ids of nothing: some actions take one alone, others after the state that they returned last. */
+const forms = [`["$K1"]`, `[{},"$K1"]`].flatMap((args) => [formOf(args, wrong), formOf(args, unknown)]);
 
 const takesValues = ({ name }: Action) => /^(load|markSessions|tagSessions)/.test(name);
 
-async function answer({ id, page }: Action, { body, type }: Body): Promise<number> {
+async function answer({ id, page }: Action, { body, type }: Body, more = {}): Promise<number> {
   const headers = {
     Cookie: await sessionCookie(server),
     Origin: server.url,
     "Next-Action": id,
     Accept: "text/x-component",
     ...(type && { "Content-Type": type }),
+    ...more,
   };
   const response = await fetch(server.url + page, { method: "POST", headers, body, redirect: "manual" });
   await response.text();
@@ -62,6 +73,8 @@ async function answer({ id, page }: Action, { body, type }: Body): Promise<numbe
 }
 
 const actions = await readActions();
+/** No browser sends that: Next and the middleware take the origin for this server's. */
+const elsewhere = { Origin: "https://evil.example", "X-Forwarded-Host": "evil.example" };
 
 describe("a forged call", () => {
   test("is tried of every action", () => {
@@ -78,4 +91,9 @@ describe("a forged call", () => {
       for (const body of forms) expect(await answer(action, body), body.sent).toBeLessThan(500);
     },
   );
+
+  test.each(actions)("of $name from another origin is answered without a failure", async (action) => {
+    const [body] = takesValues(action) ? values : forms;
+    if (body) expect(await answer(action, body, elsewhere)).toBeLessThan(500);
+  });
 });

@@ -1,9 +1,11 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
+import { heavyRead } from "#lib/db/heavy";
 import { accountTraces } from "#lib/ledger/account";
 import { answerCall } from "#lib/mcp/handler";
 import type { Reader } from "#lib/mcp/tools/tool";
+import { readBlockHeads } from "#lib/search/sql/read";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { indexAll } from "./searching.ts";
 import { uploadsOf } from "./uploads.ts";
@@ -87,7 +89,9 @@ const readers = new Map<string, Reader>();
 const idOf = new Map<string, string>();
 
 beforeAll(async () => {
-  await uploadsOf(adaId).send(...others, ...known, child);
+  await uploadsOf(adaId).send(...others);
+  await indexAll(); // in a block of its own
+  await uploadsOf(adaId).send(...known, child);
   await uploadsOf(eveId).send(...known, child);
   await accountTraces(30);
   await indexAll();
@@ -190,6 +194,12 @@ const givenTo = (userId: string, { session, ...given }: Record<string, unknown>)
   session === undefined ? given : { ...given, session: idOf.get(`${userId} ${session}`) ?? crypto.randomUUID() };
 
 describe("an agent that was let into one project", () => {
+  test("has nothing looked up where the index has only others", async () => {
+    const blocksOf = (projectId?: string) => heavyRead(adaId, (tx) => readBlockHeads(tx, adaId, projectId));
+    const [all, own] = [await blocksOf(), await blocksOf(readers.get(adaId)?.projectId ?? "")];
+    expect([all.length, own.map(({ documents }) => documents)]).toEqual([2, [4]]);
+  });
+
   test("gets in every tool, for every parameter, what it would get if there were nothing else", async () => {
     const [ada, eve] = [await connect(adaId), await connect(eveId)];
     const { tools } = await ada.listTools();

@@ -4,6 +4,8 @@ import { createOwner, isPassword, resetPassword, signUp } from "#lib/auth/accoun
 import { listEvents, operator } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
 import { findInvitation } from "#lib/auth/invitations";
+import { grant, listGrants } from "#lib/auth/oauth/grants";
+import { registerClient } from "#lib/auth/oauth/registration";
 import { listSignIns } from "#lib/auth/sign-ins";
 import { createTokenByHand, listTokens, logOutMachines, requireBearer } from "#lib/auth/tokens";
 import { pool } from "#lib/db/client";
@@ -74,11 +76,15 @@ describe("a password that the operator resets", () => {
     expect(await resetPassword("nobody@example.org", password, operator)).toBe(false);
   });
 
-  test("leaves the tokens where the operator says so, and still denies logins that were not redeemed", async () => {
-    const { email, token, deviceCode } = await member("keeper");
+  test("leaves the tokens where the operator says so, and still ends logins and codes that were not redeemed", async () => {
+    const { email, userId, token, deviceCode } = await member("keeper");
+    const client = registerClient({ redirect_uris: ["http://127.0.0.1/"] });
+    await grant(userId, { client, redirectUri: "http://127.0.0.1/", challenge: "c", project: null }, here);
+    expect(await listGrants(userId)).toHaveLength(1);
     await resetPassword(email, "a third good password", operator, { keepTokens: true });
     expect(await bearerOf(token)).toMatchObject({ machine: "laptop" });
     await expect(pollLogin(deviceCode, here)).rejects.toThrow(refusal("access_denied"));
+    expect(await listGrants(userId)).toEqual([]);
   });
 
   test("leaves no token of a login that is redeemed at the same time", async () => {

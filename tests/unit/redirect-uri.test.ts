@@ -12,6 +12,7 @@ test.each([
 test.each([
   ...["http://evil.example/callback", "http://localhost.evil.example/", "https://user:secret@agent.example/"],
   ...["https://agent.example/#fragment", "https://agent.example/\u0000", "not an address"],
+  ...["https://agent.example/?code=1", "https://agent.example/?a=1&error=x", "http://127.0.0.1/?state=x"],
   ...["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "view-source:https://agent.example/"],
 ])("nobody is sent to %s", (uri) => {
   expect(isRedirectUri(uri)).toBe(false);
@@ -31,5 +32,13 @@ test.each([
     ".a:/x",
   ],
 ])("a scheme that may mean something to a system, or that no domain stands in, is none: %s", (uri) => {
+  expect(isRedirectUri(uri)).toBe(false);
+});
+
+test.each([
+  ...["cursor://anysphere.cursor-deeplink/mcp/install?name=x&config=e30=", "goose://extension?cmd=sh&arg=-c"],
+  ...["vscode://vscode.git/clone?url=https://evil.example/x", "jetbrains://idea/checkout/git?checkout.repo=x"],
+  ...["warp://action/new_tab?path=/", "com.example.app:/callback?do=it", "zed://oauth?"],
+])("nobody is sent to an application with something to do: %s", (uri) => {
   expect(isRedirectUri(uri)).toBe(false);
 });

@@ -4,7 +4,8 @@ import { currentOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
 import { revokeGrant } from "#lib/auth/oauth/grants";
 import { idForm } from "#lib/auth/schema";
-import { createTokenByHand, revokeAllTokens, revokeToken } from "#lib/auth/tokens";
+import { createTokenByHand, logOutMachines, revokeToken } from "#lib/auth/tokens";
+import { withdrawLogin } from "#lib/device/login";
 import { startRequest } from "#lib/device/schema";
 import { scopes } from "#lib/fields";
 import { askFirst, errorsOf, refusalOf, refuseForeignOrigin, requireForm, text } from "../../components/form-guard";
@@ -25,6 +26,20 @@ export async function revokeAction(_before: FormState, form: FormData): Promise<
   return {};
 }
 
+/** Takes the approval of a login back, after asking. One that is no longer open is not an error. */
+export async function withdrawAction(_before: FormState, form: FormData): Promise<FormState> {
+  const user = await requireUser("/devices");
+  const error = await refuseForeignOrigin();
+  if (error) return { error };
+  const parsed = idForm.safeParse({ id: text(form, "id") });
+  if (!parsed.success) return { error: "Unknown login." };
+  const question = askFirst(form);
+  if (question) return question;
+  await withdrawLogin(user.id, parsed.data.id, await currentOrigin());
+  revalidatePath("/devices");
+  return {};
+}
+
 /** Ends what an agent may read, after asking. */
 export async function disconnectAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/devices");
@@ -39,12 +54,12 @@ export async function disconnectAction(_before: FormState, form: FormData): Prom
   return {};
 }
 
-/** Revokes every token of the account. */
+/** Revokes every token of the account, and denies logins that were approved but not yet redeemed. */
 export async function revokeAllAction(): Promise<FormState> {
   const user = await requireUser("/devices");
   const error = await refuseForeignOrigin();
   if (error) return { error };
-  await revokeAllTokens(user.id, await currentOrigin());
+  await logOutMachines(user.id, await currentOrigin());
   revalidatePath("/devices");
   return {};
 }

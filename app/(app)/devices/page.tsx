@@ -3,6 +3,7 @@ import { type AuditAction, listEvents } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
 import { listGrants } from "#lib/auth/oauth/grants";
 import { listTokens } from "#lib/auth/tokens";
+import { listApprovedLogins } from "#lib/device/login";
 import { env } from "#lib/env";
 import { scopes, usualScopes } from "#lib/fields";
 import { Command } from "../../components/command";
@@ -39,8 +40,9 @@ const scopeFields: FieldSpec[] = scopes.map((scope) => ({
 /** The machines that have a token of the account, and how to connect more. */
 export default async function Page() {
   const user = await requireUser("/devices");
-  const [tokens, grants, events] = await Promise.all([
+  const [tokens, logins, grants, events] = await Promise.all([
     listTokens(user.id),
+    listApprovedLogins(user.id),
     listGrants(user.id),
     listEvents(user.id, { limit: 20, actions: signInActions }),
   ]);
@@ -50,8 +52,8 @@ export default async function Page() {
         <h1 className="font-semibold text-title">Machines</h1>
         <Connect />
         <Section id="machines" title="Connected">
-          {tokens.length > 0 ? (
-            <TokenList tokens={tokens} />
+          {tokens.length + logins.length > 0 ? (
+            <TokenList tokens={tokens} logins={logins} />
           ) : (
             <p className="text-muted">No machine is connected. The command above connects one.</p>
           )}

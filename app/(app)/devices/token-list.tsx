@@ -1,29 +1,34 @@
 import { isSilentSince } from "#lib/auth/silence";
 import type { ListedToken } from "#lib/auth/tokens";
+import type { ApprovedLogin } from "#lib/device/login";
 import { countOf } from "../../components/figures";
 import { Form } from "../../components/form";
 import { scopeWords } from "../../components/scopes";
 import { Sign } from "../../components/sign";
 import { Time } from "../../components/time";
-import { revokeAction, revokeAllAction } from "./actions";
+import { revokeAction, revokeAllAction, withdrawAction } from "./actions";
 
-/** The machines that have a token, and how to revoke each. */
-export function TokenList({ tokens }: { tokens: ListedToken[] }) {
+/** The machines that have a token or may still fetch one, and how to revoke each. */
+export function TokenList({ tokens, logins }: { tokens: ListedToken[]; logins: ApprovedLogin[] }) {
+  const count = tokens.length + logins.length;
   return (
     <>
       <ul aria-label="Machines" className="border-hairline border-t">
+        {logins.map((login) => (
+          <LoginRow key={login.id} login={login} />
+        ))}
         {tokens.map((token) => (
           <TokenRow key={token.id} token={token} />
         ))}
       </ul>
-      {tokens.length > 1 && (
+      {count > 1 && (
         <details>
           <summary className="w-fit text-muted hover:text-text">Revoke every token</summary>
           <div className="mt-2 max-w-[60ch] rounded-block border border-bad p-3">
             <Form action={revokeAllAction} submit="Revoke all" tone="bad">
               <p>
-                All {countOf(tokens.length, "machine")} lose access at once. What they uploaded stays. You can connect
-                each of them again.
+                All {countOf(count, "machine")} lose access at once. What they uploaded stays. You can connect each of
+                them again.
               </p>
             </Form>
           </div>
@@ -52,6 +57,40 @@ function Heard({ token: { lastUsedAt, lastUsedIp } }: { token: Pick<ListedToken,
         </>
       )}
     </span>
+  );
+}
+
+/** A login that was approved and whose machine has not come for its token yet. */
+function LoginRow({ login: { id, machine, scopes, createdAt } }: { login: ApprovedLogin }) {
+  return (
+    <li className="grid gap-x-6 gap-y-1 border-hairline border-b py-2.5 sm:grid-cols-[1fr_auto]">
+      <div className="min-w-0">
+        <p id={`login-${id}`} className="font-medium [overflow-wrap:anywhere]">
+          {machine}
+        </p>
+        <p className="flex flex-wrap gap-x-4 text-code text-muted">
+          <span>may {scopeWords(scopes)}</span>
+          <span>
+            asked <Time at={createdAt.toISOString()} />
+          </span>
+          <span className="font-medium text-warn">
+            <Sign name="ring" /> approved, not connected yet
+          </span>
+        </p>
+      </div>
+      <Form
+        action={withdrawAction}
+        hidden={{ id }}
+        submit="Revoke"
+        describedBy={`login-${id}`}
+        question={
+          <>
+            Take back the approval of <strong className="font-semibold [overflow-wrap:anywhere]">{machine}</strong>? It
+            gets no access.
+          </>
+        }
+      />
+    </li>
   );
 }
 

@@ -1,14 +1,14 @@
 "use server";
 import { revalidatePath } from "next/cache";
-import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { currentOrigin } from "#lib/auth/audit";
-import { requireSameOrigin, requireUser } from "#lib/auth/guards";
+import { requireUser } from "#lib/auth/guards";
 import { decide, maskAllCertain, setMasking } from "#lib/findings/rulings";
 import { maskingForm, rulingForm } from "#lib/findings/schema";
 import { isoDay } from "../../components/date-format";
-import { askFirst, refusalOf, refuseForeignOrigin, sent, text } from "../../components/form-guard";
+import { askFirst, refusalOf, refuseForeignOrigin, requireOwnOrigin, sent, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
+import { orMissing } from "../../components/or-missing";
 import { readerZone, startOfDay } from "../../components/zone";
 
 /** Masks a secret, in one session or everywhere, after asking; or keeps it as none. */
@@ -64,13 +64,11 @@ export async function beginMaskingAction(_before: FormState, form: FormData): Pr
 /** Stops masking what comes, as the dialog asked: everywhere or in a project, until tomorrow or without end. */
 export async function stopMaskingAction(form: FormData): Promise<void> {
   const user = await requireUser("/findings");
-  requireSameOrigin(await headers());
+  await requireOwnOrigin();
   const { project, until } = sent(maskingForm, { project: text(form, "project"), until: text(form, "until") });
   const zone = await readerZone();
   const tomorrow = startOfDay(isoDay(new Date(), zone), zone, 1);
-  await setMasking(user.id, false, await currentOrigin(), {
-    projectId: project,
-    ...(until === "tomorrow" && tomorrow && { until: new Date(tomorrow) }),
-  });
+  const how = { projectId: project, ...(until === "tomorrow" && tomorrow && { until: new Date(tomorrow) }) };
+  await orMissing(setMasking(user.id, false, await currentOrigin(), how));
   redirect("/findings");
 }

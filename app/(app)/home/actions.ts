@@ -1,11 +1,11 @@
 "use server";
-import { headers } from "next/headers";
-import { requireSameOrigin, requireUser } from "#lib/auth/guards";
+import { requireUser } from "#lib/auth/guards";
 import { noteVisit } from "#lib/auth/visits";
+import { requireOwnOrigin } from "../../components/form-guard";
 
 /** Notes that the person has seen what is new. */
 export async function noteVisitAction(): Promise<void> {
-  requireSameOrigin(await headers());
+  await requireOwnOrigin();
   const user = await requireUser("/home");
   await noteVisit(user.id, new Date());
 }

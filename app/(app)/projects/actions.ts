@@ -1,13 +1,20 @@
 "use server";
 import { revalidatePath } from "next/cache";
-import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { z } from "zod";
-import { requireSameOrigin, requireUser } from "#lib/auth/guards";
+import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { mergeProjects, renameProject, splitProject } from "#lib/projects/change";
 import { givenName } from "#lib/projects/schema";
-import { errorsOf, idIn, refusalOf, refuseForeignOrigin, requireForm, text } from "../../components/form-guard";
+import {
+  errorsOf,
+  idIn,
+  refusalOf,
+  refuseForeignOrigin,
+  requireForm,
+  requireOwnOrigin,
+  text,
+} from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 import { orMissing } from "../../components/or-missing";
 
@@ -34,7 +41,7 @@ export async function renameAction(_before: FormState, form: FormData): Promise<
 /** Merges a project into another one, whose page then offers to undo it. */
 export async function mergeAction(form: FormData): Promise<void> {
   const user = await requireUser("/projects");
-  requireSameOrigin(await headers());
+  await requireOwnOrigin();
   const [id, into] = [idIn(form, "id"), idIn(form, "into")];
   const merged = await orMissing(mergeProjects(user.id, id, into));
   redirect(hrefOf(into, `?${new URLSearchParams({ merged: id, name: merged })}`));
@@ -43,7 +50,7 @@ export async function mergeAction(form: FormData): Promise<void> {
 /** Takes what was merged into a project out of it again; where that was done before, as in another tab, it leads to the project. */
 export async function undoAction(form: FormData): Promise<void> {
   const user = await requireUser("/projects");
-  requireSameOrigin(await headers());
+  await requireOwnOrigin();
   const [id, mergedFrom] = [idIn(form, "id"), idIn(form, "merged")];
   const name = givenName.safeParse(requireForm(form).get("name"));
   const split = splitProject(user.id, id, { mergedFrom }, name.data).catch((error: unknown) => {

@@ -1,12 +1,11 @@
 "use server";
-import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { z } from "zod";
-import { requireSameOrigin, requireUser } from "#lib/auth/guards";
+import { requireUser } from "#lib/auth/guards";
 import { withoutInvisible } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { removeView, saveView } from "#lib/traces/views";
-import { refusalOf, requireForm, text } from "../../components/form-guard";
+import { refusalOf, requireForm, requireOwnOrigin, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 import { readerZone } from "../../components/zone";
 import { readListParams } from "./filters";
@@ -21,7 +20,7 @@ const view = z.object({ name, query: z.string().max(4096, "These filters are too
 /** Keeps the filters of an address, as far as they are valid, under a name, and shows them. */
 export async function saveViewAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/traces");
-  requireSameOrigin(await headers());
+  await requireOwnOrigin();
   const parsed = view.safeParse({ name: text(form, "name"), query: text(form, "query") });
   if (!parsed.success) return { error: parsed.error.issues[0]?.message ?? "" };
   const { given, sort } = readListParams(paramsIn(parsed.data.query), await readerZone());
@@ -36,7 +35,7 @@ export async function saveViewAction(_before: FormState, form: FormData): Promis
 
 export async function removeViewAction(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
-  requireSameOrigin(await headers());
+  await requireOwnOrigin();
   const kept = name.safeParse(requireForm(form).get("name"));
   if (kept.success) await removeView(user.id, kept.data);
   redirect("/traces");

@@ -80,5 +80,5 @@ export async function Consent({ user, request }: { user: SignedInUser; request: 
 function placeOf(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol === "http:") return `this computer (${hostname})`;
-  return protocol === "https:" ? host : `the application of ${protocol}`;
+  return protocol === "https:" ? host : `the application of ${redirectUri}`;
 }

@@ -1,15 +1,14 @@
 import "server-only";
-import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
-import { requireSameOrigin, requireUser, type SignedInUser } from "#lib/auth/guards";
+import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { OauthError } from "#lib/auth/oauth/errors";
 import { grant } from "#lib/auth/oauth/grants";
 import { type AgentRequest, answerAddress } from "#lib/auth/oauth/request";
 import { isTicket, makeTicket } from "#lib/auth/ticket";
 import { labelText, readLabels } from "#lib/projects/queries";
-import { text } from "../../components/form-guard";
+import { requireOwnOrigin, text } from "../../components/form-guard";
 
 /** A request that can be asked of a person. */
 export type Asked = Extract<AgentRequest, { challenge: string }>;
@@ -41,7 +40,7 @@ export async function decide(
   form: FormData,
 ): Promise<never> {
   const user = await requireUser("/devices");
-  requireSameOrigin(await headers());
+  await requireOwnOrigin();
   if (!isTicket(form.get("ticket"), user.signInId, subjectOf("consent", challenge))) redirect("/devices");
   if (decision === "denied") redirect(answerHref(user, answerAddress(returnTo, denied)));
   const asked = text(form, "project");

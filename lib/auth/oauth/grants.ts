@@ -177,10 +177,10 @@ export async function readGrant(userId: string, tokenId: string): Promise<{ proj
   return found ?? undefined;
 }
 
-/** The agents that may read a user's sessions, the newest first. */
+/** The agents that may read a user's sessions, or have a code that they may still exchange, the newest first. */
 export async function listGrants(userId: string): Promise<ListedGrant[]> {
   const rows = await prisma().agentGrant.findMany({
-    where: { userId, ...isOpen(), tokenId: { not: null } },
+    where: { userId, ...isOpen() },
     select: {
       id: true,
       client: true,

@@ -76,15 +76,21 @@ const ownScheme = /^(?!x-apple\.|microsoft\.)[a-z][a-z\d-]*(?:\.[a-z\d-]+)+:$/;
 const knownScheme =
   /^(?:vscode(?:-insiders)?|vscodium|code-oss|cursor|windsurf(?:-next)?|zed|kiro|trae|antigravity|positron|jetbrains|claude|goose|warp):$/;
 
-/** Whether a person may be sent to a URI with a code: RFC 8252, sections 7.1 to 7.3. */
+/** What an answer says: a URI that says it already would tell a person, or an agent, what was not decided. */
+const ofAnswers = ["code", "state", "iss", "error", "error_description"];
+
+/**
+ * Whether a person may be sent to a URI with a code: RFC 8252, sections 7.1 to 7.3. That of an application has no query, which tells
+ * an editor what to do: install a server, clone, run a command.
+ */
 export function isRedirectUri(uri: string): boolean {
   if (/[\p{C}\s\\#]/u.test(uri) || !URL.canParse(uri)) return false;
-  const { protocol, hostname, username, password } = new URL(uri);
-  if (username || password) return false;
+  const { protocol, hostname, username, password, searchParams } = new URL(uri);
+  if (username || password || ofAnswers.some((name) => searchParams.has(name))) return false;
   if (protocol === "https:") return hostname !== "";
   if (protocol === "http:") return loopback.test(hostname);
   const isOwn = ownScheme.test(protocol) || knownScheme.test(protocol);
-  return isOwn && uri.toLowerCase().startsWith(`${protocol}/`);
+  return isOwn && !uri.includes("?") && uri.toLowerCase().startsWith(`${protocol}/`);
 }
 
 /** Whether a client registered a URI: exactly it, or on its own machine with any port (RFC 8252, section 7.3). */

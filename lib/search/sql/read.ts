@@ -28,7 +28,7 @@ export type BlockHead = Pick<SearchBlock, "bits" | "documents" | "version"> & {
 const blockKey = Prisma.raw("concat_ws(' ', id, documents, postings, version) as key");
 const headColumns = Prisma.sql`id, bits, documents, version, coalesce(latest_id, id) as age, ${blockKey}`;
 
-/** A user's blocks. @param onlyProjectId leaves out the documents of other projects */
+/** A user's blocks. @param onlyProjectId leaves out the documents of other projects, and blocks that have no others */
 export async function readBlockHeads(tx: PoolClient, userId: string, onlyProjectId?: string): Promise<BlockHead[]> {
   if (onlyProjectId) return readOwnHeads(tx, userId, onlyProjectId);
   const { rows } = await tx.query<BlockHead>(
@@ -39,8 +39,8 @@ export async function readBlockHeads(tx: PoolClient, userId: string, onlyProject
 
 async function readOwnHeads(tx: PoolClient, userId: string, projectId: string): Promise<BlockHead[]> {
   const { rows } = await tx.query<BlockHead & { slots: number[] }>(Prisma.sql`
-    select ${headColumns}, coalesce(own.slots, '{}') as slots from search_block
-    left join (select block_id, array_agg(slot) as slots from search_document
+    select ${headColumns}, own.slots from search_block
+    join (select block_id, array_agg(slot) as slots from search_document
       where user_id = ${userId} and trace_id in (${tracesOf(userId, projectId)}) group by block_id) as own on own.block_id = id
     where user_id = ${userId}`);
   return rows.map(({ slots, ...head }) => ({ ...head, documents: slots.length, only: slotsWith(slots) }));

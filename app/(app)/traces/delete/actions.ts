@@ -1,13 +1,12 @@
 "use server";
-import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
-import { requireSameOrigin, requireUser } from "#lib/auth/guards";
+import { requireUser } from "#lib/auth/guards";
 import { deleteSelection } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
 import { chosenIds, filterNames, traceFilter } from "#lib/traces/schema";
-import { jsonIn, text } from "../../../components/form-guard";
+import { jsonIn, requireOwnOrigin, text } from "../../../components/form-guard";
 import { type Given, listHref, queryOf } from "../hrefs";
 
 const counted = traceFilter
@@ -27,7 +26,7 @@ const given = z.partialRecord(z.enum(filterNames), z.union([z.string(), z.array(
 /** Deletes what the page counted, or asks again where the selection has changed since. */
 export async function deleteSelectionAction(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
-  requireSameOrigin(await headers());
+  await requireOwnOrigin();
   const selection = jsonIn(form, "selection", counted);
   const filters = jsonIn(form, "given", given);
   const below = form.get("below");

@@ -1,12 +1,11 @@
 "use server";
 import { revalidatePath } from "next/cache";
-import { headers } from "next/headers";
 import { z } from "zod";
-import { requireSameOrigin, requireUser } from "#lib/auth/guards";
+import { requireUser } from "#lib/auth/guards";
 import { addTag, markAll, setMarks } from "#lib/traces/marks";
 import { marksShape, tagName } from "#lib/traces/marks-schema";
 import { chosenIds } from "#lib/traces/schema";
-import { idIn, refusalOf, requireForm, sent } from "../../../components/form-guard";
+import { idIn, refusalOf, requireForm, requireOwnOrigin, sent } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
 import { orMissing } from "../../../components/or-missing";
 
@@ -15,7 +14,7 @@ const change = marksShape.pick({ starred: true, archived: true });
 /** Stars, archives or tags some sessions. */
 export async function markSessions(ids: string[], marks: { starred?: boolean; archived?: boolean }): Promise<void> {
   const user = await requireUser("/traces");
-  requireSameOrigin(await headers());
+  await requireOwnOrigin();
   await markAll(user.id, sent(chosenIds, ids), sent(change, marks));
   revalidatePath("/traces");
 }
@@ -23,7 +22,7 @@ export async function markSessions(ids: string[], marks: { starred?: boolean; ar
 /** @returns what is wrong with the tag, or nothing */
 export async function tagSessions(ids: string[], tag: string): Promise<string | undefined> {
   const user = await requireUser("/traces");
-  requireSameOrigin(await headers());
+  await requireOwnOrigin();
   const parsed = tagName.safeParse(tag);
   if (!parsed.success) return `A tag ${parsed.error.issues[0]?.message}.`;
   await addTag(user.id, sent(chosenIds, ids), parsed.data);
@@ -36,7 +35,7 @@ const noted = z.object({ id: z.uuid(), title: z.string(), tags: z.string(), note
 /** Names, tags and annotates one session, as its form has it. */
 export async function describeSession(_: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/traces");
-  requireSameOrigin(await headers());
+  await requireOwnOrigin();
   const given = noted.safeParse(Object.fromEntries(requireForm(form)));
   if (!given.success) return { error: "Unknown session." };
   const { id, title, tags, note } = given.data;
@@ -57,7 +56,7 @@ export async function describeSession(_: FormState, form: FormData): Promise<For
 /** Stars or archives one session, by a button that works without script. */
 export async function markSession(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
-  requireSameOrigin(await headers());
+  await requireOwnOrigin();
   const id = idIn(form, "id");
   const is = (name: string) => (form.has(name) ? { [name]: form.get(name) === "true" } : {});
   await orMissing(setMarks(user.id, id, change.parse({ ...is("starred"), ...is("archived") })));

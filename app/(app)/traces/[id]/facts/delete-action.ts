@@ -1,12 +1,11 @@
 "use server";
-import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { currentOrigin } from "#lib/auth/audit";
-import { requireSameOrigin, requireUser } from "#lib/auth/guards";
+import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { deleteSelection, deleteTrace } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
-import { idIn } from "../../../../components/form-guard";
+import { idIn, requireOwnOrigin } from "../../../../components/form-guard";
 
 /**
  * Deletes a session permanently; one that no longer exists counts as deleted. With its sub-agents (`below`) it is asked again where
@@ -14,7 +13,7 @@ import { idIn } from "../../../../components/form-guard";
  */
 export async function deleteAction(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
-  requireSameOrigin(await headers());
+  await requireOwnOrigin();
   const id = idIn(form, "id");
   const mark = form.get("below");
   const origin = await currentOrigin();
