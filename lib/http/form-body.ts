@@ -35,11 +35,12 @@ const maxArguments = 16;
 /** A text that begins with a dollar sign, and a field that is undefined. */
 const isPlainText = (text: string) => !text.startsWith("$") || text.startsWith("$$") || text === "$undefined";
 /** A form among the arguments: its fields stand beside them. */
-const isFormReference = (text: string) => /^\$K[\da-f]{1,4}$/.test(text);
+const isFormReference = (text: string) => /^\$K[1-9]$/.test(text);
 
 /** Whether a text is an array of arguments as React writes them, of values and references that our pages send. */
-function areArguments(text: string, isText: (text: string) => boolean = isPlainText): boolean {
+function areArguments(text: string, isReference: (text: string) => boolean = () => false): boolean {
   const value: unknown = JSON.parse(text);
+  const isText = (one: string) => isPlainText(one) || isReference(one);
   return Array.isArray(value) && value.length <= maxArguments && isMadeOf(value, isText, maxDepth);
 }
 
@@ -49,16 +50,24 @@ function isMadeOf(value: unknown, isText: (text: string) => boolean, depth: numb
   return depth > 0 && Object.values(value).every((one) => isMadeOf(one, isText, depth - 1));
 }
 
+/** Whether an argument is what an action inside a page closes over, which Next encrypts: a text that stands in a part of its own. */
+function isSealedIn(form: FormData, prefix: string): (text: string) => boolean {
+  return (text) => {
+    const [, id] = /^\$@([1-9])$/.exec(text) ?? [];
+    return id !== undefined && isSealed(form.get(prefix + id));
+  };
+}
+
+const isSealed = (part: FormDataEntryValue | null) => typeof part === "string" && /^"[\w+/=-]*"$/.test(part);
+
 /** Whether a form that a script sends has its arguments once, and beside them only fields of forms. */
 function hasArguments(form: FormData): boolean {
   const [text, ...others] = form.getAll("0");
-  const names = [...form.keys()].filter((name) => name !== "0");
-  return (
-    typeof text === "string" &&
-    others.length === 0 &&
-    names.every((name) => /^_\d{1,4}_/.test(name)) &&
-    areArguments(text, (one) => isPlainText(one) || isFormReference(one))
-  );
+  if (typeof text !== "string" || others.length > 0) return false;
+  const isKnown = ([name, value]: [string, FormDataEntryValue]) =>
+    name === "0" || /^_\d{1,4}_/.test(name) || (/^[1-9]$/.test(name) && isSealed(value));
+  const isSealedArgument = isSealedIn(form, "");
+  return [...form].every(isKnown) && areArguments(text, (one) => isFormReference(one) || isSealedArgument(one));
 }
 
 /** Whether what a form without script says of its action, if it names one, can be read: an id, and values that it is bound to. */
@@ -68,10 +77,12 @@ function hasAction(form: FormData): boolean {
   );
   const [reference, ...others] = names.filter((name) => name.startsWith("$ACTION_REF_"));
   if (reference === undefined || others.length > 0) return names.length === 0;
-  const prefix = reference.replace("REF_", "");
-  const { id, bound } = JSON.parse(String(form.get(`${prefix}:0`)));
-  const rest = names.filter((name) => name !== reference && name !== `${prefix}:0`);
+  const prefix = `${reference.replace("REF_", "")}:`;
+  const { id, bound } = JSON.parse(String(form.get(`${prefix}0`)));
   if (typeof id !== "string" || !/^[\da-f]+$/.test(id)) return false;
-  if (bound === null) return rest.length === 0;
-  return bound === "$@1" && rest.length === 1 && areArguments(String(form.get(`${prefix}:1`)));
+  const rest = names.filter((name) => name !== reference && name !== `${prefix}0` && name !== `${prefix}1`);
+  const isKnown = (name: string) => name.startsWith(prefix) && isSealed(form.get(name));
+  if (!rest.every(isKnown)) return false;
+  if (bound === null) return !form.has(`${prefix}1`);
+  return bound === "$@1" && areArguments(String(form.get(`${prefix}1`)), isSealedIn(form, prefix));
 }

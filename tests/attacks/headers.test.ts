@@ -183,12 +183,17 @@ test("no header and no URL of 15 kB keeps the server from answering", bestOfThre
   const asked = [...names, "X-Forwarded-For", "Referer"].flatMap((name) =>
     [...texts, weight].map((text) => ({ [name]: text })),
   );
+  const usual = await takePulse(server, async () => {
+    for (const _ of asked) await send("/sign-in");
+  });
   const pulse = await takePulse(server, async () => {
     for (const path of ["/sign-in", "/spoor.mjs", "/api/openapi.json"]) {
       for (const headers of asked) await send(path, "GET", headers);
-      for (const text of texts) await send(`${path}?${encodeURI(text).replaceAll("%26", "&").slice(0, 14_500)}`);
+      for (const text of texts) await send(`${path}?${encodeURI(text).slice(0, 14_500)}`);
     }
   });
-  await annotate(`${3 * (asked.length + texts.length)} requests; health's longest ${pulse.max} ms`);
-  expect(pulse.max).toBeLessThan(500);
+  await annotate(
+    `${3 * (asked.length + texts.length)} requests; health's longest ${pulse.max} ms, with usual ones ${usual.max} ms`,
+  );
+  expect(pulse.max).toBeLessThan(Math.max(500, 3 * usual.max));
 });

@@ -44,10 +44,23 @@ describe("a body that pages send can be read:", () => {
     ["of an action", formOf([[`$ACTION_ID_${id}`, ""]])],
     ["of one that is bound to a state", formOf(reference(`{"id":"${id}","bound":"$@1"}`, "[{}]"))],
     ["of one that is bound to nothing", formOf(reference(`{"id":"${id}","bound":null}`))],
+    [
+      "of one that closes over what Next encrypts",
+      formOf(reference(`{"id":"${id}","bound":"$@1"}`, `["$@2"]`, `"aB3+/="`)),
+    ],
     ["of none", formOf([["name", "x"]])],
   ])("a form without script, %s", async (_, form) => {
     expect(await asked(form)).toBe(false);
   });
+});
+
+test("a form that a script sends to an action that closes over what Next encrypts can be read", async () => {
+  const form = formOf([
+    ["1", `"aB3+/="`],
+    ["_2_ticket", "x"],
+    ["0", `["$@1","$K2"]`],
+  ]);
+  expect(await asked(form, asAction)).toBe(false);
 });
 
 describe("what Next would answer with 500 is found before:", () => {
