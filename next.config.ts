@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { NextConfig } from "next";
 import { PHASE_PRODUCTION_BUILD } from "next/constants.js";
-import { closedPolicy, securityHeaders } from "./lib/http/headers.ts";
+import { closedPolicy, iconsCacheControl, securityHeaders } from "./lib/http/headers.ts";
 import { limits } from "./lib/limits.ts";
 import { webDigest } from "./lib/server/sources.ts";
 
@@ -41,11 +41,7 @@ const config: NextConfig = {
   headers: async () => [
     { source: "/(.*)", headers: listed(securityHeaders) },
     { source: "/:name(icon|agents).svg", headers: listed({ "Content-Type": "image/svg+xml; charset=utf-8" }) },
-    // Lists show their icons at once from the cache, and a release's new ones from the next page on.
-    {
-      source: "/agents.svg",
-      headers: listed({ "Cache-Control": "public, max-age=3600, stale-while-revalidate=2592000" }),
-    },
+    { source: "/agents.svg", headers: listed({ "Cache-Control": iconsCacheControl }) },
     { source: "/_next/(.*)", headers: listed({ "Content-Security-Policy": closedPolicy }) },
   ],
   // tsc checks types in a step of its own (`npm run types`).

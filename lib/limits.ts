@@ -43,8 +43,18 @@ export const limits = {
   cron: { drainSeconds: 45, afterResponseSeconds: 20 },
   trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256, branch: 256, metadataBytes: 256 * KiB },
   message: { role: 32, integer: 2_147_483_647 },
-  /** How much a request's headers may have, and how long it and they may take to arrive; `upload` is one with sessions. */
-  request: { headerBytes: 16 * KiB, headerSeconds: 20, seconds: 60, uploadSeconds: 7200 },
+  /**
+   * How much a request's headers may have and how many parameters its URL, how long it and they may take to arrive, and how many requests
+   * may have bodies that have not; `upload` is one with sessions, and does not count there.
+   */
+  request: {
+    headerBytes: 16 * KiB,
+    parameters: 256,
+    headerSeconds: 20,
+    seconds: 60,
+    uploadSeconds: 7200,
+    bodiesArriving: 256,
+  },
   /** The pace of a body: it must not stall, and after `graceSeconds` has to keep an average rate. */
   body: { maxIdleSeconds: 20, graceSeconds: 60, minBytesPerSecond: 16 * KiB, drainSeconds: 5 },
   device: {

@@ -1,3 +1,5 @@
+// What a request to a page may have as its body where Next runs an action for it. Next decodes references of React's own beside JSON, and
+// answers each that it can't follow with 500.
 const isForm = (headers: Headers) => headers.get("content-type")?.startsWith("multipart/form-data") ?? false;
 const isAction = (headers: Headers) => headers.has("next-action");
 
@@ -5,14 +7,82 @@ const isAction = (headers: Headers) => headers.has("next-action");
 export const callsAction = ({ method, headers }: Request): boolean =>
   method === "POST" && (isAction(headers) || isForm(headers));
 
-/** Whether a form or an action of a page has a body that Next can't read: Next would answer it with 500, and log an error. */
+/** Whether a form or an action of a page has a body that no page of ours sends: Next would answer it with 500, and log an error. */
 export async function isUnreadable(request: Request): Promise<boolean> {
   if (!callsAction(request)) return false;
   try {
-    const given = isForm(request.headers) ? (await request.formData()).get("0") : await request.text();
-    if (isAction(request.headers)) JSON.parse(String(given)); // the arguments, as React writes them
-    return false;
+    const bytes = await request.arrayBuffer();
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+    if (!isForm(request.headers)) return !areArguments(text);
+    const type = request.headers.get("content-type") ?? "";
+    const form = await new Response(bytes, { headers: { "Content-Type": type } }).formData();
+    if (hasOtherParts(text)) return true;
+    return isAction(request.headers) ? !hasArguments(form) : !hasAction(form);
   } catch {
     return true;
   }
+}
+
+/** Whether a part of a form is a file, or encoded: two readers of it may disagree, and no page sends one to an action. */
+function hasOtherParts(text: string): boolean {
+  const heads = text.split(/(?:^|\r\n)--/).map((part) => part.slice(0, part.indexOf("\r\n\r\n")));
+  return heads.some((head) => /^content-(?:type|transfer-encoding)\s*:/im.test(head));
+}
+
+/** Arrays and objects within each other; those of our actions' arguments are few. */
+const maxDepth = 32;
+const maxArguments = 16;
+/** A text that begins with a dollar sign, and a field that is undefined. */
+const isPlainText = (text: string) => !text.startsWith("$") || text.startsWith("$$") || text === "$undefined";
+/** A form among the arguments: its fields stand beside them. */
+const isFormReference = (text: string) => /^\$K[1-9]$/.test(text);
+
+/** Whether a text is an array of arguments as React writes them, of values and references that our pages send. */
+function areArguments(text: string, isReference: (text: string) => boolean = () => false): boolean {
+  const value: unknown = JSON.parse(text);
+  const isText = (one: string) => isPlainText(one) || isReference(one);
+  return Array.isArray(value) && value.length <= maxArguments && isMadeOf(value, isText, maxDepth);
+}
+
+function isMadeOf(value: unknown, isText: (text: string) => boolean, depth: number): boolean {
+  if (typeof value === "string") return isText(value);
+  if (typeof value !== "object" || value === null) return true;
+  return depth > 0 && Object.values(value).every((one) => isMadeOf(one, isText, depth - 1));
+}
+
+/** Whether an argument is what an action inside a page closes over, which Next encrypts: a text that stands in a part of its own. */
+function isSealedIn(form: FormData, prefix: string): (text: string) => boolean {
+  return (text) => {
+    const [, id] = /^\$@([1-9])$/.exec(text) ?? [];
+    return id !== undefined && isSealed(form.get(prefix + id));
+  };
+}
+
+const isSealed = (part: FormDataEntryValue | null) => typeof part === "string" && /^"[\w+/=-]*"$/.test(part);
+
+/** Whether a form that a script sends has its arguments once, and beside them only fields of forms. */
+function hasArguments(form: FormData): boolean {
+  const [text, ...others] = form.getAll("0");
+  if (typeof text !== "string" || others.length > 0) return false;
+  const isKnown = ([name, value]: [string, FormDataEntryValue]) =>
+    name === "0" || /^_\d{1,4}_/.test(name) || (/^[1-9]$/.test(name) && isSealed(value));
+  const isSealedArgument = isSealedIn(form, "");
+  return [...form].every(isKnown) && areArguments(text, (one) => isFormReference(one) || isSealedArgument(one));
+}
+
+/** Whether what a form without script says of its action, if it names one, can be read: an id, and values that it is bound to. */
+function hasAction(form: FormData): boolean {
+  const names = [...form.keys()].filter(
+    (name) => name.startsWith("$ACTION_") && !/^\$ACTION_(?:KEY|ID_[\da-f]+)$/.test(name),
+  );
+  const [reference, ...others] = names.filter((name) => name.startsWith("$ACTION_REF_"));
+  if (reference === undefined || others.length > 0) return names.length === 0;
+  const prefix = `${reference.replace("REF_", "")}:`;
+  const { id, bound } = JSON.parse(String(form.get(`${prefix}0`)));
+  if (typeof id !== "string" || !/^[\da-f]+$/.test(id)) return false;
+  const rest = names.filter((name) => name !== reference && name !== `${prefix}0` && name !== `${prefix}1`);
+  const isKnown = (name: string) => name.startsWith(prefix) && isSealed(form.get(name));
+  if (!rest.every(isKnown)) return false;
+  if (bound === null) return !form.has(`${prefix}1`);
+  return bound === "$@1" && areArguments(String(form.get(`${prefix}1`)), isSealedIn(form, prefix));
 }

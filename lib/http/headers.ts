@@ -44,3 +44,6 @@ export const transportHeaders = (baseUrl: string | undefined): Record<string, st
 
 /** The policy of what is no page of ours, such as an error document that Next makes itself: it may load and do nothing. */
 export const closedPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Lists show their agents' icons at once from the cache, and a release's new ones from the next page on. */
+export const iconsCacheControl = "public, max-age=3600, stale-while-revalidate=2592000";

@@ -7,10 +7,11 @@ import { trustClientAddressHeader } from "#lib/http/address";
 import { requestIdHeader } from "#lib/http/request-id";
 import { arrivalTimes, makeServing } from "#lib/server/listener";
 import { isApi, refusalOf } from "#lib/server/refusals";
-import { toOriginForm } from "#lib/server/request-target";
+import { cutUserAgent, toOriginForm } from "#lib/server/request-target";
+import { StaticFiles } from "#lib/server/static-files";
 
 /** The platform serves them by itself. */
-const noFiles: ReadonlySet<string> = new Set();
+const noFiles = new StaticFiles();
 
 /** What Node publishes of a request before anybody listens to it. */
 type Started = { request: IncomingMessage; server: Server };
@@ -23,6 +24,7 @@ export function nameRequests(): void {
   subscribe("http.server.request.start", (message) => {
     const { request } = message as Started;
     toOriginForm(request);
+    cutUserAgent(request);
     const requestId = randomUUID();
     request.headers[requestIdHeader] = requestId;
     if (isApi(request.url) && refusalOf(request, requestId, noFiles)) request.url = "/api/refused";

@@ -12,11 +12,12 @@ import { closedPolicy, securityHeaders, transportHeaders } from "#lib/http/heade
 import { requestIdHeader } from "#lib/http/request-id";
 import { limits } from "#lib/limits";
 import { makeAccessLog } from "#lib/observability/access";
+import { Arriving } from "#lib/server/arriving";
 import { Pace } from "#lib/server/pace";
 import { hasTooManyPages, isPage, renderInTurn } from "#lib/server/page-turns";
-import { isApi, refusalOf, refuseBusy, refuseTunnel, refuseUnparsed } from "#lib/server/refusals";
-import { toOriginForm } from "#lib/server/request-target";
-import { readStaticFiles } from "#lib/server/static-files";
+import { fileName, isApi, refusalOf, refuseBusy, refuseTunnel, refuseUnparsed } from "#lib/server/refusals";
+import { cutUserAgent, toOriginForm } from "#lib/server/request-target";
+import { readStaticFiles, type StaticFiles } from "#lib/server/static-files";
 
 /** The largest upload at the slowest accepted pace takes over an hour; lib/http/body.ts watches the pace. */
 export const arrivalTimes = {
@@ -36,8 +37,12 @@ const isUpload = ({ method, url }: IncomingMessage) =>
 /** A form, with or without script: anybody can send one, and Next renders a page for it. */
 const isForm = ({ method, url }: IncomingMessage) => method === "POST" && !isApi(url);
 
-function limitArrival(request: IncomingMessage): void {
+const hasBody = ({ headers }: IncomingMessage) =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+
+function limitArrival(request: IncomingMessage, address: string, arriving: Arriving): void {
   if (isUpload(request)) return;
+  if (hasBody(request)) arriving.enter(request, siteOf(address));
   const timer = setTimeout(() => !request.complete && request.destroy(), requestTimeoutMs);
   request.once("close", () => clearTimeout(timer));
 }
@@ -123,7 +128,7 @@ export async function makeServing(dev: boolean): Promise<(server: Server, handle
 
 function makeListener(
   handle: Handle,
-  files: ReadonlySet<string> | undefined,
+  files: StaticFiles | undefined,
   inFlight: Set<ServerResponse>,
   watch: Awaited<ReturnType<typeof makeAccessLog>>,
 ): RequestListener {
@@ -131,10 +136,12 @@ function makeListener(
   const trusts = proxyaddr.compile(TRUSTED_PROXIES);
   const headersOfAll = Object.entries({ ...securityHeaders, ...transportHeaders(BASE_URL) });
   const pace = new Pace();
+  const arriving = new Arriving(limits.request.bodiesArriving);
   return (request, response) => {
     toOriginForm(request);
     // By the scheme that a proxy says Next would call this server itself, which speaks no TLS.
     delete request.headers["x-forwarded-proto"];
+    cutUserAgent(request);
     // The header of Next's client router: for an API route Next would answer it with a redirect.
     if (isApi(request.url)) delete request.headers.rsc;
     // The response to an upload is too short for gzip, but Next would compress it all the same (0.2 ms).
@@ -158,10 +165,12 @@ function makeListener(
       logResponse();
       forget();
     });
-    limitArrival(request);
+    limitArrival(request, address, arriving);
     const refusal = refusalOf(request, requestId, files);
     const begin = () => forRequest(stateOf(request, response, { requestId, address }), () => handle(request, response));
+    const file = fileName(request.url?.split("?")[0] ?? "");
     if (refusal) send(response, refusal);
+    else if (files?.has(file)) files.send(file, request, response).then((isSent) => isSent || begin());
     else if (!isPage(request)) begin();
     else if (!isForm(request) && hasTooManyPages(address)) send(response, refuseBusy(requestId));
     else if (!isForm(request)) renderInTurn(address, response, begin);

@@ -38,16 +38,15 @@ const tooLarge = (requestId: string) =>
     requestId,
   );
 
+/** Tells the paths of static files. */
+type Files = { has(path: string): boolean };
+
 /**
  * The response to a request that Next would not answer as the interface demands; undefined for any other.
  *
  * @param files the paths of static files; undefined in development, where Next has paths of its own
  */
-export function refusalOf(
-  request: IncomingMessage,
-  requestId: string,
-  files: ReadonlySet<string> | undefined,
-): Response | undefined {
+export function refusalOf(request: IncomingMessage, requestId: string, files: Files | undefined): Response | undefined {
   const { method = "", url = "", headers, httpVersion } = request;
   const missing = () => problemResponse(notFound(), requestId);
   if (!knownMethods.includes(method)) return methodRefusal(requestId);
@@ -65,6 +64,11 @@ export function refusalOf(
   if (/\/(?:\.|%2e){1,2}(?:[/\\#]|$)/i.test(path)) return missing();
   // A page of Next's would be a 500.
   if (decoded(path) === undefined) return missing();
+  // Next reads a parameter that is repeated in a time that grows with the square of how often it is.
+  if (url.split("&").length > limits.request.parameters) {
+    const detail = `The URL has more than ${limits.request.parameters} parameters.`;
+    return problemResponse(new SpoorError("invalid_request", detail), requestId);
+  }
   // In production Next has only static files under /_next/.
   if (files && path.startsWith("/_next/") && !path.startsWith("/_next/static/")) return missing();
   // Next would redirect to the path with single slashes and without backslashes.
@@ -80,12 +84,15 @@ export function refusalOf(
   return methodRefusal(requestId, `This path takes ${allow}.`, allow);
 }
 
+/** A path as a static file has it, however it is written. */
+export const fileName = (path: string): string => (decoded(path) ?? path).replace(/\/$/, "");
+
 /**
  * The methods of what is not of the API: Next would answer others with a page as for GET, with 400, or with 500. Undefined for
  * what answers them itself.
  */
-function methodsOf(path: string, files: ReadonlySet<string>): string[] | undefined {
-  const name = (decoded(path) ?? path).replace(/\/$/, "");
+function methodsOf(path: string, files: Files): string[] | undefined {
+  const name = fileName(path);
   if (files.has(name)) return ["GET", "HEAD"];
   // A route handler, and files that are missing.
   if (/^\/(?:spoor\.mjs$|_next\/)/.test(name)) return undefined;

@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { limits } from "#lib/limits";
 import { provideServer } from "../support/server.ts";
 import { asResponse, expectProblem, openRequest, openSocket } from "./client.ts";
 
@@ -93,6 +94,14 @@ describe("a method that no file or page takes", () => {
       await expectProblem(response, 405, "method_not_allowed");
     }
   });
+});
+
+test("a URL of more parameters than a page or route has is a 400, and one of as many is read", async () => {
+  const parameters = (count: number) => "a&".repeat(count - 1);
+  for (const path of ["/sign-in", "/api/limits", "/spoor.mjs", "/mcp"]) {
+    await expectProblem(await get(`${path}?${parameters(limits.request.parameters + 1)}`), 400, "invalid_request");
+    expect([path, (await get(`${path}?${parameters(limits.request.parameters)}`)).status]).not.toEqual([path, 400]);
+  }
 });
 
 describe("a request whose sender closes its half of the connection", () => {

@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { limits } from "#lib/limits";
 import { type Answer, bearer, openRequest } from "../api/client.ts";
+import { bestOfThree, takePulse } from "../support/pulse.ts";
 import { provideOwnedServer } from "../support/server.ts";
 
 const BASE_URL = "https://spoor.example.org";
@@ -171,4 +172,28 @@ test("no spelling of a path leads around the turns of pages, and no form is larg
     expect((await fetch(`${server.url}/sign-in`, { method, headers: { Origin: BASE_URL }, body })).status).toBe(413);
   }
   await annotate(`${paths.length} of ${paths.length} are missing; a form of ${body.length} bytes is refused`);
+});
+
+test("no header and no URL of 15 kB keeps the server from answering", bestOfThree, async ({ annotate }) => {
+  const texts = ["a", "1", " ", ", ", "gzip;q=0.1 ,", "a=b; ", "%41", "a&", "-", ":", "[", '"', "a-Google"].map(
+    (part) => part.repeat(14_500 / part.length),
+  );
+  const weight = `gzip;q=0.${"1".repeat(14_500)}x`;
+  const names = ["Accept", "Accept-Encoding", "Accept-Language", "Cookie", "If-None-Match", "Range", "User-Agent"];
+  const asked = [...names, "X-Forwarded-For", "Referer"].flatMap((name) =>
+    [...texts, weight].map((text) => ({ [name]: text })),
+  );
+  const usual = await takePulse(server, async () => {
+    for (const _ of asked) await send("/sign-in");
+  });
+  const pulse = await takePulse(server, async () => {
+    for (const path of ["/sign-in", "/spoor.mjs", "/api/openapi.json"]) {
+      for (const headers of asked) await send(path, "GET", headers);
+      for (const text of texts) await send(`${path}?${encodeURI(text).slice(0, 14_500)}`);
+    }
+  });
+  await annotate(
+    `${3 * (asked.length + texts.length)} requests; health's longest ${pulse.max} ms, with usual ones ${usual.max} ms`,
+  );
+  expect(pulse.max).toBeLessThan(Math.max(500, 3 * usual.max));
 });
