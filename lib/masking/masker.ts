@@ -126,7 +126,8 @@ export class Masker {
   wouldMask(bytes: Buffer): boolean {
     for (let from = 0; from === 0 || from < bytes.length - overlapBytes; from += windowBytes - overlapBytes) {
       // Each byte is taken for a character: to make a text of the bytes takes longer than to search it.
-      const text = bytes.toString("latin1", from, from + windowBytes);
+      // One of them (of "\u00e0") would be a blank.
+      const text = bytes.toString("latin1", from, from + windowBytes).replaceAll("\u00a0", "\u00a1");
       const isFound = findSecrets(text).some((secret) =>
         this.#isMasked(secret, Buffer.from(text.slice(secret.start, secret.end), "latin1").toString()),
       );
