@@ -29,9 +29,9 @@ const maxNames = 5;
  * are known from folders in it, a shell's prompts and variables.
  *
  * @param machines names of machines that are known otherwise.
+ * @param names names of people that are known from what stands before the text; those that it tells are added.
  */
-export function textForOthers(text: string, machines: readonly string[] = []): string {
-  const names = new Set<string>();
+export function textForOthers(text: string, machines: readonly string[] = [], names = new Set<string>()): string {
   let shown = withoutHomes(maskForOthers(text), (name) => {
     if (names.size < maxNames && !nobodys.test(name)) names.add(name);
   });
