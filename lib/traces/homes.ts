@@ -10,10 +10,11 @@ export const beginsBehind = (none: string): string => `(?:(?<![${none}])|${behin
 export const nameCharacter = String.raw`\p{L}\p{N}\p{M}_`;
 const name = String.raw`(?:[${nameCharacter}.@\-]|%(?!2F|5C|22)[\da-fA-F]{2})*[${nameCharacter}]`;
 /** Between folders: JSON may write a slash with a backslash, or several, and a URL its code. */
+const forward = String.raw`(?:\\{0,7}\/|%2F)`;
 const slash = String.raw`(?:\\{1,8}\/?|\/|%2F|%5C)`;
 /** What stands before the folder of all homes: a drive of Windows in a Unix, a system's own places, and a Unix in Windows. */
 const unixAhead = [
-  `(?:${slash}(?:mnt|cygdrive))?${slash}[a-z]`,
+  `(?:${forward}(?:mnt|cygdrive))?${forward}[a-z](?=${slash}Users)`,
   `${slash}(?:var|usr|export|System${slash}Volumes${slash}Data)`,
   String.raw`${slash}{0,2}wsl(?:\$|\.localhost|\+|%2B)[\w.\-]{0,40}(?:${slash}[\w.\-]{1,40})?`,
 ].join("|");

@@ -13,7 +13,7 @@ test.each([
   ["https://example.org/home/page", "https://example.org/home/page"],
   ["/var/home/ada/x, /mnt/c/Users/ada/x, /c/Users/ada/x, \\\\wsl$\\Ubuntu\\home\\ada\\x", "~/x, ~/x, ~/x, ~\\x"],
   ["/home/jos\u00e9/x, /home/\u0430\u0434\u0430, C:\\Users\\Ada King\\x, c:\\users\\ada", "~/x, ~, ~\\x, ~"],
-  ['{"output":"a\\n/home/ada/x\\t/Users/ada"}', '{"output":"a\\n~/x\\t~"}'],
+  ['{"output":"a\\n/home/ada/x \\t/Users/ada \\\\n/Users/ada"}', '{"output":"a\\n~/x \\t~ \\\\n~"}'],
   ["\u001b[34m/home/ada\u001b[0m, \\u001b[34m/home/ada", "\u001b[34m~\u001b[0m, \\u001b[34m~"],
   [
     "\\/home\\/ada\\/x, file%3A%2F%2F%2Fhome%2Fada%2Fx, file:///C:/Users/Ada%20King",
