@@ -1,4 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
+import { Echoes } from "../../lib/secrets/echoes.ts";
 import { findSecrets, mayTell, type Secret } from "../../lib/secrets/find.ts";
 import { maskBeside, textIn } from "../../lib/secrets/json.ts";
 import { placeholderOf } from "../../lib/secrets/mark.ts";
@@ -10,6 +11,8 @@ export type SecretCounts = Record<string, number>;
 
 /** The server takes 64 levels of nesting, of which five stand around a message's fields. What is deeper is sent as its JSON's text. */
 const maxLevels = 56;
+
+const asItIs = { levels: maxLevels, change: (value: object) => value };
 
 /** A longer text is no name of what stands beside it. */
 const maxNameChars = 80;
@@ -26,6 +29,8 @@ export class Masker {
   /** Those that were counted, hashed. */
   readonly #seen = new Set<string>();
   readonly counts: SecretCounts = {};
+  /** Sessions are read once, in bounded memory: a value is masked in what follows the text that tells of it. */
+  readonly #echoes = new Echoes();
   /** Set once a name or short text may tell that what stands beside it is a secret. */
   #isTold = false;
   /** The same functions for all messages. */
@@ -45,11 +50,11 @@ export class Masker {
   }
 
   message(message: Message): Message {
-    return this.#value(message);
+    return this.#echoes.without(this.#value(message), asItIs);
   }
 
   details(details: SessionDetails): SessionDetails {
-    return this.#value(details);
+    return this.#echoes.without(this.#value(details), asItIs);
   }
 
   #value<T extends { metadata?: Record<string, unknown> }>(value: T): T {
@@ -62,8 +67,12 @@ export class Masker {
     return metadata === masked.metadata ? masked : { ...masked, metadata };
   }
 
-  readonly #replacement = (kind: string, value: string): string =>
-    this.#key ? placeholderOf(kind, markOf(this.#key, value)) : value;
+  readonly #replacement = (kind: string, value: string): string => {
+    if (!this.#key) return value;
+    const placeholder = placeholderOf(kind, markOf(this.#key, value));
+    this.#echoes.see(kind, value, placeholder);
+    return placeholder;
+  };
 
   text(text: string): string {
     const found = findSecrets(text);

@@ -2,11 +2,9 @@
 import { createHmac } from "node:crypto";
 import { type ProjectAlias, signsOf } from "#lib/reader/project";
 import { isObject } from "#lib/reader/tools/describe";
-import { isCredible } from "#lib/secrets/credible";
-import { unreadKind } from "#lib/secrets/effort";
+import { Echoes } from "#lib/secrets/echoes";
 import { findSecrets, type Secret } from "#lib/secrets/find";
 import { maskBeside, textIn } from "#lib/secrets/json";
-import { kinds } from "#lib/secrets/kinds";
 import { placeholderOf } from "#lib/secrets/mark";
 import { changeTexts, replaceSecrets } from "#lib/secrets/mask";
 
@@ -60,17 +58,11 @@ const [windowBytes, overlapBytes] = [256 * 1024, 40 * 1024];
 /** So many marks are kept: a text that repeats a secret a million times has it hashed once. */
 const maxMarks = 10_000;
 
-/** Kinds that are known by what stands beside them alone. */
-const besides = new Set(kinds.filter(({ forms, id }) => forms.length === 0 && id !== unreadKind).map(({ id }) => id));
-/** So many values of them are looked for in the rest of their trace. */
-const maxEchoes = 200;
-
 /** Masks the texts of one trace by its user's policy. */
 export class Masker {
   readonly #policy: Policy;
   readonly #masks: boolean;
-  /** What takes the place of each value that was masked and is known by what stands beside it, for where nothing does. */
-  readonly #echoes = new Map<string, string>();
+  readonly #echoes = new Echoes();
   readonly #verdicts = new Map<string, Ruling["verdict"]>();
   readonly #marks = new Map<string, string>();
 
@@ -101,32 +93,26 @@ export class Masker {
     const mark = this.mark(value);
     this.#seen?.(kind, mark);
     const placeholder = placeholderOf(kind, mark);
-    if (besides.has(kind) && isCredible(value) && this.#echoes.size < maxEchoes) this.#echoes.set(value, placeholder);
+    this.#echoes.see(kind, value, placeholder);
     return placeholder;
   };
 
   /** Whether values were masked so far that may stand elsewhere in their trace, where they can't be told from other words. */
   get hasEchoes(): boolean {
-    return this.#echoes.size > 0;
+    return this.#echoes.areSome;
   }
 
   /** A value of JSON without what was masked so far anywhere in its trace. */
   withoutEchoes<T>(value: T): T {
-    const echoes = [...this.#echoes];
-    if (echoes.length === 0) return value;
-    return changeTexts(value, (text) =>
-      echoes.reduce(
-        (rest, [echo, placeholder]) => (rest.includes(echo) ? rest.replaceAll(echo, placeholder) : rest),
-        text,
-      ),
-    );
+    return this.#echoes.without(value);
   }
 
   /** Whether `text` would change a text, given as its bytes of UTF-8. */
   wouldMask(bytes: Buffer): boolean {
     for (let from = 0; from === 0 || from < bytes.length - overlapBytes; from += windowBytes - overlapBytes) {
       // Each byte is taken for a character: to make a text of the bytes takes longer than to search it.
-      const text = bytes.toString("latin1", from, from + windowBytes);
+      // One of them (of "\u00e0") would be a blank.
+      const text = bytes.toString("latin1", from, from + windowBytes).replaceAll("\u00a0", "\u00a1");
       const isFound = findSecrets(text).some((secret) =>
         this.#isMasked(secret, Buffer.from(text.slice(secret.start, secret.end), "latin1").toString()),
       );

@@ -12,7 +12,8 @@ export async function recall(
 ): Promise<z.input<typeof recallPlaces.response>> {
   const { places, isExact } = await pastPlaces(userId, error, { project }, 3);
   const listed = places.map(({ trace, position, createdAt, excerpt, said }) => ({
-    ...{ session: trace.id, source: trace.source, project: trace.project, position, excerpt },
+    ...{ session: trace.id, source: shown(trace.source), position, excerpt },
+    project: trace.project === null ? null : shown(trace.project),
     title: trace.title === null ? null : shown(trace.title),
     at: createdAt ?? (trace.dated ? trace.updatedAt : null),
     link: linkTo(trace.id, position ?? undefined),

@@ -1,6 +1,7 @@
 import { type BaseRow, baseRows, findByBase, type Stretch } from "#lib/secrets/base";
 import { isRandom } from "#lib/secrets/credible";
 import { beginEffort, costs, endEffort, isUnread, spend, unreadKind } from "#lib/secrets/effort";
+import { escapeWords, placesWithEscapes, withoutEscapes } from "#lib/secrets/escapes";
 import { Keywords } from "#lib/secrets/keywords";
 import { kinds } from "#lib/secrets/kinds";
 import { marks, maxMarkChars } from "#lib/secrets/mark";
@@ -18,6 +19,7 @@ type Sought = {
   forms: (Template & { kind: string })[];
   shape: Shape | undefined;
   rows: readonly BaseRow[];
+  isEscape: boolean;
 };
 let sought: Sought[] = [];
 let keywords: Keywords | undefined;
@@ -36,6 +38,7 @@ function makeKeywords(): Keywords {
       forms: shape ? [] : (forms.get(word) ?? []),
       shape,
       rows: rows.get(word) ?? [],
+      isEscape: false,
     };
     // Of several that have the same word the first has the rows.
     rows.delete(word);
@@ -45,6 +48,7 @@ function makeKeywords(): Keywords {
   sought = [...forms.keys()].map((word) => asSought(word));
   sought.push(...ofShapes.map(([word, shape]) => asSought(word, shape)));
   sought.push(...[...rows.keys()].map((word) => asSought(word)));
+  sought.push(...escapeWords.map((word) => ({ ...asSought(word), isEscape: true })));
   return new Keywords(sought.map(({ word }) => word));
 }
 
@@ -67,6 +71,8 @@ const none: Secret[] = [];
 /** The text that is being read, and what was found. One for all: there are millions, and nearly all have nothing. */
 const reading = {
   text: "",
+  /** Whether it may have escapes that are not read as they stand. */
+  hasEscapes: false,
   /** The last secret of a form: others may begin in it. */
   formed: undefined as Place | undefined,
   runs: undefined as Runs | undefined,
@@ -80,10 +86,34 @@ const reading = {
 
 /**
  * The secrets in a text, in their order; of two that overlap the certain one, else that of the earlier kind. The time is linear
- * in the text's length, whatever it holds: what would take longer is found as not read.
+ * in the text's length, whatever it holds: what would take longer is found as not read. A text with escapes is read once more without.
  */
 export function findSecrets(text: string): Secret[] {
   if (text.length < minChars) return none;
+  reading.hasEscapes = false;
+  const secrets = findIn(text);
+  const plain = reading.hasEscapes ? withoutEscapes(text) : undefined;
+  if (plain === undefined) return secrets;
+  const more = findIn(plain);
+  return more.length === 0 ? secrets : joined(secrets, placesWithEscapes(text, more));
+}
+
+/** What was found in one text in two ways: of two that overlap the one that `withoutOverlaps` would take, with all that both cover. */
+function joined(secrets: Secret[], more: Secret[]): Secret[] {
+  const all: Secret[] = [];
+  for (const secret of [...secrets, ...more].sort((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = all.at(-1);
+    if (last === undefined || secret.start >= last.end) {
+      all.push({ ...secret });
+      continue;
+    }
+    const taken = rankOf(secret) < rankOf(last) ? secret : last;
+    all[all.length - 1] = { ...taken, start: last.start, end: Math.max(last.end, secret.end) };
+  }
+  return all;
+}
+
+function findIn(text: string): Secret[] {
   beginEffort(text);
   reading.text = text;
   reading.formed = undefined;
@@ -147,7 +177,11 @@ function keepStretches(rows: readonly BaseRow[], start: number, end: number): vo
 
 /** Looks closely at a place where a word ends. */
 function look(index: number, end: number): void {
-  const { word, length, forms, shape, rows } = sought[index] as Sought;
+  const { word, length, forms, shape, rows, isEscape } = sought[index] as Sought;
+  if (isEscape) {
+    reading.hasEscapes = true;
+    return;
+  }
   const start = end - length;
   if (isUnread(start) && !shape?.isLinear) return;
   if (shape) lookAtShape(shape, rows, start, end);
@@ -220,13 +254,14 @@ function isMarked(text: string, { start, end }: Place): boolean {
 }
 
 const [slash, plus] = [0x2f, 0x2b];
-const [backslash, percent, smallM, smallU, smallX] = [0x5c, 0x25, 0x6d, 0x75, 0x78];
+const [backslash, percent, equals, smallM, smallU, smallX] = [0x5c, 0x25, 0x3d, 0x6d, 0x75, 0x78];
 
-/** Whether an escape ends at a place: of a line end, of a character (in JSON, JavaScript and URLs), or of a terminal's colour. */
+/** Whether an escape ends at a place: of a line end, of a character (in JSON, JavaScript, URLs and mails), or of a terminal's colour. */
 function isEscape(text: string, at: number): boolean {
-  if (text.charCodeAt(at - 2) === backslash) return "nrt".includes(text.charAt(at - 1));
+  if (text.charCodeAt(at - 2) === backslash) return "bfnrt".includes(text.charAt(at - 1));
   const isCharacter =
     text.charCodeAt(at - 3) === percent ||
+    text.charCodeAt(at - 3) === equals ||
     (text.charCodeAt(at - 4) === backslash && text.charCodeAt(at - 3) === smallX);
   if (isCharacter) return isHex(text.slice(at - 2, at));
   if (text.charCodeAt(at - 6) === backslash && text.charCodeAt(at - 5) === smallU) return isHex(text.slice(at - 4, at));
@@ -248,8 +283,9 @@ function isInBase64(text: string, at: number, runs: Runs): boolean {
   return (before === slash || before === plus) && runs.base64Before(at, imageChars) >= imageChars;
 }
 
+const rankOf = (secret: Secret) => (secret.certain ? 0 : kinds.length) + (rank.get(secret.kind) ?? 0);
+
 function withoutOverlaps(places: Place[]): Secret[] {
-  const rankOf = (secret: Secret) => (secret.certain ? 0 : kinds.length) + (rank.get(secret.kind) ?? 0);
   const secrets = places.map((place) => ({ ...place, certain: certain.has(place.kind) }));
   secrets.sort((a, b) => a.start - b.start || b.end - a.end);
   const taken: Secret[] = [];

@@ -9,7 +9,7 @@ export function before(text: string, at: number, chars: number): string {
   const part = text.slice(Math.max(0, at - chars), at);
   const hasColours = part.includes("[") && (part.includes("\u001b") || part.includes("\\"));
   const plain = hasColours ? part.replace(colours, (colour) => " ".repeat(colour.length)) : part;
-  return plain.includes("\\") ? plain.replace(/\\[nrt]/g, " \n") : plain;
+  return plain.includes("\\") ? plain.replace(/\\[bfnrt]/g, " \n") : plain;
 }
 
 /** Whether a letter, digit or underscore that is none of an escape stands before a place. */

@@ -72,4 +72,18 @@ const column: Shape = {
   },
 };
 
+const lineEnds = /\n|\\{1,3}n/g;
+
+/** What stands before a place, from another one on, below the header of the table whose rows go on there, if there is one. */
+export function underHeader(text: string, from: number, at: number): string {
+  const lines = text.slice(0, at).split(lineEnds);
+  let index = lines.length - 2;
+  while (index > 0 && (lines[index] as string).includes("|") && !isDivider.test(lines[index] as string)) index -= 1;
+  const [header = "", divider = ""] = lines.slice(Math.max(0, index - 1));
+  if (!header.includes("|") || !divider.includes("-") || !isDivider.test(divider)) return text.slice(from, at);
+  lineEnds.lastIndex = from;
+  const { 0: end = "", index: first = at } = lineEnds.exec(text) ?? {};
+  return `${header.slice(-headerChars)}\n${divider.slice(0, headerChars)}\n${text.slice(Math.min(at, first + end.length), at)}`;
+}
+
 export const tables: readonly Shape[] = [column];

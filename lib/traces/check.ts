@@ -2,7 +2,8 @@ import "server-only";
 import { setImmediate } from "node:timers/promises";
 import { beginRead } from "#lib/db/heavy";
 import { findSecrets } from "#lib/secrets/find";
-import { countHomes, type Range } from "#lib/traces/for-others";
+import type { Range } from "#lib/traces/for-others";
+import { countHomes } from "#lib/traces/homes";
 import { readMessagesInTurn } from "#lib/traces/messages";
 
 /** What a part of a session holds that others had better not see, and where each first is. */

@@ -1,6 +1,7 @@
 // What strangers see of a session: readers of a share link, and whoever is sent its Markdown.
 import { maskValueForOthers } from "#lib/secrets/json";
 import { maskForOthers } from "#lib/secrets/mask";
+import { beginsBehind, nameCharacter, withoutHomes } from "#lib/traces/homes";
 
 /** The part of a session that is shown: both positions are in it; without one it goes to that end. */
 export type Range = { from: number | null; to: number | null };
@@ -10,16 +11,16 @@ export const wholeRange: Range = { from: null, to: null };
 export const isWithin = ({ from, to }: Range, position: number): boolean =>
   (from === null || position >= from) && (to === null || position <= to);
 
-/** A home folder, whose name is a person's: also with the doubled backslashes of JSON in a text. */
-const homes =
-  /(?<![\w.~-])(?:\/(?:home|Users)\/|[A-Za-z]:(?:\\{1,4}|\/)Users(?:\\{1,4}|\/))[\w.@-]+(?:(?=[/\\])|(?![\w.@-]))/g;
-
 /** Names of accounts that are no person's. */
 const nobodys =
-  /^(?:user|users|runner|node|root|ubuntu|debian|vscode|codespace|admin|app|dev|test|code|work|home|shared|public|default|git|jenkins|circleci|vagrant|.{1,2})$/i;
-/** `name@machine:~/api$`, as a shell asks. */
-const prompts = /(?<![\w.@/-])[a-z_][\w.-]{0,31}@[a-z][\w.-]{0,62}(?=:(?:~|\/)[^\s$#]{0,200}[$#] )/gi;
-const variables = /(?<!\w)(USER|LOGNAME|USERNAME|HOSTNAME|COMPUTERNAME)=["']?[\w.-]{1,64}/g;
+  /^(?:user|users|runner|node|root|ubuntu|debian|vscode|codespace|admin|app|dev|test|code|work|home|shared|public|default|git|jenkins|circleci|vagrant|agent|build|builder|claude|codex|sandbox|ec2-user|azureuser|page|.{1,2})$/i;
+/** `name@machine:~/api$`, as a shell asks. Behind a backslash the first letter is one of an escape. */
+const prompts =
+  /(?<![\w.@/-])(?:(?<=\\)[bfnrt])?([a-z_][\w.-]{0,31}@[a-z][\w.-]{0,62})(?=:(?:~|\/)[^\s$#]{0,200}[$#] )/gi;
+const variables = new RegExp(
+  `(USER|LOGNAME|USERNAME|HOSTNAME|COMPUTERNAME)=(?<=${beginsBehind(String.raw`\w`)}\\1=)["']?[${nameCharacter}.\\-]{1,64}`,
+  "gu",
+);
 /** So many names of people are looked for in a text. */
 const maxNames = 5;
 
@@ -28,15 +29,14 @@ const maxNames = 5;
  * are known from folders in it, a shell's prompts and variables.
  *
  * @param machines names of machines that are known otherwise.
+ * @param names names of people that are known from what stands before the text; those that it tells are added.
  */
-export function textForOthers(text: string, machines: readonly string[] = []): string {
-  const names = new Set<string>();
-  let shown = maskForOthers(text).replace(homes, (home) => {
-    const name = /[\w.@-]+$/.exec(home)?.[0] ?? "";
+export function textForOthers(text: string, machines: readonly string[] = [], names = new Set<string>()): string {
+  let shown = withoutHomes(maskForOthers(text), (name) => {
     if (names.size < maxNames && !nobodys.test(name)) names.add(name);
-    return "~";
   });
-  if (shown.includes("@")) shown = shown.replace(prompts, "[user]@[machine]");
+  if (shown.includes("@"))
+    shown = shown.replace(prompts, (all, prompt: string) => all.replace(prompt, "[user]@[machine]"));
   if (shown.includes("=")) shown = shown.replace(variables, (_, name: string) => `${name}=[${hides(name)}]`);
   for (const name of names) shown = withoutWord(shown, name, "[user]");
   for (const name of machines) if (!nobodys.test(name)) shown = withoutWord(shown, name, "[machine]");
@@ -45,11 +45,13 @@ export function textForOthers(text: string, machines: readonly string[] = []): s
 
 const hides = (variable: string): string => (/^(?:HOST|COMPUTER)NAME$/.test(variable) ? "machine" : "user");
 
-const withoutWord = (text: string, word: string, shown: string): string =>
-  text.includes(word) ? text.replaceAll(new RegExp(`(?<![\\w-])${RegExp.escape(word)}(?![\\w-])`, "g"), shown) : text;
+const wordBegins = beginsBehind(String.raw`${nameCharacter}\-`);
 
-/** How many home folders a text names. */
-export const countHomes = (text: string): number => text.match(homes)?.length ?? 0;
+function withoutWord(text: string, word: string, shown: string): string {
+  if (!text.includes(word)) return text;
+  const escaped = RegExp.escape(word);
+  return text.replaceAll(new RegExp(`${escaped}(?![${nameCharacter}-])(?<=${wordBegins}${escaped})`, "gu"), shown);
+}
 
 type Texts = { role?: string | null; content: string; metadata: Record<string, unknown> | null };
 

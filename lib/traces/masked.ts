@@ -4,34 +4,36 @@ import { findSecrets, type Secret } from "#lib/secrets/find";
 import { maskValueForOthers } from "#lib/secrets/json";
 import { placeholderOf } from "#lib/secrets/mark";
 import { maskForOthers, replaceSecrets } from "#lib/secrets/mask";
+import { underHeader } from "#lib/secrets/tables";
 import type { Masked } from "#lib/traces/export-schema";
 import { textForOthers } from "#lib/traces/for-others";
 
-/** Hides in a text what others are not to see. */
-export type Mask = (text: string) => string;
+/** Hides in a text what others are not to see. @param names are those of people that are known from what comes before it */
+export type Mask = (text: string, names?: Set<string>) => string;
 
 /** What an export hides: nothing, secrets and what may be one, or names of folders, users and machines as well. */
 export function maskOf(masked: Masked | undefined, machine: string | null): Mask | undefined {
   if (masked === undefined) return undefined;
   if (masked === "secrets") return maskForOthers;
-  return (text) => textForOthers(text, machine ? [machine] : []);
+  return (text, names) => textForOthers(text, machine ? [machine] : [], names);
 }
 
 /** No secret is longer, with what tells behind it that it is one. */
 const overlap = 40 * 1024;
-/** So much before a secret may tell that it is one: most in the JSON of a key of Google's. */
+/** So much before a secret may tell that it is one, besides the header of a table: most in the JSON of a key of Google's. */
 const maxBefore = 12 * 1024;
 /** So much is looked through at once: of that at most a third is read again with what follows. */
 const atOnce = 10 * overlap;
 
 /**
- * Masks a text that comes in pieces, as it would be masked in one. All is read with what stands beside it, and the time is linear in
+ * Masks a text that comes in pieces, as it would be masked in one, but for names of people that only a later folder tells. All is read with what stands beside it, and the time is linear in
  * the text's length, however close its secrets stand.
  *
  * @param mask is called with parts in which all that may be a secret is masked already, for what else it hides.
  */
 export async function* maskPieces(pieces: AsyncIterable<string>, mask: Mask): AsyncGenerator<string, undefined> {
   let text = "";
+  const names = new Set<string>();
   /** So much of the text was sent, and is held only for what it tells of the rest. */
   let sent = 0;
   for await (const piece of pieces) {
@@ -39,21 +41,25 @@ export async function* maskPieces(pieces: AsyncIterable<string>, mask: Mask): As
     if (text.length - sent < atOnce) continue;
     const secrets = findSecrets(text);
     const end = endOfWhole(text, secrets, sent);
-    yield mask(withoutSecrets(text, secrets, sent, end));
+    yield mask(withoutSecrets(text, secrets, sent, end), names);
     const from = Math.max(0, end - maxBefore);
-    text = text.slice(from);
-    sent = end - from;
+    const before = from === 0 ? text.slice(0, end) : underHeader(text, from, end);
+    text = before + text.slice(end);
+    sent = before.length;
   }
-  yield mask(withoutSecrets(text, findSecrets(text), sent, text.length));
+  yield mask(withoutSecrets(text, findSecrets(text), sent, text.length), names);
 }
 
+/** Behind which a text is cut, the best first. */
+const signs = ["\n", " ", ",", ";", '"', "'"];
+
 /**
- * Where a text that goes on can be cut: before what may not be whole yet, and in no secret; at a line's start where one is near, else
- * behind a blank.
+ * Where a text that goes on can be cut: before what may not be whole yet, in no secret, and in no path: at a line's start where one
+ * is near, else behind a blank or another sign.
  */
 function endOfWhole(text: string, secrets: readonly Secret[], sent: number): number {
   const last = text.length - overlap;
-  const ends = ["\n", " "].map((sign) => text.lastIndexOf(sign, last - 1) + 1);
+  const ends = signs.map((sign) => text.lastIndexOf(sign, last - 1) + 1);
   const end = ends.find((at) => at > last - overlap) ?? (isInPair(text, last) ? last - 1 : last);
   const around = secrets.find(({ start, end: to }) => start < end && to > end);
   if (!around) return end;

@@ -56,6 +56,23 @@ describe("push", () => {
     expect(new Set(sent().match(mask("github"))).size).toBe(1);
   });
 
+  test("masks a value that a variable told to be a secret in what follows too, where nothing tells it", async () => {
+    const { host, sent, path } = await leakingWorld();
+    const value = "a9B8c7D6e5F4g3H2i1J0k9L8m7N6o5P4";
+    const [first, second] = [`cat .env\nSESSION_SECRET=${value}`, `is ${value} still right?`];
+    const lines = [
+      ...claudeLines(idOf(1), 1, { text: first }),
+      ...claudeLines(idOf(1), 2, { text: second }).slice(4),
+      { type: "custom-title", customTitle: `Rotate ${value}`, sessionId: idOf(1) },
+    ];
+    await writeFile(path, linesOf(...lines));
+    expect((await runInside(push, host)).code).toBe(0);
+    expect(sent()).toContain("still right?");
+    expect(sent()).not.toContain(value);
+    const masks = sent().match(mask("environment")) ?? [];
+    expect([masks.length >= 3, new Set(masks).size]).toEqual([true, 1]);
+  });
+
   test("sends what is nested deeper than the server takes as text, masked like the rest, and none so deep stops it", async () => {
     const { host, fake, sent, path } = await leakingWorld();
     const nested = (levels: number, inner: string) =>

@@ -52,3 +52,28 @@ test("a part of a session whose owner named it has that name", async () => {
   await pool().query("update trace set custom_title = 'Dates in /home/ada' where id = $1", [id]);
   for (const from of [null, 2]) expect(await titles(id, from, null)).toBe("Dates in ~");
 });
+
+test("a title that is made of messages has no secret, however it is cut and whatever its blanks were", async () => {
+  const value = "WDnN3pIeDgfhpOVwKf31H9WS";
+  const fine = ["github", "_pat_", key.slice(4, 26), "_", key.slice(4), key.slice(4, 27)].join("");
+  const cookie = "lUsh06Qjg7sPT6sFgxaY2Qva7lYnoa6P8V4sDinvsGM";
+  for (const [name, text] of [
+    ["cut", `${"word ".repeat(93)}deploy --api-token ${value} and so on for all services`],
+    ["half", `${"word ".repeat(90)}${fine} and so on`],
+    ["blanks", `see .a.internal\tTRUE\t/\tTRUE\t1790000000\tsession_token\t${cookie}\n`],
+  ] as const) {
+    await runJob({
+      userId,
+      jobId: await accept(userId, { sourceId: name, messages: [{ position: 0, role: "user", content: text }] }),
+    });
+    const { rows } = await pool().query("select id, derived_title as title from trace where source_id = $1", [name]);
+    const shown = [rows[0].title, await titles(rows[0].id, null, null)];
+    for (const title of shown) {
+      expect(title).toMatch(/^(?:word word|See )/i);
+      expect(
+        [value, cookie, fine].filter((one) => title.includes(one.slice(0, 24))),
+        name,
+      ).toEqual([]);
+    }
+  }
+});

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { maskForOthers } from "#lib/secrets/mask";
-import { countHomes, forOthers, isWithin, textForOthers } from "#lib/traces/for-others";
+import { forOthers, isWithin, textForOthers } from "#lib/traces/for-others";
+import { countHomes } from "#lib/traces/homes";
 import { maskPieces } from "#lib/traces/masked";
 import { sharingIn } from "../../app/(app)/traces/[id]/share/range";
 
@@ -10,7 +11,17 @@ test.each([
   ["C:\\Users\\Ada\\api", "~\\api"],
   ['{"cwd":"C:\\\\Users\\\\Ada\\\\api"}', '{"cwd":"~\\\\api"}'],
   ["https://example.org/home/page", "https://example.org/home/page"],
-  ["/var/home/ada", "/var/home/ada"],
+  ["/var/home/ada/x, /mnt/c/Users/ada/x, /c/Users/ada/x, \\\\wsl$\\Ubuntu\\home\\ada\\x", "~/x, ~/x, ~/x, ~\\x"],
+  ["/home/jos\u00e9/x, /home/\u0430\u0434\u0430, C:\\Users\\Ada King\\x, c:\\users\\ada", "~/x, ~, ~\\x, ~"],
+  ['{"output":"a\\n/home/ada/x \\t/Users/ada \\\\n/Users/ada"}', '{"output":"a\\n~/x \\t~ \\\\n~"}'],
+  ["\u001b[34m/home/ada\u001b[0m, \\u001b[34m/home/ada", "\u001b[34m~\u001b[0m, \\u001b[34m~"],
+  [
+    "\\/home\\/ada\\/x, file%3A%2F%2F%2Fhome%2Fada%2Fx, file:///C:/Users/Ada%20King",
+    "~\\/x, file%3A%2F%2F~%2Fx, file:///~",
+  ],
+  ["~/.claude/projects/-home-ada-api, C--Users-ada-api", "~/.claude/projects/-home-[user]-api, C--Users-[user]-api"],
+  ["/home/ada.king/x in -home-ada-king-x", "~/x in -home-[user]-x"],
+  ["test/home/ada fix-home-page --home-dir -home", "test/home/ada fix-home-page --home-dir -home"],
   ["src/home/index.ts, ~/home/x", "src/home/index.ts, ~/home/x"],
 ])("home folders have no names: %j", (text, shown) => {
   expect(textForOthers(text)).toBe(shown);
@@ -22,6 +33,7 @@ test.each([
   ["USER=ada HOSTNAME=web-1 DB_USER=x", "USER=[user] HOSTNAME=[machine] DB_USER=x"],
   ["drwxr-xr-x 2 ada staff /home/ada/api, and canada", "drwxr-xr-x 2 [user] staff ~/api, and canada"],
   ["on web-7 in /home/runner/work of runner", "on [machine] in ~/work of runner"],
+  ['"a\\nUSER=ada\\nada@web-1:~$ ls\\nada /home/ada"', '"a\\nUSER=[user]\\n[user]@[machine]:~$ ls\\n[user] ~"'],
   [
     "write to ada@example.org: now, or git@github.com:ada/api.git",
     "write to ada@example.org: now, or git@github.com:ada/api.git",
@@ -60,7 +72,7 @@ test("a message for others has no secret in its content, its tool's arguments, o
 });
 
 test("home folders are counted", () => {
-  expect(countHomes("/home/a/x /Users/b/y /home/")).toBe(2);
+  expect(countHomes("/home/a/x /Users/b/y /home/ -home-a-x")).toBe(3);
 });
 
 test.each([

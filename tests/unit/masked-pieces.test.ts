@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { maskForOthers } from "#lib/secrets/mask";
 import { textForOthers } from "#lib/traces/for-others";
+import { maskOf } from "#lib/traces/masked";
 import { expectMaskedAsInOne, fill, inPieces, KiB, token } from "./secrets/pieced.ts";
 
 /** How many characters were searched, and at most at once. */
@@ -53,7 +54,30 @@ test("a text without blanks and line ends is sent too, and no part of a secret o
 
 test("names are hidden beside secrets in each piece", async () => {
   const text = fill(2 * KiB * KiB, () => `ada@web-1:/home/ada/api$ export TOKEN=${token}\n`);
-  const parts = await inPieces(text, () => KiB * KiB, textForOthers);
+  const parts = await inPieces(text, () => KiB * KiB, maskOf("all", null));
   expect(parts.join("") === textForOthers(text)).toBe(true);
   expect(parts.join("")).not.toMatch(/ada|web-1|ghp_/);
+});
+
+test("a name is hidden in all pieces behind the folder that tells it, and no folder is cut", async () => {
+  const prose = fill(KiB * KiB, () => "so it goes, word by word\n");
+  const told = await inPieces(`in /home/lovelace/api\n${prose}lovelace`, () => KiB * KiB, maskOf("all", null));
+  expect(told.join("") === `in ~/api\n${prose}[user]`).toBe(true);
+  for (let before = 0; before < 12; before += 1) {
+    const paths = "x".repeat(before) + fill(KiB * KiB, () => '"/home/lovelace/p",');
+    expect((await inPieces(paths, () => KiB * KiB, maskOf("all", null))).join("")).not.toMatch(/love|lace|home/);
+  }
+});
+
+test.each([
+  ["lines", "\n"],
+  ["JSON", "\\n"],
+])("a table's passwords are hidden in each piece, by its header: in %s", async (_what, lineEnd) => {
+  const head = ["before", "| user | password |", "|---|---|", ""].join(lineEnd);
+  const rows = fill(1.5 * KiB * KiB, () => `| ada | kX4vb9!qLz |${lineEnd}`);
+  const text = `${head}${rows}behind | it${lineEnd}`;
+  const parts = await inPieces(text, () => 300 * KiB);
+  expect(parts.length).toBeGreaterThan(2);
+  expect(parts.join("") === maskForOthers(text)).toBe(true);
+  expect(parts.join("")).not.toContain("vb9");
 });

@@ -1,6 +1,7 @@
 // Runs in the decoding thread: gives a trace a title by the beginnings of its messages.
 import type { MessageRows } from "#lib/ingest/decode/message-rows";
 import { type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/reader/titles/find";
+import { maskForOthers } from "#lib/secrets/mask";
 
 /** The title of a trace's messages, and its rank. */
 export function titleOf(rows: MessageRows): { derivedTitle: string | null; titleRank: number | null } {
@@ -15,7 +16,8 @@ function* beginnings(rows: MessageRows): Generator<Beginning> {
     const max = beginningCharacters[role];
     const start = content.toString("utf8", 0, max);
     const isEnough = content.length <= max || /\S/.test(start);
-    yield { role, text: isEnough ? start : content.toString("utf8"), kind: kindOf(rows, at) };
+    // A title is shown to others, too, and what is cut or has other blanks can't be told to be a secret.
+    yield { role, text: maskForOthers(isEnough ? start : content.toString("utf8")), kind: kindOf(rows, at) };
   }
 }
 

@@ -15,6 +15,7 @@ import { outcomeOf } from "#lib/reader/outcome";
 import { makePairing } from "#lib/reader/pairing";
 import { beginningCharacters, type DerivedTitle, kindIn, TitleFinder } from "#lib/reader/titles/find";
 import { describeTool } from "#lib/reader/tools/tools";
+import { maskForOthers } from "#lib/secrets/mask";
 
 type Found = { facts: Fact[]; tools: Set<string>; title: DerivedTitle | undefined; isTrivial: boolean };
 
@@ -91,5 +92,6 @@ function readCourse(_: LedgerTrace, from: number): Reading<Found> {
 
 function seeTitle(titles: TitleFinder, { role, content, metadata }: LedgerMessage): void {
   if (titles.isFound || (role !== "user" && role !== "assistant")) return;
-  titles.see({ role, text: content.slice(0, beginningCharacters[role]), kind: kindIn(metadata) });
+  // Masked, as an upload's is (lib/ingest/decode/row-title.ts).
+  titles.see({ role, text: maskForOthers(content.slice(0, beginningCharacters[role])), kind: kindIn(metadata) });
 }

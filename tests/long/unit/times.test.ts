@@ -10,7 +10,7 @@ import { remoteOf } from "#lib/reader/remote";
 import { deriveTitle } from "#lib/reader/titles/find";
 import { Collector } from "#lib/search/collect";
 import { forEachTerm } from "#lib/search/terms";
-import { countHomes } from "#lib/traces/for-others";
+import { countHomes } from "#lib/traces/homes";
 import { message } from "../../unit/reader/rendering";
 
 /** What some work takes of this thread's processor, in milliseconds: others may use the processors, too. */

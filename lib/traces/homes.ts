@@ -1,0 +1,83 @@
+// Home folders, whose names are people's: as shells, tools, JSON, URLs and names of folders write their paths.
+
+/** What a word may stand right behind as behind a blank: an escape of JSON, JavaScript or a URL, and a terminal's colour. */
+const behindEscape = String.raw`(?<=\\[bfnrtv]|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\[[\d;]{0,8}m|%[\da-fA-F]{2})`;
+
+/** Where a word begins: behind none of some characters, but for those of an escape. */
+export const beginsBehind = (none: string): string => `(?:(?<![${none}])|${behindEscape})`;
+
+/** A character of a name, in any script. */
+export const nameCharacter = String.raw`\p{L}\p{N}\p{M}_`;
+const name = String.raw`(?:[${nameCharacter}.@\-]|%(?!2F|5C|22)[\da-fA-F]{2})*[${nameCharacter}]`;
+/** Between folders: JSON may write a slash with a backslash, or several, and a URL its code. */
+const forward = String.raw`(?:\\{0,7}\/|%2F)`;
+const slash = String.raw`(?:\\{1,8}\/?|\/|%2F|%5C)`;
+/** What stands before the folder of all homes: a drive of Windows in a Unix, a system's own places, and a Unix in Windows. */
+const unixAhead = [
+  `(?:${forward}(?:mnt|cygdrive))?${forward}[a-z](?=${slash}Users)`,
+  `${slash}(?:var|usr|export|System${slash}Volumes${slash}Data)`,
+  String.raw`${slash}{0,2}wsl(?:\$|\.localhost|\+|%2B)[\w.\-]{0,40}(?:${slash}[\w.\-]{1,40})?`,
+].join("|");
+const begins = beginsBehind(String.raw`${nameCharacter}.~\-`);
+/** What stands before the word, read from there backwards. */
+const ahead = (pattern: string) => new RegExp(`(?<=(${begins}${pattern}))`, "uy");
+const heads = {
+  unix: ahead(`(?:${unixAhead})?${slash}`),
+  windows: ahead(`[A-Za-z](?::|%3A)${slash}`),
+  /** A path as the name of a folder, as Claude Code makes it of a project's: `-home-ada-api`, `C--Users-ada-api`. */
+  dashed: ahead("(?:[A-Za-z]-)?-"),
+};
+const names = {
+  unix: new RegExp(`${slash}(${name})`, "uy"),
+  /** In Windows a name may have blanks. */
+  windows: new RegExp(String.raw`${slash}(${name}(?: ${name}){1,2}(?=\\)|${name})`, "uy"),
+  dashed: new RegExp(`-([${nameCharacter}]+)`, "uy"),
+};
+const folders = /home|[Uu]sers/g;
+
+type Home = { from: number; to: number; name: string; isDashed: boolean };
+
+/** The home folders that a text names. */
+function* homesIn(text: string): Generator<Home> {
+  let read = 0;
+  for (const { 0: folder, index } of text.matchAll(folders)) {
+    const sign = text.charAt(index - 1);
+    if (index <= read || !"-/\\FC".includes(sign)) continue;
+    for (const kind of sign === "-" ? (["dashed"] as const) : (["windows", "unix"] as const)) {
+      if (folder === "users" && kind !== "windows") continue;
+      const [from = -1, to = 0, own = ""] = homeAt(text, kind, index, index + folder.length);
+      if (from < read) continue;
+      yield { from: kind === "dashed" ? to - own.length : from, to, name: own, isDashed: kind === "dashed" };
+      read = to;
+      break;
+    }
+  }
+}
+
+/** Where the home folder begins and ends whose folder of all homes stands at a place, and its name; nothing where there is none. */
+function homeAt(text: string, kind: keyof typeof heads, start: number, end: number): [number, number, string] | [] {
+  heads[kind].lastIndex = start;
+  const head = heads[kind].exec(text)?.[1];
+  if (head === undefined) return [];
+  names[kind].lastIndex = end;
+  const [rest = "", own = ""] = names[kind].exec(text) ?? [];
+  return own === "" ? [] : [start - head.length, end + rest.length, own];
+}
+
+/** A text with `~` for each home folder. @param seen is told the name of each */
+export function withoutHomes(text: string, seen: (name: string) => void): string {
+  let [shown, at] = ["", 0];
+  const dotted = new Map<string, string>();
+  for (const { from, to, name: own, isDashed } of homesIn(text)) {
+    if (!isDashed) seen(own);
+    if (!isDashed && own.includes(".")) dotted.set(own.slice(0, own.indexOf(".")), own.replaceAll(".", "-"));
+    const whole = isDashed ? dotted.get(own) : undefined;
+    const end = whole && text.startsWith(whole, from) ? from + whole.length : to;
+    shown += text.slice(at, from) + (isDashed ? "[user]" : "~");
+    at = end;
+  }
+  return at === 0 ? text : shown + text.slice(at);
+}
+
+/** How many home folders a text names. */
+export const countHomes = (text: string): number => [...homesIn(text)].length;
