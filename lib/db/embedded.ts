@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "#lib/db/ports";
+import { freePort, isFree } from "#lib/db/ports";
 import { EnvError } from "#lib/errors";
 import { operatorCommand } from "#lib/variables/operator-command";
 import { makeCluster } from "./new-cluster.ts";
@@ -16,7 +16,8 @@ import { keepRunning } from "./server-watch.ts";
 
 /**
  * A running embedded server. `stop` ends this process's use of it, and the server itself if no other process uses it.
- * `keep` restarts it on the same port whenever it ends; it rejects if that doesn't help, and resolves after `stop`.
+ * `keep` restarts it on the same port whenever it ends; it rejects if that doesn't help, or another program has taken the port, and
+ * resolves after `stop`.
  * `whenUp` resolves once the server takes connections, for it may be recovering; and after `stop`.
  */
 export type EmbeddedDatabase = {
@@ -39,7 +40,7 @@ export type StartOptions = {
   /** Ends the start. */
   signal?: AbortSignal | undefined;
   /** For how long a start that failed is tried again. One that goes on is waited for, also beyond that. */
-  patienceSeconds?: number;
+  patienceSeconds?: number | undefined;
 };
 
 /**
@@ -58,7 +59,7 @@ export async function startEmbedded(dataDir: string, options: StartOptions = {})
     if (made === undefined) await makeCluster(server, options.kept, options.meanwhile ?? (() => {}));
     else await expectVersion(server, made);
     const url = await startServer(server, options);
-    return { url, ...superviseServer(server, url, release) };
+    return { url, ...superviseServer(server, url, release, options.patienceSeconds) };
   } catch (error) {
     await release(() => stopServer(server));
     throw error;
@@ -109,11 +110,22 @@ async function use(
 /** What running a cluster's server needs. `ending` is aborted when it is to stop. */
 type Server = Cluster & { programs: Programs; ending: AbortController };
 
-function superviseServer(server: Server, url: string, release: Awaited<ReturnType<typeof acquire>>) {
+function superviseServer(
+  server: Server,
+  url: string,
+  release: Awaited<ReturnType<typeof acquire>>,
+  patienceSeconds?: number,
+) {
   let watching: Promise<void> | undefined;
+  let hasFailed = false;
   const port = new URL(url).port;
   const isRunning = async () => {
-    if ((await findPostmaster(server)) === undefined) return false;
+    if ((await findPostmaster(server)) === undefined) {
+      if (!hasFailed || (await isFree(Number(port)))) return false;
+      throw new EnvError(
+        `Another program listens at port ${port}, which was the database's. Restart Spoor: it takes another.`,
+      );
+    }
     const now = (await readLockFile(server)).port;
     if (now && now !== port) throw new EnvError("The database came back on another port. Restart Spoor.");
     return true;
@@ -121,7 +133,11 @@ function superviseServer(server: Server, url: string, release: Awaited<ReturnTyp
   const { signal } = server.ending;
   return {
     keep: (say: (line: string) => void) => {
-      const start = () => startServer(server, { say, signal }, Number(port));
+      const start = async () => {
+        hasFailed = true;
+        await startServer(server, { say, signal, patienceSeconds }, Number(port));
+        hasFailed = false;
+      };
       watching = keepRunning({ isRunning, start, say }, signal);
       return watching;
     },
@@ -153,14 +169,14 @@ async function stopServer(server: Server): Promise<void> {
  */
 async function startServer(server: Server, options: StartOptions, port?: number): Promise<string> {
   const { say = () => {}, signal = server.ending.signal, patienceSeconds = 30 } = options;
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   let failure: Error | undefined;
   let isTold = false;
   for (;;) {
     const { url, isStarting } = await lookAt(server);
     if (url) return url;
     signal.throwIfAborted();
-    const tookMs = Date.now() - startedAt;
+    const tookMs = performance.now() - startedAt;
     if (isStarting) {
       if (tookMs > tellMs && !isTold) say(`${recovering} Its progress is in ${logFile(server)}.`);
       isTold ||= tookMs > tellMs;

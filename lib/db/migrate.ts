@@ -49,7 +49,7 @@ async function applyPending(databaseUrl: string, after: () => Promise<void>, fol
   await client.connect();
   try {
     const pending = await findPending(client, folder);
-    const deadline = Date.now() + lockPatienceMs;
+    const deadline = performance.now() + lockPatienceMs;
     for (const name of pending) await applyMigration(client, folder, name, deadline);
     await distributeAdded(client);
     await after();
@@ -98,7 +98,7 @@ async function applyMigration(client: pg.Client, folder: string, name: string, d
       const { code, message } = error as pg.DatabaseError;
       const fail = () => Promise.reject(new EnvError(`${name} failed: ${message}`, { cause: error }));
       await client.query("rollback").catch(fail); // where the connection is gone, PostgreSQL has rolled back
-      if (!lockCodes.includes(code ?? "") || Date.now() > deadline) {
+      if (!lockCodes.includes(code ?? "") || performance.now() > deadline) {
         const failure = `insert into _prisma_migrations (id, checksum, migration_name, logs, rolled_back_at)
           values ($1, $2, $3, $4, now())`;
         await client.query(failure, [...record, message]).finally(fail);

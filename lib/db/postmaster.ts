@@ -4,7 +4,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Client } from "pg";
 import { postgresCode } from "#lib/errors";
-import { isPostgres } from "./process-identity.ts";
+import { mayServe } from "./process-identity.ts";
 
 /** A cluster's folder, and the password of its user. */
 export type Cluster = { cluster: string; password: string };
@@ -20,18 +20,19 @@ export async function readLockFile({ cluster }: Pick<Cluster, "cluster">) {
 }
 
 /** The id of the process that serves a cluster, if one is alive. */
-export async function findPostmaster(cluster: Cluster): Promise<number | undefined> {
+export async function findPostmaster(cluster: Pick<Cluster, "cluster">): Promise<number | undefined> {
   const { pid } = await readLockFile(cluster);
-  return pid > 0 && (await isPostgres(pid)) ? pid : undefined;
+  return pid > 0 && (await mayServe(pid, cluster.cluster)) ? pid : undefined;
 }
 
 /**
- * Removes a lock file whose process is not PostgreSQL. It would keep PostgreSQL from starting: a zombie that nobody reaps
- * (its parent is process 1 of a container), or a process id that another program now has.
+ * Removes a lock file whose process does not serve the cluster. It would keep PostgreSQL from starting: a zombie that nobody reaps
+ * (its parent is process 1 of a container), or a process id that another program now has, another PostgreSQL among them.
  */
 export async function removeStaleLockFile(cluster: Cluster): Promise<void> {
   const { pid } = await readLockFile(cluster);
-  if (pid > 0 && !(await isPostgres(pid))) await rm(join(cluster.cluster, "postmaster.pid"), { force: true });
+  if (pid > 0 && !(await mayServe(pid, cluster.cluster)))
+    await rm(join(cluster.cluster, "postmaster.pid"), { force: true });
 }
 
 /**

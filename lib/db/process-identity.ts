@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
@@ -41,10 +41,19 @@ export async function identityOf(pid: number): Promise<string | undefined> {
   return stdout.trim() ? `${pid}_${stdout.replaceAll(/\W/g, "")}` : undefined;
 }
 
-/** Whether a process is alive and may be PostgreSQL. Without /proc, any living process may. */
-export async function isPostgres(pid: number): Promise<boolean> {
+/**
+ * Whether a process is alive and may be the PostgreSQL that serves a folder: after a restart of the machine, the id in a lock file may
+ * be that of another server. Its working directory tells; without /proc, any living process may be it.
+ */
+export async function mayServe(pid: number, folder: string): Promise<boolean> {
   if (!exists(pid)) return false;
   if (process.platform !== "linux") return true;
   const found = await readProc(pid);
-  return found !== undefined && !found.ended && found.name === "postgres";
+  if (found === undefined || found.ended || found.name !== "postgres") return false;
+  try {
+    const [own, its] = await Promise.all([stat(folder), stat(`/proc/${pid}/cwd`)]);
+    return own.dev === its.dev && own.ino === its.ino;
+  } catch (error) {
+    return ["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? ""); // another account's: not ours to judge
+  }
 }

@@ -23,8 +23,8 @@ type Kind = "use" | "end";
 export async function acquire(folder: string): Promise<(end: () => Promise<void>) => Promise<void>> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const use = await mark(folder, "use");
-  const deadline = Date.now() + stopSeconds * 1000;
-  while ((await countLiving(folder, "end")) > 0 && Date.now() < deadline) await sleep(50);
+  const deadline = performance.now() + stopSeconds * 1000;
+  while ((await countLiving(folder, "end")) > 0 && performance.now() < deadline) await sleep(50);
   return async (end) => {
     await rm(use, { force: true });
     const ending = await mark(folder, "end");

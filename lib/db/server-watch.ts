@@ -25,7 +25,7 @@ export async function keepRunning(
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     if (await isRunning()) continue;
-    ends = [...ends.filter((at) => at > Date.now() - 60_000), Date.now()];
+    ends = [...ends.filter((at) => at > performance.now() - 60_000), performance.now()];
     if (ends.length > maxEndsPerMinute)
       throw new EnvError(
         `The embedded PostgreSQL ended more than ${maxEndsPerMinute} times within a minute. Spoor shuts down.`,

@@ -17,13 +17,8 @@ const globals = globalThis as typeof globalThis & { spoorLimiters?: WeakMap<Pool
  * @returns undefined up to the window's points, then the seconds until the next call is allowed.
  */
 export async function overLimit(name: string, key: string, window: Window, points = 1): Promise<number | undefined> {
-  try {
-    await limiterOf(name, window).consume(key, points);
-    return undefined;
-  } catch (refused) {
-    if (refused instanceof RateLimiterRes) return secondsUntil(refused);
-    throw refused;
-  }
+  const refused = await consume(limiterOf(name, window), key, window, points);
+  return refused && secondsUntil(refused);
 }
 
 /**
@@ -35,27 +30,23 @@ export async function overLimit(name: string, key: string, window: Window, point
 export async function countAttempt(name: string, key: string, window: Window): Promise<number | undefined> {
   // Without the block in memory, which nothing takes back.
   const limiter = limiterOf(name, window, 0);
-  const counted = await limiter.get(key);
+  const counted = await read(limiter, key, window);
   if (counted && counted.consumedPoints >= window.points) return secondsUntil(counted);
-  try {
-    await limiter.consume(key);
-    return undefined;
-  } catch (refused) {
-    if (!(refused instanceof RateLimiterRes)) throw refused;
-    await limiter.reward(key, 1);
-    return secondsUntil(refused);
-  }
+  const refused = await consume(limiter, key, window);
+  if (!refused) return undefined;
+  await limiter.reward(key, 1);
+  return secondsUntil(refused);
 }
 
 /** Whether a key is over its limit, without counting a call: for limits that count failures only. */
 export async function isOverLimit(name: string, key: string, window: Window): Promise<boolean> {
-  const counted = await limiterOf(name, window).get(key);
+  const counted = await read(limiterOf(name, window), key, window);
   return counted !== null && counted.consumedPoints > window.points;
 }
 
 /** The seconds until a key that is over its limit may call again; nothing is counted. */
 export async function waitOf(name: string, key: string, window: Window): Promise<number | undefined> {
-  const counted = await limiterOf(name, window).get(key);
+  const counted = await read(limiterOf(name, window), key, window);
   if (counted === null || counted.consumedPoints < window.points) return undefined;
   return Math.max(1, Math.ceil(counted.msBeforeNext / 1000));
 }
@@ -69,6 +60,42 @@ export async function uncount(name: string, key: string, window: Window): Promis
 export async function purgeLimits(): Promise<void> {
   await prisma().rateLimit.deleteMany({ where: { expire: { lt: Date.now() } } });
 }
+
+/** Counts a call. @returns the refusal, where it is one */
+async function consume(
+  limiter: RateLimiterPostgres,
+  key: string,
+  window: Window,
+  points = 1,
+): Promise<RateLimiterRes | undefined> {
+  const count = async () => {
+    try {
+      return { counted: await limiter.consume(key, points) };
+    } catch (refused) {
+      if (refused instanceof RateLimiterRes) return { counted: refused, refused };
+      throw refused;
+    }
+  };
+  const first = await count();
+  if (!endsTooLate(first.counted, window)) return first.refused;
+  await limiter.delete(key);
+  return (await count()).refused;
+}
+
+/** What is counted of a key; null where nothing is. */
+async function read(limiter: RateLimiterPostgres, key: string, window: Window): Promise<RateLimiterRes | null> {
+  const counted = await limiter.get(key);
+  if (!counted || !endsTooLate(counted, window)) return counted;
+  await limiter.delete(key);
+  return null;
+}
+
+/** What the clocks of several web processes may differ by. */
+const differenceMs = 300_000;
+
+/** Whether a window was begun while the clock was ahead: it would last until that time comes again. */
+const endsTooLate = ({ msBeforeNext }: RateLimiterRes, { seconds }: Window) =>
+  msBeforeNext > seconds * 1000 + differenceMs;
 
 const secondsUntil = ({ msBeforeNext }: RateLimiterRes) => Math.max(1, Math.ceil(msBeforeNext / 1000));
 

@@ -84,7 +84,7 @@ async function accountFor(userId: string, settledSeconds: number): Promise<numbe
       if (!tried.id || error instanceof Busy) break;
       log.warn({ err: error, trace: tried.id }, "a session could not be accounted for");
       if (failed.size >= failing.traces) failed.clear();
-      failed.set(tried.id, Date.now() + failing.ms);
+      failed.set(tried.id, performance.now() + failing.ms);
     }
   }
   return accounted;
@@ -102,7 +102,7 @@ function accountChunk(
     // Waiting for a user would be a deadlock with a deletion that waits for the rows written here.
     if (!(await holdUsers(tx, [userId], false)).has(userId)) return 0;
     const target = await readTarget(tx);
-    const except = [...failed].filter(([, until]) => until > Date.now()).map(([id]) => id);
+    const except = [...failed].filter(([, until]) => until > performance.now()).map(([id]) => id);
     const due = takeChunk(await findDueTraces(tx, userId, { settledSeconds, limit, except }));
     if (due.length === 0) return 0;
     if (due.length === 1 && due[0]) tried.id = due[0].id;

@@ -71,7 +71,7 @@ export async function packQuiet(
   }
 }
 
-const failedNow = () => [...failed].filter(([, until]) => until > Date.now()).map(([id]) => id);
+const failedNow = () => [...failed].filter(([, until]) => until > performance.now()).map(([id]) => id);
 
 /** @returns whether it was packed; not where it failed, which is logged */
 async function packOne(userId: string, traceId: string, before: Date): Promise<boolean> {
@@ -82,7 +82,7 @@ async function packOne(userId: string, traceId: string, before: Date): Promise<b
   } catch (error) {
     log.warn({ err: error, trace: traceId }, "a session could not be packed; it is tried again later");
     if (failed.size >= failing.traces) failed.clear();
-    failed.set(traceId, Date.now() + failing.ms);
+    failed.set(traceId, performance.now() + failing.ms);
     return false;
   }
 }

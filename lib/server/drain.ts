@@ -65,8 +65,8 @@ async function drain(seconds: number): Promise<{ processed: number; drained: boo
   const isTime = async () => performance.now() < deadline;
   const { step, end } = makeSteps();
   await sendHeartbeat(substituteId);
-  await step("superviseQueues", superviseQueues);
   await step("undoFuture", undoFuture);
+  await step("superviseQueues", superviseQueues);
   await step("reconcileJobs", reconcileJobs);
   await step("resumeDeletions", () => resumeDeletions(deletionSeconds));
   await takePriceList().catch((error) => log.warn({ err: error }, "the price list could not be read"));

@@ -14,7 +14,7 @@ import { settleProjects } from "#lib/projects/settle";
 import { makeSteps } from "#lib/server/steps";
 import { purgeReports } from "#lib/telemetry/record";
 import { purgeShares } from "#lib/traces/shares";
-import { forgetInJobs } from "#lib/traces/sql/deletion";
+import { forgetInJobs, purgePacks } from "#lib/traces/sql/deletion";
 
 /** How long projects are settled; a worker does it all the time. */
 const settleSeconds = 10;
@@ -37,6 +37,7 @@ export async function housekeep(): Promise<void> {
   await step("purgeFacets", purgeFacets);
   await step("purgeShares", purgeShares);
   await step("forgetInJobs", forgetInJobs);
+  await step("purgePacks", purgePacks);
   await step("purgeLimits", purgeLimits);
   await step("purgeHeartbeats", purgeHeartbeats);
   await step("raiseFloor", raiseFloor);

@@ -75,7 +75,7 @@ export async function supervise(
   /** Restarts a process, once the database answers; a start that fails counts as another failure. */
   async function restart(one: Wanted, restarts: number[]): Promise<void> {
     if (stopping) return;
-    const recent = [...restarts.filter((at) => at > Date.now() - 60_000), Date.now()];
+    const recent = [...restarts.filter((at) => at > performance.now() - 60_000), performance.now()];
     if (recent.length > maxRestartsPerMinute) {
       const count = `more than ${maxRestartsPerMinute} times within a minute`;
       return lose(new EnvError(`The ${one.name} process failed ${count}. Spoor shuts down.`));

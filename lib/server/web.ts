@@ -45,11 +45,11 @@ let closeOthers = (): void => {};
 
 /** Stops accepting connections, waits for requests in flight, and closes idle connections. */
 async function stop(): Promise<void> {
-  const deadline = Date.now() + drainMs;
+  const deadline = performance.now() + drainMs;
   const closed = once(server, "close");
   server.close();
   closeOthers();
-  while (inFlight.size > 0 && Date.now() < deadline) await sleep(50);
+  while (inFlight.size > 0 && performance.now() < deadline) await sleep(50);
   server.closeAllConnections();
   await closed;
   await app.close();

@@ -96,12 +96,12 @@ export function copyRows(fromUrl: string, toUrl: string, say: Say): Promise<numb
 
 async function copyTable(source: pg.Client, target: pg.Client, { name, columns }: Table, say: Say): Promise<number> {
   const table = `${quoted(name)} (${columns.map(quoted).join(", ")})`;
-  let [bytes, saidAt] = [0, Date.now()];
+  let [bytes, saidAt] = [0, performance.now()];
   async function* counted(chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       bytes += chunk.length;
-      if (Date.now() - saidAt > progressMs) {
-        saidAt = Date.now();
+      if (performance.now() - saidAt > progressMs) {
+        saidAt = performance.now();
         say(`  ${name}: ${Math.round(bytes / 1e6)} MB so far`);
       }
       yield chunk;

@@ -36,13 +36,13 @@ export async function withMigrationLock<T>(
   client.on("error", () => {}); // the statement that meets it fails as well
   await client.connect();
   try {
-    const startedAt = Date.now();
+    const startedAt = performance.now();
     let seen: { holder: Holder; at: number } | undefined;
     for (let tries = 0; !(await tryLock(client)); tries += 1) {
       const holder = await findHolder(client);
-      if (holder && holder.pid !== seen?.holder.pid) seen = { holder, at: Date.now() };
+      if (holder && holder.pid !== seen?.holder.pid) seen = { holder, at: performance.now() };
       const isTransaction = holder?.began !== null && holder?.began === seen?.holder.began;
-      const heldSeconds = (Date.now() - (seen?.at ?? startedAt)) / 1000;
+      const heldSeconds = (performance.now() - (seen?.at ?? startedAt)) / 1000;
       if (holder && heldSeconds > (isTransaction ? transactionSeconds : sessionSeconds))
         throw heldBy(holder, heldSeconds);
       if (tries === noteAfter) log.warn({ holder }, "another process migrates the database; waiting for it");

@@ -1,7 +1,7 @@
 import "server-only";
 import { pool, transaction } from "#lib/db/client";
 import type { JobId } from "#lib/ingest/process/attempts";
-import { hastenEntries, hastenTraces } from "#lib/ingest/process/sql/future";
+import { forgetHeartbeats, hastenEntries, hastenQueues, hastenTraces } from "#lib/ingest/process/sql/future";
 import { lockOpenJobs, readOpenJobs, withoutEntry } from "#lib/ingest/process/sql/job";
 import { log } from "#lib/log";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
@@ -9,12 +9,13 @@ import { queues } from "#lib/queue/queues";
 
 /**
  * Finishes soon what was put off while the database's clock was ahead: an upload that was accepted then would wait until that
- * time comes again.
+ * time comes again, and so would one whose worker was killed.
  */
 export async function undoFuture(): Promise<void> {
-  const [entries, traces] = [await hastenEntries(), await hastenTraces()];
-  if (entries + traces > 0)
-    log.warn({ entries, traces }, "the database's clock was set back; what waited for it is done now");
+  await forgetHeartbeats();
+  const [queues, entries, traces] = [await hastenQueues(), await hastenEntries(), await hastenTraces()];
+  if (queues + entries + traces > 0)
+    log.warn({ queues, entries, traces }, "the database's clock was set back; what waited for it is done now");
 }
 
 /** How many jobs are looked at together. */

@@ -7,6 +7,9 @@ import { queues } from "#lib/queue/queues";
 /** Longer than the queue puts an entry off, and than clocks of several processes differ. */
 const future = "now() + interval '5 minutes'";
 
+/** pg-boss's own queue, by which it starts what is scheduled. */
+const cronQueue = "__pgboss__send-it";
+
 /** Lets queue entries be taken now that wait for a far later time, and those be taken again whose process was last seen then. */
 export async function hastenEntries(): Promise<number> {
   const { rowCount } = await pool().query(
@@ -14,9 +17,33 @@ export async function hastenEntries(): Promise<number> {
        heartbeat_on = least(heartbeat_on, now()), started_on = least(started_on, now())
      where name = any($1) and state < 'completed'
        and (start_after > ${future} or heartbeat_on > ${future} or started_on > ${future})`,
-    [[queues.ingest, queues.ingestDead]],
+    [[...Object.values(queues), cronQueue]],
   );
   return rowCount ?? 0;
+}
+
+/** Columns of pg-boss that record when its passes were begun last; each is begun again an interval later. */
+const passes = {
+  queue: ["monitor_claim_on", "monitor_on", "maintain_on"],
+  version: ["cron_on", "bam_on", "flow_on", "reindex_on", "monitor_backoff_on"],
+};
+
+/** Lets the queues be looked after again that were so at a far later time: entries of killed workers are found by that, and schedules kept. */
+export async function hastenQueues(): Promise<number> {
+  let changed = 0;
+  for (const [table, columns] of Object.entries(passes)) {
+    const set = columns.map((column) => `${column} = case when ${column} > ${future} then now() else ${column} end`);
+    const { rowCount } = await pool().query(
+      `update pgboss.${table} set ${set.join(", ")} where greatest(${columns.join(", ")}) > ${future}`,
+    );
+    changed += rowCount ?? 0;
+  }
+  return changed;
+}
+
+/** Forgets processes that were last seen at a far later time; those that live are there again with their next heartbeat. */
+export async function forgetHeartbeats(): Promise<void> {
+  await pool().query(`delete from process_heartbeat where seen_at > ${future}`);
 }
 
 /** Lets traces be indexed and counted now that were stored at a far later time. */
