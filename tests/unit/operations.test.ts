@@ -22,7 +22,7 @@ const traces = Array.from({ length: 40 }, (_, n) => ({
   ...(n % 7 === 3 && { title: `fix ${secret}` }),
   messages: [0, 1].map((position) => ({
     position,
-    content: `${n} ${content.slice(0, 100_000)}${n % 5 === 1 ? secret : ""}é\n`,
+    content: `${n} ${content.slice(0, 40_000)} ${n % 5 === 1 ? secret : ""}é\n`,
     ...(n % 11 === 5 && { metadata: { env: { TOKEN: secret } } }),
   })),
 }));
