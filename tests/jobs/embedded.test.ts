@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { startEmbedded } from "#lib/db/embedded";
 import { keepCluster } from "#lib/db/new-cluster";
 import { findPrograms } from "#lib/db/postgres-programs";
@@ -28,6 +28,13 @@ async function ask(url: string, sql: string): Promise<Record<string, unknown>[]>
 
 const postmaster = async () => Number((await readFile(join(folder, "postgres/postmaster.pid"), "utf8")).split("\n")[0]);
 
+/** Sets the wall clock an hour ahead each time that it is read. */
+function letClockJump(): void {
+  let now = Date.now();
+  vi.spyOn(Date, "now").mockImplementation(() => (now += 3_600_000));
+}
+afterEach(() => vi.restoreAllMocks());
+
 describe("the embedded database", () => {
   test("starts in an empty folder, on loopback only, with a password that only the folder's owner can read", async () => {
     const database = await startEmbedded(folder);
@@ -49,6 +56,13 @@ describe("the embedded database", () => {
     const second = await startEmbedded(folder);
     expect(await ask(second.url, "select value from kept")).toEqual([{ value: 7 }]);
     await second.stop();
+  });
+
+  test("starts while the clock jumps ahead", async () => {
+    letClockJump();
+    const database = await startEmbedded(folder);
+    expect(await ask(database.url, "select value from kept")).toEqual([{ value: 7 }]);
+    await database.stop();
   });
 
   test("writes no statement that failed to its log, nor its values", async () => {
@@ -97,6 +111,28 @@ test("a cluster copied from a kept one has what is in its database, and a passwo
   expect((await readdir(copied)).sort()).toEqual(["postgres", "postgres.password", "postgres.users"]); // no draft is left
 });
 
+test.runIf(process.platform === "linux")(
+  "a lock file that names another cluster's server neither keeps the database from starting nor ends that server",
+  async () => {
+    const [own, another] = [join(folder, "copied"), join(folder, "another")];
+    const lockFile = (dataDir: string) => join(dataDir, "postgres/postmaster.pid");
+    const first = await startEmbedded(own);
+    const [, ...left] = (await readFile(lockFile(own), "utf8")).split("\n"); // by a power failure
+    await first.stop();
+    const other = await startEmbedded(another, { kept: join(folder, "kept") });
+    const [pid] = (await readFile(lockFile(another), "utf8")).split("\n");
+    try {
+      await writeFile(lockFile(own), [pid, ...left].join("\n"));
+      const again = await startEmbedded(own, { patienceSeconds: 5 });
+      expect(await ask(again.url, "select value from kept")).toEqual([{ value: 7 }]);
+      await again.stop();
+      expect(await ask(other.url, "select value from kept")).toEqual([{ value: 7 }]);
+    } finally {
+      await other.stop();
+    }
+  },
+);
+
 describe("a supervised embedded database", () => {
   test("is no longer restarted when it keeps ending", async () => {
     const said: string[] = [];
@@ -114,6 +150,19 @@ describe("a supervised embedded database", () => {
     expect(starts).toBe(5);
     const [stopped, again] = ["The database stopped; restarting it.", "The database is running again."];
     expect(said.slice(0, 4)).toEqual([stopped, again, stopped, "there is no space left"]);
+  });
+
+  test("is no longer restarted when it keeps ending while the clock jumps ahead", async () => {
+    letClockJump();
+    let starts = 0;
+    const start = async () => {
+      starts += 1;
+      if (starts > 5) ending.abort(); // as it would go on without end
+    };
+    const ending = new AbortController();
+    const ended = keepRunning({ isRunning: async () => false, start, say: () => {} }, ending.signal, 1);
+    await expect(ended).rejects.toThrow("more than 5 times within a minute");
+    expect(starts).toBe(5);
   });
 
   test("is left alone while it runs, and after the watch has ended", async () => {

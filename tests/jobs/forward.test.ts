@@ -19,7 +19,7 @@ async function submitInVain<T>(requests: number, work: () => Promise<T>): Promis
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     const answer = work();
-    await expect.poll(() => sink.got.length).toBe(requests);
+    await expect.poll(() => sink.got.length, { timeout: 10_000 }).toBe(requests);
     vi.advanceTimersByTime(1500);
     return await answer;
   } finally {

@@ -1,11 +1,12 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startEmbedded } from "#lib/db/embedded";
 import { LimitedPool } from "#lib/db/limited-pool";
 import { migrate } from "#lib/db/migrate";
+import { isFree } from "#lib/db/ports";
 import { withRequiredAuth } from "#lib/db/required-auth";
 import { isOutage } from "#lib/errors";
 import { makeWorkerBoss } from "#lib/queue/worker-boss";
@@ -37,7 +38,7 @@ const answers = {
 };
 
 /** Listens in PostgreSQL's place. @returns its port, and what clients have sent after their first message */
-async function impersonate(answer: Buffer) {
+async function impersonate(answer: Buffer, at = 0) {
   const sent: Buffer[] = [];
   const connected = { times: 0 };
   const server = createServer((socket) => {
@@ -48,7 +49,7 @@ async function impersonate(answer: Buffer) {
       socket.write(answer);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
   return { port: (server.address() as AddressInfo).port, sent, connected };
 }
@@ -81,22 +82,45 @@ test.each(
   expect(told.replace(/p\0{3}7SCRAM-SHA-256\0{4}!n,,n=\*,r=[\w+/]{24}/g, "")).toBe("");
 });
 
-test("the embedded database is started on another port where an impostor listens at that of the former server", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "spoor-impostor-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  await (await startEmbedded(folder)).stop();
-  const impostor = await impersonate(answers["asks for the password in clear text"]);
-  const cluster = join(folder, "postgres");
-  const left = ["999999999", cluster, "1", impostor.port, "", "127.0.0.1", "", "ready   "]; // as after a crash
-  await writeFile(join(cluster, "postmaster.pid"), `${left.join("\n")}\n`);
-  const database = await startEmbedded(folder);
-  try {
-    expect(new URL(database.url).port).not.toBe(String(impostor.port));
-    expect(impostor.connected.times).toBeGreaterThan(0);
+describe("the embedded database", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "spoor-impostor-"));
+    await (await startEmbedded(folder)).stop();
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  test("is started on another port where an impostor listens at that of the former server", async () => {
+    const impostor = await impersonate(answers["asks for the password in clear text"]);
+    const cluster = join(folder, "postgres");
+    const left = ["999999999", cluster, "1", impostor.port, "", "127.0.0.1", "", "ready   "]; // as after a crash
+    await writeFile(join(cluster, "postmaster.pid"), `${left.join("\n")}\n`);
+    const database = await startEmbedded(folder);
+    try {
+      expect(new URL(database.url).port).not.toBe(String(impostor.port));
+      expect(impostor.connected.times).toBeGreaterThan(0);
+      expect(impostor.sent).toEqual([]);
+    } finally {
+      await database.stop();
+    }
+  });
+
+  test("whose port another program has taken is given up, and the port is told", async () => {
+    const database = await startEmbedded(folder, { patienceSeconds: 1 });
+    onTestFinished(database.stop);
+    const port = Number(new URL(database.url).port);
+    const [postmaster = ""] = (await readFile(join(folder, "postgres/postmaster.pid"), "utf8")).split("\n");
+    process.kill(Number(postmaster), "SIGQUIT");
+    await expect.poll(() => isFree(port), { timeout: 10_000 }).toBe(true);
+    const impostor = await impersonate(answers["asks for the password in clear text"], port);
+    const said: string[] = [];
+    await expect(database.keep((line) => said.push(line))).rejects.toThrow(
+      `Another program listens at port ${port}, which was the database's. Restart Spoor: it takes another.`,
+    );
+    const notStarted = expect.stringContaining("The embedded PostgreSQL did not start");
+    expect(said).toEqual(["The database stopped; restarting it.", notStarted]);
     expect(impostor.sent).toEqual([]);
-  } finally {
-    await database.stop();
-  }
+  });
 });
 
 test("each connection of the sources goes through what knows which proof its URL requires", async () => {

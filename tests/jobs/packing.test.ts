@@ -12,6 +12,7 @@ import { packQuiet } from "#lib/packs/pack";
 import { fromRowsOrPacks } from "#lib/packs/read";
 import { readExcerpts } from "#lib/search/excerpts";
 import { parseQuery } from "#lib/search/query";
+import { housekeep } from "#lib/server/housekeeping";
 import { deleteTrace } from "#lib/traces/deletion";
 import { purgeDeleted } from "#lib/traces/purge";
 import { countUnreadable } from "#lib/traces/unreadable";
@@ -97,6 +98,21 @@ describe("what is removed of a packed session", () => {
     await purgeDeleted(10);
     expect(await count("message_pack")).toBe(0);
     expect((await findResidue(["confidentialword"])).map(({ table }) => table)).not.toContain("public.message_pack");
+  });
+
+  test("a session that a release without packs has deleted leaves no pack after the next housekeeping", async () => {
+    await send({ sourceId: "ship", messages: messages("confidentialword") });
+    await send({ sourceId: "kept", messages: messages("another") });
+    expect(await pack()).toBe(2);
+    // As that release leaves it, which finds no messages to purge.
+    await pool().query("update trace set deleted_at = now(), message_count = 0 where source_id = 'ship'");
+    await pool().query("delete from upload");
+    expect(await purgeDeleted(10)).toBe(0);
+    expect(await count("message_pack")).toBe(2);
+    await housekeep();
+    expect(await count("message_pack")).toBe(1);
+    expect((await findResidue(["confidentialword"])).map(({ table }) => table)).not.toContain("public.message_pack");
+    expect((await stored("kept"))?.contents).toEqual(["another"]);
   });
 
   test("a deleted account leaves no pack", async () => {

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startEmbedded } from "#lib/db/embedded";
-import { isPostgres } from "#lib/db/process-identity";
+import { mayServe } from "#lib/db/process-identity";
 import { holdRecovery } from "../../support/recovery.ts";
 
 const isRoot = process.platform === "linux" && process.getuid?.() === 0;
@@ -112,7 +112,7 @@ describe("the embedded database", () => {
     ending.abort();
     await expect(starting).rejects.toThrow(ending.signal.reason);
     expect(Date.now() - endedAt).toBeLessThan(10_000);
-    expect(await isPostgres(pid)).toBe(false);
+    expect(await mayServe(pid, join(folder, "postgres"))).toBe(false);
     await goOn();
     const next = await startEmbedded(folder);
     expect(await ask(next.url, "select value from committed")).toEqual([{ value: 8 }]);
@@ -170,7 +170,7 @@ describe("a supervised embedded database", () => {
     await database.stop();
     await kept;
     await sleep(1500);
-    expect(await isPostgres(pid)).toBe(false);
+    expect(await mayServe(pid, join(folder, "postgres"))).toBe(false);
     await expect(ask(database.url, "select 1")).rejects.toThrow();
   });
 
