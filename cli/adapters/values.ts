@@ -24,7 +24,10 @@ export function asTimestamp(value: unknown): string | undefined {
 }
 
 /** Where agents put the worktrees of a repository: in it, or in a folder of the user's with its name. */
-const worktrees = [/[/\\]\.(?:claude[/\\])?worktrees[/\\].*$/, /(?<=[/\\]\.cursor[/\\]worktrees[/\\][^/\\]+)[/\\].*$/];
+const worktrees = [
+  /[/\\]\.(?:claude[/\\])?worktrees[/\\].*$/i,
+  /(?<=[/\\]\.cursor[/\\]worktrees[/\\][^/\\]+)[/\\].*$/i,
+];
 
 /** A project's name: the last part of its folder's path, on any system; of an agent's worktree that of its repository. */
 export function projectName(cwd: string | undefined): string | undefined {
@@ -33,7 +36,7 @@ export function projectName(cwd: string | undefined): string | undefined {
     ?.split(/[/\\]+/)
     .filter(Boolean)
     .at(-1);
-  return name && !/^[A-Za-z]:$/.test(name) ? truncate(name, 256) : undefined;
+  return name && !/^[A-Za-z]:$/.test(name) ? truncate(name.normalize("NFC"), 256) : undefined;
 }
 
 /** Cuts a text to at most `max` UTF-16 units, without splitting a surrogate pair. */

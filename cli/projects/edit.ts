@@ -1,9 +1,10 @@
 import { statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
+import { isWrittenByWindows } from "../../lib/evidence/spelling.ts";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { escapeGlob } from "./globs.ts";
-import { foldHome, globOf, isWindowsPath, type ProjectRule } from "./rules.ts";
+import { foldHome, globOf, type ProjectRule } from "./rules.ts";
 
 /**
  * A glob as it is kept in the settings: paths are absolute or begin with `~`, and have slashes. What is relative belongs to the
@@ -25,7 +26,7 @@ export function storedGlob(given: string, host: Host): string {
   if (!isHere)
     return withoutEnd(
       literal(text, host) ??
-        (isWindowsPath(text) || text.startsWith("~\\") ? text.replaceAll("\\", "/") : foldHome(text, host)),
+        (isWrittenByWindows(text) || text.startsWith("~\\") ? text.replaceAll("\\", "/") : foldHome(text, host)),
     );
   const whole = `${escapeGlob(host.cwd)}/${host.platform === "win32" ? text.replaceAll("\\", "/") : text}`;
   return withoutEnd(literal(text, host) ?? foldHome(simplify(whole), host));

@@ -1,3 +1,4 @@
+import { folderKey } from "../../lib/evidence/spelling.ts";
 import type { Adapter } from "../adapters/adapter.ts";
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
@@ -37,7 +38,7 @@ export async function findProjects(context: Context, wanted: Wanted = everything
   const add = (part: ProjectPart, { adapter, modifiedAt }: AdapterInput) => {
     const leftOutBy = rules.leavingOut(part);
     const name = nameOf(part);
-    const key = `${name}\n${leftOutBy !== undefined}`;
+    const key = `${part.cwd === undefined ? name : folderKey(part.cwd)}\n${leftOutBy !== undefined}`;
     const one = found.get(key) ?? { name, sessions: 0, bytes: 0, agents: [], lastActivity: 0, leftOutBy, secrets: {} };
     found.set(key, one);
     one.sessions += part.sessions;

@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
+import { isWrittenByWindows, spellingOf, withDrive } from "../../lib/evidence/spelling.ts";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { isFields } from "../files/json.ts";
@@ -29,9 +30,6 @@ export function foldHome(path: string, { home }: Host): string {
   if (path === home) return "~";
   return path.startsWith(home) && /[\\/]/.test(path[home.length] ?? "") ? `~/${path.slice(home.length + 1)}` : path;
 }
-
-/** Whether a path is one of Windows: on which system a session was held, and not on which it is read, decides how it is compared. */
-export const isWindowsPath = (path: string): boolean => /^(?:[A-Za-z]:(?:[\\/]|$)|\\\\)/.test(path);
 
 /** Whether a glob is compared with whole paths, and not with names. */
 const isPathGlob = (glob: string): boolean => /^(?:[/~]|[A-Za-z]:|\*\*\/)/.test(glob) || glob === "**";
@@ -107,7 +105,7 @@ const maxPathChars = 32_767;
 
 function pathsOf(cwd: string | undefined, project: string | undefined, host: Host): Paths {
   const isPath = cwd !== undefined && cwd.length <= maxPathChars && isAbsolute(cwd);
-  const isLocal = isPath && (host.platform === "win32" || !isWindowsPath(cwd));
+  const isLocal = isPath && (host.platform === "win32" || !isWrittenByWindows(cwd));
   const local = isLocal ? [...new Set([resolve(cwd), realpathOf(cwd)])] : [];
   const whole = cwd === undefined ? [] : isLocal ? local.map(toParts) : [toParts(cwd)];
   const homes = [host.home, realpathOf(host.home)].map(toParts);
@@ -115,18 +113,17 @@ function pathsOf(cwd: string | undefined, project: string | undefined, host: Hos
     const home = homes.find((one) => one.every((part, index) => parts[index] === part));
     return home ? parts.slice(home.length) : parts;
   });
-  const names = [...new Set([...(project ? [project] : []), ...folders])];
+  const names = [...new Set([...(project ? [project.normalize("NFC")] : []), ...folders])];
   return {
     whole,
     names: names.length > 0 ? names : [noProject],
     local,
-    ignoresCase: (cwd !== undefined && isWindowsPath(cwd)) || hasCaselessNames(host),
+    ignoresCase: (cwd !== undefined && spellingOf(cwd).isWindows) || hasCaselessNames(host),
   };
 }
 
 /** The parts of an absolute path of any system; of `C:\` the drive is the first one. */
-const toParts = (path: string): string[] =>
-  partsOf(isWindowsPath(path) ? path.replaceAll("\\", "/").replace(/^[a-z]:/, (drive) => drive.toUpperCase()) : path);
+const toParts = (path: string): string[] => partsOf(spellingOf(path).path);
 
 /** A path without symbolic links, as far as it exists. */
 function realpathOf(path: string): string {
@@ -139,7 +136,7 @@ function realpathOf(path: string): string {
 
 function compile(glob: string, host: Host): (paths: Paths) => boolean {
   if (glob === "*" || glob === "**") return () => true;
-  const texts = isPathGlob(glob) ? pathGlobs(glob, host) : [glob];
+  const texts = isPathGlob(glob) ? pathGlobs(glob, host) : [glob.normalize("NFC")];
   const exact = texts.map((text) => new Glob(text));
   const caseless = texts.map((text) => new Glob(text, { ignoresCase: true }));
   return ({ whole, names, ignoresCase }) => {
@@ -153,12 +150,13 @@ function compile(glob: string, host: Host): (paths: Paths) => boolean {
 function pathGlobs(glob: string, host: Host): string[] {
   const home = escapeGlob(toParts(host.home).join("/"));
   const whole = glob.replace(/^~(?=\/|$)/, () => `/${home}`);
-  const parts = partsOf(whole).map((part, index) => (index === 0 && /^[a-z]:$/.test(part) ? part.toUpperCase() : part));
+  const parts = partsOf(whole);
   const plain = parts.findIndex((part) => part === "**" || hasWildcards(part));
   const fixed = parts.slice(0, plain === -1 ? parts.length : plain);
-  const hasDrive = /^[A-Z]:$/.test(fixed[0] ?? "");
+  const spelled = withDrive(whole).normalize("NFC");
+  const hasDrive = /^[A-Z]:$/i.test(fixed[0] ?? "");
   const isHere = fixed.length > 0 && hasDrive === (host.platform === "win32");
-  if (!isHere) return [parts.join("/")];
+  if (!isHere) return [spelled];
   const real = realpathOf(`${hasDrive ? "" : "/"}${fixed.map(unescapeGlob).join("/")}${fixed.length === 1 ? "/" : ""}`);
-  return [parts.join("/"), [...toParts(real).map(escapeGlob), ...parts.slice(fixed.length)].join("/")];
+  return [spelled, [...toParts(real).map(escapeGlob), ...parts.slice(fixed.length)].join("/")];
 }

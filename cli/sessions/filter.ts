@@ -1,4 +1,5 @@
 import { posix, win32 } from "node:path";
+import { folderKey, isWrittenByWindows } from "../../lib/evidence/spelling.ts";
 import type { Host } from "../adapters/adapter.ts";
 import { adapters } from "../adapters/registry.ts";
 import { projectName } from "../adapters/values.ts";
@@ -108,16 +109,14 @@ const isAdapter = (source: string): boolean => adapters.some(({ name }) => name 
 const isOfProject = ({ project, cwd }: SessionLabels, wanted: string, currentFolder: string): boolean =>
   wanted === project || (cwd !== undefined && isInFolder(cwd, wanted, currentFolder));
 
-/**
- * Whether a session's folder is `folder` or below it. The path rules are those of the session's system, not of this
- * machine's: on Windows both slashes separate, and case does not count.
- *
- * @param folder may be relative to `currentFolder`
- */
+/** Whether a session's folder is `folder` or below it, in any spelling. @param folder may be relative to `currentFolder` */
 function isInFolder(cwd: string, folder: string, currentFolder: string): boolean {
-  const path = /^(?:[A-Za-z]:[\\/]|\\\\)/.test(cwd) ? win32 : posix;
-  const below = path.relative(path.resolve(currentFolder, folder), cwd);
-  return below !== ".." && !below.startsWith(`..${path.sep}`) && !path.isAbsolute(below);
+  const { resolve } = isWrittenByWindows(currentFolder) ? win32 : posix;
+  const isWhole = isWrittenByWindows(folder) || posix.isAbsolute(folder);
+  const [above, below] = [isWhole ? folder : resolve(currentFolder, folder), cwd].map((path) =>
+    posix.normalize(`/${folderKey(path)}/`),
+  );
+  return below?.startsWith(above ?? "") === true;
 }
 
 const spans: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };

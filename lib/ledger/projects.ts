@@ -13,6 +13,7 @@ import {
   readAliases,
   readPlaces,
   readProjects,
+  respellAlias,
   type StoredAlias,
   type StoredProject,
   unsettle,
@@ -73,8 +74,13 @@ export async function releaseTraces(tx: PoolClient, userId: string, traceIds: st
 
 const keyOf = ({ kind, machine, value }: ProjectAlias) => JSON.stringify([kind, machine, value]);
 
+/** The sign as earlier releases stored it, where they did so otherwise. */
+const formerOf = ({ former, ...sign }: ProjectSign): ProjectSign[] =>
+  former === undefined ? [] : [{ ...sign, value: former }];
+
 async function openRegister(tx: PoolClient, userId: string, signs: ProjectSign[]): Promise<Register> {
-  const wanted = [...new Map(signs.map((sign) => [keyOf(sign), sign])).values()];
+  const all = signs.flatMap((sign) => [sign, ...formerOf(sign)]);
+  const wanted = [...new Map(all.map((sign) => [keyOf(sign), sign])).values()];
   const aliases = wanted.length > 0 ? await readAliases(tx, userId, wanted) : [];
   const ids = [...new Set(aliases.map(({ projectId }) => projectId))];
   return new Register(tx, userId, aliases, ids.length > 0 ? await readProjects(tx, userId, ids) : []);
@@ -91,6 +97,8 @@ class Register {
   readonly #named = new Set<StoredProject>();
   /** Folders that go to the project of their remote, and where they were. */
   readonly #moves: { alias: StoredAlias; from: StoredProject }[] = [];
+  /** Folders that an earlier release stored in another spelling, as it stored them. */
+  readonly #respelled: { alias: StoredAlias; former: string }[] = [];
 
   constructor(tx: PoolClient, userId: string, aliases: StoredAlias[], projects: StoredProject[]) {
     this.#tx = tx;
@@ -112,7 +120,24 @@ class Register {
   }
 
   #projectOf(sign: ProjectSign): StoredProject | undefined {
+    this.#respell(sign);
     return this.#projects.get(this.#aliases.get(keyOf(sign))?.projectId ?? "");
+  }
+
+  /** Lets an alias in a former spelling be the sign's, or join the project that has the sign already. */
+  #respell(sign: ProjectSign): void {
+    const [before] = formerOf(sign);
+    const alias = before && this.#aliases.get(keyOf(before));
+    if (!before || !alias) return;
+    const [from, into] = [alias, this.#aliases.get(keyOf(sign))].map((one) => this.#projects.get(one?.projectId ?? ""));
+    if (from && into) {
+      if (from !== into) this.#join(before, from, into);
+      return;
+    }
+    this.#aliases.delete(keyOf(before));
+    this.#respelled.push({ alias, former: alias.value });
+    alias.value = sign.value;
+    this.#aliases.set(keyOf(sign), alias);
   }
 
   #make(sign: ProjectSign): StoredProject {
@@ -168,6 +193,8 @@ class Register {
     if (this.#newAliases.length > 0) await insertAliases(tx, userId, this.#newAliases);
     const isNew = new Set(this.#newProjects);
     for (const project of this.#named) if (!isNew.has(project)) await nameProject(tx, userId, project);
+    for (const { alias, former } of this.#respelled)
+      await respellAlias(tx, userId, { ...alias, value: former }, alias.value);
     for (const { alias, from } of this.#moves) {
       await moveAlias(tx, userId, alias, alias.projectId);
       if (from.aliases === 0) await giveAway(tx, userId, from.id, alias.projectId);

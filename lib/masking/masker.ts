@@ -41,7 +41,8 @@ function isUnmasked({ unmasked = [], machine }: Policy, trace: MaskedTrace): boo
     metadata: isObject(trace.metadata) ? trace.metadata : null,
   });
   return unmasked.some(
-    (alias) => alias.kind === sign?.kind && alias.machine === sign.machine && alias.value === sign.value,
+    ({ kind, machine, value }) =>
+      kind === sign?.kind && machine === sign.machine && (value === sign.value || value === sign.former),
   );
 }
 

@@ -92,7 +92,11 @@ async function compare(project: Unsettled, deadline: number): Promise<boolean> {
     const traces = await readTraces(userId, id, last, pageSize);
     if (traces.length === 0) break;
     const signs = new Map(traces.map((trace) => [trace.id, signsOf(trace)]));
-    for (const sign of [...signs.values()].flat()) unused.delete(keyOf(sign));
+    for (const sign of [...signs.values()].flat()) {
+      unused.delete(keyOf(sign));
+      // Until the ledger has seen the trace again, the folder is known by its former spelling.
+      if (sign.former !== undefined) unused.delete(keyOf({ ...sign, value: sign.former }));
+    }
     if (moving && !(await sendAway(userId, id, signs))) return false; // some are locked by an upload
     last = traces.at(-1);
     if (performance.now() >= deadline) return false;

@@ -1,8 +1,10 @@
+import { type Spelling, spellingOf } from "#lib/evidence/spelling";
+
 /** The folder of a project, as an absolute path with slashes, and its name. */
 export type Folder = { path: string; name: string };
 
-/** A path's beginning (`/`, `C:/`, `//server/`, `~/`) and what follows. */
-type Path = { root: string; parts: string[] };
+/** A path's beginning (`/`, `C:/`, `//`, `~/`) and what follows; `marks` are the parts as agents' own folders are recognized. */
+type Path = { root: string; parts: string[]; marks: string[] };
 
 /**
  * The main folder of the repository that a folder is a worktree of, where its path says so, else the folder itself.
@@ -14,24 +16,33 @@ type Path = { root: string; parts: string[] };
  *
  * @returns undefined for what is no absolute path, or has no name.
  */
-export function folderOf(cwd: unknown): Folder | undefined {
+export const folderOf = (cwd: unknown): Folder | undefined => readFolder(cwd, spellingOf);
+
+/** As `folderOf`, as releases before the one with `spellingOf` wrote it: what is stored may be known by that. */
+export const formerFolderOf = (cwd: unknown): Folder | undefined => readFolder(cwd, formerSpellingOf);
+
+function readFolder(cwd: unknown, spell: (cwd: string) => Spelling): Folder | undefined {
   if (typeof cwd !== "string" || cwd.length > 4096) return undefined;
-  const path = parse(cwd);
+  const path = parse(spell(cwd));
   if (!path) return undefined;
   return path.parts.length === 0 ? undefined : (worktreeOf(path) ?? folderAt(path, path.parts));
 }
 
-function parse(cwd: string): Path | undefined {
+function formerSpellingOf(cwd: string): Spelling {
   const isWindows = /^(?:[a-z]:[\\/]|\\\\)/i.test(cwd);
-  const text = isWindows ? cwd.replaceAll("\\", "/") : cwd;
+  return { path: isWindows ? cwd.replaceAll("\\", "/") : cwd, isWindows };
+}
+
+function parse({ path, isWindows }: Spelling): Path | undefined {
+  const text = isWindows ? path : path.replace(/^\/+/, "/");
   const [, root] = /^([a-z]:\/|\/\/(?=[^/])|\/|~\/)/i.exec(text) ?? [];
-  if (root === undefined || (root === "//" && !isWindows)) return root ? parse(cwd.replace(/^\/+/, "/")) : undefined;
+  if (root === undefined) return undefined;
   const parts: string[] = [];
   for (const part of text.slice(root.length).split("/")) {
     if (part === "..") parts.pop();
     else if (part !== "" && part !== ".") parts.push(part);
   }
-  return { root: root.toUpperCase(), parts };
+  return { root: root.toUpperCase(), parts, marks: isWindows ? parts.map((part) => part.toLowerCase()) : parts };
 }
 
 function folderAt({ root }: Path, parts: string[], name = parts.at(-1)): Folder | undefined {
@@ -49,8 +60,9 @@ function worktreeOf(path: Path): Folder | undefined {
 
 /** A worktree among those of all repositories: `.cursor/worktrees/NAME/x`, `.codex/worktrees/x/NAME`, `conductor/workspaces/NAME/x`. */
 function collected(path: Path, at: number): Folder | undefined {
-  const { parts } = path;
-  const [place, kind, first, second] = parts.slice(at, at + 4);
+  const { parts, marks } = path;
+  const [place, kind] = marks.slice(at, at + 2);
+  const [first, second] = parts.slice(at + 2, at + 4);
   if (!first) return undefined;
   const before = parts.slice(0, at + 2);
   if (place === ".cursor" && kind === "worktrees" && second) return folderAt(path, [...before, first]);
@@ -61,17 +73,15 @@ function collected(path: Path, at: number): Folder | undefined {
 
 /** A worktree in its repository's folder, or beside it. */
 function inside(path: Path, at: number): Folder | undefined {
-  const { parts } = path;
-  const [part = "", next, further] = parts.slice(at, at + 3);
+  const { parts, marks } = path;
+  const [part = "", next, further] = marks.slice(at, at + 3);
+  const name = parts[at] ?? "";
   const before = parts.slice(0, at);
   if (part === ".git") return folderAt(path, before);
   if (/.\.git$/.test(part) && next === "worktrees")
-    return folderAt(path, parts.slice(0, at + 1), part.replace(/\.git$/, ""));
+    return folderAt(path, parts.slice(0, at + 1), name.slice(0, -".git".length));
   if (next === undefined) return undefined;
-  if (/.\.worktrees$/.test(part)) {
-    const repository = part.replace(/\.worktrees$/, "");
-    return folderAt(path, [...before, repository]);
-  }
+  if (/.\.worktrees$/.test(part)) return folderAt(path, [...before, name.slice(0, -".worktrees".length)]);
   if (part === ".worktrees" || part === ".conductor") return isHome(path, at) ? undefined : folderAt(path, before);
   if (next === "worktrees" && further && /^\.[^.]/.test(part))
     return part === ".claude" || !isHome(path, at) ? folderAt(path, before) : undefined;

@@ -1,6 +1,7 @@
+import { foldedPath, spellingOf } from "#lib/evidence/spelling";
 import { withoutInvisible } from "#lib/fields";
 import { limits } from "#lib/limits";
-import { folderOf } from "#lib/reader/folder";
+import { folderOf, formerFolderOf } from "#lib/reader/folder";
 import { remoteOf } from "#lib/reader/remote";
 import { cut } from "#lib/reader/text";
 
@@ -9,8 +10,8 @@ export type AliasKind = "remote" | "folder" | "name";
 /** What a project is recognized by. `machine` is the one that a folder is on, and empty for the other kinds. */
 export type ProjectAlias = { kind: AliasKind; machine: string; value: string };
 
-/** An alias, and the name of a project that is known by it alone. */
-export type ProjectSign = ProjectAlias & { name: string };
+/** An alias, and the name of a project that is known by it alone. `former` is the value that earlier releases stored for it. */
+export type ProjectSign = ProjectAlias & { name: string; former?: string };
 
 /** What a trace tells of its project. */
 export type Whereabouts = {
@@ -34,14 +35,22 @@ const maxAliasBytes = 1024;
  */
 export function signsOf({ project, machine, metadata }: Whereabouts): ProjectSign[] {
   const remote = remoteOf(metadata?.repository);
-  const folder = folderOf(metadata?.cwd);
   const signs = [
     remote && signOf("remote", "", remote.value, remote.name),
-    folder && signOf("folder", machine ?? "", folder.path, folder.name),
+    folderSignOf(metadata?.cwd, machine ?? ""),
   ].filter((sign) => sign !== undefined);
   if (signs.length > 0) return signs;
   const named = project === null ? undefined : signOf("name", "", project, project);
   return named ? [named] : [];
+}
+
+function folderSignOf(cwd: unknown, machine: string): ProjectSign | undefined {
+  const folder = folderOf(cwd);
+  if (!folder) return undefined;
+  const isWindows = typeof cwd === "string" && spellingOf(cwd).isWindows;
+  const sign = signOf("folder", machine, foldedPath({ path: folder.path, isWindows }), folder.name);
+  const former = sign && formerFolderOf(cwd)?.path;
+  return sign && former !== undefined && former !== sign.value ? { ...sign, former } : sign;
 }
 
 function signOf(kind: AliasKind, machine: string, value: string, text: string): ProjectSign | undefined {

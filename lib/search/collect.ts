@@ -106,8 +106,8 @@ export class Collector {
     if (!this.open) throw new Error("a message was added before its trace was begun");
     this.open.messages += 1;
     this.open.characters += content.length;
-    const { speaker, facts }: Described = describe({ ...said, content });
-    await this.addText(content, speaker === "person" ? "person" : "any");
+    const { speaker, facts, isEcho }: Described = describe({ ...said, content });
+    if (!isEcho) await this.addText(content, speaker === "person" ? "person" : "any");
     for (const fact of facts) this.terms.add(termOfFact(fact));
   }
 

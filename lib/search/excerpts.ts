@@ -182,7 +182,7 @@ async function bestOf(
   const facts = factsOf(query);
   const judged: { message: Text; found: Found; facts: number }[] = [];
   for (const message of messages) {
-    if (query.scope !== undefined && !isSaidBy(message, query.scope)) continue;
+    if (!isSaidBy(message, query.scope)) continue;
     const found = findIn(composed(message.content), query);
     judged.push({ message, found, facts: facts.length > 0 ? countFacts(message, facts) : 0 });
     await pause();

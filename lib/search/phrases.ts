@@ -62,12 +62,13 @@ async function haveAll(
   return missing.size === 0;
 }
 
-/** Whether a text is where the words are asked for. */
+/** Whether a text is where the words are asked for, and evidence of them. */
 export function isSaidBy(
   text: Pick<Candidate, "position" | "role" | "content" | "metadata">,
   scope: Scope | undefined,
 ): boolean {
-  if (scope === undefined) return true;
-  if (text.position === null || scope === "title") return scope === "title" && text.position === null;
-  return describe({ ...text, content: text.content ?? "" }).speaker === scope;
+  if (text.position === null || scope === "title")
+    return scope === undefined || (scope === "title" && text.position === null);
+  const { speaker, isEcho } = describe({ ...text, content: text.content ?? "" });
+  return !isEcho && (scope === undefined || speaker === scope);
 }

@@ -2,12 +2,13 @@
 import { piecesOf } from "#lib/reader/kind";
 import { outcomeOf } from "#lib/reader/outcome";
 import { kindOfTool } from "#lib/reader/vocabulary";
+import { isEcho } from "#lib/search/echo";
 
 export const speakers = ["person", "assistant", "thinking", "tool", "notice"] as const;
 export type Speaker = (typeof speakers)[number];
 
-/** A message's speaker, and the facts by which `tool:` and `has:error` find it. */
-export type Described = { speaker: Speaker; facts: string[] };
+/** A message's speaker, the facts by which `tool:` and `has:error` find it, and whether its words are no evidence (lib/search/echo.ts). */
+export type Described = { speaker: Speaker; facts: string[]; isEcho: boolean };
 
 /** Of a longer message the beginning says who speaks. */
 const maxCharacters = 4000;
@@ -30,7 +31,7 @@ export function describe({ role, content, metadata }: Spoken): Described {
     const result = piece.type === "call" || piece.type === "result" ? piece.result : undefined;
     if (result && outcomeOf(result).status === "failed") facts.add("has:error");
   }
-  return { speaker: speaker ?? "notice", facts: [...facts] };
+  return { speaker: speaker ?? "notice", facts: [...facts], isEcho: isEcho(pieces) };
 }
 
 const isFields = (value: unknown): value is Record<string, unknown> =>

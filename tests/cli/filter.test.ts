@@ -44,6 +44,12 @@ describe("--project with a Windows folder", () => {
     ["C:\\Users\\Ada\\code\\api-old", "C:\\Users\\Ada\\code\\api", false],
     ["D:\\Users\\Ada\\code", "C:\\Users\\Ada\\code", false],
     ["C:\\Users\\Ada\\code", "/home/ada", false],
+    ["/mnt/c/Users/Ada/code", "C:\\Users\\ada", true],
+    ["C:\\Users\\Ada\\code", "/mnt/c/users", true],
+    ["C:\\Users\\Ada\\code", "/c/Users/Ada/", true],
+    ["\\\\?\\C:\\Users\\Ada", "c:\\users", true],
+    ["\\\\wsl$\\Debian\\home\\ada\\api", "/home/ada", true],
+    ["/home/ada/Cafe\u0301", "/home/ada/Caf\u00e9", true],
   ])("%s in %s: %s", (cwd, folder, expected) => {
     expect(matches(cwd, folder)).toBe(expected);
   });

@@ -71,6 +71,13 @@ describe("the rules", () => {
     [[{ exclude: "C:/Users/Ada/Code" }], "C:\\Users\\Ada\\Codes", false],
     [[{ exclude: "API" }], "C:\\Users\\Ada\\api", true],
     [[{ exclude: "API" }], "/home/ada/api", false],
+    [[{ exclude: "C:/Users/Ada/*" }], "\\\\?\\C:\\users\\ada\\api", true],
+    [[{ exclude: "C:/Users/Ada/*" }], "/mnt/c/users/ada/api", true],
+    [[{ exclude: "/mnt/c/Users/Ada" }], "c:\\users\\ada\\api", true],
+    [[{ exclude: "/mnt/c/work*" }], "/mnt/c/Work/api", true],
+    [[{ exclude: "~/api" }], "\\\\wsl.localhost\\Debian\\home\\ada\\api", true],
+    [[{ exclude: "caf\u00e9" }], "/srv/cafe\u0301", true],
+    [[{ exclude: "/srv/cafe\u0301" }], "/srv/caf\u00e9/x", true],
   ])("%j for %s: %s", (rules, cwd, expected) => {
     expect(leavesOut(rules, cwd)).toBe(expected);
   });

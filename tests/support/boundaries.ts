@@ -63,7 +63,7 @@ const rules: Rule[] = [
   },
   {
     reason:
-      "the client is one file that runs anywhere: it imports Node, its own modules, and the pure functions that it shares with the server: what Git's output proves, and what a secret is",
+      "the client is one file that runs anywhere: it imports Node, its own modules, and the pure functions that it shares with the server: what Git's output proves, how folders are spelled, and what a secret is",
     breaks: ({ path }, target) =>
       path.startsWith("cli/") && !/^(?:cli\/|lib\/(?:evidence|secrets)\/|node:)/.test(target),
   },

@@ -33,6 +33,8 @@ export type Row = {
   added?: string;
   removed?: string;
   took?: string;
+  /** Whether the agent's own file is gone, and its prompts are left. */
+  promptsOnly?: true;
   messages: string;
   cost?: string;
   spark?: string;
@@ -136,7 +138,7 @@ const sizeOf = (text: string) => (text.length > 16 ? "long" : undefined);
 
 /** What a session is of: each narrows the list to sessions with the same. */
 function Facts({ row, given }: FactsProps) {
-  const { source, icon, monogram, project, projectId, branch, model, exactModel, machine } = row;
+  const { source, icon, monogram, project, projectId, branch, model, exactModel, machine, promptsOnly } = row;
   return (
     <>
       {monogram ? (
@@ -164,6 +166,7 @@ function Facts({ row, given }: FactsProps) {
         </a>
       )}
       {machine && <span className={sizeOf(machine)}>{machine}</span>}
+      {promptsOnly && <span>prompts only</span>}
     </>
   );
 }

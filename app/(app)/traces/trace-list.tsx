@@ -108,6 +108,7 @@ function rowOf(trace: Shown, found: Excerpts | undefined, labels: Labels): Omit<
     ...(tags.length > 0 && { tags }),
     ...projectOf(trace, labels),
     ...(family && { model: family, ...(family !== model && { exactModel: model }) }),
+    ...(trace.metadata?.kind === "prompts-only" && { promptsOnly: true as const }),
     ...(machine && { machine }),
     ...pullOf(trace.pullRequests),
     ...(errorCount > 0 && { errors: countOf(errorCount, "error") }),

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { splitFolders } from "../named-folders.ts";
 import { findSessions } from "./discovery.ts";
+import { findHistories, isHistory, parseHistory } from "./ghosts.ts";
 import { identityOf } from "./identity.ts";
 import type { Dialect } from "./messages.ts";
 import { parseSession } from "./parse.ts";
@@ -16,6 +17,7 @@ const dialect: Dialect = { source: "claude-code" };
  *   (`isSidechain`). Both become sessions of their own that name their parent.
  * - A fork begins with its parent's history (`forkedFrom`, lines of another `sessionId`, or unmarked copies: see forks.ts). It
  *   is kept and not counted.
+ * - Of sessions whose files are gone, `history.jsonl` beside the projects has the prompts: see ghosts.ts.
  * - A summary names a line of the session that it is a title of: see titles.ts.
  */
 export const claudeCode: Adapter = {
@@ -23,8 +25,12 @@ export const claudeCode: Adapter = {
   title: "Claude Code",
   version: 4,
   searchRoots,
-  discover: (host) => findSessions(searchRoots(host)),
+  async *discover(host) {
+    yield* findSessions(searchRoots(host));
+    yield* findHistories(searchRoots(host));
+  },
   async parse(input, sink) {
+    if (isHistory(input.path)) return parseHistory(input, sink, dialect.source);
     await parseSession(input, sink, dialect, await identityOf(input.path));
   },
 };

@@ -64,9 +64,15 @@ export async function judgeAppends(
 /** Whether an append is judged by what is stored of its trace's messages, and not by its counts alone. */
 export const needsMessages = (pair: Pair): boolean => ["fits", "has"].includes(guess(pair));
 
+/** Whether the prompts of a session are all that an upload knows of it. */
+export const isPromptsOnly = ({ metadata }: Pick<Pair["header"], "metadata">): boolean =>
+  metadata?.includes('"prompts-only"') === true && JSON.parse(metadata).kind === "prompts-only";
+
 /** What an append is by its counts alone. */
 function guess({ header, stored }: Pair): "deleted" | "fits" | "has" | "incomplete" {
   if (stored.deleted) return "deleted";
+  // The prompts of a session and the session itself never go on in each other.
+  if (header.metadata !== null && isPromptsOnly(header) !== stored.isPromptsOnly) return "incomplete";
   const before = header.append ?? 0;
   if (stored.messageCount === before + header.messageCount) return "has";
   return stored.messageCount === before && !stored.newer ? "fits" : "incomplete";

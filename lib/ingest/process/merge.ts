@@ -5,7 +5,14 @@ import { haveSameFields } from "#lib/ingest/decode/content-hash";
 import type { TraceHeader } from "#lib/ingest/decode/manifest";
 import type { CopyPlan } from "#lib/ingest/decode/operations";
 import type { Comparison } from "#lib/ingest/decode/row-hashes";
-import { type Appends, judgeAppends, mendTitles, needsMessages, updateAppends } from "#lib/ingest/process/append";
+import {
+  type Appends,
+  isPromptsOnly,
+  judgeAppends,
+  mendTitles,
+  needsMessages,
+  updateAppends,
+} from "#lib/ingest/process/append";
 import { copyMessages, deleteMessages, hashStored } from "#lib/ingest/process/sql/messages";
 import {
   type BatchTrace,
@@ -45,6 +52,7 @@ export type MergeResult = {
  *   the upload, the others are appended without being compared;
  * - one with fewer messages than stored and without `replace`, one that its owner deleted, and one that a newer upload
  *   would have replaced are `kept` as stored;
+ * - one of the kind `prompts-only` changes none that is more, and each that is more replaces it;
  * - one that appends (append.ts) and does not fit what is stored is `incomplete`.
  *
  * The uploads of a user have an order, and jobs may finish in another: what is stored in the end is what they would have
@@ -66,7 +74,11 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
   const split = splitChanged(batch, changed);
   split.catch(() => {}); // a rejection is handled below, unless the database fails first
   const same = [...judged.unchanged, ...unchanged, ...appends.unchanged];
-  await recordSequence(tx, same, upload);
+  await recordSequence(
+    tx,
+    same.filter(({ header, stored }) => isPromptsOnly(header) === stored.isPromptsOnly),
+    upload,
+  );
   await recordReplace(tx, pairs, upload);
   await updateChanged(tx, changed, upload);
   await updateAppends(tx, appends.changed, upload);
@@ -151,6 +163,8 @@ function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Merge
   } = Object.groupBy(pairs, ({ header, stored }): Verdict => {
     if (stored.deleted) return "deleted";
     if (stored.contentHash === header.contentHash) return "unchanged";
+    // The prompts of a session say nothing of it that it does not say itself, and give way to it.
+    if (isPromptsOnly(header) !== stored.isPromptsOnly) return stored.isPromptsOnly ? "changed" : "unchanged";
     if (stored.replacedByNewer) return "newer";
     if (stored.newer) return header.messageCount > stored.messageCount ? "changed" : "newer";
     return header.messageCount >= stored.messageCount || header.replace ? "changed" : "shorter";

@@ -96,6 +96,19 @@ export async function moveAlias(
   );
 }
 
+/** Gives a folder's alias the spelling by which it is found. */
+export async function respellAlias(
+  tx: PoolClient,
+  userId: string,
+  { kind, machine, value }: ProjectAlias,
+  spelling: string,
+): Promise<void> {
+  await tx.query(
+    `update project_alias set value = $5 where user_id = $1 and kind = $2 and machine = $3 and value = $4`,
+    [userId, kind, machine, value, spelling],
+  );
+}
+
 /** Gives a project the name of its remote, or one that a person gave. */
 export async function nameProject(
   tx: PoolClient,

@@ -56,8 +56,13 @@ export const usagePart: LedgerPart<FoundUsage> = {
 
 const placesOf = (findings: Finding<FoundUsage>[]) => findings.map(({ trace: { id }, from }) => ({ id, from }));
 
+/** Whether a trace is of a session of which the prompts alone are known: it is in no sum, since nobody knows the rest. */
+const isPromptsOnly = ({ trace: { metadata } }: Finding<FoundUsage>) => metadata?.kind === "prompts-only";
+
 /** @returns the days whose sums change */
-async function countActivity(tx: PoolClient, userId: string, findings: Finding<FoundUsage>[]): Promise<string[]> {
+async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundUsage>[]): Promise<string[]> {
+  const findings = all.filter((finding) => !isPromptsOnly(finding));
+  const left = all.filter(isPromptsOnly).map(({ trace: { id } }) => id);
   const counted = await findCounted(
     tx,
     userId,
@@ -68,6 +73,7 @@ async function countActivity(tx: PoolClient, userId: string, findings: Finding<F
     ({ id }) => (counted.has(id) ? "grown" : "whole"),
   );
   const days = [
+    ...(left.length > 0 ? await forget(tx, userId, left) : []),
     ...(whole.length > 0 ? await recount(tx, userId, whole) : []),
     ...(grown.length > 0 ? await countTails(tx, userId, grown) : []),
   ];

@@ -1,3 +1,5 @@
+import { isWrittenByWindows, spellingOf } from "#lib/evidence/spelling";
+
 /** Where a session's files are, as far as its trace tells. */
 export type Place = {
   /** The session's folder, in which relative paths are. */
@@ -21,10 +23,11 @@ type Fields = Record<string, unknown>;
 export function placeOf(metadata: Fields | null): Place {
   const given = metadata?.cwd;
   if (typeof given !== "string" || given.length > maxCharacters) return { roots: [], isWindows: false };
-  const isWindows = isWindowsPath(given);
+  // Windows writes backslashes also in a folder of WSL, and case does not count in one of its own that WSL writes.
+  const isWindows = isWrittenByWindows(given) || spellingOf(given).isWindows;
   const folder = tidy(given, isWindows).replace(/(?<=[^/])\/$/, "");
   if (!isAbsolute(folder)) return { roots: [], isWindows };
-  const [, project, copy] = /^(.+?)\/\.claude\/worktrees\/([^/]+)(?=\/|$)/.exec(folder) ?? [];
+  const [, project, copy] = worktree.exec(folder) ?? [];
   const roots =
     project === undefined
       ? [checkoutOf(folder, metadata?.repository)]
@@ -32,6 +35,9 @@ export function placeOf(metadata: Fields | null): Place {
   const [home] = /^(?:[A-Z]:)?\/(?:home|Users)\/[^/]+|^\/root(?=\/|$)/i.exec(folder) ?? [];
   return { folder, roots, isWindows, ...(home && { home }) };
 }
+
+/** A worktree that Claude Code made: its project's folder, and its own name. Windows may write that in any case. */
+const worktree = /^(.+?)\/\.claude\/worktrees\/([^/]+)(?=\/|$)/i;
 
 /** The only folder at or above one that bears the repository's name, else the folder itself. */
 function checkoutOf(folder: string, repository: unknown): string {
@@ -84,7 +90,7 @@ function unquoted(written: string): string {
 /** Undefined for an address of the web. */
 function absolute(path: string, place: Place, folder: string | undefined): string | undefined {
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path)) return undefined;
-  const isWindows = place.isWindows || isWindowsPath(path);
+  const isWindows = place.isWindows || isWrittenByWindows(path);
   const clean = tidy(path, isWindows);
   if (clean.startsWith("~/")) return place.home ? tidy(place.home + clean.slice(1), isWindows) : clean;
   if (isAbsolute(clean)) return clean;
@@ -98,22 +104,16 @@ function relative(path: string, { roots, isWindows }: Place): string {
     const start = root === "/" ? root : `${root}/`;
     if (!folded(path).startsWith(folded(start))) continue;
     // A worktree holds the project's files once more.
-    return path.slice(start.length).replace(/^\.claude\/worktrees\/[^/]+\/(?=.)/, "");
+    return path.slice(start.length).replace(/^\.claude\/worktrees\/[^/]+\/(?=.)/i, "");
   }
   return path;
 }
 
-const isWindowsPath = (path: string) => /^[A-Za-z]:[\\/]|^\\\\[^\\]/.test(path);
 const isAbsolute = (path: string) => path.startsWith("/") || /^[A-Z]:\//.test(path);
 
-/** One way to write a path: `/` between parts, no `.`, `..` and `//`, a drive as `C:/`; macOS' `/private/tmp` is its `/tmp`. */
+/** One way to write a path, of Windows as `spellingOf` does; without `.`, `..` and `//`. macOS' `/private/tmp` is its `/tmp`. */
 function tidy(path: string, isWindows: boolean): string {
-  const plain = isWindows
-    ? path
-        .replaceAll("\\", "/")
-        .replace(/^\/(?:mnt\/)?([A-Za-z])(?=\/)/, "$1:")
-        .replace(/^[a-z]:/, (drive) => drive.toUpperCase())
-    : path;
+  const plain = isWindows ? spellingOf(path.replaceAll("\\", "/")).path : path.normalize("NFC");
   const start = /^(?:[A-Z]:\/|\/\/(?=[^/])|\/)?/.exec(plain)?.[0] ?? "";
   const parts: string[] = [];
   for (const part of plain.slice(start.length).split("/")) {

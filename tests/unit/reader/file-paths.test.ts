@@ -50,6 +50,13 @@ describe("a path below the project's root", () => {
     [".", ada, "", undefined],
     ["/", ada, "", undefined],
     ["é/ü.ts", ada, "", "é/ü.ts"],
+    ["e\u0301.ts", ada, "", "\u00e9.ts"],
+    ["C:\\Work\\Notes\\x.ts", { cwd: "/mnt/c/work/notes" }, "", "x.ts"],
+    ["/c/Work/Notes/x.ts", { cwd: "\\\\?\\C:\\Work\\Notes" }, "", "x.ts"],
+    ["src\\x.ts", { cwd: "\\\\wsl.localhost\\Debian\\home\\ada\\api" }, "", "src/x.ts"],
+    ["/home/ada/api/x.ts", { cwd: "\\\\wsl$\\Debian\\home\\ada\\api" }, "", "x.ts"],
+    ["\\\\wsl.localhost\\Debian\\home\\ada\\api\\x.ts", ada, "", "x.ts"],
+    ["/p/x.ts", { cwd: "/p" }, "", "x.ts"],
     ["漢".repeat(900), ada, "", undefined],
   ])("%s in %o %s", (path, metadata, cwd, expected) => {
     expect(projectPath(path, placeOf(metadata), cwd || undefined)).toBe(expected);

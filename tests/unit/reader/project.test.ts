@@ -120,6 +120,62 @@ describe("a folder", () => {
   );
 });
 
+describe("one folder is one project in every spelling", () => {
+  const keyOf = (cwd: string) =>
+    signsOf({ project: null, machine: "desk", metadata: { cwd } }).map(({ value }) => value);
+
+  test.each([
+    "C:\\Work\\Notes",
+    "c:\\work\\notes",
+    "c:/work/notes/",
+    "C:\\Work/./Sub\\..\\NOTES\\",
+    "\\\\?\\C:\\Work\\Notes",
+    "\\\\.\\c:\\Work\\Notes",
+    "//?/C:/Work/Notes",
+    "/c:/Work/Notes",
+    "C:\\Work\\Notes\\.Claude\\Worktrees\\bold-fox",
+    "\\\\?\\C:\\Work\\Notes\\.WORKTREES\\x",
+    "C:\\Work\\Notes.Worktrees\\x",
+    "/mnt/c/Work/Notes",
+    "/mnt/c/work/notes/.claude/worktrees/x",
+    "\\\\wsl.localhost\\Debian\\mnt\\c\\Work\\Notes",
+    "/c/Work/Notes",
+    "/cygdrive/c/work/notes",
+  ])("of Windows: %s", (cwd) => {
+    expect(keyOf(cwd)).toEqual(["C:/work/notes"]);
+  });
+
+  test.each([
+    "/home/ada/Notes",
+    "\\\\wsl.localhost\\Debian\\home\\ada\\Notes",
+    "\\\\WSL$\\Debian\\home\\ada\\Notes\\",
+    "//wsl.localhost/Debian/home/ada/Notes",
+    "\\\\?\\UNC\\wsl.localhost\\Debian\\home\\ada\\Notes",
+  ])("of WSL: %s", (cwd) => {
+    expect(keyOf(cwd)).toEqual(["/home/ada/Notes"]);
+  });
+
+  test.each(["\\\\NAS\\Code\\engine", "\\\\?\\UNC\\nas\\code\\Engine", "\\\\nas/code/engine/"])(
+    "of a share: %s",
+    (cwd) => {
+      expect(keyOf(cwd)).toEqual(["//nas/code/engine"]);
+    },
+  );
+
+  test("of macOS, which may take characters apart", () => {
+    expect(keyOf("/Users/ada/Cafe\u0301")).toEqual(["/Users/ada/Caf\u00e9"]);
+    expect(keyOf("/Users/ada/Caf\u00e9")).toEqual(["/Users/ada/Caf\u00e9"]);
+  });
+
+  test("and others are others, with their own case", () => {
+    const others = ["/home/ada/notes", "/home/ada/Notes", "D:\\work\\notes", "/mnt/data/work", "/mnt/c", "/c", "/"];
+    expect(others.flatMap(keyOf)).toEqual([
+      ...["/home/ada/notes", "/home/ada/Notes", "D:/work/notes", "/mnt/data/work", "/mnt/c", "/c"],
+    ]);
+    expect(folderOf("/c/Work/Notes")).toEqual({ path: "C:/Work/Notes", name: "Notes" });
+  });
+});
+
 describe("what a trace tells of its project", () => {
   const given = (project: string | null, cwd?: string, repository?: string) =>
     signsOf({ project, machine: "laptop", metadata: { cwd, repository } }).map(

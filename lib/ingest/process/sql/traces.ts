@@ -25,6 +25,7 @@ export type StoredTrace = {
   messagesBytes: number | null;
   messagesHash: string | null;
   contentHash: string;
+  isPromptsOnly: boolean;
 };
 
 /** A trace of a batch with what is stored under its key. */
@@ -115,7 +116,8 @@ export async function lockStoredTraces(
        select id, source, source_id as "sourceId", deleted_at is not null as deleted, upload_sequence > $2 as newer,
               replace_sequence > $2 as "replacedByNewer", append_sequence > $2 as "appendedByNewer",
               packed_at is not null as "isPacked", message_count as "messageCount", messages_bytes as "messagesBytes",
-              encode(messages_hash, 'base64') as "messagesHash", encode(content_hash, 'base64') as "contentHash"
+              encode(messages_hash, 'base64') as "messagesHash", encode(content_hash, 'base64') as "contentHash",
+              metadata->>'kind' is not distinct from 'prompts-only' as "isPromptsOnly"
        from trace where user_id = $1 and source = given.source and source_id = given.source_id for update
      ) as stored`,
     [userId, sequence, traces.map(({ header }) => header.source), traces.map(({ header }) => header.sourceId)],

@@ -53,6 +53,11 @@ export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Prop
         <ContextChart context={circumstances.context} />
         <Secrets traceId={trace.id} />
       </p>
+      {trace.metadata?.kind === "prompts-only" && (
+        <Notice tone="info">
+          <p>Prompts only: the agent's own file of this session is gone. It is in no sum of usage.</p>
+        </Notice>
+      )}
       {trace.sanitized && (
         <Notice tone="warn">
           <p>Some characters couldn't be stored; each of them shows as “�”.</p>

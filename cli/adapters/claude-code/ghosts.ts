@@ -1,0 +1,83 @@
+import { basename, dirname, join } from "node:path";
+import { statInput } from "../../files/discovery.ts";
+import { type Fields, isFields } from "../../files/json.ts";
+import { readRecords } from "../../files/json-lines.ts";
+import type { Input, Message, Sink } from "../adapter.ts";
+import { asString, asTimestamp, projectName } from "../values.ts";
+import { findSessions } from "./discovery.ts";
+
+const historyName = "history.jsonl";
+
+/** A session whose file appears while its first prompt is answered is not looked for earlier than that. */
+const settledMs = 10 * 60_000;
+/** More of one session is left out, as is what a line holds beyond so many pasted texts. */
+const max = { prompts: 10_000, pasted: 100 };
+
+/** Whether a file is the list of all prompts that Claude Code keeps beside its projects. */
+export const isHistory = (path: string): boolean => basename(path) === historyName && !/[\\/]projects[\\/]/.test(path);
+
+/** The lists of prompts beside folders of projects. */
+export async function* findHistories(roots: readonly { path: string }[]): AsyncGenerator<Input> {
+  for (const folder of new Set(roots.map(({ path }) => dirname(path)))) {
+    const input = await statInput(join(folder, historyName));
+    if (input) yield input;
+  }
+}
+
+type Ghost = { messages: Message[]; cwd?: string; latest: number };
+
+/**
+ * Reads the prompts of sessions whose own files are gone: Claude Code deletes those after 30 days, and keeps the prompts. Each
+ * becomes a session of the kind `prompts-only` with the id of the one that is gone, which replaces it should it turn up.
+ */
+export async function parseHistory({ path }: Input, sink: Sink, source: string): Promise<void> {
+  const known = new Set<string>();
+  for await (const file of findSessions([{ path: join(dirname(path), "projects") }]))
+    known.add(basename(file.path, ".jsonl"));
+  const ghosts = new Map<string, Ghost>();
+  await readRecords(path, { ...countsOf(sink), message: () => {} }, (record) => {
+    const id = asString(record.sessionId);
+    const text = textOf(record);
+    if (!id || known.has(id) || text === "") return sink.skipped();
+    const ghost = ghosts.get(id) ?? { messages: [], latest: 0 };
+    ghosts.set(id, ghost);
+    const createdAt = asTimestamp(record.timestamp);
+    const cwd = asString(record.project);
+    if (cwd) ghost.cwd ??= cwd;
+    ghost.latest = Math.max(ghost.latest, createdAt ? Date.parse(createdAt) : 0);
+    if (ghost.messages.length < max.prompts)
+      ghost.messages.push({ role: "user", content: text, ...(createdAt && { createdAt }) });
+  });
+  for (const [id, ghost] of ghosts) if (ghost.latest < Date.now() - settledMs) await send(id, ghost, sink, source);
+}
+
+async function send(id: string, { messages, cwd }: Ghost, sink: Sink, source: string): Promise<void> {
+  sink.begin(source, id);
+  for (const message of messages) sink.message(message);
+  const [project, createdAt] = [projectName(cwd), messages[0]?.createdAt];
+  sink.end({
+    ...(project && { project }),
+    ...(createdAt && { createdAt }),
+    metadata: { ...(cwd && { cwd }), kind: "prompts-only" },
+  });
+  await sink.pause();
+}
+
+const countsOf = (sink: Sink) => ({
+  entry: (line?: number) => sink.entry(line),
+  skipped: () => sink.skipped(),
+  invalid: (reason?: string) => sink.invalid(reason),
+  pause: () => sink.pause(),
+});
+
+/** A prompt with the pasted texts that it names, in their places. */
+function textOf({ display, pastedContents }: Fields): string {
+  let text = asString(display) ?? "";
+  const pasted = isFields(pastedContents) ? Object.values(pastedContents).slice(0, max.pasted) : [];
+  for (const one of pasted) {
+    if (!isFields(one) || typeof one.content !== "string" || typeof one.id !== "number") continue;
+    const place = new RegExp(`\\[Pasted text #${one.id}(?: \\+\\d+ lines)?\\]`);
+    text = text.replace(place, () => one.content as string);
+  }
+  return text.trim() === "" ? "" : text;
+}
