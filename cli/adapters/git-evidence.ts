@@ -90,7 +90,7 @@ export class GitEvidence {
   addCommit(commit: Commit): void {
     const added = withHash(commit);
     const known = added && findCommit(this.#commits, added.hash);
-    if (known) Object.assign(known, joinCommits(known, added));
+    if (known) Object.assign(known, { ...added, ...joinCommits(known, added) });
     else if (added && this.#commits.length < maxEntries && this.#hasRoom(added)) this.#commits.push(added);
   }
 

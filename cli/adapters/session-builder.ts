@@ -116,6 +116,11 @@ export class SessionBuilder {
     this.#title = asString(title) ?? this.#title;
   }
 
+  /** Notes a title that counts where there is no other. */
+  suggestTitle(title: unknown): void {
+    this.#title ??= asString(title);
+  }
+
   /** Notes when something of the session happened; it was created at the earliest such time. */
   noteTime(at: unknown): void {
     // Most lines come in order, with their times in one form: those need no parsing.

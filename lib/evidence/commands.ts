@@ -94,13 +94,14 @@ export function commandsOfScript(script: string): string | undefined {
   return commands.length > 0 ? commands.join("\n") : undefined;
 }
 
-/** What the commands of a script printed: `{"output": …}` a line, or the same as the `value` of a promise. */
+/** What the commands of a script printed: `{"output": …}` a line, the same as the `value` of a promise, or the text itself. */
 export function outputsOfScript(text: string): string[] {
-  return text.split("\n").flatMap((line) => {
+  const outputs = text.split("\n").flatMap((line) => {
     const parsed = line.startsWith("{") ? parse(line) : undefined;
     const chunk = isFields(parsed) && isFields(parsed.value) ? parsed.value : parsed;
     return isFields(chunk) && typeof chunk.output === "string" ? [chunk.output] : [];
   });
+  return outputs.length > 0 ? outputs : [text];
 }
 
 function parse(text: string): unknown {

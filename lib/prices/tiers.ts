@@ -9,16 +9,24 @@ const fast: [RegExp, number][] = [
   [/^claude-opus-(?:4-8|5)$/, 200],
 ];
 
-/** OpenAI's table of priority processing, which is for requests without the long context's prices alone. */
+/** OpenAI's table of priority processing. */
 const priority: [RegExp, number][] = [
   [/^gpt-5(?:\.[124])?(?:-codex|-codex-max)?$/, 200],
   [/^gpt-5\.4-mini$/, 200],
   [/^gpt-5-mini$/, 180],
   [/^gpt-5\.5$/, 250],
+  [/^gpt-5\.6(?:-(?:sol|terra|luna))?$/, 200],
+  [/^gpt-6-(?:astra|sol|luna)$/, 200],
   [/^gpt-4\.1$/, 175],
 ];
 
 const usual = new Set(["standard", "default", "auto", "on_demand", "on-demand", ""]);
+
+/** The one name of how a request was served: its tier, or its speed where the tier is the usual one. */
+export function servedAs({ serviceTier, speed }: { serviceTier?: string; speed?: string }): string | null {
+  const isUsual = (name = "") => usual.has(name.toLowerCase());
+  return (isUsual(serviceTier) && !isUsual(speed) ? speed : serviceTier) ?? null;
+}
 
 const found = (table: [RegExp, number][], model: string) => table.find(([name]) => name.test(model))?.[1];
 
@@ -34,7 +42,7 @@ export function tierOf(
   const speed = served.speed?.toLowerCase() ?? "";
   const tier = served.serviceTier?.toLowerCase() ?? "";
   const standard = { name: "standard", percent: 100 };
-  if (speed === "fast" && provider === "anthropic") {
+  if ((speed === "fast" || tier === "fast") && provider === "anthropic") {
     const percent = found(fast, model);
     return percent === undefined ? { ...standard, unknown: "fast" } : { name: "fast", percent };
   }

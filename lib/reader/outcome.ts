@@ -9,6 +9,9 @@ const declined =
 const codexHeader =
   /^(?:Chunk ID: [^\n]*\n)?(?:Wall time: ([\d.]+) seconds\n)?(?:Process exited with code (-?\d+)\n|Process running with session ID [^\n]*\n)?(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?Output:\n/;
 const codexExec = /^Exit code: (-?\d+)\nWall time: ([\d.]+) seconds\n(?:Total output lines: \d+\n)?Output:\n/;
+/** What Codex writes above the output of a script. */
+const codexScript =
+  /^Script (completed|failed|terminated|running with cell ID [^\n]{1,40})\nWall time ([\d.]+) seconds\nOutput:\n\n?/;
 
 /** Reads the outcome from the reported fields, else from the phrases that common agents write. */
 export function outcomeOf(result: Result | undefined): Outcome {
@@ -33,6 +36,11 @@ function readOutput(output: string): Outcome {
     return withCode(text.slice(header[0].length), header[2], header[1]);
   const exec = codexExec.exec(text);
   if (exec) return withCode(text.slice(exec[0].length), exec[1], exec[2]);
+  const script = codexScript.exec(text);
+  if (script) {
+    const read = withCode(text.slice(script[0].length), undefined, script[2]);
+    return script[1] === "failed" ? { ...read, status: "failed" } : read;
+  }
   const [line, code] = /^Exit code:? (-?\d{1,10})(?:\n|$)/.exec(text) ?? [];
   if (line !== undefined) return withCode(text.slice(line.length), code, undefined);
   if (text.startsWith("<tool_use_error>"))

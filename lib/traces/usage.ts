@@ -1,5 +1,6 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
+import { tariffOf } from "#lib/prices/tariff";
 import { type ContextPoint, readContext } from "#lib/traces/sql/context";
 
 /** What a model used in a session; `costNano` null where nothing of it has a price. */
@@ -10,24 +11,30 @@ export type ModelUse = {
   cacheReadTokens: number;
   cacheWriteTokens: number;
   costNano: number | null;
+  /** Tiers of service that have no known price, such as `priority`: the cost is that of the standard one. */
+  unpricedTiers: string[];
 };
 
 /** What a session's page tells beyond the trace: its machine, what each model used, and how full the context was. */
 export type Circumstances = { machine: string | null; models: ModelUse[]; context: ContextPoint[] };
 
 export async function readCircumstances(userId: string, traceId: string): Promise<Circumstances> {
-  const [trace, models, context] = await Promise.all([
-    prisma().trace.findUnique({ where: { userId_id: { userId, id: traceId } }, select: { machine: true } }),
-    readModels(userId, traceId),
+  const [trace, rows, context] = await Promise.all([
+    prisma().trace.findUnique({
+      where: { userId_id: { userId, id: traceId } },
+      select: { machine: true, source: true, activityAt: true },
+    }),
+    readUses(userId, traceId),
     readContext(userId, traceId),
   ]);
+  const models = trace ? sumModels(rows, { source: trace.source, at: trace.activityAt }) : [];
   return { machine: trace?.machine ?? null, models, context };
 }
 
-/** The models of a session, the one that gave most answers first. */
-async function readModels(userId: string, traceId: string): Promise<ModelUse[]> {
-  const rows = await prisma().messageUsage.groupBy({
-    by: ["model"],
+/** What each model of a session used in each tier of service, the ones with most answers first. */
+const readUses = (userId: string, traceId: string) =>
+  prisma().messageUsage.groupBy({
+    by: ["model", "serviceTier"],
     where: { userId, traceId, counted: true },
     _sum: {
       inputTokens: true,
@@ -38,14 +45,26 @@ async function readModels(userId: string, traceId: string): Promise<ModelUse[]> 
       costNano: true,
     },
     orderBy: { _count: { position: "desc" } },
-    take: 20,
+    take: 60,
   });
-  return rows.map(({ model, _sum: sum }) => ({
-    model,
-    inputTokens: sum.inputTokens ?? 0,
-    outputTokens: sum.outputTokens ?? 0,
-    cacheReadTokens: sum.cacheReadTokens ?? 0,
-    cacheWriteTokens: (sum.cacheWrite5mTokens ?? 0) + (sum.cacheWrite1hTokens ?? 0),
-    costNano: sum.costNano === null ? null : Number(sum.costNano),
-  }));
+
+type Uses = Awaited<ReturnType<typeof readUses>>;
+
+function sumModels(rows: Uses, session: { source: string; at: Date }): ModelUse[] {
+  const byModel = Map.groupBy(rows, ({ model }) => model);
+  return [...byModel].slice(0, 20).map(([model, uses]) => {
+    const sum = (name: keyof Uses[number]["_sum"]) => uses.reduce((all, { _sum }) => all + Number(_sum[name] ?? 0), 0);
+    const tiers = uses.flatMap(({ serviceTier }) =>
+      model && serviceTier ? (tariffOf({ model, serviceTier, ...session })?.by.unknownTier ?? []) : [],
+    );
+    return {
+      model,
+      inputTokens: sum("inputTokens"),
+      outputTokens: sum("outputTokens"),
+      cacheReadTokens: sum("cacheReadTokens"),
+      cacheWriteTokens: sum("cacheWrite5mTokens") + sum("cacheWrite1hTokens"),
+      costNano: uses.some(({ _sum }) => _sum.costNano !== null) ? sum("costNano") : null,
+      unpricedTiers: [...new Set(tiers)],
+    };
+  });
 }

@@ -13,7 +13,7 @@ import { readTitles } from "./titles.ts";
  *
  * - Each request has a record of its tokens in newer versions; before, running totals tell what each report added.
  * - A `compacted` line repeats history that is in the file already.
- * - Most events (`event_msg`) repeat an item (`response_item`).
+ * - Most events (`event_msg`) repeat an item (`response_item`); what a script's tools did is in events alone.
  * - A fork, and a sub-agent that was given its parent's history, begin with the parent's lines: they are kept, marked and not
  *   counted.
  * - A thread that was taken up again after a rewind has another file, `…ID_PAGE.jsonl`, which becomes a session of its own.
@@ -24,7 +24,7 @@ import { readTitles } from "./titles.ts";
 export const codex: Adapter = {
   name: source,
   title: "Codex CLI",
-  version: 4,
+  version: 5,
   searchRoots,
   async *discover(host) {
     const titles = await readTitles(homeOf(host));

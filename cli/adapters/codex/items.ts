@@ -104,17 +104,21 @@ function userMessages(content: unknown, unhandled: (type: string) => void): Mess
   return [...messages, withMetadata(own, { attachments: attachments.length > 0 ? attachments : undefined })];
 }
 
-/** A message between agents. The task that a sub-agent was given is its user's; parts of it may be encrypted. */
+/** What Codex writes above a message between agents. */
+const header = /^Message Type: \w+\nTask name: [^\n]*\nSender: [^\n]*\nPayload:\n?/;
+
+/** A message between agents. The task that a sub-agent was given is its user's; it may be encrypted. */
 export function agentMessages(
   { author, recipient, content }: Fields,
   unhandled: (type: string) => void,
   agentPath?: string,
 ): Message[] {
-  const text = textOf(content, unhandled);
-  if (text === "") return [];
-  if (agentPath !== undefined && recipient === agentPath) return [{ role: "user", content: text }];
+  const written = textOf(content, unhandled);
+  const text = written.replace(header, "").trim();
+  if (text !== "" && agentPath !== undefined && recipient === agentPath) return [{ role: "user", content: text }];
   const from = asString(author);
-  return [notice(from ? `${from}: ${text}` : text, "user")];
+  const told = text === "" ? written.trim() : from ? `${from}: ${text}` : text;
+  return told === "" ? [] : [notice(told, "user")];
 }
 
 const listOf = (content: unknown): Fields[] => (Array.isArray(content) ? content.filter(isFields) : []);

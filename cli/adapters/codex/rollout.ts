@@ -8,24 +8,13 @@ import { eventNotices, startedAgent } from "./events.ts";
 import { ForkGate, lineFacts } from "./fork-gate.ts";
 import { HeldMessages } from "./held-messages.ts";
 import { agentMessages, itemMessages } from "./items.ts";
-import { TokenLedger } from "./token-ledger.ts";
+import { agentPathOf, agentTitle, parentOf, taskIn } from "./meta.ts";
+import type { Facts, SavedRollout } from "./saved.ts";
+import { ranCommand, ScriptRuns } from "./script-runs.ts";
+import { TokenLedger, tierIn } from "./token-ledger.ts";
 import { environmentFolder, isAbortNote } from "./user-text.ts";
 
 export const source = "codex-cli";
-
-/** A session as `Rollout.save` returns it. */
-type SavedRollout = {
-  session: ReturnType<SessionBuilder["save"]>;
-  ledger: ReturnType<TokenLedger["save"]>;
-  held: ReturnType<HeldMessages["save"]>;
-} & Facts;
-
-type Facts = {
-  model?: string | undefined;
-  tier?: string | undefined;
-  agentPath?: string | undefined;
-  isContinued?: boolean | undefined;
-};
 
 /** A line beside its payload. */
 type Line = { at: string | undefined; isReplayed: boolean };
@@ -39,6 +28,7 @@ export class Rollout {
   readonly #echoes = new Echoes();
   readonly #held: HeldMessages;
   #ledger = new TokenLedger();
+  #scripts = new ScriptRuns();
   #gate: ForkGate | undefined;
   #isReplaying = false;
   #facts: Facts = {};
@@ -60,20 +50,22 @@ export class Rollout {
 
   /** What is known so far, as JSON; undefined while something waits for what follows, which would change it. */
   save(): Fields | undefined {
-    const isWaiting = this.#held.hasAnswer || this.#echoes.isWaiting || this.#isReplaying;
+    const isWaiting = this.#held.hasAnswer || this.#echoes.isWaiting || this.#scripts.isRunning || this.#isReplaying;
     if (!this.#session.isOpen || isWaiting) return undefined;
     return {
       session: this.#session.save(),
       ledger: this.#ledger.save(),
       held: this.#held.save(),
+      scripts: this.#scripts.save(),
       ...this.#facts,
     };
   }
 
   /** Continues a session. @param saved what `save` returned @param messages how many it had then */
   resume(saved: Fields, messages: number): void {
-    const { session, ledger, held, ...facts } = saved as SavedRollout;
+    const { session, ledger, held, scripts, ...facts } = saved as SavedRollout;
     this.#ledger = new TokenLedger(ledger);
+    this.#scripts = new ScriptRuns(scripts);
     this.#held.resume(held, messages);
     this.#facts = facts;
     this.#meta = {};
@@ -103,7 +95,7 @@ export class Rollout {
         return this.#addMeta(payload, line.at);
       case "turn_context":
         this.#session.noteFolder(line.isReplayed ? undefined : payload.cwd);
-        this.#noteSettings(payload);
+        this.#noteSettings(payload, "service_tier" in payload);
         return false;
       case "response_item":
         return this.#addItem(payload, line);
@@ -151,9 +143,10 @@ export class Rollout {
     this.#session.noteTime(created);
     this.#session.noteFolder(meta.cwd);
     this.#session.note("agentVersion", meta.cli_version);
-    this.#session.note("parent", meta.parent_thread_id ?? parentOf(meta.source));
+    this.#session.note("parent", parentOf(meta));
     if (this.#page) this.#session.note("continues", id);
-    this.#facts.agentPath = asString(meta.agent_path) ?? pathOf(meta.source);
+    this.#facts.agentPath = agentPathOf(meta);
+    this.#facts.isAgent = parentOf(meta) !== undefined || undefined;
     this.#facts.isContinued = isFields(meta.history_base) || undefined;
     if (isFields(meta.git)) this.#noteGit(meta.git);
     const from = asString(meta.forked_from_id);
@@ -181,13 +174,15 @@ export class Rollout {
     });
   }
 
-  #noteSettings({ model, service_tier: tier }: Fields): void {
+  /** @param hasTier whether no tier means the standard one */
+  #noteSettings({ model, service_tier: tier }: Fields, hasTier: boolean): void {
     this.#facts.model = asString(model) ?? this.#facts.model;
-    this.#facts.tier = asString(tier) ?? this.#facts.tier;
+    if (hasTier) this.#facts.tier = asString(tier);
   }
 
   #addItem(item: Fields, line: Line): boolean {
-    const messages = itemMessages(item, this.#unhandled, this.#facts.agentPath);
+    const read = itemMessages(item, this.#unhandled, this.#facts.agentPath);
+    const messages = read.map((message) => this.#scripts.see(message, line.at));
     for (const message of this.#echoes.seeItem(item, messages)) this.#held.add(message, this.#facts.model);
     for (const { content, metadata } of messages) {
       if (isAbortNote(content)) this.#hasAbortNote = true;
@@ -201,13 +196,16 @@ export class Rollout {
     if (started) this.#held.noteAgent(started);
     switch (event.type) {
       case "token_count":
-        if (isFields(event.info)) this.#countTotal(event.info, line);
+        if (isFields(event.info)) this.#countTotal(event.info, event, line);
         return false;
       case "thread_name_updated":
         if (!line.isReplayed) this.#session.noteTitle(event.thread_name);
         return false;
       case "thread_settings_applied":
-        this.#noteSettings(isFields(event.thread_settings) ? event.thread_settings : {});
+        if (isFields(event.thread_settings)) this.#noteSettings(event.thread_settings, true);
+        return false;
+      case "item_completed":
+        this.#addDone(event, line);
         return false;
       case "user_message":
         this.#held.nameImages(event.local_images);
@@ -226,6 +224,15 @@ export class Rollout {
     }
   }
 
+  /** What a script's tools did: its result has what they came to, and what a command printed proves commits. */
+  #addDone(event: Fields, { isReplayed }: Line): void {
+    this.#scripts.seeEvent(event);
+    if (!isFields(event.item) || isReplayed) return;
+    const command = ranCommand(event.item);
+    const output = asString(event.item.aggregated_output);
+    if (command && output) this.#session.evidence.addOutput(command, output);
+  }
+
   #addEcho(kind: "question" | "answer" | "thought", text: unknown, line: Line): false {
     const content = asString(text);
     const message: Message = { role: kind === "question" ? "user" : "assistant", content: content ?? "" };
@@ -236,6 +243,7 @@ export class Rollout {
 
   /** An abort is told by a text in the history, too, in newer versions. */
   #endTurn({ type, reason }: Fields, line: Line): boolean {
+    this.#scripts.endTurn();
     for (const message of this.#echoes.endTurn()) this.#held.add(message, this.#facts.model);
     const isTold = this.#hasAbortNote;
     this.#hasAbortNote = false;
@@ -245,6 +253,7 @@ export class Rollout {
   }
 
   #holdAll(messages: Message[], line: Line): boolean {
+    if (this.#facts.isAgent && !line.isReplayed) this.#facts.task ??= taskIn(messages);
     for (const message of messages) this.#held.add(this.#complete(message, line), this.#facts.model);
     return messages.length > 0;
   }
@@ -255,24 +264,28 @@ export class Rollout {
   }
 
   /** A request's own record. One of another thread is counted there. */
-  #addRecord({ response_id: requestId, thread_id: thread, usage }: Fields, { isReplayed }: Line): boolean | undefined {
+  #addRecord(record: Fields, { isReplayed }: Line): boolean | undefined {
+    const { response_id: requestId, thread_id: thread, usage } = record;
     const isOther = asString(thread) !== undefined && thread !== this.#session.id.split("/")[0];
     if (isOther || isReplayed) return false;
     const added = this.#ledger.addRecord(usage);
     if (!added) return undefined;
-    this.#held.send(added, { requestId, serviceTier: this.#facts.tier });
+    this.#held.send(added, { requestId, serviceTier: tierIn(usage, record) ?? this.#facts.tier });
     return false;
   }
 
-  #countTotal(info: Fields, { isReplayed }: Line): void {
+  #countTotal(info: Fields, event: Fields, { isReplayed }: Line): void {
     const usage = this.#ledger.addTotal(info, { isReplayed, isContinued: this.#facts.isContinued ?? false });
-    this.#held.send(usage, { serviceTier: this.#facts.tier });
+    this.#held.send(usage, { serviceTier: tierIn(info.last_token_usage, info, event) ?? this.#facts.tier });
   }
 
   /** @param title the name that the user gave the session */
   end(title?: string): void {
     for (const message of this.#echoes.endTurn()) this.#held.add(message, this.#facts.model);
     this.#held.send();
+    // Its first messages are its parent's.
+    const { isAgent, isContinued, task, agentPath } = this.#facts;
+    if (isAgent && isContinued) this.#session.suggestTitle(agentTitle(task, agentPath));
     this.#session.noteTitle(title);
     this.#session.end();
   }
@@ -282,13 +295,3 @@ export class Rollout {
     return this.#session.id.split("/")[0] ?? this.#session.id;
   }
 }
-
-const spawnOf = (from: unknown): Fields => {
-  const subagent = isFields(from) ? from.subagent : undefined;
-  return isFields(subagent) && isFields(subagent.thread_spawn) ? subagent.thread_spawn : {};
-};
-
-/** The session that a sub-agent works for, in older versions: `{subagent: {thread_spawn: {parent_thread_id}}}`. */
-const parentOf = (from: unknown): string | undefined => asString(spawnOf(from).parent_thread_id);
-
-const pathOf = (from: unknown): string | undefined => asString(spawnOf(from).agent_path);

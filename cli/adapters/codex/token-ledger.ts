@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import { addUsage, subtractUsage, type Usage } from "../usage.ts";
-import { asCount } from "../values.ts";
+import { asCount, asString } from "../values.ts";
 
 type SavedLedger = { total: Usage | undefined; recorded: Usage | undefined };
 
@@ -52,6 +52,10 @@ export class TokenLedger {
     return recorded ? subtractUsage(grown, recorded) : grown;
   }
 }
+
+/** The service tier that a request's own report names, in the first of the places that has one. */
+export const tierIn = (...places: unknown[]): string | undefined =>
+  places.map((place) => (isFields(place) ? asString(place.service_tier) : undefined)).find(Boolean);
 
 function growthOf(now: Usage, before: Usage | undefined, last: Usage | undefined, isContinued: boolean): Usage {
   if (!before) return (isContinued && last) || now;

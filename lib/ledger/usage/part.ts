@@ -21,6 +21,7 @@ import {
 import { type FoundUsage, readUsageOf, type Used } from "#lib/ledger/usage/reading";
 import { branchIn, tokenNames, totalOf } from "#lib/ledger/usage/shapes";
 import { priceOf } from "#lib/prices/price";
+import { servedAs } from "#lib/prices/tiers";
 
 /**
  * What messages used and cost, when, and the sums of days and traces. Sums are made anew from their rows in the same transaction,
@@ -179,7 +180,7 @@ function rowOf(
     at: moment,
     model,
     branch: used.branch ?? before?.branch ?? branchIn(trace) ?? null,
-    serviceTier: used.serviceTier ?? null,
+    serviceTier: servedAs(used),
     ...used.tokens,
     costNano: costOf(used, trace, at === undated ? trace.storedAt : moment, model),
     recordedNano: used.recordedNano ?? null,

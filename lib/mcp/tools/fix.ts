@@ -11,6 +11,7 @@ import { narrowing } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { within } from "#lib/mcp/within";
 import { piecesOf } from "#lib/reader/kind";
+import { plainCall } from "#lib/reader/script";
 import { countOf } from "#lib/reader/text";
 import { kindOfCall } from "#lib/reader/tools/tools";
 import { readMessages, readMessagesAt } from "#lib/traces/messages";
@@ -130,9 +131,10 @@ function resolution(messages: Message[]): { steps: string[]; answer: Message | u
 const told = new Set(["edit", "write", "shell"]);
 
 function stepOf(
-  { call, result }: Extract<ReturnType<typeof piecesOf>[number], { type: "call" }>,
+  { call: written, result }: Extract<ReturnType<typeof piecesOf>[number], { type: "call" }>,
   position: number,
 ): string[] {
+  const call = plainCall(written);
   if (!told.has(kindOfCall(call))) return [];
   const { file_path, path, filePath, command, cmd } = call.input;
   const [what] = [file_path, path, filePath, command, cmd].flatMap((value) => {

@@ -63,6 +63,8 @@ function written(path: string, input: Fields, result: Result | undefined): FileC
 }
 
 function edited(path: string, input: Fields, result: Result | undefined): FileChange[] {
+  const reported = path === "" ? reportedChanges(result) : undefined;
+  if (reported) return reported;
   const patch = field(input, "patch", "diff", "input", "patchText", "patch_text");
   const files = readFilePatches(patch) ?? (path === "" ? readUnifiedFiles(patch) : undefined);
   if (files) return files.flatMap(changesOfFile);
@@ -79,7 +81,7 @@ function edited(path: string, input: Fields, result: Result | undefined): FileCh
   }));
 }
 
-/** The files that the agent reports a command to have changed; undefined where it reports none. */
+/** The files that the agent reports a call to have changed; undefined where it reports none. */
 export const reportedChanges = (result: Result | undefined): FileChange[] | undefined =>
   result?.patch === undefined ? undefined : readUnifiedFiles(result.patch)?.flatMap(changesOfFile);
 

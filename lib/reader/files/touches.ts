@@ -8,6 +8,7 @@ import { type Counts, newEffort } from "#lib/reader/line-diff";
 import type { Kind, ReaderMessage } from "#lib/reader/message";
 import { outcomeOf } from "#lib/reader/outcome";
 import { makePairing, type Placed } from "#lib/reader/pairing";
+import { plainCall } from "#lib/reader/script";
 import { kindOfTool, plainName } from "#lib/reader/vocabulary";
 
 /** What a call did with a file. */
@@ -30,16 +31,18 @@ const kindOf = ({ kind, name, type }: Call): Kind => kind ?? kindOfTool(name, ty
 const touching = new Set<Kind>(["edit", "write", "read", "shell"]);
 
 /** Whether a call may read or change files: only for the results of such calls is it worth waiting. */
-const mayTouch = (call: Call): boolean => touching.has(kindOf(call));
+const mayTouch = (call: Call): boolean => touching.has(kindOf(call)); // `exec` is a shell, whatever its script calls
 
 /**
  * What a call did with files; nothing where it failed, was declined, or has no result.
  *
  * @param isOver whether a call without a result counts as carried out
  */
-function touchesOf({ call, position, folder }: Placed, result: Result | undefined, place: Place, isOver = false) {
+function touchesOf(placed: Placed, result: Result | undefined, place: Place, isOver = false) {
+  const { position, folder } = placed;
+  const call = plainCall(placed.call);
   const kind = kindOf(call);
-  if (!touching.has(kind) || !(result ? outcomeOf(result).status === "ok" : isOver)) return [];
+  if (!touching.has(kind) || !isDone(kind, result, isOver)) return [];
   const byPath = new Map<string, Touch>();
   const add = (written: string, action: Action, counts: Counts, at: string | undefined) => {
     const path = projectPath(written, place, at);
@@ -78,7 +81,14 @@ function changesIn({ call, folder }: Placed, result: Result | undefined): Made[]
 
 /** The changes that a call made to files; none where it failed, was declined, or has no result. @param isOver as `touchesOf` */
 export function changesMade(placed: Placed, result: Result | undefined, isOver: boolean): Made[] {
-  return (result ? outcomeOf(result).status === "ok" : isOver) ? changesIn(placed, result) : [];
+  const call = plainCall(placed.call);
+  return isDone(kindOf(call), result, isOver) ? changesIn({ ...placed, call }, result) : [];
+}
+
+/** Whether a call did what it says; what a command is reported to have changed is done, also where it failed then. */
+function isDone(kind: Kind, result: Result | undefined, isOver: boolean): boolean {
+  if (!result) return isOver;
+  return outcomeOf(result).status === "ok" || (kind === "shell" && reportedChanges(result) !== undefined);
 }
 
 const absolute = /^(?:[\\/~]|[A-Za-z]:[\\/])/;

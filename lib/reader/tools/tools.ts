@@ -1,6 +1,7 @@
 import type { Call, Result } from "#lib/reader/call";
 import type { Block, Kind, Part } from "#lib/reader/message";
 import { outcomeOf } from "#lib/reader/outcome";
+import { plainCall } from "#lib/reader/script";
 import { countLines, countOf, firstLine } from "#lib/reader/text";
 import { type Describe, type Fields, field, printed } from "#lib/reader/tools/describe";
 import { describeEdit, describeRead, describeReported, describeWrite } from "#lib/reader/tools/files";
@@ -10,14 +11,15 @@ import { kindOfTool } from "#lib/reader/vocabulary";
 export const kindOfCall = (call: Call): Kind => call.kind ?? kindOfTool(call.name, call.type);
 
 /** A call and its result, as the reader shows them. */
-export function describeTool(call: Call, result: Result | undefined): Part {
+export function describeTool(written: Call, result: Result | undefined): Part {
+  const call = plainCall(written);
   const kind = kindOfCall(call);
   const outcome = outcomeOf(result);
   const known = describers[kind] ?? describeUnknown;
   const { status, exitCode, durationMs } = outcome;
   return {
     kind,
-    tool: call.name,
+    tool: written.name,
     status,
     ...(exitCode !== undefined && { exitCode }),
     ...(durationMs !== undefined && { durationMs }),

@@ -88,12 +88,18 @@ describe("what a request cost", () => {
     expect(by({ serviceTier: "standard" })).toEqual([5_500_000n, "standard", undefined]);
     expect(by({ serviceTier: "batch" })).toEqual([2_750_000n, "batch", undefined]);
     expect(by({ speed: "fast" })).toEqual([11_000_000n, "fast", undefined]);
+    expect(by({ serviceTier: "fast" })).toEqual(by({ speed: "fast" }));
     expect(by({ speed: "fast", model: "claude-opus-4-6" })).toEqual([33_000_000n, "fast", undefined]);
     expect(by({ speed: "fast", model: "claude-haiku-4-5" })).toEqual([1_100_000n, "standard", "fast"]);
     expect(by({ serviceTier: "priority" })).toEqual([5_500_000n, "standard", "priority"]);
     expect(by(gpt)).toEqual([1_375_000n, "standard", undefined]);
     expect(by({ ...gpt, serviceTier: "flex" })).toEqual([687_500n, "flex", undefined]);
     expect(by({ ...gpt, serviceTier: "priority" })).toEqual([2_750_000n, "priority", undefined]);
+    const cost = (model: string) => Number(by({ ...gpt, model })[0]);
+    const times = (model: string) => Number(by({ ...gpt, model, serviceTier: "priority" })[0]) / cost(model);
+    expect(["gpt-5.6-terra", "gpt-6-astra", "gpt-5.5"].map(times)).toEqual([2, 2, 2.5]);
+    expect(times("gpt-5.3-codex")).toBe(1);
+    expect(by({ ...gpt, model: "gpt-5.3-codex", serviceTier: "priority" }).slice(1)).toEqual(["standard", "priority"]);
     expect(by({ ...gpt, serviceTier: "scale" })).toEqual([1_375_000n, "standard", "scale"]);
     // Searches are no tokens, and cost the same in every tier.
     expect(nano({ usage: {}, webSearches: 1, serviceTier: "batch" })).toBe(10_000_000n);

@@ -49,7 +49,7 @@ export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Prop
         {circumstances.machine && <span className="break-all text-muted">{circumstances.machine}</span>}
         <Span trace={trace} />
         <span>{countOf(trace.messageCount, "message")}</span>
-        <Spent trace={trace} />
+        <Spent trace={trace} models={circumstances.models} />
         <ContextChart context={circumstances.context} />
         <Secrets traceId={trace.id} />
       </p>

@@ -1,9 +1,10 @@
 import type { Trace } from "#lib/traces/queries";
+import type { ModelUse } from "#lib/traces/usage";
 import { formatCompact } from "../../../../components/figures";
 import { costOf, countTokens, describeCost, describeTokens } from "../../spent";
 
 /** What a session cost and the tokens that it used: input, output, and what was read from and written to a cache. */
-export function Spent({ trace }: { trace: Trace }) {
+export function Spent({ trace, models }: { trace: Trace; models: ModelUse[] }) {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens } = trace.usage;
   const cost = costOf(trace);
   const tokens = countTokens(trace);
@@ -27,7 +28,7 @@ export function Spent({ trace }: { trace: Trace }) {
           {split.length > 1 && <span className="text-muted"> ({split.join(", ")})</span>}
         </span>
       )}
-      {describeCost(trace).map((remark) => (
+      {[...tiersOf(models), ...describeCost(trace)].map((remark) => (
         <span key={remark} className="text-muted">
           {remark}
         </span>
@@ -35,3 +36,7 @@ export function Spent({ trace }: { trace: Trace }) {
     </>
   );
 }
+
+/** The tiers of service that are in the cost at the standard price, since theirs is not known. */
+const tiersOf = (models: ModelUse[]): string[] =>
+  [...new Set(models.flatMap(({ unpricedTiers }) => unpricedTiers))].map((tier) => `tier “${tier}” not priced`);

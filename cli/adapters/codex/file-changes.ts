@@ -1,0 +1,41 @@
+import { isFields } from "../../files/json.ts";
+import { asString } from "../values.ts";
+
+const none = "/dev/null";
+
+/**
+ * The files that a patch changed, as a unified diff that names them; undefined where there are none.
+ *
+ * @param changes by path: `{type: "add" | "delete", content}` or `{type: "update", unified_diff, move_path}`
+ */
+export function filePatches(changes: unknown): string | undefined {
+  if (!isFields(changes)) return undefined;
+  const patches = Object.entries(changes).flatMap(([path, change]) => {
+    if (!isFields(change)) return [];
+    const content = asString(change.content) ?? "";
+    switch (change.type) {
+      case "add":
+        return [`--- ${none}\n+++ ${path}\n${wholeFile(content, "+")}`];
+      case "delete":
+        return [`--- ${path}\n+++ ${none}\n${wholeFile(content, "-")}`];
+      case "update":
+        return [`--- ${path}\n+++ ${asString(change.move_path) ?? path}\n${hunksIn(change.unified_diff)}`];
+      default:
+        return [];
+    }
+  });
+  return patches.length > 0 ? patches.join("\n") : undefined;
+}
+
+function wholeFile(content: string, sign: "+" | "-"): string {
+  const lines = content === "" ? [] : content.replace(/\n$/, "").split("\n");
+  const heading = sign === "+" ? `@@ -0,0 +1,${lines.length} @@` : `@@ -1,${lines.length} +0,0 @@`;
+  return [heading, ...lines.map((line) => `${sign}${line}`)].join("\n");
+}
+
+/** A file that was only moved has no hunk: a heading stands for it. */
+function hunksIn(diff: unknown): string {
+  const text = (asString(diff) ?? "").replace(/\n$/, "");
+  const at = text.search(/^@@/m);
+  return at === -1 ? "@@ -0,0 +0,0 @@" : text.slice(at);
+}
