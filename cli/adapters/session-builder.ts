@@ -48,6 +48,7 @@ export class SessionBuilder {
   #model: string | undefined;
   #createdAt: string | undefined;
   #title: string | undefined;
+  #costUsd: number | undefined;
   #metadata: Metadata = {};
 
   /** The `sourceId`; it may be changed until the first message is sent. */
@@ -130,6 +131,11 @@ export class SessionBuilder {
     this.#model = asString(model) ?? this.#model;
   }
 
+  /** Notes what the agent recorded that the session cost as a whole, in US dollars. */
+  noteCost(costUsd: unknown): void {
+    this.#costUsd = amountOf(costUsd);
+  }
+
   /** Adds tokens to the session's total that no message names. */
   addUsage(usage: Usage): void {
     this.#usage.addOnce(usage);
@@ -187,15 +193,20 @@ export class SessionBuilder {
 
   #details(): Fields {
     const { total } = this.#usage;
+    const cost = this.#costUsd && this.#createdAt && { startedAt: this.#createdAt, costUsd: this.#costUsd };
     return {
       ...this.#metadata,
       ...this.evidence.details(),
       ...(Object.keys(total).length > 0 && { usage: total }),
+      ...(cost && { costs: [cost] }),
     };
   }
 }
 
+const amountOf = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isFinite(value) && value > 0 ? value : undefined;
+
 const known = ({ costUsd, ...texts }: Omit<EntryFacts, "at" | "model" | "usage" | "isReplayed">): Fields => ({
-  costUsd: typeof costUsd === "number" && Number.isFinite(costUsd) && costUsd > 0 ? costUsd : undefined,
+  costUsd: amountOf(costUsd),
   ...Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, asString(value)])),
 });
