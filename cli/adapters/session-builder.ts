@@ -2,7 +2,7 @@ import { publicRemote } from "../../lib/evidence/remotes.ts";
 import type { Fields } from "../files/json.ts";
 import type { Message, Sink } from "./adapter.ts";
 import { GitEvidence } from "./git-evidence.ts";
-import { withMetadata } from "./messages.ts";
+import { notice, withMetadata } from "./messages.ts";
 import { type Usage, UsageCounter, withUsage } from "./usage.ts";
 import { asString, asTimestamp, projectName, truncate } from "./values.ts";
 
@@ -139,6 +139,14 @@ export class SessionBuilder {
   /** Adds tokens to the session's total that no message names. */
   addUsage(usage: Usage): void {
     this.#usage.addOnce(usage);
+  }
+
+  /** Adds requests beside the conversation; those of another model than the session's stand with a notice, which names it. */
+  addRequests(model: string | undefined, usage: Usage): void {
+    const added = this.#usage.addOnce(usage);
+    if (!added || !model || model === this.#model || !this.isOpen) return;
+    const told = withMetadata(notice("Requests beside the conversation."), { model });
+    this.#sendOne(withUsage(told, added));
   }
 
   /** Sends an entry's messages; the first of them bears the entry's facts, and the model where it changed. */
