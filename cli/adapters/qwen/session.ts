@@ -1,6 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { inlineText } from "../blocks.ts";
+import { responseText } from "../gemini/messages.ts";
 import { userMessages } from "../gemini/references.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
@@ -98,7 +99,7 @@ export class QwenSession {
       case "assistant":
         return parts.flatMap((part) => this.#part(part, "assistant", record));
       case "tool_result":
-        return parts.flatMap((part) => this.#part(part, "tool", record));
+        return this.#results(parts, record);
       case "system":
         return this.#system(record, parts);
       default:
@@ -118,6 +119,18 @@ export class QwenSession {
       }
     }
     return words.trim() === "" ? messages : [...userMessages(words), ...messages];
+  }
+
+  /** A tool's results; what stands beside one, such as a picture, is a part of it. */
+  #results(parts: Fields[], record: Fields): Message[] {
+    const messages: Message[] = [];
+    for (const part of parts) {
+      const before = messages.at(-1);
+      const isBeside = before?.metadata?.result !== undefined && (part.inlineData ?? part.fileData) !== undefined;
+      if (isBeside) before.content = [before.content, this.#text(part)].filter(Boolean).join("\n");
+      else messages.push(...this.#part(part, "tool", record));
+    }
+    return messages;
   }
 
   #part(part: Fields, role: "user" | "assistant" | "tool", record: Fields): Message[] {
@@ -187,25 +200,17 @@ function attachmentIn({ inlineData, fileData }: Fields): Fields | undefined {
 }
 
 /** A tool's result, with what the program noted beside it: whether it failed, and the change it made. */
-function resultOf({ id, response }: Fields, { toolCallResult }: Fields, agents: ReadonlyMap<string, string>): Message {
+function resultOf(part: Fields, { toolCallResult }: Fields, agents: ReadonlyMap<string, string>): Message {
   const about = isFields(toolCallResult) ? toolCallResult : {};
   const display = isFields(about.resultDisplay) ? about.resultDisplay : {};
-  const callId = asString(id) ?? asString(about.callId);
+  const callId = asString(part.id) ?? asString(about.callId);
   const isError = about.status === "error" || about.status === "cancelled";
-  return toolResult(outputOf(response) || (asString(about.resultDisplay) ?? ""), {
+  return toolResult(responseText(part) || (asString(about.resultDisplay) ?? ""), {
     callId,
     session: agents.get(callId ?? ""),
     isError,
     patch: asString(display.fileDiff),
   });
-}
-
-/** A response: the text in `output` or `error`, else all of its fields as JSON. */
-function outputOf(response: unknown): string {
-  if (!isFields(response)) return asString(response) ?? "";
-  const text = asString(response.output) ?? asString(response.error);
-  if (text !== undefined || response.output === "") return text ?? "";
-  return Object.keys(response).length > 0 ? JSON.stringify(response) : "";
 }
 
 function readUsage(usage: unknown): Usage | undefined {
