@@ -31,7 +31,21 @@ test("a picture that a tool returned is in its result, and no message of the per
   ]);
 });
 
-test("so it is in Qwen Code", async () => {
+test("what the program tells a sub-agent that stopped too early is a notice", async () => {
+  const text = "You have stopped calling tools without finishing. You have one final chance to complete the task soon.";
+  const lines = linesOf(
+    { sessionId: "s", projectHash: "web", startTime: timestamp, kind: "subagent" },
+    { id: "u1", timestamp, type: "user", content: [{ text: "You have one task. Do it." }] },
+    { id: "u2", timestamp, type: "user", content: [{ text }] },
+  );
+  const { sessions } = await parseAll(gemini, await makeHome({ ".gemini/tmp/web/chats/p/s.jsonl": lines }));
+  expect(kinds(sessions[0]?.messages)).toEqual([
+    ["user", "", "You have one task. Do it."],
+    ["user", "notice", text],
+  ]);
+});
+
+test("a picture that a tool of Qwen Code returned is in its result", async () => {
   const parts = [response("c1"), picture, response("c2", { parts: [picture] })];
   const lines = linesOf({ uuid: "u", sessionId: "s", timestamp, type: "tool_result", message: { parts } });
   const { sessions } = await parseAll(qwen, await makeHome({ ".qwen/projects/-web/chats/s.jsonl": lines }));

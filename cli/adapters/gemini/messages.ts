@@ -6,7 +6,8 @@ import { asString, asTimestamp } from "../values.ts";
 import { userMessages } from "./references.ts";
 
 /** How user messages begin that the program injected. */
-const injected = /^\s*<(?:session_context|state_snapshot|hook_context)\b/;
+const injected =
+  /^\s*<(?:session_context|state_snapshot|hook_context)\b|^You have [\w ]+\. You have one final chance to complete the task/;
 
 /**
  * Builds the messages of one session's records. It remembers tool calls and results: later records repeat them in what was
