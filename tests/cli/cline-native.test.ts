@@ -52,6 +52,32 @@ test("results of native calls that come as texts stand with their calls, and the
   expect(sessions[0]?.messages.filter(({ metadata }) => metadata?.kind === "notice")).toHaveLength(5);
 });
 
+test("a picture that a tool returned is in its result, and one that the person sent is the person's", async () => {
+  const picture = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
+  const talk = [
+    calls(["c1", "read_file", { path: "a.png" }], ["c2", "browser_action", { action: "launch" }]),
+    reply(
+      picture,
+      text("[read_file for 'a.png'] Result:\nRead"),
+      text("[browser_action for 'launch'] Result:\nOpen"),
+      picture,
+      text("<feedback>\nLook\n</feedback>"),
+      picture,
+    ),
+    calls(["c3", "read_file", { path: "b.png" }]),
+    reply(picture),
+  ];
+  const { sessions } = await parseAll(cline, await makeHome(task({ "api_conversation_history.json": talk })));
+  const spoken = sessions[0]?.messages.filter(({ metadata }) => metadata?.kind !== "notice");
+  expect(kinds(spoken)?.filter(([, kind]) => kind !== "call")).toEqual([
+    ["tool", "result", "Read\n[image: image/png, 1 KiB]"],
+    ["tool", "result", "Open\n[image: image/png, 1 KiB]"],
+    ["user", "", "Look"],
+    ["user", "", "[image: image/png, 1 KiB]"],
+  ]);
+  expect(spoken?.[4]?.metadata).toEqual({ attachments: [{ type: "image/png" }] });
+});
+
 test.each([
   ["openai", 1101, 101],
   ["anthropic", 101, 101],

@@ -114,6 +114,8 @@ export class Conversation {
   #user(blocks: Fields[]): Message[] {
     const messages: Message[] = [];
     let result: OpenCall | undefined;
+    /** Pictures that a tool returned stand before its result. */
+    let pictures: Fields[] = [];
     for (const block of blocks) {
       if (block.type === "tool_result") messages.push(...this.#result(block));
       else if (block.type === "text") {
@@ -126,10 +128,15 @@ export class Conversation {
         if (head) result = this.#take(head[1] ?? "tool");
         else if (!isOther && this.#open[0]?.isTagged) result ??= this.#open.shift();
         if (!result || isOther) messages.push(...userTexts(rest));
-        else
-          messages.push(...this.#textResult(result, rest.replace(resultHead, ""), head ? undefined : messages.at(-1)));
-      } else messages.push(...this.#attached(block, messages));
+        else {
+          const text = [rest.replace(resultHead, ""), ...pictures.map(imageText)].filter(Boolean).join("\n");
+          pictures = [];
+          messages.push(...this.#textResult(result, text, head ? undefined : messages.at(-1)));
+        }
+      } else if (block.type === "image" && messages.length === 0 && this.#open.length > 0) pictures.push(block);
+      else messages.push(...this.#attached(block, messages));
     }
+    for (const picture of pictures) messages.push(...this.#attached(picture, messages));
     return messages;
   }
 
@@ -170,7 +177,7 @@ export class Conversation {
     return isOwn || isFields(content) ? JSON.stringify(content) : textOf(content, (type) => this.#sink.unhandled(type));
   }
 
-  /** An image or a file beside a user's text is named in the text's message. */
+  /** An image or a file beside a user's text is named in the text's message, and one behind a result is a part of it. */
   #attached(block: Fields, before: Message[]): Message[] {
     const source = isFields(block.source) ? block.source : block;
     const type = asString(source.media_type) ?? asString(source.mediaType);
@@ -181,6 +188,10 @@ export class Conversation {
     }
     const attachment = { ...(type && { type }), ...(name && { name }) };
     const last = before.at(-1);
+    if (last?.metadata?.result !== undefined) {
+      last.content = [last.content, imageText(block)].filter(Boolean).join("\n");
+      return [];
+    }
     if (last?.role === "user" && last.metadata?.kind === undefined) {
       const known = Array.isArray(last.metadata?.attachments) ? last.metadata.attachments : [];
       before[before.length - 1] = withMetadata(last, { attachments: [...known, attachment] });
