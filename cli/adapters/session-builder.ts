@@ -2,7 +2,7 @@ import { publicRemote } from "../../lib/evidence/remotes.ts";
 import type { Fields } from "../files/json.ts";
 import type { Message, Sink } from "./adapter.ts";
 import { GitEvidence } from "./git-evidence.ts";
-import { withMetadata } from "./messages.ts";
+import { notice, withMetadata } from "./messages.ts";
 import { type Usage, UsageCounter, withUsage } from "./usage.ts";
 import { asString, asTimestamp, projectName, truncate } from "./values.ts";
 
@@ -48,6 +48,7 @@ export class SessionBuilder {
   #model: string | undefined;
   #createdAt: string | undefined;
   #title: string | undefined;
+  #costUsd: number | undefined;
   #metadata: Metadata = {};
 
   /** The `sourceId`; it may be changed until the first message is sent. */
@@ -135,9 +136,22 @@ export class SessionBuilder {
     this.#model = asString(model) ?? this.#model;
   }
 
+  /** Notes what the agent recorded that the session cost as a whole, in US dollars. */
+  noteCost(costUsd: unknown): void {
+    this.#costUsd = amountOf(costUsd);
+  }
+
   /** Adds tokens to the session's total that no message names. */
   addUsage(usage: Usage): void {
     this.#usage.addOnce(usage);
+  }
+
+  /** Adds requests beside the conversation; those of another model than the session's stand with a notice, which names it. */
+  addRequests(model: string | undefined, usage: Usage): void {
+    const added = this.#usage.addOnce(usage);
+    if (!added || !model || model === this.#model || !this.isOpen) return;
+    const told = withMetadata(notice("Requests beside the conversation."), { model });
+    this.#sendOne(withUsage(told, added));
   }
 
   /** Sends an entry's messages; the first of them bears the entry's facts, and the model where it changed. */
@@ -192,15 +206,20 @@ export class SessionBuilder {
 
   #details(): Fields {
     const { total } = this.#usage;
+    const cost = this.#costUsd && this.#createdAt && { startedAt: this.#createdAt, costUsd: this.#costUsd };
     return {
       ...this.#metadata,
       ...this.evidence.details(),
       ...(Object.keys(total).length > 0 && { usage: total }),
+      ...(cost && { costs: [cost] }),
     };
   }
 }
 
+const amountOf = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isFinite(value) && value > 0 ? value : undefined;
+
 const known = ({ costUsd, ...texts }: Omit<EntryFacts, "at" | "model" | "usage" | "isReplayed">): Fields => ({
-  costUsd: typeof costUsd === "number" && Number.isFinite(costUsd) && costUsd > 0 ? costUsd : undefined,
+  costUsd: amountOf(costUsd),
   ...Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, asString(value)])),
 });

@@ -4,9 +4,9 @@ import { blocksOf, dataText, textOf } from "../blocks.ts";
 import { thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import { asCount, asString } from "../values.ts";
-import type { Requests, Used } from "./requests.ts";
+import { countsCacheAsInput, type Requests, type Used } from "./requests.ts";
 import { resultHead, splitCalls } from "./tools.ts";
-import { readEnvironment, readFeedback, userTexts } from "./user-text.ts";
+import { isProgramText, readEnvironment, readFeedback, userTexts } from "./user-text.ts";
 
 /** Tools by which a model says something: their texts are answers. */
 const answers: Record<string, string> = {
@@ -15,15 +15,22 @@ const answers: Record<string, string> = {
   act_mode_respond: "response",
 };
 
-/** A call whose result is still to come. `id` is undefined for one that said something. */
-type OpenCall = { name: string; id: string | undefined };
+/** A call whose result is still to come. */
+type OpenCall = {
+  name: string;
+  id?: string;
+  /** Whether it said something: then it has no result of its own. */
+  isSaid?: boolean;
+  /** Whether it was made by tags: then its result may have no head. */
+  isTagged?: boolean;
+};
 
 /** Builds a session from the messages that were sent to the model, and what the display's messages tell of each request. */
 export class Conversation {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #requests: Requests;
-  /** Calls by tags, which have no ids: their results follow in their order. */
+  /** Calls whose results may come as texts, which have no ids: they follow in the calls' order. */
   #open: OpenCall[] = [];
   /** Calls that said something, by their ids. */
   readonly #said = new Set<string>();
@@ -89,17 +96,16 @@ export class Conversation {
 
   /** An answer with calls by tags. */
   #tagged(answer: string, id: string): Message[] {
-    return splitCalls(answer).flatMap((piece, place) => {
-      if ("text" in piece) return textMessage(piece.text.trim());
-      const callId = `${id}.${place}`;
-      const isSaid = Boolean(piece.input[answers[piece.tool] ?? ""]);
-      this.#open.push({ name: piece.tool, id: isSaid ? undefined : callId });
-      return this.#call(piece.tool, piece.input, callId);
-    });
+    return splitCalls(answer).flatMap((piece, place) =>
+      "text" in piece
+        ? textMessage(piece.text.trim())
+        : this.#call(piece.tool, piece.input, `${id}.${place}`, { isTagged: true }),
+    );
   }
 
-  #call(name: string, input: unknown, id: string): Message[] {
+  #call(name: string, input: unknown, id: string, { isTagged = false } = {}): Message[] {
     const said = isFields(input) ? asString(input[answers[name] ?? ""]) : undefined;
+    this.#open.push({ name, id, isTagged, isSaid: said !== undefined });
     if (said === undefined) return [toolCall(name, id, input)];
     this.#said.add(id);
     return [{ role: "assistant", content: said }];
@@ -108,6 +114,8 @@ export class Conversation {
   #user(blocks: Fields[]): Message[] {
     const messages: Message[] = [];
     let result: OpenCall | undefined;
+    /** Pictures that a tool returned stand before its result. */
+    let pictures: Fields[] = [];
     for (const block of blocks) {
       if (block.type === "tool_result") messages.push(...this.#result(block));
       else if (block.type === "text") {
@@ -116,38 +124,51 @@ export class Conversation {
         this.#session.noteModel(environment.model);
         if (rest === "") continue;
         const head = resultHead.exec(rest);
-        if (head) result = this.#open.shift() ?? { name: head[1] ?? "tool", id: undefined };
-        else if (!result && this.#open.length > 0 && !hasTags(rest)) result = this.#open.shift();
-        const isOutput = result !== undefined && (head !== null || !hasTags(rest));
-        messages.push(
-          ...(isOutput && result
-            ? this.#taggedResult(result, rest.replace(resultHead, ""), messages)
-            : userTexts(rest)),
-        );
-      } else messages.push(...this.#attached(block, messages));
+        const isOther = head === null && (hasTags(rest) || isProgramText(rest));
+        if (head) result = this.#take(head[1] ?? "tool");
+        else if (!isOther && this.#open[0]?.isTagged) result ??= this.#open.shift();
+        if (!result || isOther) messages.push(...userTexts(rest));
+        else {
+          const text = [rest.replace(resultHead, ""), ...pictures.map(imageText)].filter(Boolean).join("\n");
+          pictures = [];
+          messages.push(...this.#textResult(result, text, head ? undefined : messages.at(-1)));
+        }
+      } else if (block.type === "image" && messages.length === 0 && this.#open.length > 0) pictures.push(block);
+      else messages.push(...this.#attached(block, messages));
     }
+    for (const picture of pictures) messages.push(...this.#attached(picture, messages));
     return messages;
   }
 
-  /** A part of a call's result; parts after the first one are added to it. */
-  #taggedResult({ name, id }: OpenCall, text: string, before: Message[]): Message[] {
+  /** The call that a text is the result of: the next one of the tool. A result by tags or of an MCP server may have another name. */
+  #take(name: string): OpenCall {
+    const call =
+      this.#open.find((open) => open.name === name) ??
+      this.#open.find(({ isTagged }) => isTagged || name.includes("mcp"));
+    this.#open = this.#open.filter((open) => open !== call);
+    return call ?? { name };
+  }
+
+  /** A text that is a call's result, or a part of it, which is added to the part before. */
+  #textResult({ name, id, isSaid }: OpenCall, text: string, before: Message | undefined): Message[] {
     const { output, said } = readFeedback(text, name === "ask_followup_question");
-    if (id === undefined) return said;
-    const last = before.at(-1);
-    const isMore = isFields(last?.metadata?.result) && last.metadata.result.callId === id;
-    if (isMore && last) {
-      last.content = [last.content, output].filter(Boolean).join("\n");
+    if (isSaid) return said;
+    const isMore = isFields(before?.metadata?.result) && before.metadata.result.callId === id;
+    if (isMore && before) {
+      before.content = [before.content, output].filter(Boolean).join("\n");
       return said;
     }
-    return [toolResult(output, { callId: id, isError: hasFailed(output) }), ...said];
+    return [toolResult(output, { callId: id, ...outcomeOf(output) }), ...said];
   }
 
   #result({ tool_use_id, content, is_error }: Fields): Message[] {
     const callId = asString(tool_use_id);
+    this.#open = this.#open.filter(({ id }) => id !== callId);
     const text = this.#outputOf(content).replace(resultHead, "");
     const { output, said } = readFeedback(text, false);
     if (callId && this.#said.has(callId)) return said;
-    return [toolResult(output, { callId, isError: is_error === true || hasFailed(output) }), ...said];
+    const outcome = outcomeOf(output);
+    return [toolResult(output, { callId, ...outcome, isError: is_error === true || outcome.isError }), ...said];
   }
 
   /** Newer tools give lists of `{query, result}` without types. */
@@ -156,7 +177,7 @@ export class Conversation {
     return isOwn || isFields(content) ? JSON.stringify(content) : textOf(content, (type) => this.#sink.unhandled(type));
   }
 
-  /** An image or a file beside a user's text is named in the text's message. */
+  /** An image or a file beside a user's text is named in the text's message, and one behind a result is a part of it. */
   #attached(block: Fields, before: Message[]): Message[] {
     const source = isFields(block.source) ? block.source : block;
     const type = asString(source.media_type) ?? asString(source.mediaType);
@@ -167,6 +188,10 @@ export class Conversation {
     }
     const attachment = { ...(type && { type }), ...(name && { name }) };
     const last = before.at(-1);
+    if (last?.metadata?.result !== undefined) {
+      last.content = [last.content, imageText(block)].filter(Boolean).join("\n");
+      return [];
+    }
     if (last?.role === "user" && last.metadata?.kind === undefined) {
       const known = Array.isArray(last.metadata?.attachments) ? last.metadata.attachments : [];
       before[before.length - 1] = withMetadata(last, { attachments: [...known, attachment] });
@@ -211,25 +236,34 @@ function imageText(block: Fields): string {
   return dataText(asString(block.type) ?? "image", source.media_type ?? source.mediaType, source.data);
 }
 
-/** How results of failed calls begin. */
-const hasFailed = (output: string): boolean =>
-  /^\s*(?:The tool execution failed|Error executing\b|\{\s*"status"\s*:\s*"error")/.test(output);
+/** What a result's beginning tells of the call: whether it failed, and a command's exit code. */
+function outcomeOf(output: string): { isError: boolean; exitCode?: number } {
+  const isError = /^\s*(?:The tool execution failed|Error executing\b|\{\s*"status"\s*:\s*"error")/.test(output);
+  const [, code] =
+    /^Command (?:executed successfully|failed|executed)[^\n]{0,80}? \(?(?:with )?exit code (\d{1,3})\b/.exec(output) ??
+    [];
+  return { isError, ...(code !== undefined && { exitCode: Number(code) }) };
+}
 
 /**
- * What a message itself tells of its request; its input includes what came from the cache.
+ * What a message itself tells of its request; its input includes what came from the cache, in versions before as providers tell it.
  *
  * @param isTold whether the display's messages tell it, too
  */
-function usedOf({ metrics }: Fields, isTold: boolean): Used | undefined {
+function usedOf({ metrics, modelInfo }: Fields, isTold: boolean): Used | undefined {
   if (!isFields(metrics)) return undefined;
   const older = isFields(metrics.tokens) && !isTold ? metrics.tokens : {};
-  const input = asCount(metrics.inputTokens) ?? asCount(older.prompt);
+  const own = asCount(metrics.inputTokens);
+  const input = own ?? asCount(older.prompt);
   if (input === undefined) return undefined;
   const cacheReadTokens = asCount(metrics.cacheReadTokens) ?? asCount(older.cached) ?? 0;
   const cacheWriteTokens = asCount(metrics.cacheWriteTokens) ?? 0;
+  const cached = cacheReadTokens + cacheWriteTokens;
+  const provider = isFields(modelInfo) ? modelInfo.providerId : undefined;
+  const isApart = own === undefined && provider !== undefined && !countsCacheAsInput(provider);
   return {
     usage: {
-      inputTokens: Math.max(0, input - cacheReadTokens - cacheWriteTokens),
+      inputTokens: isApart ? input : Math.max(0, input - cached),
       outputTokens: asCount(metrics.outputTokens) ?? asCount(older.completion) ?? 0,
       cacheReadTokens,
       cacheWriteTokens,

@@ -52,7 +52,7 @@ export class Display {
       this.#call?.output.push(output);
       return;
     }
-    if (usedKinds.has(kind)) this.#pending.push(readUsed(message.text));
+    if (usedKinds.has(kind)) this.#pending.push(readUsed(message));
     if (usedKinds.has(kind) || skippedKinds.has(kind) || message.partial === true) {
       this.#sink.skipped();
       return;

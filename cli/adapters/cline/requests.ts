@@ -16,22 +16,32 @@ export type ApiRequest = Used & {
 
 const tokenFields = ["tokensIn", "tokensOut", "cacheWrites", "cacheReads"] as const;
 
-/** What the text of a request's message tells. */
-export function readUsed(text: unknown): Used {
+/** Providers of Cline's whose input tokens include those of the cache; of the others they are apart. */
+const inclusive = new Set(
+  "openai litellm fireworks hicap doubao qwen xai zai requesty lmstudio oca huawei-cloud-maas".split(" "),
+);
+
+export const countsCacheAsInput = (providerId: unknown): boolean => inclusive.has(asString(providerId) ?? "");
+
+/** What a request's message tells in its text. */
+export function readUsed({ text, modelInfo }: Fields): Used {
   const told = typeof text === "string" ? parseJson(text) : undefined;
   if (!isFields(told)) return {};
   const costUsd = typeof told.cost === "number" && told.cost >= 0 ? told.cost : undefined;
   const hasTokens = tokenFields.some((field) => asCount(told[field]) !== undefined);
-  return { ...(hasTokens && { usage: readTokens(told) }), ...(costUsd !== undefined && { costUsd }) };
+  return {
+    ...(hasTokens && { usage: readTokens(told, isFields(modelInfo) && countsCacheAsInput(modelInfo.providerId)) }),
+    ...(costUsd !== undefined && { costUsd }),
+  };
 }
 
-/** Tokens of the cache are counted apart, except where a newer Roo Code names the protocol: then they are among `tokensIn`. */
-function readTokens(told: Fields): Usage {
+/** Tokens of the cache are among `tokensIn` with some providers, and where a newer Roo Code names the protocol. */
+function readTokens(told: Fields, isInclusive: boolean): Usage {
   const [tokensIn = 0, outputTokens = 0, cacheWriteTokens = 0, cacheReadTokens = 0] = tokenFields.map(
     (field) => asCount(told[field]) ?? 0,
   );
   const cached = cacheWriteTokens + cacheReadTokens;
-  const isWithin = told.apiProtocol !== undefined && tokensIn >= cached;
+  const isWithin = (isInclusive || told.apiProtocol !== undefined) && tokensIn >= cached;
   return {
     inputTokens: isWithin ? tokensIn - cached : tokensIn,
     outputTokens,
@@ -81,7 +91,7 @@ export class Requests {
     if (kind === "condense_context") this.isCondensed = true;
     if (usedKinds.has(kind)) {
       const told = typeof message.text === "string" ? parseJson(message.text) : undefined;
-      const used = readUsed(message.text);
+      const used = readUsed(message);
       const hasEnded = isFields(told) && told.cancelReason === undefined && (used.usage?.outputTokens ?? 0) > 0;
       this.all.push({ at, index, isAnswered: kind === "api_req_started" && hasEnded, ...used });
       if (index !== undefined && at !== undefined && !this.#times.has(index + 1)) this.#times.set(index + 1, at);

@@ -54,5 +54,7 @@ function readParameters(body: string, tool: string): Record<string, string> {
   return input;
 }
 
-/** How a result begins in a user's message: `[read_file for 'a.ts'] Result:`. */
-export const resultHead = /^\[([a-z_]+)\b[^\n]*?\] Result:(?:\n+|$)/;
+/**
+ * How a result begins in a user's message: `[read_file for 'a.ts'] Result:`. A command or a question may have several lines.
+ */
+export const resultHead = /^\[([\w-]+)(?: for [\s\S]*?|[^\n]*?)\] Result:\s*/;

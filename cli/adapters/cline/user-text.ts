@@ -18,7 +18,11 @@ export function readEnvironment(text: string): { rest: string; environment: Envi
 }
 
 /** What the program says to the model in the user's place. */
-const said = /^\s*(?:\[ERROR\]|\[TASK RESUMPTION\]|\[NOTE\]|\[Continue assisting|<explicit_instructions|<hook_context)/;
+const said =
+  /^\s*(?:\[ERROR\]|\[TASK RESUMPTION\]|\[NOTE\]|\[Continue assisting|<explicit_instructions|<hook_context|# (?:task_progress|TODO LIST|Todo List)\b)/;
+
+/** Whether a text is the program's, such as its wish for a list of tasks beside a result. */
+export const isProgramText = (text: string): boolean => said.test(text);
 
 /** A user's text as messages: what the user wrote, and as notices what the program added to it. */
 export function userTexts(text: string): Message[] {
@@ -34,7 +38,7 @@ export function userTexts(text: string): Message[] {
     if (own.trim() !== "") messages.push({ role: "user", content: own });
   }
   if (from > 0) add(text.slice(from));
-  else if (said.test(text)) add(text);
+  else if (isProgramText(text)) add(text);
   else if (text.trim() !== "") messages.push({ role: "user", content: text });
   return messages;
 }

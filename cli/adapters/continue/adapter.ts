@@ -16,7 +16,7 @@ import { History, readUsage, source } from "./history.ts";
 export const continueDev: Adapter = {
   name: source,
   title: "Continue",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
@@ -86,6 +86,7 @@ function noteDetails(session: SessionBuilder, details: Fields, hasUsage: boolean
   const title = asString(details.title);
   if (title && !untitled.has(title)) session.noteTitle(title);
   session.noteFolder(uriPath(details.workspaceDirectory) ?? details.workspaceDirectory);
+  if (isFields(details.usage)) session.noteCost(details.usage.totalCost);
   const usage = hasUsage ? undefined : readUsage(details.usage);
   if (usage) session.addUsage(usage);
 }

@@ -30,7 +30,8 @@ export class History {
     const messages = this.#messagesOf(message, item, reasoning);
     if (messages.length === 0) this.#sink.skipped();
     const at = asCount(reasoning.startAt);
-    this.#session.send(messages, { at, model: message.role === "assistant" ? modelOf(item) : undefined, usage });
+    const model = message.role === "assistant" ? (modelIn(message.usage) ?? modelOf(item)) : undefined;
+    this.#session.send(messages, { at, model, usage });
     const summary = asString(item.conversationSummary);
     if (summary) this.#session.send([notice(summary)]);
   }
@@ -118,21 +119,33 @@ function modelOf({ promptLogs }: Fields): string | undefined {
   return asString(options.model) ?? asString(log?.modelTitle);
 }
 
-/** Tokens as providers report them: with OpenAI's, cached ones are among those of the prompt; with Anthropic's they are not. */
+const modelIn = (usage: unknown): string | undefined => (isFields(usage) ? asString(usage.model) : undefined);
+
+/**
+ * Tokens as the editor (`promptTokens`) or the CLI (`prompt_tokens`) writes them down. With OpenAI's API, cached ones are among those
+ * of the prompt; with Anthropic's they are not, and only that one tells what was written to the cache.
+ */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isFields(value)) return undefined;
-  const prompt = asCount(value.promptTokens);
-  const outputTokens = asCount(value.completionTokens);
+  const prompt = asCount(value.promptTokens) ?? asCount(value.prompt_tokens);
+  const outputTokens = asCount(value.completionTokens) ?? asCount(value.completion_tokens);
   if (prompt === undefined && outputTokens === undefined) return undefined;
-  const details = isFields(value.promptTokensDetails) ? value.promptTokensDetails : {};
-  const cacheReadTokens = asCount(details.cachedTokens) ?? 0;
-  const cacheWriteTokens = asCount(details.cacheWriteTokens) ?? 0;
+  const details = fieldsIn(value.promptTokensDetails ?? value.prompt_tokens_details);
+  const thoughts = fieldsIn(value.completionTokensDetails ?? value.completion_tokens_details);
+  const read = asCount(details.cache_read_tokens);
+  const written = asCount(details.cacheWriteTokens) ?? asCount(details.cache_write_tokens);
+  const cacheReadTokens = read ?? asCount(details.cachedTokens) ?? asCount(details.cached_tokens) ?? 0;
+  const cacheWriteTokens = written ?? 0;
   const cached = cacheReadTokens + cacheWriteTokens;
   const input = prompt ?? 0;
+  const isAnthropic = (read ?? written) !== undefined && /claude/i.test(modelIn(value) ?? "claude");
   return {
-    inputTokens: input >= cached ? input - cached : input,
+    inputTokens: !isAnthropic && input >= cached ? input - cached : input,
     outputTokens: outputTokens ?? 0,
     cacheReadTokens,
     cacheWriteTokens,
+    reasoningTokens: asCount(thoughts.reasoningTokens) ?? asCount(thoughts.reasoning_tokens) ?? 0,
   };
 }
+
+const fieldsIn = (value: unknown): Fields => (isFields(value) ? value : {});

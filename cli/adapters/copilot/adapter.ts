@@ -17,12 +17,13 @@ const maxAgents = 50;
  *   their own.
  * - A tool's execution repeats the call that the answer requested; a command of the user's own has only the execution.
  * - Reasoning comes as an event, and once more in the answer.
- * - An answer names its output tokens; the others are known for a whole run only, when it ends.
+ * - Newer versions record the tokens of each request before its answer. Of older ones an answer names its output tokens; the others
+ *   are known for a whole run only, when it ends.
  */
 export const copilot: Adapter = {
   name: source,
   title: "GitHub Copilot CLI",
-  version: 3,
+  version: 4,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {

@@ -1,10 +1,10 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { textOf } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import type { Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
+import { Requests, readTotals } from "./requests.ts";
+import { outcomeOf, outputOf } from "./results.ts";
 
 export const source = "copilot-cli";
 
@@ -18,7 +18,7 @@ const skippedEvents = new Set(
   session.remote_steerable_changed session.schedule_cancelled session.schedule_created session.schedule_rearmed
   session.session_limits_changed session.snapshot_rewind session.task_complete session.truncation
   session.usage_checkpoint session.usage_info session.workspace_file_changed skill.invoked subagent.completed
-  subagent.deselected subagent.failed subagent.selected subagent.started tool.execution_partial_result
+  subagent.configured subagent.deselected subagent.failed subagent.selected subagent.started tool.execution_partial_result
   tool.execution_progress tool_search.activated`.split(/\s+/),
 );
 
@@ -51,6 +51,7 @@ export class CopilotSession {
   /** Calls that a message has named; an execution names the others. */
   readonly #called = new Set<string>();
   readonly #started = new Map<string, Fields>();
+  readonly #requests = new Requests();
   #reasoning: string | undefined;
   /** The output tokens that answers named. */
   #counted = 0;
@@ -97,6 +98,9 @@ export class CopilotSession {
         break;
       case "session.title_changed":
         this.#session.noteTitle(data.title);
+        break;
+      case "session.usage_record":
+        this.#requests.add(data);
         break;
       case "session.shutdown":
         this.#addTotals(data);
@@ -175,14 +179,16 @@ export class CopilotSession {
     ];
     this.#reasoning = undefined;
     if (messages.length === 0) this.#sink.skipped();
-    const outputTokens = this.#tokensOf(data);
+    const request = this.#requests.claim(data.apiCallId);
+    const outputTokens = this.#requests.has(data.apiCallId) ? undefined : this.#tokensOf(data);
     this.#counted += outputTokens ?? 0;
     this.#session.send(messages, {
       at,
-      model: data.model,
-      usage: outputTokens ? { outputTokens } : undefined,
+      model: data.model ?? request?.model,
+      usage: request?.usage ?? (outputTokens ? { outputTokens } : undefined),
       uuid: data.messageId ?? id,
-      requestId: data.requestId ?? data.serviceRequestId,
+      requestId: data.requestId ?? data.serviceRequestId ?? request?.requestId,
+      stopReason: request?.stopReason,
     });
   }
 
@@ -206,7 +212,8 @@ export class CopilotSession {
     if (id && !this.#called.has(id)) this.#started.set(id, data);
   }
 
-  #result({ toolCallId, success, result, error, toolTelemetry }: Fields): Message[] {
+  #result(data: Fields): Message[] {
+    const { toolCallId, result, error } = data;
     const callId = asString(toolCallId);
     const started = callId === undefined ? undefined : this.#started.get(callId);
     if (callId) this.#started.delete(callId);
@@ -215,20 +222,22 @@ export class CopilotSession {
     const output = toolResult(
       outputOf(result, error, (type) => this.#sink.unhandled(type)),
       {
+        ...outcomeOf(data),
         callId,
-        isError: success === false,
-        durationMs: durationOf(toolTelemetry),
         session: callId && this.#agents.has(callId) ? `${this.id}/${callId}` : undefined,
       },
     );
     return [...call, output];
   }
 
-  /** The tokens of a run by model; only the output's are known for each message. */
+  /** The tokens of a run by model, where its requests were not recorded; only the output's are known for each message. */
   #addTotals({ modelMetrics, currentModel }: Fields): void {
     const byModel = isFields(modelMetrics) ? modelMetrics : {};
     const models = Object.keys(byModel);
     this.#session.noteModel(currentModel ?? (models.length === 1 ? models[0] : undefined));
+    const isRecorded = this.#requests.isRecorded;
+    this.#requests.isRecorded = false;
+    if (isRecorded) return;
     let reported = 0;
     for (const metrics of Object.values(byModel)) {
       const { outputTokens = 0, ...others } =
@@ -245,6 +254,7 @@ export class CopilotSession {
   }
 
   end(): void {
+    for (const { model, usage } of this.#requests.rest()) this.#session.addRequests(model, usage);
     this.#session.end();
   }
 }
@@ -259,23 +269,3 @@ function remoteOf({ repository, repositoryHost, hostType }: Fields): string | un
 }
 
 const noticeOf = (text: unknown): Message[] => (asString(text) ? [notice(asString(text) ?? "")] : []);
-
-function outputOf(result: unknown, error: unknown, unhandled: (type: string) => void): string {
-  if (typeof result === "string") return result;
-  const content = isFields(result) ? textOf(result.content, unhandled) : "";
-  const failure = isFields(error) ? asString(error.message) : asString(error);
-  return content || failure || "";
-}
-
-function durationOf(telemetry: unknown): number | undefined {
-  const metrics = isFields(telemetry) && isFields(telemetry.metrics) ? telemetry.metrics : {};
-  return asCount(metrics.durationMs);
-}
-
-/** Input includes what came from the cache and went into it. */
-function readTotals(usage: Fields): Usage {
-  const cacheReadTokens = asCount(usage.cacheReadTokens) ?? 0;
-  const cacheWriteTokens = asCount(usage.cacheWriteTokens) ?? 0;
-  const inputTokens = Math.max(0, (asCount(usage.inputTokens) ?? 0) - cacheReadTokens - cacheWriteTokens);
-  return { inputTokens, outputTokens: asCount(usage.outputTokens) ?? 0, cacheReadTokens, cacheWriteTokens };
-}

@@ -6,7 +6,8 @@ import { asString, asTimestamp } from "../values.ts";
 import { userMessages } from "./references.ts";
 
 /** How user messages begin that the program injected. */
-const injected = /^\s*<(?:session_context|state_snapshot|hook_context)\b/;
+const injected =
+  /^\s*<(?:session_context|state_snapshot|hook_context)\b|^You have [\w ]+\. You have one final chance to complete the task/;
 
 /**
  * Builds the messages of one session's records. It remembers tool calls and results: later records repeat them in what was
@@ -86,6 +87,8 @@ export class GeminiMessages {
     const messages: Message[] = [];
     let text = "";
     let attachments: Fields[] = [];
+    /** The result that stands before a part; undefined where the call's record has it already. */
+    let before: { result: Message | undefined } | undefined;
     const flush = () => {
       if (text.trim() !== "") {
         const [first, ...others] = textMessages(text, role);
@@ -95,12 +98,18 @@ export class GeminiMessages {
       attachments = [];
     };
     for (const part of listOf(content)) {
+      if (before && isFields(part) && (part.inlineData ?? part.fileData) !== undefined) {
+        // A picture that a tool returned is nobody's message.
+        if (before.result) addText(before.result, this.#textOf(part));
+        continue;
+      }
       if (isFields(part)) attachments.push(...attachmentsIn(part));
       const words = typeof part === "string" ? part : isFields(part) ? this.#textOf(part) : "";
       if (words) text += text ? `\n${words}` : words;
       const others = isFields(part) ? this.#separateMessages(part) : [];
       if (others.length > 0) flush();
       messages.push(...others);
+      if (isFields(part) && isFields(part.functionResponse)) before = { result: others[0] };
     }
     flush();
     return messages;
@@ -139,6 +148,10 @@ export class GeminiMessages {
 const withAttachments = (message: Message, attachments: Fields[]): Message =>
   withMetadata(message, { attachments: attachments.length > 0 ? attachments : undefined });
 
+function addText(message: Message, text: string): void {
+  message.content = [message.content, text].filter(Boolean).join("\n");
+}
+
 /** A file in a part, by its type and name. */
 function attachmentsIn({ inlineData, fileData }: Fields): Fields[] {
   return [inlineData, fileData].filter(isFields).map(({ mimeType, displayName, fileUri }) => {
@@ -159,9 +172,16 @@ function thoughtMessages({ subject, description, timestamp }: Fields): Message[]
   return text ? [createdAt ? { ...thinking(text), createdAt } : thinking(text)] : [];
 }
 
-/** A tool's response: the text in `output` or `error`, else all of its fields as JSON. */
-function responseText({ response }: Fields): string {
-  if (!isFields(response)) return "";
+/** A tool's response: the text in `output` or `error`, else all of its fields as JSON; below it the pictures that came with it. */
+export function responseText({ response, parts }: Fields): string {
+  const pictures = listOf(parts)
+    .filter(isFields)
+    .map(({ inlineData }) => (isFields(inlineData) ? inlineText(inlineData) : ""));
+  return [outputOf(response), ...pictures].filter(Boolean).join("\n");
+}
+
+function outputOf(response: unknown): string {
+  if (!isFields(response)) return asString(response) ?? "";
   const text = asString(response.output) ?? asString(response.error);
   if (text !== undefined) return text;
   return Object.keys(response).length > 0 && response.output !== "" ? JSON.stringify(response) : "";

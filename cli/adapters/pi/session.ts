@@ -50,6 +50,12 @@ export class PiSession {
       case "model_usage":
         this.#send([], record, record.timestamp, { usage: readUsage(record.usage) });
         return;
+      case "usage":
+        this.#addRequest(record);
+        return;
+      case "context_edit":
+        this.#send([this.#contextEdit(record)], record, record.timestamp);
+        return;
       case "reset_boundary":
         this.#send([notice("The conversation so far was cleared.")], record, record.timestamp);
         return;
@@ -58,7 +64,7 @@ export class PiSession {
         return;
       case "compaction":
       case "branch_summary":
-        this.#send(summaryOf(record.summary), record, record.timestamp);
+        this.#send(summaryOf(record.summary), record, record.timestamp, usedIn(record));
         return;
       case "custom_message":
         this.#send(this.#custom(record), record, record.timestamp);
@@ -105,11 +111,9 @@ export class PiSession {
     const messages = assistantMessages(message.content, this.#unhandled);
     const failure = asString(message.errorMessage);
     if (failure) messages.push(notice(failure));
-    const cost = isFields(message.usage) && isFields(message.usage.cost) ? message.usage.cost.total : undefined;
     this.#send(messages, record, at, {
+      ...usedIn(message),
       model: message.model,
-      usage: readUsage(message.usage),
-      costUsd: cost,
       requestId: message.responseId,
       stopReason: message.stopReason,
     });
@@ -123,7 +127,13 @@ export class PiSession {
       case "toolResult": {
         const isError = message.isError === true;
         const details = isFields(message.details) ? message.details : {};
-        const outcome = { callId: asString(message.toolCallId), isError, patch: asString(details.diff) };
+        const outcome = {
+          callId: asString(message.toolCallId),
+          isError,
+          durationMs: asCount(message.durationMs),
+          // The older one is made for the display, with the lines' numbers.
+          patch: asString(details.patch) ?? asString(details.diff),
+        };
         return [toolResult(textOf(message.content, this.#unhandled), outcome)];
       }
       case "bashExecution":
@@ -140,6 +150,20 @@ export class PiSession {
         this.#sink.unhandled(`role.${asString(message.role) ?? "(none)"}`);
         return [];
     }
+  }
+
+  /** A request that belongs to no answer, such as one that keeps the cache warm. */
+  #addRequest(record: Fields): void {
+    const about = [record.kind, record.note].map(asString).filter(Boolean).join(", ");
+    const told = notice(`Request beside the conversation: ${about || "unknown"}.`);
+    this.#send([told], record, record.timestamp, { ...usedIn(record), model: record.model });
+  }
+
+  /** What the model was sent in an earlier entry's place from then on; the entry itself stays as it was. */
+  #contextEdit({ replacement }: Fields): Message {
+    if (!isFields(replacement)) return notice("An earlier message was left out of further requests.");
+    const text = textOf(replacement.content, this.#unhandled);
+    return notice(`An earlier message was replaced in further requests:\n\n${text}`.trim());
   }
 
   /** A command that the user ran. */
@@ -177,13 +201,27 @@ const summaryOf = (summary: unknown): Message[] => {
 export const idOfPath = (path: string): string =>
   (path.split(/[/\\]/).at(-1) ?? path).replace(/\.jsonl$/, "").replace(/^\d{4}-\d\d-\d\dT[\d-]+Z_/, "");
 
+/** What an entry's request used, and what Pi recorded that it cost. */
+function usedIn({ usage }: Fields): Pick<EntryFacts, "usage" | "costUsd"> {
+  const costUsd = isFields(usage) && isFields(usage.cost) ? usage.cost.total : undefined;
+  return { usage: readUsage(usage), costUsd };
+}
+
+/** The output includes thoughts; what was written to the cache for an hour is a part of all that was written. */
 function readUsage(usage: unknown): Usage | undefined {
   if (!isFields(usage)) return undefined;
+  const cacheWriteTokens = asCount(usage.cacheWrite) ?? 0;
+  const cacheWrite1hTokens = asCount(usage.cacheWrite1h);
   return {
     inputTokens: asCount(usage.input) ?? 0,
     outputTokens: asCount(usage.output) ?? 0,
     cacheReadTokens: asCount(usage.cacheRead) ?? 0,
-    cacheWriteTokens: asCount(usage.cacheWrite) ?? 0,
+    cacheWriteTokens,
+    ...(cacheWrite1hTokens !== undefined && {
+      cacheWrite5mTokens: Math.max(0, cacheWriteTokens - cacheWrite1hTokens),
+      cacheWrite1hTokens,
+    }),
+    reasoningTokens: asCount(usage.reasoning) ?? 0,
   };
 }
 

@@ -5,7 +5,8 @@ import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { asString } from "../values.ts";
-import { QwenSession, source } from "./session.ts";
+import { readRuns } from "./runs.ts";
+import { type Agents, QwenSession, source } from "./session.ts";
 
 /** So many entries of the folder of a session's agents are looked at. */
 const maxAgents = 1000;
@@ -18,17 +19,23 @@ const maxAgents = 1000;
  *   of writing.
  * - The file's name is the session's id; a fork's records name the session that they were copied from.
  * - A background agent's transcript is in `subagents/SESSION`, and becomes a session of its own.
+ * - Requests that no answer tells are in a session's events and in `usage_record.jsonl`, the list of all runs that ended.
  * - Content has the shape of Gemini's API (`parts`); token counts include those from the cache.
  */
 export const qwen: Adapter = {
   name: source,
   title: "Qwen Code",
-  version: 4,
+  version: 5,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
       for await (const input of findFiles(path, (name) => name.endsWith(".jsonl"))) {
-        if (chatsOf(input.path) || agentOf(input.path) || input.stamp === "forbidden") yield input;
+        const chats = chatsOf(input.path);
+        if (chats) {
+          // A run is recorded after the last line of its session's file.
+          const runs = (await readRuns(runsBeside(chats))).get(basename(input.path, ".jsonl"));
+          yield runs ? { ...input, stamp: `${input.stamp}|${runs.length}` } : input;
+        } else if (agentOf(input.path) || input.stamp === "forbidden") yield input;
       }
     }
   },
@@ -37,12 +44,7 @@ export const qwen: Adapter = {
     const agent = agentOf(input.path);
     const session = agent
       ? new QwenSession(sink, `${agent.sessionId}/${agent.id}`, agent.sessionId)
-      : new QwenSession(
-          sink,
-          name,
-          undefined,
-          await agentsOf(join(chatsOf(input.path) ?? "", "..", "subagents", name), name),
-        );
+      : new QwenSession(sink, name, undefined, await readOwn(chatsOf(input.path) ?? "", name));
     if (agent) session.noteAgent(await readJsonFile(input.path.replace(/\.jsonl$/, ".meta.json")));
     await readRecords(input.path, sink, (record) => session.add(record));
     session.end();
@@ -63,16 +65,25 @@ function agentOf(path: string): { sessionId: string; id: string } | undefined {
   return id && basename(dirname(folder)) === "subagents" ? { sessionId: basename(folder), id } : undefined;
 }
 
-/** The `sourceId`s of a session's agents, by the calls that started them. */
-async function agentsOf(folder: string, sessionId: string): Promise<Map<string, string>> {
-  const agents = new Map<string, string>();
+/** The list of all runs, beside the projects' folder. */
+const runsBeside = (chats: string): string => join(chats, "..", "..", "..", "usage_record.jsonl");
+
+async function readOwn(chats: string, name: string) {
+  const runs = (await readRuns(runsBeside(chats))).get(name) ?? [];
+  return { runs, ...(await agentsOf(join(chats, "..", "subagents", name), name)) };
+}
+
+async function agentsOf(folder: string, sessionId: string): Promise<Agents> {
+  const [byCall, transcripts] = [new Map<string, string>(), new Set<string>()];
   for (const { name } of (await listFolder(folder)).slice(0, maxAgents)) {
+    const [, transcript] = /^agent-(.+)\.jsonl$/.exec(name) ?? [];
+    if (transcript) transcripts.add(transcript);
     const [, id] = /^agent-(.+)\.meta\.json$/.exec(name) ?? [];
     const meta = id ? await readJsonFile(join(folder, name)) : undefined;
     const call = isFields(meta) ? asString(meta.toolUseId) : undefined;
-    if (call && id) agents.set(call, `${sessionId}/${id}`);
+    if (call && id) byCall.set(call, `${sessionId}/${id}`);
   }
-  return agents;
+  return { byCall, transcripts };
 }
 
 function searchRoots({ home, env }: Host): SearchRoot[] {

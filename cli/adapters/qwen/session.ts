@@ -1,11 +1,14 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { inlineText } from "../blocks.ts";
+import { responseText } from "../gemini/messages.ts";
 import { userMessages } from "../gemini/references.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
-import { asCount, asString } from "../values.ts";
+import { asString } from "../values.ts";
+import { Requests } from "./requests.ts";
+import { type Run, tokensOf } from "./runs.ts";
 
 export const source = "qwen-code";
 
@@ -25,20 +28,25 @@ const programsRecords = new Set<unknown>(["notification", "cron", "goal_runtime"
 /** How parts of a user's message begin that the program or a hook added. */
 const injected = /^\s*<(?:qwen:[\w-]+|system-reminder)\b/;
 
+/** A session's own agents: the `sourceId`s by the calls that started them, and the ids of those that have transcripts. */
+export type Agents = { byCall: ReadonlyMap<string, string>; transcripts: ReadonlySet<string> };
+
 /** Builds one session from the records of a file. */
 export class QwenSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #agents: ReadonlyMap<string, string>;
+  readonly #requests: Requests | undefined;
   #hasOwnTitle = false;
 
   /**
    * @param parent the session that a background agent works for
-   * @param agents the `sourceId`s of the session's own agents, by the calls that started them
+   * @param own the agents and the runs of a session that is no agent's
    */
-  constructor(sink: Sink, id: string, parent?: string, agents: ReadonlyMap<string, string> = new Map()) {
+  constructor(sink: Sink, id: string, parent?: string, own?: Agents & { runs: readonly Run[] }) {
     this.#sink = sink;
-    this.#agents = agents;
+    this.#agents = own?.byCall ?? new Map();
+    this.#requests = own && new Requests(own.runs, own.transcripts);
     this.#session = new SessionBuilder(sink, source, id);
     this.#session.note("parent", parent);
   }
@@ -57,12 +65,17 @@ export class QwenSession {
     if (isFields(record.systemPayload)) this.#notePayload(record.subtype, record.systemPayload);
     const from = isFields(record.forkedFrom) ? asString(record.forkedFrom.sessionId) : undefined;
     this.#session.note("forkedFrom", from);
+    const usage = record.type === "assistant" ? readUsage(record.usageMetadata) : undefined;
+    if (from === undefined) this.#requests?.addAnswer(record.model, usage);
+    if (record.subtype === "ui_telemetry" && isFields(record.systemPayload)) {
+      this.#requests?.addEvent(record.systemPayload, from !== undefined);
+    }
     const messages = this.#messagesOf(record);
     if (messages.length === 0) this.#sink.skipped();
     this.#session.send(messages, {
       at: record.timestamp,
       model: record.model,
-      usage: record.type === "assistant" ? readUsage(record.usageMetadata) : undefined,
+      usage,
       uuid: record.uuid,
       isReplayed: from !== undefined,
     });
@@ -86,7 +99,7 @@ export class QwenSession {
       case "assistant":
         return parts.flatMap((part) => this.#part(part, "assistant", record));
       case "tool_result":
-        return parts.flatMap((part) => this.#part(part, "tool", record));
+        return this.#results(parts, record);
       case "system":
         return this.#system(record, parts);
       default:
@@ -106,6 +119,18 @@ export class QwenSession {
       }
     }
     return words.trim() === "" ? messages : [...userMessages(words), ...messages];
+  }
+
+  /** A tool's results; what stands beside one, such as a picture, is a part of it. */
+  #results(parts: Fields[], record: Fields): Message[] {
+    const messages: Message[] = [];
+    for (const part of parts) {
+      const before = messages.at(-1);
+      const isBeside = before?.metadata?.result !== undefined && (part.inlineData ?? part.fileData) !== undefined;
+      if (isBeside) before.content = [before.content, this.#text(part)].filter(Boolean).join("\n");
+      else messages.push(...this.#part(part, "tool", record));
+    }
+    return messages;
   }
 
   #part(part: Fields, role: "user" | "assistant" | "tool", record: Fields): Message[] {
@@ -150,6 +175,7 @@ export class QwenSession {
   }
 
   end(): void {
+    for (const [model, usage] of this.#requests?.rest() ?? []) this.#session.addRequests(model, usage);
     this.#session.end();
   }
 }
@@ -174,12 +200,12 @@ function attachmentIn({ inlineData, fileData }: Fields): Fields | undefined {
 }
 
 /** A tool's result, with what the program noted beside it: whether it failed, and the change it made. */
-function resultOf({ id, response }: Fields, { toolCallResult }: Fields, agents: ReadonlyMap<string, string>): Message {
+function resultOf(part: Fields, { toolCallResult }: Fields, agents: ReadonlyMap<string, string>): Message {
   const about = isFields(toolCallResult) ? toolCallResult : {};
   const display = isFields(about.resultDisplay) ? about.resultDisplay : {};
-  const callId = asString(id) ?? asString(about.callId);
+  const callId = asString(part.id) ?? asString(about.callId);
   const isError = about.status === "error" || about.status === "cancelled";
-  return toolResult(outputOf(response) || (asString(about.resultDisplay) ?? ""), {
+  return toolResult(responseText(part) || (asString(about.resultDisplay) ?? ""), {
     callId,
     session: agents.get(callId ?? ""),
     isError,
@@ -187,22 +213,8 @@ function resultOf({ id, response }: Fields, { toolCallResult }: Fields, agents: 
   });
 }
 
-/** A response: the text in `output` or `error`, else all of its fields as JSON. */
-function outputOf(response: unknown): string {
-  if (!isFields(response)) return asString(response) ?? "";
-  const text = asString(response.output) ?? asString(response.error);
-  if (text !== undefined || response.output === "") return text ?? "";
-  return Object.keys(response).length > 0 ? JSON.stringify(response) : "";
-}
-
-/** The prompt's tokens include those from the cache, the answer's those of its thoughts. */
 function readUsage(usage: unknown): Usage | undefined {
   if (!isFields(usage)) return undefined;
-  const cacheReadTokens = asCount(usage.cachedContentTokenCount) ?? 0;
-  return {
-    inputTokens: Math.max(0, (asCount(usage.promptTokenCount) ?? 0) - cacheReadTokens),
-    outputTokens: asCount(usage.candidatesTokenCount) ?? 0,
-    cacheReadTokens,
-    reasoningTokens: asCount(usage.thoughtsTokenCount) ?? 0,
-  };
+  const { promptTokenCount, candidatesTokenCount, cachedContentTokenCount, thoughtsTokenCount } = usage;
+  return tokensOf(promptTokenCount, candidatesTokenCount, cachedContentTokenCount, thoughtsTokenCount);
 }

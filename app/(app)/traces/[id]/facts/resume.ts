@@ -1,5 +1,5 @@
 /** The command that continues a session in its agent, from each agent's documentation. */
-const resumes: Record<string, (id: string) => string> = {
+const resumes: Record<string, (id: string) => string | undefined> = {
   "claude-code": (id) => `claude --resume ${id}`,
   codex: (id) => `codex resume ${id}`,
   "codex-cli": (id) => `codex resume ${id}`,
@@ -7,6 +7,11 @@ const resumes: Record<string, (id: string) => string> = {
   "copilot-cli": (id) => `copilot --resume ${id}`,
   "gemini-cli": (id) => `gemini --resume ${id}`,
   "qwen-code": (id) => `qwen --resume ${id}`,
+  pi: (id) => `pi --session ${id}`,
+  // Cline's tasks are named by when they began; sessions of its newer form can't be resumed by their ids.
+  cline: (id) => (/^\d+$/.test(id) ? `cline -T ${id}` : undefined),
+  // Continue resumes only the last session by itself: a fork goes on with a copy of any.
+  continue: (id) => `cn --fork ${id}`,
   amp: (id) => `amp threads continue ${id}`,
   kilo: (id) => `kilo --session ${id}`,
   "mistral-vibe": (id) => `vibe --resume ${id}`,

@@ -1,0 +1,59 @@
+import { type Fields, isFields } from "../../files/json.ts";
+import { addUsage, type Usage } from "../usage.ts";
+import { asCount, asString } from "../values.ts";
+
+/** What the program recorded of a request to a model. Its `cost` counts premium requests, and is no price. */
+export type UsedRequest = { usage: Usage; model?: string; requestId?: string; stopReason?: string };
+
+/** The requests that newer versions record, each before its answer. */
+export class Requests {
+  readonly #seen = new Set<string>();
+  readonly #left = new Map<string, UsedRequest>();
+  /** Whether requests were recorded since the last run ended: their sum is not new then. */
+  isRecorded = false;
+
+  add({ usage }: Fields): void {
+    if (!isFields(usage)) return;
+    this.isRecorded = true;
+    const id = asString(usage.apiCallId) ?? `request-${this.#seen.size}`;
+    if (this.#seen.has(id)) return;
+    this.#seen.add(id);
+    const [model, requestId, stopReason] = [usage.model, usage.providerCallId, usage.finishReason].map(asString);
+    this.#left.set(id, {
+      usage: readTotals(usage),
+      ...(model && { model }),
+      ...(requestId && { requestId }),
+      ...(stopReason && { stopReason }),
+    });
+  }
+
+  /** Whether the request of an answer was recorded. */
+  has(apiCallId: unknown): boolean {
+    return this.#seen.has(asString(apiCallId) ?? "");
+  }
+
+  /** What was recorded of an answer's request, once. */
+  claim(apiCallId: unknown): UsedRequest | undefined {
+    const id = asString(apiCallId) ?? "";
+    const request = this.#left.get(id);
+    this.#left.delete(id);
+    return request;
+  }
+
+  /** The requests that no answer has, such as those of a compaction, summed by model. */
+  rest(): { model: string | undefined; usage: Usage }[] {
+    const sums = new Map<string | undefined, Usage>();
+    for (const { model, usage } of this.#left.values()) sums.set(model, addUsage(sums.get(model) ?? {}, usage));
+    this.#left.clear();
+    return [...sums].map(([model, usage]) => ({ model, usage }));
+  }
+}
+
+/** Input includes what came from the cache and went into it; output includes thoughts. */
+export function readTotals(usage: Fields): Usage {
+  const cacheReadTokens = asCount(usage.cacheReadTokens) ?? 0;
+  const cacheWriteTokens = asCount(usage.cacheWriteTokens) ?? 0;
+  const inputTokens = Math.max(0, (asCount(usage.inputTokens) ?? 0) - cacheReadTokens - cacheWriteTokens);
+  const [outputTokens, reasoningTokens] = [asCount(usage.outputTokens) ?? 0, asCount(usage.reasoningTokens) ?? 0];
+  return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };
+}

@@ -1,0 +1,37 @@
+// What a tool's execution tells: its output, and what became of it.
+import { type Fields, isFields } from "../../files/json.ts";
+import { textOf } from "../blocks.ts";
+import type { ToolOutcome } from "../messages.ts";
+import { asCount, asString } from "../values.ts";
+
+export function outputOf(result: unknown, error: unknown, unhandled: (type: string) => void): string {
+  if (typeof result === "string") return result;
+  const content = isFields(result) ? textOf(result.content, unhandled) : "";
+  const failure = isFields(error) ? asString(error.message) : asString(error);
+  return content || failure || "";
+}
+
+/** Whether a tool failed, how long it took, a command's exit code, and what it changed in files. */
+export function outcomeOf({ success, result, toolTelemetry, shellExecution, fileEdits }: Fields): ToolOutcome {
+  const metrics = isFields(toolTelemetry) && isFields(toolTelemetry.metrics) ? toolTelemetry.metrics : {};
+  const details = isFields(result) ? asString(result.detailedContent) : undefined;
+  return {
+    isError: success === false,
+    exitCode: (isFields(shellExecution) ? asCount(shellExecution.exitCode) : undefined) ?? asCount(metrics.exit_code),
+    durationMs: asCount(metrics.durationMs),
+    patch: details && patchIn(details, Array.isArray(fileEdits) ? fileEdits.filter(isFields) : []),
+  };
+}
+
+/** The unified diff among a result's details, with the files' whole paths; undefined where it changes nothing. */
+function patchIn(details: string, edits: Fields[]): string | undefined {
+  if (!/^\s*(?:diff --git |--- )/.test(details) || !/^(?:\+(?!\+\+ )|-(?!-- ))/m.test(details)) return undefined;
+  const paths = new Map(edits.map(({ path }) => [String(path).replace(/^\//, ""), String(path)]));
+  return details
+    .replace(/^(?:diff --git |(?:create|new|deleted) file mode |index [0-9a-f]+\.\.).*\n/gm, "")
+    .replace(/^(---|\+\+\+) [ab]\/(.+)$/gm, (heading, sign: string, name: string) => {
+      if (name === "dev/null") return `${sign} /dev/null`;
+      return paths.has(name) ? `${sign} ${paths.get(name)}` : heading;
+    })
+    .trimStart();
+}

@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { continueDev } from "../../cli/adapters/continue/adapter.ts";
+import { makeHome, parseAll } from "./home.ts";
+
+const answered = (content: string, usage: object) => ({ message: { role: "assistant", content, usage } });
+const read = async (history: object[], usage: object = {}) => {
+  const host = await makeHome({
+    ".continue/sessions/s.json": JSON.stringify({
+      sessionId: "s",
+      title: "T",
+      workspaceDirectory: "/a",
+      history,
+      usage,
+    }),
+    ".continue/sessions/sessions.json": JSON.stringify([{ sessionId: "s", dateCreated: "1793527200000" }]),
+  });
+  return (await parseAll(continueDev, host)).sessions[0];
+};
+
+test("a session of Continue's CLI has the model and tokens of each answer, and its cost as a whole", async () => {
+  const cache = { cached_tokens: 1000, cache_read_tokens: 1000, cache_write_tokens: 33 };
+  const session = await read(
+    [
+      { message: { role: "user", content: "Hi" } },
+      // With Anthropic's API the prompt's tokens are beside those of the cache, also where they are more.
+      answered("One.", {
+        prompt_tokens: 5000,
+        completion_tokens: 43,
+        prompt_tokens_details: cache,
+        model: "claude-sonnet-4-5",
+        cost_cents: 0,
+      }),
+      answered("Two.", {
+        prompt_tokens: 1101,
+        completion_tokens: 9,
+        prompt_tokens_details: { cached_tokens: 1000 },
+        completion_tokens_details: { reasoning_tokens: 4 },
+        model: "gpt-5.2",
+      }),
+    ],
+    { totalCost: 0.0012, promptTokens: 1, completionTokens: 1 },
+  );
+  expect(session?.messages.map(({ content, metadata }) => [content, metadata])).toEqual([
+    ["Hi", undefined],
+    [
+      "One.",
+      {
+        model: "claude-sonnet-4-5",
+        usage: { inputTokens: 5000, outputTokens: 43, cacheReadTokens: 1000, cacheWriteTokens: 33 },
+      },
+    ],
+    [
+      "Two.",
+      {
+        model: "gpt-5.2",
+        usage: { inputTokens: 101, outputTokens: 9, cacheReadTokens: 1000, reasoningTokens: 4 },
+      },
+    ],
+  ]);
+  expect(session?.ending).toMatchObject({
+    model: "gpt-5.2",
+    metadata: { costs: [{ startedAt: "2026-11-01T10:00:00.000Z", costUsd: 0.0012 }] },
+  });
+});
