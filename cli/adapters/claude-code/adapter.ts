@@ -21,7 +21,7 @@ const dialect: Dialect = { source: "claude-code" };
 export const claudeCode: Adapter = {
   name: dialect.source,
   title: "Claude Code",
-  version: 4,
+  version: 5,
   searchRoots,
   discover: (host) => findSessions(searchRoots(host)),
   async parse(input, sink) {
