@@ -71,7 +71,7 @@ export class Answer {
     const news: Record<string, unknown> = {};
     for (const name in facts) {
       const value = facts[name];
-      if (value === undefined || this.#told[name] === value) continue;
+      if (value === undefined || isSame(this.#told[name], value)) continue;
       this.#told[name] = value;
       news[name] = value;
     }
@@ -113,6 +113,9 @@ export class Answer {
     return true;
   }
 }
+
+const isSame = (one: unknown, other: unknown): boolean =>
+  one === other || (typeof other === "object" && JSON.stringify(one) === JSON.stringify(other));
 
 type Tool = { callId?: unknown; input?: unknown };
 

@@ -1,28 +1,57 @@
 // What an answer cost: its tokens, and what the API and the program say of it.
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Usage, UsageCounter } from "../usage.ts";
+import { sumOf, type Usage, type UsageCounter } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
+import { splitUsage } from "./iterations.ts";
+import type { RequestIds } from "./request-ids.ts";
 
-/** What a line of an answer adds to the session's usage, and facts for the answer's message. */
-export type Cost = { usage?: Usage | undefined; facts?: Fields };
+/**
+ * What a line of an answer adds to the session's usage, and facts for the answer's message; `others` is what other models used for
+ * it, in the order of their requests.
+ */
+export type Cost = { usage?: Usage | undefined; facts?: Fields; others?: OtherCost[] };
+export type OtherCost = { model: string; isAdvice: boolean; usage: Usage; requestId?: string; createdAt?: string };
+
+/** What tells whether lines report the same usage again. */
+export type Reports = { counter: UsageCounter; ids: RequestIds };
 
 /** Reads the cost in an assistant's line. @param isFirst whether the line is the first one of its answer */
-export function costOf({ message, requestId, uuid, costUSD }: Fields, counter: UsageCounter, isFirst: boolean): Cost {
+export function costOf(record: Fields, { counter, ids }: Reports, isFirst: boolean): Cost {
+  const { message, costUSD } = record;
   if (!isFields(message)) return {};
-  const id = asString(message.id) ?? asString(requestId) ?? asString(uuid);
   const usage = isFields(message.usage) ? message.usage : undefined;
-  const facts = {
-    requestId: asString(requestId),
+  const facts: Fields = {
+    requestId: asString(record.requestId),
     serviceTier: asString(usage?.service_tier),
     speed: usage?.speed === "standard" ? undefined : asString(usage?.speed),
     webSearches: searchesIn(usage?.server_tool_use),
     // Versions before 1.0.9 recorded it.
     costUsd: isFirst ? amountOf(costUSD) : undefined,
-    stopReason: asString(message.stop_reason),
+    stopReason: record.isAbortedMidStream === true ? "aborted" : asString(message.stop_reason),
   };
   if (!usage) return { facts };
-  // Without any id nothing tells that a line repeats another one.
-  return { usage: id ? counter.add(id, readUsage(usage)) : counter.addOnce(readUsage(usage)), facts };
+  const { own, requests, others } = splitUsage(usage, asString(message.model));
+  const hasInput = [own.inputTokens, own.cacheReadTokens, own.cacheWriteTokens].some(Boolean);
+  const id = asString(message.id) ?? asString(record.requestId) ?? (hasInput ? "" : asString(record.uuid));
+  // Without ids and input nothing tells that a line repeats another one.
+  if (id === undefined) return { usage: counter.addOnce(own), facts };
+  const number = ids.numberOf(id, own);
+  const key = number > 1 ? `${id}~${number}` : id;
+  const requestId = number > 1 && facts.requestId ? `${facts.requestId}~${number}` : asString(facts.requestId);
+  const added = others.flatMap((other, at) => {
+    const more = counter.add(`${key}#${at}`, other.usage);
+    return more ? [{ ...other, usage: more, ...(requestId && { requestId }) }] : [];
+  });
+  const told = { ...facts, requestId, requests: requests.length > 0 ? requests : undefined };
+  return { usage: counter.add(key, own), facts: told, ...(added.length > 0 && { others: added }) };
+}
+
+/** Joins what is known of an answer and a line of it; the latter counts. */
+export function joined(before: Cost, { usage, facts }: Cost, uuid: unknown): Cost {
+  const all: Fields = before.facts ? { ...before.facts, ...facts } : (facts ?? {});
+  if (typeof uuid === "string" && uuid !== "") all.uuid = uuid;
+  const both = before.usage && usage ? sumOf(before.usage, usage) : (before.usage ?? usage);
+  return { usage: both, facts: all };
 }
 
 const searchesIn = (uses: unknown): number | undefined =>
@@ -30,24 +59,6 @@ const searchesIn = (uses: unknown): number | undefined =>
 
 const amountOf = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) && value > 0 ? value : undefined;
-
-function readUsage(usage: Fields): Usage {
-  const writes = isFields(usage.cache_creation) ? usage.cache_creation : {};
-  const details = isFields(usage.output_tokens_details) ? usage.output_tokens_details : {};
-  const [short, long] = [
-    asCount(writes.ephemeral_5m_input_tokens) ?? 0,
-    asCount(writes.ephemeral_1h_input_tokens) ?? 0,
-  ];
-  return {
-    inputTokens: asCount(usage.input_tokens) ?? 0,
-    outputTokens: asCount(usage.output_tokens) ?? 0,
-    cacheReadTokens: asCount(usage.cache_read_input_tokens) ?? 0,
-    cacheWriteTokens: asCount(usage.cache_creation_input_tokens) ?? short + long,
-    cacheWrite5mTokens: short,
-    cacheWrite1hTokens: long,
-    reasoningTokens: asCount(details.thinking_tokens) ?? 0,
-  };
-}
 
 /** By the time at which the program was started, what it says that it spent since then. */
 export type Costs = Record<string, number>;

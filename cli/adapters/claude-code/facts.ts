@@ -13,6 +13,7 @@ export type SavedFacts = { costs?: Costs } & {
     | "toldBranch"
     | "version"
     | "model"
+    | "toldModel"
     | "forkedFrom"
     | "continuedIn"]?: string;
 };
@@ -78,9 +79,15 @@ export class Facts {
   /** The model in a line, where it is another one than in the line before. */
   modelNews(value: unknown): string | undefined {
     const model = asString(value);
-    if (!model || model === "<synthetic>" || model === this.#known.model) return undefined;
+    if (!model || model === "<synthetic>" || model === (this.#known.toldModel ?? this.#known.model)) return undefined;
     this.#known.model = model;
+    delete this.#known.toldModel;
     return model;
+  }
+
+  /** Has the next answer name its model, since a message before it named another one. */
+  retellModel(): void {
+    this.#known.toldModel = "";
   }
 
   noteOriginal(sourceId: string): void {

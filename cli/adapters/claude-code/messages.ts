@@ -1,9 +1,10 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { blocksOf } from "../blocks.ts";
-import { notice, thinking, toolCall, toolResult } from "../messages.ts";
+import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { asCount, asString } from "../values.ts";
-import { fileMessage, fileText } from "./attachments.ts";
+import { fileMessage } from "./attachments.ts";
+import { callTypes, isFailure, partText, resultTypes, silentTypes } from "./block-types.ts";
 import { systemMessages } from "./notices.ts";
 import type { SavedOutputs } from "./saved-outputs.ts";
 
@@ -45,31 +46,29 @@ export function messagesOf(record: Fields, context: LineContext): Message[] | un
 }
 
 function blockMessages(block: Fields, record: Fields, context: LineContext): Message[] {
-  switch (block.type) {
-    case "text":
-      return textMessages(asString(block.text), record);
+  const type = asString(block.type) ?? "(none)";
+  if (type === "text") return textMessages(asString(block.text), record);
+  if (callTypes.has(type)) return [toolCall(asString(block.name) ?? "tool", asString(block.id), block.input)];
+  if (resultTypes.has(type)) return [resultMessage(block, record, context)];
+  if (silentTypes.has(type)) return [];
+  switch (type) {
     case "thinking": {
       const text = asString(block.thinking);
       return text ? [thinking(text)] : [];
     }
-    case "redacted_thinking":
-      return [];
-    case "tool_use":
-    case "server_tool_use":
-    case "mcp_tool_use":
-      return [toolCall(asString(block.name) ?? "tool", asString(block.id), block.input)];
-    case "tool_result":
-    case "mcp_tool_result":
-    case "web_search_tool_result":
-    case "web_fetch_tool_result":
-      return [resultMessage(block, record, context)];
     case "image":
     case "document":
       return [fileMessage(block)];
-    case "fallback":
-      return [];
+    case "search_result":
+      return [notice(partText(block, context.unhandled), "user")];
+    case "container_upload":
+      return [notice(`[file: ${asString(block.file_id) ?? "unknown"}]`, "user")];
+    case "compaction": {
+      const summary = asString(block.content);
+      return summary ? [withMetadata(notice(summary), { subtype: "compaction" })] : [];
+    }
     default:
-      context.unhandled(`content.${asString(block.type) ?? "(none)"}`);
+      context.unhandled(`content.${type}`);
       return [];
   }
 }
@@ -116,7 +115,8 @@ function resultMessage(block: Fields, record: Fields, { dialect, outputs, unhand
   const told = isFields(content) ? dialect.readOutput?.(content) : undefined;
   return toolResult(outputs.whole(told?.output ?? outputOf(content, unhandled)), {
     callId: asString(block.tool_use_id),
-    isError: block.is_error === true || details.status === "error",
+    isError: block.is_error === true || details.status === "error" || (isFields(content) && isFailure(content)),
+    exitCode: isFields(content) ? asCount(content.return_code) : undefined,
     durationMs: asCount(details.totalDurationMs) ?? asCount(details.durationMs),
     patch: patchOf(details.structuredPatch) ?? commandPatchOf(details.bashEditDiff) ?? told?.patch,
     session: agentId && sessionId ? `${sessionId}/agent-${agentId}` : undefined,
@@ -125,28 +125,11 @@ function resultMessage(block: Fields, record: Fields, { dialect, outputs, unhand
 
 function outputOf(content: unknown, unhandled: (type: string) => void): string {
   if (typeof content === "string") return content;
-  if (isFields(content)) return partOf(content, unhandled);
+  if (isFields(content)) return partText(content, unhandled);
   return blocksOf(content)
-    .map((block) => partOf(block, unhandled))
+    .map((block) => partText(block, unhandled))
     .filter(Boolean)
     .join("\n");
-}
-
-function partOf(block: Fields, unhandled: (type: string) => void): string {
-  switch (block.type) {
-    case "text":
-      return asString(block.text) ?? "";
-    case "image":
-    case "document":
-      return fileText(block);
-    case "web_search_result":
-      return [asString(block.title), asString(block.url)].filter(Boolean).join(" ");
-    case "tool_reference":
-      return asString(block.tool_name) ?? "";
-    default:
-      unhandled(`tool_result.${asString(block.type) ?? "(none)"}`);
-      return "";
-  }
 }
 
 /** The files that a command changed, as a unified diff that names them. */

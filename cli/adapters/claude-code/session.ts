@@ -2,13 +2,15 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { GitEvidence, type SavedEvidence } from "../git-evidence.ts";
 import { notice, withMetadata } from "../messages.ts";
-import { sumOf, UsageCounter, withUsage } from "../usage.ts";
+import { withUsage } from "../usage.ts";
 import { asString, asTimestamp } from "../values.ts";
 import { Answer, grown, type SavedAnswer } from "./answer.ts";
+import { AnswerCosts, type SavedCosts } from "./answer-costs.ts";
 import { type AttachedFile, attachFile, readAttachment } from "./attachments.ts";
-import { type Cost, costOf } from "./costs.ts";
+import { type Cost, joined } from "./costs.ts";
 import { Facts, type SavedFacts } from "./facts.ts";
 import type { Original } from "./forks.ts";
+import { readOperation } from "./git-operation.ts";
 import type { Identity } from "./identity.ts";
 import { KnownLines } from "./known-lines.ts";
 import { skippedTypes } from "./line-types.ts";
@@ -28,7 +30,7 @@ export type Surroundings = {
 /** A session as `ClaudeSession.save` returns it. */
 type SavedSession = {
   facts: SavedFacts;
-  usage: ReturnType<UsageCounter["save"]>;
+  costs: SavedCosts;
   evidence: SavedEvidence;
   queue: SavedQueue;
   titles: SavedTitles;
@@ -44,7 +46,7 @@ export class ClaudeSession {
   readonly #around: Surroundings;
   readonly #lines = new KnownLines();
   readonly titles: Titles;
-  #usage = new UsageCounter();
+  #costs = new AnswerCosts();
   #evidence = new GitEvidence();
   #queue = new PromptQueue();
   readonly #facts: Facts;
@@ -72,7 +74,7 @@ export class ClaudeSession {
     this.#facts = new Facts(saved?.facts);
     this.#tellFolder();
     if (!saved || !from) return;
-    this.#usage = new UsageCounter(saved.usage);
+    this.#costs = new AnswerCosts(saved.costs);
     this.#evidence = new GitEvidence(saved.evidence);
     this.#queue = new PromptQueue(saved.queue);
     this.#answer = new Answer(saved.answer);
@@ -83,11 +85,12 @@ export class ClaudeSession {
 
   /** What is known so far, as JSON; undefined for a session that can't be continued. */
   save(): Fields | undefined {
+    this.#tellOthers();
     this.#release();
     if (this.#messages === 0 || this.#around.original) return undefined;
     const saved: SavedSession = {
       facts: this.#facts.save(),
-      usage: this.#usage.save(),
+      costs: this.#costs.save(),
       evidence: this.#evidence.save(),
       queue: this.#queue.save(),
       titles: this.titles.save(),
@@ -161,6 +164,11 @@ export class ClaudeSession {
     if (messages) this.#send(messages, record);
   }
 
+  #endLines(messages: Message[]): void {
+    this.#answer.pause();
+    this.#costs.hear(messages);
+  }
+
   #tellFolder(): void {
     const folder = this.#identity.given?.folder ?? this.#facts.folder;
     if (folder) this.#sink.folder(folder);
@@ -178,10 +186,11 @@ export class ClaudeSession {
     const isAnswer = record.type === "assistant";
     const copiedFrom = this.#copiedFrom(record);
     const isFirst = isAnswer && this.#beginAnswer(record);
+    if (isFirst) this.#tellOthers();
     const own = isAnswer && !copiedFrom ? this.#readCost(record, isFirst) : {};
     let cost = joined(isAnswer && !isFirst ? this.#unplaced : {}, own, record.uuid);
-    if (!isAnswer) this.#answer.pause();
-    if (!copiedFrom) this.#readOperation(record);
+    if (!isAnswer) this.#endLines(messages);
+    if (!copiedFrom) readOperation(record, this.#evidence, this.#messages + (this.#held ? 1 : 0));
     const createdAt = asTimestamp(record.timestamp);
     for (const message of messages) {
       const place = isAnswer ? this.#answer.compare(message) : "new";
@@ -190,7 +199,10 @@ export class ClaudeSession {
       const whole = isLonger ? grown(this.#held, message) : message;
       const complete = this.#complete(whole, cost, isLonger ? undefined : createdAt, copiedFrom !== undefined);
       cost = {};
-      if (isLonger) this.#held = complete;
+      const advice = isAnswer ? this.#costs.addAdvice(complete, record) : undefined;
+      if (advice) this.#facts.retellModel();
+      if (advice) this.#emit(advice, false);
+      else if (isLonger) this.#held = complete;
       else this.#emit(complete, copiedFrom !== undefined);
       if (message.content.startsWith("<local-command-stdout>")) this.titles.readOutput(message.content);
     }
@@ -256,40 +268,30 @@ export class ClaudeSession {
 
   #readCost(record: Fields, isFirst: boolean): Cost {
     const model = isFields(record.message) ? this.#facts.modelNews(record.message.model) : undefined;
-    const { usage, facts } = costOf(record, this.#usage, isFirst);
+    const { usage, facts } = this.#costs.read(record, isFirst);
     const news = this.#answer.news(facts ?? {});
     if (model) news.model = model;
     return { usage, facts: news };
   }
 
-  /** What newer versions tell of a command's commit and pull request beside its output. */
-  #readOperation({ toolUseResult }: Fields): void {
-    const operation = isFields(toolUseResult) && isFields(toolUseResult.gitOperation) ? toolUseResult.gitOperation : {};
-    const { commit, pr } = operation;
-    const position = this.#messages + (this.#held ? 1 : 0);
-    const hash = isFields(commit) ? asString(commit.sha) : undefined;
-    const branch = isFields(commit) ? asString(commit.branch) : undefined;
-    if (hash) this.#evidence.addCommit({ hash, ...(branch && { branch }), position });
-    if (isFields(pr) && pr.action === "created") this.#evidence.addPullRequest({ url: pr.url, number: pr.number });
+  /** What other models used for an answer without saying anything stands behind it. */
+  #tellOthers(): void {
+    for (const message of this.#costs.takeOthers()) {
+      this.#emit(message, false);
+      this.#facts.retellModel();
+    }
   }
 
   end(): void {
+    this.#tellOthers();
     this.#release();
     if (this.#messages === 0) return;
     const title = this.titles.choose(this.#identity.given?.title, this.#identity.description);
     const { fields, metadata } = this.#facts.details(this.#identity, title);
-    const { total } = this.#usage;
+    const { total } = this.#costs;
     const usage = Object.keys(total).length > 0 && { usage: total };
     this.#sink.end({ ...fields, metadata: { ...metadata, ...this.#evidence.details(), ...usage } });
   }
-}
-
-/** Joins what is known of an answer and a line of it; the latter counts. */
-function joined(before: Cost, { usage, facts }: Cost, uuid: unknown): Cost {
-  const all: Fields = before.facts ? { ...before.facts, ...facts } : (facts ?? {});
-  if (typeof uuid === "string" && uuid !== "") all.uuid = uuid;
-  const both = before.usage && usage ? sumOf(before.usage, usage) : (before.usage ?? usage);
-  return { usage: both, facts: all };
 }
 
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);

@@ -19,7 +19,7 @@ import {
   type UsageRow,
 } from "#lib/ledger/sql/usage";
 import { type FoundUsage, readUsageOf, type Used } from "#lib/ledger/usage/reading";
-import { branchIn, tokenNames, totalOf } from "#lib/ledger/usage/shapes";
+import { branchIn, type Tokens, tokenNames, totalOf } from "#lib/ledger/usage/shapes";
 import { priceOf } from "#lib/prices/price";
 import { servedAs } from "#lib/prices/tiers";
 
@@ -159,6 +159,7 @@ const nothingElse = {
   speed: undefined,
   webSearches: 0,
   recordedNano: undefined,
+  requests: undefined,
 };
 
 /** What nothing dates counts on the day that messages without any time have (lib/ledger/sql/activity.ts), at the prices of its upload. */
@@ -188,28 +189,46 @@ function rowOf(
   };
 }
 
-/** Null where nothing has a price, and of an answer of which only a recorded cost is known. */
+/**
+ * Null where nothing has a price, and of an answer of which only a recorded cost is known. Each request of an answer has the prices
+ * of its own context, where what they used is what the answer did.
+ */
 function costOf(used: Used, trace: LedgerTrace, at: Date, model: string | null): bigint | null {
-  const { input, output, cacheRead, cacheWrite5m, cacheWrite1h, reasoning } = used.tokens;
-  if (model === null || input + output + cacheRead + cacheWrite5m + cacheWrite1h === 0) return null;
+  const all = used.tokens;
+  if (model === null || sumOf(all) === 0) return null;
+  const asked = { model, source: trace.source, at, serviceTier: used.serviceTier, speed: used.speed };
+  const requests = used.requests ?? [];
+  const isWhole = requests.length > 0 && paidNames.every((name) => totalOfAll(requests, name) === all[name]);
+  if (isWhole) {
+    const costs = requests.map((one, index) =>
+      priceOf({ ...asked, usage: usageOf(one), webSearches: index === 0 ? used.webSearches : 0 }),
+    );
+    return costs.every((cost) => cost !== undefined) ? costs.reduce((sum, cost) => sum + cost.costNano, 0n) : null;
+  }
   const price = priceOf({
-    model,
-    source: trace.source,
-    at,
-    serviceTier: used.serviceTier,
-    speed: used.speed,
-    usage: {
-      inputTokens: input,
-      outputTokens: output,
-      cacheReadTokens: cacheRead,
-      cacheWriteTokens: cacheWrite5m + cacheWrite1h,
-      cacheWrite5mTokens: cacheWrite5m,
-      cacheWrite1hTokens: cacheWrite1h,
-      reasoningTokens: reasoning,
-    },
+    ...asked,
+    usage: usageOf(all),
     webSearches: used.webSearches,
     // No request is known to be one of a long context.
     ...(used.position === restPosition && { requestInputTokens: 0 }),
+    ...(requests.length > 0 && { requestInputTokens: Math.max(...requests.map(inputOf)) }),
   });
   return price?.costNano ?? null;
 }
+
+/** What is paid for: a request does not tell its thoughts apart from the rest of its output. */
+const paidNames = tokenNames.filter((name) => name !== "reasoning");
+const totalOfAll = (requests: Tokens[], name: keyof Tokens) => requests.reduce((sum, one) => sum + one[name], 0);
+const inputOf = ({ input, cacheRead, cacheWrite5m, cacheWrite1h }: Tokens) =>
+  input + cacheRead + cacheWrite5m + cacheWrite1h;
+const sumOf = (tokens: Tokens) => inputOf(tokens) + tokens.output;
+
+const usageOf = ({ input, output, cacheRead, cacheWrite5m, cacheWrite1h, reasoning }: Tokens) => ({
+  inputTokens: input,
+  outputTokens: output,
+  cacheReadTokens: cacheRead,
+  cacheWriteTokens: cacheWrite5m + cacheWrite1h,
+  cacheWrite5mTokens: cacheWrite5m,
+  cacheWrite1hTokens: cacheWrite1h,
+  reasoningTokens: reasoning,
+});

@@ -107,7 +107,7 @@ function keyOf(
   return JSON.stringify([requestId, more, ...tokenNames.map((name) => tokens[name])]);
 }
 
-type Joined = Pick<Told, "tokens" | "isRaw" | "model" | "recordedNano" | "webSearches">;
+type Joined = Pick<Told, "tokens" | "isRaw" | "model" | "recordedNano" | "webSearches" | "requests">;
 
 /**
  * Takes what another message of the same request told into what is known of it, where it is the same answer: repeated, further
@@ -122,6 +122,7 @@ function join(known: Joined, told: Joined): boolean {
     const [one, other] = [known.tokens[name], told.tokens[name]];
     known.tokens[name] = adds && !known.isRaw ? one + other : Math.max(one, other);
   }
+  known.requests = told.requests ?? known.requests;
   known.webSearches = Math.max(known.webSearches, told.webSearches);
   if (told.recordedNano !== undefined && !repeats) known.recordedNano = (known.recordedNano ?? 0n) + told.recordedNano;
   known.recordedNano ??= told.recordedNano;

@@ -22,6 +22,8 @@ export type Told = {
   speed: string | undefined;
   webSearches: number;
   recordedNano: bigint | undefined;
+  /** Of an answer for which the API made several requests, what each used. */
+  requests: Tokens[] | undefined;
 };
 
 type Fields = Record<string, unknown>;
@@ -74,7 +76,18 @@ export function toldBy({ role, metadata, tokenCount }: LedgerMessage): Told | un
     speed: textOf(own.speed) ?? textOf(usage?.speed),
     webSearches: countOf(own.webSearches, fieldsOf(usage?.server_tool_use).web_search_requests),
     recordedNano,
+    requests: requestsIn(own.requests ?? usage?.iterations),
   };
+}
+
+/** An answer with more requests is priced as one. */
+const maxRequests = 50;
+
+/** In Claude Code's own files, those of other models and of compactions are in the list, too; they are not in the answer's numbers. */
+function requestsIn(list: unknown): Tokens[] | undefined {
+  if (!Array.isArray(list) || list.length < 2 || list.length > maxRequests || !list.every(isFields)) return undefined;
+  const own = list.filter(({ type }) => type === undefined || type === "message");
+  return own.length < 2 ? undefined : own.map((one) => vocabulary(one) ?? agents(one));
 }
 
 /** The model that a message names: it answers from there on. */

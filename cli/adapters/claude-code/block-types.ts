@@ -1,0 +1,87 @@
+// The types of content blocks of Anthropic's API, and what those inside a result say.
+import type { Fields } from "../../files/json.ts";
+import { blocksOf } from "../blocks.ts";
+import { asString } from "../values.ts";
+import { fileText } from "./attachments.ts";
+
+/** Blocks that call a tool, of the machine's or of the API's. */
+export const callTypes: ReadonlySet<string> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"]);
+
+/** Blocks with the result of such a call. */
+export const resultTypes: ReadonlySet<string> = new Set([
+  "tool_result",
+  "mcp_tool_result",
+  "web_search_tool_result",
+  "web_fetch_tool_result",
+  "advisor_tool_result",
+  "code_execution_tool_result",
+  "bash_code_execution_tool_result",
+  "text_editor_code_execution_tool_result",
+  "tool_search_tool_result",
+]);
+
+/** Blocks for the API alone, in which nobody says anything. */
+export const silentTypes: ReadonlySet<string> = new Set([
+  "redacted_thinking",
+  "fallback",
+  "mcp_tool_listing",
+  "tool_addition",
+  "tool_removal",
+]);
+
+/** Reads a part of a result as text, by its type. */
+const partTexts: Record<string, (part: Fields) => string | undefined> = {
+  text: ({ text }) => asString(text),
+  image: fileText,
+  document: fileText,
+  search_result: (part) => linesOf(part.title, part.source, textsIn(part.content)),
+  browser_state: () => "",
+  tool_reference: ({ tool_name }) => asString(tool_name),
+  web_search_result: ({ title, url }) => [asString(title), asString(url)].filter(Boolean).join(" "),
+  web_fetch_result: (part) => linesOf(part.url, textsIn([part.content])),
+  advisor_result: ({ text }) => asString(text),
+  advisor_redacted_result: () => "[advice that is encrypted]",
+  code_execution_result: printed,
+  encrypted_code_execution_result: printed,
+  bash_code_execution_result: printed,
+  code_execution_output: fileNamed,
+  bash_code_execution_output: fileNamed,
+  text_editor_code_execution_view_result: ({ content }) => asString(content),
+  text_editor_code_execution_create_result: ({ is_file_update }) => (is_file_update === true ? "updated" : "created"),
+  text_editor_code_execution_str_replace_result: ({ lines }) => (Array.isArray(lines) ? linesOf(...lines) : ""),
+  tool_search_tool_search_result: ({ tool_references: found }) => textsIn(found),
+};
+
+/** What failed in a tool of the API's: `max_uses_exceeded`. */
+export const isFailure = ({ type }: Fields): boolean => typeof type === "string" && type.endsWith("_tool_result_error");
+
+/** A part of a result as text. @param unhandled called with a type that is not known */
+export function partText(part: Fields, unhandled: (type: string) => void): string {
+  const type = asString(part.type) ?? "(none)";
+  if (isFailure(part)) return linesOf(part.error_code, part.error_message);
+  const read = Object.hasOwn(partTexts, type) ? partTexts[type] : undefined;
+  if (!read) unhandled(`tool_result.${type}`);
+  return read?.(part) ?? "";
+}
+
+const linesOf = (...texts: unknown[]): string => texts.map(asString).filter(Boolean).join("\n");
+
+function printed({ stdout, stderr, content, encrypted_stdout: hidden }: Fields): string {
+  return linesOf(stdout, stderr, hidden ? "[output that is encrypted]" : "", textsIn(content));
+}
+
+function fileNamed({ file_id: id }: Fields): string {
+  return `[file: ${asString(id) ?? "unknown"}]`;
+}
+
+/** The texts of known parts inside a part. */
+function textsIn(parts: unknown): string {
+  const list = typeof parts === "string" || Array.isArray(parts) ? parts : [];
+  return linesOf(...blocksOf(list).map((part) => documentText(part) ?? partText(part, () => {})));
+}
+
+/** A fetched page's own words. */
+function documentText({ type, source }: Fields): string | undefined {
+  const [{ type: kind, data } = {} as Fields] = blocksOf([source]);
+  return type === "document" && kind === "text" ? asString(data) : undefined;
+}

@@ -1,0 +1,72 @@
+// The requests behind an answer: its usage names each where the API made several, maybe of other models.
+import { type Fields, isFields } from "../../files/json.ts";
+import { addUsage, subtractUsage, type Usage } from "../usage.ts";
+import { asCount, asString } from "../values.ts";
+
+/** What another model used for an answer. */
+export type OtherUsage = { model: string; isAdvice: boolean; usage: Usage };
+
+/** `own` is what the answer's model used; `requests`, where it were several, each of these. */
+export type SplitUsage = { own: Usage; requests: Usage[]; others: OtherUsage[] };
+
+/** Most answers have one request; a longer list is not told one by one. */
+const maxRequests = 50;
+
+/** The usage's own numbers leave these out. */
+const beside = new Set(["advisor_message", "compaction"]);
+
+/** Reads an answer's usage by model and request. */
+export function splitUsage(usage: Fields, model: string | undefined): SplitUsage {
+  const whole = readUsage(usage);
+  const list = Array.isArray(usage.iterations) ? usage.iterations.filter(isFields).slice(0, maxRequests) : [];
+  const hourly = (whole.cacheWrite1hTokens ?? 0) > 0 && !whole.cacheWrite5mTokens;
+  const all = list.map((one) => ({
+    type: asString(one.type) ?? "message",
+    model: asString(one.model) ?? model,
+    usage: withDuration(readUsage(one), hourly),
+  }));
+  const isOwn = (one: (typeof all)[number]) => one.model === undefined || one.model === model;
+  const others = all.flatMap((one) =>
+    one.model === undefined || isOwn(one)
+      ? []
+      : [{ model: one.model, isAdvice: one.type === "advisor_message", usage: one.usage }],
+  );
+  const foreign = all.filter((one) => !isOwn(one) && !beside.has(one.type));
+  const isIncluded = foreign.length > 0 && covers(whole, sumOf(all.filter(({ type }) => !beside.has(type))));
+  const rest = isIncluded ? subtractUsage(whole, sumOf(foreign)) : whole;
+  const compactions = all.filter((one) => isOwn(one) && one.type === "compaction");
+  const own = compactions.length > 0 ? addUsage(rest, sumOf(compactions)) : rest;
+  const requests = all.filter(isOwn).map((one) => one.usage);
+  return { own, requests: requests.length > 1 ? requests : [], others };
+}
+
+const sumOf = (parts: { usage: Usage }[]): Usage => parts.reduce((sum, { usage }) => addUsage(sum, usage), {} as Usage);
+
+const sides = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
+
+/** Whether the parts are within the whole, which some answers' is not. */
+const covers = (whole: Usage, parts: Usage): boolean => sides.every((side) => (whole[side] ?? 0) >= (parts[side] ?? 0));
+
+/** A request often doesn't tell for how long its writes are kept, which the answer does. */
+const withDuration = (usage: Usage, hourly: boolean): Usage =>
+  hourly && usage.cacheWriteTokens && !usage.cacheWrite5mTokens && !usage.cacheWrite1hTokens
+    ? { ...usage, cacheWrite1hTokens: usage.cacheWriteTokens }
+    : usage;
+
+function readUsage(usage: Fields): Usage {
+  const writes = isFields(usage.cache_creation) ? usage.cache_creation : {};
+  const details = isFields(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  const [short, long] = [
+    asCount(writes.ephemeral_5m_input_tokens) ?? 0,
+    asCount(writes.ephemeral_1h_input_tokens) ?? 0,
+  ];
+  return {
+    inputTokens: asCount(usage.input_tokens) ?? 0,
+    outputTokens: asCount(usage.output_tokens) ?? 0,
+    cacheReadTokens: asCount(usage.cache_read_input_tokens) ?? 0,
+    cacheWriteTokens: asCount(usage.cache_creation_input_tokens) ?? short + long,
+    cacheWrite5mTokens: short,
+    cacheWrite1hTokens: long,
+    reasoningTokens: asCount(details.thinking_tokens) ?? 0,
+  };
+}
