@@ -8,9 +8,9 @@ import { Answer, grown, type SavedAnswer } from "./answer.ts";
 import { type AttachedFile, attachFile, readAttachment } from "./attachments.ts";
 import { type Cost, costOf } from "./costs.ts";
 import { Facts, type SavedFacts } from "./facts.ts";
-import type { Original } from "./forks.ts";
+import type { Originals } from "./forks.ts";
 import type { Identity } from "./identity.ts";
-import { KnownLines } from "./known-lines.ts";
+import { KnownLines, type SavedLines } from "./known-lines.ts";
 import { skippedTypes } from "./line-types.ts";
 import { type Dialect, type LineContext, messagesOf } from "./messages.ts";
 import { savedHookMessages } from "./notices.ts";
@@ -20,7 +20,7 @@ import { type SavedTitles, Titles } from "./titles.ts";
 
 /** What is known of the files around a session's own. */
 export type Surroundings = {
-  original?: Original | undefined;
+  originals: Originals;
   summaries: ReadonlyMap<string, string>;
   outputs: SavedOutputs;
 };
@@ -34,6 +34,7 @@ type SavedSession = {
   titles: SavedTitles;
   answer: SavedAnswer;
   unplaced: Cost;
+  lines: SavedLines;
 };
 
 /** Builds one session from the lines of a file. */
@@ -42,7 +43,7 @@ export class ClaudeSession {
   readonly #context: LineContext;
   readonly #identity: Identity;
   readonly #around: Surroundings;
-  readonly #lines = new KnownLines();
+  readonly #lines: KnownLines;
   readonly titles: Titles;
   #usage = new UsageCounter();
   #evidence = new GitEvidence();
@@ -68,6 +69,7 @@ export class ClaudeSession {
     this.#identity = identity;
     this.#around = around;
     const saved = from?.state as SavedSession | undefined;
+    this.#lines = new KnownLines(saved?.lines);
     this.titles = new Titles(around.summaries, saved?.titles);
     this.#facts = new Facts(saved?.facts);
     this.#tellFolder();
@@ -84,7 +86,7 @@ export class ClaudeSession {
   /** What is known so far, as JSON; undefined for a session that can't be continued. */
   save(): Fields | undefined {
     this.#release();
-    if (this.#messages === 0 || this.#around.original) return undefined;
+    if (this.#messages === 0 || !this.#around.originals.areNone) return undefined;
     const saved: SavedSession = {
       facts: this.#facts.save(),
       usage: this.#usage.save(),
@@ -93,6 +95,7 @@ export class ClaudeSession {
       titles: this.titles.save(),
       answer: this.#answer.save(),
       unplaced: this.#unplaced,
+      lines: this.#lines.save(),
     };
     return saved;
   }
@@ -176,22 +179,22 @@ export class ClaudeSession {
 
   #send(messages: Message[], record: Fields): void {
     const isAnswer = record.type === "assistant";
-    const copiedFrom = this.#copiedFrom(record);
+    const isCopied = this.#isCopied(record);
     const isFirst = isAnswer && this.#beginAnswer(record);
-    const own = isAnswer && !copiedFrom ? this.#readCost(record, isFirst) : {};
+    const own = isAnswer && !isCopied ? this.#readCost(record, isFirst) : {};
     let cost = joined(isAnswer && !isFirst ? this.#unplaced : {}, own, record.uuid);
     if (!isAnswer) this.#answer.pause();
-    if (!copiedFrom) this.#readOperation(record);
+    if (!isCopied) this.#readOperation(record);
     const createdAt = asTimestamp(record.timestamp);
     for (const message of messages) {
       const place = isAnswer ? this.#answer.compare(message) : "new";
       if (place === "known") continue;
       const isLonger = place === "longer" && this.#held !== undefined;
       const whole = isLonger ? grown(this.#held, message) : message;
-      const complete = this.#complete(whole, cost, isLonger ? undefined : createdAt, copiedFrom !== undefined);
+      const complete = this.#complete(whole, cost, isLonger ? undefined : createdAt, isCopied);
       cost = {};
       if (isLonger) this.#held = complete;
-      else this.#emit(complete, copiedFrom !== undefined);
+      else this.#emit(complete, isCopied);
       if (message.content.startsWith("<local-command-stdout>")) this.titles.readOutput(message.content);
     }
     if (isAnswer) this.#unplaced = this.#placeUsage(cost, isFirst);
@@ -238,16 +241,10 @@ export class ClaudeSession {
     return isAgent && session ? `${session}/${name}` : name;
   }
 
-  #copiedFrom({ forkedFrom, sessionId, uuid }: Fields): string | undefined {
-    const named = isFields(forkedFrom) ? asString(forkedFrom.sessionId) : undefined;
-    const { name, isAgent, isSidechain } = this.#identity;
-    const own = isAgent || isSidechain ? undefined : name;
-    const other = own && typeof sessionId === "string" && sessionId !== own && isUuid(own) ? sessionId : undefined;
-    const { original } = this.#around;
-    const copied = typeof uuid === "string" && original?.uuids.has(uuid) ? original.sourceId : undefined;
-    const from = named ?? other ?? copied;
-    if (from) this.#facts.noteOriginal(from);
-    return from;
+  #isCopied(record: Fields): boolean {
+    const { forkedFrom } = record;
+    if (isFields(forkedFrom)) this.#facts.noteOriginal(asString(forkedFrom.sessionId));
+    return this.#around.originals.have(record);
   }
 
   #beginAnswer({ message, apiBlockIndex }: Fields): boolean {
@@ -276,6 +273,7 @@ export class ClaudeSession {
   end(): void {
     this.#release();
     if (this.#messages === 0) return;
+    this.#facts.noteOriginal(this.#around.originals.nearest);
     const title = this.titles.choose(this.#identity.given?.title, this.#identity.description);
     const { fields, metadata } = this.#facts.details(this.#identity, title);
     const { total } = this.#usage;
@@ -291,5 +289,3 @@ function joined(before: Cost, { usage, facts }: Cost, uuid: unknown): Cost {
   const both = before.usage && usage ? sumOf(before.usage, usage) : (before.usage ?? usage);
   return { usage: both, facts: all };
 }
-
-const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
