@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
 import { answered, id, otherId as other, said, text } from "./claude-lines.ts";
-import { linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
+import { linesOf, makeHome, parseAll } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
 
 const path = `.claude/projects/-home-ada-code-api/${id}.jsonl`;
@@ -110,38 +109,6 @@ test("sub-agents are sessions of their own that name their parent, from their ow
     [`${other}/agent-cd34`, 1, other],
   ]);
   expect(counts.entries).toBe(5);
-});
-
-test("a fork keeps its parent's history without counting its tokens", async () => {
-  const usage = { usage: { output_tokens: 30 } };
-  const { sessions } = await parse(
-    answered(text("Old"), usage, { forkedFrom: { sessionId: other, messageUuid: "x" } }),
-    answered(text("Older still"), { id: "msg_0", ...usage }, { sessionId: other }),
-    answered(text("New"), { id: "msg_2", ...usage }),
-  );
-  expect(sessions[0]?.messages.map(({ tokenCount, metadata }) => [tokenCount, metadata?.replayed])).toEqual([
-    [undefined, true],
-    [undefined, true],
-    [30, undefined],
-  ]);
-  expect(sessions[0]?.ending.metadata).toMatchObject({ forkedFrom: other, usage: { outputTokens: 30 } });
-});
-
-test("of two files that begin with the same lines, only the older one counts them", async () => {
-  const shared = claudeLines(other, 2);
-  const copied = shared.map((line) => ({ ...line, sessionId: id }));
-  const host = await makeHome({ [`.claude/projects/-p/${other}.jsonl`]: linesOf(...shared) });
-  await sleep(20);
-  await writeBelow(host.home, `.claude/projects/-p/${id}.jsonl`, linesOf(...copied, ...claudeLines(id, 1)));
-  const { sessions } = await parseAll(claudeCode, host);
-  const told = sessions.map(({ sourceId, messages, ending }) => {
-    const { forkedFrom, usage } = ending.metadata as { forkedFrom?: string; usage: { outputTokens: number } };
-    return [sourceId, messages.filter(({ metadata }) => metadata?.replayed).length, forkedFrom, usage.outputTokens];
-  });
-  expect(told.sort()).toEqual([
-    [id, 8, other, 40],
-    [other, 0, undefined, 80],
-  ]);
 });
 
 test("the title is the user's, else the generated one, else the summary of a line of this file; never another session's", async () => {

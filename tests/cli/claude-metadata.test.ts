@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { expect, test } from "vitest";
 import type { Checkpoint, Input, Message, SessionDetails, Sink } from "../../cli/adapters/adapter.ts";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
-import { call, id, Lines, otherId, text, uuidOf, variedLines } from "./claude-lines.ts";
+import { call, id, Lines, text, uuidOf, variedLines } from "./claude-lines.ts";
 import { discoverAll, linesOf, makeHome, parseAll, writeBelow } from "./home.ts";
 
 const path = `.claude/projects/-home-ada-code-api/${id}.jsonl`;
@@ -251,24 +251,6 @@ test("a call whose input comes in a later line of its answer has all of it, and 
   );
   expect(sessions[0]?.messages.map(({ content }) => content)).toEqual(["Look", "I lo", "Bash\nls", "a.ts", "One."]);
   expect(sessions[0]?.messages[2]?.metadata?.tool).toMatchObject({ callId: "t1", input: { command: "ls" } });
-});
-
-test("a copied history proves no commit of the copy's, and costs nothing", async () => {
-  const make = new Lines({ sessionId: otherId });
-  const { sessions } = await parse(
-    make.answered(call("t1", "git commit -m x"), { usage: { output_tokens: 5 } }, { costUSD: 0.2 }),
-    make.result("t1", "[main abc1234] x"),
-    make.said("Mine", { sessionId: id }),
-    make.answered(text("Yours"), { id: "msg_2" }, { sessionId: id, costUSD: 0.1 }),
-  );
-  expect(sessions[0]?.messages.map(({ metadata }) => [metadata?.replayed, metadata?.costUsd])).toEqual([
-    [true, undefined],
-    [true, undefined],
-    [undefined, undefined],
-    [undefined, 0.1],
-  ]);
-  expect(sessions[0]?.ending.metadata).toMatchObject({ forkedFrom: otherId });
-  expect(sessions[0]?.ending.metadata).not.toHaveProperty("commits");
 });
 
 test("answers without any id of their own are counted each", async () => {

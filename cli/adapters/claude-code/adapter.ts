@@ -15,8 +15,8 @@ const dialect: Dialect = { source: "claude-code" };
  * - One API message comes as several lines with the same `message.id` and cumulative usage: each line adds the difference.
  * - Sub-agents have files of their own (`agent-….jsonl`); in older versions their lines are in the session's file
  *   (`isSidechain`). Both become sessions of their own that name their parent.
- * - A fork begins with its parent's history (`forkedFrom`, lines of another `sessionId`, or unmarked copies: see forks.ts). It
- *   is kept and not counted.
+ * - A fork, or a session that was resumed in another file, begins with the lines of others (forks.ts). Those are kept and not
+ *   counted.
  * - Of sessions whose files are gone, `history.jsonl` beside the projects has the prompts: see ghosts.ts.
  * - A summary names a line of the session that it is a title of: see titles.ts.
  */

@@ -90,8 +90,9 @@ export class Facts {
     this.#known.toldModel = "";
   }
 
-  noteOriginal(sourceId: string): void {
-    this.#known.forkedFrom ??= sourceId;
+  /** Notes the session that this one was copied from; the first one counts. */
+  noteOriginal(sourceId: string | undefined): void {
+    if (sourceId) this.#known.forkedFrom ??= sourceId;
   }
 
   /** Reads a line of the program's state. @returns whether it is of a type that tells a fact */

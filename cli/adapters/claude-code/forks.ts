@@ -1,65 +1,74 @@
-import { stat } from "node:fs/promises";
-import { basename, dirname } from "node:path";
-import { isMissingOrForbidden } from "../../files/discovery.ts";
+import { basename } from "node:path";
+import { type Fields, isFields } from "../../files/json.ts";
 import { readLines } from "../../files/line-reader.ts";
-import { readFolder, readHead } from "./heads.ts";
+import { findOlder, type Member, readMember } from "./family.ts";
+import { readHead } from "./heads.ts";
 import { sessionPathOf } from "./identity.ts";
-
-/** The session that another one was copied from: its `sourceId`, and the ids of its lines. */
-export type Original = { sourceId: string; uuids: ReadonlySet<string> };
+import { keyOfLine, lineKey } from "./line-keys.ts";
 
 /**
- * Finds the session that a file's first lines were copied from, with their own ids but under the new session's id: versions
- * of Claude Code that resumed a session in a new file copied its lines there, and a fork does.
- *
- * Of files that begin with the same message the oldest is the original, so that each message is counted once.
- *
- * @returns undefined where the file is no copy
+ * The sessions that a file's lines may have been copied from: versions of Claude Code that resumed a session in a new file
+ * copied its lines there, and a fork does. A line is a copy where one of them has it.
  */
-export async function findOriginal(path: string): Promise<Original | undefined> {
-  const { first } = readHead(path);
-  if (first === undefined) return undefined;
-  const alike = (await readFolder(dirname(path))).byFirst.get(first) ?? new Set();
-  if (alike.size < (alike.has(path) ? 2 : 1)) return undefined;
-  const same = await Promise.all(
-    [...alike.add(path)].map(async (one) => ({ path: one, created: await createdAt(one) })),
-  );
-  const [oldest] = same.sort((a, b) => a.created - b.created || (a.path < b.path ? -1 : 1));
-  if (!oldest || oldest.path === path) return undefined;
-  return { sourceId: basename(oldest.path, ".jsonl"), uuids: await readUuids(oldest.path) };
+export class Originals {
+  readonly #older: { sourceId: string; lines: Member["lines"]; copied: number }[];
+
+  constructor(older: readonly Member[], suffix = "") {
+    this.#older = older.map(({ sourceId, lines }) => ({ sourceId: sourceId + suffix, lines, copied: 0 }));
+  }
+
+  /** Whether there are none. */
+  get areNone(): boolean {
+    return this.#older.length === 0;
+  }
+
+  /** Whether a line was copied. */
+  have(record: Fields): boolean {
+    if (this.areNone) return false;
+    const { forkedFrom, timestamp } = record;
+    const keys = [keyOfLine(record), isFields(forkedFrom) ? lineKey(forkedFrom.messageUuid, timestamp) : undefined];
+    let isCopy = false;
+    for (const one of this.#older) {
+      if (!keys.some((key) => key !== undefined && one.lines.has(key))) continue;
+      one.copied++;
+      isCopy = true;
+    }
+    return isCopy;
+  }
+
+  /** The session that most lines were copied from, and of several the oldest. */
+  get nearest(): string | undefined {
+    let nearest = { sourceId: "", copied: 0 };
+    for (const one of this.#older) if (one.copied > nearest.copied) nearest = one;
+    return nearest.sourceId || undefined;
+  }
+}
+
+/** Finds what a session's lines, or those of the sub-agents in its file, were copied from. */
+export async function findOriginals(path: string, suffix = ""): Promise<Originals> {
+  return new Originals(await findOlder(path), suffix);
 }
 
 /** An agent of the program's own, such as `agent-acompact-…`: it begins with a copy of its session's conversation. */
 const programAgent = /^agent-a[a-z_]+-/;
 
-/** Finds the session that a sub-agent's first lines were copied from. @returns undefined for an agent with a task of its own */
-export async function findAgentsOriginal(path: string): Promise<Original | undefined> {
-  const session = programAgent.test(basename(path)) ? sessionPathOf(path) : undefined;
-  if (session === undefined) return undefined;
-  try {
-    return { sourceId: basename(session, ".jsonl"), uuids: await readUuids(session) };
-  } catch (error) {
-    if (isMissingOrForbidden(error)) return undefined;
-    throw error;
-  }
+/** Finds the session that a sub-agent's first lines were copied from: none for an agent with a task of its own. */
+export async function findAgentsOriginals(path: string): Promise<Originals> {
+  const session = sessionPathOf(path);
+  const { first } = readHead(path);
+  const isLikely =
+    session !== undefined &&
+    (programAgent.test(basename(path)) || (first !== undefined && readHead(session).first === first));
+  const member = isLikely ? await readMember(session) : undefined;
+  return new Originals(member ? [member] : []);
 }
 
-/** When a file was created, in milliseconds since 1970. */
-async function createdAt(path: string): Promise<number> {
-  try {
-    return (await stat(path)).birthtimeMs;
-  } catch (error) {
-    if (isMissingOrForbidden(error)) return Number.POSITIVE_INFINITY;
-    throw error;
-  }
-}
-
-/** The ids of a file's lines, or of those that are wanted, found without parsing them. */
-export async function readUuids(path: string, wanted?: ReadonlySet<string>): Promise<Set<string>> {
+/** Which of some lines a file has, found without parsing it. */
+export async function findUuids(path: string, wanted: ReadonlySet<string>): Promise<Set<string>> {
   const uuids = new Set<string>();
   const take = (line: string) => {
     const uuid = /"uuid":\s*"([^"\\]{1,64})"/.exec(line)?.[1];
-    if (uuid && wanted?.has(uuid) !== false) uuids.add(uuid);
+    if (uuid && wanted.has(uuid)) uuids.add(uuid);
   };
   await readLines(path, take, { tooLong() {}, pause: async () => {} });
   return uuids;

@@ -1,12 +1,18 @@
 import { statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { readBeginning } from "../../files/byte-reader.ts";
 import { isFields, parseJson } from "../../files/json.ts";
 import { asString } from "../values.ts";
 
-/** What a file begins with: its folder, the id of its first message, and summaries by the lines that they name. */
-export type Head = { folder?: string; first?: string; summaries: readonly (readonly [string, string])[] };
+/** What a file begins with: its folder, the id of its first message, summaries by the lines that they name, and other sessions. */
+export type Head = {
+  folder?: string;
+  first?: string;
+  summaries: readonly (readonly [string, string])[];
+  /** The ids of other sessions that its first lines name. */
+  named: ReadonlySet<string>;
+};
 
 /** By path. Neither changes once there is a first message, so each file is read once. */
 const heads = new Map<string, Head>();
@@ -50,7 +56,8 @@ export function readHead(path: string): Head {
   if (known) return known;
   const summaries: [string, string][] = [];
   let [first, folder]: (string | undefined)[] = [];
-  for (const line of readHeadText(path).split("\n").slice(0, -1)) {
+  const text = readHeadText(path);
+  for (const line of text.split("\n").slice(0, -1)) {
     const isSummary = line.includes('"summary"');
     if (first !== undefined && !isSummary) continue;
     const record = parseJson(line);
@@ -61,9 +68,24 @@ export function readHead(path: string): Head {
     if (type === "summary" && asString(summary) && asString(leafUuid))
       summaries.push([String(leafUuid), String(summary)]);
   }
-  const head = { ...(folder !== undefined && { folder }), ...(first !== undefined && { first }), summaries };
+  const head = {
+    ...(folder !== undefined && { folder }),
+    ...(first !== undefined && { first }),
+    summaries,
+    named: namesIn(text, path),
+  };
   if (first !== undefined) heads.set(path, head);
   return head;
+}
+
+/** A session's file is named after it. */
+const namePattern = /"sessionId":\s*"([\w-]{1,128})"/g;
+
+function namesIn(text: string, path: string): Set<string> {
+  const names = new Set<string>();
+  for (const [, name = ""] of text.matchAll(namePattern)) names.add(name);
+  names.delete(basename(path, ".jsonl"));
+  return names;
 }
 
 const isMessage = (type: unknown) => type === "user" || type === "assistant" || type === "system";

@@ -2,7 +2,7 @@ import type { Fields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { withoutCounts } from "../uncounted-sink.ts";
-import { findAgentsOriginal, findOriginal, readUuids } from "./forks.ts";
+import { findAgentsOriginals, findOriginals, findUuids } from "./forks.ts";
 import { readHead, summariesBeside } from "./heads.ts";
 import type { Identity } from "./identity.ts";
 import { isRequestLine } from "./line-types.ts";
@@ -36,7 +36,7 @@ async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wan
   };
   const end = await readRecords(path, counts, takeLine, { from, isSkipped: isRequestLine });
   const missing = session.titles.linesToFind();
-  if (missing.size > 0) session.titles.foundLines(await readUuids(path, missing));
+  if (missing.size > 0) session.titles.foundLines(await findUuids(path, missing));
   const state = hasSidechain || end.isOpen ? undefined : session.save();
   if (state) sink.checkpoint({ offset: end.offset, line: end.line, state });
   session.end();
@@ -52,7 +52,7 @@ async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wan
 
 async function surroundingsOf(path: string, wanted: Part["wanted"]): Promise<Surroundings> {
   const outputs = new SavedOutputs(path);
-  if (wanted === "all") return { original: await findAgentsOriginal(path), summaries: new Map(), outputs };
-  if (wanted === "side") return { summaries: new Map(), outputs };
-  return { original: await findOriginal(path), summaries: await summariesBeside(path), outputs };
+  if (wanted === "all") return { originals: await findAgentsOriginals(path), summaries: new Map(), outputs };
+  if (wanted === "side") return { originals: await findOriginals(path, "/sidechain"), summaries: new Map(), outputs };
+  return { originals: await findOriginals(path), summaries: await summariesBeside(path), outputs };
 }

@@ -9,10 +9,10 @@ import { AnswerCosts, type SavedCosts } from "./answer-costs.ts";
 import { type AttachedFile, attachFile, readAttachment } from "./attachments.ts";
 import { type Cost, joined } from "./costs.ts";
 import { Facts, type SavedFacts } from "./facts.ts";
-import type { Original } from "./forks.ts";
+import type { Originals } from "./forks.ts";
 import { readOperation } from "./git-operation.ts";
 import type { Identity } from "./identity.ts";
-import { KnownLines } from "./known-lines.ts";
+import { KnownLines, type SavedLines } from "./known-lines.ts";
 import { skippedTypes } from "./line-types.ts";
 import { type Dialect, type LineContext, messagesOf } from "./messages.ts";
 import { savedHookMessages } from "./notices.ts";
@@ -22,7 +22,7 @@ import { type SavedTitles, Titles } from "./titles.ts";
 
 /** What is known of the files around a session's own. */
 export type Surroundings = {
-  original?: Original | undefined;
+  originals: Originals;
   summaries: ReadonlyMap<string, string>;
   outputs: SavedOutputs;
 };
@@ -36,6 +36,7 @@ type SavedSession = {
   titles: SavedTitles;
   answer: SavedAnswer;
   unplaced: Cost;
+  lines: SavedLines;
 };
 
 /** Builds one session from the lines of a file. */
@@ -44,7 +45,7 @@ export class ClaudeSession {
   readonly #context: LineContext;
   readonly #identity: Identity;
   readonly #around: Surroundings;
-  readonly #lines = new KnownLines();
+  readonly #lines: KnownLines;
   readonly titles: Titles;
   #costs = new AnswerCosts();
   #evidence = new GitEvidence();
@@ -70,6 +71,7 @@ export class ClaudeSession {
     this.#identity = identity;
     this.#around = around;
     const saved = from?.state as SavedSession | undefined;
+    this.#lines = new KnownLines(saved?.lines);
     this.titles = new Titles(around.summaries, saved?.titles);
     this.#facts = new Facts(saved?.facts);
     this.#tellFolder();
@@ -87,7 +89,7 @@ export class ClaudeSession {
   save(): Fields | undefined {
     this.#tellOthers();
     this.#release();
-    if (this.#messages === 0 || this.#around.original) return undefined;
+    if (this.#messages === 0 || !this.#around.originals.areNone) return undefined;
     const saved: SavedSession = {
       facts: this.#facts.save(),
       costs: this.#costs.save(),
@@ -96,6 +98,7 @@ export class ClaudeSession {
       titles: this.titles.save(),
       answer: this.#answer.save(),
       unplaced: this.#unplaced,
+      lines: this.#lines.save(),
     };
     return saved;
   }
@@ -184,26 +187,26 @@ export class ClaudeSession {
 
   #send(messages: Message[], record: Fields): void {
     const isAnswer = record.type === "assistant";
-    const copiedFrom = this.#copiedFrom(record);
+    const isCopied = this.#isCopied(record);
     const isFirst = isAnswer && this.#beginAnswer(record);
     if (isFirst) this.#tellOthers();
-    const own = isAnswer && !copiedFrom ? this.#readCost(record, isFirst) : {};
+    const own = isAnswer && !isCopied ? this.#readCost(record, isFirst) : {};
     let cost = joined(isAnswer && !isFirst ? this.#unplaced : {}, own, record.uuid);
     if (!isAnswer) this.#endLines(messages);
-    if (!copiedFrom) readOperation(record, this.#evidence, this.#messages + (this.#held ? 1 : 0));
+    if (!isCopied) readOperation(record, this.#evidence, this.#messages + (this.#held ? 1 : 0));
     const createdAt = asTimestamp(record.timestamp);
     for (const message of messages) {
       const place = isAnswer ? this.#answer.compare(message) : "new";
       if (place === "known") continue;
       const isLonger = place === "longer" && this.#held !== undefined;
       const whole = isLonger ? grown(this.#held, message) : message;
-      const complete = this.#complete(whole, cost, isLonger ? undefined : createdAt, copiedFrom !== undefined);
+      const complete = this.#complete(whole, cost, isLonger ? undefined : createdAt, isCopied);
       cost = {};
       const advice = isAnswer ? this.#costs.addAdvice(complete, record) : undefined;
       if (advice) this.#facts.retellModel();
       if (advice) this.#emit(advice, false);
       else if (isLonger) this.#held = complete;
-      else this.#emit(complete, copiedFrom !== undefined);
+      else this.#emit(complete, isCopied);
       if (message.content.startsWith("<local-command-stdout>")) this.titles.readOutput(message.content);
     }
     if (isAnswer) this.#unplaced = this.#placeUsage(cost, isFirst);
@@ -250,16 +253,10 @@ export class ClaudeSession {
     return isAgent && session ? `${session}/${name}` : name;
   }
 
-  #copiedFrom({ forkedFrom, sessionId, uuid }: Fields): string | undefined {
-    const named = isFields(forkedFrom) ? asString(forkedFrom.sessionId) : undefined;
-    const { name, isAgent, isSidechain } = this.#identity;
-    const own = isAgent || isSidechain ? undefined : name;
-    const other = own && typeof sessionId === "string" && sessionId !== own && isUuid(own) ? sessionId : undefined;
-    const { original } = this.#around;
-    const copied = typeof uuid === "string" && original?.uuids.has(uuid) ? original.sourceId : undefined;
-    const from = named ?? other ?? copied;
-    if (from) this.#facts.noteOriginal(from);
-    return from;
+  #isCopied(record: Fields): boolean {
+    const { forkedFrom } = record;
+    if (isFields(forkedFrom)) this.#facts.noteOriginal(asString(forkedFrom.sessionId));
+    return this.#around.originals.have(record);
   }
 
   #beginAnswer({ message, apiBlockIndex }: Fields): boolean {
@@ -286,6 +283,7 @@ export class ClaudeSession {
     this.#tellOthers();
     this.#release();
     if (this.#messages === 0) return;
+    this.#facts.noteOriginal(this.#around.originals.nearest);
     const title = this.titles.choose(this.#identity.given?.title, this.#identity.description);
     const { fields, metadata } = this.#facts.details(this.#identity, title);
     const { total } = this.#costs;
@@ -294,4 +292,3 @@ export class ClaudeSession {
   }
 }
 
-const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);

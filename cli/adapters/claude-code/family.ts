@@ -1,0 +1,164 @@
+import { readdirSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isMissingOrForbidden } from "../../files/discovery.ts";
+import { readRecords } from "../../files/json-lines.ts";
+import { readFolder, readHead } from "./heads.ts";
+import { keyOfLine, LineKeys } from "./line-keys.ts";
+import { isRequestLine } from "./line-types.ts";
+
+/** A session's file with its lines. */
+export type Member = {
+  path: string;
+  sourceId: string;
+  /** When the file was created, in milliseconds since 1970. */
+  createdAt: number;
+  lines: LineKeys;
+  /** The lines in their order. */
+  keys: number[];
+  /** Their times, in milliseconds since 1970. */
+  times: number[];
+};
+
+/** Of a family that is larger, some files are not compared. */
+const maxMembers = 256;
+
+/**
+ * The sessions that a file may have lines of, in an order in which each line belongs to the first session that has it.
+ *
+ * Files that begin with the same message are related, and so is a file to those that its first lines name. Where only one
+ * of two leads to the other, that one is the older; of the others the one whose own lines begin first is.
+ *
+ * @returns those before the file
+ */
+export async function findOlder(path: string): Promise<Member[]> {
+  const related = await relativesOf(path);
+  if (related.size < 2) return [];
+  const own = idOf(path);
+  const [named, mutual]: [string[], string[]] = [[], [path]];
+  for (const one of related) {
+    if (one === path || idOf(one) === own) continue;
+    const isMutual = (await relativesOf(one)).has(path);
+    (isMutual ? mutual : named).push(one);
+  }
+  const alike = inOrder(await readMembers(mutual));
+  return [
+    ...(await readMembers(named)),
+    ...alike.slice(
+      0,
+      alike.findIndex((one) => one.path === path),
+    ),
+  ];
+}
+
+const idOf = (path: string): string => basename(path, ".jsonl");
+
+/** All files that a file leads to, with itself. */
+async function relativesOf(path: string): Promise<Set<string>> {
+  const related = new Set([path]);
+  for (const one of related) {
+    if (related.size > maxMembers) break;
+    const { first, named } = readHead(one);
+    const folder = dirname(one);
+    if (first !== undefined)
+      for (const other of (await readFolder(folder)).byFirst.get(first) ?? []) related.add(other);
+    for (const id of named) for (const other of await findNamed(id, folder)) related.add(other);
+  }
+  return related;
+}
+
+/** The file of a session that another one names: beside that one, or in another project's folder. */
+async function findNamed(id: string, folder: string): Promise<string[]> {
+  const beside = join(folder, `${id}.jsonl`);
+  if (isFile(beside)) return [beside];
+  return foldersBeside(folder)
+    .map((name) => join(name, `${id}.jsonl`))
+    .filter(isFile)
+    .slice(0, 1);
+}
+
+function foldersBeside(folder: string): string[] {
+  try {
+    const entries = readdirSync(dirname(folder), { withFileTypes: true });
+    return entries.filter((one) => one.isDirectory()).map(({ name }) => join(dirname(folder), name));
+  } catch (error) {
+    if (isMissingOrForbidden(error)) return [];
+    throw error;
+  }
+}
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
+/** Files' lines at a size and time, the latest last. */
+const known = new Map<string, { stamp: string; member: Member }>();
+/** So many lines of files are kept for the next one of their family. */
+const maxKnownLines = 1_000_000;
+
+async function readMembers(paths: readonly string[]): Promise<Member[]> {
+  const members: Member[] = [];
+  for (const path of [...paths].sort()) {
+    const member = await readMember(path);
+    if (member) members.push(member);
+  }
+  return members;
+}
+
+/** Reads a file's lines. @returns undefined for one that can't be read */
+export async function readMember(path: string): Promise<Member | undefined> {
+  try {
+    const { size, mtimeMs, birthtimeMs } = statSync(path);
+    const stamp = `${size}:${mtimeMs}`;
+    const before = known.get(path);
+    if (before?.stamp === stamp) return before.member;
+    const member = await readLinesOf({ path, createdAt: birthtimeMs });
+    known.set(path, { stamp, member });
+    forgetOldest();
+    return member;
+  } catch (error) {
+    if (isMissingOrForbidden(error)) return undefined;
+    throw error;
+  }
+}
+
+async function readLinesOf({ path, createdAt }: Pick<Member, "path" | "createdAt">): Promise<Member> {
+  const member: Member = { path, sourceId: idOf(path), createdAt, lines: new LineKeys(), keys: [], times: [] };
+  const nobody = { entry() {}, skipped() {}, invalid() {}, message() {}, pause: async () => {} };
+  const take = (record: Parameters<typeof keyOfLine>[0]) => {
+    const key = keyOfLine(record);
+    if (key === undefined) return;
+    member.lines.add(key);
+    member.keys.push(key);
+    member.times.push(Date.parse(record.timestamp as string));
+  };
+  await readRecords(path, nobody, take, { isSkipped: isRequestLine });
+  return member;
+}
+
+function forgetOldest(): void {
+  let lines = 0;
+  for (const { member } of known.values()) lines += member.keys.length;
+  for (const [path, { member }] of known) {
+    if (lines <= maxKnownLines || known.size === 1) return;
+    known.delete(path);
+    lines -= member.keys.length;
+  }
+}
+
+/**
+ * Puts files in the order in which their sessions began: a file was created when its session did, unless it was copied to this
+ * machine. Then its first line that no other file has is the best witness, or its last one, where others have all of them.
+ */
+function inOrder(members: Member[]): Member[] {
+  const began = new Map(members.map((one) => [one, Math.min(one.createdAt, ownBeginning(one, members))]));
+  const compare = (a: Member, b: Member) =>
+    (began.get(a) ?? 0) - (began.get(b) ?? 0) ||
+    a.keys.length - b.keys.length ||
+    a.createdAt - b.createdAt ||
+    (a.path < b.path ? -1 : 1);
+  return members.toSorted(compare);
+}
+
+function ownBeginning({ path, keys, times }: Member, members: Member[]): number {
+  const others = members.filter((one) => one.path !== path);
+  const own = keys.findIndex((key) => !others.some(({ lines }) => lines.has(key)));
+  return times.at(own) || 0;
+}
