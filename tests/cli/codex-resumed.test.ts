@@ -57,7 +57,9 @@ function read(cut?: number) {
   const sink = {
     ...{ begin() {}, folder() {}, skipped() {}, invalid() {}, unhandled() {} },
     message: (message: Message) => void messages.push(structuredClone(message)),
-    end: (given: unknown) => void (ending = given),
+    end(given: unknown) {
+      ending = given;
+    },
   } as unknown as Sink;
   let rollout = new Rollout(sink, `rollout-x-${id}`);
   for (const [at, one] of lines.entries()) {
