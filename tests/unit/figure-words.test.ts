@@ -3,6 +3,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { Figures } from "../../app/(app)/home/figures.tsx";
 import { Sum } from "../../app/(app)/traces/[id]/changes/sum.tsx";
+import { Spent } from "../../app/(app)/traces/[id]/facts/spent.tsx";
 import { describeFinding, percent } from "../../app/(app)/usage/words.ts";
 
 const textOf = (html: string) =>
@@ -62,4 +63,20 @@ test("what is of no pull request is not called the largest of them", () => {
   expect(describeFinding(chart, request, "messages")).toBe(
     "The busiest day was 30 Mar, with 100 messages; app#1 has 20% of all, the most of its pull requests.",
   );
+});
+
+test("a session's cost says which tiers of service are in it at the standard price", () => {
+  const counts = { inputTokens: 1000, outputTokens: 100, cacheReadTokens: 0, cacheWrite5mTokens: 0 };
+  const usage = { ...counts, cacheWrite1hTokens: 0, reasoningTokens: 0, unpricedTokens: 0 };
+  const trace = { costNano: 2e9, recordedNano: null, tokenCount: null, usage } as unknown as Parameters<
+    typeof Spent
+  >[0]["trace"];
+  const use = { model: "gpt-5.3-codex", inputTokens: 1000, outputTokens: 100, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  const spent = (...tiers: string[][]) => {
+    const models = tiers.map((unpricedTiers) => ({ ...use, costNano: 1e9, unpricedTiers }));
+    return textOf(renderToStaticMarkup(createElement(Spent, { trace, models })));
+  };
+  expect(spent([])).toMatch(/^\$2\.00 .* tokens/);
+  expect(spent([])).not.toContain("tier");
+  expect(spent(["priority"], ["priority", "scale"])).toMatch(/tier “priority” not priced tier “scale” not priced$/);
 });

@@ -78,6 +78,20 @@ test.each<[string, Given[]]>([
     ],
   ],
   [
+    "a script of Codex that prints what its command printed",
+    [
+      {
+        metadata: {
+          tool: { name: "exec", callId: "c", input: { input: `tools.exec_command({cmd: "${command}"})` } },
+        },
+      },
+      {
+        metadata: { result: { callId: "c" } },
+        content: `Script completed\nWall time 0.1 seconds\nOutput:\n\n${made}`,
+      },
+    ],
+  ],
+  [
     "Gemini's own messages",
     [
       {},

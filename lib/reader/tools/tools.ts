@@ -28,12 +28,12 @@ export function describeTool(written: Call, result: Result | undefined): Part {
   };
 }
 
-const describeShell: Describe = (input, outcome, _call, result) => {
+const describeShell: Describe = (input, outcome, call, result) => {
   const command = commandOf(input).trim();
   const { blocks, ...changed } = describeReported(result);
   const note = firstLine(field(input, "description", "justification", "explanation", "summary"));
   return {
-    title: firstLine(withoutFolder(command)) || note || "unknown command",
+    title: firstLine(withoutFolder(command)) || note || call.name,
     ...(note && command !== "" && { note }),
     ...(outcome.output.trim() !== "" && { amount: countOf(countLines(outcome.output), "line") }),
     ...changed,

@@ -50,6 +50,8 @@ test("a script's row is titled by its command, and has the outcome and output wi
   expect(describeTool(script, printed("ok"))).toMatchObject({ status: "ok", durationMs: 200 });
   expect(describeTool(script, printed("Script error:", "Script failed")).status).toBe("failed");
   expect(describeTool(script, printed("", "Script running with cell ID 5")).status).toBe("ok");
+  const polled = exec("text(await tools.write_stdin({session_id: 1, chars: ''}))");
+  expect(describeTool(polled, printed("late"))).toMatchObject({ kind: "shell", title: "write_stdin" });
   const several = exec("await Promise.all([tools.exec_command({cmd:'make a'}), tools.exec_command({cmd:'make b'})])");
   expect(describeTool(several, printed(""))).toMatchObject({ kind: "shell", title: "make a" });
   const tasks = exec("await tools.update_plan({plan: [{step: 'Look', status: 'completed'}]})");
