@@ -29,16 +29,18 @@ const hashed = /^agent-(?:[0-9a-f]{7,}|(?=[a-f]*\d)[0-9a-f]{4,6})$/i;
 const maxAliasBytes = 1024;
 
 /**
- * What proves a trace's project, the strongest first: its Git remote and its folder, or where it has neither the name that came
- * with it. Empty where nothing proves one.
+ * What proves a trace's project, the strongest first: its Git remote and its folder; without a remote the repository whose worktree
+ * the folder is, and the folder; or where it has neither the name that came with it. Empty where nothing proves one.
  */
 export function signsOf({ project, machine, metadata }: Whereabouts): ProjectSign[] {
   const remote = remoteOf(metadata?.repository);
   const folder = folderOf(metadata?.cwd);
+  const repository = remote ? undefined : folderOf(metadata?.gitDir);
   const signs = [
     remote && signOf("remote", "", remote.value, remote.name),
+    repository && repository.path !== folder?.path && signOf("folder", machine ?? "", repository.path, repository.name),
     folder && signOf("folder", machine ?? "", folder.path, folder.name),
-  ].filter((sign) => sign !== undefined);
+  ].filter((sign) => sign !== undefined && sign !== false);
   if (signs.length > 0) return signs;
   const named = project === null ? undefined : signOf("name", "", project, project);
   return named ? [named] : [];
