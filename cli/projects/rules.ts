@@ -7,6 +7,7 @@ import { isFields } from "../files/json.ts";
 import { areSettingsBroken, readSettings, type Settings, settingsPath } from "../settings.ts";
 import { escapeGlob, Glob, hasWildcards, partsOf, unescapeGlob } from "./globs.ts";
 import { IgnoreFiles } from "./ignore-files.ts";
+import { repositoryOf } from "./worktrees.ts";
 
 /** One line of the settings: the last one that matches a project counts. */
 export type ProjectRule = { exclude: string } | { include: string };
@@ -106,7 +107,11 @@ const maxPathChars = 32_767;
 function pathsOf(cwd: string | undefined, project: string | undefined, host: Host): Paths {
   const isPath = cwd !== undefined && cwd.length <= maxPathChars && isAbsolute(cwd);
   const isLocal = isPath && (host.platform === "win32" || !isWrittenByWindows(cwd));
-  const local = isLocal ? [...new Set([resolve(cwd), realpathOf(cwd)])] : [];
+  // A worktree is left out with its repository, wherever it lies.
+  const repository = isLocal ? repositoryOf(cwd) : undefined;
+  const local = isLocal
+    ? [...new Set([resolve(cwd), realpathOf(cwd), ...(repository ? [resolve(repository)] : [])])]
+    : [];
   const whole = cwd === undefined ? [] : isLocal ? local.map(toParts) : [toParts(cwd)];
   const homes = [host.home, realpathOf(host.home)].map(toParts);
   const folders = whole.flatMap((parts) => {

@@ -1,6 +1,8 @@
 import { TrivialCheck } from "../../lib/evidence/trivial.ts";
 import type { Checkpoint, Message, SessionDetails, Sink } from "../adapters/adapter.ts";
+import { projectName } from "../adapters/values.ts";
 import type { ProjectLabels } from "../projects/rules.ts";
+import { gitDirOf, repositoryOf } from "../projects/worktrees.ts";
 import { Masker, type SecretCounts } from "../redact/masker.ts";
 import type { Compressor } from "../sync/compression.ts";
 import {
@@ -102,10 +104,11 @@ export class Collector implements Sink {
     this.#open.writer?.add(masked);
   }
 
-  end(details: SessionDetails): void {
+  end(told: SessionDetails): void {
     const session = this.#open;
     this.#open = undefined;
     if (!session) return;
+    const details = withRepository(told);
     const labels = labelsOf(session.source, details);
     if (this.#isLeftOut(labels)) {
       this.#handlers.leftOut(labels);
@@ -150,6 +153,16 @@ export class Collector implements Sink {
   pause(): Promise<void> {
     return this.#handlers.pause();
   }
+}
+
+/** Names the repository of a session that was held in a worktree, unless its agent told the remote. */
+function withRepository(details: SessionDetails): SessionDetails {
+  const { cwd, repository } = details.metadata ?? {};
+  const gitDir = typeof cwd === "string" && repository === undefined ? gitDirOf(cwd) : undefined;
+  if (gitDir === undefined || typeof cwd !== "string") return details;
+  const project =
+    details.project === projectName(cwd) ? projectName(repositoryOf(cwd)?.replace(/\.git$/, "")) : details.project;
+  return { ...details, ...(project && { project }), metadata: { ...details.metadata, gitDir } };
 }
 
 /** Marks a session without content, unless it names a kind itself (docs/trace-format.md). */

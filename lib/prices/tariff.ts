@@ -4,6 +4,7 @@ import { changesInADay, listed } from "#lib/prices/catalog";
 import { decimal, one } from "#lib/prices/exact";
 import { priceListInUse } from "#lib/prices/list";
 import { type ModelName, modelOf } from "#lib/prices/model";
+import { nearest } from "#lib/prices/nearest";
 import { ownPriceOf, ownPrices } from "#lib/prices/own";
 import { type Rates, ratesFrom, ratesOf, scaled } from "#lib/prices/rates";
 import { tierOf } from "#lib/prices/tiers";
@@ -28,6 +29,8 @@ export type PricedBy = {
   provider?: string;
   /** The list's or the file's name of the model. */
   model: string;
+  /** Whether `model` is only the nearest one: the list does not have the model that was asked for. */
+  estimated?: true;
   /** Of the list price, where PRICES_FILE has a factor for the model. */
   factor?: number;
   /** The tier that it is priced as, and the one that it was served at where that has no known price. */
@@ -62,6 +65,12 @@ export function tariffOf(question: Asked): Tariff | undefined {
   return tariff;
 }
 
+/** The model whose price a model has today, where that is an estimate. */
+export function estimateOf(model: string): string | undefined {
+  const by = tariffOf({ model, source: "", at: new Date() })?.by;
+  return by?.estimated ? by.model : undefined;
+}
+
 /** What is kept belongs to one list and one file of prices. */
 function forgetOthers(): void {
   const now = [priceListInUse().generation, ownPrices()];
@@ -86,9 +95,11 @@ function lookUp(question: Asked): { tariff: Tariff | undefined; lasts: boolean }
       lasts: true,
     };
   }
-  const found = name && listed(name, question);
+  const exact = name && listed(name, question);
+  const found = exact ?? (name && nearest(name, question.at));
   if (!name || !found) return { tariff: undefined, lasts: true };
   const tariff = listTariff(question, name, found);
+  if (!exact) tariff.by.estimated = true;
   if (own?.factor === undefined) return { tariff, lasts: !changesInADay(found) };
   const by = { ...tariff.by, factor: Number(own.factor) / Number(one) };
   return { tariff: { rates: scaled(tariff.rates, own.factor, true), by }, lasts: !changesInADay(found) };

@@ -30,14 +30,17 @@ const hashed = /^agent-(?:[0-9a-f]{7,}|(?=[a-f]*\d)[0-9a-f]{4,6})$/i;
 const maxAliasBytes = 1024;
 
 /**
- * What proves a trace's project, the strongest first: its Git remote and its folder, or where it has neither the name that came
- * with it. Empty where nothing proves one.
+ * What proves a trace's project, the strongest first: its Git remote and its folder; without a remote the repository whose worktree
+ * the folder is, and the folder; or where it has neither the name that came with it. Empty where nothing proves one.
  */
 export function signsOf({ project, machine, metadata }: Whereabouts): ProjectSign[] {
   const remote = remoteOf(metadata?.repository);
+  const folder = folderSignOf(metadata?.cwd, machine ?? "");
+  const repository = remote ? undefined : folderSignOf(metadata?.gitDir, machine ?? "");
   const signs = [
     remote && signOf("remote", "", remote.value, remote.name),
-    folderSignOf(metadata?.cwd, machine ?? ""),
+    repository?.value === folder?.value ? undefined : repository,
+    folder,
   ].filter((sign) => sign !== undefined);
   if (signs.length > 0) return signs;
   const named = project === null ? undefined : signOf("name", "", project, project);

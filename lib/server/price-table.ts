@@ -25,8 +25,9 @@ export function priceTable(model: string, day: string | undefined): string[] {
   const name = modelOf(model)?.model;
   const head = `${model}${name && name !== model ? ` (${name})` : ""} on ${at.toISOString().slice(0, 10)}`;
   if (!tariff) return [`${head} has no price: its tokens are counted as unpriced. PRICES_FILE can give it one.`];
-  const { from, provider, model: priced, factor } = tariff.by;
-  const origin = [from, provider, priced, factor === undefined ? "" : `times ${factor} by PRICES_FILE`];
+  const { from, provider, model: priced, factor, estimated } = tariff.by;
+  const nearest = estimated ? `estimated as ${priced}` : priced;
+  const origin = [from, provider, nearest, factor === undefined ? "" : `times ${factor} by PRICES_FILE`];
   return [
     `${head}: ${origin.filter(Boolean).join(", ")}`,
     ...kinds.flatMap((kind) => lineOf(kind, tariff.rates[kind])),

@@ -52,6 +52,7 @@ test("what an agent's program leaves beside the conversation is kept, each once"
     cwd: "/home/ada/code/api",
     branch: "main",
     agentVersion: "2.1.270",
+    workedMs: 900,
     commits: [{ hash: "abc1234def0", branch: "main", position: 5, subject: "Mend the timer" }],
     pullRequests: [{ number: 7, url: "https://github.com/ada/api/pull/7", repository: "ada/api" }],
     costs: [

@@ -22,5 +22,5 @@ export const proved: Record<
   "kimi-code kimi-k2.7-code 2026-11-01": [169, 31, 241, 0, 330_340n],
   "openclaw claude-opus-4-5 2026-11-01": [160, 28, 240, 12, 1_695_000n],
   "pi claude-opus-4-5 2026-11-01": [160, 28, 240, 12, 1_695_000n],
-  "qwen-code qwen3-coder 2026-11-01": [160, 28, 240, 0, undefined],
+  "qwen-code qwen3-coder 2026-11-01": [160, 28, 240, 0, 138_400n],
 };

@@ -1,3 +1,4 @@
+import { estimateOf } from "#lib/prices/tariff";
 import type { Trace } from "#lib/traces/queries";
 import { usedTokens } from "#lib/traces/tokens";
 import { countOf, formatCount } from "../../components/figures";
@@ -29,15 +30,18 @@ export function costOf({ costNano, usage }: Pick<Trace, "costNano" | "usage">): 
   return usage.unpricedTokens > 0 ? `${formatMoney(costNano)}+` : formatMoney(costNano);
 }
 
-/** What there is to say of the cost: tokens without a price, and what the agent itself recorded, where that differs. */
+/** What there is to say of the cost: tokens without a price, an estimated one, and what the agent itself recorded, where that differs. */
 export function describeCost({
   costNano,
   recordedNano,
   usage,
-}: Pick<Trace, "costNano" | "recordedNano" | "usage">): string[] {
+  model,
+}: Pick<Trace, "costNano" | "recordedNano" | "usage" | "model">): string[] {
+  const nearest = model !== null && costNano > 0 ? estimateOf(model) : undefined;
   const recorded = recordedNano === null ? undefined : formatMoney(recordedNano);
   return [
     ...(usage.unpricedTokens > 0 ? [`${countOf(usage.unpricedTokens, "token")} without a price`] : []),
+    ...(nearest === undefined ? [] : [`estimated: priced as ${nearest}`]),
     ...(recorded !== undefined && recorded !== formatMoney(costNano) ? [`${recorded} recorded by the agent`] : []),
   ];
 }

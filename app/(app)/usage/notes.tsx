@@ -1,3 +1,4 @@
+import { estimateOf } from "#lib/prices/tariff";
 import type { UsageReport } from "#lib/usage/report";
 import { operatorCommand } from "#lib/variables/operator-command";
 import { formatCompact, formatCount } from "../../components/figures";
@@ -29,6 +30,33 @@ export function Unpriced({ report: { total, byFacet } }: { report: UsageReport }
         The operator of this server can give them prices in the file that <code>PRICES_FILE</code> names, and have all
         messages priced anew by <code>{operatorCommand("admin", "reprice")}</code>.
       </p>
+    </Section>
+  );
+}
+
+/** The models whose price is that of the nearest one. */
+export function Estimated({ report: { byFacet } }: { report: UsageReport }) {
+  const models = (byFacet.model?.values ?? []).flatMap(({ value, costNano }) => {
+    const nearest = value !== null && costNano > 0 ? estimateOf(value) : undefined;
+    return nearest === undefined ? [] : [{ value, nearest, costNano }];
+  });
+  if (models.length === 0) return null;
+  return (
+    <Section id="estimated" title="Estimated prices">
+      <p className="max-w-[72ch]">
+        The price list does not have these models: they are priced as the nearest one that it has, and their part of
+        each sum is an estimate.
+      </p>
+      <ul className="flex flex-wrap gap-x-6 gap-y-1 text-code">
+        {models.map(({ value, nearest, costNano }) => (
+          <li key={value} className="flex min-w-0 gap-1.5">
+            <span className="truncate">{value}</span>
+            <span className="text-muted tabular-nums">
+              as {nearest}, {formatMoney(costNano)}
+            </span>
+          </li>
+        ))}
+      </ul>
     </Section>
   );
 }

@@ -1,22 +1,33 @@
 import type { Fields } from "../../files/json.ts";
-import { asString, asTimestamp, projectName, truncate } from "../values.ts";
+import { asCount, asString, asTimestamp, projectName, truncate } from "../values.ts";
 import { type Costs, readCosts } from "./costs.ts";
 import type { Identity } from "./identity.ts";
 
 /** What a session's lines tell beside its messages, as JSON. */
-export type SavedFacts = { costs?: Costs } & {
+export type SavedFacts = { costs?: Costs; workedMs?: number } & {
   [name in
     | "session"
     | "createdAt"
     | "cwd"
     | "branch"
     | "toldBranch"
+    | "effort"
+    | "toldEffort"
+    | "permissionMode"
+    | "toldPermissionMode"
     | "version"
     | "model"
     | "toldModel"
     | "forkedFrom"
     | "continuedIn"]?: string;
 };
+
+/** What is told of messages where it changes, and what of it was told last. */
+const changing = [
+  ["branch", "toldBranch"],
+  ["effort", "toldEffort"],
+  ["permissionMode", "toldPermissionMode"],
+] as const;
 
 /** The fields of a session that its lines tell. */
 export class Facts {
@@ -63,17 +74,25 @@ export class Facts {
     if (cwd) this.#known.cwd ??= cwd;
     if (session) this.#known.session ??= session;
     if (version) this.#known.version = version;
+    const effort = asString(record.effort);
+    if (effort) this.#known.effort = effort;
+    this.#noteMode(record);
     // Without a branch, Claude Code writes one of these.
     if (branch && branch !== "HEAD" && branch !== ".invalid") this.#known.branch = branch;
     return isNew && this.#known.cwd !== undefined;
   }
 
-  /** The branch, where it is another one than at the call before. */
-  branchNews(): string | undefined {
-    const { branch, toldBranch } = this.#known;
-    if (!branch || branch === toldBranch) return undefined;
-    this.#known.toldBranch = branch;
-    return branch;
+  /** The branch, the effort and the permissions, where they are others than at the call before. */
+  changes(): Fields | undefined {
+    let news: Fields | undefined;
+    for (const [name, told] of changing) {
+      const value = this.#known[name];
+      if (!value || value === this.#known[told]) continue;
+      this.#known[told] = value;
+      news ??= {};
+      news[name] = value;
+    }
+    return news;
   }
 
   /** The model in a line, where it is another one than in the line before. */
@@ -99,9 +118,21 @@ export class Facts {
   readState(record: Fields): boolean {
     if (record.type === "cost-state") this.#known.costs = readCosts(this.#known.costs ?? {}, record);
     else if (record.type === "relocated") this.#known.cwd = asString(record.relocatedCwd) ?? this.#known.cwd ?? "";
+    else if (record.type === "permission-mode") this.#noteMode(record);
     else if (record.type === "continued-in") this.#noteContinuation(record);
     else return false;
     return true;
+  }
+
+  #noteMode({ permissionMode }: Fields): void {
+    const mode = asString(permissionMode);
+    if (mode) this.#known.permissionMode = mode;
+  }
+
+  /** Notes how long the program measured a turn. */
+  noteTurn({ subtype, durationMs }: Fields): void {
+    const took = subtype === "turn_duration" ? asCount(durationMs) : undefined;
+    if (took) this.#known.workedMs = (this.#known.workedMs ?? 0) + took;
   }
 
   /** The session that this one went on in, such as one in the background; nothing in that one says so. */
@@ -113,7 +144,7 @@ export class Facts {
   /** The session's fields, and those of its metadata. */
   details({ given, ...identity }: Identity, title: string | undefined): { fields: Fields; metadata: Fields } {
     const { model, createdAt = asTimestamp(given?.createdAt), branch, version, forkedFrom, costs = {} } = this.#known;
-    const { continuedIn } = this.#known;
+    const { continuedIn, effort, permissionMode, workedMs } = this.#known;
     const cwd = given?.folder ?? this.#known.cwd;
     const project = given?.hasProject === false ? undefined : projectName(cwd);
     const runs = Object.entries(costs).map(([startedAt, costUsd]) => ({ startedAt, costUsd }));
@@ -129,6 +160,9 @@ export class Facts {
         ...(cwd && { cwd }),
         ...(branch && { branch }),
         ...(version && { agentVersion: version }),
+        ...(effort && { effort }),
+        ...(permissionMode && { permissionMode }),
+        ...(workedMs && { workedMs }),
         ...(parent && { parent }),
         ...(forkedFrom && { forkedFrom }),
         ...(continuedIn && { continuedIn }),

@@ -7,7 +7,7 @@ export const skippedTypes = words(`
   agent-color agent-setting api-request api-request-blob api-request-shape artifact-autoreact-ledger artifact-comment-monitor atis-latch attribution-snapshot bridge-session
   checkpoint content-replacement context-collapse-commit ended-by-model file-history-delta file-history-snapshot
   fork-context-ref frame-link history-suppression isolation-latch last-prompt marble-origami-commit marble-origami-reset
-  marble-origami-snapshot mode observer-ref permission-mode progress speculation-accept tag task-summary teleported-from
+  marble-origami-snapshot mode observer-ref progress speculation-accept tag task-summary teleported-from
   tools-used worktree-state`);
 
 /** The beginning of a line with what was sent to the model, which newer versions write beside the conversation. */

@@ -161,6 +161,7 @@ export class ClaudeSession {
     const uuid = asString(record.uuid);
     if (uuid) this.titles.sawLine(uuid);
     if (record.type === "assistant") this.#addLostPrompts(record);
+    else if (record.type === "system") this.#facts.noteTurn(record);
     const messages = this.#read(record);
     if (messages === undefined) this.#sink.invalid();
     else if (messages.length === 0) this.#sink.skipped();
@@ -214,11 +215,10 @@ export class ClaudeSession {
 
   /** Adds to a message, which the line's reading has made, what is known of it. Copies were 2 % of what a scan allocates. */
   #complete(message: Message, { facts, usage }: Cost, createdAt: string | undefined, isCopied: boolean): Message {
-    const branch = this.#facts.branchNews();
+    const changes = this.#facts.changes();
     if (createdAt) message.createdAt = createdAt;
-    if (!facts && !branch && !isCopied) return message;
-    const metadata: Fields = { ...message.metadata, ...facts };
-    if (branch) metadata.branch = branch;
+    if (!facts && !changes && !isCopied) return message;
+    const metadata: Fields = { ...message.metadata, ...facts, ...changes };
     if (isCopied) metadata.replayed = true;
     if (Object.keys(metadata).length > 0) message.metadata = metadata;
     return usage ? withUsage(message, usage) : message;

@@ -80,14 +80,16 @@ export async function readTraces(
   after: PlacedTrace | undefined,
   limit: number,
 ): Promise<PlacedTrace[]> {
-  const { rows } = await pool().query<Omit<PlacedTrace, "metadata"> & { cwd: unknown; repository: unknown }>(
-    `select id, project, machine, activity_at as "activityAt", metadata->'cwd' as cwd, metadata->'repository' as repository
+  type Row = Omit<PlacedTrace, "metadata"> & { cwd: unknown; repository: unknown; gitDir: unknown };
+  const { rows } = await pool().query<Row>(
+    `select id, project, machine, activity_at as "activityAt", metadata->'cwd' as cwd, metadata->'repository' as repository,
+       metadata->'gitDir' as "gitDir"
      from trace where user_id = $1 and project_id = $2 and deleted_at is null
        and (activity_at, id) < (coalesce($3, 'infinity'::timestamptz), coalesce($4, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid))
      order by activity_at desc, id desc limit $5`,
     [userId, projectId, after?.activityAt, after?.id, limit],
   );
-  return rows.map(({ cwd, repository, ...trace }) => ({ ...trace, metadata: { cwd, repository } }));
+  return rows.map(({ cwd, repository, gitDir, ...trace }) => ({ ...trace, metadata: { cwd, repository, gitDir } }));
 }
 
 type PlacedAlias = ProjectAlias & { projectId: string };

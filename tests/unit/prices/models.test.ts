@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { familyOf, modelOf } from "#lib/prices/model";
 import { priceOf } from "#lib/prices/price";
+import { estimateOf, tariffOf } from "#lib/prices/tariff";
 
 /** A name as an agent writes it; the model; dollars for a million tokens of input and output in November 2026, if any. */
 const names: [string, string | undefined, [number, number]?][] = [
@@ -53,16 +54,10 @@ const names: [string, string | undefined, [number, number]?][] = [
   ["composer-2.5-fast", "composer-2.5-fast", [3, 15]],
   ["openrouter/qwen/qwen3-coder", "qwen/qwen3-coder", [0.22, 1.8]],
   ["openrouter/qwen/qwen3-coder:free", "qwen/qwen3-coder:free", [0, 0]],
-  // Of these the list knows a model whose name only begins alike, or none: they have no price rather than another's.
-  ["claude-opus-4-10", "claude-opus-4-10"],
-  ["claude-sonnet-5-5", "claude-sonnet-5-5"],
+  // Of these the list has no price, nor of one that differs in its version alone.
   ["claude-instant-1.2", "claude-instant-1.2"],
   ["gpt-5.3-codex-spark", "gpt-5.3-codex-spark"],
-  ["gemini-3-pro", "gemini-3-pro"],
   ["gemini-2.5-flash-native-audio", "gemini-2.5-flash-native-audio"],
-  ["composer-1", "composer-1"],
-  ["qwen3-coder-plus", "qwen3-coder-plus"],
-  ["deepseek-v3", "deepseek-v3"],
   ["coder-model", "coder-model"],
   ["<synthetic>", undefined],
   ["auto", undefined],
@@ -105,6 +100,35 @@ describe("a model by the name that an agent wrote", () => {
       "__proto__",
     ]) {
       expect(million(name, "inputTokens")).toBeUndefined();
+    }
+  });
+});
+
+describe("a model that the price list does not have", () => {
+  const by = (model: string) => tariffOf({ model, source: "", at: new Date("2026-11-01") })?.by;
+
+  test.each([
+    ["gpt-6.2-sol", "gpt-6-sol"],
+    ["gpt-6.2-sol-high", "gpt-6-sol"],
+    ["claude-opus-4-10", "claude-opus-4-8"],
+    ["claude-sonnet-5-5", "claude-sonnet-5"],
+    ["gemini-3-pro", "gemini-2.5-pro"],
+    ["composer-1", "composer-2.5"],
+    ["qwen3-coder-plus", "qwen/qwen3-coder-plus"],
+    ["deepseek-v3", "deepseek-v3.2"],
+  ])("%s is estimated as the nearest version, %s", (model, nearest) => {
+    expect(by(model)).toMatchObject({ model: nearest, estimated: true });
+    expect(estimateOf(model)).toBe(nearest);
+  });
+
+  test.each(["gpt-6-nova", "claude-haiku-7", "o4", "my-model-2", "gpt-99.1-sol"])("%s is of no family", (model) => {
+    expect([by(model), estimateOf(model)]).toEqual([undefined, undefined]);
+  });
+
+  test("one that the list has is no estimate", () => {
+    for (const model of ["gpt-6-sol", "claude-opus-4-8", "openrouter/qwen/qwen3-coder"]) {
+      expect(by(model)?.estimated, model).toBeUndefined();
+      expect(estimateOf(model)).toBeUndefined();
     }
   });
 });

@@ -31,6 +31,11 @@ export function Details({ trace, circumstances, resume }: Props) {
           <Fact name="Machine">{machine}</Fact>
           <Fact name="Folder">{told("cwd") && <code className="font-mono">{told("cwd")}</code>}</Fact>
           <Fact name="Agent's version">{told("agentVersion")}</Fact>
+          <Fact name="Effort">{told("effort")}</Fact>
+          <Fact name="Permissions">{told("permissionMode")}</Fact>
+          <Fact name="Turns, as the agent measured">
+            {typeof metadata?.workedMs === "number" && metadata.workedMs > 0 && durationOf(metadata.workedMs)}
+          </Fact>
           <Fact name="Session id">
             <code className="font-mono">{trace.sourceId}</code>
           </Fact>

@@ -1,0 +1,65 @@
+import { calcPrice, findProvider, type PriceCalculation } from "@pydantic/genai-prices";
+import { means } from "#lib/prices/match";
+import { type ModelName, modelOf } from "#lib/prices/model";
+
+/** A name's parts around its version: `gpt-` 6.2 `-sol`. */
+type Parts = { before: string; version: [number, number]; behind: string };
+
+/** The largest router: it has models whose maker's own list is missing. */
+const router = "openrouter";
+
+/**
+ * What a model that the price list does not have probably costs: as at a router that has it, else as the nearest version of its
+ * family, an earlier one first (`gpt-6-sol` for `gpt-6.2-sol`). Models that differ in anything else are no family.
+ */
+export function nearest(name: ModelName, at: Date): PriceCalculation | undefined {
+  const same = idsOf({ providerId: router }).find((id) => id.split("/").at(-1) === name.model);
+  const found = same && priceAt(same, router, at);
+  if (found) return found;
+  const maker = findProvider({ modelId: name.model });
+  const places = [...(maker ? [maker.id] : []), router];
+  for (const providerId of places) {
+    for (const id of familyIn(providerId, name.model)) {
+      const price = priceAt(id, providerId, at);
+      if (price) return price;
+    }
+  }
+  return undefined;
+}
+
+/** The models of a name's family, the nearest first. */
+function familyIn(providerId: string, model: string): string[] {
+  const own = partsOf(model);
+  if (!own) return [];
+  return idsOf({ providerId })
+    .flatMap((id) => {
+      const other = partsOf(modelOf(id.split("/").at(-1) ?? "")?.model ?? "");
+      const isKin = other && other.before === own.before && other.behind === own.behind;
+      const distance = isKin ? distanceOf(own.version, other.version) : Number.POSITIVE_INFINITY;
+      return distance === Number.POSITIVE_INFINITY ? [] : [{ id, distance }];
+    })
+    .sort((a, b) => a.distance - b.distance)
+    .map(({ id }) => id);
+}
+
+/** Earlier versions are nearer than later ones; of more than one whole version nothing is known. */
+function distanceOf([major, minor]: Parts["version"], [otherMajor, otherMinor]: Parts["version"]): number {
+  if (Math.abs(major - otherMajor) > 1) return Number.POSITIVE_INFINITY;
+  const step = (major - otherMajor) * 100 + minor - otherMinor;
+  return step >= 0 ? step : 1000 - step;
+}
+
+/** Models that cost nothing are offers of the router's. */
+const idsOf = (options: { providerId: string }): string[] =>
+  (findProvider(options)?.models ?? []).map(({ id }) => id.toLowerCase()).filter((id) => !id.includes(":"));
+
+function partsOf(model: string): Parts | undefined {
+  const [, before, major, minor = "0", behind = ""] =
+    /^(\D{3,}?)(\d{1,2})(?:[.-](\d{1,2}))?((?:-.*)?)$/.exec(model) ?? [];
+  return before && major ? { before, version: [Number(major), Number(minor)], behind } : undefined;
+}
+
+function priceAt(id: string, providerId: string, timestamp: Date): PriceCalculation | undefined {
+  const found = calcPrice({}, id, { providerId, timestamp });
+  return found && means(found.model.match, id) ? found : undefined;
+}
