@@ -8,7 +8,7 @@ export function addDays(day: string, days: number): string {
 }
 
 /**
- * The moment at which a calendar day begins in a zone.
+ * The first moment of a calendar day in a zone; of one that the zone has skipped, that of the next one.
  *
  * @param day `YYYY-MM-DD`
  * @param plusDays 1 for the end of the day, as the next one's beginning
@@ -19,12 +19,19 @@ export function startOfDay(day: string, zone: string, plusDays = 0): string | un
   // `Date` takes the 30th of February for a day of March.
   if (Number.isNaN(midnightUtc.getTime()) || midnightUtc.toISOString().slice(0, 10) !== day) return undefined;
   midnightUtc.setUTCDate(midnightUtc.getUTCDate() + plusDays);
-  // The offset at midnight UTC differs from that at the day's beginning where the clocks change in between.
-  const nearly = midnightUtc.getTime() - offsetMs(midnightUtc, zone);
-  const start = new Date(midnightUtc.getTime() - offsetMs(new Date(nearly), zone));
-  // Where the clocks go from midnight to one, no moment is midnight, and the day begins at one.
-  return (dayAt(start, zone) < isoDayOf(midnightUtc) ? new Date(nearly) : start).toISOString();
+  const midnight = midnightUtc.getTime();
+  // The clocks may change in between: what the zone's clocks show is midnight by the offset before that, by the one after it, or by both.
+  const offsets = [-dayMs, dayMs].map((away) => offsetMs(new Date(midnight + away), zone));
+  const [early, late] = [new Date(midnight - Math.max(...offsets)), new Date(midnight - Math.min(...offsets))];
+  const wanted = isoDayOf(midnightUtc);
+  // Where they go back over midnight, the first one counts; where they skip it, the day begins at one, which only `late` is.
+  const isStart =
+    early.getTime() === late.getTime() ||
+    (dayAt(early, zone) >= wanted && dayAt(new Date(early.getTime() - 1), zone) < wanted);
+  return (isStart ? early : late).toISOString();
 }
+
+const dayMs = 86_400_000;
 
 const isoDayOf = (date: Date) => date.toISOString().slice(0, 10);
 

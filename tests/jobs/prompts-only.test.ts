@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
+import { getProject } from "#lib/projects/queries";
 import { answerUsage } from "#lib/usage/answer";
 import { usageQuery } from "#lib/usage/schema";
 import { provideOwner } from "../support/server.ts";
@@ -31,10 +32,13 @@ async function used() {
 test("what is known by its prompts alone is in no sum, and the session itself replaces it, also a shorter one", async () => {
   await send(prompts("gone", "Mend it", "Now test it", "Thanks"));
   expect(await used()).toEqual({ sessions: 0, messages: 0 });
-  expect((await stored("gone"))?.contents).toEqual(["Mend it", "Now test it", "Thanks"]);
+  const gone = await stored("gone");
+  expect(gone?.contents).toEqual(["Mend it", "Now test it", "Thanks"]);
+  expect((await getProject(userId, gone?.projectId ?? ""))?.sessions).toBe(0);
   await send(whole("gone", "Done"));
   expect((await stored("gone"))?.contents).toEqual(["Done"]);
   expect(await used()).toEqual({ sessions: 1, messages: 1 });
+  expect((await getProject(userId, gone?.projectId ?? ""))?.sessions).toBe(1);
 });
 
 test("prompts replace no session, however many they are, and nobody is told of it", async () => {

@@ -38,6 +38,36 @@ test.each([
   expect(startOfDay(addDays(day, -1), zone, 1)).toBe(start);
 });
 
+test.each([
+  ["America/Havana", "2026-11-01", "2026-11-01T04:00:00.000Z"], // from one to midnight
+  ["Asia/Amman", "2021-10-29", "2021-10-28T21:00:00.000Z"], // from one to midnight
+  ["Asia/Chita", "2014-10-26", "2014-10-25T14:00:00.000Z"], // from two to midnight
+  ["Antarctica/Casey", "2023-03-09", "2023-03-08T13:00:00.000Z"], // from three to midnight
+  ["Africa/Cairo", "2026-10-30", "2026-10-29T22:00:00.000Z"], // from midnight to eleven
+  ["Pacific/Apia", "2011-12-30", "2011-12-30T10:00:00.000Z"], // a day that never was
+])("a day begins at its first midnight where there are two: %s on %s", (zone, day, start) => {
+  expect(startOfDay(day, zone)).toBe(start);
+  expect(startOfDay(addDays(day, -1), zone, 1)).toBe(start);
+});
+
+test("a day begins at its first moment around each change of the clocks of a year, in every zone", () => {
+  const wrong: string[] = [];
+  const isFirst = (zone: string, day: string) => {
+    const start = Date.parse(startOfDay(day, zone) ?? "");
+    return isoDay(new Date(start), zone) === day && isoDay(new Date(start - 1), zone) === addDays(day, -1);
+  };
+  for (const timeZone of Intl.supportedValuesOf("timeZone")) {
+    const format = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset" });
+    const offset = (day: string) => format.format(new Date(`${day}T12:00:00Z`)).split(", ")[1];
+    for (let week = "2026-01-01"; week < "2027-01-01"; week = addDays(week, 7)) {
+      if (offset(week) === offset(addDays(week, 7))) continue;
+      for (let day = week; day <= addDays(week, 8); day = addDays(day, 1))
+        if (!isFirst(timeZone, day)) wrong.push(`${timeZone} ${day}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
 test("a day that does not exist has no beginning", () => {
   for (const day of ["2026-02-29", "2026-02-30", "2026-13-01", "2026-04-31"]) {
     expect(startOfDay(day, "UTC")).toBeUndefined();

@@ -12,7 +12,7 @@ const least: Row & { at: string } = {
 };
 const most: Required<Row> = {
   ...least,
-  ...{ icon: "openai", monogram: "Co", title: "$a title", star: true, tags: ["slow"], live: "Live" },
+  ...{ icon: "openai", monogram: "Co", title: "$a title", star: true, tags: ["slow"], live: "Live", promptsOnly: true },
   ...{ project: "api", projectId: "p1", branch: "main", model: "opus", exactModel: "opus-4", machine: "laptop" },
   ...{ pull: ["o/r", 7, 2], errors: "1 error", added: "0", removed: "1", took: "3m", cost: "$0.10", spark: "0120" },
   below: { label: "1 fork", rows: [] },

@@ -31,11 +31,15 @@ export type ProjectRow = {
   last_active: Date | null;
 } & Record<(typeof tokenColumns)[number], number>;
 
+/** Not one of which the prompts alone are known (docs/trace-format.md). Its metadata is read where nothing else tells. */
+const isCounted = `case when call_count > 0 or output_tokens > 0 then true
+  else metadata->>'kind' is distinct from 'prompts-only' end`;
+
 /** The sums of each project in `$1`'s traces, `$2` one project or all. */
 const summed = `
   by_source as (
-    select project_id, source, count(*)::int as sessions,
-      (count(*) filter (where trivial or archived_at is not null))::int as put_away, max(activity_at) filter (where dated) as last_active,
+    select project_id, source, (count(*) filter (where ${isCounted}))::int as sessions,
+      (count(*) filter (where (trivial or archived_at is not null) and ${isCounted}))::int as put_away, max(activity_at) filter (where dated) as last_active,
       sum(cost_nano::float8) as cost_nano, ${sums}
     from trace where user_id = $1 and deleted_at is null and project_id is not null
       and ($2::uuid is null or project_id = $2)

@@ -49,7 +49,8 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
     readCircumstances(user.id, id),
     orMissing(countUnreadable(user.id, id)),
   ]);
-  const resume = resumeCommand(trace.source, trace.sourceId, trace.metadata?.cwd);
+  const isGone = trace.metadata?.kind === "prompts-only"; // and can't be continued
+  const resume = isGone ? undefined : resumeCommand(trace.source, trace.sourceId, trace.metadata?.cwd);
   const standing = await readStanding(user.id, trace);
   const filter = filterOf(query);
   const facts = (
