@@ -62,3 +62,11 @@ test("a session of Continue's CLI has the model and tokens of each answer, and i
     metadata: { costs: [{ startedAt: "2026-11-01T10:00:00.000Z", costUsd: 0.0012 }] },
   });
 });
+
+test("a command that failed in Continue's CLI has its exit code", async () => {
+  const output = [{ content: "Error executing tool Bash: Error (exit code 3): no" }];
+  const call = { id: "1", type: "function", function: { name: "Bash", arguments: "{}" } };
+  const toolCallStates = [{ toolCallId: "1", toolCall: call, status: "errored", output }];
+  const session = await read([{ message: { role: "assistant", content: "", toolCalls: [call] }, toolCallStates }]);
+  expect(session?.messages[1]?.metadata?.result).toEqual({ callId: "1", isError: true, exitCode: 3 });
+});

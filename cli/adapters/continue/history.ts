@@ -97,7 +97,9 @@ export class History {
       .filter(Boolean)
       .join("\n\n");
     const isError = status !== "done";
-    return [message, toolResult(text || (status === "canceled" ? "The call was canceled." : ""), { callId, isError })];
+    const [, code] = (isError && /^Error executing tool Bash: Error \(exit code (\d{1,3})\)/.exec(text)) || [];
+    const outcome = { callId, isError, exitCode: code === undefined ? undefined : Number(code) };
+    return [message, toolResult(text || (status === "canceled" ? "The call was canceled." : ""), outcome)];
   }
 }
 
