@@ -77,7 +77,11 @@ test("what a fork copied counts in the session that has it, and where none has i
   const ask = { message: { role: "user", content: "So?" } };
   const [first, second, third] = [said("One.", 10), said("Two.", 20), said("Three.", 10)];
   const file = (sessionId: string, history: object[], promptTokens: number, answers: number) =>
-    JSON.stringify({ sessionId, history, usage: { promptTokens, completionTokens: 5 * answers, totalCost: 0 } });
+    JSON.stringify(
+      { sessionId, history, usage: { promptTokens, completionTokens: 5 * answers, totalCost: 0 } },
+      null,
+      2,
+    );
   const fork = { ".continue/sessions/b.json": file("b", [ask, first, ask, second, ask, third], 10, 1) };
   const list = ["a", "b", "c"].map((sessionId, place) => ({ sessionId, dateCreated: String(1793527200000 + place) }));
   const dates = { ".continue/sessions/sessions.json": JSON.stringify(list) };

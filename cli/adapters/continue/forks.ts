@@ -40,7 +40,7 @@ async function readAnswers(path: string): Promise<{ answers: Answer[]; total: nu
   const item = (json: string, place: number) => {
     const value = parseJson(json);
     const tokens = isFields(value) && isFields(value.message) ? tokensIn(value.message.usage) : 0;
-    if (tokens > 0) answers.push({ place, digest: createHash("sha256").update(json).digest("hex"), tokens });
+    if (tokens > 0) answers.push({ place, digest: createHash("sha256").update(json.trim()).digest("hex"), tokens });
   };
   const rest = (json: string) => {
     const details = parseJson(json);
