@@ -57,3 +57,10 @@ test("an edit has its unified diff instead of the one with the lines' numbers, a
   const { sessions } = await parse(entry("message", { message: result }));
   expect(sessions[0]?.messages[0]?.metadata).toMatchObject({ result: { callId: "c1", patch }, durationMs: 45 });
 });
+
+test("a failed command has its exit code", async () => {
+  const content = "no\n\n\nCommand exited with code 127";
+  const result = { role: "toolResult", toolCallId: "c1", toolName: "bash", content, isError: true };
+  const { sessions } = await parse(entry("message", { message: result }));
+  expect(sessions[0]?.messages[0]?.metadata?.result).toEqual({ callId: "c1", isError: true, exitCode: 127 });
+});

@@ -6,6 +6,7 @@ import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { uriPath } from "../uri.ts";
 import { asString } from "../values.ts";
+import { findCopied } from "./forks.ts";
 import { History, readUsage, source } from "./history.ts";
 
 /**
@@ -25,7 +26,10 @@ export const continueDev: Adapter = {
   },
   async parse({ path }, sink) {
     const session = new SessionBuilder(sink, source, basename(path, ".json"));
-    session.noteTime((await readDates(join(dirname(path), "sessions.json"))).get(session.id));
+    const dates = await readDates(join(dirname(path), "sessions.json"));
+    session.noteTime(dates.get(session.id));
+    const copied = await findCopied(path, dates);
+    session.note("forkedFrom", copied?.from);
     const history = new History(sink, session);
     let details: Fields | undefined;
     const isComplete = await readJsonItems(
@@ -35,7 +39,7 @@ export const continueDev: Adapter = {
         item(json, number) {
           sink.entry(number);
           const item = parseJson(json);
-          if (isFields(item)) history.add(item);
+          if (isFields(item)) history.add(item, { isReplayed: number <= (copied?.count ?? 0) });
           else sink.invalid("not a message");
         },
         rest(json) {

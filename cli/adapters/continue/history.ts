@@ -22,7 +22,8 @@ export class History {
     this.#session = session;
   }
 
-  add(item: Fields): void {
+  /** @param isReplayed whether the item was copied from another session */
+  add(item: Fields, { isReplayed = false } = {}): void {
     const message = isFields(item.message) ? item.message : {};
     const reasoning = isFields(item.reasoning) ? item.reasoning : {};
     const usage = readUsage(message.usage);
@@ -31,9 +32,9 @@ export class History {
     if (messages.length === 0) this.#sink.skipped();
     const at = asCount(reasoning.startAt);
     const model = message.role === "assistant" ? (modelIn(message.usage) ?? modelOf(item)) : undefined;
-    this.#session.send(messages, { at, model, usage });
+    this.#session.send(messages, { at, model, usage, isReplayed });
     const summary = asString(item.conversationSummary);
-    if (summary) this.#session.send([notice(summary)]);
+    if (summary) this.#session.send([notice(summary)], { isReplayed });
   }
 
   #messagesOf(message: Fields, item: Fields, reasoning: Fields): Message[] {
@@ -97,7 +98,9 @@ export class History {
       .filter(Boolean)
       .join("\n\n");
     const isError = status !== "done";
-    return [message, toolResult(text || (status === "canceled" ? "The call was canceled." : ""), { callId, isError })];
+    const [, code] = (isError && /^Error executing tool Bash: Error \(exit code (\d{1,3})\)/.exec(text)) || [];
+    const outcome = { callId, isError, exitCode: code === undefined ? undefined : Number(code) };
+    return [message, toolResult(text || (status === "canceled" ? "The call was canceled." : ""), outcome)];
   }
 }
 

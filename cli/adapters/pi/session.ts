@@ -124,18 +124,8 @@ export class PiSession {
     switch (message.role) {
       case "user":
         return userBlocks(message.content, this.#unhandled);
-      case "toolResult": {
-        const isError = message.isError === true;
-        const details = isFields(message.details) ? message.details : {};
-        const outcome = {
-          callId: asString(message.toolCallId),
-          isError,
-          durationMs: asCount(message.durationMs),
-          // The older one is made for the display, with the lines' numbers.
-          patch: asString(details.patch) ?? asString(details.diff),
-        };
-        return [toolResult(textOf(message.content, this.#unhandled), outcome)];
-      }
+      case "toolResult":
+        return [this.#result(message)];
       case "bashExecution":
         return this.#command(message);
       case "custom":
@@ -150,6 +140,22 @@ export class PiSession {
         this.#sink.unhandled(`role.${asString(message.role) ?? "(none)"}`);
         return [];
     }
+  }
+
+  #result(message: Fields): Message {
+    const isError = message.isError === true;
+    const details = isFields(message.details) ? message.details : {};
+    const output = textOf(message.content, this.#unhandled);
+    const [, code] =
+      (isError && message.toolName === "bash" && /\nCommand exited with code (\d{1,3})$/.exec(output)) || [];
+    return toolResult(output, {
+      callId: asString(message.toolCallId),
+      isError,
+      exitCode: code === undefined ? undefined : Number(code),
+      durationMs: asCount(message.durationMs),
+      // The older one is made for the display, with the lines' numbers.
+      patch: asString(details.patch) ?? asString(details.diff),
+    });
   }
 
   /** A request that belongs to no answer, such as one that keeps the cache warm. */
