@@ -2,13 +2,14 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { GitEvidence, type SavedEvidence } from "../git-evidence.ts";
 import { notice, withMetadata } from "../messages.ts";
+import type { Originals } from "../originals.ts";
 import { sumOf, UsageCounter, withUsage } from "../usage.ts";
 import { asString, asTimestamp } from "../values.ts";
 import { Answer, grown, type SavedAnswer } from "./answer.ts";
 import { type AttachedFile, attachFile, readAttachment } from "./attachments.ts";
 import { type Cost, costOf } from "./costs.ts";
 import { Facts, type SavedFacts } from "./facts.ts";
-import type { Originals } from "./forks.ts";
+import { isCopied } from "./forks.ts";
 import type { Identity } from "./identity.ts";
 import { KnownLines, type SavedLines } from "./known-lines.ts";
 import { skippedTypes } from "./line-types.ts";
@@ -20,7 +21,7 @@ import { type SavedTitles, Titles } from "./titles.ts";
 
 /** What is known of the files around a session's own. */
 export type Surroundings = {
-  originals: Originals;
+  originals: Originals<number>;
   summaries: ReadonlyMap<string, string>;
   outputs: SavedOutputs;
 };
@@ -244,7 +245,7 @@ export class ClaudeSession {
   #isCopied(record: Fields): boolean {
     const { forkedFrom } = record;
     if (isFields(forkedFrom)) this.#facts.noteOriginal(asString(forkedFrom.sessionId));
-    return this.#around.originals.have(record);
+    return isCopied(record, this.#around.originals);
   }
 
   #beginAnswer({ message, apiBlockIndex }: Fields): boolean {
