@@ -108,6 +108,7 @@ class PushRound {
     const stats = await readSessions(resumed ? { ...input, from: resumed.from } : input, {
       ...this.#writing((source, sourceId) => this.#knownOf(source, sourceId)),
       isLeftOut: (labels) => this.#filter.leavesOut(labels),
+      isWhole: (session) => record.isOnlyIn(input, sessionKey(session)),
       onFolder: () => {
         isFolderKnown = true;
       },

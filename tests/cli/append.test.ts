@@ -38,18 +38,23 @@ describe("a session that has grown", () => {
   });
 
   test("is sent whole where an earlier message has changed, or one is missing", async () => {
-    const { path, push, sent } = await session(3);
+    const { fake, path, push, sent } = await session(3);
     await push();
     const text = await readFile(path, "utf8");
     await writeFile(path, text.replace("Reading it, 1.", "Reading it, 9.") + turns(3, 4));
     await push();
     await writeFile(path, turns(0, 2));
     await push();
+    expect(fake.archive.get(key)).toBe(8);
+    await appendFile(path, turns(2, 3));
+    await push();
     expect(sent()).toEqual([
       [undefined, 12],
       [undefined, 16],
       [undefined, 8],
+      [8, 4],
     ]);
+    expect(fake.archive.get(key)).toBe(12);
   });
 
   test("is sent whole once where the server has another number of messages", async () => {
