@@ -22,6 +22,8 @@ import { type SavedTitles, Titles } from "./titles.ts";
 /** What is known of the files around a session's own. */
 export type Surroundings = {
   originals: Originals<number>;
+  /** The ids of sessions whose files are gone, and which the server has. */
+  stored: ReadonlySet<string>;
   summaries: ReadonlyMap<string, string>;
   outputs: SavedOutputs;
 };
@@ -87,7 +89,7 @@ export class ClaudeSession {
   /** What is known so far, as JSON; undefined for a session that can't be continued. */
   save(): Fields | undefined {
     this.#release();
-    if (this.#messages === 0 || !this.#around.originals.areNone) return undefined;
+    if (this.#messages === 0 || !this.#around.originals.areNone || this.#around.stored.size > 0) return undefined;
     const saved: SavedSession = {
       facts: this.#facts.save(),
       usage: this.#usage.save(),
@@ -243,9 +245,12 @@ export class ClaudeSession {
   }
 
   #isCopied(record: Fields): boolean {
-    const { forkedFrom } = record;
-    if (isFields(forkedFrom)) this.#facts.noteOriginal(asString(forkedFrom.sessionId));
-    return isCopied(record, this.#around.originals);
+    const { forkedFrom, sessionId } = record;
+    const { originals, stored } = this.#around;
+    const named = asString(isFields(forkedFrom) ? forkedFrom.sessionId : sessionId);
+    const isStored = named !== undefined && stored.has(named);
+    if (isFields(forkedFrom) || isStored) this.#facts.noteOriginal(named);
+    return isCopied(record, originals) || isStored;
   }
 
   #beginAnswer({ message, apiBlockIndex }: Fields): boolean {
