@@ -105,24 +105,28 @@ class PushRound {
     let isFolderKnown = false;
     let end: Checkpoint | undefined;
     let last: Session | undefined;
-    const stats = await readSessions(resumed ? { ...input, from: resumed.from } : input, {
-      ...this.#writing((source, sourceId) => this.#knownOf(source, sourceId)),
-      isLeftOut: (labels) => this.#filter.leavesOut(labels),
-      onFolder: () => {
-        isFolderKnown = true;
+    const stats = await readSessions(
+      { ...this.#withStored(input), ...(resumed && { from: resumed.from }) },
+      {
+        ...this.#writing((source, sourceId) => this.#knownOf(source, sourceId)),
+        isLeftOut: (labels) => this.#filter.leavesOut(labels),
+        isWhole: (session) => record.isOnlyIn(input, sessionKey(session)),
+        onFolder: () => {
+          isFolderKnown = true;
+        },
+        onPart: (part) => {
+          const { source, project, cwd, state } = part;
+          last = part;
+          if (part.isLast) found.sessions[sessionKey(part)] = state.hash;
+          if (part.isLast) found.labels[sessionKey(part)] = { source, project, cwd };
+          this.#whole.note(part, input);
+          this.#sendIfWanted(part, name, isFolderKnown);
+        },
+        onCheckpoint: (at) => {
+          end = at;
+        },
       },
-      onPart: (part) => {
-        const { source, project, cwd, state } = part;
-        last = part;
-        if (part.isLast) found.sessions[sessionKey(part)] = state.hash;
-        if (part.isLast) found.labels[sessionKey(part)] = { source, project, cwd };
-        this.#whole.note(part, input);
-        this.#sendIfWanted(part, name, isFolderKnown);
-      },
-      onCheckpoint: (at) => {
-        end = at;
-      },
-    });
+    );
     this.#unlabelled.clear();
     this.#noteLeftOut(stats, name, found);
     if (end && last) await this.#saveCheckpoint(input, end, last, resumed);
@@ -191,6 +195,13 @@ class PushRound {
     );
   }
 
+  /** What was copied from a session whose file is gone counts there, where the server has it. */
+  #withStored(input: AdapterInput): AdapterInput {
+    const { record } = this.#target;
+    const source = input.adapter.name;
+    return { ...input, isStored: (sourceId) => record.stateOf(sessionKey({ source, sourceId })) !== undefined };
+  }
+
   /** Sends the sessions that the server wants whole. */
   async #sendWhole(): Promise<void> {
     for (const { input, known } of this.#whole.take(this.#target.knowsAppend)) {
@@ -208,7 +219,7 @@ class PushRound {
         },
         onChanged() {},
       };
-      await parseInput(input, { writing, pause: writing.pause });
+      await parseInput(this.#withStored(input), { writing, pause: writing.pause });
     }
     await this.#sender.finish();
   }

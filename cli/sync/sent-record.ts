@@ -172,6 +172,12 @@ export class SentRecord {
     return sessions.every(([key, hash]) => this.isSent(key, hash)) ? sessions.length : undefined;
   }
 
+  /** Whether a session was in one input, and in no other one, when they were read last. */
+  isOnlyIn(input: AdapterInput, key: string): boolean {
+    const holding = [...this.#inputs].filter(([, { sessions }]) => Object.hasOwn(sessions, key));
+    return holding.length === 1 && holding[0]?.[0] === inputKey(input);
+  }
+
   /** The labels of an input's sessions when it was read last; undefined where they are not known. */
   labelsOf(input: AdapterInput): SessionLabels[] | undefined {
     const labels = this.#inputs.get(inputKey(input))?.labels;
@@ -195,11 +201,7 @@ export class SentRecord {
     return this.#jobs.findLast(({ sessions }) => sessions[key])?.sessions[key] ?? this.#sent.get(key);
   }
 
-  /**
-   * Forgets what was sent of a session, so that it is sent whole.
-   *
-   * @param reason differs each time: it makes the next uploads differ from earlier ones
-   */
+  /** Forgets what was sent of a session, so that it is sent whole. @param reason differs each time, and with it the uploads */
   forget(key: string, reason: string): void {
     this.settle(key, begunAgain(reason));
   }

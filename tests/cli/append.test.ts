@@ -1,4 +1,4 @@
-import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { appendFile, readFile, rm, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { linesOf, writeBelow } from "./home.ts";
 import { claudeLines, claudeMessagesPerTurn } from "./sessions.ts";
@@ -38,18 +38,23 @@ describe("a session that has grown", () => {
   });
 
   test("is sent whole where an earlier message has changed, or one is missing", async () => {
-    const { path, push, sent } = await session(3);
+    const { fake, path, push, sent } = await session(3);
     await push();
     const text = await readFile(path, "utf8");
     await writeFile(path, text.replace("Reading it, 1.", "Reading it, 9.") + turns(3, 4));
     await push();
     await writeFile(path, turns(0, 2));
     await push();
+    expect(fake.archive.get(key)).toBe(8);
+    await appendFile(path, turns(2, 3));
+    await push();
     expect(sent()).toEqual([
       [undefined, 12],
       [undefined, 16],
       [undefined, 8],
+      [8, 4],
     ]);
+    expect(fake.archive.get(key)).toBe(12);
   });
 
   test("is sent whole once where the server has another number of messages", async () => {
@@ -166,4 +171,22 @@ describe("a session over the limits of a body", () => {
     expect(kept.length).toBeGreaterThan(20_000);
     expect(kept.length + Number(missing.replaceAll(",", ""))).toBe(60_000 + " (0)".length);
   });
+});
+
+test("what a fork copied from a session that was sent counts there, also once that one's file is gone", async () => {
+  const { fake, home, path, push } = await session(1);
+  const copied = claudeLines(idOf(1), 1).map((line) => ({
+    ...line,
+    sessionId: idOf(2),
+    forkedFrom: { sessionId: idOf(1) },
+  }));
+  await push();
+  await rm(path);
+  await writeBelow(home, claudePath(2), linesOf(...copied, ...claudeLines(idOf(2), 1)));
+  await push();
+  const [fork] = fake.uploads.at(-1)?.traces ?? [];
+  expect(fork?.messages.map(({ metadata }) => metadata?.replayed ?? false)).toEqual([
+    ...Array(claudeMessagesPerTurn).fill(true),
+    ...Array(claudeMessagesPerTurn).fill(false),
+  ]);
 });

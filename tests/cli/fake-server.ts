@@ -10,7 +10,7 @@ type Trace = {
   title?: string;
   append?: { count: number };
   replace?: boolean;
-  messages: { position: number; content: string; metadata?: object }[];
+  messages: { position: number; content: string; metadata?: Record<string, unknown> }[];
 };
 type Incomplete = { source: string; sourceId: string; messageCount: number };
 type Upload = { key: string; encoding: string; wireBytes: number; traces: Trace[]; incomplete: Incomplete[] };

@@ -50,6 +50,13 @@ export async function findOlder(path: string): Promise<Member[]> {
   ];
 }
 
+/** The sessions that a file's first lines name, and that have no file any more. */
+export async function findGone(path: string): Promise<string[]> {
+  const gone: string[] = [];
+  for (const id of readHead(path).named) if ((await findNamed(id, dirname(path))).length === 0) gone.push(id);
+  return gone;
+}
+
 const idOf = (path: string): string => basename(path, ".jsonl");
 
 /** All files that a file leads to, with itself. */

@@ -2,6 +2,7 @@ import type { Fields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { withoutCounts } from "../uncounted-sink.ts";
+import { findGone } from "./family.ts";
 import { findAgentsOriginals, findOriginals, findUuids } from "./forks.ts";
 import { readHead, summariesBeside } from "./heads.ts";
 import type { Identity } from "./identity.ts";
@@ -25,7 +26,7 @@ async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wan
   const { path, from } = input;
   const { folder } = readHead(path);
   if (folder !== undefined) sink.folder(folder); // before other files are read
-  const session = new ClaudeSession(sink, told, identity, await surroundingsOf(path, wanted), from);
+  const session = new ClaudeSession(sink, told, identity, await surroundingsOf(input, wanted), from);
   let hasSidechain = false;
   const counts = {
     entry: (line?: number) => sink.entry(line),
@@ -50,9 +51,12 @@ async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wan
   }
 }
 
-async function surroundingsOf(path: string, wanted: Part["wanted"]): Promise<Surroundings> {
+async function surroundingsOf({ path, isStored }: Input, wanted: Part["wanted"]): Promise<Surroundings> {
   const outputs = new SavedOutputs(path);
-  if (wanted === "all") return { originals: await findAgentsOriginals(path), summaries: new Map(), outputs };
-  if (wanted === "side") return { originals: await findOriginals(path, "/sidechain"), summaries: new Map(), outputs };
-  return { originals: await findOriginals(path), summaries: await summariesBeside(path), outputs };
+  if (wanted === "all")
+    return { originals: await findAgentsOriginals(path), stored: new Set(), summaries: new Map(), outputs };
+  const stored = new Set((isStored ? await findGone(path) : []).filter((id) => isStored?.(id)));
+  if (wanted === "side")
+    return { originals: await findOriginals(path, "/sidechain"), stored, summaries: new Map(), outputs };
+  return { originals: await findOriginals(path), stored, summaries: await summariesBeside(path), outputs };
 }

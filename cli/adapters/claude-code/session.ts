@@ -2,6 +2,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { GitEvidence, type SavedEvidence } from "../git-evidence.ts";
 import { notice, withMetadata } from "../messages.ts";
+import type { Originals } from "../originals.ts";
 import { withUsage } from "../usage.ts";
 import { asString, asTimestamp } from "../values.ts";
 import { Answer, grown, type SavedAnswer } from "./answer.ts";
@@ -9,7 +10,7 @@ import { AnswerCosts, type SavedCosts } from "./answer-costs.ts";
 import { type AttachedFile, attachFile, readAttachment } from "./attachments.ts";
 import { type Cost, joined } from "./costs.ts";
 import { Facts, type SavedFacts } from "./facts.ts";
-import type { Originals } from "./forks.ts";
+import { isCopied } from "./forks.ts";
 import { readOperation } from "./git-operation.ts";
 import type { Identity } from "./identity.ts";
 import { KnownLines, type SavedLines } from "./known-lines.ts";
@@ -22,7 +23,9 @@ import { type SavedTitles, Titles } from "./titles.ts";
 
 /** What is known of the files around a session's own. */
 export type Surroundings = {
-  originals: Originals;
+  originals: Originals<number>;
+  /** The ids of sessions whose files are gone, and which the server has. */
+  stored: ReadonlySet<string>;
   summaries: ReadonlyMap<string, string>;
   outputs: SavedOutputs;
 };
@@ -89,7 +92,7 @@ export class ClaudeSession {
   save(): Fields | undefined {
     this.#tellOthers();
     this.#release();
-    if (this.#messages === 0 || !this.#around.originals.areNone) return undefined;
+    if (this.#messages === 0 || !this.#around.originals.areNone || this.#around.stored.size > 0) return undefined;
     const saved: SavedSession = {
       facts: this.#facts.save(),
       costs: this.#costs.save(),
@@ -254,9 +257,12 @@ export class ClaudeSession {
   }
 
   #isCopied(record: Fields): boolean {
-    const { forkedFrom } = record;
-    if (isFields(forkedFrom)) this.#facts.noteOriginal(asString(forkedFrom.sessionId));
-    return this.#around.originals.have(record);
+    const { forkedFrom, sessionId } = record;
+    const { originals, stored } = this.#around;
+    const named = asString(isFields(forkedFrom) ? forkedFrom.sessionId : sessionId);
+    const isStored = named !== undefined && stored.has(named);
+    if (isFields(forkedFrom) || isStored) this.#facts.noteOriginal(named);
+    return isCopied(record, originals) || isStored;
   }
 
   #beginAnswer({ message, apiBlockIndex }: Fields): boolean {
@@ -291,4 +297,3 @@ export class ClaudeSession {
     this.#sink.end({ ...fields, metadata: { ...metadata, ...this.#evidence.details(), ...usage } });
   }
 }
-

@@ -25,7 +25,7 @@ type Relative = {
  * parts, into which older sessions are copied. A session that is in both is read from the database.
  *
  * - Each step of a message tells its own tokens and cost; a message has the tokens of its last one.
- * - A fork begins with copies of another session's messages, with their times and tokens.
+ * - A fork begins with copies of another session's messages, with their times and tokens, by which they are known.
  * - Sub-agents' sessions name their parent.
  * - Messages taken back stay in the files until the next prompt: a notice marks where they begin.
  * - Newer versions keep a message in one row, without parts.
@@ -58,7 +58,9 @@ function adapterOf(relative: Relative): Adapter {
       const { database, id: one } = inputParts(path);
       const list = (open: DatabaseSync) => listSessions(database, open);
       try {
-        await readDatabase(path, sink, list, (open, id) => readSession(name, databaseStore(open, id, sink), id, sink));
+        await readDatabase(path, sink, list, (open, id) =>
+          readSession(name, databaseStore(database, open, id, sink), id, sink),
+        );
       } catch (error) {
         if (one !== undefined) throw error;
         sink.lost(`it can't be read: ${(error as Error).message}`);
@@ -100,7 +102,7 @@ async function findDatabases(relative: Relative, host: Host): Promise<string[]> 
 export const opencode = adapterOf({
   name: "opencode",
   title: "OpenCode",
-  version: 3,
+  version: 4,
   folder: "opencode",
   databases: /^opencode(?:-[\w.-]+)?\.db$/,
   variable: "OPENCODE_DB",
@@ -110,7 +112,7 @@ export const opencode = adapterOf({
 export const mimocode = adapterOf({
   name: "mimocode",
   title: "MiMo Code",
-  version: 1,
+  version: 2,
   folder: "mimocode",
   databases: /^(?:mimocode|opencode)(?:-[\w.-]+)?\.db$/,
 });
@@ -119,7 +121,7 @@ export const mimocode = adapterOf({
 export const kilo = adapterOf({
   name: "kilo",
   title: "Kilo",
-  version: 2,
+  version: 3,
   folder: "kilo",
   databases: /^(?:kilo|opencode)(?:-[\w.-]+)?\.db$/,
   variable: "KILO_DB",

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
-import { boundedColumn, hasColumn, inputPath, readJsonColumn } from "../sqlite.ts";
+import { type Older, Originals } from "../originals.ts";
+import { boundedColumn, hasColumn, inputPath, readJsonColumn, statDatabase } from "../sqlite.ts";
 import { asString } from "../values.ts";
 import type { Store } from "./store.ts";
 
@@ -41,8 +42,48 @@ function inputOf(path: string, { id, changed, totals }: Fields): Input {
   };
 }
 
+/** The sessions of a database by the times of their first messages, as long as nobody writes to it. */
+const beginnings = new Map<string, { stamp: string | undefined; byTime: Map<unknown, string[]> }>();
+
+async function sessionsByBeginning(
+  path: string,
+  database: DatabaseSync,
+  table: string,
+): Promise<Map<unknown, string[]>> {
+  const key = `${path} ${table}`;
+  const stamp = (await statDatabase(path))?.stamp;
+  const known = beginnings.get(key);
+  if (known && known.stamp === stamp) return known.byTime;
+  const byTime = new Map<unknown, string[]>();
+  const rows = database
+    .prepare(
+      `SELECT session_id AS id, min(message.time_created) AS first FROM ${table} AS message
+        JOIN session ON session.id = session_id GROUP BY session_id ORDER BY session.time_created, session_id`,
+    )
+    .all();
+  for (const { id, first } of rows) byTime.set(first, [...(byTime.get(first) ?? []), String(id)]);
+  beginnings.set(key, { stamp, byTime });
+  return byTime;
+}
+
+/** The older sessions that begin with a message of the same time. A fork's messages have the times of those they are copies of. */
+async function olderSessions(
+  path: string,
+  database: DatabaseSync,
+  id: string,
+  table: string,
+): Promise<Older<number>[]> {
+  const alike = [...(await sessionsByBeginning(path, database, table)).values()].find((ids) => ids.includes(id)) ?? [];
+  const told = "CASE WHEN json_valid(data) THEN json_extract(data, '$.time.created') END";
+  const statement = database.prepare(`SELECT coalesce(${told}, time_created) AS at FROM ${table} WHERE session_id = ?`);
+  return alike.slice(0, alike.indexOf(id)).map((sourceId) => {
+    const times = new Set(statement.all(sourceId).map(({ at }) => Number(at)));
+    return { sourceId, has: (time) => times.has(time) };
+  });
+}
+
 /** A session of a database. */
-export function databaseStore(database: DatabaseSync, id: string, sink: Sink): Store {
+export function databaseStore(path: string, database: DatabaseSync, id: string, sink: Sink): Store {
   const isNewer = readsNewer(database, id);
   const order = isNewer && hasColumn(database, newer.table, "seq") ? "seq" : "time_created";
   const table = isNewer ? newer.table : "message";
@@ -59,6 +100,7 @@ export function databaseStore(database: DatabaseSync, id: string, sink: Sink): S
       const row = database.prepare("SELECT * FROM session WHERE id = ?").get(id);
       return row && { ...detailsOf(row), worktree: worktreeOf(database, row) };
     },
+    originals: async () => new Originals(await olderSessions(path, database, id, table)),
     async messageIds() {
       const rows = database.prepare(`SELECT id FROM ${table} WHERE session_id = ? ORDER BY ${order}, id`).all(id);
       return rows.flatMap((row) => asString(row.id) ?? []);

@@ -6,6 +6,7 @@ import { findFiles, isMissingOrForbidden, listFolder, statInput } from "../../fi
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readWholeFile } from "../../files/json-lines.ts";
 import type { Input, Sink } from "../adapter.ts";
+import { type Older, Originals } from "../originals.ts";
 import type { Store } from "./store.ts";
 
 /**
@@ -37,6 +38,7 @@ export function openStorage(path: string, sink: Sink): Store {
       const details = await readFields(path, sink);
       return details && { ...details, worktree: await worktreeOf(storage, basename(dirname(path))) };
     },
+    originals: async () => new Originals(await olderSessions(path)),
     messageIds: () => listNames(join(storage, "message", id)),
     message: (messageId) => readFields(join(storage, "message", id, `${messageId}.json`), sink),
     async *parts(messageId) {
@@ -47,6 +49,62 @@ export function openStorage(path: string, sink: Sink): Store {
       }
     },
   };
+}
+
+/** When sessions' first messages were made, by the paths of the sessions' files. */
+const beginnings = new Map<string, number>();
+
+/** The older sessions that begin with a message of the same time. A fork's messages have the times of those they are copies of. */
+async function olderSessions(path: string): Promise<Older<number>[]> {
+  const first = await beginningOf(path);
+  if (first === undefined) return [];
+  const alike: { path: string; created: number }[] = [];
+  for (const name of await listNames(dirname(path))) {
+    const other = join(dirname(path), `${name}.json`);
+    if ((await beginningOf(other)) === first) alike.push({ path: other, created: timeOf(readPart(other)) ?? 0 });
+  }
+  alike.sort((a, b) => a.created - b.created || (a.path < b.path ? -1 : 1));
+  const older = alike.slice(
+    0,
+    alike.findIndex((one) => one.path === path),
+  );
+  return Promise.all(
+    older.map(async ({ path: other }) => {
+      const times = new Set((await messagePaths(other)).map((message) => timeOf(readPart(message))));
+      return { sourceId: basename(other, ".json"), has: (time) => times.has(time) };
+    }),
+  );
+}
+
+async function messagePaths(path: string): Promise<string[]> {
+  const folder = join(dirname(dirname(dirname(path))), "message", basename(path, ".json"));
+  return (await listNames(folder)).map((name) => join(folder, `${name}.json`));
+}
+
+async function beginningOf(path: string): Promise<number | undefined> {
+  const known = beginnings.get(path);
+  if (known !== undefined) return known;
+  const [first] = await messagePaths(path);
+  const time = first === undefined ? undefined : timeOf(readPart(first));
+  if (time !== undefined) beginnings.set(path, time);
+  return time;
+}
+
+/** The beginning of a file; empty for one that can't be read, which reading its session reports. */
+function readPart(path: string): string {
+  try {
+    return readBeginning(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall) return "";
+    throw error;
+  }
+}
+
+/** When what is in a file was made. A message that is longer than its beginning may have its time there still. */
+function timeOf(text: string): number | undefined {
+  const value = parseJson(text);
+  const time = isFields(value) && isFields(value.time) ? value.time.created : /"created":\s*(\d+)/.exec(text)?.[1];
+  return time === undefined || !Number.isFinite(Number(time)) ? undefined : Number(time);
 }
 
 /** The folder of a project, which sessions of the first versions do not name themselves. */

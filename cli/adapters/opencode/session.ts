@@ -1,6 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { notice } from "../messages.ts";
+import { Originals } from "../originals.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { asString } from "../values.ts";
 import { newerMessages } from "./newer-messages.ts";
@@ -17,8 +18,8 @@ export class OpencodeSession {
   readonly #takenBack: string | undefined;
   /** The project's folder, which is the session's in versions that did not note its own. */
   readonly #worktree: unknown;
-  /** When the session was forked, in milliseconds since 1970: messages before were copied, with their times and tokens. */
-  readonly #forkedAt: number = 0;
+  /** A fork begins with copies of another session's messages, with their times and tokens. */
+  #originals = new Originals<number>([]);
 
   constructor(sink: Sink, source: string, details: Fields, id: string) {
     this.#sink = sink;
@@ -29,13 +30,12 @@ export class OpencodeSession {
     this.#session.noteModel(details.model);
     this.#session.note("agentVersion", details.version);
     this.#session.note("parent", details.parentID);
-    const created = isFields(details.time) ? details.time.created : undefined;
-    this.#session.noteTime(created);
-    if (/ \(fork #\d+\)$/.test(String(details.title)) && typeof created === "number") this.#forkedAt = created;
+    this.#session.noteTime(isFields(details.time) ? details.time.created : undefined);
     this.#takenBack = isFields(details.revert) ? asString(details.revert.messageID) : undefined;
   }
 
   async read(store: Store): Promise<void> {
+    this.#originals = await store.originals();
     for (const id of await store.messageIds()) {
       const info = await store.message(id);
       if (id === this.#takenBack) this.#session.send([notice("What follows was taken back.")]);
@@ -44,6 +44,7 @@ export class OpencodeSession {
       await this.#sink.pause();
     }
     this.#session.noteFolder(this.#worktree);
+    this.#session.note("forkedFrom", this.#originals.nearest);
     this.#session.end();
   }
 
@@ -94,7 +95,7 @@ export class OpencodeSession {
 
   #factsOf(info: Fields, id: string): EntryFacts {
     const facts = factsOf(info, id);
-    return typeof facts.at === "number" && facts.at < this.#forkedAt ? { ...facts, isReplayed: true } : facts;
+    return { ...facts, isReplayed: typeof facts.at === "number" && this.#originals.have(facts.at) };
   }
 }
 

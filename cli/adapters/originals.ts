@@ -1,0 +1,38 @@
+/** An older session, and what it has. */
+export type Older<Key> = { sourceId: string; has(key: Key): boolean };
+
+/**
+ * The older sessions that one may have copied from. What it copied is counted there: an entry is a copy only where one of them
+ * has it.
+ */
+export class Originals<Key> {
+  readonly #older: { session: Older<Key>; copied: number }[];
+
+  /** @param older the oldest first */
+  constructor(older: readonly Older<Key>[]) {
+    this.#older = older.map((session) => ({ session, copied: 0 }));
+  }
+
+  /** Whether there are none. */
+  get areNone(): boolean {
+    return this.#older.length === 0;
+  }
+
+  /** Whether an entry was copied. @param keys what it may be known by */
+  have(...keys: (Key | undefined)[]): boolean {
+    let isCopy = false;
+    for (const one of this.#older) {
+      if (!keys.some((key) => key !== undefined && one.session.has(key))) continue;
+      one.copied++;
+      isCopy = true;
+    }
+    return isCopy;
+  }
+
+  /** The session that most was copied from, and of several the oldest. */
+  get nearest(): string | undefined {
+    let [nearest, most]: [string | undefined, number] = [undefined, 0];
+    for (const { session, copied } of this.#older) if (copied > most) [nearest, most] = [session.sourceId, copied];
+    return nearest;
+  }
+}

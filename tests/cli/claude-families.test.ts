@@ -1,0 +1,33 @@
+import { rm } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
+import { longTest } from "../support/long.ts";
+import { type Family, makeFamily, truthOf } from "./claude-families.ts";
+import { linesOf, makeHome, parseAll } from "./home.ts";
+
+/** What counts of a family's files. */
+async function countsOf({ files }: Family): Promise<{ messages: number; tokens: number }> {
+  const host = await makeHome(
+    Object.fromEntries([...files].map(([name, lines]) => [`.claude/projects/-p/${name}.jsonl`, linesOf(...lines)])),
+  );
+  const { sessions } = await parseAll(claudeCode, host);
+  await rm(host.home, { recursive: true });
+  const own = sessions.flatMap(({ messages }) => messages).filter(({ metadata }) => !metadata?.replayed);
+  const totals = sessions.map(({ ending }) => (ending.metadata?.usage as { outputTokens?: number })?.outputTokens ?? 0);
+  const tokens = own.reduce((sum, { tokenCount = 0 }) => sum + tokenCount, 0);
+  expect(totals.reduce((sum, total) => sum + total, 0)).toBe(tokens);
+  return { messages: own.length, tokens };
+}
+
+async function compare(from: number, to: number): Promise<void> {
+  for (let seed = from; seed < to; seed++) {
+    const family = makeFamily(seed);
+    expect(await countsOf(family), `family ${seed}`).toEqual(truthOf(family));
+  }
+}
+
+test("every line and token of a random family counts once, whatever of it is gone", () => compare(0, 200));
+
+longTest("every line and token of 10,000 random families counts once", { timeout: 1_200_000 }, () =>
+  compare(200, 10_200),
+);

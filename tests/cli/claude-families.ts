@@ -1,0 +1,75 @@
+// Random families of Claude Code's files, and what is true of them: each line was said once, wherever else it stands.
+import { Lines, text } from "./claude-lines.ts";
+
+type Line = Record<string, unknown> & { uuid: string };
+
+export type Family = {
+  /** The lines of each file by its name. */
+  files: Map<string, Line[]>;
+};
+
+/** Mulberry32: the same numbers for the same seed. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const nameOf = (seed: number, number: number) =>
+  `${String(10_000_000 + ((seed * 7919 + number * 104_729) % 89_999_999))}-0000-4000-8000-${String(number).padStart(12, "0")}`;
+
+/** A family of 2 to 6 files: sessions that go on, are resumed, forked, branched, compacted, copied in conflict, and deleted. */
+export function makeFamily(seed: number): Family {
+  const random = randomOf(seed);
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  const make = new Lines();
+  let answers = 0;
+  const turn = (sessionId: string): Line[] =>
+    [
+      make.said(`Question ${answers}`, { sessionId }),
+      make.answered(
+        text(`Answer ${answers}`),
+        { id: `msg_${answers}`, usage: { output_tokens: 1 + (answers++ % 50) } },
+        { sessionId, ...(random() < 0.5 && { requestId: `req_${answers}` }) },
+      ),
+    ] as Line[];
+  const first = nameOf(seed, 0);
+  const files = new Map([[first, turn(first)]]);
+  const count = 2 + Math.floor(random() * 5);
+  for (let step = 0; files.size < count || step < count; step++) {
+    const [name, lines] = pick([...files]);
+    const next = nameOf(seed, step + 1);
+    const kind = pick(["grow", "resume", "keep ids", "fork", "branch", "replay", "conflict"]);
+    const copied = kind === "branch" ? lines.slice(0, 2 * (1 + Math.floor((random() * lines.length) / 2))) : lines;
+    const own = random() < 0.8 ? turn(next) : [];
+    if (kind === "grow") lines.push(...turn(name));
+    else if (kind === "replay") lines.push(...lines.slice(Math.floor(random() * lines.length)), ...turn(name));
+    else if (kind === "conflict") files.set(`${name}.sync-conflict-${step}`, [...lines, ...own]);
+    else if (kind === "keep ids") files.set(next, [...copied, ...own]);
+    else if (kind === "fork")
+      files.set(next, [
+        ...copied.map((line) => ({
+          ...line,
+          sessionId: next,
+          forkedFrom: { sessionId: name, messageUuid: line.uuid },
+        })),
+        ...own,
+      ]);
+    else files.set(next, [...copied.map((line) => ({ ...line, sessionId: next })), ...own]);
+  }
+  if (random() < 0.3) files.delete(pick([...files.keys()]));
+  return { files };
+}
+
+/** How many messages and tokens a family has: each line once. */
+export function truthOf({ files }: Family): { messages: number; tokens: number } {
+  const lines = new Map([...files.values()].flat().map((line) => [line.uuid, line]));
+  let tokens = 0;
+  for (const { message } of lines.values())
+    tokens += (message as { usage?: { output_tokens: number } }).usage?.output_tokens ?? 0;
+  return { messages: lines.size, tokens };
+}
