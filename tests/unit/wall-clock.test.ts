@@ -12,7 +12,7 @@ const comparing = [
   "lib/ingest/raw/removal.ts",
   "lib/reader/live.ts",
   "lib/server/build.ts",
-  "lib/server/price-list.ts",
+  "lib/server/hourly.ts",
   "lib/telemetry/post.ts",
 ];
 
