@@ -153,12 +153,12 @@ async function upload(token: string, traces: unknown[]): Promise<z.output<typeof
     headers: { ...bearer(token), "Content-Type": "application/json", "Content-Encoding": "gzip" },
     body: gzipSync(JSON.stringify({ traces })),
   });
-  const deadline = Date.now() + jobSeconds * 1000;
+  const deadline = performance.now() + jobSeconds * 1000;
   for (;;) {
     const job = await json(jobResponse, `/api/ingest/${jobId}`, { headers: bearer(token) });
     if (job.status === "succeeded") return job;
     if (job.status === "failed") throw new Error(`The upload failed: ${job.error?.message}`);
-    if (Date.now() > deadline) throw new Error(`The upload is still ${job.status} after ${jobSeconds} s.`);
+    if (performance.now() > deadline) throw new Error(`The upload is still ${job.status} after ${jobSeconds} s.`);
     await sleep(100);
   }
 }

@@ -1,7 +1,6 @@
 import "server-only";
 import { purgeGrants } from "#lib/auth/oauth/grants";
 import { purgeSignIns } from "#lib/auth/sign-ins";
-import { prisma } from "#lib/db/client";
 import { raiseFloor } from "#lib/db/sql/upgrading";
 import { purgeLogins } from "#lib/device/login";
 import { purgeLimits } from "#lib/http/rate-limit";
@@ -11,6 +10,7 @@ import { purgeFacets } from "#lib/ledger/sql/facets";
 import { log } from "#lib/log";
 import { purgeHeartbeats } from "#lib/observability/heartbeat";
 import { settleProjects } from "#lib/projects/settle";
+import { takeHour } from "#lib/server/hourly";
 import { makeSteps } from "#lib/server/steps";
 import { purgeReports } from "#lib/telemetry/record";
 import { purgeShares } from "#lib/traces/shares";
@@ -45,15 +45,7 @@ export async function housekeep(): Promise<void> {
   end();
 }
 
-const hourMs = 3_600_000;
-
 /** Housekeeping for hosts without a worker: of all calls within an hour, one does it. */
 export async function housekeepHourly(): Promise<void> {
-  const key = "housekeeping";
-  const made = await prisma().serverSetting.createMany({ data: [{ key, value: "" }], skipDuplicates: true });
-  const taken = await prisma().serverSetting.updateMany({
-    where: { key, updatedAt: { lt: new Date(Date.now() - hourMs) } },
-    data: { updatedAt: new Date() },
-  });
-  if (made.count + taken.count > 0) await housekeep();
+  if (await takeHour("housekeeping")) await housekeep();
 }

@@ -7,10 +7,10 @@ import { env } from "#lib/env";
 import { log } from "#lib/log";
 import { fetchText } from "#lib/prices/fetch";
 import { applyPriceList, type PriceList, parsePriceList } from "#lib/prices/list";
+import { isWithin, takeHour } from "#lib/server/hourly";
 
 const keys = { copy: "price_list", tried: "price_list_tried" };
 const dayMs = 86_400_000;
-const retryMs = 3_600_000;
 
 const stored = z.object({ url: z.string(), fetchedAt: z.string(), list: z.string() });
 
@@ -20,25 +20,14 @@ function readCopy(value: string | undefined, url: string): z.output<typeof store
   return copy?.url === url ? copy : undefined;
 }
 
-/** Of all processes, one may try within an hour. */
-async function mayTry(): Promise<boolean> {
-  const key = keys.tried;
-  const made = await prisma().serverSetting.createMany({ data: [{ key, value: "" }], skipDuplicates: true });
-  const taken = await prisma().serverSetting.updateMany({
-    where: { key, updatedAt: { lt: new Date(Date.now() - retryMs) } },
-    data: { updatedAt: new Date() },
-  });
-  return made.count + taken.count > 0;
-}
-
 /** Fetches the list where that is a day ago, at most once an hour. A bad answer changes nothing and is logged. */
 export async function refreshPriceList(): Promise<void> {
   const url = env().PRICES_URL;
   if (url === undefined) return;
   const row = await prisma().serverSetting.findUnique({ where: { key: keys.copy } });
   const last = readCopy(row?.value, url);
-  if (last && Date.parse(last.fetchedAt) > Date.now() - dayMs) return;
-  if (!(await mayTry())) return;
+  if (last && isWithin(new Date(last.fetchedAt), dayMs)) return;
+  if (!(await takeHour(keys.tried))) return;
   let list: PriceList;
   try {
     list = parsePriceList(await fetchText(url));

@@ -10,6 +10,7 @@ import { superviseQueues, takeOne } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 import { makeWorkerBoss } from "#lib/queue/worker-boss";
 import { drainQueues } from "#lib/server/drain";
+import { isWithin, takeHour } from "#lib/server/hourly";
 import { accept, trace } from "../support/ingesting.ts";
 import { provideOwner } from "../support/server.ts";
 
@@ -109,6 +110,17 @@ describe("after the database's clock was a day ahead", () => {
     expect(await hasWorker()).toBe(true);
     await pool().query("delete from process_heartbeat");
   });
+});
+
+test("after a process's clock was ahead, a function host's housekeeping goes on, and the price list is fetched", async () => {
+  await pool().query("delete from server_setting where key in ('housekeeping', 'price_list_tried')");
+  for (const key of ["housekeeping", "price_list_tried"]) {
+    expect([await takeHour(key), await takeHour(key)]).toEqual([true, false]);
+    await pool().query(`update server_setting set updated_at = ${later} where key = $1`, [key]);
+    expect([await takeHour(key), await takeHour(key)]).toEqual([true, false]);
+  }
+  const minutes = (count: number) => new Date(Date.now() + count * 60_000);
+  expect([-61, -59, 4, 6].map((count) => isWithin(minutes(count), 3_600_000))).toEqual([false, true, true, false]);
 });
 
 describe("after a process's clock was ahead, a limit", () => {

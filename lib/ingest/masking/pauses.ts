@@ -9,14 +9,14 @@ export class Pauses {
 
   /** Whether something has not failed, or not lately. */
   isOver(key: string): boolean {
-    return (this.#pauses.get(key)?.until ?? 0) <= Date.now();
+    return (this.#pauses.get(key)?.until ?? 0) <= performance.now();
   }
 
   /** Something failed: it is left alone for a while. */
   begin(key: string): void {
     const ms = Math.min(longestMs, 2 * (this.#pauses.get(key)?.ms ?? firstMs / 2));
     this.#pauses.delete(key);
-    this.#pauses.set(key, { ms, until: Date.now() + ms });
+    this.#pauses.set(key, { ms, until: performance.now() + ms });
     const [oldest] = this.#pauses.keys();
     if (this.#pauses.size > maxKeys && oldest !== undefined) this.#pauses.delete(oldest);
   }

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { sourceFiles } from "../support/boundaries.ts";
+
+/** They compare it with a point in time that a row, a file, a header or a token has. */
+const comparing = [
+  "lib/auth/oauth/registration.ts",
+  "lib/auth/second-factor.ts",
+  "lib/auth/sign-ins.ts",
+  "lib/device/login.ts",
+  "lib/http/rate-limit.ts",
+  "lib/ingest/masking/sql.ts",
+  "lib/ingest/raw/removal.ts",
+  "lib/reader/live.ts",
+  "lib/server/build.ts",
+  "lib/server/hourly.ts",
+  "lib/telemetry/post.ts",
+];
+
+test("no wait of the server's is measured by the wall clock, which may jump", async () => {
+  const sources = (await sourceFiles()).filter(({ path }) => /^lib\/(?!generated\/)/.test(path));
+  const reading = sources.filter(({ text }) => /(?<!new Date\()Date\.now\(\)/.test(text)).map(({ path }) => path);
+  expect(reading.toSorted()).toEqual(comparing);
+});
