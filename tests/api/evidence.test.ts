@@ -30,7 +30,8 @@ describe("a trace that came to a commit and pull requests", () => {
     await ingest(server, token, [session("trace-6"), session("trace-7")]);
     const traceId = (await list("")).find(({ sourceId }) => sourceId === "trace-7")?.id ?? "";
     // So that the ledger, which finds no evidence in it, leaves the rows alone.
-    await prisma().trace.update({ where: { userId_id: { userId, id: traceId } }, data: { ledgerDue: false } });
+    const accounted = { ledgerDue: false, usageDue: false, accountedVersion: 1_000_000 };
+    await prisma().trace.update({ where: { userId_id: { userId, id: traceId } }, data: accounted });
     await prisma().traceBranch.create({ data: { ...key, traceId, branch: "mend/timer's" } });
     const commits = [hash, "fedcba9"].map((hash, at) => ({ ...key, traceId, hash, position: at, repository: remote }));
     await prisma().traceCommit.createMany({ data: commits });

@@ -1,12 +1,11 @@
 import type { Page } from "playwright";
 import { describe, expect, test } from "vitest";
-import { interceptFromStart, watchFaults } from "../support/browser.ts";
+import { watchFaults } from "../support/browser.ts";
 import { expectGoodLook } from "../support/look.ts";
 import { provideList } from "./list-page.ts";
 
 const { server, browser, page, faults, open, link, rows, boxes, menu, query, store, storeFamily, reset } =
   await provideList();
-await interceptFromStart(page);
 
 describe("the list", () => {
   test("is narrowed by menus with counted values, each a step in the history, and widened by chips", async () => {
@@ -136,8 +135,8 @@ describe("the list", () => {
   });
 
   test("links to a page with a menu's values where they can't be loaded", async () => {
-    await open();
     await page.route("**/api/traces/facets*", (request) => request.abort());
+    await open();
     await menu("Source").click();
     const shown = page.waitForEvent("load"); // a request in flight when the route is removed may never be answered
     await link("Show the values").click();

@@ -68,7 +68,7 @@ test("what is of no pull request is not called the largest of them", () => {
 test("a session's cost says which tiers of service are in it at the standard price", () => {
   const counts = { inputTokens: 1000, outputTokens: 100, cacheReadTokens: 0, cacheWrite5mTokens: 0 };
   const usage = { ...counts, cacheWrite1hTokens: 0, reasoningTokens: 0, unpricedTokens: 0 };
-  const trace = { costNano: 2e9, recordedNano: null, tokenCount: null, usage } as unknown as Parameters<
+  const trace = { costNano: 2e9, recordedNano: null, tokenCount: null, model: null, usage } as unknown as Parameters<
     typeof Spent
   >[0]["trace"];
   const use = { model: "gpt-5.3-codex", inputTokens: 1000, outputTokens: 100, cacheReadTokens: 0, cacheWriteTokens: 0 };
