@@ -8,10 +8,9 @@ import { requestIdHeader } from "#lib/http/request-id";
 import { arrivalTimes, makeServing } from "#lib/server/listener";
 import { isApi, refusalOf } from "#lib/server/refusals";
 import { cutUserAgent, toOriginForm } from "#lib/server/request-target";
-import { StaticFiles } from "#lib/server/static-files";
 
 /** The platform serves them by itself. */
-const noFiles = new StaticFiles();
+const noFiles = { has: () => false };
 
 /** What Node publishes of a request before anybody listens to it. */
 type Started = { request: IncomingMessage; server: Server };
