@@ -47,7 +47,7 @@ export class StaticFiles {
 
   #read(path: string): Promise<Kept | undefined> {
     const place = this.#places.get(path) ?? "";
-    const reading = this.#kept.get(path) ?? readFile(place).then(keep);
+    const reading = this.#kept.get(path) ?? readFile(/* turbopackIgnore: true */ place).then(keep);
     this.#kept.set(path, reading);
     return reading.catch(() => {
       this.#kept.delete(path);
