@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { isMissingOrForbidden } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readFolder, readHead } from "./heads.ts";
-import { keyOfLine, LineKeys } from "./line-keys.ts";
+import { keyOfLine } from "./line-keys.ts";
 import { isRequestLine } from "./line-types.ts";
 
 /** A session's file with its lines. */
@@ -12,7 +12,7 @@ export type Member = {
   sourceId: string;
   /** When the file was created, in milliseconds since 1970. */
   createdAt: number;
-  lines: LineKeys;
+  lines: Set<number>;
   /** The lines in their order. */
   keys: number[];
   /** Their times, in milliseconds since 1970. */
@@ -127,7 +127,7 @@ export async function readMember(path: string): Promise<Member | undefined> {
 }
 
 async function readLinesOf({ path, createdAt }: Pick<Member, "path" | "createdAt">): Promise<Member> {
-  const member: Member = { path, sourceId: idOf(path), createdAt, lines: new LineKeys(), keys: [], times: [] };
+  const member: Member = { path, sourceId: idOf(path), createdAt, lines: new Set(), keys: [], times: [] };
   const nobody = { entry() {}, skipped() {}, invalid() {}, message() {}, pause: async () => {} };
   const take = (record: Parameters<typeof keyOfLine>[0]) => {
     const key = keyOfLine(record);

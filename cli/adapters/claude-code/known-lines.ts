@@ -1,5 +1,5 @@
 import type { Fields } from "../../files/json.ts";
-import { keyOfLine, LineKeys } from "./line-keys.ts";
+import { keyOfLine } from "./line-keys.ts";
 
 /** Known lines as JSON. */
 export type SavedLines = { latest: string; keys: string };
@@ -10,16 +10,16 @@ export type SavedLines = { latest: string; keys: string };
  */
 export class KnownLines {
   #latest: string;
-  readonly #keys: LineKeys;
+  readonly #keys: Set<number>;
 
   /** @param saved what `save` returned */
   constructor(saved?: SavedLines) {
     this.#latest = saved?.latest ?? "";
-    this.#keys = saved ? LineKeys.restore(saved.keys) : new LineKeys();
+    this.#keys = new Set(saved && readKeys(saved.keys));
   }
 
   save(): SavedLines {
-    return { latest: this.#latest, keys: this.#keys.save() };
+    return { latest: this.#latest, keys: writeKeys(this.#keys) };
   }
 
   /** Whether a line with the same id and time came before. Only ids that are UUIDs are trusted to be unique. */
@@ -32,4 +32,12 @@ export class KnownLines {
     this.#keys.add(key);
     return false;
   }
+}
+
+/** Writes keys as numbers of 64 bits in Base64, which takes half of what JSON would. */
+const writeKeys = (keys: ReadonlySet<number>): string => Buffer.from(Float64Array.from(keys).buffer).toString("base64");
+
+function readKeys(saved: string): Float64Array {
+  const bytes = Buffer.from(saved, "base64");
+  return new Float64Array(Uint8Array.from(bytes).buffer, 0, Math.floor(bytes.length / 8));
 }
