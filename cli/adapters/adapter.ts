@@ -29,7 +29,7 @@ export type Input = {
   needsNewerNode?: boolean;
   /** Whether nobody writes to it any more, so that an incomplete last line is an error. */
   isComplete?: boolean;
-  /** Whether the server has a session of this agent, also one whose file is gone. */
+  /** Tells whether the server has a session of this agent, also one whose file is gone. */
   isStored?(sourceId: string): boolean;
   /** Where an earlier reading ended; the adapter continues there. */
   from?: Resumption;

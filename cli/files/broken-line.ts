@@ -8,7 +8,7 @@ const [quote, backslash, opening, closing] = [0x22, 0x5c, 0x7b, 0x7d];
 /** Why a line of which something was read counts as invalid. */
 export const partlyJson = "a part of the line is not JSON";
 
-/** What could be read of a line; `isPartial` if anything on it could not. */
+/** The records that could be read of a line; `isPartial` if anything on it could not. */
 type Recovered = { records: Fields[]; isPartial: boolean };
 
 /**
@@ -40,7 +40,7 @@ export function recoverRecords(line: string): Recovered {
   return { records, isPartial };
 }
 
-/** Where the object that begins at a place ends, if its braces are balanced. */
+/** Finds the end of the object that begins at a place, if its braces are balanced. */
 function findObjectEnd(text: string, begin: number): number | undefined {
   let depth = 0;
   for (let at = begin; at < text.length; at++) {
@@ -62,12 +62,12 @@ function findTextEnd(text: string, begin: number): number {
   return at;
 }
 
-/** Whether an odd number of backslashes precedes a place. */
+/** Tells whether an odd number of backslashes precedes a place. */
 function isEscaped(text: string, at: number): boolean {
   let first = at;
   while (text.charCodeAt(first - 1) === backslash) first--;
   return (at - first) % 2 === 1;
 }
 
-/** Whether the end of the line or another object follows. */
+/** Tells whether the end of the line or another object follows. */
 const isFollowed = (text: string, end: number): boolean => /^\s*(?:$|\{")/.test(text.slice(end, end + 1000));

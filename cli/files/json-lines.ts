@@ -14,9 +14,9 @@ type LineSink = Pick<Sink, "entry" | "skipped" | "invalid" | "message" | "pause"
 type HandleRecord = (record: Fields, line: number) => void;
 
 type Reading = {
-  /** Where to begin. */
+  /** The place to begin at; by default the start. */
   from?: LinePlace | undefined;
-  /** Whether a line is skipped without being parsed. */
+  /** Tells lines that are skipped without being parsed. */
   isSkipped?: (line: string) => boolean;
 };
 

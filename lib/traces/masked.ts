@@ -26,8 +26,8 @@ const maxBefore = 12 * 1024;
 const atOnce = 10 * overlap;
 
 /**
- * Masks a text that comes in pieces, as it would be masked in one, but for names of people that only a later folder tells. All is read with what stands beside it, and the time is linear in
- * the text's length, however close its secrets stand.
+ * Masks a text that comes in pieces, as it would be masked in one, but for names of people that only a later folder tells. All is
+ * read with what stands beside it, and the time is linear in the text's length, however close its secrets stand.
  *
  * @param mask is called with parts in which all that may be a secret is masked already, for what else it hides.
  */

@@ -1,4 +1,5 @@
 // Random families of Claude Code's files, and what is true of them: each line was said once, wherever else it stands.
+import { makeRandom } from "../support/random.ts";
 import { Lines, text } from "./claude-lines.ts";
 
 type Line = Record<string, unknown> & { uuid: string };
@@ -8,23 +9,12 @@ export type Family = {
   files: Map<string, Line[]>;
 };
 
-/** Mulberry32: the same numbers for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 const nameOf = (seed: number, number: number) =>
   `${String(10_000_000 + ((seed * 7919 + number * 104_729) % 89_999_999))}-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
 /** A family of 2 to 6 files: sessions that go on, are resumed, forked, branched, compacted, copied in conflict, and deleted. */
 export function makeFamily(seed: number): Family {
-  const random = randomOf(seed);
+  const random = makeRandom(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const make = new Lines();
   let answers = 0;

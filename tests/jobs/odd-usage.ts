@@ -5,20 +5,16 @@ import { accountTraces } from "#lib/ledger/account";
 import { deleteTrace } from "#lib/traces/deletion";
 import { answerUsage } from "#lib/usage/answer";
 import { usageQuery } from "#lib/usage/schema";
+import { makeRandom } from "../support/random.ts";
 import { expectSameAnew, expectSums } from "./ledger-sums.ts";
 import { uploadsOf } from "./uploads.ts";
 
 type Random = (below: number) => number;
 
-/** Numbers from 0 up to `below`, the same for a seed (mulberry32). */
-function randomOf(seed: number): Random {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
+/** Makes a generator of whole numbers from 0 to below a bound, the same ones for the same seed. */
+function makeNumbers(seed: number): Random {
+  const random = makeRandom(seed);
+  return (below) => Math.floor(random() * below);
 }
 
 const odd = [-5, 2 ** 53, 1.5, "12", null, [], {}, true, 1e300, -0.1, 0];
@@ -104,7 +100,7 @@ const asTold = async (userId: string, zone: string) => {
 /** Sends sessions of odd usage in so many steps, and compares all sums every five. */
 export async function expectOddUsage(userId: string, seed: number, steps: number): Promise<void> {
   const { send, stored } = uploadsOf(userId);
-  const random = randomOf(seed);
+  const random = makeNumbers(seed);
   const sessions = new Map<number, ReturnType<typeof messageOf>[]>();
   const whole = (name: number, more: Record<string, unknown> = {}) => ({
     ...{ source: sourceOf(name), sourceId: `s${seed}-${name}`, model: models[random(4)] },

@@ -3,13 +3,13 @@ import { expect } from "vitest";
 import { type Bucket, bucketOf, encode, forEachPosting, slotsOf } from "#lib/search/block";
 import { maxDocuments, type Postings, postingOf, sort, termIn } from "#lib/search/posting";
 import { termBits } from "#lib/search/terms";
-import { randomOf } from "./secrets/made-up.ts";
+import { makeRandom } from "../support/random.ts";
 
 export const versions = [2, 3];
 export const terms = 2 ** termBits;
 
 const randoms = (seed: number) => {
-  const random = randomOf(seed);
+  const random = makeRandom(seed);
   return (below: number) => Math.floor(random() * below);
 };
 

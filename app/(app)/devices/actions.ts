@@ -1,6 +1,6 @@
 "use server";
 import { revalidatePath } from "next/cache";
-import { currentOrigin } from "#lib/auth/audit";
+import { currentOrigin, type Origin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
 import { revokeGrant } from "#lib/auth/oauth/grants";
 import { idForm } from "#lib/auth/schema";
@@ -14,42 +14,30 @@ import { tickedScopes } from "../../components/scopes";
 
 /** Revokes one token, after asking. One that is revoked already is not an error. */
 export async function revokeAction(_before: FormState, form: FormData): Promise<FormState> {
-  const user = await requireUser("/devices");
-  const error = await refuseForeignOrigin();
-  if (error) return { error };
-  const parsed = idForm.safeParse({ id: text(form, "id") });
-  if (!parsed.success) return { error: "Unknown token." };
-  const question = askFirst(form);
-  if (question) return question;
-  await revokeToken(user.id, parsed.data.id, await currentOrigin());
-  revalidatePath("/devices");
-  return {};
+  return endAccess(form, "Unknown token.", revokeToken);
 }
 
 /** Takes the approval of a login back, after asking. One that is no longer open is not an error. */
 export async function withdrawAction(_before: FormState, form: FormData): Promise<FormState> {
-  const user = await requireUser("/devices");
-  const error = await refuseForeignOrigin();
-  if (error) return { error };
-  const parsed = idForm.safeParse({ id: text(form, "id") });
-  if (!parsed.success) return { error: "Unknown login." };
-  const question = askFirst(form);
-  if (question) return question;
-  await withdrawLogin(user.id, parsed.data.id, await currentOrigin());
-  revalidatePath("/devices");
-  return {};
+  return endAccess(form, "Unknown login.", withdrawLogin);
 }
 
 /** Ends what an agent may read, after asking. */
 export async function disconnectAction(_before: FormState, form: FormData): Promise<FormState> {
+  return endAccess(form, "Unknown agent.", revokeGrant);
+}
+
+type EndAccess = (userId: string, id: string, from: Origin) => Promise<unknown>;
+
+async function endAccess(form: FormData, unknown: string, end: EndAccess): Promise<FormState> {
   const user = await requireUser("/devices");
   const error = await refuseForeignOrigin();
   if (error) return { error };
   const parsed = idForm.safeParse({ id: text(form, "id") });
-  if (!parsed.success) return { error: "Unknown agent." };
+  if (!parsed.success) return { error: unknown };
   const question = askFirst(form);
   if (question) return question;
-  await revokeGrant(user.id, parsed.data.id, await currentOrigin());
+  await end(user.id, parsed.data.id, await currentOrigin());
   revalidatePath("/devices");
   return {};
 }

@@ -41,7 +41,7 @@ export async function readNews(user: SignedInUser, zone: string, now: Date) {
   return {
     ...{ since, digests, count, failing, concerns, due, live, labels, standings },
     fresh: sessions.filter((one) => !goesOn(one) && isNew(one)),
-    /** How many new ones are counted that are not named. */
+    /** The number of new ones that are counted and not named. */
     more: Math.max(0, count - sessions.filter(isNew).length),
     earlier: sessions.filter((one) => !goesOn(one) && !isNew(one)),
   };
@@ -50,7 +50,7 @@ export async function readNews(user: SignedInUser, zone: string, now: Date) {
 export type News = Awaited<ReturnType<typeof readNews>>;
 export type NewsSession = News["live"][number];
 
-/** What the list shows, too; and of that the sessions that no other one started, each with all below it. */
+/** The list shows the same; `told` has the sessions that no other one started, each with all below it. */
 const listed = { archived: false, trivial: false };
 const told = { ...listed, families: true };
 /** Before every date that a session may have. */

@@ -33,7 +33,7 @@ export type Row = {
   added?: string;
   removed?: string;
   took?: string;
-  /** Whether the agent's own file is gone, and its prompts are left. */
+  /** Set if the agent's own file is gone and only its prompts are left. */
   promptsOnly?: true;
   messages: string;
   cost?: string;

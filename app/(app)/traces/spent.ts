@@ -30,7 +30,7 @@ export function costOf({ costNano, usage }: Pick<Trace, "costNano" | "usage">): 
   return usage.unpricedTokens > 0 ? `${formatMoney(costNano)}+` : formatMoney(costNano);
 }
 
-/** What there is to say of the cost: tokens without a price, an estimated one, and what the agent itself recorded, where that differs. */
+/** Describes the cost: tokens without a price, an estimated price, and what the agent itself recorded, where that differs. */
 export function describeCost({
   costNano,
   recordedNano,

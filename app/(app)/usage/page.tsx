@@ -133,7 +133,7 @@ function Filters({ request }: { request: UsageRequest }) {
 function HowCounted({ report: { total, byFacet }, zone }: { report: UsageReport; zone: string }) {
   const { messages, uncounted, untimed } = total;
   const isLinked = byFacet.pr !== undefined || byFacet.branch?.values.some(({ value }) => value !== null);
-  // What is known of requests is more than what their messages count.
+  // Requests have more tokens than their messages count.
   const isRecorded = usedTokens(total) > total.tokenCount;
   return (
     <p className="max-w-[72ch] text-code text-muted">

@@ -4,12 +4,12 @@ import { blocksOf } from "../blocks.ts";
 import { notice, withMetadata } from "../messages.ts";
 import { UsageCounter, withUsage } from "../usage.ts";
 import { asTimestamp } from "../values.ts";
-import { type Cost, costOf, type OtherCost } from "./costs.ts";
+import { type Cost, type OtherCost, readCost } from "./costs.ts";
 import { RequestIds, type SavedIds } from "./request-ids.ts";
 
 export type SavedCosts = { usage: ReturnType<UsageCounter["save"]>; ids: SavedIds; others: OtherCost[] };
 
-/** What a session's answers used, each request once; and what other models used for them. */
+/** Counts what a session's answers used, each request once, and what other models used for them. */
 export class AnswerCosts {
   readonly #counter: UsageCounter;
   readonly #ids: RequestIds;
@@ -38,7 +38,7 @@ export class AnswerCosts {
 
   /** Reads the cost in an answer's line. */
   read(record: Fields, isFirst: boolean): Cost {
-    const { others = [], ...cost } = costOf(record, { counter: this.#counter, ids: this.#ids }, isFirst);
+    const { others = [], ...cost } = readCost(record, { counter: this.#counter, ids: this.#ids }, isFirst);
     const createdAt = asTimestamp(record.timestamp);
     for (const other of others) this.#others.push({ ...other, ...(createdAt && { createdAt }) });
     return cost;
@@ -66,6 +66,6 @@ export class AnswerCosts {
 const withOther = (message: Message, { model, requestId, usage }: OtherCost): Message =>
   withUsage(withMetadata(message, { model, requestId }), usage);
 
-/** Whether a person speaks, rather than a tool or the program; an interruption is a part of the answer that it ends. */
+/** Tells whether a person speaks, rather than a tool or the program. An interruption is a part of the answer that it ends. */
 const isSpoken = ({ role, content, metadata }: Message): boolean =>
   role === "user" && metadata?.kind === undefined && !content.startsWith("[Request interrupted");

@@ -34,11 +34,11 @@ const partTexts: Record<string, (part: Fields) => string | undefined> = {
   text: ({ text }) => asString(text),
   image: fileText,
   document: fileText,
-  search_result: (part) => linesOf(part.title, part.source, textsIn(part.content)),
+  search_result: (part) => joinLines(part.title, part.source, textsIn(part.content)),
   browser_state: () => "",
   tool_reference: ({ tool_name }) => asString(tool_name),
   web_search_result: ({ title, url }) => [asString(title), asString(url)].filter(Boolean).join(" "),
-  web_fetch_result: (part) => linesOf(part.url, textsIn([part.content])),
+  web_fetch_result: (part) => joinLines(part.url, textsIn([part.content])),
   advisor_result: ({ text }) => asString(text),
   advisor_redacted_result: () => "[advice that is encrypted]",
   code_execution_result: printed,
@@ -48,26 +48,26 @@ const partTexts: Record<string, (part: Fields) => string | undefined> = {
   bash_code_execution_output: fileNamed,
   text_editor_code_execution_view_result: ({ content }) => asString(content),
   text_editor_code_execution_create_result: ({ is_file_update }) => (is_file_update === true ? "updated" : "created"),
-  text_editor_code_execution_str_replace_result: ({ lines }) => (Array.isArray(lines) ? linesOf(...lines) : ""),
+  text_editor_code_execution_str_replace_result: ({ lines }) => (Array.isArray(lines) ? joinLines(...lines) : ""),
   tool_search_tool_search_result: ({ tool_references: found }) => textsIn(found),
 };
 
-/** What failed in a tool of the API's: `max_uses_exceeded`. */
+/** Tells an error of one of the API's tools, such as `max_uses_exceeded`. */
 export const isFailure = ({ type }: Fields): boolean => typeof type === "string" && type.endsWith("_tool_result_error");
 
 /** A part of a result as text. @param unhandled called with a type that is not known */
 export function partText(part: Fields, unhandled: (type: string) => void): string {
   const type = asString(part.type) ?? "(none)";
-  if (isFailure(part)) return linesOf(part.error_code, part.error_message);
+  if (isFailure(part)) return joinLines(part.error_code, part.error_message);
   const read = Object.hasOwn(partTexts, type) ? partTexts[type] : undefined;
   if (!read) unhandled(`tool_result.${type}`);
   return read?.(part) ?? "";
 }
 
-const linesOf = (...texts: unknown[]): string => texts.map(asString).filter(Boolean).join("\n");
+const joinLines = (...texts: unknown[]): string => texts.map(asString).filter(Boolean).join("\n");
 
 function printed({ stdout, stderr, content, encrypted_stdout: hidden }: Fields): string {
-  return linesOf(stdout, stderr, hidden ? "[output that is encrypted]" : "", textsIn(content));
+  return joinLines(stdout, stderr, hidden ? "[output that is encrypted]" : "", textsIn(content));
 }
 
 function fileNamed({ file_id: id }: Fields): string {
@@ -77,7 +77,7 @@ function fileNamed({ file_id: id }: Fields): string {
 /** The texts of known parts inside a part. */
 function textsIn(parts: unknown): string {
   const list = typeof parts === "string" || Array.isArray(parts) ? parts : [];
-  return linesOf(...blocksOf(list).map((part) => documentText(part) ?? partText(part, () => {})));
+  return joinLines(...blocksOf(list).map((part) => documentText(part) ?? partText(part, () => {})));
 }
 
 /** A fetched page's own words. */

@@ -16,7 +16,7 @@ export type OtherCost = { model: string; isAdvice: boolean; usage: Usage; reques
 export type Reports = { counter: UsageCounter; ids: RequestIds };
 
 /** Reads the cost in an assistant's line. @param isFirst whether the line is the first one of its answer */
-export function costOf(record: Fields, { counter, ids }: Reports, isFirst: boolean): Cost {
+export function readCost(record: Fields, { counter, ids }: Reports, isFirst: boolean): Cost {
   const { message, costUSD } = record;
   if (!isFields(message)) return {};
   const usage = isFields(message.usage) ? message.usage : undefined;

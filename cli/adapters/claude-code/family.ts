@@ -19,7 +19,7 @@ export type Member = {
   times: number[];
 };
 
-/** Of a family that is larger, some files are not compared. */
+/** Maximum files of a family that are compared. */
 const maxMembers = 256;
 
 /**
@@ -31,13 +31,13 @@ const maxMembers = 256;
  * @returns those before the file
  */
 export async function findOlder(path: string): Promise<Member[]> {
-  const related = await relativesOf(path);
+  const related = await findRelatives(path);
   if (related.size < 2) return [];
-  const own = idOf(path);
+  const own = getSessionId(path);
   const [named, mutual]: [string[], string[]] = [[], [path]];
   for (const one of related) {
-    if (one === path || idOf(one) === own) continue;
-    const isMutual = (await relativesOf(one)).has(path);
+    if (one === path || getSessionId(one) === own) continue;
+    const isMutual = (await findRelatives(one)).has(path);
     (isMutual ? mutual : named).push(one);
   }
   const alike = inOrder(await readMembers(mutual));
@@ -57,10 +57,10 @@ export async function findGone(path: string): Promise<string[]> {
   return gone;
 }
 
-const idOf = (path: string): string => basename(path, ".jsonl");
+const getSessionId = (path: string): string => basename(path, ".jsonl");
 
 /** All files that a file leads to, with itself. */
-async function relativesOf(path: string): Promise<Set<string>> {
+async function findRelatives(path: string): Promise<Set<string>> {
   const related = new Set([path]);
   for (const one of related) {
     if (related.size > maxMembers) break;
@@ -97,7 +97,7 @@ const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false
 
 /** Files' lines at a size and time, the latest last. */
 const known = new Map<string, { stamp: string; member: Member }>();
-/** So many lines of files are kept for the next one of their family. */
+/** Maximum lines of files that are kept for the next file of their family. */
 const maxKnownLines = 1_000_000;
 
 async function readMembers(paths: readonly string[]): Promise<Member[]> {
@@ -116,7 +116,7 @@ export async function readMember(path: string): Promise<Member | undefined> {
     const stamp = `${size}:${mtimeMs}`;
     const before = known.get(path);
     if (before?.stamp === stamp) return before.member;
-    const member = await readLinesOf({ path, createdAt: birthtimeMs });
+    const member = await readLinesFrom({ path, createdAt: birthtimeMs });
     known.set(path, { stamp, member });
     forgetOldest();
     return member;
@@ -126,8 +126,8 @@ export async function readMember(path: string): Promise<Member | undefined> {
   }
 }
 
-async function readLinesOf({ path, createdAt }: Pick<Member, "path" | "createdAt">): Promise<Member> {
-  const member: Member = { path, sourceId: idOf(path), createdAt, lines: new Set(), keys: [], times: [] };
+async function readLinesFrom({ path, createdAt }: Pick<Member, "path" | "createdAt">): Promise<Member> {
+  const member: Member = { path, sourceId: getSessionId(path), createdAt, lines: new Set(), keys: [], times: [] };
   const nobody = { entry() {}, skipped() {}, invalid() {}, message() {}, pause: async () => {} };
   const take = (record: Parameters<typeof keyOfLine>[0]) => {
     const key = keyOfLine(record);

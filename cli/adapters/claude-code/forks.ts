@@ -19,10 +19,10 @@ export function isCopied(record: Fields, originals: Originals<number>): boolean 
 
 /** Finds what a session's lines, or those of the sub-agents in its file, were copied from. */
 export async function findOriginals(path: string, suffix = ""): Promise<Originals<number>> {
-  return new Originals((await findOlder(path)).map((one) => olderOf(one, suffix)));
+  return new Originals((await findOlder(path)).map((one) => toOlder(one, suffix)));
 }
 
-const olderOf = ({ sourceId, lines }: Member, suffix = "") => ({
+const toOlder = ({ sourceId, lines }: Member, suffix = "") => ({
   sourceId: sourceId + suffix,
   has: (key: number) => lines.has(key),
 });
@@ -38,7 +38,7 @@ export async function findAgentsOriginals(path: string): Promise<Originals<numbe
     session !== undefined &&
     (programAgent.test(basename(path)) || (first !== undefined && readHead(session).first === first));
   const member = isLikely ? await readMember(session) : undefined;
-  return new Originals(member ? [olderOf(member)] : []);
+  return new Originals(member ? [toOlder(member)] : []);
 }
 
 /** Which of some lines a file has, found without parsing it. */

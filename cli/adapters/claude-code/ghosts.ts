@@ -35,9 +35,9 @@ export async function parseHistory({ path }: Input, sink: Sink, source: string):
   for await (const file of findSessions([{ path: join(dirname(path), "projects") }]))
     known.add(basename(file.path, ".jsonl"));
   const ghosts = new Map<string, Ghost>();
-  await readRecords(path, { ...countsOf(sink), message: () => {} }, (record) => {
+  await readRecords(path, { ...forwardCounts(sink), message: () => {} }, (record) => {
     const id = asString(record.sessionId);
-    const text = textOf(record);
+    const text = readPrompt(record);
     if (!id || known.has(id) || text === "") return sink.skipped();
     const ghost = ghosts.get(id) ?? { messages: [], latest: 0 };
     ghosts.set(id, ghost);
@@ -63,7 +63,7 @@ async function send(id: string, { messages, cwd }: Ghost, sink: Sink, source: st
   await sink.pause();
 }
 
-const countsOf = (sink: Sink) => ({
+const forwardCounts = (sink: Sink) => ({
   entry: (line?: number) => sink.entry(line),
   skipped: () => sink.skipped(),
   invalid: (reason?: string) => sink.invalid(reason),
@@ -71,7 +71,7 @@ const countsOf = (sink: Sink) => ({
 });
 
 /** A prompt with the pasted texts that it names, in their places. */
-function textOf({ display, pastedContents }: Fields): string {
+function readPrompt({ display, pastedContents }: Fields): string {
   let text = asString(display) ?? "";
   const pasted = isFields(pastedContents) ? Object.values(pastedContents).slice(0, max.pasted) : [];
   for (const one of pasted) {

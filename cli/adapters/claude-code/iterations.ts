@@ -32,15 +32,16 @@ export function splitUsage(usage: Fields, model: string | undefined): SplitUsage
       : [{ model: one.model, isAdvice: one.type === "advisor_message", usage: one.usage }],
   );
   const foreign = all.filter((one) => !isOwn(one) && !beside.has(one.type));
-  const isIncluded = foreign.length > 0 && covers(whole, sumOf(all.filter(({ type }) => !beside.has(type))));
-  const rest = isIncluded ? subtractUsage(whole, sumOf(foreign)) : whole;
+  const isIncluded = foreign.length > 0 && covers(whole, addAll(all.filter(({ type }) => !beside.has(type))));
+  const rest = isIncluded ? subtractUsage(whole, addAll(foreign)) : whole;
   const compactions = all.filter((one) => isOwn(one) && one.type === "compaction");
-  const own = compactions.length > 0 ? addUsage(rest, sumOf(compactions)) : rest;
+  const own = compactions.length > 0 ? addUsage(rest, addAll(compactions)) : rest;
   const requests = all.filter(isOwn).map((one) => one.usage);
   return { own, requests: requests.length > 1 ? requests : [], others };
 }
 
-const sumOf = (parts: { usage: Usage }[]): Usage => parts.reduce((sum, { usage }) => addUsage(sum, usage), {} as Usage);
+const addAll = (parts: { usage: Usage }[]): Usage =>
+  parts.reduce((sum, { usage }) => addUsage(sum, usage), {} as Usage);
 
 const sides = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 

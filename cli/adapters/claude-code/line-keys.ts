@@ -1,17 +1,17 @@
 import type { Fields } from "../../files/json.ts";
 
-/** What tells a line from all others: 53 bits of its id and time; undefined where its id is no UUID and begins with none, so that it may not be unique. */
+/** Makes a line's key of its id and time, 53 bits; undefined if its id does not begin with a UUID, and so may not be unique. */
 export function lineKey(uuid: unknown, timestamp: unknown): number | undefined {
   if (typeof uuid !== "string" || uuid.length < 36 || uuid[8] !== "-" || typeof timestamp !== "string")
     return undefined;
-  return hashOf(timestamp, hashOf(uuid, 0));
+  return hash(timestamp, hash(uuid, 0));
 }
 
 /** The key of a line. */
 export const keyOfLine = ({ uuid, timestamp }: Fields): number | undefined => lineKey(uuid, timestamp);
 
 /** Cyrb53, whose results are spread evenly also for texts that are nearly alike. */
-function hashOf(text: string, seed: number): number {
+function hash(text: string, seed: number): number {
   let low = 0xdeadbeef ^ (seed % 2 ** 32);
   let high = 0x41c6ce57 ^ Math.floor(seed / 2 ** 32);
   for (let at = 0; at < text.length; at++) {

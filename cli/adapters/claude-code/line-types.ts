@@ -14,7 +14,7 @@ export const skippedTypes = words(`
 const requestLine =
   /^\{(?:"type":"(?:api-request(?:-blob|-shape)?|tools-used)"|"parentUuid":(?:null|"[\w-]{1,64}"),"isSidechain":(?:true|false),"attachment":\{"type":"prompt_snapshot"),/;
 
-/** Whether a line can be skipped unread, as most bytes of newer files can: no other record stands behind it on the line. */
+/** Tells a line that can be skipped unread, as most bytes of newer files can: no other record stands behind it on the line. */
 export const isRequestLine = (line: string): boolean =>
   requestLine.test(line) && line.endsWith("}") && !line.includes('}{"') && !line.includes('{"parentUuid":', 1);
 

@@ -79,7 +79,7 @@ function textMessages(text: string | undefined, record: Fields): Message[] {
   return [isInjected(record) || isProgramsText(text) ? notice(text, "user") : { role: "user", content: text }];
 }
 
-/** Whether a text stands where an answer would, and nobody was asked for one. */
+/** Tells a text that stands where an answer would, although nobody was asked for one. */
 const isPlaceholder = (text: string, { message }: Fields): boolean =>
   text === "No response requested." && isFields(message) && message.model === "<synthetic>";
 
@@ -118,7 +118,7 @@ function resultMessage(block: Fields, record: Fields, { dialect, outputs, unhand
     isError: block.is_error === true || details.status === "error" || (isFields(content) && isFailure(content)),
     exitCode: isFields(content) ? asCount(content.return_code) : undefined,
     durationMs: asCount(details.totalDurationMs) ?? asCount(details.durationMs),
-    patch: patchOf(details.structuredPatch) ?? commandPatchOf(details.bashEditDiff) ?? told?.patch,
+    patch: patchOf(details.structuredPatch) ?? readCommandPatch(details.bashEditDiff) ?? told?.patch,
     session: agentId && sessionId ? `${sessionId}/agent-${agentId}` : undefined,
   });
 }
@@ -133,7 +133,7 @@ function outputOf(content: unknown, unhandled: (type: string) => void): string {
 }
 
 /** The files that a command changed, as a unified diff that names them. */
-function commandPatchOf(diff: unknown): string | undefined {
+function readCommandPatch(diff: unknown): string | undefined {
   if (!isFields(diff)) return undefined;
   const patches = blocksOf(diff.files).flatMap(({ filePath, hunks, created, deleted }) => {
     const [path, patch] = [asString(filePath), patchOf(hunks)];

@@ -33,7 +33,7 @@ export class RequestIds {
     this.#step++;
   }
 
-  /** How many requests with this id, which is empty where there is none, there were, with the one that reports this usage. */
+  /** Counts the requests with an id so far, including the one that reports this usage. @param id empty where there is none */
   numberOf(id: string, usage: Usage): number {
     const input = [usage.inputTokens ?? 0, usage.cacheReadTokens ?? 0, usage.cacheWriteTokens ?? 0];
     const before = this.#seen.get(id);

@@ -3,7 +3,8 @@ import { findingsQuery } from "#lib/findings/schema";
 import { findSecrets } from "#lib/secrets/find";
 import { kinds } from "#lib/secrets/kinds";
 import { marks } from "#lib/secrets/mark";
-import { formed, harmless, randomOf, surrounded } from "./made-up.ts";
+import { makeRandom } from "../../support/random.ts";
+import { formed, harmless, surrounded } from "./made-up.ts";
 
 const found = (text: string) =>
   findSecrets(text).map(({ kind, start, end, certain }) => ({ kind, secret: text.slice(start, end), certain }));
@@ -29,7 +30,7 @@ describe("a secret is found, with its place and kind,", () => {
   });
 
   test("in a long text among others, in their order", () => {
-    const random = randomOf(3);
+    const random = makeRandom(3);
     const words = "the retry timer of the watcher is set in src/lib/x.ts and 42 others".split(" ");
     const prose = () => Array.from({ length: 200 }, () => words[Math.floor(random() * words.length)]).join(" ");
     const text = formed.map(([, secret]) => `${prose()} ${secret} `).join("");

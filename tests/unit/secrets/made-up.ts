@@ -1,18 +1,8 @@
 import { kinds } from "#lib/secrets/kinds";
 import { fillForm, parseTemplate } from "#lib/secrets/template";
+import { makeRandom } from "../../support/random.ts";
 
-/** A generator of numbers from 0 to below 1, the same ones for the same seed (mulberry32). */
-export function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const random = randomOf(7);
+const random = makeRandom(7);
 
 /** Characters of a form's class, as lib/secrets/template.ts names them. */
 export const run = (shape: string): string => fillForm(parseTemplate(`head{${shape}}`), random).slice("head".length);

@@ -2,7 +2,8 @@
 import { expect } from "vitest";
 import { maskForOthers } from "#lib/secrets/mask";
 import { maskPieces } from "#lib/traces/masked";
-import { formed, harmless, randomOf, surrounded } from "./made-up.ts";
+import { makeRandom } from "../../support/random.ts";
+import { formed, harmless, surrounded } from "./made-up.ts";
 
 export const KiB = 1024;
 export const token = ["ghp", "_", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2"].join("");
@@ -54,7 +55,7 @@ function blocksOf(random: () => number): () => string {
 
 /** Masks secrets and prose in any order, in pieces of any size. @param size in MiB, and so much more at random. @returns how long the text was */
 export async function expectMaskedAsInOne(seed: number, [least, more]: [number, number]): Promise<number> {
-  const random = randomOf(seed);
+  const random = makeRandom(seed);
   const text = fill((least + random() * more) * KiB * KiB, blocksOf(random));
   const maxSize = [700, 30 * KiB, 300 * KiB, KiB * KiB][seed % 4] ?? 1;
   const parts = await inPieces(text, () => 1 + Math.floor(random() * maxSize));

@@ -1,6 +1,6 @@
-import { randomOf } from "./made-up.ts";
+import { makeRandom } from "../../support/random.ts";
 
-const random = randomOf(20);
+const random = makeRandom(20);
 const upper = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const lower = upper.toLowerCase();
 const digits = "0123456789";

@@ -127,7 +127,7 @@ async function projectNames(userId: string, { given }: ListRequest): Promise<Nam
   return new Map([...labels].map(([id, label]) => [id, labelText(label)]));
 }
 
-/** What the list leaves out, and the selection with it. */
+/** Names what the list leaves out, and the selection with it. */
 function leftOut(filter: ListRequest["filter"]): string {
   const { archived, trivial } = shown(filter);
   return [archived === false && "archived ones", trivial === false && "those without content"]

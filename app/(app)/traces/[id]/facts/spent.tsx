@@ -28,7 +28,7 @@ export function Spent({ trace, models }: { trace: Trace; models: ModelUse[] }) {
           {split.length > 1 && <span className="text-muted"> ({split.join(", ")})</span>}
         </span>
       )}
-      {[...tiersOf(models), ...describeCost(trace)].map((remark) => (
+      {[...describeTiers(models), ...describeCost(trace)].map((remark) => (
         <span key={remark} className="text-muted">
           {remark}
         </span>
@@ -38,5 +38,5 @@ export function Spent({ trace, models }: { trace: Trace; models: ModelUse[] }) {
 }
 
 /** The tiers of service that are in the cost at the standard price, since theirs is not known. */
-const tiersOf = (models: ModelUse[]): string[] =>
+const describeTiers = (models: ModelUse[]): string[] =>
   [...new Set(models.flatMap(({ unpricedTiers }) => unpricedTiers))].map((tier) => `tier “${tier}” not priced`);
