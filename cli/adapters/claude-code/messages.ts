@@ -1,6 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { blocksOf } from "../blocks.ts";
+import { formatFilePatch } from "../file-patch.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { asCount, asString } from "../values.ts";
 import { fileMessage } from "./attachments.ts";
@@ -138,8 +139,7 @@ function readCommandPatch(diff: unknown): string | undefined {
   const patches = blocksOf(diff.files).flatMap(({ filePath, hunks, created, deleted }) => {
     const [path, patch] = [asString(filePath), patchOf(hunks)];
     if (!path || !patch) return [];
-    const none = "/dev/null";
-    return [`--- ${created === true ? none : path}\n+++ ${deleted === true ? none : path}\n${patch}`];
+    return [formatFilePatch(created === true ? undefined : path, deleted === true ? undefined : path, patch)];
   });
   return patches.join("\n") || undefined;
 }

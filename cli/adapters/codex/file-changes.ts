@@ -1,7 +1,6 @@
 import { isFields } from "../../files/json.ts";
+import { formatFilePatch } from "../file-patch.ts";
 import { asString } from "../values.ts";
-
-const none = "/dev/null";
 
 /**
  * The files that a patch changed, as a unified diff that names them; undefined where there are none.
@@ -15,11 +14,11 @@ export function filePatches(changes: unknown): string | undefined {
     const content = asString(change.content) ?? "";
     switch (change.type) {
       case "add":
-        return [`--- ${none}\n+++ ${path}\n${wholeFile(content, "+")}`];
+        return [formatFilePatch(undefined, path, wholeFile(content, "+"))];
       case "delete":
-        return [`--- ${path}\n+++ ${none}\n${wholeFile(content, "-")}`];
+        return [formatFilePatch(path, undefined, wholeFile(content, "-"))];
       case "update":
-        return [`--- ${path}\n+++ ${asString(change.move_path) ?? path}\n${hunksIn(change.unified_diff)}`];
+        return [formatFilePatch(path, asString(change.move_path) ?? path, hunksIn(change.unified_diff))];
       default:
         return [];
     }
