@@ -44,8 +44,8 @@ export const limits = {
     bytes: 5 * MiB,
     hashesPerRequest: 1000,
     requestBytes: 128 * KiB,
-    perMessage: 100,
-    perTrace: 2000,
+    perMessage: 200,
+    perTrace: 5000,
     /** After it, one that no trace refers to is removed. */
     unusedHours: 24,
     sharedPerMinutePerNetwork: 1200,

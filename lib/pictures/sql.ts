@@ -187,6 +187,16 @@ export async function findStored(userId: string, traceId: string, hashes: string
   return new Set(rows.map(({ hash }) => hash));
 }
 
+/** Whether a trace refers to any picture that is stored. */
+export async function hasStored(userId: string, traceId: string): Promise<boolean> {
+  const { rows } = await pool().query(
+    `select 1 from trace_picture link join picture on picture.user_id = $1 and picture.sha256 = link.sha256
+     where link.user_id = $1 and link.trace_id = $2 limit 1`,
+    [userId, traceId],
+  );
+  return rows.length > 0;
+}
+
 /** Part of a stored picture. @param from the first byte's number, from 1 @returns undefined where it is gone */
 export async function readSlice(
   userId: string,

@@ -14,6 +14,9 @@ const reference = z.object({
 });
 export type PictureReference = z.output<typeof reference>;
 
+/** A picture that a message refers to, and whether it is stored, where that was asked. */
+export type ShownPicture = PictureReference & { isStored: boolean };
+
 /** A message's references in their order, without what is none. */
 export function readReferences(metadata: Record<string, unknown> | null | undefined): PictureReference[] {
   const given = metadata?.pictures;

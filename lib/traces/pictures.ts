@@ -4,8 +4,8 @@ import { networkOf } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 import { readPicture } from "#lib/pictures/read";
-import { findStored } from "#lib/pictures/sql";
-import { readReferences } from "#lib/reader/picture-references";
+import { findStored, hasStored } from "#lib/pictures/sql";
+import { readReferences, type ShownPicture } from "#lib/reader/picture-references";
 import { wholeRange } from "#lib/traces/for-others";
 import type { Message } from "#lib/traces/queries";
 import { openShare } from "#lib/traces/shares";
@@ -42,25 +42,21 @@ const asResponse = ({ mediaType, body }: Awaited<ReturnType<typeof readPicture>>
     },
   });
 
-/**
- * Messages with references to those of their pictures that can be shown, for drawing: without one, the placeholder in the text is.
- *
- * @param isShown whether whoever reads them may see pictures at all.
- */
-export async function withStoredPictures<M extends Pick<Message, "metadata">>(
+/** Messages with the pictures that they refer to, for those who may see them. */
+export async function withPictures<M extends Pick<Message, "metadata">>(
   userId: string,
   traceId: string,
   messages: M[],
-  isShown: boolean,
-): Promise<M[]> {
-  const referring = messages.filter(({ metadata }) => metadata?.pictures !== undefined);
-  if (referring.length === 0) return messages;
-  const hashes = referring.flatMap(({ metadata }) => readReferences(metadata).map(({ sha256 }) => sha256));
-  const stored = isShown ? await findStored(userId, traceId, [...new Set(hashes)]) : new Set<string>();
-  return messages.map((message) => {
-    const { metadata } = message;
-    if (metadata?.pictures === undefined) return message;
-    const pictures = readReferences(metadata).filter(({ sha256 }) => stored.has(sha256));
-    return { ...message, metadata: { ...metadata, pictures } };
+): Promise<(M & { pictures?: ShownPicture[] })[]> {
+  const references = messages.map(({ metadata }) => readReferences(metadata));
+  const hashes = new Set(references.flat().map(({ sha256 }) => sha256));
+  if (hashes.size === 0) return messages;
+  const stored = await findStored(userId, traceId, [...hashes]);
+  return messages.map((message, at) => {
+    const pictures = (references[at] ?? []).map((one) => ({ ...one, isStored: stored.has(one.sha256) }));
+    return pictures.length === 0 ? message : { ...message, pictures };
   });
 }
+
+/** Whether any picture that a trace refers to is stored. */
+export const hasPictures: (userId: string, traceId: string) => Promise<boolean> = hasStored;

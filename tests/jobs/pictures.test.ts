@@ -4,6 +4,7 @@ import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { findMissing } from "#lib/ingest/pictures/accept";
 import { removeObjects, sweepOrphans } from "#lib/ingest/raw/removal";
+import { rotateKeys } from "#lib/ingest/raw/rotation";
 import { limits } from "#lib/limits";
 import { listObjects } from "#lib/store/s3";
 import { deleteTrace } from "#lib/traces/deletion";
@@ -50,6 +51,20 @@ describe.each(["postgres", "s3", "postgres, encrypted", "s3, encrypted"])("pictu
     await removeObjects(5);
     expect((await listObjects("")).filter(({ key }) => !key.endsWith(".zst"))).toEqual([]);
   });
+});
+
+test.each(["postgres", "s3"])("in %s get the first key of several, and stay readable", async (where) => {
+  const [old, first] = [1, 2].map((n) => Buffer.alloc(32, n).toString("base64")) as [string, string];
+  if (where === "s3") setEnv(s3.settings);
+  setEnv({ ENCRYPTION_KEY: old });
+  const one = makePng({ extra: 40_000 });
+  await put(one);
+  await send(session("s", [one]));
+  await pool().query("delete from upload");
+  setEnv({ ENCRYPTION_KEY: `${first},${old}` });
+  expect(await rotateKeys()).toEqual({ sealed: 1, left: 0, unreadable: 0 });
+  setEnv({ ENCRYPTION_KEY: first });
+  expect((await read("s", one)).equals(one.bytes)).toBe(true);
 });
 
 test("objects of pictures that no row names are swept, and no others", async () => {

@@ -38,4 +38,4 @@ export const naming = (...pictures: Sample[]) => ({
 
 /** The line that stands for a picture in a message's text. */
 export const placeholderOf = ({ mediaType, bytes }: Sample): string =>
-  `[image: ${mediaType}, ${Math.max(1, Math.round(bytes.length / 1024))} KiB]`;
+  `[image: ${mediaType}, ${Math.ceil(bytes.length / 1024)} KiB]`;
