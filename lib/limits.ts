@@ -48,7 +48,7 @@ export const limits = {
     perTrace: 5000,
     /** After it, one that no trace refers to is removed. */
     unusedHours: 24,
-    sharedPerMinutePerNetwork: 1200,
+    sharedPerMinutePerNetwork: 600,
     /** How many are read at once, by all and by one user; and how many of a user's may wait. */
     readsAtOnce: 32,
     readsPerUser: 6,

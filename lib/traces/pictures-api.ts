@@ -24,9 +24,6 @@ export const readTracePicture = {
     text: "A picture that a message of the trace names in `metadata.pictures`. One that was not sent, and one that only other traces name, is missing.",
     partialExample: true,
     answers: { 200: picture },
-    errors: {
-      overloaded: { when: "Too many pictures of yours are being read.", detail: "Too many pictures are being read." },
-    },
   },
 } satisfies Operation;
 
@@ -48,10 +45,6 @@ export const readSharedPicture = {
     partialExample: true,
     answers: { 200: picture },
     errors: {
-      overloaded: {
-        when: "Too many pictures of what this user shared are being read.",
-        detail: "Too many pictures are being read.",
-      },
       rate_limited: "Too many pictures were read from this network.",
     },
   },
