@@ -227,6 +227,9 @@ export const limits = {
 /** A form has no more than any other upload. */
 export const maxFormBytes = (): number => Math.min(limits.ingest.maxFormBytes, env().INGEST_MAX_WIRE_BYTES);
 
+/** A picture has no more than any other upload: some hosts take no larger body. */
+export const maxPictureBytes = (): number => Math.min(limits.pictures.bytes, env().INGEST_MAX_WIRE_BYTES);
+
 /** The body of `GET /api/limits`: every limit above, and those that the operator sets. */
 export function publicLimits() {
   const {
@@ -258,7 +261,7 @@ export function publicLimits() {
       trace,
       message,
     },
-    pictures,
+    pictures: { ...pictures, bytes: maxPictureBytes() },
     device,
     signIn,
     telemetry: {

@@ -84,6 +84,26 @@ export async function unlinkPictures(tx: Transaction, userId: string, traceIds: 
   await release(tx, userId, await deleteLinks(tx, userId, traceIds));
 }
 
+/** Does it for traces that a process of a release that knows no pictures deleted, which was left running. */
+export async function unlinkDeleted(): Promise<void> {
+  const { rows } = await pool().query<{ userId: string }>(`select distinct user_id as "userId" from trace_picture`);
+  for (const { userId } of rows) {
+    await transaction(async (tx) => {
+      const deleted = await run<{ id: string }>(
+        tx,
+        `select distinct trace.id from trace_picture link join trace on trace.user_id = $1 and trace.id = link.trace_id
+         where link.user_id = $1 and trace.deleted_at is not null limit 1000`,
+        [userId],
+      );
+      await unlinkPictures(
+        tx,
+        userId,
+        deleted.map(({ id }) => id),
+      );
+    });
+  }
+}
+
 /** @returns the hashes that the traces referred to */
 async function deleteLinks(tx: Transaction, userId: string, traceIds: string[]): Promise<Buffer[]> {
   const rows = await run<{ hash: string }>(

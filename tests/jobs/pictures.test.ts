@@ -6,6 +6,7 @@ import { findMissing } from "#lib/ingest/pictures/accept";
 import { removeObjects, sweepOrphans } from "#lib/ingest/raw/removal";
 import { rotateKeys } from "#lib/ingest/raw/rotation";
 import { limits } from "#lib/limits";
+import { unlinkDeleted } from "#lib/pictures/sql";
 import { listObjects } from "#lib/store/s3";
 import { deleteTrace } from "#lib/traces/deletion";
 import { purgeDeleted } from "#lib/traces/purge";
@@ -112,6 +113,16 @@ describe("a picture that no message names", () => {
     await send(session("second", [one]));
     expect((await read("second", one)).equals(one.bytes)).toBe(true);
   });
+});
+
+test("goes, too, where a process of the release before deleted its session", async () => {
+  const one = makePng();
+  await put(one);
+  await send(session("s", [one]));
+  await pool().query("update trace set deleted_at = now()");
+  await unlinkDeleted();
+  await purgeDeleted(5);
+  expect(await storedHashes()).toEqual([]);
 });
 
 describe("the messages of a session decide what it refers to", () => {

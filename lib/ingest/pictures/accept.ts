@@ -8,7 +8,7 @@ import { declaredLength, readBody } from "#lib/http/body";
 import { withRoom } from "#lib/ingest/accept/admission";
 import { durably } from "#lib/ingest/accept/sql";
 import { inTurn, requireRoom, requireRoomStored } from "#lib/ingest/quota/quota";
-import { limits } from "#lib/limits";
+import { maxPictureBytes } from "#lib/limits";
 import { insertPicture, type NewPicture, wantPictures } from "#lib/pictures/sql";
 import { type PictureType, pictureTypes } from "#lib/reader/picture-references";
 import { newPictureKey } from "#lib/store/keys";
@@ -32,7 +32,7 @@ export async function receivePicture(request: Request, userId: string, sha256: s
   const mediaType = typeOf(request.headers.get("content-type"));
   if (!/^(?:identity)?$/i.test(request.headers.get("content-encoding")?.trim() ?? ""))
     throw new SpoorError("unsupported_encoding");
-  const { bytes: maxBytes } = limits.pictures;
+  const maxBytes = maxPictureBytes();
   const declared = declaredLength(request, maxBytes);
   await requireRoom(userId, declared ?? 0, undefined);
   return withRoom(userId, declared ?? maxBytes, async (room) => {

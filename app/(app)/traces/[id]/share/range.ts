@@ -21,7 +21,7 @@ function sharingOf(query: Query): Sharing {
     from: isBackwards ? to : from,
     to: isBackwards ? from : to,
     masked: query.plain !== "1",
-    pictures: query.pictures === "1",
+    ...(query.pictures === "1" && { pictures: true }),
   };
 }
 
