@@ -1,7 +1,8 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { blocksOf, dataText, textOf } from "../blocks.ts";
+import { blocksOf, textOf } from "../blocks.ts";
 import { thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { dataText } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import { asCount, asString } from "../values.ts";
 import { countsCacheAsInput, type Requests, type Used } from "./requests.ts";

@@ -1,8 +1,8 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { dataText } from "../blocks.ts";
 import { userText } from "../cursor/text.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { dataText } from "../pictures.ts";
 import { asString } from "../values.ts";
 
 type Unhandled = (type: string) => void;

@@ -1,7 +1,8 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { blocksOf, dataText } from "../blocks.ts";
+import { blocksOf } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { dataText } from "../pictures.ts";
 import { readJsonList, textOfColumn } from "../sqlite.ts";
 import { asString } from "../values.ts";
 

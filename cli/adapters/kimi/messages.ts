@@ -1,7 +1,8 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { assistantMessages, blocksOf, dataText, textOf, userMessages } from "../blocks.ts";
+import { assistantMessages, blocksOf, textOf, userMessages } from "../blocks.ts";
 import { notice, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { dataText } from "../pictures.ts";
 import { asString } from "../values.ts";
 
 type Unhandled = (type: string) => void;

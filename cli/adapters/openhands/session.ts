@@ -1,7 +1,8 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { blocksOf, dataText, textOf } from "../blocks.ts";
+import { blocksOf, textOf } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { dataText } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asString } from "../values.ts";
 import { type Response, responsesIn } from "./usage.ts";
