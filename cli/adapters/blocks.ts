@@ -24,8 +24,8 @@ function blockText(block: Fields, unhandled: (type: string) => void): string {
     case "toolResult":
       return asString(block.text) ?? "";
     case "image": {
-      const { data } = isFields(block.source) ? block.source : block;
-      return dataText("image", attachmentOf(block).type, data);
+      const { data, image } = isFields(block.source) ? block.source : block;
+      return dataText("image", attachmentOf(block).type, data ?? image);
     }
     default:
       unhandled(`content.${asString(block.type) ?? "(none)"}`);

@@ -12,6 +12,8 @@ export type Picture = PictureReference & { data: Buffer<ArrayBuffer> };
 const MiB = 1024 * 1024;
 /** A larger picture is not sent. */
 export const maxPictureBytes = 5 * MiB;
+/** What may stand before the data in an address, and behind it. */
+const maxHeadBytes = 1024;
 /** A message names no more; metadata has a limit, too. */
 const maxPicturesPerMessage = 200;
 
@@ -33,13 +35,19 @@ let waitingBytes = 0;
 /** Those of a longest line, twice: adapters hold back a message or some, which may have none. */
 const maxWaitingBytes = 32 * MiB;
 
-/** A placeholder for a file: its type and size. Behind that of a picture stands its mark. @param data base64, or an address that holds it */
+/**
+ * A placeholder for a file: its type and size. Behind that of a picture stands its mark.
+ *
+ * @param data base64, an address that holds it, or a list of bytes
+ */
 export function dataText(kind: string, mediaType: unknown, data: unknown): string {
   const type = asString(mediaType);
-  const size = typeof data === "string" ? `, ${Math.ceil((data.length * 3) / 4 / 1024)} KiB` : "";
+  const bytes = typeof data === "string" ? (data.length * 3) / 4 : Array.isArray(data) ? data.length : undefined;
+  const size = bytes === undefined ? "" : `, ${Math.ceil(bytes / 1024)} KiB`;
   const isPicture = kind === "image" || type?.startsWith("image/") === true;
-  const found = isPicture && typeof data === "string" ? recognize(data) : undefined;
-  return `[${kind}: ${type ?? "unknown type"}${size}]${found ?? ""}`;
+  const isSmall = bytes !== undefined && bytes <= maxPictureBytes + maxHeadBytes;
+  const mark = isPicture && isSmall ? recognize(bytesOf(data)) : "";
+  return `[${kind}: ${type ?? "unknown type"}${size}]${mark}`;
 }
 
 /** A placeholder for data in the shape of Gemini's API. */
@@ -58,14 +66,17 @@ export function urlText(kind: string, url: string): string {
   return type ? dataText(kind, type, url) : `[${kind}: ${url.slice(0, 2048)}]`;
 }
 
-/** The mark of a picture that can be sent, whose bytes are kept for its message. */
-function recognize(text: string): string | undefined {
-  const begin = text.startsWith("data:") ? text.indexOf(",") + 1 : 0;
-  if (((text.length - begin) * 3) / 4 > maxPictureBytes + 3) return undefined;
-  const data = Buffer.from(begin > 0 ? text.slice(begin) : text, "base64");
+function bytesOf(data: unknown): Buffer<ArrayBuffer> {
+  if (Array.isArray(data)) return Buffer.from(data);
+  const text = String(data);
+  return Buffer.from(text.startsWith("data:") ? text.slice(text.indexOf(",") + 1) : text, "base64");
+}
+
+/** The mark of a picture that can be sent, whose bytes are kept for its message; nothing for other data. */
+function recognize(data: Buffer<ArrayBuffer>): string {
   const head = data.toString("latin1", 0, 12);
   const [mediaType] = formats.find(([, isBegunBy]) => isBegunBy(head)) ?? [];
-  if (!mediaType || data.length > maxPictureBytes) return undefined;
+  if (!mediaType || data.length > maxPictureBytes) return "";
   const sha256 = createHash("sha256").update(data).digest("hex");
   keep(sha256, data);
   return `${mark}${sha256} ${mediaType} ${data.length};`;

@@ -98,13 +98,13 @@ export async function startFake(options: Options = {}) {
     if (url.endsWith("/missing")) {
       const { hashes } = JSON.parse(body.toString()) as { hashes: string[] };
       const missing = hashes.filter((hash) => !state.pictures.has(hash));
-      return send(response, 200, { ok: true, missing, maxBytes: 5 * 1024 * 1024 });
+      send(response, 200, { ok: true, missing, maxBytes: 5 * 1024 * 1024 });
+      return;
     }
-    const hash = url.split("/").at(-1) ?? "";
-    if (sha256(body).toString("hex") !== hash) return send(response, 400, { ok: false, error: "invalid_request" });
+    const hash = sha256(body).toString("hex");
     const isNew = !state.pictures.has(hash);
     state.pictures.set(hash, { mediaType: headers["content-type"] ?? "", bytes: body.length });
-    send(response, isNew ? 201 : 200, { ok: true });
+    send(response, url.endsWith(hash) ? (isNew ? 201 : 200) : 400, { ok: url.endsWith(hash) });
   }
 
   function accept(request: IncomingMessage, body: Buffer): string {

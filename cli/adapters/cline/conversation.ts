@@ -195,7 +195,8 @@ export class Conversation {
     }
     if (last?.role === "user" && last.metadata?.kind === undefined) {
       const known = Array.isArray(last.metadata?.attachments) ? last.metadata.attachments : [];
-      before[before.length - 1] = withMetadata(last, { attachments: [...known, attachment] });
+      const content = source.data && block.type === "image" ? `${last.content}\n${imageText(block)}` : last.content;
+      before[before.length - 1] = withMetadata({ ...last, content }, { attachments: [...known, attachment] });
       return [];
     }
     return [withMetadata({ role: "user", content: imageText(block) }, { attachments: [attachment] })];
