@@ -23,7 +23,7 @@ const maxAgents = 50;
 export const copilot: Adapter = {
   name: source,
   title: "GitHub Copilot CLI",
-  version: 4,
+  version: 5,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {

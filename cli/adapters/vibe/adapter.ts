@@ -19,7 +19,7 @@ const source = "mistral-vibe";
 export const vibe: Adapter = {
   name: source,
   title: "Mistral Vibe",
-  version: 2,
+  version: 3,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
