@@ -37,7 +37,7 @@ export async function* changedInputs(
       yield input; // it was left out before, and is wanted now
       continue;
     }
-    const lacksPictures = record?.labelsOf(input)?.some((one) => one.lacksPictures && filter.sendsPictures(one));
+    const lacksPictures = record?.sessionsLackingPictures(input).some(([, one]) => filter.sendsPictures(one));
     const isSent = !lacksPictures || (await pictures?.isTaking()) !== true;
     const unchanged = isSent ? record?.countUnchanged(input) : undefined;
     if (unchanged === undefined && isLeftOut(input, filter, record)) {

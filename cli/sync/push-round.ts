@@ -109,11 +109,11 @@ class PushRound {
     const { record } = this.#target;
     const { name, holdsAnySource } = input.adapter;
     const found: InputSessions = { sessions: {}, labels: {} };
+    await this.#pictures.beginInput(input);
     const resumed = await this.#resumptionOf(input);
     let isFolderKnown = false;
     let end: Checkpoint | undefined;
     let last: Session | undefined;
-    this.#pictures.beginInput();
     const stats = await readSessions(
       { ...this.#withStored(input), ...(resumed && { from: resumed.from }) },
       {
@@ -236,7 +236,7 @@ class PushRound {
         },
         onChanged() {},
       };
-      this.#pictures.beginInput();
+      await this.#pictures.beginInput(input);
       await parseInput(this.#withStored(input), { writing, pause: writing.pause });
     }
     await this.#sender.finish();

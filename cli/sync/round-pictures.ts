@@ -2,7 +2,7 @@ import type { Picture } from "../adapters/pictures.ts";
 import type { Writing } from "../sessions/collector.ts";
 import type { SessionFilter } from "../sessions/filter.ts";
 import type { AdapterInput } from "../sessions/inputs.ts";
-import type { Session } from "../sessions/session.ts";
+import type { Session, SessionLabels } from "../sessions/session.ts";
 import type { PictureSender } from "./picture-sender.ts";
 import { type InputSessions, type SentRecord, sessionKey } from "./sent-record.ts";
 
@@ -28,10 +28,18 @@ export class RoundPictures {
     this.#record = record;
   }
 
-  beginInput(): void {
+  /** Sessions whose pictures were not sent, and may be by now, are sent whole: what refers to pictures is noted with an upload. */
+  async beginInput(input: AdapterInput): Promise<void> {
     this.#forget();
     this.#hasDropped = false;
     this.#sessions = [];
+    const lacking = this.#record.sessionsLackingPictures(input).filter(([, one]) => this.#isWanted(one, input));
+    if (lacking.length === 0 || !(await this.#sender.isTaking())) return;
+    for (const [key] of lacking) this.#record.forget(key, `pictures ${this.#record.stateOf(key)?.hash ?? ""}`);
+  }
+
+  #isWanted(session: SessionLabels, { adapter }: AdapterInput): boolean {
+    return this.#filter.sendsPictures(session) && this.#filter.wantsSession(session, adapter.name);
   }
 
   /** Notes the folder of the session that is read, which is wanted. */
@@ -62,33 +70,25 @@ export class RoundPictures {
     this.#heldBytes = 0;
   }
 
-  /**
-   * Sends the pictures that the reading of an input did not: those for which there was no room, and those of messages that were sent
-   * when pictures were not. Notes the sessions that go without.
-   */
+  /** Sends the pictures of an input that was read for which there was no room, and notes the sessions that go without. */
   async complete(
     input: AdapterInput,
     { labels }: InputSessions,
     readAgain: (onPicture: NonNullable<Writing["onPicture"]>) => Promise<void>,
   ): Promise<void> {
-    const lacking = Object.keys(labels).filter((key) => this.#record.lacksPictures(input, key));
-    const concerned = new Set([...this.#sessions, ...lacking]);
+    const before = this.#record.sessionsLackingPictures(input).map(([key]) => key);
+    const concerned = new Set([...this.#sessions, ...before]);
     if (concerned.size === 0) return;
     const isTaking = await this.#sender.isTaking();
-    const wanted = new Set(
-      [...concerned].filter((key) => {
-        const one = labels[key];
-        return isTaking && one && this.#filter.sendsPictures(one) && this.#filter.wantsSession(one, input.adapter.name);
-      }),
-    );
-    if ((this.#hasDropped && wanted.size > 0) || lacking.some((key) => wanted.has(key))) {
+    const isSent = (key: string) => isTaking && labels[key] !== undefined && this.#isWanted(labels[key], input);
+    if (this.#hasDropped && isTaking) {
       await readAgain((picture, session) => {
-        if (wanted.has(sessionKey(session))) this.#sender.add(picture);
+        if (isSent(sessionKey(session))) this.#sender.add(picture);
       });
     }
     for (const key of concerned) {
       const one = labels[key];
-      if (one && !wanted.has(key)) one.lacksPictures = true;
+      if (one && !isSent(key)) one.lacksPictures = true;
     }
   }
 }

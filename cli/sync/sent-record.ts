@@ -141,11 +141,8 @@ export class SentRecord {
   }
 
   async #reload(): Promise<void> {
-    const { inputs, sent, jobs, stamp } = await readStored(this.#path);
-    this.#inputs = inputs;
-    this.#sent = sent;
-    this.#jobs = jobs;
-    this.#stamp = stamp;
+    const stored = await readStored(this.#path);
+    ({ inputs: this.#inputs, sent: this.#sent, jobs: this.#jobs, stamp: this.#stamp } = stored);
   }
 
   /** The sessions that were sent to any account, as far as it was recorded in which project they were. */
@@ -184,9 +181,9 @@ export class SentRecord {
     return labels && Object.values(labels);
   }
 
-  /** Whether pictures of a session were not sent when an input with it was read last. */
-  lacksPictures(input: AdapterInput, key: string): boolean {
-    return this.#inputs.get(inputKey(input))?.labels?.[key]?.lacksPictures === true;
+  /** The sessions, by their keys, whose pictures were not sent when an input was read last. */
+  sessionsLackingPictures(input: AdapterInput): [string, HeldSession][] {
+    return Object.entries(this.#inputs.get(inputKey(input))?.labels ?? {}).filter(([, one]) => one.lacksPictures);
   }
 
   /** The labels of sessions that were not kept of an input, since their projects were left out. */

@@ -91,7 +91,8 @@ describe("pictures", () => {
     expect([named().length, asked()]).toEqual([2, ["POST /api/pictures/missing"]]);
     expect(await pushInside(host)).toMatchObject({ same: 1, sent: { sessions: 0 } });
     fake.takePictures();
-    expect(await pushInside(host)).toMatchObject({ same: 1, sent: { sessions: 0, pictures: 2 } });
+    expect(await pushInside(host)).toMatchObject({ sent: { sessions: 1, pictures: 2 } });
+    expect(fake.uploads.map(({ traces }) => traces[0]?.append)).toEqual([undefined, undefined]);
     const before = asked().length;
     expect(await pushInside(host)).toMatchObject({ same: 1, sent: { pictures: 0 } });
     expect(asked().length).toBe(before);
@@ -118,7 +119,7 @@ describe("of a project", () => {
     await changed(path);
     expect(await pushInside(host)).toMatchObject({ same: 2, sent: { sessions: 0, pictures: 0 } });
     await off(host, "on");
-    expect(await pushInside(host)).toMatchObject({ sent: { sessions: 0, pictures: 1 } });
+    expect(await pushInside(host)).toMatchObject({ same: 1, sent: { sessions: 1, pictures: 1 } });
     expect([...fake.pictures.keys()]).toContain(two.reference.sha256);
   });
 
