@@ -2,6 +2,7 @@ import { appendFile, utimes, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { config } from "../../cli/commands/config.ts";
 import { scan } from "../../cli/commands/scan.ts";
+import { longTest } from "../support/long.ts";
 import { linesOf, writeBelow } from "./home.ts";
 import { pushInside, runInside, worldInside } from "./inside.ts";
 import { makePicture } from "./picture.ts";
@@ -98,7 +99,7 @@ describe("pictures", () => {
     expect(asked().length).toBe(before);
   });
 
-  test("more than fit into memory at once are all sent", async () => {
+  longTest("more than fit into memory at once are all sent", async () => {
     const many = Array.from({ length: 4 }, (_, index) => makePicture(index, 5 * 1024 * 1024 - index));
     const { fake, host } = await picturesWorld(many);
     expect(await pushInside(host, { project: ["api"] })).toMatchObject({ code: 0, sent: { sessions: 1, pictures: 4 } });
