@@ -119,6 +119,19 @@ test("of an answer of which only the first lines were copied, the session itself
   });
 });
 
+test("what was copied counts once also where the first line of a file is broken", async () => {
+  const [first, second] = turns();
+  const [opening = "", ...others] = linesOf(...as(id, [...first, ...second])).split("\n");
+  const host = await makeHome({
+    [fileOf(otherId)]: linesOf(...as(otherId, first)),
+    [fileOf(id)]: [`${opening.slice(0, 20)}${opening}`, ...others].join("\n"),
+  });
+  expect(await familyOf(host)).toEqual({
+    [otherId]: [0, undefined, 100, ""],
+    [id]: [2, otherId, 200, "abc1234"],
+  });
+});
+
 test("sub-agents in the files of a resumed session count in the first one", async () => {
   const make = new Lines();
   const side = { isSidechain: true };

@@ -61,7 +61,7 @@ function requestOf(record: Fields, own: Usage, ids: RequestIds): { key: string; 
   const hasInput = [own.inputTokens, own.cacheReadTokens, own.cacheWriteTokens].some(Boolean);
   const id = asString(message.id) ?? asString(record.requestId) ?? (hasInput ? "" : asString(record.uuid));
   if (id === undefined) return undefined;
-  const number = ids.numberOf(id, own);
+  const number = ids.numberOf(id, own, asString(message.model));
   return { key: number > 1 ? `${id}~${number}` : id, number };
 }
 

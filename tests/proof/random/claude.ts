@@ -85,8 +85,10 @@ class Writer {
     return { usage, own, others: [], kinds: [] };
   }
 
-  answer(session: Session, ids: "own" | "no request id" | "none" | "reused" = "own"): void {
+  /** @returns whether it called tools, whose results follow */
+  answer(session: Session, ids: "own" | "no request id" | "none" | "reused" = "own"): boolean {
     const world = this.#world;
+    world.begin();
     const { below, chance, pick } = bound(world);
     const model = pick(models);
     const { usage, own, others, kinds } = this.#requests(model, this.#usage());
@@ -125,6 +127,7 @@ class Writer {
     for (const { id: callId } of blocks.slice(-calls || blocks.length)) {
       this.say(session, [{ type: "tool_result", tool_use_id: callId, content: `${below(9)} passed` }]);
     }
+    return calls > 0;
   }
 
   #count(at: string, used: [string, Usage][], kinds: string[]): void {
@@ -144,8 +147,8 @@ class Writer {
     const ids = chance(15, "ids") ? pick(["no request id", "none", "reused"] as const) : ("own" as const);
     for (let turn = 0; turn < count; turn++) {
       this.say(session, `Question ${this.#world.next()}`);
-      this.answer(session, ids);
-      if (chance(40)) this.answer(session, ids);
+      const goesOn = this.answer(session, ids);
+      if (goesOn && chance(40)) this.answer(session, ids);
       if (chance(8)) this.synthetic(session);
       if (chance(20, "sidechain")) this.#sidechain(session);
     }

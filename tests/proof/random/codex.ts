@@ -67,6 +67,7 @@ class Writer {
 
   turn(thread: Thread): void {
     const world = this.#world;
+    world.begin();
     const turnId = this.id();
     const model = world.pick(models);
     const lines = [

@@ -43,10 +43,11 @@ const known: Record<string, Record<string, string[]>> = {
 /** Agents that a tool does not read. */
 const unread: Record<string, string[]> = { tokscale: ["pi", "qwen-code", "copilot-cli"] };
 
-/** Tells why a tool's sum may be another one; undefined where nothing is known to. @param key the sum's */
-export function reasonOf(tool: string, key: string, { kinds }: World): string | undefined {
+/** Tells why a tool's sum may be another one: none where nothing is known to. @param key the sum's */
+export function reasonsOf(tool: string, key: string, { kinds }: World): string[] {
   const [agent = ""] = key.split(" ");
-  if (unread[tool]?.includes(agent)) return `${agent}: not read`;
-  const reasons = known[tool]?.[agent]?.filter((kind) => kinds.get(key)?.has(kind)) ?? [];
-  return reasons.length > 0 ? `${agent}: ${reasons.join(", ")}` : undefined;
+  const states = unread[tool]?.includes(agent)
+    ? ["not read"]
+    : (known[tool]?.[agent]?.filter((kind) => kinds.get(key)?.has(kind)) ?? []);
+  return states.map((state) => `${agent}, ${state}`);
 }

@@ -27,6 +27,7 @@ export function addGemini(world: World): void {
   const messages: Line[] = [];
   const turns = 1 + world.below(4);
   for (let turn = 0; turn < turns; turn++) {
+    world.begin();
     const [model, usage] = [world.pick(["gemini-2.5-pro", "gemini-3-flash"]), usageIn(world)];
     const { input, output, cacheRead, thoughts } = usage;
     messages.push({ id: `m${world.next()}`, timestamp: world.tick(), type: "user", content: `Question ${turn}` });
@@ -52,6 +53,7 @@ export function addQwen(world: World): void {
   };
   const turns = 1 + world.below(4);
   for (let turn = 0; turn < turns; turn++) {
+    world.begin();
     const usage = usageIn(world);
     const { input, output, cacheRead, thoughts } = usage;
     const counts = { promptTokenCount: input + cacheRead, candidatesTokenCount: output, thoughtsTokenCount: thoughts };
@@ -78,6 +80,7 @@ export function addOpenCode(world: World): void {
   const title = `Talk ${world.next()}`;
   const turns = 1 + world.below(4);
   for (let turn = 0; turn < turns; turn++) {
+    world.begin();
     const [[providerID, modelID], usage] = [world.pick(models), usageIn(world, true)];
     const { input, output, cacheRead, cacheWrite, thoughts } = usage;
     messages.push({ role: "user", time: { created: Date.parse(world.tick()) } });
@@ -114,6 +117,7 @@ export function addPi(world: World): void {
   const turns = 1 + world.below(4);
   const talk = (count: number) => {
     for (let turn = 0; turn < count; turn++) {
+      world.begin();
       const usage = usageIn(world, true);
       const { input, output, cacheRead, cacheWrite, thoughts } = usage;
       const line = (message: Line, timestamp = world.tick()) =>
@@ -144,6 +148,7 @@ export function addPi(world: World): void {
 
 /** Copilot tells each request in newer versions, and each run's sum in all: runs that were killed have none. */
 export function addCopilot(world: World): void {
+  world.begin();
   const id = world.id();
   const lines: Line[] = [];
   const event = (type: string, data: Line): string => {

@@ -56,6 +56,12 @@ export class World {
     return new Date(this.#now).toISOString();
   }
 
+  /** Goes past the next midnight where that is near: what begins now ends on the same day. */
+  begin(): void {
+    const left = 86_400_000 - (this.#now % 86_400_000);
+    if (left < 900_000) this.#now += left + 1000;
+  }
+
   get now(): number {
     return this.#now;
   }
