@@ -119,6 +119,20 @@ test("of an answer of which only the first lines were copied, the session itself
   });
 });
 
+test("a fork began with its own first line; without any, with the first that it copied", async () => {
+  const [first, second] = turns();
+  const began = async (more: Line[]) => {
+    const host = await makeHome({
+      [fileOf(otherId)]: linesOf(...as(otherId, first)),
+      [fileOf(id)]: linesOf(...as(id, [...first, ...more])),
+    });
+    const { sessions } = await parseAll(claudeCode, host);
+    return sessions.find(({ sourceId }) => sourceId === id)?.ending.createdAt;
+  };
+  expect(await began(second)).toBe(second[0]?.timestamp);
+  expect(await began([])).toBe(first[0]?.timestamp);
+});
+
 test("what was copied counts once also where the first line of a file is broken", async () => {
   const [first, second] = turns();
   const [opening = "", ...others] = linesOf(...as(id, [...first, ...second])).split("\n");

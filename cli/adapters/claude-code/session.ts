@@ -10,7 +10,7 @@ import { AnswerCosts, type SavedCosts } from "./answer-costs.ts";
 import { type AttachedFile, attachFile, readAttachment } from "./attachments.ts";
 import { type Cost, joined } from "./costs.ts";
 import { Facts, type SavedFacts } from "./facts.ts";
-import { isCopied } from "./forks.ts";
+import { isCopied, mayCopy } from "./forks.ts";
 import { readOperation } from "./git-operation.ts";
 import type { Identity } from "./identity.ts";
 import { KnownLines, type SavedLines } from "./known-lines.ts";
@@ -92,8 +92,8 @@ export class ClaudeSession {
   save(): Fields | undefined {
     this.#tellOthers();
     this.#release();
-    if (this.#messages === 0 || !this.#around.originals.areNone || this.#around.stored.size > 0) return undefined;
-    const saved: SavedSession = {
+    if (this.#messages === 0 || mayCopy(this.#around)) return undefined;
+    return {
       facts: this.#facts.save(),
       costs: this.#costs.save(),
       evidence: this.#evidence.save(),
@@ -102,12 +102,11 @@ export class ClaudeSession {
       answer: this.#answer.save(),
       unplaced: this.#unplaced,
       lines: this.#lines.save(),
-    };
-    return saved;
+    } satisfies SavedSession;
   }
 
   add(record: Fields): void {
-    this.#facts.noteTime(record.timestamp);
+    if (!mayCopy(this.#around)) this.#facts.noteTime(record.timestamp);
     switch (record.type) {
       case "user":
       case "assistant":
@@ -192,6 +191,7 @@ export class ClaudeSession {
   #send(messages: Message[], record: Fields): void {
     const isAnswer = record.type === "assistant";
     const isCopied = this.#isCopied(record);
+    this.#facts.noteTime(record.timestamp, isCopied);
     const isFirst = isAnswer && this.#beginAnswer(record);
     if (isFirst) this.#tellOthers();
     if (isAnswer && isCopied) this.#costs.know(record);

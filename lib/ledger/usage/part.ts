@@ -69,13 +69,18 @@ async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundU
     userId,
     findings.filter(({ from }) => from > 0).map(({ trace }) => trace.id),
   );
-  const { grown = [], whole = [] } = Object.groupBy(
+  const {
+    grown = [],
+    whole = [],
+    forks = [],
+  } = Object.groupBy(
     findings.map(({ trace }) => trace),
-    ({ id }) => (counted.has(id) ? "grown" : "whole"),
+    ({ id, metadata }) => (typeof metadata?.forkedFrom === "string" ? "forks" : counted.has(id) ? "grown" : "whole"),
   );
   const days = [
     ...(left.length > 0 ? await forget(tx, userId, left) : []),
     ...(whole.length > 0 ? await recount(tx, userId, whole) : []),
+    ...(forks.length > 0 ? await recount(tx, userId, forks, true) : []),
     ...(grown.length > 0 ? await countTails(tx, userId, grown) : []),
   ];
   await linkDays(

@@ -26,7 +26,7 @@ export async function writeWorld(world: World, home: string): Promise<void> {
 /** By tool, agent and state of the files: docs/usage-proof.md says what is another there, and who is right. */
 const known: Record<string, Record<string, string[]>> = {
   ccusage: {
-    "claude-code": ["compaction", "fallback", "ids: none", "ids: reused", "spaced", "broken"],
+    "claude-code": ["compaction", "fallback", "ids: none", "ids: no request id", "ids: reused", "spaced", "broken"],
     "gemini-cli": ["thoughts"],
     opencode: ["thoughts", "opencode fork"],
     pi: ["pi fork"],
@@ -34,7 +34,16 @@ const known: Record<string, Record<string, string[]>> = {
     "copilot-cli": ["copilot records"],
   },
   tokscale: {
-    "claude-code": ["advisor", "compaction", "fallback", "streamed", "ids: none", "ids: reused", "broken"],
+    "claude-code": [
+      "advisor",
+      "compaction",
+      "fallback",
+      "streamed",
+      "ids: none",
+      "ids: no request id",
+      "ids: reused",
+      "broken",
+    ],
     "codex-cli": ["repeated total", "fork", "cache write"],
     "gemini-cli": ["cached", "thoughts"],
     opencode: ["thoughts", "opencode fork"],
