@@ -10,8 +10,8 @@ import { fileNamed } from "#lib/search/file-term";
 import type { FileAction, Touched } from "#lib/traces/files-schema";
 import { decodeCursor, encodeCursor } from "#lib/traces/queries";
 import type { Selection } from "#lib/traces/sql/conditions";
-import { tellUpdated } from "#lib/traces/sql/list";
 import { type FileRow, readTouching, readTraceFiles } from "#lib/traces/sql/files";
+import { tellUpdated } from "#lib/traces/sql/list";
 
 type Page = { action: FileAction; cursor?: string | undefined; limit: number };
 
@@ -89,10 +89,12 @@ export async function listTouching(
   if (!file) return { files: [], nextCursor: null };
   const page = { action, after, limit: limit + 1 };
   const rows = await heavyRead(userId, (tx) => readTouching(tx, userId, file, { from, to, onlyProjectId }, page));
-  const files = rows.slice(0, limit).map(({ traceId, source, title, project, activityAt, storedAt, dated, ...row }) => ({
-    ...{ traceId, source, title, project, updatedAt: tellUpdated({ activityAt, storedAt, dated }), dated },
-    ...toFile(row),
-  }));
+  const files = rows
+    .slice(0, limit)
+    .map(({ traceId, source, title, project, activityAt, storedAt, dated, ...row }) => ({
+      ...{ traceId, source, title, project, updatedAt: tellUpdated({ activityAt, storedAt, dated }), dated },
+      ...toFile(row),
+    }));
   const last = rows[limit - 1];
   const more = rows.length > limit && last;
   return { files, nextCursor: more ? encodeCursor([last.activityAt.toISOString(), last.traceId, last.path]) : null };

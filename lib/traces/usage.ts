@@ -27,7 +27,9 @@ export async function readCircumstances(userId: string, traceId: string): Promis
     readUses(userId, traceId),
     readContext(userId, traceId),
   ]);
-  const models = trace ? sumModels(rows, { source: trace.source, at: trace.dated ? trace.activityAt : trace.storedAt }) : [];
+  const models = trace
+    ? sumModels(rows, { source: trace.source, at: trace.dated ? trace.activityAt : trace.storedAt })
+    : [];
   return { machine: trace?.machine ?? null, models, context };
 }
 

@@ -111,7 +111,9 @@ describe("excerpts", () => {
   });
 
   test("are as many where the process is so busy that each step takes a second", async () => {
-    await send(...["one", "two", "three"].map((sourceId) => ({ sourceId, messages: messages("needle", "needle too") })));
+    await send(
+      ...["one", "two", "three"].map((sourceId) => ({ sourceId, messages: messages("needle", "needle too") })),
+    );
     const ids = [await idOf("one"), await idOf("two"), await idOf("three")];
     let now = 0;
     vi.spyOn(performance, "now").mockImplementation(() => (now += 1000));

@@ -60,8 +60,7 @@ const findStart = ({ createdAt, updatedAt, dated }: Shown) =>
   createdAt !== null || dated ? new Date(createdAt ?? updatedAt) : undefined;
 
 /** The latest activity of a session and, where they are below it, of those that it started; 1970 stands for none. */
-const findLatest = ({ latestAt, dated }: Shown) =>
-  dated || Date.parse(latestAt) > 0 ? new Date(latestAt) : undefined;
+const findLatest = ({ latestAt, dated }: Shown) => (dated || Date.parse(latestAt) > 0 ? new Date(latestAt) : undefined);
 
 /** The moment by which a session has its place; under "No date" there is none to say. */
 function describeMoment(at: Date | undefined, isByDay: boolean, zone: string): Pick<Row, "at" | "when"> {
