@@ -6,7 +6,7 @@ import { CommandError } from "../errors.ts";
 import { listFolder, statInput } from "../files/discovery.ts";
 import { stateFolder, writeFileAtomically } from "../files/state-files.ts";
 import { type AdapterInput, inputKey } from "../sessions/inputs.ts";
-import { begunAgain, type Kept, type SentState, type SessionLabels } from "../sessions/session.ts";
+import { begunAgain, type HeldSession, type Kept, type SentState, type SessionLabels } from "../sessions/session.ts";
 import { isFinished, type KeptSession } from "./jobs.ts";
 import { type InputSessions, type ReadInput, readStored, type SentJob, type Stored } from "./stored-record.ts";
 import { inTurn } from "./turn.ts";
@@ -98,11 +98,8 @@ export class SentRecord {
   }
 
   async #reload(): Promise<void> {
-    const { inputs, sent, jobs, stamp } = await readStored(this.#path);
-    this.#inputs = inputs;
-    this.#sent = sent;
-    this.#jobs = jobs;
-    this.#stamp = stamp;
+    const stored = await readStored(this.#path);
+    ({ inputs: this.#inputs, sent: this.#sent, jobs: this.#jobs, stamp: this.#stamp } = stored);
   }
 
   static async #readAll(host: Host): Promise<[name: string, record: SentRecord][]> {
@@ -145,9 +142,14 @@ export class SentRecord {
   }
 
   /** The labels of an input's sessions when it was read last; undefined where they are not known. */
-  labelsOf(input: AdapterInput): SessionLabels[] | undefined {
+  labelsOf(input: AdapterInput): HeldSession[] | undefined {
     const labels = this.#inputs.get(inputKey(input))?.labels;
     return labels && Object.values(labels);
+  }
+
+  /** The sessions, by their keys, whose pictures were not sent when an input was read last. */
+  sessionsLackingPictures(input: AdapterInput): [string, HeldSession][] {
+    return Object.entries(this.#inputs.get(inputKey(input))?.labels ?? {}).filter(([, one]) => one.lacksPictures);
   }
 
   /** The labels of sessions that were not kept of an input, since their projects were left out. */

@@ -2,10 +2,10 @@
 import { statInput } from "../files/discovery.ts";
 import { isFields } from "../files/json.ts";
 import { readJsonFile } from "../files/state-files.ts";
-import type { SentState, SessionLabels } from "../sessions/session.ts";
+import type { HeldSession, SentState } from "../sessions/session.ts";
 
 /** The hashes and labels of an input's sessions, by their keys. */
-export type InputSessions = { sessions: Record<string, string>; labels: Record<string, SessionLabels> };
+export type InputSessions = { sessions: Record<string, string>; labels: Record<string, HeldSession> };
 
 /** What an input held when it was read. Records of older clients have no labels. */
 export type ReadInput = { stamp: string; version: number } & Omit<InputSessions, "labels"> & Partial<InputSessions>;

@@ -192,6 +192,7 @@ export class ClaudeSession {
     const isCopied = this.#isCopied(record);
     const isFirst = isAnswer && this.#beginAnswer(record);
     if (isFirst) this.#tellOthers();
+    if (isAnswer && isCopied) this.#costs.know(record);
     const costs = isCopied ? this.#copiedCosts : this.#costs;
     const own = isAnswer ? this.#readCost(record, costs, isFirst) : {};
     let cost = joined(isAnswer && !isFirst ? this.#unplaced : {}, own, record.uuid);
