@@ -71,6 +71,7 @@ time and run it again: nothing is lost or stored twice.
   --source NAME      only this agent or source; may be repeated
   --project NAME     only this project, by its name or folder; may be repeated
   --dry-run          list what would be sent, and send nothing
+  --replace ID       archive this session as it is here, also where the server has more of it; may be repeated
   --yes              do not ask before the first push from this machine
   --no-redact        send secrets as they are, instead of masked
   --no-telemetry     send no telemetry (so does DO_NOT_TRACK=1)

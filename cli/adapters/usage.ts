@@ -101,6 +101,12 @@ export function withUsage(message: Message, usage: Usage | undefined): Message {
   return isCount ? { ...message, tokenCount: outputTokens, metadata } : { ...message, metadata };
 }
 
+/** Marks a message as a copy: what it used counts in the session that it was copied from, and here only where no other has it. */
+export function asCopy({ tokenCount: _, metadata, ...message }: Message): Message {
+  const { usage, ...others } = metadata ?? {};
+  return { ...message, metadata: { ...others, replayed: true, ...(usage !== undefined && { copiedUsage: usage }) } };
+}
+
 /** Two reports' sum. */
 export const addUsage = (a: Usage, b: Usage): Usage => combined(a, b, (one, other) => one + other);
 

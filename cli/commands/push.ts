@@ -1,4 +1,4 @@
-import { type Context, patienceOf, stringValue } from "../context.ts";
+import { type Context, listValue, patienceOf, stringValue } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
 import { program } from "../program.ts";
 import { saySent } from "../redact/describe.ts";
@@ -16,7 +16,7 @@ import { type PushResult, pushOnce } from "../sync/push-round.ts";
 import { openTarget, type PushTarget, refreshJobs } from "../sync/push-target.ts";
 import { SentRecord } from "../sync/sent-record.ts";
 import { formatBytes, formatCount, formatDuration, formatList, formatPictures } from "../terminal/format.ts";
-import { describeSent, sayLeftOut, warnInvalid, warnRefused, warnUnsent } from "../terminal/outcomes.ts";
+import { describeSent, sayLeftOut, warnInvalid, warnKept, warnRefused, warnUnsent } from "../terminal/outcomes.ts";
 import { styled } from "../terminal/styled.ts";
 import { agreeToFirstPush } from "./first-push.ts";
 
@@ -30,17 +30,36 @@ export async function push(context: Context, { usual = false } = {}): Promise<nu
   await agreeToFirstPush(context, target, usual);
   const onWait = () => context.terminal.warn("Another spoor on this machine is sending: waiting for it.");
   const result = await target.record.inTurn({ signal: context.signal, onWait }, async () => {
-    await refreshJobs(target, patienceOf(context));
-    return pushOnce(context, target);
+    const late = await refreshJobs(target, patienceOf(context));
+    for (const id of listValue(context, "replace")) forgetSession(target.record, id);
+    const pushed = await pushOnce(context, target);
+    return { ...pushed, kept: [...late, ...pushed.kept] };
   });
   const { server } = target.connection;
   await sendTelemetry(context, target.connection, "push", result.stats);
   printResult(context, result, target);
-  const { sent, same, left, milliseconds, filter } = result;
+  const { sent, same, left, kept, milliseconds, filter } = result;
   const projectsLeftOut = filter.leftOut.size;
   const { secrets } = result;
   const isRedacted = target.maskKey !== undefined;
-  return finish(context, result, { server, sent, same, left, projectsLeftOut, secrets, isRedacted, milliseconds });
+  return finish(context, result, {
+    server,
+    sent,
+    same,
+    left,
+    kept,
+    projectsLeftOut,
+    secrets,
+    isRedacted,
+    milliseconds,
+  });
+}
+
+/** Has a session sent once more. @throws CommandError where none has the id */
+function forgetSession(record: SentRecord, sourceId: string): void {
+  const keys = record.keysOf(sourceId);
+  if (keys.length === 0) throw new CommandError("usage", `No session "${sourceId}" was sent from this machine.`);
+  for (const key of keys) record.forget(key, `replace ${new Date().toISOString()}`);
 }
 
 function printResult(context: Context, result: PushResult, { connection: { server }, maskKey }: PushTarget): void {
@@ -60,6 +79,7 @@ function printResult(context: Context, result: PushResult, { connection: { serve
     const uploads = formatCount(sent.pending, "upload");
     terminal.say(`  The server is still processing ${uploads}. Check with: ${program} status`);
   }
+  warnKept(terminal, result.kept);
   if (sent.refusedPictures > 0) warnRefused(terminal, sent.refusedPictures);
   sayLeftOut(terminal, filter.leftOut);
   if (sent.sessions > 0) terminal.say(`Read them at ${server}/traces`);

@@ -22,7 +22,12 @@ export type SentState = {
   digest: string;
   /** Why the session was last begun again, where it was: it makes its uploads differ from earlier ones with the same content. */
   salt?: string | undefined;
+  /** Why the server kept what it had of the session, where it did. */
+  kept?: Kept;
 };
+
+/** The server has more messages of a session, a newer upload of it, or its owner deleted it there. */
+export type Kept = { reason: string; messageCount: number };
 
 /** The state of a session that is to be sent whole. */
 export const begunAgain = (salt: string): SentState => ({ hash: "", counts: [], digest: "", salt });

@@ -1,6 +1,6 @@
 import type { Checkpoint } from "../adapters/adapter.ts";
 import type { Picture } from "../adapters/pictures.ts";
-import { type Context, patienceOf } from "../context.ts";
+import { type Context, listValue, patienceOf } from "../context.ts";
 import { addCounts, type SecretCounts } from "../redact/masker.ts";
 import { partLimitsOf } from "../server/limits.ts";
 import type { Writing } from "../sessions/collector.ts";
@@ -11,12 +11,14 @@ import type { Known, Session, UnsentSession } from "../sessions/session.ts";
 import { formatBytes, formatCount, formatDuration } from "../terminal/format.ts";
 import { changedInputs } from "./changed-inputs.ts";
 import type { Found } from "./checkpoints.ts";
+import type { KeptSession } from "./jobs.ts";
 import type { SentPictures } from "./picture-sender.ts";
 import type { PushTarget } from "./push-target.ts";
 import { readSessions } from "./read-sessions.ts";
 import { RoundPictures } from "./round-pictures.ts";
 import { Sender, type Sent } from "./sender.ts";
-import { type InputSessions, sessionKey } from "./sent-record.ts";
+import { sessionKey } from "./sent-record.ts";
+import type { InputSessions } from "./stored-record.ts";
 import { WholeSessions } from "./whole-sessions.ts";
 
 /** The longest wait for one job, in seconds: the server has the upload, and the next run asks for its job again. */
@@ -27,6 +29,8 @@ export type PushResult = {
   /** Sessions that have not changed since they were sent. */
   same: number;
   left: UnsentSession[];
+  /** Those that the server keeps as stored, each told once. */
+  kept: KeptSession[];
   /** The secrets in what was read, by kind; they were masked, unless that is off. */
   secrets: SecretCounts;
   /** By the adapters' names. */
@@ -70,6 +74,9 @@ class PushRound {
   readonly #startedAt = performance.now();
   readonly #stats = new Map<string, ParseStats>();
   readonly #left: UnsentSession[] = [];
+  readonly #kept: KeptSession[] = [];
+  /** The ids of sessions that replace what is stored, also a longer one. */
+  readonly #replacing: ReadonlySet<string>;
   readonly #secrets: SecretCounts = {};
   readonly #whole: WholeSessions;
   readonly #pictures: RoundPictures;
@@ -88,7 +95,9 @@ class PushRound {
       const input = this.#whole.inputOf(sessionKey(session));
       if (input) target.record.addUnsendableInput(input);
     };
-    this.#whole = new WholeSessions(target.record, onUnsent);
+    const onKept = (session: KeptSession) => void this.#kept.push(session);
+    this.#replacing = new Set(listValue(context, "replace"));
+    this.#whole = new WholeSessions(target.record, { onUnsent, onKept });
     this.#sender = new Sender({
       api: target.connection.api,
       limits: target.limits,
@@ -98,6 +107,7 @@ class PushRound {
       patienceSeconds: Math.min(patienceOf(context), maxJobSeconds),
       onUnsent,
       onIncomplete: (session, messageCount) => this.#whole.want(session, messageCount),
+      onKept,
       onNoAppend: () => {
         target.knowsAppend = false;
       },
@@ -176,7 +186,8 @@ class PushRound {
 
   #knownOf(source: string, sourceId: string): Known {
     const { record, knowsAppend } = this.#target;
-    return knowsAppend ? { state: record.stateOf(sessionKey({ source, sourceId })) } : {};
+    const replaces = this.#replacing.has(sourceId) ? { replaces: true } : {};
+    return knowsAppend ? { state: record.stateOf(sessionKey({ source, sourceId })), ...replaces } : replaces;
   }
 
   #writing(known: Writing["known"]) {
@@ -256,6 +267,7 @@ class PushRound {
       sent: { ...this.#sender.sent, ...this.#target.pictures.sent },
       same: this.same,
       left: this.#left,
+      kept: this.#kept,
       secrets: this.#secrets,
       stats: this.#stats,
       milliseconds: performance.now() - this.#startedAt,

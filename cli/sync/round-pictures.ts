@@ -4,7 +4,8 @@ import type { SessionFilter } from "../sessions/filter.ts";
 import type { AdapterInput } from "../sessions/inputs.ts";
 import type { Session, SessionLabels } from "../sessions/session.ts";
 import type { PictureSender } from "./picture-sender.ts";
-import { type InputSessions, type SentRecord, sessionKey } from "./sent-record.ts";
+import { type SentRecord, sessionKey } from "./sent-record.ts";
+import type { InputSessions } from "./stored-record.ts";
 
 /** Of a session whose project is not known yet. */
 const maxHeldBytes = 16 * 1024 * 1024;

@@ -5,7 +5,7 @@ import { heldBytesOf, type Session, type UnsentSession } from "../sessions/sessi
 import { formatBytes } from "../terminal/format.ts";
 import { type Batch, Batcher, encodeBatch, idempotencyKey } from "./batch.ts";
 import type { Compressor } from "./compression.ts";
-import { type Incomplete, isFinished, type Job, waitForJob } from "./jobs.ts";
+import { type Incomplete, isFinished, type Job, type KeptSession, waitForJob } from "./jobs.ts";
 import { PartLines } from "./part-lines.ts";
 import type { PictureSender } from "./picture-sender.ts";
 import { type SentRecord, sessionKey } from "./sent-record.ts";
@@ -44,6 +44,8 @@ type Options = {
   onUnsent(session: UnsentSession): void;
   /** Called for a session that the server wants whole. @param messageCount how many messages the server has */
   onIncomplete(session: Session, messageCount: number): void;
+  /** Called once for a session that the server keeps as stored, for as long as the reason is the same. */
+  onKept(session: KeptSession): void;
   /** Called where the server takes an append for the whole session. */
   onNoAppend(): void;
   onProgress(): void;
@@ -173,7 +175,7 @@ export class Sender {
     }
     if (job.status === "succeeded" && !job.knowsAppend) this.#options.onNoAppend();
     const incomplete = incompleteOf(batch, job);
-    record.updateJob(jobId, { ...job, incomplete });
+    for (const one of record.updateJob(jobId, { ...job, incomplete })) this.#options.onKept(one);
     if (job.status === "succeeded") this.#takeResult(batch, job, incomplete);
     else await this.#handleFailedJob(batch, job, attempt);
     await record.save();

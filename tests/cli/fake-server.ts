@@ -13,7 +13,18 @@ type Trace = {
   messages: { position: number; content: string; metadata?: Record<string, unknown> }[];
 };
 type Incomplete = { source: string; sourceId: string; messageCount: number };
-type Upload = { key: string; encoding: string; wireBytes: number; traces: Trace[]; incomplete: Incomplete[] };
+type Kept = Incomplete & { reason: string };
+type Upload = {
+  key: string;
+  encoding: string;
+  wireBytes: number;
+  traces: Trace[];
+  incomplete: Incomplete[];
+  kept: Kept[];
+};
+
+/** In the archive, of a trace that its owner has deleted. */
+export const deleted = -1;
 
 /** How the server fails one request; undefined answers it normally. */
 type Fault = (
@@ -114,17 +125,27 @@ export async function startFake(options: Options = {}) {
     const { traces } = JSON.parse(plain.toString()) as { traces: Trace[] };
     const known = keys.get(key);
     if (known) return known;
+    const kept = traces.flatMap((trace) => keep(trace) ?? []);
     const incomplete = traces.flatMap((trace) => store(trace) ?? []);
-    const upload = { key, encoding, wireBytes: body.length, traces, incomplete };
+    const upload = { key, encoding, wireBytes: body.length, traces, incomplete, kept };
     const jobId = `job-${state.uploads.push(upload) - 1}`;
     keys.set(key, jobId);
     return jobId;
+  }
+
+  /** @returns what is stored of a trace that the upload has less of, or that was deleted: it has no messages */
+  function keep({ source, sourceId, messages, append, replace }: Trace): Kept | undefined {
+    const messageCount = state.archive.get(`${source}/${sourceId}`) ?? 0;
+    if (messageCount === deleted) return { source, sourceId, messageCount: 0, reason: "deleted" };
+    if (append || replace || messages.length >= messageCount) return undefined;
+    return { source, sourceId, messageCount, reason: "shorter" };
   }
 
   /** Stores a trace as the contract says. @returns what is stored of one that is incomplete */
   function store({ source, sourceId, messages, append, replace }: Trace): Incomplete | undefined {
     const key = `${source}/${sourceId}`;
     const stored = state.archive.get(key) ?? 0;
+    if (stored === deleted) return undefined;
     if (!append && (messages.length >= stored || replace)) state.archive.set(key, messages.length);
     if (!append || stored === append.count + messages.length) return undefined;
     if (stored !== append.count) return { source, sourceId, messageCount: stored };
@@ -134,15 +155,17 @@ export async function startFake(options: Options = {}) {
 
   function jobOf(upload: Upload): object {
     const messages = upload.traces.reduce((sum, trace) => sum + trace.messages.length, 0);
-    const { incomplete } = upload;
+    const { incomplete, kept } = upload;
     const [received, left] = [upload.traces.length, incomplete.length];
-    const traces = { received, created: received - left, updated: 0, unchanged: 0, kept: 0, incomplete: left };
+    const created = received - left - kept.length;
+    const traces = { received, created, updated: 0, unchanged: 0, kept: kept.length, incomplete: left };
     const job = {
       ok: true,
       status: "succeeded",
       traces,
       messages: { received: messages, written: messages },
       ...(left > 0 && { incomplete }),
+      ...(kept.length > 0 && { kept }),
       error: null,
     };
     return { ...job, ...options.job?.(upload) };

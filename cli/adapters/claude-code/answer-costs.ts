@@ -16,10 +16,10 @@ export class AnswerCosts {
   /** These stand with the advice that they paid for, or in a notice behind their answer. */
   #others: OtherCost[];
 
-  /** @param saved what `save` returned */
-  constructor(saved?: SavedCosts) {
+  /** @param saved what `save` returned @param beside the costs whose requests are numbered together with these */
+  constructor(saved?: SavedCosts, beside?: AnswerCosts) {
     this.#counter = new UsageCounter(saved?.usage);
-    this.#ids = new RequestIds(saved?.ids);
+    this.#ids = beside ? beside.#ids : new RequestIds(saved?.ids);
     this.#others = [...(saved?.others ?? [])];
   }
 
