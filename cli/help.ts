@@ -5,18 +5,19 @@ import { wrap } from "./terminal/wrap.ts";
 /** What each command's `--help` shows below its usage line. */
 export const commandHelp = {
   install: `Put \`spoor\` on your PATH, log this machine in, and keep sending in the background: a systemd user service, a
-launchd agent, or a scheduled task. Where Claude Code or Codex is there, also have them send when a session or turn
-ends. Shows each file before it writes it, and asks. Run it again at any time; uninstall undoes all of it.
+launchd agent, or a scheduled task. Where Claude Code, Codex, Gemini CLI, Qwen Code, Copilot CLI, OpenCode or Pi is
+there, also have it send when a session or turn ends. Shows each file before it writes it, and asks. Run it again at
+any time; uninstall undoes all of it.
 
   --yes              write all of it without asking (files of your own are left alone)
   --dry-run          only show the files
   --no-service       no background service
-  --no-hooks         leave Claude Code and Codex alone
+  --no-hooks         leave the agents' settings alone
   --no-login         do not log in
   --no-auto-update   the service never replaces its own program (--auto-update: it does again)
   --machine, --scopes, --no-browser  as in login`,
-  uninstall: `Stop the background service and remove what install wrote: its files, and what it added to the settings of
-Claude Code and Codex. What you changed since is left as it is, and listed. A login that install began ends.
+  uninstall: `Stop the background service and remove what install wrote: its files, and what it added to agents'
+settings. What you changed since is left as it is, and listed. A login that install began ends.
 
   --yes              do not ask
   --dry-run          only list what would be removed`,
