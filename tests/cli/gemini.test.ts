@@ -174,6 +174,23 @@ test("an older recording is one JSON text; a log beside it replaces it; a later 
   expect(counts.invalid).toBe(1);
 });
 
+test("a log that a resumed session begins beside its own is no session until something is said in it", async () => {
+  const began = `${chats}/session-2026-10-01T10-00-${id.slice(0, 8)}.jsonl`;
+  const resumed = `${chats}/session-2026-10-01T11-00-${id.slice(0, 8)}.jsonl`;
+  const context = { $set: { messages: [said("c1", "<session_context>\nToday\n</session_context>")] } };
+  const files = { [began]: linesOf(meta(), context, said("u1", "Hi"), said("u2", "Again")) };
+  const idle = await parseAll(gemini, await makeHome({ ...files, [resumed]: linesOf(meta(), context) }));
+  expect(idle.sessions.map(({ sourceId, messages }) => [sourceId, messages.length])).toEqual([[id, 3]]);
+  const used = await parseAll(
+    gemini,
+    await makeHome({ ...files, [resumed]: linesOf(meta(), context, said("u3", "Here")) }),
+  );
+  expect(used.sessions.map(({ sourceId }) => sourceId)).toEqual([
+    id,
+    `${id}/session-2026-10-01T11-00-${id.slice(0, 8)}`,
+  ]);
+});
+
 test("a recording that is too large to be read whole is reported", async () => {
   const host = await makeHome({ [`${chats}/session-x-aaaa1111.json`]: Buffer.alloc(maxWholeBytes + 1, " ") });
   const { sessions, lost } = await parseAll(gemini, host);

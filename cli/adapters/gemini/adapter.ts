@@ -15,13 +15,14 @@ import { GeminiSession, type Identity, source } from "./session.ts";
  * - Newer files are logs of JSON lines, read twice: see replay.ts.
  * - Older files are one JSON text. A session continued after an update is copied into a log beside it. After a compression,
  *   the older versions began a new file for the same session: the later one is a separate session.
+ * - `--resume` begins a log with the context alone, and then writes to the log of before: it is not a session.
  * - Sub-agents have logs in a folder named after their session.
  * - A message has its own tokens, which are counted in its last version only.
  */
 export const gemini: Adapter = {
   name: source,
   title: "Gemini CLI",
-  version: 6,
+  version: 7,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
@@ -40,6 +41,7 @@ export const gemini: Adapter = {
     await read(sink, (record, at) => countRecord(plan.add(record, at), sink));
     if (!plan.hasMessages) return;
     const identity = await identityOf(input, plan.meta);
+    if (identity.continues && !plan.hasOwnMessages) return;
     const session = new GeminiSession(
       sink,
       plan.meta,
@@ -115,7 +117,7 @@ async function identityOf({ path }: Input, meta: Fields): Promise<Identity> {
   const folder = dirname(path);
   const parent = basename(folder) === "chats" ? undefined : basename(folder);
   if (parent) return { sourceId: `${parent}/${name}`, sessionId, parent };
-  const earlier = path.endsWith(".json") ? await earlierFiles(folder, name) : [];
+  const earlier = await earlierFiles(folder, name);
   const before = earlier.at(-1);
   if (before === undefined) return { sourceId: sessionId, sessionId };
   // The first file of a session has its id alone.
@@ -125,11 +127,8 @@ async function identityOf({ path }: Input, meta: Fields): Promise<Identity> {
 
 /** The earlier files of the same session, in order. Names are `session-MINUTE-ID`, with the id's first eight characters. */
 async function earlierFiles(folder: string, name: string): Promise<string[]> {
-  const [id] = /-[0-9a-f]{8}\.json$/.exec(`${name}.json`) ?? [];
+  const [id] = /-[0-9a-f]{8}$/.exec(name) ?? [];
   if (!id) return [];
-  const names = (await listFolder(folder)).map((entry) => entry.name).filter((entry) => entry.endsWith(id));
-  return names
-    .filter((entry) => entry < `${name}.json`)
-    .sort()
-    .map((entry) => entry.replace(/\.json$/, ""));
+  const names = (await listFolder(folder)).map((entry) => entry.name.replace(/\.jsonl?$/, ""));
+  return [...new Set(names)].filter((entry) => entry.endsWith(id) && entry < name).sort();
 }

@@ -21,6 +21,8 @@ export class ReplayPlan {
   meta: Fields = {};
   /** Whether there are any, also of unknown types only. */
   hasMessages = false;
+  /** Whether one was written as a record of its own, not only as a part of the history. */
+  hasOwnMessages = false;
   readonly #positions = new Map<string, Position>();
   readonly #rewinds = new Map<string, Rewind>();
   /** The messages that no rewind has taken back, in order, and whether they are the user's. */
@@ -56,6 +58,7 @@ export class ReplayPlan {
   #addMessage({ id, type }: Fields, position: Position): void {
     if (typeof id !== "string") return;
     this.hasMessages = true;
+    if (!position.isReplaced) this.hasOwnMessages = true;
     this.#live.set(id, type === "user");
     const before = this.#positions.get(id);
     if (!before || before.isReplaced || !position.isReplaced) this.#positions.set(id, position);
