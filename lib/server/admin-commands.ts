@@ -87,8 +87,7 @@ async function rotate(): Promise<void> {
   if (!seals()) throw new EnvError("ENCRYPTION_KEY is not set: there is nothing to encrypt with.");
   const { sealed, left, unreadable } = await rotateKeys();
   say(`${sealed} uploads and pictures were encrypted with the first key.`);
-  if (unreadable > 0)
-    say(`${unreadable} can't be read: they were changed, or their key is lost. The log names them.`);
+  if (unreadable > 0) say(`${unreadable} can't be read: they were changed, or their key is lost. The log names them.`);
   if (left > 0) say(`${left} objects of the store are from before there was a key; they go when their time is over.`);
 }
 
