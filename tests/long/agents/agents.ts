@@ -11,8 +11,6 @@ export type Agent = {
   /** Its folder below AGENTS_FOLDER, and its command. */
   folder: string;
   command: string;
-  /** As Spoor calls it. */
-  source: string;
   prices: Prices;
   /** Those of a request with more input. */
   longPrices?: Prices & { above: number };
@@ -45,7 +43,7 @@ export const versionOf = (agent: Agent): string => packages.dependencies[agent.p
 export const agents: Agent[] = [
   {
     ...{ name: "Claude Code", package: "@anthropic-ai/claude-code", folder: "claude", command: "claude" },
-    ...{ source: "claude-code", prices: sonnet, context: 200_000 },
+    ...{ prices: sonnet, context: 200_000 },
     environment: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "local", IS_SANDBOX: "1" }),
     words: (prompt, isResumed) => [
       ...["-p", prompt, "--model", "claude-sonnet-4-5", "--dangerously-skip-permissions"],
@@ -54,7 +52,7 @@ export const agents: Agent[] = [
   },
   {
     ...{ name: "Codex CLI", package: "@openai/codex", folder: "codex", command: "codex" },
-    ...{ source: "codex", prices: flat(2, 10, 0.2, 2.5), context: 272_000 },
+    ...{ prices: flat(2, 10, 0.2, 2.5), context: 272_000 },
     environment: () => ({ STAND_IN_KEY: "local" }),
     files: (url) => ({
       ".codex/config.toml": [
@@ -66,7 +64,7 @@ export const agents: Agent[] = [
   },
   {
     ...{ name: "Gemini CLI", package: "@google/gemini-cli", folder: "gemini", command: "gemini" },
-    ...{ source: "gemini-cli", prices: flat(1.25, 10, 0.125), context: 1_048_576 },
+    ...{ prices: flat(1.25, 10, 0.125), context: 1_048_576 },
     environment: (url) => ({ GEMINI_API_KEY: "local", GOOGLE_GEMINI_BASE_URL: url }),
     files: () => ({ ".gemini/settings.json": { security: { auth: { selectedType: "gemini-api-key" } } } }),
     words: (prompt, isResumed) => [
@@ -76,7 +74,7 @@ export const agents: Agent[] = [
   },
   {
     ...{ name: "OpenCode", package: "opencode-ai", folder: "opencode", command: "opencode" },
-    ...{ source: "opencode", prices: sonnet, context: 200_000 },
+    ...{ prices: sonnet, context: 200_000 },
     files: (url) => ({
       ".config/opencode/opencode.json": {
         model: "anthropic/claude-sonnet-4-5",
@@ -100,7 +98,7 @@ export const agents: Agent[] = [
   },
   {
     ...{ name: "Qwen Code", package: "@qwen-code/qwen-code", folder: "qwen", command: "qwen" },
-    ...{ source: "qwen-code", prices: flat(0.65, 3.25, 0.13, 0.8125), context: 1_000_000 },
+    ...{ prices: flat(0.65, 3.25, 0.13, 0.8125), context: 1_000_000 },
     environment: (url) => ({
       ...{ OPENAI_API_KEY: "local", OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: "qwen3-coder-plus" },
       QWEN_CODE_SUPPRESS_YOLO_WARNING: "1",
@@ -109,7 +107,7 @@ export const agents: Agent[] = [
   },
   {
     ...{ name: "Copilot CLI", package: "@github/copilot", folder: "copilot", command: "copilot" },
-    ...{ source: "copilot-cli", prices: sonnet, context: 200_000 },
+    ...{ prices: sonnet, context: 200_000 },
     environment: (url) => ({
       ...{ COPILOT_OFFLINE: "true", COPILOT_PROVIDER_BASE_URL: url, COPILOT_PROVIDER_TYPE: "anthropic" },
       ...{ COPILOT_PROVIDER_API_KEY: "local", COPILOT_MODEL: "claude-sonnet-4.5", COPILOT_AUTO_UPDATE: "false" },
@@ -121,7 +119,7 @@ export const agents: Agent[] = [
   },
   {
     ...{ name: "Pi", package: "@earendil-works/pi-coding-agent", folder: "pi", command: "pi" },
-    ...{ source: "pi", prices: sonnet, context: 200_000, lacks: ["help"] },
+    ...{ prices: sonnet, context: 200_000, lacks: ["help"] },
     environment: () => ({ PI_OFFLINE: "1", PI_SKIP_VERSION_CHECK: "1" }),
     files: (url) => {
       const cost = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
@@ -138,7 +136,7 @@ export const agents: Agent[] = [
   },
   {
     ...{ name: "Continue", package: "@continuedev/cli", folder: "continue", command: "cn" },
-    ...{ source: "continue", prices: sonnet, context: 200_000, lacks: ["help"] },
+    ...{ prices: sonnet, context: 200_000, lacks: ["help"] },
     environment: () => ({ CONTINUE_TELEMETRY_ENABLED: "0" }),
     files: (url) => {
       const model = { name: "Sonnet", provider: "anthropic", model: "claude-sonnet-4-5", apiKey: "local" };
@@ -152,7 +150,7 @@ export const agents: Agent[] = [
   },
   {
     ...{ name: "Cline", package: "cline", folder: "cline", command: "cline" },
-    ...{ source: "cline", prices: flat(1.75, 14, 0.175), context: 400_000, lacks: ["help"] },
+    ...{ prices: flat(1.75, 14, 0.175), context: 400_000, lacks: ["help"] },
     files: (url) => {
       const modes = ["act", "plan"].map((mode) => [
         [`${mode}ModeApiProvider`, "openai"],

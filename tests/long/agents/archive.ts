@@ -40,7 +40,7 @@ export async function openArchive() {
   let users = 0;
   return {
     /** Sends a home as a user of its own. */
-    async push(home: string, source: string): Promise<Archived> {
+    async push(home: string): Promise<Archived> {
       users += 1;
       const { rows } = await pool().query<{ id: string }>(
         `insert into "user" (name, email) values ('Ada', $1) returning id`,
@@ -50,7 +50,7 @@ export async function openArchive() {
       const own = { HOME: home, SPOOR_URL: url, SPOOR_TOKEN: token };
       const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NODE_ENV: "production", ...own };
       await mkdir(join(home, "empty"), { recursive: true });
-      const words = [client, "push", "--source", source, "--json"];
+      const words = [client, "push", "--json"];
       const { stdout } = await promisify(execFile)(process.execPath, words, { env, cwd: join(home, "empty") });
       return { ...(await readAll(url, token)), lost: lostOf(JSON.parse(stdout)) };
     },
@@ -71,10 +71,12 @@ async function readAll(url: string, token: string): Promise<Omit<Archived, "lost
   };
   const counted = async () => (await get("/api/usage?unit=total")) as UsageResponse;
   let usage = await counted();
-  for (let round = 0; usage.pendingSessions > 0 && round < 300; round += 1) {
-    await sleep(100);
+  for (let round = 0; usage.pendingSessions > 0; round += 1) {
+    if (round === 600) throw new Error("the usage of sessions is not counted");
+    await sleep(200);
     usage = await counted();
   }
+  usage = await counted();
   const { traces } = (await get("/api/traces?limit=200")) as { traces: Trace[] };
   const sessions = [];
   for (const { id } of traces) {

@@ -9,6 +9,7 @@ const names: Record<Deed["does"], string[]> = {
   write: ["Write", "write", "write_file", "create"],
   edit: ["Edit", "edit", "replace", "MultiEdit"],
   search: ["Grep", "grep", "grep_search", "search_files", "Search"],
+  wait: ["wait_agent"],
   help: ["Agent", "agent", "task", "invoke_agent", "spawn_agent", "Subagent"],
 };
 
@@ -17,7 +18,8 @@ export type Wanted = Omit<Call, "id">;
 /** @returns nothing where the agent has no way to do it */
 export function callOf(deed: Deed, tools: Tool[], folder: string): Wanted | undefined {
   const script = tools.find(({ name, isText }) => name === "exec" && isText);
-  if (script && deed.does !== "help") return { name: script.name, input: scriptOf(deed), isText: true };
+  if (script && deed.does !== "help" && deed.does !== "wait")
+    return { name: script.name, input: scriptOf(deed), isText: true };
   const tool = names[deed.does].map((name) => tools.find((one) => one.name === name)).find(Boolean);
   if (tool) return { name: tool.name, namespace: tool.namespace, input: inputOf(deed, tool, folder) };
   const patch = tools.find(({ name }) => name === "apply_patch");
@@ -40,12 +42,14 @@ function inputOf(deed: Deed, { schema, about }: Tool, folder: string): Record<st
     if (deed.does === "search") return { pattern: deed.pattern, regex: deed.pattern, path: folder };
     if (deed.does === "edit") return { ...path, ...editOf(deed.from, deed.to), instruction: "Change the heading" };
     if (deed.does === "read") return path;
+    if (deed.does === "wait") return { timeout_ms: 30_000 };
     const { title, prompt } = deed;
     const type = /general-purpose/.test(about + JSON.stringify(schema)) ? "general-purpose" : "general";
     const name = title.toLowerCase().replaceAll(" ", "_");
     return {
       ...{ description: title, prompt, message: prompt, name, task_name: name },
       ...{ subagent_type: type, agent_type: type, agent_name: "generalist" },
+      fork_turns: "none",
     };
   };
   const known = Object.keys(schema?.properties ?? {});
@@ -70,6 +74,7 @@ function patchOf(deed: Deed): string | undefined {
 }
 
 function commandOf(deed: Deed): string | undefined {
+  if (deed.does === "wait") return "echo waiting";
   if (deed.does === "read") return `cat ${deed.file}`;
   if (deed.does === "search") return `grep -rn '${deed.pattern}' .`;
   if (deed.does === "edit") return `sed -i 's/${deed.from}/${deed.to}/' ${deed.file}`;

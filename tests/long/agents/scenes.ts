@@ -8,6 +8,7 @@ export type Deed =
   | { does: "read"; file: string }
   | { does: "edit"; file: string; from: string; to: string }
   | { does: "search"; pattern: string }
+  | { does: "wait" }
   | { does: "help"; title: string; prompt: string };
 
 export type Step = {
@@ -59,20 +60,23 @@ const scripts: Record<string, Step[]> = {
   ],
   helper: [
     { text: "I send a helper.", deeds: [helper("Count the files", "Count the files here. (script helping)")] },
+    { deeds: [{ does: "wait" }] },
     { text: "The helper is back." },
   ],
   helpers: [
     {
       text: "I send two helpers.",
       deeds: [
-        helper("Count once", "Count the files once. (script helping)"),
-        helper("Count twice", "Count the files twice. (script helping-too)"),
+        helper("Count once", "Count the files once. (script helping-once)"),
+        helper("Count twice", "Count the files twice. (script helping-twice)"),
       ],
     },
+    { deeds: [{ does: "wait" }] },
     { text: "Both helpers are back." },
   ],
   helping: count,
-  "helping-too": count,
+  "helping-once": count,
+  "helping-twice": count,
   first: [{ text: "That was the first.", deeds: [{ does: "shell", command: "echo first" }] }, { text: "First done." }],
   second: [{ text: "That was the second." }],
   third: [{ thinking: "The third.", deeds: [{ does: "shell", command: "echo third" }] }, { text: "Third done." }],

@@ -115,7 +115,7 @@ function tokensOf(number: number, step: Step, context: number): Tokens {
   };
 }
 
-const sideTexts = {
+export const sideTexts = {
   title: JSON.stringify({ title: "A title by the stand-in" }),
   summary: "<summary>A summary by the stand-in.</summary>",
   other: "Noted.",

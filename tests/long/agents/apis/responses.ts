@@ -41,7 +41,7 @@ export const responses: Api = {
       if (type.endsWith("_output")) {
         addTurn(turns, "user", "", [{ callId, text: textOf(output), pictures: countPictures(output) }]);
       } else if (role === "assistant" || answers.has(type)) addTurn(turns, "assistant", textOf(content));
-      else if (role === "user") addTurn(turns, "user", textOf(content));
+      else if (role === "user" || type === "agent_message") addTurn(turns, "user", textOf(content));
     }
     const listed = [...(body.tools ?? []), ...input.flatMap((item) => item.tools ?? [])];
     const form = JSON.stringify(body.text?.format ?? "");
