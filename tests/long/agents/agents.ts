@@ -19,12 +19,17 @@ export type Agent = {
   /** What it can't do, by the need of a scene. */
   lacks?: readonly ("help" | "resume" | "thinking")[];
   /** What is in none of its files. */
-  unrecorded?: readonly Aspect[];
+  unrecorded?: readonly (Aspect | typeof oneSum)[];
+  /** How it writes a prompt that it is told. */
+  told?: (prompt: string) => string;
   environment?: (url: string) => Record<string, string>;
   /** Files below the home folder, as text or as JSON. */
   files?: (url: string) => Record<string, unknown>;
   words: (prompt: string, isResumed: boolean, home: string) => string[];
 };
+
+/** Its files have cache writes as one sum, which counts as written for five minutes. */
+export const oneSum = "an hour's cache writes";
 
 const sonnet: Prices = { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 };
 /** Where only the price of reading from the cache is another. */
@@ -65,6 +70,8 @@ export const agents: Agent[] = [
   {
     ...{ name: "Gemini CLI", package: "@google/gemini-cli", folder: "gemini", command: "gemini" },
     ...{ prices: flat(1.25, 10, 0.125), context: 1_048_576 },
+    longPrices: { ...flat(2.5, 15, 0.25), above: 200_000 },
+    unrecorded: ["branch"],
     environment: (url) => ({ GEMINI_API_KEY: "local", GOOGLE_GEMINI_BASE_URL: url }),
     files: () => ({ ".gemini/settings.json": { security: { auth: { selectedType: "gemini-api-key" } } } }),
     words: (prompt, isResumed) => [
@@ -74,7 +81,7 @@ export const agents: Agent[] = [
   },
   {
     ...{ name: "OpenCode", package: "opencode-ai", folder: "opencode", command: "opencode" },
-    ...{ prices: sonnet, context: 200_000 },
+    ...{ prices: sonnet, context: 200_000, unrecorded: ["branch", oneSum], told: (prompt: string) => `"${prompt}"` },
     files: (url) => ({
       ".config/opencode/opencode.json": {
         model: "anthropic/claude-sonnet-4-5",
@@ -107,7 +114,7 @@ export const agents: Agent[] = [
   },
   {
     ...{ name: "Copilot CLI", package: "@github/copilot", folder: "copilot", command: "copilot" },
-    ...{ prices: sonnet, context: 200_000 },
+    ...{ prices: sonnet, context: 200_000, unrecorded: [oneSum] },
     environment: (url) => ({
       ...{ COPILOT_OFFLINE: "true", COPILOT_PROVIDER_BASE_URL: url, COPILOT_PROVIDER_TYPE: "anthropic" },
       ...{ COPILOT_PROVIDER_API_KEY: "local", COPILOT_MODEL: "claude-sonnet-4.5", COPILOT_AUTO_UPDATE: "false" },
@@ -119,7 +126,7 @@ export const agents: Agent[] = [
   },
   {
     ...{ name: "Pi", package: "@earendil-works/pi-coding-agent", folder: "pi", command: "pi" },
-    ...{ prices: sonnet, context: 200_000, lacks: ["help"] },
+    ...{ prices: sonnet, context: 200_000, lacks: ["help"], unrecorded: ["branch"] },
     environment: () => ({ PI_OFFLINE: "1", PI_SKIP_VERSION_CHECK: "1" }),
     files: (url) => {
       const cost = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };

@@ -25,8 +25,6 @@ export type Archived = {
   lost: unknown;
 };
 
-export type Archive = Awaited<ReturnType<typeof openArchive>>;
-
 export async function openArchive() {
   const folder = await mkdtemp(join(tmpdir(), "spoor-agents-archive-"));
   setEnv({ DATABASE_URL: undefined, DATA_DIR: folder, LOG_LEVEL: "fatal" });

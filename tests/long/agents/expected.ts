@@ -2,7 +2,7 @@
 
 import type { Played } from "./play.ts";
 import { isHelper, scriptIn, taskOf } from "./scenes.ts";
-import type { Exchange } from "./standin.ts";
+import { type Exchange, sideTexts } from "./standin.ts";
 
 export type Item = {
   kind: "user" | "thinking" | "assistant" | "call" | "result";
@@ -18,10 +18,10 @@ export type Item = {
 /** What was said in one session: the person's own, or a helper's. `script` is a helper's. */
 export type Conversation = { script?: string; title: string; items: Item[] };
 
-export function conversationsOf({ prompts, exchanges }: Played): Conversation[] {
+export function conversationsOf({ prompts, exchanges }: Played, told = (prompt: string) => prompt): Conversation[] {
   const answered = exchanges.filter(({ side, answer }) => !side && answer);
   const items = prompts.flatMap((prompt) => [
-    { kind: "user" as const, text: prompt },
+    { kind: "user" as const, text: told(prompt) },
     ...answered.filter(({ script }) => script === scriptIn(prompt)).flatMap((one) => itemsOf(one, exchanges)),
   ]);
   const helpers = new Set(answered.flatMap(({ script }) => (script && isHelper(script) ? [script] : [])));
@@ -63,6 +63,5 @@ function itemsOf({ answer, script, isCut }: Exchange, exchanges: Exchange[]): It
 export const endName = "attempt_completion";
 
 function titleIn(exchanges: Exchange[]): string | undefined {
-  const text = exchanges.findLast(({ side }) => side === "title")?.answer?.text;
-  return text && (JSON.parse(text) as { title: string }).title;
+  return exchanges.some(({ side }) => side === "title") ? sideTexts.title : undefined;
 }

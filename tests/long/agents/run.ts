@@ -12,7 +12,7 @@ import { compare } from "./compare.ts";
 import { install } from "./install.ts";
 import { play } from "./play.ts";
 import { type Scene, scenes } from "./scenes.ts";
-import { cellOf, draw, lacking, readCells, writeCells } from "./table.ts";
+import { type Cells, cellOf, draw, lacking, readCells, writeCells } from "./table.ts";
 
 const { values } = parseArgs({
   options: {
@@ -31,7 +31,7 @@ const wantedScenes = Object.entries(scenes).filter(([name]) => values.scene?.inc
 const folder = await mkdtemp(join(tmpdir(), "spoor-agents-"));
 const packages = process.env.AGENTS_FOLDER ?? join(folder, "packages");
 const documented = await readCells();
-const cells = new Map([...documented].map(([name, column]) => [name, new Map(column)]));
+const seen: Cells = new Map(wanted.map(({ name }) => [name, new Map()]));
 const archive = await openArchive();
 let differing = 0;
 try {
@@ -41,11 +41,11 @@ try {
     if ("reason" in installed) say(`${agent.name} ${versionOf(agent)} is skipped: ${installed.reason}`);
     else await runScenes(agent, installed.command);
   }
-  say(draw(cells));
-  if (values.write) await writeCells(cells);
-  else if (differing > 0)
+  say(draw(seen));
+  if (differing > 0 && !values.write)
     say(`${differing} cells are others than in docs/agents.md: mend what is wrong, or use --write.`);
 } finally {
+  if (values.write) await writeCells(seen);
   await archive.close();
   if (values.keep) say(`The homes are in ${folder}.`);
   else await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
@@ -59,8 +59,8 @@ async function runScenes(agent: Agent, command: string): Promise<void> {
     const cell =
       scene.needs && agent.lacks?.includes(scene.needs) ? lacking : await runScene(agent, command, scene, place);
     const before = documented.get(agent.name)?.get(name) ?? "";
-    if (cell !== before) differing += 1;
-    cells.get(agent.name)?.set(name, cell);
+    if (before && cell !== before) differing += 1;
+    seen.get(agent.name)?.set(name, cell);
     say(`${agent.name}, ${name}: ${cell}${cell === before ? "" : ` (documented: ${before || "nothing"})`}`);
   }
 }

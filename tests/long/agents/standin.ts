@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { anthropic } from "./apis/anthropic.ts";
 import { type Answer, type Api, type Asked, hold, type Tokens } from "./apis/api.ts";
 import { chat } from "./apis/chat.ts";
@@ -37,8 +38,6 @@ type Options = {
   context: number;
   onHold: () => void;
 };
-
-export type StandIn = Awaited<ReturnType<typeof startStandIn>>;
 
 export async function startStandIn(options: Options) {
   const exchanges: Exchange[] = [];
@@ -79,7 +78,7 @@ function note(api: Api, asked: Asked, before: Exchange[], failures: Map<string, 
   const side = sideOf(asked);
   const isSummed = before.some((one) => one.side === "summary");
   const answered = asked.turns.slice(named + 1).filter(({ role }) => role === "assistant").length;
-  const step: Step = side ? { text: sideTexts[side] } : stepOf(script, isSummed ? Number.POSITIVE_INFINITY : answered);
+  const step: Step = side ? sideStep(side, asked) : stepOf(script, isSummed ? Number.POSITIVE_INFINITY : answered);
   const base = { api, at, asked, ...(side ? { side } : { script }) };
   const key = `${script} ${answered}`;
   const failed = failures.get(key) ?? 0;
@@ -116,10 +115,16 @@ function tokensOf(number: number, step: Step, context: number): Tokens {
 }
 
 export const sideTexts = {
-  title: JSON.stringify({ title: "A title by the stand-in" }),
+  title: "A title by the stand-in",
   summary: "<summary>A summary by the stand-in.</summary>",
   other: "Noted.",
 };
+
+/** A title is asked for as a text or as JSON. */
+const sideStep = (side: NonNullable<Exchange["side"]>, { form }: Asked): Step =>
+  side === "title" && form.includes("title")
+    ? { text: JSON.stringify({ title: sideTexts.title }) }
+    : { text: sideTexts[side] };
 
 const sums =
   /detailed summary of|CONTEXT CHECKPOINT|state_snapshot|summarize (?:the|our|this) conversation|context checkpoint|structured summary|summary of (?:the|our) conversation/i;
@@ -143,6 +148,7 @@ async function write(exchange: Exchange, response: ServerResponse, onHold: () =>
   for (const piece of api.write(answer, asked.streams)) {
     if (piece !== hold) response.write(piece);
     else if (holds) {
+      await sleep(1000); // agents write what they had before a moment later
       onHold();
       await once(response, "close");
       return;

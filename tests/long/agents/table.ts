@@ -43,7 +43,11 @@ export async function readCells(): Promise<Cells> {
   );
 }
 
-export async function writeCells(cells: Cells): Promise<void> {
+/** Writes the cells of the agents that ran; the others stay. */
+export async function writeCells(seen: Cells): Promise<void> {
+  const cells = new Map(
+    [...(await readCells())].map(([name, column]) => [name, new Map([...column, ...(seen.get(name) ?? [])])]),
+  );
   const text = await readFile(file, "utf8");
   const [before, rest = ""] = text.split(begin);
   await writeFile(file, `${before}${begin}\n${draw(cells)}\n${end}${rest.split(end)[1]}`);

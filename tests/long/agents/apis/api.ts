@@ -1,5 +1,4 @@
 // What the stand-in and the APIs that it speaks tell each other.
-import type { IncomingHttpHeaders } from "node:http";
 
 /** Each answer's tokens, apart: `input` without those of the cache, `output` without the thoughts'. */
 export type Tokens = {
@@ -58,8 +57,6 @@ export type Api = {
   write: (answer: Answer, streams: boolean) => Generator<string | typeof hold>;
   failure: (status: number) => unknown;
 };
-
-export type Request = { path: string; headers: IncomingHttpHeaders; body: unknown };
 
 /** A text in pieces, as models send them; letters of several code units stay whole. */
 export function pieces(text: string): string[] {

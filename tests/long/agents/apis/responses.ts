@@ -41,7 +41,9 @@ export const responses: Api = {
       if (type.endsWith("_output")) {
         addTurn(turns, "user", "", [{ callId, text: textOf(output), pictures: countPictures(output) }]);
       } else if (role === "assistant" || answers.has(type)) addTurn(turns, "assistant", textOf(content));
-      else if (role === "user" || type === "agent_message") addTurn(turns, "user", textOf(content));
+      else if (role === "user") addTurn(turns, "user", textOf(content));
+      // A message to another agent comes back as the model wrote it; here it is not really encrypted.
+      else if (type === "agent_message") addTurn(turns, "user", textOf(opened(content)));
     }
     const listed = [...(body.tools ?? []), ...input.flatMap((item) => item.tools ?? [])];
     const form = JSON.stringify(body.text?.format ?? "");
@@ -82,6 +84,9 @@ export const responses: Api = {
     },
   }),
 };
+
+const opened = (content: unknown) =>
+  Array.isArray(content) ? content.map((block) => ({ text: block.encrypted_content, ...block })) : content;
 
 type Send = (type: string, fields: object) => string;
 
