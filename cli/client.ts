@@ -76,7 +76,7 @@ const commands: Record<CommandName, { run: Run; options: Options; takesWords?: b
   projects: { run: projects, options: { all: { type: "boolean" } }, takesWords: true },
   push: {
     run: push,
-    options: { ...filters, ...telemetry, ...redaction, "dry-run": { type: "boolean" }, yes: { type: "boolean" } },
+    options: { ...filters, ...telemetry, ...redaction, ...consent, replace: { type: "string", multiple: true } },
     takesWords: true,
   },
   // `--sender` is how watch starts its second process.

@@ -5,18 +5,19 @@ import { wrap } from "./terminal/wrap.ts";
 /** What each command's `--help` shows below its usage line. */
 export const commandHelp = {
   install: `Put \`spoor\` on your PATH, log this machine in, and keep sending in the background: a systemd user service, a
-launchd agent, or a scheduled task. Where Claude Code or Codex is there, also have them send when a session or turn
-ends. Shows each file before it writes it, and asks. Run it again at any time; uninstall undoes all of it.
+launchd agent, or a scheduled task. Where Claude Code, Codex, Gemini CLI, Qwen Code, Copilot CLI, OpenCode or Pi is
+there, also have it send when a session or turn ends. Shows each file before it writes it, and asks. Run it again at
+any time; uninstall undoes all of it.
 
   --yes              write all of it without asking (files of your own are left alone)
   --dry-run          only show the files
   --no-service       no background service
-  --no-hooks         leave Claude Code and Codex alone
+  --no-hooks         leave the agents' settings alone
   --no-login         do not log in
   --no-auto-update   the service never replaces its own program (--auto-update: it does again)
   --machine, --scopes, --no-browser  as in login`,
-  uninstall: `Stop the background service and remove what install wrote: its files, and what it added to the settings of
-Claude Code and Codex. What you changed since is left as it is, and listed. A login that install began ends.
+  uninstall: `Stop the background service and remove what install wrote: its files, and what it added to agents'
+settings. What you changed since is left as it is, and listed. A login that install began ends.
 
   --yes              do not ask
   --dry-run          only list what would be removed`,
@@ -71,6 +72,7 @@ time and run it again: nothing is lost or stored twice.
   --source NAME      only this agent or source; may be repeated
   --project NAME     only this project, by its name or folder; may be repeated
   --dry-run          list what would be sent, and send nothing
+  --replace ID       archive this session as it is here, also where the server has more of it; may be repeated
   --yes              do not ask before the first push from this machine
   --no-redact        send secrets as they are, instead of masked
   --no-telemetry     send no telemetry (so does DO_NOT_TRACK=1)
@@ -91,7 +93,13 @@ here and left as it is.
   config: `Show the settings of this machine, or change one.
 
   spoor config                   show them
-  spoor config redact on|off     whether secrets are masked before sessions are sent (on)`,
+  spoor config redact on|off     whether secrets are masked before sessions are sent (on)
+  spoor config pictures on|off [GLOB...]   whether pictures in messages are sent, too (on)
+
+Pictures that you pasted or a tool returned are sent as they are, up to 5 MiB each: nothing in them is masked. With a
+GLOB, as of projects, this is about some projects; of the rules that match a project the last one counts.
+
+  spoor config pictures off '~/clients/*'`,
   recall: `Print where an error came up before in your sessions on the server, the three best places: when, in which session, what was
 said at the end of it, and a link. Quotes around the text keep your shell from reading its signs.
 
@@ -132,7 +140,7 @@ const words: Partial<Record<CommandName, string>> = {
   push: " [FILE...]",
   recall: " TEXT",
   projects: " [include|exclude GLOB...]",
-  config: " [redact on|off]",
+  config: " [redact|pictures on|off [GLOB...]]",
   service: " status|start|stop|logs",
   redact: " --check FILE",
 };
@@ -156,7 +164,7 @@ More commands:
   spoor doctor       find out why something does not work
   spoor recall       print where an error came up before
   spoor mcp          let an agent read your sessions
-  spoor config       whether secrets are masked before sending
+  spoor config       whether secrets are masked before sending, and pictures sent
   spoor redact       list the secrets in a file
   spoor service      status, start, stop and logs of the background service
   spoor update       take the version that your server delivers

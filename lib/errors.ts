@@ -148,10 +148,14 @@ export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof StoreOutageError) return true;
   const codes = [(error as { code?: unknown }).code, postgresCode(error)];
-  if (codes.some((code) => typeof code === "string" && outageCodes.has(code))) return true;
+  if (codes.some((code) => typeof code === "string" && outageCodes.has(code)) || isNoSocket(error)) return true;
   if (isPoolersRefusal(error) || outageMessages.test(error.message)) return true;
   return error.cause !== error && isOutage(error.cause);
 }
+
+/** The socket of a server that is down, or has a queue before it. */
+const isNoSocket = (error: Error & { code?: unknown; syscall?: unknown }): boolean =>
+  error.syscall === "connect" && (error.code === "ENOENT" || error.code === "EAGAIN");
 
 /** PgBouncer ends a client that it can't serve as one that violated the protocol; PostgreSQL's own such errors end nobody. */
 function isPoolersRefusal(error: Error): boolean {

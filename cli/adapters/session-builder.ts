@@ -3,7 +3,7 @@ import type { Fields } from "../files/json.ts";
 import type { Message, Sink } from "./adapter.ts";
 import { GitEvidence } from "./git-evidence.ts";
 import { notice, withMetadata } from "./messages.ts";
-import { type Usage, UsageCounter, withUsage } from "./usage.ts";
+import { asCopy, type Usage, UsageCounter, withUsage } from "./usage.ts";
 import { asString, asTimestamp, projectName, truncate } from "./values.ts";
 
 /** What an entry tells beside its messages. Values of the wrong type are ignored. */
@@ -157,8 +157,10 @@ export class SessionBuilder {
   /** Sends an entry's messages; the first of them bears the entry's facts, and the model where it changed. */
   send(messages: Message[], { isReplayed, ...told }: EntryFacts = {}): void {
     if (isReplayed) {
-      const replayed = messages.map((message) => withMetadata(message, { replayed: true }));
-      this.#sendEntry(replayed, { at: told.at, model: told.model, uuid: told.uuid });
+      const { at, model, uuid, requestId, serviceTier } = told;
+      const used = told.usage && new UsageCounter().addOnce(told.usage);
+      const replayed = messages.map((message, index) => asCopy(index === 0 ? withUsage(message, used) : message));
+      this.#sendEntry(replayed, { at, model, uuid, requestId, serviceTier });
     } else {
       this.noteTime(told.at);
       this.#sendEntry(messages, told);

@@ -61,6 +61,12 @@ export class UsageCounter {
     return added;
   }
 
+  /** Notes a report that counts elsewhere: later ones under the same id add what they have beyond it. */
+  know(id: string, reported: Usage): void {
+    const max = this.#maxOf(id);
+    for (const field of usageFields) max[field] = Math.max(max[field] ?? 0, reported[field] ?? 0);
+  }
+
   /** The most that was reported under an id, which is then the latest. Most reports are under the same one as the report before. */
   #maxOf(id: string): Usage {
     if (id === this.#lastId) return this.#lastMax;
@@ -93,6 +99,12 @@ export function withUsage(message: Message, usage: Usage | undefined): Message {
   const { outputTokens = 0 } = total;
   const isCount = outputTokens > 0 && outputTokens <= maxTokenCount;
   return isCount ? { ...message, tokenCount: outputTokens, metadata } : { ...message, metadata };
+}
+
+/** Marks a message as a copy: what it used counts in the session that it was copied from, and here only where no other has it. */
+export function asCopy({ tokenCount: _, metadata, ...message }: Message): Message {
+  const { usage, ...others } = metadata ?? {};
+  return { ...message, metadata: { ...others, replayed: true, ...(usage !== undefined && { copiedUsage: usage }) } };
 }
 
 /** Two reports' sum. */

@@ -4,13 +4,12 @@ import type { Host } from "../adapters/adapter.ts";
 import { type Context, stringValue } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
 import { stateFolder } from "../files/state-files.ts";
-import { addHook, removeHook } from "../install/agents/claude-hook.ts";
-import { addNotify, removeNotify } from "../install/agents/codex-notify.ts";
+import { callOf, targets } from "../install/agents/targets.ts";
 import { isThere } from "../install/files.ts";
 import { Installation } from "../install/installation.ts";
 import { type Manifest, readManifest } from "../install/manifest.ts";
 import { isOnPath, placesOf } from "../install/places.ts";
-import { environmentOf, type Program, programOf } from "../install/program.ts";
+import { environmentOf, programOf } from "../install/program.ts";
 import { quoteSh } from "../install/quoting.ts";
 import { serviceOf } from "../install/services/platform.ts";
 import { runAll } from "../install/services/service.ts";
@@ -42,7 +41,7 @@ export async function install(context: Context): Promise<number> {
     return exitCodes.done;
   }
   const words = program.words(isReady && program.files.length > 0);
-  await offerAgents(context, installation, program, words);
+  await offerAgents(context, installation, words);
   const service = await offerService(context, installation, words, server);
   if (installation.isDry) {
     terminal.say();
@@ -77,26 +76,20 @@ async function manifestFor({ host, values }: Context): Promise<Omit<Manifest, "s
 }
 
 /** What starts a sending when an agent's session or turn ends. */
-async function offerAgents({ host, values }: Context, installation: Installation, program: Program, words: string[]) {
+async function offerAgents({ host, terminal, values }: Context, installation: Installation, words: string[]) {
   if (values["no-hooks"] === true) return;
-  const { home, env, platform } = host;
-  const claude = env.CLAUDE_CONFIG_DIR?.split(",")[0]?.trim() || join(home, ".claude");
-  if (await isFolder(claude)) {
-    // Claude Code gives it to a shell; on Windows to one of several, which agree on these quotation marks and slashes.
-    const quote = (word: string) => (platform === "win32" ? `"${word.replaceAll("\\", "/")}"` : quoteSh(word));
-    const command = `${words.map(quote).join(" ")} service hook claude-code`;
-    const about = {
-      title: "Claude Code: send when a session ends",
-      path: join(claude, "settings.json"),
-      agent: "claude-code" as const,
-    };
-    await installation.offerEdit(about, (text) => addHook(text, command), removeHook);
-  }
-  const codex = env.CODEX_HOME || join(home, ".codex");
-  if (await isFolder(codex)) {
-    const about = { title: "Codex: send after each turn", path: join(codex, "config.toml"), agent: "codex" as const };
-    const notify = [...(platform === "win32" ? program.words(false) : words), "service", "hook", "codex-cli"];
-    await installation.offerEdit(about, (text) => addNotify(text, notify), removeNotify);
+  for (const [agent, target] of Object.entries(targets)) {
+    const { title, file, needs, source = agent } = target;
+    const folder = target.folder(host);
+    if (!(await isFolder(folder))) continue;
+    if (needs && !(await isThere(join(folder, needs.path)))) {
+      terminal.say(`${title}: not now, as ${needs.reason}.`);
+      continue;
+    }
+    const path = join(folder, file);
+    const call = callOf(host, words, source);
+    if ("text" in target) await installation.offer(title, [{ path, text: target.text(call), mode: 0o644 }]);
+    else await installation.offerEdit({ title, path, agent }, (text) => target.change(text, call), target.undo);
   }
 }
 

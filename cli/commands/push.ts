@@ -1,4 +1,4 @@
-import { type Context, patienceOf, stringValue } from "../context.ts";
+import { type Context, listValue, patienceOf, stringValue } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
 import { program } from "../program.ts";
 import { saySent } from "../redact/describe.ts";
@@ -7,6 +7,7 @@ import { connect, fetchAccount, loadSettings } from "../server/connection.ts";
 import { sendTelemetry } from "../server/telemetry.ts";
 import { SessionFilter } from "../sessions/filter.ts";
 import type { ParseStats } from "../sessions/parse-stats.ts";
+import { countPictures } from "../sessions/picture-bytes.ts";
 import type { UnsentSession } from "../sessions/session.ts";
 import { type Settings, serverOf } from "../settings.ts";
 import { namedFile } from "../sync/changed-inputs.ts";
@@ -14,8 +15,8 @@ import { planPush } from "../sync/push-plan.ts";
 import { type PushResult, pushOnce } from "../sync/push-round.ts";
 import { openTarget, type PushTarget, refreshJobs } from "../sync/push-target.ts";
 import { SentRecord } from "../sync/sent-record.ts";
-import { formatBytes, formatCount, formatDuration, formatList } from "../terminal/format.ts";
-import { describeSent, sayLeftOut, warnInvalid, warnUnsent } from "../terminal/outcomes.ts";
+import { formatBytes, formatCount, formatDuration, formatList, formatPictures } from "../terminal/format.ts";
+import { describeSent, sayLeftOut, warnInvalid, warnKept, warnRefused, warnUnsent } from "../terminal/outcomes.ts";
 import { styled } from "../terminal/styled.ts";
 import { agreeToFirstPush } from "./first-push.ts";
 
@@ -29,17 +30,36 @@ export async function push(context: Context, { usual = false } = {}): Promise<nu
   await agreeToFirstPush(context, target, usual);
   const onWait = () => context.terminal.warn("Another spoor on this machine is sending: waiting for it.");
   const result = await target.record.inTurn({ signal: context.signal, onWait }, async () => {
-    await refreshJobs(target, patienceOf(context));
-    return pushOnce(context, target);
+    const late = await refreshJobs(target, patienceOf(context));
+    for (const id of listValue(context, "replace")) forgetSession(target.record, id);
+    const pushed = await pushOnce(context, target);
+    return { ...pushed, kept: [...late, ...pushed.kept] };
   });
   const { server } = target.connection;
   await sendTelemetry(context, target.connection, "push", result.stats);
   printResult(context, result, target);
-  const { sent, same, left, milliseconds, filter } = result;
+  const { sent, same, left, kept, milliseconds, filter } = result;
   const projectsLeftOut = filter.leftOut.size;
   const { secrets } = result;
   const isRedacted = target.maskKey !== undefined;
-  return finish(context, result, { server, sent, same, left, projectsLeftOut, secrets, isRedacted, milliseconds });
+  return finish(context, result, {
+    server,
+    sent,
+    same,
+    left,
+    kept,
+    projectsLeftOut,
+    secrets,
+    isRedacted,
+    milliseconds,
+  });
+}
+
+/** Has a session sent once more. @throws CommandError where none has the id */
+function forgetSession(record: SentRecord, sourceId: string): void {
+  const keys = record.keysOf(sourceId);
+  if (keys.length === 0) throw new CommandError("usage", `No session "${sourceId}" was sent from this machine.`);
+  for (const key of keys) record.forget(key, `replace ${new Date().toISOString()}`);
 }
 
 function printResult(context: Context, result: PushResult, { connection: { server }, maskKey }: PushTarget): void {
@@ -50,6 +70,8 @@ function printResult(context: Context, result: PushResult, { connection: { serve
     const size = `${formatBytes(sent.wireBytes)} in ${formatDuration(milliseconds)}`;
     terminal.say(styled("green", "✓"), ` Sent ${sessions} with ${messages}, ${size}.`);
     terminal.say(`  ${describeSent(sent)}`);
+    if (sent.pictures > 0)
+      terminal.say(`  ${formatPictures(sent)} ${sent.pictures === 1 ? "was" : "were"} sent with them.`);
     if (same > 0) terminal.say(`  ${formatCount(same, "other session")} had not changed.`);
     saySent(terminal, secrets, maskKey !== undefined);
   } else if (sent.pending === 0) terminal.say(describeNothingSent(context, same, filter));
@@ -57,6 +79,8 @@ function printResult(context: Context, result: PushResult, { connection: { serve
     const uploads = formatCount(sent.pending, "upload");
     terminal.say(`  The server is still processing ${uploads}. Check with: ${program} status`);
   }
+  warnKept(terminal, result.kept);
+  if (sent.refusedPictures > 0) warnRefused(terminal, sent.refusedPictures);
   sayLeftOut(terminal, filter.leftOut);
   if (sent.sessions > 0) terminal.say(`Read them at ${server}/traces`);
 }
@@ -107,6 +131,7 @@ async function dryRun(context: Context): Promise<number> {
   const userId = await userOf(context, settings, server);
   const plan = await planPush(context, userId ? await SentRecord.open(host, server, userId) : undefined);
   const bytes = plan.sessions.reduce((sum, session) => sum + session.bytes, 0);
+  const pictures = countPictures([plan.pictures]);
   for (const { source, sourceId, messages, project, change, bytes: size } of plan.sessions) {
     const name = [source, sourceId, project && `(${project})`].filter(Boolean).join(" ");
     const what = `${formatCount(messages, change === "grown" ? "new message" : "message")}, ${formatBytes(size)}`;
@@ -114,7 +139,8 @@ async function dryRun(context: Context): Promise<number> {
   }
   if (plan.sessions.length > 0) {
     const sessions = formatCount(plan.sessions.length, "session");
-    terminal.say(`Would send ${sessions} (${formatBytes(bytes)}) to ${server}. Nothing was sent.`);
+    const what = `${sessions} (${formatBytes(bytes)})${pictures.pictures > 0 ? ` with ${formatPictures(pictures)}` : ""}`;
+    terminal.say(`Would send ${what} to ${server}. Nothing was sent.`);
   } else terminal.say(describeNothingSent(context, plan.same, plan.filter));
   sayLeftOut(terminal, plan.filter.leftOut);
   const sessions = plan.sessions.map((session) => ({ ...session, isNew: session.change === "new" }));
@@ -122,6 +148,7 @@ async function dryRun(context: Context): Promise<number> {
     server,
     dryRun: true,
     bytes,
+    ...pictures,
     sessions,
     left: plan.left,
     projectsLeftOut: plan.filter.leftOut.size,

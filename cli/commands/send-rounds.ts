@@ -10,7 +10,7 @@ import { SessionFilter } from "../sessions/filter.ts";
 import { pushOnce } from "../sync/push-round.ts";
 import { openTarget, type PushTarget, refreshJobs } from "../sync/push-target.ts";
 import { formatDuration } from "../terminal/format.ts";
-import { describeSent, warnInvalid, warnUnsent } from "../terminal/outcomes.ts";
+import { describeSent, warnInvalid, warnKept, warnUnsent } from "../terminal/outcomes.ts";
 import { styled } from "../terminal/styled.ts";
 import type { LookedAt, RoundReport, RoundRequest } from "../watching/messages.ts";
 
@@ -48,9 +48,10 @@ async function sendRound(context: Context, target: PushTarget, request: RoundReq
   target.record.addUnsendable(carried.unsendable);
   const filter = new SessionFilter(context);
   const searches = searchesOf(wanted, filter);
-  const { sent, left, stats, secrets, milliseconds } = await target.record.inTurn(context, async () => {
-    await refreshJobs(target, 0);
-    return pushOnce(context, target, filter, searches);
+  const { sent, left, kept, stats, secrets, milliseconds } = await target.record.inTurn(context, async () => {
+    const late = await refreshJobs(target, 0);
+    const pushed = await pushOnce(context, target, filter, searches);
+    return { ...pushed, kept: [...late, ...pushed.kept] };
   });
   const reported = new Set(carried.reported);
   const samples = [...stats.values()].flatMap((one) => one.invalidSamples.filter((it) => !reported.has(it)));
@@ -62,8 +63,9 @@ async function sendRound(context: Context, target: PushTarget, request: RoundReq
   }
   if (sent.sessions > 0) saySent(terminal, secrets, target.maskKey !== undefined);
   warnUnsent(terminal, left);
+  warnKept(terminal, kept);
   if (sent.sessions > 0 || left.length > 0) {
-    terminal.json({ event: "sent", at: new Date().toISOString(), sent, left });
+    terminal.json({ event: "sent", at: new Date().toISOString(), sent, left, kept });
   }
   return {
     lookedAt: lookedAtIn(searches, context.host),

@@ -12,6 +12,8 @@ import { lastLines, logPath } from "../service/log.ts";
 import { report } from "../service/report.ts";
 import { endProcess, readState, runningPid } from "../service/state.ts";
 import { forgetTroubles, readTroubles } from "../service/troubles.ts";
+import { SentRecord } from "../sync/sent-record.ts";
+import { warnKept } from "../terminal/outcomes.ts";
 import { styled } from "../terminal/styled.ts";
 import { push } from "./push.ts";
 
@@ -35,7 +37,10 @@ async function status(context: Context): Promise<number> {
   const troubles = await readTroubles(host);
   terminal.say(describeService({ manifest, isRunning, state }));
   sayTroubles(terminal, troubles);
-  terminal.json({ installed: manifest?.hasService === true, running: isRunning, ...(state && { state }), troubles });
+  const kept = await SentRecord.keptSessions(host);
+  warnKept(terminal, kept);
+  const installed = manifest?.hasService === true;
+  terminal.json({ installed, running: isRunning, ...(state && { state }), troubles, kept });
   return isRunning ? exitCodes.done : exitCodes.failed;
 }
 

@@ -7,6 +7,7 @@ import { readState } from "../service/state.ts";
 import { forgetTroubles, readTroubles } from "../service/troubles.ts";
 import { openTarget, refreshJobs } from "../sync/push-target.ts";
 import { formatBytes } from "../terminal/format.ts";
+import { warnKept } from "../terminal/outcomes.ts";
 import type { Column } from "../terminal/terminal.ts";
 
 const columns: Column[] = [
@@ -44,6 +45,7 @@ export async function status(context: Context): Promise<number> {
   if (rows.length > 0) terminal.table(columns, rows);
   else
     terminal.say(`No uploads from this machine to ${server} yet. Send sessions with: ${commandHint(context, "push")}`);
+  warnKept(terminal, target.record.kept);
   const failed = jobs.filter(({ status }) => status === "failed");
   for (const { jobId, error } of failed) terminal.warn(`${jobId} failed: ${error ?? ""}`);
   if (failed.length > 0) terminal.say(`Failed uploads can be replayed at ${server}/uploads`);
@@ -51,6 +53,7 @@ export async function status(context: Context): Promise<number> {
     server,
     service: { installed: manifest?.hasService === true, running: isRunning },
     troubles,
+    kept: target.record.kept,
     jobs: jobs.map(({ sessions, ...job }) => ({ ...job, sessions: Object.keys(sessions).length })),
   });
   return failed.length > 0 ? exitCodes.leftOut : exitCodes.done;

@@ -5,8 +5,7 @@ import type { Host } from "../adapters/adapter.ts";
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { configFolder, stateFolder } from "../files/state-files.ts";
-import { removeHook } from "../install/agents/claude-hook.ts";
-import { removeNotify } from "../install/agents/codex-notify.ts";
+import { targets } from "../install/agents/targets.ts";
 import { readIfThere, removeEmptyFolders, sha256Of } from "../install/files.ts";
 import { undoEdit } from "../install/installation.ts";
 import { type Manifest, readManifest, removeManifest } from "../install/manifest.ts";
@@ -59,7 +58,8 @@ async function undo(context: Context, manifest: Manifest): Promise<{ removed: st
   const [removed, kept]: [string[], string[]] = [[], []];
   if (manifest.hasService) await stopService(context);
   for (const edit of manifest.edits) {
-    const outcome = await undoEdit(edit, edit.agent === "claude-code" ? removeHook : removeNotify);
+    const target = targets[edit.agent];
+    const outcome = target && "undo" in target ? await undoEdit(edit, target.undo) : "kept";
     if (outcome === "undone") removed.push(edit.path);
     if (outcome === "kept") kept.push(edit.path);
   }

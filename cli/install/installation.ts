@@ -2,7 +2,7 @@ import { rm, stat } from "node:fs/promises";
 import type { Context } from "../context.ts";
 import { formatBytes } from "../terminal/format.ts";
 import { styled } from "../terminal/styled.ts";
-import type { Edited } from "./agents/claude-hook.ts";
+import type { Edited } from "./agents/json-hook.ts";
 import { bytesOf, missingFolders, type PlannedFile, readIfThere, replaceFile, sha256Of } from "./files.ts";
 import { type Edit, type Manifest, writeManifest } from "./manifest.ts";
 

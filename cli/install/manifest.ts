@@ -8,7 +8,8 @@ import { placesOf } from "./places.ts";
 /** A change of another program's file: what was inserted, so that exactly this is taken out again. */
 export type Edit = {
   path: string;
-  agent: "claude-code" | "codex";
+  /** Its key in `agents/targets.ts`. */
+  agent: string;
   /** The text that was inserted, and where. */
   inserted: string;
   offset: number;

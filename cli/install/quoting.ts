@@ -1,6 +1,9 @@
 /** A word of a POSIX shell's command. */
 export const quoteSh = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
+/** A word of PowerShell's command. */
+export const quotePowerShell = (word: string): string => `'${word.replaceAll("'", "''")}'`;
+
 /** A word in a batch file. `%` would begin a variable there; a path can't hold quotation marks. */
 export const quoteCmd = (word: string): string => `"${word.replaceAll("%", "%%")}"`;
 

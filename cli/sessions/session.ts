@@ -4,6 +4,9 @@ import type { ProjectLabels } from "../projects/rules.ts";
 /** What `--source` and `--project` are compared with. */
 export type SessionLabels = ProjectLabels & { source: string };
 
+/** What is kept of a session that an input held: its labels, and whether pictures in it were not sent. */
+export type HeldSession = SessionLabels & { lacksPictures?: true };
+
 export function labelsOf(source: string, { project, metadata }: SessionDetails): SessionLabels {
   const cwd = metadata?.cwd;
   return { source, project, cwd: typeof cwd === "string" ? cwd : undefined };
@@ -19,7 +22,12 @@ export type SentState = {
   digest: string;
   /** Why the session was last begun again, where it was: it makes its uploads differ from earlier ones with the same content. */
   salt?: string | undefined;
+  /** Why the server kept what it had of the session, where it did. */
+  kept?: Kept;
 };
+
+/** The server has more messages of a session, a newer upload of it, or its owner deleted it there. */
+export type Kept = { reason: string; messageCount: number };
 
 /** The state of a session that is to be sent whole. */
 export const begunAgain = (salt: string): SentState => ({ hash: "", counts: [], digest: "", salt });
@@ -33,6 +41,8 @@ export type Session = SessionLabels & {
   append: number | undefined;
   /** Whether the session ends with it. Only the last part has the session's own fields. */
   isLast: boolean;
+  /** Whether a message that was read of the session names a picture. */
+  hasPictures: boolean;
   /** Of its JSON. */
   bytes: number;
   /** What was sent of the session once this is. */

@@ -1,6 +1,7 @@
 import { clock } from "../clock.ts";
-import { isFields, textOf } from "../files/json.ts";
+import { type Fields, isFields, textOf } from "../files/json.ts";
 import type { Api } from "../server/api.ts";
+import type { Kept } from "../sessions/session.ts";
 
 export type Job = {
   status: string;
@@ -12,11 +13,15 @@ export type Job = {
   error: string;
   /** The sessions that have to be sent whole, with the number of messages that the server has of each. */
   incomplete: Incomplete[];
+  /** The sessions that the server kept as stored; none where it does not name them. */
+  keptSessions: KeptSession[];
   /** False for a server that takes an append for the whole session. */
   knowsAppend: boolean;
 };
 
 export type Incomplete = { source: string; sourceId: string; messageCount: number };
+
+export type KeptSession = { source: string; sourceId: string } & Kept;
 
 /** Whether a job's status is final; `gone` is that of a job which the server no longer knows. */
 export const isFinished = (status: string): boolean => ["succeeded", "failed", "gone"].includes(status);
@@ -45,13 +50,18 @@ async function readJob(api: Api, jobId: string): Promise<Job> {
     kept: countOf(traces?.kept),
     written: countOf(messages?.written),
     error: textOf(error?.message),
-    incomplete: (Array.isArray(body.incomplete) ? body.incomplete : []).filter(isFields).map((one) => ({
-      source: textOf(one.source),
-      sourceId: textOf(one.sourceId),
-      messageCount: countOf(one.messageCount),
-    })),
+    incomplete: listOf(body.incomplete).map(sessionIn),
+    keptSessions: listOf(body.kept).map((one) => ({ ...sessionIn(one), reason: textOf(one.reason) })),
     knowsAppend: traces?.incomplete !== undefined,
   };
 }
+
+const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
+
+const sessionIn = ({ source, sourceId, messageCount }: Fields): Incomplete => ({
+  source: textOf(source),
+  sourceId: textOf(sourceId),
+  messageCount: countOf(messageCount),
+});
 
 const countOf = (value: unknown): number => (typeof value === "number" ? value : 0);

@@ -5,7 +5,8 @@ import { type AccountInfo, type Connection, connectLoggedIn, fetchAccount } from
 import { type Limits, readLimits } from "../server/limits.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { type Compressor, createCompressor } from "./compression.ts";
-import { isFinished, waitForJob } from "./jobs.ts";
+import { isFinished, type KeptSession, waitForJob } from "./jobs.ts";
+import { PictureSender } from "./picture-sender.ts";
 import { SentRecord } from "./sent-record.ts";
 
 /** The account that sessions are sent to. */
@@ -15,6 +16,7 @@ export type PushTarget = {
   limits: Limits;
   compressor: Compressor;
   record: SentRecord;
+  pictures: PictureSender;
   checkpoints: Checkpoints;
   /** What secrets are masked with; undefined where they are sent as they are. */
   maskKey: Buffer | undefined;
@@ -36,22 +38,28 @@ export async function openTarget(context: Context): Promise<PushTarget> {
     limits,
     compressor: createCompressor(limits.contentEncodings),
     record,
+    pictures: new PictureSender(connection.api),
     checkpoints: new Checkpoints(context.host, `${connection.server}\n${account.userId}`),
     maskKey: await maskKey(context),
     knowsAppend: true,
   };
 }
 
-/** Updates the record's unfinished jobs. @param patienceSeconds how long to wait for each */
-export async function refreshJobs({ connection, record }: PushTarget, patienceSeconds: number): Promise<void> {
+/**
+ * Updates the record's unfinished jobs. @param patienceSeconds how long to wait for each @returns the sessions that the server keeps
+ * as stored, where that is new
+ */
+export async function refreshJobs({ connection, record }: PushTarget, patienceSeconds: number): Promise<KeptSession[]> {
+  const kept: KeptSession[] = [];
   for (const { jobId, status } of record.jobs.filter((job) => !isFinished(job.status))) {
     try {
       const job = await waitForJob(connection.api, jobId, patienceSeconds);
-      if (job.status !== status) record.updateJob(jobId, job);
+      if (job.status !== status) kept.push(...record.updateJob(jobId, job));
     } catch (error) {
       if (!(error instanceof HttpError) || error.status !== 404) throw error;
       record.updateJob(jobId, { status: "gone" });
     }
   }
   await record.save(true);
+  return kept;
 }

@@ -5,8 +5,9 @@ import { heldBytesOf, type Session, type UnsentSession } from "../sessions/sessi
 import { formatBytes } from "../terminal/format.ts";
 import { type Batch, Batcher, encodeBatch, idempotencyKey } from "./batch.ts";
 import type { Compressor } from "./compression.ts";
-import { type Incomplete, isFinished, type Job, waitForJob } from "./jobs.ts";
+import { type Incomplete, isFinished, type Job, type KeptSession, waitForJob } from "./jobs.ts";
 import { PartLines } from "./part-lines.ts";
+import type { PictureSender } from "./picture-sender.ts";
 import { type SentRecord, sessionKey } from "./sent-record.ts";
 
 /** What was sent, and what the server did with it. */
@@ -36,11 +37,15 @@ type Options = {
   limits: Limits;
   compressor: Compressor;
   record: SentRecord;
+  /** What was added to it is stored before the next batch is sent. */
+  pictures: PictureSender;
   /** How long to wait for a job, in seconds. */
   patienceSeconds: number;
   onUnsent(session: UnsentSession): void;
   /** Called for a session that the server wants whole. @param messageCount how many messages the server has */
   onIncomplete(session: Session, messageCount: number): void;
+  /** Called once for a session that the server keeps as stored, for as long as the reason is the same. */
+  onKept(session: KeptSession): void;
   /** Called where the server takes an append for the whole session. */
   onNoAppend(): void;
   onProgress(): void;
@@ -89,6 +94,7 @@ export class Sender {
 
   /** Waits until more sessions may be added. @throws where sending has failed permanently */
   async waitForCapacity(): Promise<void> {
+    await this.#options.pictures.waitForCapacity();
     while (!this.#failure && (this.#uploads.size >= maxConcurrentUploads || this.#bytesInMemory > maxHeldBytes)) {
       await Promise.race([...this.#uploads, ...this.#jobs]);
     }
@@ -123,8 +129,9 @@ export class Sender {
 
   /** @param attempt from 0; each has its own idempotency key */
   async #upload(batch: Batch, attempt = 0): Promise<void> {
-    const { api, limits, compressor, record, onProgress } = this.#options;
+    const { api, limits, compressor, record, pictures, onProgress } = this.#options;
     if (batch.sessions.length === 0) return;
+    await pictures.flush();
     const bytes = await encodeBatch(batch, compressor);
     if (bytes.length > limits.wireBytes) {
       const [size, limit] = [formatBytes(bytes.length), formatBytes(limits.wireBytes)];
@@ -168,7 +175,7 @@ export class Sender {
     }
     if (job.status === "succeeded" && !job.knowsAppend) this.#options.onNoAppend();
     const incomplete = incompleteOf(batch, job);
-    record.updateJob(jobId, { ...job, incomplete });
+    for (const one of record.updateJob(jobId, { ...job, incomplete })) this.#options.onKept(one);
     if (job.status === "succeeded") this.#takeResult(batch, job, incomplete);
     else await this.#handleFailedJob(batch, job, attempt);
     await record.save();

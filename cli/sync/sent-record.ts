@@ -1,80 +1,37 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { listFolder, statInput } from "../files/discovery.ts";
-import { isFields } from "../files/json.ts";
-import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
+import { stateFolder, writeFileAtomically } from "../files/state-files.ts";
 import { type AdapterInput, inputKey } from "../sessions/inputs.ts";
-import { begunAgain, type SentState, type SessionLabels } from "../sessions/session.ts";
-import { isFinished } from "./jobs.ts";
+import { begunAgain, type HeldSession, type Kept, type SentState, type SessionLabels } from "../sessions/session.ts";
+import { isFinished, type KeptSession } from "./jobs.ts";
+import { type InputSessions, type ReadInput, readStored, type SentJob, type Stored } from "./stored-record.ts";
 import { inTurn } from "./turn.ts";
 
 /** A session's key among all that one account sends. */
 export const sessionKey = ({ source, sourceId }: { source: string; sourceId: string }): string =>
   `${source}/${sourceId}`;
 
-/** The hashes and labels of an input's sessions, by their keys. */
-export type InputSessions = { sessions: Record<string, string>; labels: Record<string, SessionLabels> };
+const partsOf = (key: string) => ({
+  source: key.slice(0, key.indexOf("/")),
+  sourceId: key.slice(key.indexOf("/") + 1),
+});
 
-/** What an input held when it was read. Records of older clients have no labels. */
-type ReadInput = { stamp: string; version: number } & Omit<InputSessions, "labels"> & Partial<InputSessions>;
-
-/** An upload that the server has accepted, by the id of its job. */
-export type SentJob = {
-  jobId: string;
-  /** ISO 8601 */
-  at: string;
-  bytes: number;
-  /** What it sends of its sessions by their keys, until the job has finished. */
-  sessions: Record<string, SentState>;
-  status: string;
-  error?: string;
-};
-
-/** What became of a job, and the sessions that the server wants whole. */
+/** What became of a job, the sessions that the server wants whole, and those that it kept as stored. */
 export type JobOutcome = Pick<SentJob, "status" | "error"> & {
   incomplete?: readonly { source: string; sourceId: string }[];
+  keptSessions?: readonly KeptSession[];
 };
 
 const maxJobs = 100;
 /** With many sessions the record has megabytes, so it is not written for each of them. */
 const minWriteIntervalMs = 2000;
 
-/** The state of a session in the record of an older client, which has its hash alone. */
-const stateOf = (stored: SentState | string): SentState =>
-  typeof stored === "string" ? { hash: stored, counts: [], digest: "" } : stored;
-
-const entriesOf = (value: unknown) => (isFields(value) ? Object.entries(value) : []);
-const statesIn = (value: unknown) =>
-  (entriesOf(value) as [string, SentState | string][]).map(([key, state]): [string, SentState] => [
-    key,
-    stateOf(state),
-  ]);
-const withStates = (job: SentJob): SentJob => ({ ...job, sessions: Object.fromEntries(statesIn(job.sessions)) });
-/** Records of older clients have several of one id, of which all but the first stayed queued. */
-const jobsIn = (value: unknown): SentJob[] =>
-  Array.isArray(value) ? [...new Map((value as SentJob[]).map((job) => [job.jobId, withStates(job)])).values()] : [];
-
-type Stored = {
-  inputs: Map<string, ReadInput>;
-  sent: Map<string, SentState>;
-  jobs: SentJob[];
-  stamp: string | undefined;
-};
-
-/** Reads a record; it is empty where there is none. */
-async function readStored(path: string): Promise<Stored> {
-  const stamp = (await statInput(path))?.stamp; // before it is read: a later version is then read again
-  const found = await readJsonFile(path);
-  const known = isFields(found) && found.version === 1 ? found : {};
-  return {
-    inputs: new Map(entriesOf(known.read) as [string, ReadInput][]),
-    sent: new Map(statesIn(known.sent)),
-    jobs: jobsIn(known.jobs),
-    stamp,
-  };
-}
+/** Whether a file was moved or deleted; what is no file by itself, such as a part of a database, is taken to be there. */
+const isGone = (path: string): boolean => /\.jsonl?(?:\.zst)?$/.test(path) && !existsSync(path);
 
 /**
  * What was sent to one account at one server, so that nothing is sent twice. It may be deleted at any time: everything is
@@ -141,20 +98,25 @@ export class SentRecord {
   }
 
   async #reload(): Promise<void> {
-    const { inputs, sent, jobs, stamp } = await readStored(this.#path);
-    this.#inputs = inputs;
-    this.#sent = sent;
-    this.#jobs = jobs;
-    this.#stamp = stamp;
+    const stored = await readStored(this.#path);
+    ({ inputs: this.#inputs, sent: this.#sent, jobs: this.#jobs, stamp: this.#stamp } = stored);
+  }
+
+  static async #readAll(host: Host): Promise<[name: string, record: SentRecord][]> {
+    const folder = stateFolder(host);
+    const names = (await listFolder(folder)).map(({ name }) => name).filter((name) => /^sent-\w+\.json$/.test(name));
+    return Promise.all(names.map(async (name) => [name, await SentRecord.#read(join(folder, name))] as const));
+  }
+
+  /** The sessions that a server keeps as stored, of any account. */
+  static async keptSessions(host: Host): Promise<KeptSession[]> {
+    return (await SentRecord.#readAll(host)).flatMap(([, record]) => record.kept);
   }
 
   /** The sessions that were sent to any account, as far as it was recorded in which project they were. */
   static async sentSessions(host: Host): Promise<SessionLabels[]> {
-    const folder = stateFolder(host);
-    const names = (await listFolder(folder)).map(({ name }) => name).filter((name) => /^sent-\w+\.json$/.test(name));
     const sent = new Map<string, SessionLabels>();
-    for (const name of names) {
-      const record = await SentRecord.#read(join(folder, name));
+    for (const [name, record] of await SentRecord.#readAll(host)) {
       for (const { labels = {} } of record.#inputs.values()) {
         for (const [key, label] of Object.entries(labels)) {
           if (record.#sent.has(key)) sent.set(`${name} ${key}`, label);
@@ -172,16 +134,22 @@ export class SentRecord {
     return sessions.every(([key, hash]) => this.isSent(key, hash)) ? sessions.length : undefined;
   }
 
-  /** Whether a session was in one input, and in no other one, when they were read last. */
+  /** Whether a session was in one input, and in no other one that is still there, when they were read last. */
   isOnlyIn(input: AdapterInput, key: string): boolean {
-    const holding = [...this.#inputs].filter(([, { sessions }]) => Object.hasOwn(sessions, key));
-    return holding.length === 1 && holding[0]?.[0] === inputKey(input);
+    const own = inputKey(input);
+    const holding = [...this.#inputs].filter(([, { sessions }]) => Object.hasOwn(sessions, key)).map(([name]) => name);
+    return holding.length > 0 && holding.every((name) => name === own || isGone(name.slice(name.indexOf(":") + 1)));
   }
 
   /** The labels of an input's sessions when it was read last; undefined where they are not known. */
-  labelsOf(input: AdapterInput): SessionLabels[] | undefined {
+  labelsOf(input: AdapterInput): HeldSession[] | undefined {
     const labels = this.#inputs.get(inputKey(input))?.labels;
     return labels && Object.values(labels);
+  }
+
+  /** The sessions, by their keys, whose pictures were not sent when an input was read last. */
+  sessionsLackingPictures(input: AdapterInput): [string, HeldSession][] {
+    return Object.entries(this.#inputs.get(inputKey(input))?.labels ?? {}).filter(([, one]) => one.lacksPictures);
   }
 
   /** The labels of sessions that were not kept of an input, since their projects were left out. */
@@ -203,7 +171,23 @@ export class SentRecord {
 
   /** Forgets what was sent of a session, so that it is sent whole. @param reason differs each time, and with it the uploads */
   forget(key: string, reason: string): void {
-    this.settle(key, begunAgain(reason));
+    const kept = this.keptOf(key);
+    this.settle(key, { ...begunAgain(reason), ...(kept && { kept }) });
+  }
+
+  /** Why the server kept a session as stored when it was sent last. */
+  keptOf(key: string): Kept | undefined {
+    return this.#sent.get(key)?.kept;
+  }
+
+  /** The sessions that the server keeps as stored. */
+  get kept(): KeptSession[] {
+    return [...this.#sent].flatMap(([key, { kept }]) => (kept ? [{ ...partsOf(key), ...kept }] : []));
+  }
+
+  /** The keys of the sessions with an id, of whatever agents. */
+  keysOf(sourceId: string): string[] {
+    return [...this.#sent.keys()].filter((key) => partsOf(key).sourceId === sourceId);
   }
 
   /** Notes what was sent of a session. */
@@ -249,16 +233,30 @@ export class SentRecord {
     this.#isDirty = true;
   }
 
-  /** Updates a job. The sessions of one that succeeded count as sent, but for those that the server wants whole. */
-  updateJob(jobId: string, { status, error, incomplete = [] }: JobOutcome): void {
+  /**
+   * Updates a job. The sessions of one that succeeded count as sent, but for those that the server wants whole.
+   *
+   * @returns the sessions that the server keeps as stored, where that is new
+   */
+  updateJob(jobId: string, { status, error, incomplete = [], keptSessions = [] }: JobOutcome): KeptSession[] {
     const job = this.#jobs.find((one) => one.jobId === jobId);
-    if (!job) return;
+    if (!job) return [];
+    // The first part of a session is shorter than what is stored as a rule: only the last one tells.
+    const kept = keptSessions.filter((one) => job.sessions[sessionKey(one)]?.hash);
+    const news = kept.filter((one) => this.keptOf(sessionKey(one))?.reason !== one.reason);
     job.status = status;
     if (error) job.error = error;
-    if (status === "succeeded") for (const [key, state] of Object.entries(job.sessions)) this.settle(key, state);
-    for (const one of incomplete) this.forget(sessionKey(one), jobId);
+    const whole = new Set(incomplete.map(sessionKey));
+    const why = new Map(kept.map(({ source, sourceId, ...one }) => [sessionKey({ source, sourceId }), one]));
+    for (const [key, state] of status === "succeeded" ? Object.entries(job.sessions) : []) {
+      if (whole.has(key)) continue;
+      const reason = state.hash ? why.get(key) : this.keptOf(key);
+      this.settle(key, { ...state, ...(reason && { kept: reason }) });
+    }
+    for (const key of whole) this.forget(key, jobId);
     if (isFinished(status)) job.sessions = {};
     this.#isDirty = true;
+    return news;
   }
 
   /** Whether anything was ever sent. */

@@ -1,6 +1,7 @@
 import type { AdapterInput } from "../sessions/inputs.ts";
 import { inputKey } from "../sessions/inputs.ts";
 import type { Known, SentState, Session, UnsentSession } from "../sessions/session.ts";
+import type { KeptSession } from "./jobs.ts";
 import { type SentRecord, sessionKey } from "./sent-record.ts";
 
 /** A session of this run: where it is read, how its first part was sent, and what is known of its last one. */
@@ -17,13 +18,18 @@ type Noted = {
 export class WholeSessions {
   readonly #record: SentRecord;
   readonly #onUnsent: (session: UnsentSession) => void;
+  readonly #onKept: (session: KeptSession) => void;
   readonly #noted = new Map<string, Noted>();
   readonly #replacing = new Set<string>();
   readonly #wanted = new Map<string, { session: Session; messageCount: number }>();
 
-  constructor(record: SentRecord, onUnsent: (session: UnsentSession) => void) {
+  constructor(
+    record: SentRecord,
+    { onUnsent, onKept }: { onUnsent: (session: UnsentSession) => void; onKept: (session: KeptSession) => void },
+  ) {
     this.#record = record;
     this.#onUnsent = onUnsent;
+    this.#onKept = onKept;
   }
 
   /** Notes a part that is about to be sent. */
@@ -76,8 +82,11 @@ export class WholeSessions {
     if (sentAs === "append") return {};
     if (!knowsAppend) leave("it is too large for one upload, and this server takes no parts: update it");
     else if (sentAs === "replacement") leave("another upload changed it at the same time; push again");
-    else if (end && (end.counts.at(-1) ?? 0) < messageCount) this.#record.settle(key, end);
-    else {
+    else if (end && (end.counts.at(-1) ?? 0) < messageCount) {
+      const kept = { reason: "shorter", messageCount };
+      if (this.#record.keptOf(key)?.reason !== kept.reason) this.#onKept({ source, sourceId, ...kept });
+      this.#record.settle(key, { ...end, kept });
+    } else {
       this.#replacing.add(key);
       return { replaces: true };
     }

@@ -1,6 +1,7 @@
 import { program } from "../program.ts";
 import { addInvalid, type InvalidEntries } from "../sessions/parse-stats.ts";
 import type { UnsentSession } from "../sessions/session.ts";
+import type { KeptSession } from "../sync/jobs.ts";
 import { formatCount, formatNumber } from "./format.ts";
 import { styled } from "./styled.ts";
 import type { Terminal } from "./terminal.ts";
@@ -35,6 +36,41 @@ export function warnUnsent(terminal: Terminal, left: readonly UnsentSession[]): 
     terminal.warn(mark, ` Not sent: ${source} ${sourceId}: ${reason}`);
   }
 }
+
+/** So many sessions are named; of others their number is told. */
+const maxNamed = 5;
+
+/** Says which sessions the server keeps as stored, why, and what can be done. */
+export function warnKept(terminal: Terminal, kept: readonly KeptSession[]): void {
+  const {
+    deleted = [],
+    shorter = [],
+    other = [],
+  } = Object.groupBy(kept, ({ reason }) => (reason === "deleted" || reason === "shorter" ? reason : "other"));
+  for (const { source, sourceId, messageCount } of shorter.slice(0, maxNamed)) {
+    const stored = formatCount(messageCount, "message");
+    terminal.warn(
+      mark,
+      ` Kept as stored: ${source} ${sourceId}: the server has ${stored} of it, and this machine fewer. What comes to it is`,
+      ` not archived until it has more. To archive what is here in place of that: ${program} push --replace ${sourceId}`,
+    );
+  }
+  if (shorter.length > maxNamed) terminal.warn(mark, ` and ${formatNumber(shorter.length - maxNamed)} more`);
+  if (deleted.length > 0)
+    terminal.warn(
+      mark,
+      ` Not archived: ${formatCount(deleted.length, "session")} that you deleted on the server. They stay deleted.`,
+    );
+  if (other.length > 0)
+    terminal.warn(
+      mark,
+      ` Kept as stored: ${formatCount(other.length, "session")} of which the server has a newer upload, such as another machine's.`,
+    );
+}
+
+/** Warns of pictures that the server did not take. */
+export const warnRefused = (terminal: Terminal, pictures: number): void =>
+  terminal.warn(mark, ` The server refused ${formatCount(pictures, "picture")}: placeholders are shown instead.`);
 
 /** Warns of invalid entries: the first few by file and line, the others by their number. */
 export function warnInvalid(terminal: Terminal, stats: Iterable<InvalidEntries>): void {

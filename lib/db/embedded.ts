@@ -13,10 +13,11 @@ import { type Cluster, findPostmaster, lookAt, readLockFile, removeStaleLockFile
 import { acquire, countLiving } from "./reference-files.ts";
 import { readOrMake } from "./secret-file.ts";
 import { keepRunning } from "./server-watch.ts";
+import { isAtSocket, mayHoldSocket, socketPort } from "./socket.ts";
 
 /**
  * A running embedded server. `stop` ends this process's use of it, and the server itself if no other process uses it.
- * `keep` restarts it on the same port whenever it ends; it rejects if that doesn't help, or another program has taken the port, and
+ * `keep` restarts it at the same place whenever it ends; it rejects if that doesn't help, or another program has taken its port, and
  * resolves after `stop`.
  * `whenUp` resolves once the server takes connections, for it may be recovering; and after `stop`.
  */
@@ -39,6 +40,8 @@ export type StartOptions = {
   say?: (line: string) => void;
   /** Ends the start. */
   signal?: AbortSignal | undefined;
+  /** Whether it listens at a loopback port also where a socket in its folder would do: for programs that know no other way. */
+  tcp?: boolean;
   /** For how long a start that failed is tried again. One that goes on is waited for, also beyond that. */
   patienceSeconds?: number | undefined;
 };
@@ -118,16 +121,16 @@ function superviseServer(
 ) {
   let watching: Promise<void> | undefined;
   let hasFailed = false;
-  const port = new URL(url).port;
+  const { port } = new URL(url);
   const isRunning = async () => {
     if ((await findPostmaster(server)) === undefined) {
-      if (!hasFailed || (await isFree(Number(port)))) return false;
+      if (isAtSocket(url) || !hasFailed || (await isFree(Number(port)))) return false;
       throw new EnvError(
         `Another program listens at port ${port}, which was the database's. Restart Spoor: it takes another.`,
       );
     }
     const now = (await readLockFile(server)).port;
-    if (now && now !== port) throw new EnvError("The database came back on another port. Restart Spoor.");
+    if (now && now !== port) throw new EnvError("The database came back at another place. Restart Spoor.");
     return true;
   };
   const { signal } = server.ending;
@@ -135,7 +138,7 @@ function superviseServer(
     keep: (say: (line: string) => void) => {
       const start = async () => {
         hasFailed = true;
-        await startServer(server, { say, signal, patienceSeconds }, Number(port));
+        await startServer(server, { say, signal, patienceSeconds }, url);
         hasFailed = false;
       };
       watching = keepRunning({ isRunning, start, say }, signal);
@@ -162,12 +165,12 @@ async function stopServer(server: Server): Promise<void> {
 }
 
 /**
- * Adopts the server that runs on a cluster, or starts one on a loopback port. Retries while a killed server's locks or shared
- * memory are in the way. While one is starting, nothing but the signal ends the wait.
+ * Adopts the server that runs on a cluster, or starts one. Retries while a killed server's locks or shared memory are in the way.
+ * While one is starting, nothing but the signal ends the wait.
  *
- * @param port the required port; any free one by default. @returns the server's URL
+ * @param former the URL of the server whose place it takes. @returns the server's URL
  */
-async function startServer(server: Server, options: StartOptions, port?: number): Promise<string> {
+async function startServer(server: Server, options: StartOptions, former?: string): Promise<string> {
   const { say = () => {}, signal = server.ending.signal, patienceSeconds = 30 } = options;
   const startedAt = performance.now();
   let failure: Error | undefined;
@@ -182,7 +185,7 @@ async function startServer(server: Server, options: StartOptions, port?: number)
       isTold ||= tookMs > tellMs;
     } else {
       if (tookMs > patienceSeconds * 1000) throw await notStarted(server, failure);
-      failure = await callStart(server, port);
+      failure = await callStart(server, await choosePlace(server, options, former));
       if (!failure) continue;
     }
     await pause(signal);
@@ -196,10 +199,23 @@ const recovering = "The database is recovering after a crash or a power failure,
 /** Sooner where it is to end. */
 const pause = (signal: AbortSignal): Promise<void> => sleep(500, undefined, { signal }).catch(() => {});
 
+/**
+ * Where a server listens: at a socket in the cluster's folder, which no other account may enter. Where there can be none, at a loopback
+ * port, which every account reaches.
+ */
+async function choosePlace({ cluster }: Server, { tcp = false }: StartOptions, former?: string): Promise<Place> {
+  const isLocal = former ? isAtSocket(former) : !tcp && (await mayHoldSocket(cluster));
+  if (isLocal) return { listen_addresses: "", unix_socket_directories: ".", port: socketPort };
+  const port = former ? Number(new URL(former).port) : await freePort();
+  return { listen_addresses: "127.0.0.1", unix_socket_directories: "", port };
+}
+
+type Place = { listen_addresses: string; unix_socket_directories: string; port: number };
+
 /** Calls `pg_ctl start`. @returns its failure; also where the server is still starting after five seconds */
-async function callStart(server: Server, port: number | undefined): Promise<Error | undefined> {
+async function callStart(server: Server, place: Place): Promise<Error | undefined> {
   await removeStaleLockFile(server);
-  const settings = { ...serverSettings, port: port ?? (await freePort()) };
+  const settings = { ...serverSettings, ...place };
   const options = Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(" ");
@@ -218,8 +234,6 @@ async function notStarted(server: Server, failure: Error | undefined): Promise<E
 }
 
 const serverSettings = {
-  listen_addresses: "127.0.0.1",
-  unix_socket_directories: "",
   shared_buffers: "192MB",
   max_wal_size: "4GB",
   max_connections: 100,

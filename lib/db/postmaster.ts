@@ -5,18 +5,19 @@ import { join, resolve } from "node:path";
 import type { Client } from "pg";
 import { postgresCode } from "#lib/errors";
 import { mayServe } from "./process-identity.ts";
+import { removeSocketLock, socketUrl } from "./socket.ts";
 
 /** A cluster's folder, and the password of its user. */
 export type Cluster = { cluster: string; password: string };
 
 /**
- * Reads a cluster's lock file: the server's process id, folder and port, and how far it is (`starting`, `ready`, `standby` or
- * `stopping`). Undefined, or no number, is what is not written yet.
+ * Reads a cluster's lock file: the server's process id, folder and port, the folder of its socket (empty without one), and how far it
+ * is (`starting`, `ready`, `standby` or `stopping`). Undefined, or no number, is what is not written yet.
  */
 export async function readLockFile({ cluster }: Pick<Cluster, "cluster">) {
   const text = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "");
-  const [pid, folder, , port, , , , status] = text.split("\n");
-  return { pid: Number(pid), folder, port: port?.trim(), status: status?.trim() };
+  const [pid, folder, , port, socket, , , status] = text.split("\n");
+  return { pid: Number(pid), folder, port: port?.trim(), socket: socket?.trim(), status: status?.trim() };
 }
 
 /** The id of the process that serves a cluster, if one is alive. */
@@ -26,13 +27,14 @@ export async function findPostmaster(cluster: Pick<Cluster, "cluster">): Promise
 }
 
 /**
- * Removes a lock file whose process does not serve the cluster. It would keep PostgreSQL from starting: a zombie that nobody reaps
+ * Removes lock files whose process does not serve the cluster. They would keep PostgreSQL from starting: a zombie that nobody reaps
  * (its parent is process 1 of a container), or a process id that another program now has, another PostgreSQL among them.
  */
 export async function removeStaleLockFile(cluster: Cluster): Promise<void> {
+  if ((await findPostmaster(cluster)) !== undefined) return;
   const { pid } = await readLockFile(cluster);
-  if (pid > 0 && !(await mayServe(pid, cluster.cluster)))
-    await rm(join(cluster.cluster, "postmaster.pid"), { force: true });
+  if (pid > 0) await rm(join(cluster.cluster, "postmaster.pid"), { force: true });
+  await removeSocketLock(cluster.cluster);
 }
 
 /**
@@ -43,11 +45,13 @@ export async function removeStaleLockFile(cluster: Cluster): Promise<void> {
  *   its process id may be another's by now.
  */
 export async function lookAt(cluster: Cluster): Promise<{ url?: string; isStarting: boolean }> {
-  const { folder, port, status } = await readLockFile(cluster);
-  if (!folder || !port || resolve(folder) !== cluster.cluster) return { isStarting: false };
+  const { folder, port, socket, status } = await readLockFile(cluster);
+  if (!folder || !port || socket === undefined || resolve(folder) !== cluster.cluster) return { isStarting: false };
   // Any account of this machine may listen at the port while PostgreSQL does not (lib/db/required-auth.ts).
   const makeUrl = (database: string) =>
-    `postgresql://spoor:${cluster.password}@127.0.0.1:${port}/${database}?require_auth=scram-sha-256`;
+    socket
+      ? socketUrl(resolve(cluster.cluster, socket), cluster.password, database)
+      : `postgresql://spoor:${cluster.password}@127.0.0.1:${port}/${database}?require_auth=scram-sha-256`;
   const url = makeUrl("spoor");
   try {
     await connect(url).catch(async (error) => {
@@ -59,7 +63,7 @@ export async function lookAt(cluster: Cluster): Promise<{ url?: string; isStarti
   } catch (error) {
     const code = postgresCode(error);
     // 57P03 is "the database system is starting up", "is in recovery mode", and also "is shutting down".
-    const says = code === "57P03" || (status === "starting" && code !== "ECONNREFUSED");
+    const says = code === "57P03" || (status === "starting" && !["ECONNREFUSED", "ENOENT"].includes(code ?? ""));
     return { isStarting: says && status !== "stopping" && (await findPostmaster(cluster)) !== undefined };
   }
 }

@@ -105,7 +105,7 @@ export const readJob = {
   about: {
     group: "Ingest",
     summary: "Get a job",
-    text: "`succeeded` and `failed` are final. `kept` counts the traces that were left as they are although the upload differs: it has fewer messages and no `replace`, a newer upload was processed first, or the owner deleted the trace. `incomplete` names the traces that were not appended to, because another number of messages is stored of them than `append` says: send these whole.",
+    text: "`succeeded` and `failed` are final. `kept` counts the traces that were left as they are although the upload differs: it has fewer messages and no `replace`, a newer upload was processed first, or the owner deleted the trace; the list `kept` names them, with the reason. `incomplete` names the traces that were not appended to, because another number of messages is stored of them than `append` says: send these whole.",
     answers: { 200: { text: "The job.", example: job } },
   },
 } satisfies Operation;

@@ -4,13 +4,19 @@ import { z } from "zod";
 import { prisma } from "#lib/db/client";
 import { notFound } from "#lib/errors";
 import type { Prisma } from "#lib/generated/prisma/client";
-import { incompleteTrace, type jobResponse, jobStatus, openStatuses } from "#lib/ingest/schema";
+import { incompleteTrace, type jobResponse, jobStatus, keptTrace, openStatuses } from "#lib/ingest/schema";
 import { titleOf } from "#lib/reader/title";
 
 export type Job = z.input<typeof jobResponse>;
 
 /** A job in the dashboard: with its machine, why traces were kept, and whether its upload is still stored. */
-export type ListedJob = Job & { machine: string; kept: KeptReasons | null; isUploadStored: boolean };
+export type ListedJob = Omit<Job, "kept"> & {
+  machine: string;
+  kept: KeptReasons | null;
+  isUploadStored: boolean;
+};
+
+export type KeptTrace = z.output<typeof keptTrace>;
 
 /** How many traces an upload left as stored, by reason. Null for a job of a version that did not record them. */
 export type KeptReasons = { deleted: number; newer: number; shorter: number };
@@ -21,6 +27,7 @@ export type JobFilter = "waiting" | "failed";
 const statusesOf = { waiting: openStatuses, failed: ["failed"] } as const;
 
 const incompleteTraces = z.array(incompleteTrace);
+const keptTraces = z.array(keptTrace);
 
 const columns = {
   id: true,
@@ -55,21 +62,25 @@ const listedColumns = {
 export async function getJob(userId: string, jobId: string): Promise<Job> {
   const row = await prisma().ingestJob.findUnique({
     where: { userId_id: { userId, id: jobId } },
-    select: { ...columns, incomplete: true },
+    select: { ...columns, incomplete: true, kept: true },
   });
   if (!row) throw notFound();
-  const { incomplete } = row;
-  return { ...present(row), ...(incomplete && { incomplete: incompleteTraces.parse(incomplete) }) };
+  const { incomplete, kept } = row;
+  return {
+    ...present(row),
+    ...(incomplete && { incomplete: incompleteTraces.parse(incomplete) }),
+    ...(kept && { kept: keptTraces.parse(kept) }),
+  };
 }
 
 /** One job as the dashboard shows it. @throws SpoorError `not_found`, for another user's job as well */
-export async function getListedJob(userId: string, jobId: string): Promise<ListedJob> {
+export async function getListedJob(userId: string, jobId: string): Promise<ListedJob & { keptTraces: KeptTrace[] }> {
   const row = await prisma().ingestJob.findUnique({
     where: { userId_id: { userId, id: jobId } },
-    select: listedColumns,
+    select: { ...listedColumns, kept: true },
   });
   if (!row) throw notFound();
-  return presentListed(row);
+  return { ...presentListed(row), keptTraces: keptTraces.parse(row.kept ?? []) };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { exactText, instant } from "#lib/fields";
+import { exactText, instant, pictureHash } from "#lib/fields";
 import { limits } from "#lib/limits";
 
 const { ingest, trace: max, message: messageLimits } = limits;
@@ -67,6 +67,12 @@ export const jobStatus = z.enum([...openStatuses, "succeeded", "failed"]);
 /** A trace that was not appended to, and how many messages are stored of it. */
 export const incompleteTrace = z.object({ source: z.string(), sourceId: z.string(), messageCount: count });
 
+/** Why a trace was kept as stored: its owner deleted it, a newer upload wrote it, or the upload has fewer messages. */
+export const keptReasons = ["deleted", "newer", "shorter"] as const;
+
+/** A trace that was kept as stored although the upload differs, and how many messages are stored of it. */
+export const keptTrace = incompleteTrace.extend({ reason: z.enum(keptReasons) });
+
 export const jobResponse = z.object({
   ok: z.literal(true),
   jobId: z.uuid(),
@@ -86,8 +92,19 @@ export const jobResponse = z.object({
   }),
   messages: z.object({ received: count, written: count }),
   incomplete: z.array(incompleteTrace).optional().describe("The traces that have to be sent whole."),
+  kept: z.array(keptTrace).optional().describe("The traces that were kept as stored, each with the reason."),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
 
 /** The payload of a queue entry: the key of the job's row. */
 export const ingestPayload = z.object({ userId: z.uuid(), jobId: z.uuid() });
+
+/** What `POST /api/pictures/missing` takes and answers. */
+export const missingPicturesRequest = z.looseObject({
+  hashes: z.array(pictureHash).max(limits.pictures.hashesPerRequest),
+});
+export const missingPicturesResponse = z.strictObject({
+  ok: z.literal(true),
+  missing: z.array(pictureHash),
+  maxBytes: z.int(),
+});

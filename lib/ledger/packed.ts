@@ -37,12 +37,19 @@ export type PackedTimes = {
   createdAt: (Date | null)[];
 };
 
-/** The times of all messages of those traces that are packed. */
-export async function readTimes(tx: PoolClient, userId: string, traceIds: string[]): Promise<PackedTimes> {
+/** The times of the messages of those traces that are packed. @param isOwn whether copied ones are left out */
+export async function readTimes(
+  tx: PoolClient,
+  userId: string,
+  traceIds: string[],
+  isOwn: boolean,
+): Promise<PackedTimes> {
   const times: PackedTimes = { traceIds: [], positions: [], tokenCounts: [], createdAt: [] };
   const heads = await readHeads(tx, userId, traceIds);
   for await (const { traceId, rows } of readPacks(tx, userId, heads)) {
-    for (const { position, tokenCount, createdAt } of messagesIn(rows)) {
+    for (const message of messagesIn(rows)) {
+      if (isOwn && (metadataOf(message) as LedgerMessage["metadata"])?.replayed === true) continue;
+      const { position, tokenCount, createdAt } = message;
       times.traceIds.push(traceId);
       times.positions.push(position);
       times.tokenCounts.push(tokenCount);

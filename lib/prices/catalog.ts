@@ -2,6 +2,13 @@ import { calcPrice, type PriceCalculation } from "@pydantic/genai-prices";
 import { means } from "#lib/prices/match";
 import type { ModelName } from "#lib/prices/model";
 
+/** A model in a price list, with its prices as of a moment. */
+export type Listed = {
+  provider: { id: string };
+  model: Pick<PriceCalculation["model"], "id" | "prices">;
+  model_price: PriceCalculation["model_price"];
+};
+
 /** The provider of an agent's models, where their name alone does not tell: `codex-mini-latest`. */
 const providerOfAgent: Record<string, string> = {
   "claude-code": "anthropic",
@@ -37,5 +44,5 @@ function firstOf(names: string[], providerId: string | undefined, timestamp: Dat
 }
 
 /** Whether a model's price depends on the hour, as DeepSeek's does. */
-export const changesInADay = ({ model: { prices } }: PriceCalculation): boolean =>
+export const changesInADay = ({ model: { prices } }: Listed): boolean =>
   Array.isArray(prices) && prices.some(({ constraint }) => constraint !== undefined && !("start_date" in constraint));

@@ -13,8 +13,7 @@ const router = "openrouter";
  * family, an earlier one first (`gpt-6-sol` for `gpt-6.2-sol`). Models that differ in anything else are no family.
  */
 export function nearest(name: ModelName, at: Date): PriceCalculation | undefined {
-  const same = idsOf({ providerId: router }).find((id) => id.split("/").at(-1) === name.model);
-  const found = same && priceAt(same, router, at);
+  const found = atRouter(name, at);
   if (found) return found;
   const maker = findProvider({ modelId: name.model });
   const places = [...(maker ? [maker.id] : []), router];
@@ -25,6 +24,12 @@ export function nearest(name: ModelName, at: Date): PriceCalculation | undefined
     }
   }
   return undefined;
+}
+
+/** The model as the router has it. */
+export function atRouter(name: ModelName, at: Date): PriceCalculation | undefined {
+  const same = idsOf({ providerId: router }).find((id) => id.split("/").at(-1) === name.model);
+  return same === undefined ? undefined : priceAt(same, router, at);
 }
 
 /** The models of a name's family, the nearest first. */

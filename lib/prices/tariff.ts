@@ -1,12 +1,12 @@
 // Which prices a request has, and from where.
-import type { PriceCalculation } from "@pydantic/genai-prices";
-import { changesInADay, listed } from "#lib/prices/catalog";
+import { changesInADay, type Listed, listed } from "#lib/prices/catalog";
 import { decimal, one } from "#lib/prices/exact";
 import { priceListInUse } from "#lib/prices/list";
 import { type ModelName, modelOf } from "#lib/prices/model";
 import { nearest } from "#lib/prices/nearest";
 import { ownPriceOf, ownPrices } from "#lib/prices/own";
 import { type Rates, ratesFrom, ratesOf, scaled } from "#lib/prices/rates";
+import { secondList, secondListed } from "#lib/prices/second";
 import { tierOf } from "#lib/prices/tiers";
 
 /** What decides the prices of a request. */
@@ -23,7 +23,7 @@ export type Asked = {
 
 /** What priced a request. */
 export type PricedBy = {
-  /** The list, or PRICES_FILE. */
+  /** The list, the second one, or PRICES_FILE. */
   from: string;
   /** Absent where PRICES_FILE has the price. */
   provider?: string;
@@ -96,16 +96,18 @@ function lookUp(question: Asked): { tariff: Tariff | undefined; lasts: boolean }
     };
   }
   const exact = name && listed(name, question);
-  const found = exact ?? (name && nearest(name, question.at));
+  const second = exact ? undefined : name && secondListed(name);
+  const found = exact ?? second ?? (name && nearest(name, question.at));
   if (!name || !found) return { tariff: undefined, lasts: true };
   const tariff = listTariff(question, name, found);
-  if (!exact) tariff.by.estimated = true;
+  if (second) tariff.by.from = secondList;
+  if (second ? second.isEstimate : !exact) tariff.by.estimated = true;
   if (own?.factor === undefined) return { tariff, lasts: !changesInADay(found) };
   const by = { ...tariff.by, factor: Number(own.factor) / Number(one) };
   return { tariff: { rates: scaled(tariff.rates, own.factor, true), by }, lasts: !changesInADay(found) };
 }
 
-function listTariff(question: Asked, name: ModelName, found: PriceCalculation): Tariff {
+function listTariff(question: Asked, name: ModelName, found: Listed): Tariff {
   const { provider, model, model_price } = found;
   const free = model.id.endsWith(":free"); // the list has no amounts for these: nothing is what they cost
   const standard = free ? ratesFrom({ input: 0n, output: 0n }) : withHour(ratesOf(model_price), name.model);

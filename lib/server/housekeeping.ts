@@ -9,6 +9,7 @@ import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
 import { purgeFacets } from "#lib/ledger/sql/facets";
 import { log } from "#lib/log";
 import { purgeHeartbeats } from "#lib/observability/heartbeat";
+import { unlinkDeleted } from "#lib/pictures/sql";
 import { settleProjects } from "#lib/projects/settle";
 import { takeHour } from "#lib/server/hourly";
 import { makeSteps } from "#lib/server/steps";
@@ -38,6 +39,7 @@ export async function housekeep(): Promise<void> {
   await step("purgeShares", purgeShares);
   await step("forgetInJobs", forgetInJobs);
   await step("purgePacks", purgePacks);
+  await step("unlinkDeleted", unlinkDeleted);
   await step("purgeLimits", purgeLimits);
   await step("purgeHeartbeats", purgeHeartbeats);
   await step("raiseFloor", raiseFloor);

@@ -71,6 +71,8 @@ export function refusalOf(request: IncomingMessage, requestId: string, files: Fi
   }
   // In production Next has only static files under /_next/.
   if (files && path.startsWith("/_next/") && !path.startsWith("/_next/static/")) return missing();
+  // Pages that Next renders by itself, one of them always with 500.
+  if (files && /^\/_(?!next(?:\/|$))/.test(fileName(path))) return missing();
   // Next would redirect to the path with single slashes and without backslashes.
   if (isApi(url)) return /\/\/|\\/.test(path) ? missing() : undefined;
   if (Number(headers["content-length"] ?? 0) > maxPageBodyBytes) return tooLarge(requestId);

@@ -34,24 +34,24 @@ const get = async (path: string, method = "GET") => {
 const uuid = /^[0-9a-f-]{36}$/;
 
 describe("a path outside the API with nothing behind it", () => {
-  test.each(["/favicon.ico", "/nothing", "/_next/x", "/_next/static/chunks/missing.js", "/%zz", "/%E0%A4%A", "/a%00b"])(
-    "%s is a 404 with a body, a request id and the headers of a page",
-    async (path) => {
-      for (const method of ["GET", "POST"]) {
-        const response = await get(path, method);
-        expect(response.status).toBe(404);
-        expect(response.headers.get("x-request-id")).toMatch(uuid);
-        expect(response.headers.get("x-content-type-options")).toBe("nosniff");
-        expect(response.headers.get("cache-control")).toContain("no-store");
-        if (response.headers.get("content-type")?.startsWith("text/html")) {
-          expect(response.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
-        }
-        expect((await response.text()).length).toBeGreaterThan(8);
+  test.each([
+    ..."/favicon.ico /nothing /_next/x /_next/static/chunks/missing.js /%zz /%E0%A4%A /a%00b".split(" "),
+    ..."/_global-error /%5Fglobal-error/ /_not-found".split(" "),
+  ])("%s is a 404 with a body, a request id and the headers of a page", async (path) => {
+    for (const method of ["GET", "POST"]) {
+      const response = await get(path, method);
+      expect(response.status).toBe(404);
+      expect(response.headers.get("x-request-id")).toMatch(uuid);
+      expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+      expect(response.headers.get("cache-control")).toContain("no-store");
+      if (response.headers.get("content-type")?.startsWith("text/html")) {
+        expect(response.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
       }
-      const head = await get(path, "HEAD");
-      expect([head.status, await head.text()]).toEqual([404, ""]);
-    },
-  );
+      expect((await response.text()).length).toBeGreaterThan(8);
+    }
+    const head = await get(path, "HEAD");
+    expect([head.status, await head.text()]).toEqual([404, ""]);
+  });
 });
 
 describe("a method that no file or page takes", () => {

@@ -52,10 +52,22 @@ test("readiness reports each check, and a worker counts for the 60 seconds after
 
 test("every limit can be read", async () => {
   const read = await (await get(server, "/api/limits")).json();
-  const { maxNesting, maxValues, maxAuthBodyBytes, maxPageBodyBytes, trace, message, body, ingest, ...others } = limits;
+  const {
+    maxNesting,
+    maxValues,
+    maxAuthBodyBytes,
+    maxPageBodyBytes,
+    trace,
+    message,
+    body,
+    ingest,
+    pictures,
+    ...others
+  } = limits;
   expect(read).toMatchObject({
     ...others,
     ingest: { ...ingest, maxFormBytes: 3_000_000, trace, message, nesting: maxNesting },
+    pictures: { ...pictures, bytes: 3_000_000 },
     body: { ...body, maxNesting, maxValues, maxAuthBodyBytes, maxPageBodyBytes },
   });
 });

@@ -1,10 +1,14 @@
+import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
-import { addHook, removeHook } from "../../cli/install/agents/claude-hook.ts";
 import { addNotify, removeNotify } from "../../cli/install/agents/codex-notify.ts";
+import { addHook, removeHook } from "../../cli/install/agents/json-hook.ts";
+import { blankComments } from "../../cli/install/agents/json-text.ts";
 import type { Edit } from "../../cli/install/manifest.ts";
 
 const command = "'/home/a\"da/.local/bin/spoor' service hook claude-code";
-const ours = { hooks: [{ type: "command", command, timeout: 10 }] };
+const event = "SessionEnd";
+const hook = { type: "command" as const, command, timeout: 10 };
+const ours = { hooks: [hook] };
 
 type Added = { text: string; edit: Omit<Edit, "path" | "agent"> };
 
@@ -29,62 +33,99 @@ const settings: [string, string][] = [
   ['{"hooks": {"SessionEnd": [{"hooks": [{"type": "command", "command": "x"}]}]}}', "another hook on one line"],
 ];
 
-describe("Claude Code's settings", () => {
+/** Settings with comments, and the same without. */
+const commented: [string, string][] = [
+  ['{\n  // mine\n  "a": 1\n}\n', '{ "a": 1 }'],
+  ['{\n  "a": "// none", // mine, "quoted"\n  "b": [1] // the last\n}\n', '{ "a": "// none", "b": [1] }'],
+  ['{ /* {"hooks": 1} */ "a": "/* none */" /* mine */ }', '{ "a": "/* none */" }'],
+  ["{\r\n  // nothing yet\r\n}\r\n", "{}"],
+  [
+    '{\n  "hooks": { // mine\n    "SessionEnd": [\n      { "hooks": [] } // theirs\n    ]\n  } /* end */\n}\n',
+    '{ "hooks": { "SessionEnd": [{ "hooks": [] }] } }',
+  ],
+  [
+    '{\n  "hooks": {\n    "Stop": [] // other\n    // more\n  },\n  "a": 1\n} // end',
+    '{ "hooks": { "Stop": [] }, "a": 1 }',
+  ],
+];
+const commentsIn = (text: string) => text.match(/\/\/ ?(?!none)\w.*|\/\* (?!none).*?\*\//g);
+
+describe("an agent's settings", () => {
+  test.each(commented)("with comments keep them: %j", (text, plain) => {
+    const result = added(addHook(text, event, hook));
+    const before = JSON.parse(plain);
+    const after = JSON.parse(blankComments(result.text));
+    const groups = after.hooks.SessionEnd.filter((group: unknown) => !isDeepStrictEqual(group, ours));
+    expect(groups).toEqual(before.hooks?.SessionEnd ?? []);
+    expect({ ...after, hooks: { ...after.hooks, SessionEnd: 0 } }).toEqual({
+      ...before,
+      hooks: { ...before.hooks, SessionEnd: 0 },
+    });
+    expect(addHook(result.text, event, hook)).toBeUndefined();
+    expect(removeHook(result.text, event, editOf(result, "gemini-cli"))).toBe(text);
+    // As after a change of the user's, by which the insertion is no longer in one piece.
+    const changed = result.text.replace(/"timeout":\s*10/, '"timeout": 11 /* changed */');
+    const rest = removeHook(changed, event, editOf(result, "gemini-cli")) ?? "";
+    expect(JSON.parse(blankComments(rest))).toEqual(before);
+    expect(commentsIn(rest)).toEqual(commentsIn(text));
+  });
+
   test.each(settings)("get the hook beside %j, and lose it again to the byte (%s)", (text) => {
-    const result = added(addHook(text, command));
+    const result = added(addHook(text, event, hook));
     const [before, after] = [JSON.parse(text), JSON.parse(result.text)];
     const groups = before.hooks?.SessionEnd ?? [];
     expect(after).toEqual({ ...before, hooks: { ...before.hooks, SessionEnd: [...groups, ours] } });
     // Only an insertion: all that was there is there, in its order.
     const { offset, inserted } = result.edit;
     expect(text.slice(0, offset) + inserted + text.slice(offset)).toBe(result.text);
-    expect(addHook(result.text, command)).toBeUndefined();
-    expect(removeHook(result.text, editOf(result, "claude-code"))).toBe(text);
+    expect(addHook(result.text, event, hook)).toBeUndefined();
+    expect(removeHook(result.text, event, editOf(result, "claude-code"))).toBe(text);
   });
 
   test.each(settings)("that were written anew since lose the hook alone: %j (%s)", (text) => {
-    const result = added(addHook(text, command));
+    const result = added(addHook(text, event, hook));
     const before = JSON.parse(text);
     for (const indent of [undefined, 4]) {
       const rewritten = JSON.stringify({ first: true, ...JSON.parse(result.text), more: [1] }, null, indent);
-      const rest = removeHook(rewritten, editOf(result, "claude-code")) ?? "";
+      const rest = removeHook(rewritten, event, editOf(result, "claude-code")) ?? "";
       expect(JSON.parse(rest)).toEqual({ first: true, ...before, more: [1] });
     }
   });
 
   test("keep hooks that were added beside ours, and around it", () => {
-    const result = added(addHook("{}", command));
+    const result = added(addHook("{}", event, hook));
     const after = JSON.parse(result.text);
     after.hooks.SessionEnd[0].hooks.unshift({ type: "command", command: "y" });
     after.hooks.Stop = [];
-    const rest = JSON.parse(removeHook(JSON.stringify(after), editOf(result, "claude-code")) ?? "");
+    const rest = JSON.parse(removeHook(JSON.stringify(after), event, editOf(result, "claude-code")) ?? "");
     expect(rest).toEqual({ hooks: { SessionEnd: [{ hooks: [{ type: "command", command: "y" }] }], Stop: [] } });
   });
 
   test("are made where there are none, and removed with their hook", () => {
-    const result = added(addHook(undefined, command));
+    const result = added(addHook(undefined, event, hook));
     expect(JSON.parse(result.text)).toEqual({ hooks: { SessionEnd: [ours] } });
-    expect(removeHook(result.text, editOf(result, "claude-code"))).toBe("");
-    expect(removeHook(JSON.stringify(JSON.parse(result.text)), editOf(result, "claude-code"))).toBe("");
+    expect(removeHook(result.text, event, editOf(result, "claude-code"))).toBe("");
+    expect(removeHook(JSON.stringify(JSON.parse(result.text)), event, editOf(result, "claude-code"))).toBe("");
   });
 
   test("without the hook, or broken since, are left as they are", () => {
-    const edit = editOf(added(addHook("{}", command)), "claude-code");
-    expect(removeHook("{}", edit)).toBeUndefined();
-    expect(removeHook(`{"a": ${command}`, edit)).toBeUndefined();
+    const edit = editOf(added(addHook("{}", event, hook)), "claude-code");
+    expect(removeHook("{}", event, edit)).toBeUndefined();
+    expect(removeHook(`{"a": ${command}`, event, edit)).toBeUndefined();
   });
 
   test.each([
-    ['{ // mine\n "a": 1 }', "plain JSON"],
-    ['{"a": 1,}', "plain JSON"],
-    ['\uFEFF{"a": 1}', "plain JSON"],
-    ["", "plain JSON"],
-    ["[]", "plain JSON"],
+    ['{"a": 1,}', "valid JSON"],
+    ['{"a": 1 /* no end }', "valid JSON"],
+    ['\uFEFF{"a": 1}', "valid JSON"],
+    ["", "valid JSON"],
+    ["// nothing", "valid JSON"],
+    ["[]", "valid JSON"],
     ['{"hooks": []}', "hooks"],
     ['{"hooks": {"SessionEnd": {}}}', "SessionEnd"],
     ['{"a": {"__proto__": 1}, "a": 2, "hooks": {}, "hooks": 3}', "hooks"],
   ])("of the form %j are left alone", (text, reason) => {
-    expect(addHook(text, command)).toEqual({ problem: expect.stringContaining(reason) });
+    expect(addHook(text, event, hook)).toEqual({ problem: expect.stringContaining(reason) });
   });
 });
 

@@ -12,33 +12,42 @@ export type Family = {
 const nameOf = (seed: number, number: number) =>
   `${String(10_000_000 + ((seed * 7919 + number * 104_729) % 89_999_999))}-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
-/** A family of 2 to 6 files: sessions that go on, are resumed, forked, branched, compacted, copied in conflict, and deleted. */
+/** A family of 2 to 6 files: sessions that go on, are resumed, forked, branched, compacted, copied in conflict or in part, and deleted. */
 export function makeFamily(seed: number): Family {
   const random = makeRandom(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const make = new Lines();
   let answers = 0;
+  /** Now and then the machine's clock was set back by an hour. */
+  const atSomeTime = (lines: Line[]): Line[] => {
+    const isBack = random() < 0.1;
+    const back = (time: unknown) => new Date(Date.parse(String(time)) - 3_600_000).toISOString();
+    return isBack ? lines.map((line) => ({ ...line, timestamp: back(line.timestamp) })) : lines;
+  };
   const turn = (sessionId: string): Line[] =>
-    [
+    atSomeTime([
       make.said(`Question ${answers}`, { sessionId }),
       make.answered(
         text(`Answer ${answers}`),
         { id: `msg_${answers}`, usage: { output_tokens: 1 + (answers++ % 50) } },
         { sessionId, ...(random() < 0.5 && { requestId: `req_${answers}` }) },
       ),
-    ] as Line[];
+    ] as Line[]);
   const first = nameOf(seed, 0);
   const files = new Map([[first, turn(first)]]);
   const count = 2 + Math.floor(random() * 5);
   for (let step = 0; files.size < count || step < count; step++) {
     const [name, lines] = pick([...files]);
     const next = nameOf(seed, step + 1);
-    const kind = pick(["grow", "resume", "keep ids", "fork", "branch", "replay", "conflict"]);
+    const kind = pick(["grow", "resume", "keep ids", "fork", "branch", "replay", "conflict", "half"]);
     const copied = kind === "branch" ? lines.slice(0, 2 * (1 + Math.floor((random() * lines.length) / 2))) : lines;
     const own = random() < 0.8 ? turn(next) : [];
     if (kind === "grow") lines.push(...turn(name));
     else if (kind === "replay") lines.push(...lines.slice(Math.floor(random() * lines.length)), ...turn(name));
-    else if (kind === "conflict") files.set(`${name}.sync-conflict-${step}`, [...lines, ...own]);
+    else if (kind === "conflict")
+      files.set(random() < 0.5 ? `${name}.sync-conflict-${step}` : `${name} ${step}`, [...lines, ...own]);
+    else if (kind === "half")
+      files.set(`${name}.partial-${step}`, lines.slice(0, 1 + Math.floor(random() * lines.length)));
     else if (kind === "keep ids") files.set(next, [...copied, ...own]);
     else if (kind === "fork")
       files.set(next, [

@@ -13,7 +13,18 @@ type Trace = {
   messages: { position: number; content: string; metadata?: Record<string, unknown> }[];
 };
 type Incomplete = { source: string; sourceId: string; messageCount: number };
-type Upload = { key: string; encoding: string; wireBytes: number; traces: Trace[]; incomplete: Incomplete[] };
+type Kept = Incomplete & { reason: string };
+type Upload = {
+  key: string;
+  encoding: string;
+  wireBytes: number;
+  traces: Trace[];
+  incomplete: Incomplete[];
+  kept: Kept[];
+};
+
+/** In the archive, of a trace that its owner has deleted. */
+export const deleted = -1;
 
 /** How the server fails one request; undefined answers it normally. */
 type Fault = (
@@ -21,21 +32,31 @@ type Fault = (
   body: Buffer,
 ) => { status: number; headers?: Record<string, string>; body?: object } | "hang up" | undefined;
 
+type Options = {
+  limits?: Record<string, unknown>;
+  job?: (upload: Upload) => object;
+  /** Whether it is of a version that takes pictures. */
+  takesPictures?: boolean;
+};
+
 /**
  * A server with Spoor's API that keeps uploads in memory, and fails as a test asks it to.
  *
- * @returns `archive` has the number of messages of each trace by its key; `uploads` every body that was accepted
+ * @returns `archive` has the number of messages of each trace by its key; `uploads` every body that was accepted; `pictures` each by
+ * its hash
  */
-export async function startFake(options: { limits?: Record<string, unknown>; job?: (upload: Upload) => object } = {}) {
+export async function startFake(options: Options = {}) {
   const state = {
     uploads: [] as Upload[],
     archive: new Map<string, number>(),
+    pictures: new Map<string, { mediaType: string; bytes: number }>(),
     telemetry: [] as unknown[],
     requests: [] as string[],
   };
   const keys = new Map<string, string>();
   const delivered = { text: "", version: "" };
   let fault: Fault = () => undefined;
+  let { takesPictures = true } = options;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readAll(request);
@@ -68,6 +89,7 @@ export async function startFake(options: { limits?: Record<string, unknown>; job
       });
     if (path === "/api/ingest")
       return send(response, 202, { ok: true, jobId: accept(request, body), status: "queued" });
+    if (path.startsWith("/api/pictures/") && takesPictures) return answerPicture(request, response, body);
     const index = Number(path.split("-").at(-1));
     const upload = state.uploads[index];
     if (upload) return send(response, 200, jobOf(upload));
@@ -83,6 +105,19 @@ export async function startFake(options: { limits?: Record<string, unknown>; job
     ...options.limits,
   };
 
+  function answerPicture({ url = "", headers }: IncomingMessage, response: ServerResponse, body: Buffer): void {
+    if (url.endsWith("/missing")) {
+      const { hashes } = JSON.parse(body.toString()) as { hashes: string[] };
+      const missing = hashes.filter((hash) => !state.pictures.has(hash));
+      send(response, 200, { ok: true, missing, maxBytes: 5 * 1024 * 1024 });
+      return;
+    }
+    const hash = sha256(body).toString("hex");
+    const isNew = !state.pictures.has(hash);
+    state.pictures.set(hash, { mediaType: headers["content-type"] ?? "", bytes: body.length });
+    send(response, url.endsWith(hash) ? (isNew ? 201 : 200) : 400, { ok: url.endsWith(hash) });
+  }
+
   function accept(request: IncomingMessage, body: Buffer): string {
     const key = String(request.headers["idempotency-key"]);
     const encoding = String(request.headers["content-encoding"]);
@@ -90,17 +125,27 @@ export async function startFake(options: { limits?: Record<string, unknown>; job
     const { traces } = JSON.parse(plain.toString()) as { traces: Trace[] };
     const known = keys.get(key);
     if (known) return known;
+    const kept = traces.flatMap((trace) => keep(trace) ?? []);
     const incomplete = traces.flatMap((trace) => store(trace) ?? []);
-    const upload = { key, encoding, wireBytes: body.length, traces, incomplete };
+    const upload = { key, encoding, wireBytes: body.length, traces, incomplete, kept };
     const jobId = `job-${state.uploads.push(upload) - 1}`;
     keys.set(key, jobId);
     return jobId;
+  }
+
+  /** @returns what is stored of a trace that the upload has less of, or that was deleted: it has no messages */
+  function keep({ source, sourceId, messages, append, replace }: Trace): Kept | undefined {
+    const messageCount = state.archive.get(`${source}/${sourceId}`) ?? 0;
+    if (messageCount === deleted) return { source, sourceId, messageCount: 0, reason: "deleted" };
+    if (append || replace || messages.length >= messageCount) return undefined;
+    return { source, sourceId, messageCount, reason: "shorter" };
   }
 
   /** Stores a trace as the contract says. @returns what is stored of one that is incomplete */
   function store({ source, sourceId, messages, append, replace }: Trace): Incomplete | undefined {
     const key = `${source}/${sourceId}`;
     const stored = state.archive.get(key) ?? 0;
+    if (stored === deleted) return undefined;
     if (!append && (messages.length >= stored || replace)) state.archive.set(key, messages.length);
     if (!append || stored === append.count + messages.length) return undefined;
     if (stored !== append.count) return { source, sourceId, messageCount: stored };
@@ -110,15 +155,17 @@ export async function startFake(options: { limits?: Record<string, unknown>; job
 
   function jobOf(upload: Upload): object {
     const messages = upload.traces.reduce((sum, trace) => sum + trace.messages.length, 0);
-    const { incomplete } = upload;
+    const { incomplete, kept } = upload;
     const [received, left] = [upload.traces.length, incomplete.length];
-    const traces = { received, created: received - left, updated: 0, unchanged: 0, kept: 0, incomplete: left };
+    const created = received - left - kept.length;
+    const traces = { received, created, updated: 0, unchanged: 0, kept: kept.length, incomplete: left };
     const job = {
       ok: true,
       status: "succeeded",
       traces,
       messages: { received: messages, written: messages },
       ...(left > 0 && { incomplete }),
+      ...(kept.length > 0 && { kept }),
       error: null,
     };
     return { ...job, ...options.job?.(upload) };
@@ -143,6 +190,10 @@ export async function startFake(options: { limits?: Record<string, unknown>; job
     deliver: (text: string, version: string) => void Object.assign(delivered, { text, version }),
     failWith(next: Fault) {
       fault = next;
+    },
+    /** The server is updated to a version that takes pictures. */
+    takePictures() {
+      takesPictures = true;
     },
   };
 }

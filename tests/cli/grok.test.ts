@@ -138,7 +138,12 @@ test("a fork's copied lines are marked and not counted; a sub-agent names its pa
     own(63, "turn_completed", { usage }),
   ];
   const about = { ...summary, parent_session_id: "first", session_kind: "fork", created_at: at(60), forked_at: at(60) };
-  const { sessions } = await parseAll(grok, await home([...talk, ...more], about));
+  const [alone] = (await parseAll(grok, await home([...talk, ...more], about))).sessions;
+  expect(alone?.messages.some(({ metadata }) => metadata?.replayed)).toBe(false);
+  expect(alone?.ending.metadata).toMatchObject({ forkedFrom: "first", usage: { outputTokens: 80 } });
+  const host = await home([...talk, ...more], about);
+  await writeBelow(host.home, `${folder.replace(/[^/]+\/[^/]+$/, "other/first")}/updates.jsonl`, linesOf(...talk));
+  const sessions = (await parseAll(grok, host)).sessions.filter(({ sourceId }) => sourceId === id);
   expect(sessions[0]?.messages.map(({ content, metadata }) => [content, metadata?.replayed ?? false])).toEqual([
     ["What is in it?", true],
     ["I should list.", true],

@@ -91,7 +91,7 @@ test("a fork's copied lines are marked and counted in their own session, also th
     cwd: "/home/ada/web",
     agents: { "agent-1": { parentAgentId: "agent-0" } },
   };
-  const home = await makeHome({
+  const fork = {
     [`${folder}/agents/main/wire.jsonl`]: linesOf(
       ...copied,
       usage,
@@ -101,9 +101,14 @@ test("a fork's copied lines are marked and counted in their own session, also th
     ),
     [`${folder}/agents/agent-1/wire.jsonl`]: linesOf(...copied, forked),
     [`${folder}/state.json`]: JSON.stringify(state),
-  });
-  const { sessions } = await parseAll(kimi, home);
-  const [agent, main] = sessions;
+  };
+  const original = folder.replace(/[^/]+\/session_1$/, "wd_other/session_0");
+  const both = await makeHome({ ...fork, [`${original}/agents/main/wire.jsonl`]: linesOf(...copied, usage) });
+  const alone = (await parseAll(kimi, await makeHome(fork))).sessions.find(({ sourceId }) => sourceId === "session_1");
+  expect(alone?.messages.some(({ metadata }) => metadata?.replayed)).toBe(false);
+  expect(alone?.ending.metadata).toMatchObject({ usage: { outputTokens: 3 + 7 + 100 } });
+  const { sessions } = await parseAll(kimi, both);
+  const [agent, main] = sessions.filter(({ sourceId }) => sourceId.startsWith("session_1"));
   expect(main?.messages.map(({ content, metadata }) => [content, metadata?.replayed])).toEqual([
     ["List", true],
     ["One.", true],

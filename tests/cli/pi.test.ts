@@ -1,6 +1,7 @@
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { Input, Sink } from "../../cli/adapters/adapter.ts";
 import { openclaw } from "../../cli/adapters/openclaw/adapter.ts";
 import { pi } from "../../cli/adapters/pi/adapter.ts";
 import { discoverAll, linesOf, makeHome, parseAll } from "./home.ts";
@@ -83,6 +84,58 @@ test("a fork names the session that it was made from; a file without a header ha
   expect(sessions[0]?.ending.metadata).toMatchObject({ forkedFrom: "parent" });
   const bare = await parse(message({ role: "user", content: "Hi" }));
   expect(bare.sessions[0]?.sourceId).toBe(id);
+});
+
+const answer = (number: number) => ({
+  ...message({
+    role: "assistant",
+    content: [{ type: "text", text: `Answer ${number}` }],
+    usage: { input: 3, output: 10 ** number },
+  }),
+  id: `a${number}`,
+  timestamp: `2026-11-01T10:00:0${number}.123Z`,
+});
+const old = `.pi/agent/sessions/p/2026-11-01T10-00-00-000Z_old.jsonl`;
+const head = (name: string, minute: number, more: object = {}) => ({
+  ...header,
+  id: name,
+  timestamp: `2026-11-01T11:0${minute}:00.000Z`,
+  ...more,
+});
+/** The output tokens that count in each session, by its id. */
+async function outputsOf(files: Record<string, string>, isStored = (_: string): boolean => false) {
+  const adapter = { ...pi, parse: (input: Input, sink: Sink) => pi.parse({ ...input, isStored }, sink) };
+  const { sessions } = await parseAll(adapter, await makeHome(files));
+  return sessions.map(({ sourceId, ending }) => [
+    sourceId,
+    (ending.metadata?.usage as { outputTokens?: number } | undefined)?.outputTokens ?? 0,
+    ending.metadata?.forkedFrom,
+  ]);
+}
+
+test("only what an older file has is a copy: in chains, without the original, and in copies of synchronizing programs", async () => {
+  const parent = linesOf(head("old", 0), answer(0), answer(1));
+  const fork = (name: string, minute: number, from: string, ...answers: number[]) =>
+    linesOf(head(name, minute, { parentSession: `/x/${from}.jsonl` }), ...answers.map(answer));
+  const files = {
+    [old]: parent,
+    ".pi/agent/sessions/p/b_second.jsonl": fork("second", 1, "old", 0, 1, 2),
+    ".pi/agent/sessions/p/c_third.jsonl": fork("third", 2, "second", 0, 1, 2, 3),
+    [old.replace(".jsonl", ".sync-conflict-20261101-110000-ABCDEFG.jsonl")]: parent + linesOf(answer(4)),
+  };
+  const counted = await outputsOf(files);
+  expect(counted.map(([, tokens]) => tokens).toSorted()).toEqual([10_000, 1000, 100, 11].toSorted());
+  expect(counted).toContainEqual(["third", 1000, "second"]);
+  expect(new Set(counted.map(([sourceId]) => sourceId)).size).toBe(4);
+  const { [old]: _, ...left } = files;
+  const without = await outputsOf(left);
+  expect(without.reduce((sum, [, tokens]) => sum + Number(tokens), 0)).toBe(11_111);
+  const began = { parentSession: "/x/old.jsonl", timestamp: "2026-11-01T10:00:01.500Z" };
+  const alone = {
+    ".pi/agent/sessions/p/b_second.jsonl": linesOf(head("second", 1, began), answer(0), answer(1), answer(2)),
+  };
+  expect(await outputsOf(alone)).toEqual([["second", 111, "old"]]);
+  expect(await outputsOf(alone, (sourceId) => sourceId === "old")).toEqual([["second", 100, "old"]]);
 });
 
 test("sessions are looked for in the folder that Pi keeps them in", async () => {

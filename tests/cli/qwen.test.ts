@@ -19,6 +19,24 @@ const record = (type: string, parts: object[], more: object = {}) => ({
   ...more,
 });
 
+test("a branch's record is a copy only where the session that it names has it", async () => {
+  const answer = (number: number, more: object = {}) =>
+    record("assistant", [{ text: `Answer ${number}` }], {
+      uuid: `u${number}`,
+      usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 10 ** number },
+      ...more,
+    });
+  const copied = (number: number) => answer(number, { forkedFrom: { sessionId: "first", messageUuid: `u${number}` } });
+  const branch = { [path]: linesOf(copied(0), copied(1), answer(2)) };
+  const outputOf = (usage: unknown) => (usage as { outputTokens: number }).outputTokens;
+  const outputs = async (files: Record<string, string>) =>
+    (await parseAll(qwen, await makeHome(files))).sessions.map(({ ending }) => outputOf(ending.metadata?.usage));
+  expect(await outputs(branch)).toEqual([111]);
+  // The first session's second answer was never written down there.
+  const first = { [path.replace(`${id}.jsonl`, "archive/first.jsonl")]: linesOf(answer(0)) };
+  expect((await outputs({ ...branch, ...first })).toSorted()).toEqual([1, 110]);
+});
+
 test("a session has its turns, thoughts, calls with results, title and tokens", async () => {
   const { sessions, counts, unhandled } = await parse(
     record("user", [

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { uninstall } from "../../cli/commands/uninstall.ts";
-import { addHook } from "../../cli/install/agents/claude-hook.ts";
 import { addNotify } from "../../cli/install/agents/codex-notify.ts";
+import { addHook } from "../../cli/install/agents/json-hook.ts";
 import { type Manifest, writeManifest } from "../../cli/install/manifest.ts";
 import { makeHome, writeBelow } from "./home.ts";
 import { runInside } from "./inside.ts";
@@ -14,7 +14,10 @@ const notifyPath = ".codex/config.toml";
 /** A home whose agents' files were edited, and then changed by somebody else. */
 async function edited(changeHook: (text: string) => string | Buffer, changeNotify: (text: string) => string | Buffer) {
   const host = await makeHome();
-  const hook = addHook("{}", `'/a "b"/spoor' service hook claude-code`);
+  const hook = addHook("{}", "SessionEnd", {
+    type: "command",
+    command: `'/a "b"/spoor' service hook claude-code`,
+  });
   const notify = addNotify("", ["/a/spoor", "service", "hook", "codex-cli"]);
   if (!hook || "problem" in hook || !notify || "problem" in notify) throw new Error("it can't be edited");
   const files = [
@@ -34,13 +37,13 @@ async function edited(changeHook: (text: string) => string | Buffer, changeNotif
 
 test("what can't be taken out of an agent's file any more is left to the byte, and listed", async () => {
   const latin = (text: string) => Buffer.from(`${text}# caf\u00e9\n`, "latin1");
-  const withComment = (text: string) => `// mine\n${text}`;
-  const { code, errors, contents, home } = await edited(withComment, latin);
+  const broken = (text: string) => `mine\n${text}`;
+  const { code, errors, contents, home } = await edited(broken, latin);
   expect([code, errors.trimEnd().split("\n")]).toEqual([
     0,
     [hookPath, notifyPath].map((path) => `! ${join(home, path)} was changed since: it was left as it is.`),
   ]);
-  expect(contents[0]?.toString()).toMatch(/^\/\/ mine\n[\s\S]*service hook claude-code/);
+  expect(contents[0]?.toString()).toMatch(/^mine\n[\s\S]*service hook claude-code/);
   expect(contents[1]?.toString("latin1")).toMatch(/notify = [\s\S]*# caf\u00e9\n$/);
 });
 

@@ -15,6 +15,7 @@ type PushOutput = {
   same: number;
   sent: { sessions: number; jobs: string[]; pending: number };
   left: { source: string; sourceId: string; reason: string }[];
+  kept: { source: string; sourceId: string; reason: string; messageCount: number }[];
   sessions: { sourceId: string }[];
   invalid: number;
   projectsLeftOut: number;

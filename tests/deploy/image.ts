@@ -25,7 +25,7 @@ const check = (what: string, isTrue: boolean) => {
 
 const folder = await mkdtemp(join(tmpdir(), "spoor-image-"));
 await chmod(folder, 0o755); // the image's account has to reach it
-const database = await startEmbedded(join(folder, "database"));
+const database = await startEmbedded(join(folder, "database"), { tcp: true });
 const running = new Set<ChildProcess>();
 const setupToken = "a set-up token for the image";
 const port = { image: await freePort(), host: await freePort() };

@@ -230,6 +230,8 @@ test("an upload's page links the sessions that it created, and says why it kept 
   await work();
   await open(`/uploads/${((await shorter.json()) as { jobId: string }).jobId}`);
   await page.getByText("1 session kept as stored: the upload has fewer messages.").waitFor();
+  await page.getByText("spoor push --replace").waitFor();
+  await page.getByRole("list", { name: "Kept sessions" }).getByText("linked").waitFor();
 });
 
 describe("the list", () => {

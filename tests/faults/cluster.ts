@@ -41,7 +41,7 @@ export class Cluster {
   /** Starts one, with a migrated template database that has an owner and tokens. */
   static async start(): Promise<Cluster> {
     const folder = await mkdtemp(join(tmpdir(), "spoor-faults-"));
-    const cluster = new Cluster(folder, await startEmbedded(folder));
+    const cluster = new Cluster(folder, await startEmbedded(folder, { tcp: true }));
     await cluster.#makeTemplate();
     return cluster;
   }

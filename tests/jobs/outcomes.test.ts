@@ -135,14 +135,17 @@ describe("why an upload left traces as stored", () => {
 
   test("it has fewer messages than stored", async () => {
     await send({ sourceId: "shorter", messages: messages("a", "b") });
-    const { jobId } = await send({ sourceId: "shorter", messages: messages("a") });
+    const { jobId, kept } = await send({ sourceId: "shorter", messages: messages("a") });
+    expect(kept).toEqual([{ source: "unknown", sourceId: "shorter", reason: "shorter", messageCount: 2 }]);
+    expect((await getListedJob(userId, jobId)).keptTraces).toEqual(kept);
     expect(await reasons(jobId)).toEqual({ shorter: 1, newer: 0, deleted: 0 });
   });
 
   test("its owner had deleted them", async () => {
     await send({ sourceId: "deleted", messages: messages("a") });
     await deleteTrace(userId, (await stored("deleted"))?.id ?? "", operator);
-    const { jobId } = await send({ sourceId: "deleted", messages: messages("a", "b") });
+    const { jobId, kept } = await send({ sourceId: "deleted", messages: messages("a", "b") });
+    expect(kept).toMatchObject([{ sourceId: "deleted", reason: "deleted" }]);
     expect(await reasons(jobId)).toEqual({ shorter: 0, newer: 0, deleted: 1 });
   });
 

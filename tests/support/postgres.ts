@@ -35,7 +35,7 @@ async function start(): Promise<Running> {
     return { nodes, stop: async () => {} };
   }
   const folder = await mkdtemp(join(tmpdir(), "spoor-test-"));
-  const server = await startEmbedded(folder);
+  const server = await startEmbedded(folder, { tcp: true }); // proxies of tests stand before a port
   // What the system itself loses is not tested here, and every database that is made or dropped would wait for the disk.
   await run(
     server.url,

@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 
 /** A test file as docs/security.md names it, with the titles of its tests that follow: `api/device`: "…", "…" */
-const reference = /`((?:api|attacks|cli|deploy|e2e|jobs|long|unit)\/[\w/-]+)`(?:: ((?:"[^"]+"(?:,\s)?)+))?/g;
+const reference =
+  /`((?:api|attacks|cli|deploy|e2e|jobs|long|unit)\/[\w/-]+(?:\.process)?)`(?:: ((?:"[^"]+"(?:,\s)?)+))?/g;
 
 test("every test that docs/security.md names exists", async () => {
   const text = (await readFile("docs/security.md", "utf8")).replaceAll(/\s+/g, " ");

@@ -1,4 +1,4 @@
-import type { ListedJob } from "#lib/ingest/jobs";
+import type { KeptTrace, ListedJob } from "#lib/ingest/jobs";
 import { countOf } from "../../components/figures";
 
 /** Why sessions of an upload were left as stored. */
@@ -21,12 +21,35 @@ const unknownReason =
 
 function reasonsOf({ shorter, newer, deleted }: NonNullable<ListedJob["kept"]>): string[] {
   const sentences = [
-    shorter > 0 && `${countOf(shorter, "session")} kept as stored: the upload has fewer messages.`,
+    shorter > 0 &&
+      `${countOf(shorter, "session")} kept as stored: the upload has fewer messages. What comes to ${shorter === 1 ? "it" : "them"} is not stored until the upload has more; to store it in place of what is here, run spoor push --replace with the session’s id.`,
     newer > 0 && `${countOf(newer, "session")} kept as stored: a newer upload was processed first.`,
     deleted > 0 && `${countOf(deleted, "session")} not stored again: you had deleted ${deleted === 1 ? "it" : "them"}.`,
   ];
   return sentences.filter((sentence) => sentence !== false);
 }
+
+const words = { shorter: "has fewer messages", newer: "older than what is stored", deleted: "deleted here" };
+
+/** The sessions that were left as stored, each with the id that the client knows it by. */
+export function KeptSessions({ kept }: { kept: KeptTrace[] }) {
+  if (kept.length === 0) return null;
+  return (
+    <ul aria-label="Kept sessions" className="flex flex-col gap-1 pt-1 text-code">
+      {kept.slice(0, maxKept).map(({ source, sourceId, reason, messageCount }) => (
+        <li key={`${source} ${sourceId}`} className="min-w-0 [overflow-wrap:anywhere]">
+          {source} <span className="font-mono">{sourceId}</span>{" "}
+          <span className="text-muted">
+            {words[reason]}
+            {reason !== "deleted" && `, ${countOf(messageCount, "message")} stored`}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const maxKept = 50;
 
 /** Why a job failed, and what can be done. */
 export function Fault({ job: { error, isUploadStored } }: { job: ListedJob }) {

@@ -8,6 +8,7 @@ export type SavedFacts = { costs?: Costs; workedMs?: number } & {
   [name in
     | "session"
     | "createdAt"
+    | "copiedFrom"
     | "cwd"
     | "branch"
     | "toldBranch"
@@ -52,8 +53,10 @@ export class Facts {
     return this.#known.session;
   }
 
-  /** Notes when something of the session happened; it was created at the earliest such time. */
-  noteTime(value: unknown): void {
+  /** Notes when something happened: the session was created at the earliest time of a line of its own, if it has any. */
+  noteTime(value: unknown, isCopied = false): void {
+    if (isCopied) this.#known.copiedFrom ??= asTimestamp(value);
+    if (isCopied) return;
     const before = this.#known.createdAt;
     if (before && isNotEarlier(value, before)) return;
     const time = asTimestamp(value);
@@ -143,7 +146,8 @@ export class Facts {
 
   /** The session's fields, and those of its metadata. */
   details({ given, ...identity }: Identity, title: string | undefined): { fields: Fields; metadata: Fields } {
-    const { model, createdAt = asTimestamp(given?.createdAt), branch, version, forkedFrom, costs = {} } = this.#known;
+    const { model, branch, version, forkedFrom, costs = {}, copiedFrom } = this.#known;
+    const createdAt = this.#known.createdAt ?? copiedFrom ?? asTimestamp(given?.createdAt);
     const { continuedIn, effort, permissionMode, workedMs } = this.#known;
     const cwd = given?.folder ?? this.#known.cwd;
     const project = given?.hasProject === false ? undefined : projectName(cwd);

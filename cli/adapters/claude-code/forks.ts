@@ -7,6 +7,15 @@ import { readHead } from "./heads.ts";
 import { sessionPathOf } from "./identity.ts";
 import { keyOfLine, lineKey } from "./line-keys.ts";
 
+/** Whether lines may be another session's. */
+export const mayCopy = ({
+  originals,
+  stored,
+}: {
+  originals: Originals<number>;
+  stored: ReadonlySet<string>;
+}): boolean => !originals.areNone || stored.size > 0;
+
 /** Whether a line was copied: versions of Claude Code that resumed a session in a new file copied its lines there, and forks do. */
 export function isCopied(record: Fields, originals: Originals<number>): boolean {
   if (originals.areNone) return false;

@@ -1,8 +1,9 @@
 import { statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { recoverRecords } from "../../files/broken-line.ts";
 import { readBeginning } from "../../files/byte-reader.ts";
-import { isFields, parseJson } from "../../files/json.ts";
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { asString } from "../values.ts";
 
 /** What a file begins with: its folder, the id of its first message, summaries by the lines that they name, and other sessions. */
@@ -60,13 +61,13 @@ export function readHead(path: string): Head {
   for (const line of text.split("\n").slice(0, -1)) {
     const isSummary = line.includes('"summary"');
     if (first !== undefined && !isSummary) continue;
-    const record = parseJson(line);
-    if (!isFields(record)) continue;
-    folder ??= asString(record.cwd);
-    if (isMessage(record.type)) first ??= asString(record.uuid);
-    const { type, summary, leafUuid } = record;
-    if (type === "summary" && asString(summary) && asString(leafUuid))
-      summaries.push([String(leafUuid), String(summary)]);
+    for (const record of recordsIn(line)) {
+      folder ??= asString(record.cwd);
+      if (isMessage(record.type)) first ??= asString(record.uuid);
+      const { type, summary, leafUuid } = record;
+      if (type === "summary" && asString(summary) && asString(leafUuid))
+        summaries.push([String(leafUuid), String(summary)]);
+    }
   }
   const head = {
     ...(folder !== undefined && { folder }),
@@ -76,6 +77,12 @@ export function readHead(path: string): Head {
   };
   if (first !== undefined) heads.set(path, head);
   return head;
+}
+
+function recordsIn(line: string): Fields[] {
+  const record = parseJson(line);
+  if (record === undefined) return line.trim() === "" ? [] : recoverRecords(line).records;
+  return isFields(record) ? [record] : [];
 }
 
 /** A session's file is named after it. */

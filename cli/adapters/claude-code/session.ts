@@ -3,14 +3,14 @@ import type { Message, Sink } from "../adapter.ts";
 import { GitEvidence, type SavedEvidence } from "../git-evidence.ts";
 import { notice, withMetadata } from "../messages.ts";
 import type { Originals } from "../originals.ts";
-import { withUsage } from "../usage.ts";
+import { asCopy, withUsage } from "../usage.ts";
 import { asString, asTimestamp } from "../values.ts";
 import { Answer, grown, type SavedAnswer } from "./answer.ts";
 import { AnswerCosts, type SavedCosts } from "./answer-costs.ts";
 import { type AttachedFile, attachFile, readAttachment } from "./attachments.ts";
 import { type Cost, joined } from "./costs.ts";
 import { Facts, type SavedFacts } from "./facts.ts";
-import { isCopied } from "./forks.ts";
+import { isCopied, mayCopy } from "./forks.ts";
 import { readOperation } from "./git-operation.ts";
 import type { Identity } from "./identity.ts";
 import { KnownLines, type SavedLines } from "./known-lines.ts";
@@ -51,6 +51,8 @@ export class ClaudeSession {
   readonly #lines: KnownLines;
   readonly titles: Titles;
   #costs = new AnswerCosts();
+  /** What copied answers used, which is in no total. */
+  #copiedCosts = new AnswerCosts(undefined, this.#costs);
   #evidence = new GitEvidence();
   #queue = new PromptQueue();
   readonly #facts: Facts;
@@ -80,6 +82,7 @@ export class ClaudeSession {
     this.#tellFolder();
     if (!saved || !from) return;
     this.#costs = new AnswerCosts(saved.costs);
+    this.#copiedCosts = new AnswerCosts(undefined, this.#costs);
     this.#evidence = new GitEvidence(saved.evidence);
     this.#queue = new PromptQueue(saved.queue);
     this.#answer = new Answer(saved.answer);
@@ -92,8 +95,8 @@ export class ClaudeSession {
   save(): Fields | undefined {
     this.#tellOthers();
     this.#release();
-    if (this.#messages === 0 || !this.#around.originals.areNone || this.#around.stored.size > 0) return undefined;
-    const saved: SavedSession = {
+    if (this.#messages === 0 || mayCopy(this.#around)) return undefined;
+    return {
       facts: this.#facts.save(),
       costs: this.#costs.save(),
       evidence: this.#evidence.save(),
@@ -102,12 +105,11 @@ export class ClaudeSession {
       answer: this.#answer.save(),
       unplaced: this.#unplaced,
       lines: this.#lines.save(),
-    };
-    return saved;
+    } satisfies SavedSession;
   }
 
   add(record: Fields): void {
-    this.#facts.noteTime(record.timestamp);
+    if (!mayCopy(this.#around)) this.#facts.noteTime(record.timestamp);
     switch (record.type) {
       case "user":
       case "assistant":
@@ -171,11 +173,6 @@ export class ClaudeSession {
     if (messages) this.#send(messages, record);
   }
 
-  #endLines(messages: Message[]): void {
-    this.#answer.pause();
-    this.#costs.hear(messages);
-  }
-
   #tellFolder(): void {
     const folder = this.#identity.given?.folder ?? this.#facts.folder;
     if (folder) this.#sink.folder(folder);
@@ -192,11 +189,15 @@ export class ClaudeSession {
   #send(messages: Message[], record: Fields): void {
     const isAnswer = record.type === "assistant";
     const isCopied = this.#isCopied(record);
+    this.#facts.noteTime(record.timestamp, isCopied);
     const isFirst = isAnswer && this.#beginAnswer(record);
     if (isFirst) this.#tellOthers();
-    const own = isAnswer && !isCopied ? this.#readCost(record, isFirst) : {};
+    if (isAnswer && isCopied) this.#costs.know(record);
+    const costs = isCopied ? this.#copiedCosts : this.#costs;
+    const own = isAnswer ? this.#readCost(record, costs, isFirst) : {};
     let cost = joined(isAnswer && !isFirst ? this.#unplaced : {}, own, record.uuid);
-    if (!isAnswer) this.#endLines(messages);
+    if (!isAnswer) this.#answer.pause();
+    if (!isAnswer) this.#costs.hear(messages);
     if (!isCopied) readOperation(record, this.#evidence, this.#messages + (this.#held ? 1 : 0));
     const createdAt = asTimestamp(record.timestamp);
     for (const message of messages) {
@@ -204,11 +205,11 @@ export class ClaudeSession {
       if (place === "known") continue;
       const isLonger = place === "longer" && this.#held !== undefined;
       const whole = isLonger ? grown(this.#held, message) : message;
-      const complete = this.#complete(whole, cost, isLonger ? undefined : createdAt, isCopied);
+      const complete = this.#complete(whole, cost, isLonger ? undefined : createdAt);
       cost = {};
-      const advice = isAnswer ? this.#costs.addAdvice(complete, record) : undefined;
+      const advice = isAnswer ? costs.addAdvice(complete, record) : undefined;
       if (advice) this.#facts.retellModel();
-      if (advice) this.#emit(advice, false);
+      if (advice) this.#emit(advice, isCopied);
       else if (isLonger) this.#held = complete;
       else this.#emit(complete, isCopied);
       if (message.content.startsWith("<local-command-stdout>")) this.titles.readOutput(message.content);
@@ -217,12 +218,11 @@ export class ClaudeSession {
   }
 
   /** Adds to a message, which the line's reading has made, what is known of it. Copies were 2 % of what a scan allocates. */
-  #complete(message: Message, { facts, usage }: Cost, createdAt: string | undefined, isCopied: boolean): Message {
+  #complete(message: Message, { facts, usage }: Cost, createdAt: string | undefined): Message {
     const changes = this.#facts.changes();
     if (createdAt) message.createdAt = createdAt;
-    if (!facts && !changes && !isCopied) return message;
+    if (!facts && !changes) return message;
     const metadata: Fields = { ...message.metadata, ...facts, ...changes };
-    if (isCopied) metadata.replayed = true;
     if (Object.keys(metadata).length > 0) message.metadata = metadata;
     return usage ? withUsage(message, usage) : message;
   }
@@ -246,7 +246,7 @@ export class ClaudeSession {
     if (this.#messages === 0) this.#sink.begin(this.#context.dialect.source, this.#sourceId());
     if (!this.#isHeldCopied) this.#evidence.see(this.#held, this.#messages);
     this.#messages++;
-    this.#sink.message(this.#held);
+    this.#sink.message(this.#isHeldCopied ? asCopy(this.#held) : this.#held);
     this.#held = undefined;
   }
 
@@ -269,9 +269,9 @@ export class ClaudeSession {
     return this.#answer.begin(isFields(message) ? asString(message.id) : undefined, apiBlockIndex);
   }
 
-  #readCost(record: Fields, isFirst: boolean): Cost {
+  #readCost(record: Fields, costs: AnswerCosts, isFirst: boolean): Cost {
     const model = isFields(record.message) ? this.#facts.modelNews(record.message.model) : undefined;
-    const { usage, facts } = this.#costs.read(record, isFirst);
+    const { usage, facts } = costs.read(record, isFirst);
     const news = this.#answer.news(facts ?? {});
     if (model) news.model = model;
     return { usage, facts: news };
@@ -279,10 +279,11 @@ export class ClaudeSession {
 
   /** What other models used for an answer without saying anything stands behind it. */
   #tellOthers(): void {
-    for (const message of this.#costs.takeOthers()) {
-      this.#emit(message, false);
-      this.#facts.retellModel();
-    }
+    for (const costs of [this.#costs, this.#copiedCosts])
+      for (const message of costs.takeOthers()) {
+        this.#emit(message, costs === this.#copiedCosts);
+        this.#facts.retellModel();
+      }
   }
 
   end(): void {

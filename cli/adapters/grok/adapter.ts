@@ -4,6 +4,7 @@ import { isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
+import { findCopied } from "./forks.ts";
 import { historyMessages, modelOf } from "./history.ts";
 import { GrokSession, source } from "./session.ts";
 
@@ -21,7 +22,7 @@ const history = "chat_history.jsonl";
 export const grok: Adapter = {
   name: source,
   title: "Grok Build",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
@@ -30,10 +31,12 @@ export const grok: Adapter = {
       }
     }
   },
-  async parse({ path }, sink) {
+  async parse(input, sink) {
+    const { path } = input;
     const folder = dirname(path);
     const read = await readJsonFile(join(folder, "summary.json"));
-    const session = new GrokSession(sink, basename(folder), isFields(read) ? read : {});
+    const summary = isFields(read) ? read : {};
+    const session = new GrokSession(sink, basename(folder), summary, await findCopied(input, summary));
     await readRecords(path, sink, (record) => {
       if (basename(path) === log) session.addUpdate(record);
       else session.addMessages(historyMessages(record, session.unhandled), modelOf(record));

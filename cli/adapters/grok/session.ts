@@ -1,8 +1,8 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { dataText } from "../blocks.ts";
 import { userText } from "../cursor/text.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { dataText } from "../pictures.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
@@ -41,6 +41,7 @@ export class GrokSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #forkedAt: number;
+  readonly #isCopied: (record: Fields) => boolean;
   #growing: Growing | undefined;
   #held: Message[] = [];
   /** Calls without input so far, and those that have a result. */
@@ -51,9 +52,10 @@ export class GrokSession {
   #model: string | undefined;
   #isReplayed = false;
 
-  /** @param summary the session's own fields */
-  constructor(sink: Sink, id: string, summary: Fields) {
+  /** @param summary the session's own fields @param isCopied tells a line that the original has */
+  constructor(sink: Sink, id: string, summary: Fields, isCopied: (record: Fields) => boolean) {
     this.#sink = sink;
+    this.#isCopied = isCopied;
     this.#session = new SessionBuilder(sink, source, id);
     const { info, parent_session_id: from, session_kind: kind } = summary;
     // A worktree's sessions belong to the folder that it was made from.
@@ -86,7 +88,7 @@ export class GrokSession {
       return;
     }
     const seconds = typeof record.timestamp === "number" && record.timestamp > 0 ? record.timestamp : undefined;
-    const isReplayed = seconds !== undefined && seconds * 1000 <= this.#forkedAt;
+    const isReplayed = seconds !== undefined && seconds * 1000 <= this.#forkedAt && this.#isCopied(record);
     if (isReplayed !== this.#isReplayed) this.#flush();
     this.#isReplayed = isReplayed;
     const at = asTimestamp(seconds === undefined ? undefined : seconds * 1000);

@@ -4,7 +4,8 @@ import { findFiles, statInput } from "../../files/discovery.ts";
 import { isFields, parseJson } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
-import { idOfPath, PiSession } from "../pi/session.ts";
+import { findSurroundings, idOfPath } from "../pi/forks.ts";
+import { PiSession } from "../pi/session.ts";
 import { asString } from "../values.ts";
 
 const source = "oh-my-pi";
@@ -18,7 +19,7 @@ const source = "oh-my-pi";
 export const ohMyPi: Adapter = {
   name: source,
   title: "Oh My Pi",
-  version: 2,
+  version: 3,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
@@ -29,7 +30,7 @@ export const ohMyPi: Adapter = {
     }
   },
   async parse(input, sink) {
-    const session = new PiSession(sink, source, idOfPath(basename(input.path)));
+    const session = new PiSession(sink, source, idOfPath(basename(input.path)), await findSurroundings(input));
     const parent = await sessionIn(`${dirname(input.path)}.jsonl`);
     if (parent !== undefined) session.noteParent(parent);
     await readRecords(input.path, sink, (record) => session.add(record));

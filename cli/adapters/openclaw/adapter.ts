@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { findSurroundings } from "../pi/forks.ts";
 import { PiSession } from "../pi/session.ts";
 
 const source = "openclaw";
@@ -22,7 +23,7 @@ const folders = [".openclaw", ".moltbot", ".clawdbot"];
 export const openclaw: Adapter = {
   name: source,
   title: "OpenClaw",
-  version: 3,
+  version: 4,
   searchRoots,
   async *discover(host) {
     const searched = new Set<string>();
@@ -38,7 +39,8 @@ export const openclaw: Adapter = {
   },
   async parse(input, sink) {
     const [, name = basename(input.path)] = sessionFile.exec(basename(input.path)) ?? [];
-    const session = new PiSession(sink, source, name, `${basename(dirname(dirname(input.path)))}/`);
+    const prefix = `${basename(dirname(dirname(input.path)))}/`;
+    const session = new PiSession(sink, source, name, await findSurroundings(input, prefix));
     await readRecords(input.path, sink, (record) => session.add(record));
     session.end();
   },

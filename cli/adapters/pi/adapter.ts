@@ -2,7 +2,8 @@ import { basename, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
-import { idOfPath, PiSession } from "./session.ts";
+import { findSurroundings, idOfPath } from "./forks.ts";
+import { PiSession } from "./session.ts";
 
 const source = "pi";
 
@@ -11,20 +12,20 @@ const source = "pi";
  *
  * - Lines form a tree (`parentId`): after going back, the branch that was left stays in the file. All of it is kept, in the
  *   order of writing.
- * - A fork names the file that it was made from (`branchedFrom`, `parentSession`), and begins with its lines, whose times are
- *   before its own: they are marked and not counted.
+ * - A fork names the file that it was made from (`branchedFrom`, `parentSession`), and begins with its lines: those that an older
+ *   file has are marked and not counted (forks.ts).
  * - An answer names its own tokens and its cost.
  */
 export const pi: Adapter = {
   name: source,
   title: "Pi",
-  version: 3,
+  version: 4,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => name.endsWith(".jsonl"));
   },
   async parse(input, sink) {
-    const session = new PiSession(sink, source, idOfPath(basename(input.path)));
+    const session = new PiSession(sink, source, idOfPath(basename(input.path)), await findSurroundings(input));
     await readRecords(input.path, sink, (record) => session.add(record));
     session.end();
   },

@@ -2,9 +2,11 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { assistantMessages, blocksOf, textOf, userBlocks } from "../blocks.ts";
 import { notice, toolCall, toolResult } from "../messages.ts";
+import type { Originals } from "../originals.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
+import { idOfPath, keyOfEntry } from "./forks.ts";
 
 /** Types of lines that belong to no message, of Pi and of programs that were made from it. */
 const skippedTypes = new Set(
@@ -12,21 +14,40 @@ const skippedTypes = new Set(
   ttsr_injection`.split(/\s+/),
 );
 
+/**
+ * What is known of the files around a session's own; `storedId` is that of the original, where its file is gone and the server has
+ * it; `isTwin`, whether an older file names the same id.
+ */
+export type Surroundings = {
+  originals: Originals<string>;
+  storedId: string | undefined;
+  prefix: string;
+  isTwin: boolean;
+};
+
 /** Builds one session from the lines of a file of Pi, or of a program that writes as it does. */
 export class PiSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #prefix: string;
   #commands = 0;
-  /** When the session was forked, in milliseconds since 1970: lines before were copied, with their times. */
+  readonly #originals: Originals<string>;
+  /**
+   * When the session was forked from one that the server has and whose file is gone, in milliseconds since 1970: lines before were
+   * copied, with their times.
+   */
   #forkedAt = 0;
+  readonly #storedId: string | undefined;
+  readonly #isTwin: boolean;
   /** The title in the place at the file's beginning, which is written again: the latest one, whatever the lines below say. */
   #currentTitle: unknown;
 
-  /** @param prefix of the `sourceId`, before the id that the file names */
-  constructor(sink: Sink, source: string, fallbackId: string, prefix = "") {
+  constructor(sink: Sink, source: string, fallbackId: string, { originals, storedId, prefix, isTwin }: Surroundings) {
     this.#sink = sink;
     this.#prefix = prefix;
+    this.#originals = originals;
+    this.#storedId = storedId;
+    this.#isTwin = isTwin;
     this.#session = new SessionBuilder(sink, source, prefix + fallbackId);
   }
 
@@ -76,14 +97,14 @@ export class PiSession {
   }
 
   #begin({ id, cwd, title, timestamp, branchedFrom, parentSession }: Fields): void {
-    if (asString(id)) this.#session.id = this.#prefix + asString(id);
+    if (asString(id) && !this.#isTwin) this.#session.id = this.#prefix + asString(id);
     this.#session.noteFolder(cwd);
     this.#session.noteTitle(title);
     this.#session.noteTime(timestamp);
     const from = asString(branchedFrom) ?? asString(parentSession);
     if (!from) return;
     this.#session.note("forkedFrom", this.#prefix + idOfPath(from));
-    this.#forkedAt = millisecondsOf(timestamp);
+    if (idOfPath(from) === this.#storedId) this.#forkedAt = millisecondsOf(timestamp);
   }
 
   /** Notes the session that started this one. */
@@ -188,11 +209,13 @@ export class PiSession {
 
   #send(messages: Message[], record: Fields, at: unknown, facts: EntryFacts = {}): void {
     if (messages.length === 0) this.#sink.skipped();
-    const isReplayed = this.#forkedAt > 0 && millisecondsOf(record.timestamp) < this.#forkedAt;
+    const isStored = this.#forkedAt > 0 && millisecondsOf(record.timestamp) < this.#forkedAt;
+    const isReplayed = this.#originals.have(keyOfEntry(record)) || isStored;
     this.#session.send(messages, { at, uuid: record.id, isReplayed, ...facts });
   }
 
   end(): void {
+    this.#session.note("forkedFrom", this.#originals.nearest);
     this.#session.noteTitle(this.#currentTitle);
     this.#session.end();
   }
@@ -202,10 +225,6 @@ const summaryOf = (summary: unknown): Message[] => {
   const text = asString(summary);
   return text ? [notice(text)] : [];
 };
-
-/** A session's id in the path of its file: `TIME_ID.jsonl` or `ID.jsonl`; anything else is an id itself. */
-export const idOfPath = (path: string): string =>
-  (path.split(/[/\\]/).at(-1) ?? path).replace(/\.jsonl$/, "").replace(/^\d{4}-\d\d-\d\dT[\d-]+Z_/, "");
 
 /** What an entry's request used, and what Pi recorded that it cost. */
 function usedIn({ usage }: Fields): Pick<EntryFacts, "usage" | "costUsd"> {

@@ -3,8 +3,9 @@ import { findFiles, listFolder } from "../../files/discovery.ts";
 import { isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
 import { asString } from "../values.ts";
+import { findOriginals } from "./forks.ts";
 import { readRuns } from "./runs.ts";
 import { type Agents, QwenSession, source } from "./session.ts";
 
@@ -25,7 +26,7 @@ const maxAgents = 1000;
 export const qwen: Adapter = {
   name: source,
   title: "Qwen Code",
-  version: 6,
+  version: 7,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
@@ -44,7 +45,7 @@ export const qwen: Adapter = {
     const agent = agentOf(input.path);
     const session = agent
       ? new QwenSession(sink, `${agent.sessionId}/${agent.id}`, agent.sessionId)
-      : new QwenSession(sink, name, undefined, await readOwn(chatsOf(input.path) ?? "", name));
+      : new QwenSession(sink, name, undefined, await readOwn(input, chatsOf(input.path) ?? "", name));
     if (agent) session.noteAgent(await readJsonFile(input.path.replace(/\.jsonl$/, ".meta.json")));
     await readRecords(input.path, sink, (record) => session.add(record));
     session.end();
@@ -68,9 +69,13 @@ function agentOf(path: string): { sessionId: string; id: string } | undefined {
 /** The list of all runs, beside the projects' folder. */
 const runsBeside = (chats: string): string => join(chats, "..", "..", "..", "usage_record.jsonl");
 
-async function readOwn(chats: string, name: string) {
+async function readOwn(input: Input, chats: string, name: string) {
   const runs = (await readRuns(runsBeside(chats))).get(name) ?? [];
-  return { runs, ...(await agentsOf(join(chats, "..", "subagents", name), name)) };
+  return {
+    runs,
+    findOriginal: await findOriginals(input),
+    ...(await agentsOf(join(chats, "..", "subagents", name), name)),
+  };
 }
 
 async function agentsOf(folder: string, sessionId: string): Promise<Agents> {

@@ -1,13 +1,14 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { inlineText } from "../blocks.ts";
 import { responseText } from "../gemini/messages.ts";
 import { userMessages } from "../gemini/references.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { inlineText } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { exitCodeIn } from "../shell-report.ts";
 import type { Usage } from "../usage.ts";
 import { asString } from "../values.ts";
+import type { FindOriginal } from "./forks.ts";
 import { Requests } from "./requests.ts";
 import { type Run, tokensOf } from "./runs.ts";
 
@@ -38,14 +39,21 @@ export class QwenSession {
   readonly #session: SessionBuilder;
   readonly #agents: ReadonlyMap<string, string>;
   readonly #requests: Requests | undefined;
+  readonly #findOriginal: FindOriginal;
   #hasOwnTitle = false;
 
   /**
    * @param parent the session that a background agent works for
    * @param own the agents and the runs of a session that is no agent's
    */
-  constructor(sink: Sink, id: string, parent?: string, own?: Agents & { runs: readonly Run[] }) {
+  constructor(
+    sink: Sink,
+    id: string,
+    parent?: string,
+    own?: Agents & { runs: readonly Run[]; findOriginal: FindOriginal },
+  ) {
     this.#sink = sink;
+    this.#findOriginal = own?.findOriginal ?? (() => undefined);
     this.#agents = own?.byCall ?? new Map();
     this.#requests = own && new Requests(own.runs, own.transcripts);
     this.#session = new SessionBuilder(sink, source, id);
@@ -64,8 +72,8 @@ export class QwenSession {
     this.#session.note("branch", record.gitBranch);
     this.#session.note("agentVersion", record.version);
     if (isFields(record.systemPayload)) this.#notePayload(record.subtype, record.systemPayload);
-    const from = isFields(record.forkedFrom) ? asString(record.forkedFrom.sessionId) : undefined;
-    this.#session.note("forkedFrom", from);
+    if (isFields(record.forkedFrom)) this.#session.note("forkedFrom", record.forkedFrom.sessionId);
+    const from = this.#findOriginal(record);
     const usage = record.type === "assistant" ? readUsage(record.usageMetadata) : undefined;
     if (from === undefined) this.#requests?.addAnswer(record.model, usage);
     if (record.subtype === "ui_telemetry" && isFields(record.systemPayload)) {

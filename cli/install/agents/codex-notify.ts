@@ -1,6 +1,6 @@
 import type { Edit } from "../manifest.ts";
 import { quoteToml } from "../quoting.ts";
-import type { Edited } from "./claude-hook.ts";
+import type { Edited } from "./json-hook.ts";
 
 const note = "# Made by `spoor install`: sends a session after each turn. `spoor uninstall` removes it.";
 

@@ -6,6 +6,12 @@ export type JsonNode = {
   items?: JsonNode[];
 };
 
+/** A text with blanks in the place of its comments, so that `JSON.parse` takes it and every place stays the same. */
+export const blankComments = (text: string): string =>
+  text.replace(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (part) =>
+    part.startsWith('"') ? part : part.replace(/[^\r\n]/g, " "),
+  );
+
 /** Finds every value's place in a text that `JSON.parse` takes. */
 export function placesIn(text: string): JsonNode {
   let at = 0;
@@ -53,7 +59,7 @@ export const memberOf = (node: JsonNode | undefined, key: string) => node?.membe
 const partsOf = ({ members, items }: JsonNode): { start: number; end: number }[] =>
   members?.map(({ start, value }) => ({ start, end: value.end })) ?? items ?? [];
 
-/** What inserts a part at an object's or array's end, in the style of the text around it. */
+/** What inserts a part into an object or array, in the style of the text around it: at its end, or before what ends with a comment. */
 export function insertionInto(
   text: string,
   node: JsonNode,
@@ -64,24 +70,26 @@ export function insertionInto(
   const last = parts.at(-1);
   const line = text.includes("\r\n") ? "\r\n" : "\n";
   const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
-  if (last && !text.slice(node.start, node.end).includes("\n")) {
-    return { offset: last.end, inserted: `, ${render("", "", "")}` };
-  }
+  const isOpen = text.slice(node.start, node.end).includes("\n");
+  if (last && !isOpen) return { offset: last.end, inserted: `, ${render("", "", "")}` };
   const first = parts[0];
-  const own = first && /[ \t]*$/.exec(text.slice(0, first.start))?.[0];
+  const own = first && /(?<=\n)[ \t]*$/.exec(text.slice(0, first.start))?.[0];
   const indent = own || unit.repeat(depth + 1);
   const entry = line + indent + render(indent, unit, line);
-  if (last) return { offset: last.end, inserted: `,${entry}` };
-  const isOpen = text.slice(node.start, node.end).includes("\n");
+  if (last && text.slice(last.end, node.end - 1).trim() === "") return { offset: last.end, inserted: `,${entry}` };
+  if (last) return { offset: node.start + 1, inserted: `${entry},` };
   return { offset: node.start + 1, inserted: entry + (isOpen ? "" : line + unit.repeat(depth)) };
 }
 
-/** A text without one part of an object or array, and without the comma beside it. */
+/** A text without one part of an object or array, and without the comma beside it. Comments around it stay. */
 export function withoutPart(text: string, node: JsonNode, index: number): string {
   const parts = partsOf(node);
   const [before, part, after] = [parts[index - 1], parts[index], parts[index + 1]];
   if (!part) return text;
-  if (before) return text.slice(0, before.end) + text.slice(part.end);
-  if (after) return text.slice(0, part.start) + text.slice(after.start);
-  return text.slice(0, node.start + 1) + text.slice(node.end - 1);
+  const from = before?.end ?? (after ? part.start : node.start + 1);
+  const to = before ? part.end : (after?.start ?? node.end - 1);
+  const around = text.slice(from, part.start) + text.slice(part.end, to);
+  const comma = blankComments(around).indexOf(",");
+  const comments = around.slice(0, Math.max(comma, 0)) + around.slice(comma + 1);
+  return text.slice(0, from) + (comments.trim() === "" ? "" : comments) + text.slice(to);
 }

@@ -13,6 +13,7 @@ import {
   needsMessages,
   updateAppends,
 } from "#lib/ingest/process/append";
+import { linksOf } from "#lib/ingest/process/pictures";
 import { copyMessages, deleteMessages, hashStored } from "#lib/ingest/process/sql/messages";
 import {
   type BatchTrace,
@@ -28,15 +29,17 @@ import {
   updateTraces,
 } from "#lib/ingest/process/sql/traces";
 import type { StoredBatch } from "#lib/ingest/process/stored-batch";
-import type { incompleteTrace } from "#lib/ingest/schema";
+import { type incompleteTrace, keptReasons, type keptTrace } from "#lib/ingest/schema";
 import { unpack } from "#lib/packs/unpack";
+import { linkPictures } from "#lib/pictures/sql";
 
 /** What became of a batch's traces, how many message rows were written, and which traces were created or updated. */
 export type MergeResult = {
   created: number;
   updated: number;
   unchanged: number;
-  kept: { deleted: number; newer: number; shorter: number };
+  kept: Record<KeptReason, number>;
+  keptTraces: z.input<typeof keptTrace>[];
   incomplete: z.input<typeof incompleteTrace>[];
   written: number;
   /** What the message rows took that were deleted, also those that others take the place of. */
@@ -95,12 +98,18 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
   ];
   const written = plan.length === 0 ? 0 : await copyMessages(tx, batch.rows({ userId: upload.userId, traces: plan }));
   await mendTitles(tx, appends.changed, upload.userId);
-  const { kept } = judged;
+  await linkPictures(tx, upload.userId, linksOf(batch.headers, created, { same, changed, appended: appends.changed }));
+  const kept = {
+    ...judged.kept,
+    deleted: [...judged.kept.deleted, ...appends.deleted],
+    newer: [...judged.kept.newer, ...newer],
+  };
   return {
     created: created.size,
     updated: changed.length + appends.changed.length,
     unchanged: same.length,
-    kept: { ...kept, deleted: kept.deleted + appends.deleted.length, newer: kept.newer + newer.length },
+    kept: { deleted: kept.deleted.length, newer: kept.newer.length, shorter: kept.shorter.length },
+    keptTraces: keptReasons.flatMap((reason) => kept[reason].map((pair) => ({ ...storedOf(pair), reason }))),
     incomplete: incompleteOf(missing, appends),
     written,
     deletedBytes,
@@ -121,8 +130,10 @@ function unpackStored(tx: PoolClient, pairs: Pair[], userId: string): Promise<vo
 /** The traces that could not be appended to, with what is stored of them. */
 const incompleteOf = (missing: BatchTrace[], { incomplete }: Appends): MergeResult["incomplete"] => [
   ...missing.map(({ header: { source, sourceId } }) => ({ source, sourceId, messageCount: 0 })),
-  ...incomplete.map(({ stored: { source, sourceId, messageCount } }) => ({ source, sourceId, messageCount })),
+  ...incomplete.map(storedOf),
 ];
+
+const storedOf = ({ stored: { source, sourceId, messageCount } }: Pair) => ({ source, sourceId, messageCount });
 
 /**
  * Locks the rows of all traces of a batch, inserting those that are new, both in the order of their keys: uploads with
@@ -151,9 +162,10 @@ async function lockTraces(
   return { created, pairs: [...pairs, ...latePairs], missing };
 }
 
-type Verdict = "unchanged" | "changed" | keyof MergeResult["kept"];
+type Verdict = "unchanged" | "changed" | KeptReason;
+type KeptReason = (typeof keptReasons)[number];
 
-function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: MergeResult["kept"] } {
+function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Record<KeptReason, Pair[]> } {
   const {
     unchanged = [],
     changed = [],
@@ -169,8 +181,7 @@ function judge(pairs: Pair[]): { unchanged: Pair[]; changed: Pair[]; kept: Merge
     if (stored.newer) return header.messageCount > stored.messageCount ? "changed" : "newer";
     return header.messageCount >= stored.messageCount || header.replace ? "changed" : "shorter";
   });
-  const kept = { deleted: deleted.length, newer: newer.length, shorter: shorter.length };
-  return { unchanged, changed, kept };
+  return { unchanged, changed, kept: { deleted, newer, shorter } };
 }
 
 /**

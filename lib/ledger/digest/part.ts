@@ -37,7 +37,8 @@ export const digestPart: LedgerPart<Found> = {
       const facts = [...(known ? unpackFacts(known.facts, finding.from) : []), ...finding.found.facts];
       digests.push({ traceId: finding.trace.id, facts: packFacts(facts) });
       const dated = finding.trace.createdAt !== null || facts.some(({ at }) => at > 0);
-      columns.set(finding.trace.id, { ...courseOf(facts), dated, ...restOf(finding, known?.tools ?? null) });
+      const times = dated ? { dated } : { dated, activityAt: new Date(0) };
+      columns.set(finding.trace.id, { ...courseOf(facts), ...times, ...restOf(finding, known?.tools ?? null) });
     }
     await writeDigests(tx, userId, digests);
     return columns;
@@ -71,10 +72,12 @@ function readCourse(_: LedgerTrace, from: number): Reading<Found> {
   });
   return {
     see(message) {
-      const { position, createdAt } = message;
-      const fact = { position, at: Math.floor((createdAt?.getTime() ?? 0) / 1000), turns: 0, calls: 0, errors: 0 };
+      const { position, createdAt, metadata } = message;
+      const isReplayed = metadata?.replayed === true; // counted in the session that it was copied from
+      const at = isReplayed ? 0 : Math.floor((createdAt?.getTime() ?? 0) / 1000);
+      const fact = { position, at, turns: 0, calls: 0, errors: 0 };
       facts.set(position, fact);
-      for (const piece of pairing.add({ ...message, createdAt: null })) {
+      for (const piece of isReplayed ? [] : pairing.add({ ...message, createdAt: null })) {
         if (piece.type === "text" && piece.kind === "user") fact.turns = 1;
         if (piece.type !== "call") continue;
         fact.calls += 1;

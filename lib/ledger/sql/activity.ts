@@ -23,14 +23,15 @@ export async function findRenamed(tx: PoolClient, userId: string, traces: Ledger
 }
 
 /**
- * Counts the messages of traces anew. @returns the days, as text, whose sums change with that
+ * Counts the messages of traces anew. @param isOwn whether those that were copied from another trace are left out
+ * @returns the days, as text, whose sums change with that
  */
-export async function recount(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<string[]> {
+export async function recount(tx: PoolClient, userId: string, traces: LedgerTrace[], isOwn = false): Promise<string[]> {
   const before = await forget(tx, userId, ids(traces));
-  const times = await readTimes(tx, userId, ids(traces)); // first: a trace that is due may be unpacked meanwhile, and is not packed
+  const times = await readTimes(tx, userId, ids(traces), isOwn); // first: a trace that is due may be unpacked meanwhile, and is not packed
   const packedIds = new Set(times.traceIds);
   const inRows = traces.filter(({ id }) => !packedIds.has(id));
-  const { rows } = await tx.query<{ day: number }>(insertDays, givenValues(userId, inRows));
+  const { rows } = await tx.query<{ day: number }>(isOwn ? insertOwnDays : insertDays, givenValues(userId, inRows));
   const packed = times.traceIds.length > 0 ? await recountPacked(tx, userId, traces, times) : [];
   return [...before, ...withDays([...rows, ...packed]).map(({ day }) => day)];
 }
@@ -186,5 +187,11 @@ const daysOf = (messages: string, quarters: (messages: string) => string) => `
   from (${quarters(messages)}) as quarters
   group by trace_id, at::date, facets`;
 
-const insertDays = `insert into trace_usage (user_id, trace_id, day, facets, ${sums}, ${arrays}) ${daysOf(timed, quartersOf)}
+/** Only forks are asked whether a message is their own: metadata is read from where PostgreSQL keeps long values. */
+const own = `${timed} and message.metadata->>'replayed' is distinct from 'true'`;
+
+const insertFrom = (
+  messages: string,
+) => `insert into trace_usage (user_id, trace_id, day, facets, ${sums}, ${arrays}) ${daysOf(messages, quartersOf)}
   returning ${dayNumber("day")} as day`;
+const [insertDays, insertOwnDays] = [insertFrom(timed), insertFrom(own)];

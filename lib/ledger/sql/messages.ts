@@ -13,6 +13,7 @@ export const maxStart = 1_000_000;
 /** What is left of metadata that is too large: what tells the usage, where that is not large itself. */
 export const needed = [
   "usage",
+  "copiedUsage",
   "model",
   "requestId",
   "uuid",

@@ -30,7 +30,7 @@ export async function deleteUsage(tx: PoolClient, userId: string, places: Place[
   return withDays(rows);
 }
 
-/** What the messages of traces used, counted or not; and when, at last. */
+/** What the messages of traces used, counted or not, but without those that were copied; and when, at last. */
 export type MessageSums = Record<
   "input" | "output" | "cacheRead" | "cacheWrite5m" | "cacheWrite1h" | "reasoning",
   number
@@ -41,7 +41,7 @@ export async function sumMessages(tx: PoolClient, userId: string, ids: string[])
     `select trace_id as id, sum(input_tokens)::float8 as input, sum(output_tokens)::float8 as output,
        sum(cache_read_tokens)::float8 as "cacheRead", sum(cache_write_5m_tokens)::float8 as "cacheWrite5m",
        sum(cache_write_1h_tokens)::float8 as "cacheWrite1h", sum(reasoning_tokens)::float8 as reasoning, max(at) as at
-     from message_usage where user_id = $1 and trace_id = any($2) and position >= 0 group by trace_id`,
+     from message_usage where user_id = $1 and trace_id = any($2) and position >= 0 and not replayed group by trace_id`,
     [userId, ids],
   );
   return new Map(rows.map(({ id, ...sums }) => [id, sums]));
@@ -88,6 +88,7 @@ export type UsageRow = {
   reasoning: number;
   costNano: bigint | null;
   recordedNano: bigint | null;
+  replayed: boolean;
   key: string | undefined;
 };
 
@@ -107,6 +108,7 @@ const columns: [string, (row: UsageRow) => unknown][] = [
   ["int", ({ reasoning }) => reasoning],
   ["bigint", ({ costNano }) => costNano],
   ["bigint", ({ recordedNano }) => recordedNano],
+  ["boolean", ({ replayed }) => replayed],
   ["text", ({ key }) => key],
 ];
 
@@ -116,15 +118,16 @@ const insertRows = `
   used as (select given.*, used.*, ${facetsOf("given", "used.model", "used.branch")} as facets
     from unnest(${columns.map(([type], at) => `$${at + 8}::${type}[]`).join(", ")})
       as used (trace, position, at, model, branch, service_tier, input, output, cache_read, cache_write_5m, cache_write_1h,
-        reasoning, cost_nano, recorded_nano, key)
+        reasoning, cost_nano, recorded_nano, replayed, key)
     join given on given.place = used.trace),
   named as (insert into usage_facets (user_id, facets, source, model, project, machine, branch, project_id)
     select distinct $1::uuid, facets, source, model, project, machine, branch, project_id from used
     on conflict do nothing)
   insert into message_usage (user_id, trace_id, position, at, facets, model, branch, service_tier, input_tokens, output_tokens,
-    cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens, cost_nano, recorded_nano, request_key)
+    cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens, cost_nano, recorded_nano, replayed,
+    request_key)
   select $1::uuid, id, position, at, facets, model, branch, service_tier, input, output, cache_read, cache_write_5m,
-    cache_write_1h, reasoning, cost_nano, recorded_nano, hashtextextended(key, 0) from used
+    cache_write_1h, reasoning, cost_nano, recorded_nano, replayed, hashtextextended(key, 0) from used
   returning ${changed}`;
 
 export async function insertUsage(
@@ -186,8 +189,8 @@ export async function renameUsage(tx: PoolClient, userId: string, traces: Ledger
 }
 
 /**
- * Has the first of the rows of the same answer count, and no other: the one of the trace that began first. @returns the traces
- * and days, as text, of the rows that changed
+ * Has one of the rows of the same answer count, and no other: the one with most of it, which was not copied, of the trace that
+ * began first. @returns the traces and days, as text, of the rows that changed
  */
 export async function settleWinners(
   tx: PoolClient,
@@ -201,7 +204,8 @@ export async function settleWinners(
        group by request_key having count(*) > 1 or not bool_and(counted)
      ), ranked as (
        select message_usage.trace_id, message_usage.position, row_number() over (
-         partition by message_usage.request_key order by trace.created_at, trace.id, message_usage.position) = 1 as wins
+         partition by message_usage.request_key order by message_usage.output_tokens desc, message_usage.replayed,
+           trace.created_at, trace.id, message_usage.position) = 1 as wins
        from several
        join message_usage on message_usage.user_id = $1::uuid and message_usage.request_key = several.request_key
        join trace on trace.user_id = $1::uuid and trace.id = message_usage.trace_id

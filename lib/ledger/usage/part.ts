@@ -25,7 +25,8 @@ import { servedAs } from "#lib/prices/tiers";
 
 /**
  * What messages used and cost, when, and the sums of days and traces. Sums are made anew from their rows in the same transaction,
- * never added to. An answer that several traces have, because one was resumed or forked, counts in the one that began first.
+ * never added to. An answer that several traces have, because one was resumed or forked, counts in the one that has most of it; of
+ * those in one that did not copy it, and that began first. So each counts once, in whatever order traces come and go.
  */
 export const usagePart: LedgerPart<FoundUsage> = {
   findStale: findRenamed,
@@ -69,13 +70,18 @@ async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundU
     userId,
     findings.filter(({ from }) => from > 0).map(({ trace }) => trace.id),
   );
-  const { grown = [], whole = [] } = Object.groupBy(
+  const {
+    grown = [],
+    whole = [],
+    forks = [],
+  } = Object.groupBy(
     findings.map(({ trace }) => trace),
-    ({ id }) => (counted.has(id) ? "grown" : "whole"),
+    ({ id, metadata }) => (typeof metadata?.forkedFrom === "string" ? "forks" : counted.has(id) ? "grown" : "whole"),
   );
   const days = [
     ...(left.length > 0 ? await forget(tx, userId, left) : []),
     ...(whole.length > 0 ? await recount(tx, userId, whole) : []),
+    ...(forks.length > 0 ? await recount(tx, userId, forks, true) : []),
     ...(grown.length > 0 ? await countTails(tx, userId, grown) : []),
   ];
   await linkDays(
@@ -160,6 +166,7 @@ const nothingElse = {
   webSearches: 0,
   recordedNano: undefined,
   requests: undefined,
+  isReplayed: false,
 };
 
 /** What nothing dates counts on the day that messages without any time have (lib/ledger/sql/activity.ts), at the prices of its upload. */
@@ -185,6 +192,7 @@ function rowOf(
     ...used.tokens,
     costNano: costOf(used, trace, at === undated ? trace.storedAt : moment, model),
     recordedNano: used.recordedNano ?? null,
+    replayed: used.isReplayed,
     key: used.key,
   };
 }

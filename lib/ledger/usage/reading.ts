@@ -20,7 +20,7 @@ const withSeveralCalls = new Set(["cursor", "copilot-cli", "vscode-copilot"]);
 const maxAtOnce = 8;
 
 /** What is known of an answer while messages are read; `last` is the position of the latest message that told of it. */
-type Reported = Used & Pick<Told, "isRaw" | "uuid"> & { last: number };
+type Reported = Used & Pick<Told, "isRaw" | "uuid"> & { last: number; toldAt: Date | null };
 
 /** Reads what the messages of a trace used. */
 export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
@@ -61,6 +61,7 @@ export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
       position: message.position,
       last: message.position,
       at: message.createdAt ?? latest,
+      toldAt: message.createdAt,
       branch: branches.now,
       key: undefined,
     };
@@ -77,11 +78,14 @@ export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
       const before = branches.now === own ? branches.first : undefined;
       return {
         latest,
-        used: used.map(({ isRaw: _, last: __, uuid, ...one }) => ({
-          ...one,
-          branch: one.branch ?? before,
-          key: keyOf(one, isSeveral ? uuid : ""),
-        })),
+        used: used.flatMap(({ isRaw: _, last: __, uuid, toldAt, ...one }) => {
+          const key =
+            one.requestId === undefined
+              ? keyOfLine(trace, { ...one, uuid, toldAt })
+              : keyOf(one, isSeveral ? uuid : "");
+          // Nothing would tell that the session that it was copied from has it.
+          return one.isReplayed && key === undefined ? [] : [{ ...one, branch: one.branch ?? before, key }];
+        }),
       };
     },
   };
@@ -96,24 +100,45 @@ function startOfAnswers(used: Reported[], position: number): number | undefined 
 }
 
 /**
- * An answer's usage is part of its key: an id that stands for several calls does not hide any. @param more what else is told of
- * the answer; undefined where it can't be told from others
+ * An answer's input is part of its key: an id that stands for several calls does not hide any. Its output is not, since a copy may
+ * end within the answer; but where there is no input. @param more what else is told of the answer; undefined where it can't be told
+ * from others
  */
 function keyOf(
   { requestId, tokens }: Pick<Used, "requestId" | "tokens">,
   more: string | undefined,
 ): string | undefined {
   if (requestId === undefined || more === undefined) return undefined;
-  return JSON.stringify([requestId, more, ...tokenNames.map((name) => tokens[name])]);
+  return JSON.stringify([requestId, more, ...tellingCounts(tokens)]);
 }
 
-type Joined = Pick<Told, "tokens" | "isRaw" | "model" | "recordedNano" | "webSearches" | "requests">;
+const tellingCounts = (tokens: Tokens) => (isOutputOnly(tokens) ? tokenNames : inputNames).map((name) => tokens[name]);
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-/i;
+
+/**
+ * The key of an answer without a request's id: its line's id, where that is unique, and its time; else its time, model and input. A
+ * time in whole seconds tells too little.
+ */
+function keyOfLine(
+  { source }: LedgerTrace,
+  { uuid, toldAt, model, tokens }: Pick<Reported, "uuid" | "toldAt" | "model" | "tokens">,
+): string | undefined {
+  if (!toldAt) return undefined;
+  const at = toldAt.getTime();
+  if (uuid !== undefined && uuidPattern.test(uuid)) return JSON.stringify(["", uuid, at]);
+  if (isOutputOnly(tokens) || at % 1000 === 0) return undefined;
+  return JSON.stringify(["", source, model ?? "", at, ...tellingCounts(tokens)]);
+}
+
+type Joined = Pick<Told, "tokens" | "isRaw" | "model" | "recordedNano" | "webSearches" | "requests" | "isReplayed">;
 
 /**
  * Takes what another message of the same request told into what is known of it, where it is the same answer: repeated, further
  * on, or what its last line added to the first. @returns whether it is
  */
 function join(known: Joined, told: Joined): boolean {
+  if (told.isReplayed !== known.isReplayed) return false;
   if (told.model !== undefined && known.model !== undefined && told.model !== known.model) return false;
   const adds = isOutputOnly(told.tokens) && !isOutputOnly(known.tokens);
   const repeats = tokenNames.every((name) => known.tokens[name] === told.tokens[name]);

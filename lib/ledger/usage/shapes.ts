@@ -22,6 +22,8 @@ export type Told = {
   speed: string | undefined;
   webSearches: number;
   recordedNano: bigint | undefined;
+  /** Whether the message was copied from another session: it counts where no other session has it. */
+  isReplayed: boolean;
   /** Of an answer for which the API made several requests, what each used. */
   requests: Tokens[] | undefined;
 };
@@ -53,12 +55,13 @@ function countOf(...values: unknown[]): number {
 /** The roles of messages that no model wrote. */
 const readByModels = new Set(["user", "tool", "system", "developer"]);
 
-/** What a message used; undefined where it used nothing, or where it is another session's that was replayed. */
+/** What a message used; undefined where it used nothing, or was copied from another session without its usage. */
 export function toldBy({ role, metadata, tokenCount }: LedgerMessage): Told | undefined {
-  if (metadata?.replayed === true) return undefined;
   const own = metadata ?? {};
+  const isReplayed = own.replayed === true;
+  if (isReplayed && !isFields(own.copiedUsage)) return undefined;
   const inner = fieldsOf(isFields(own.message) ? own.message : own.payload);
-  const usage = [own.usage, inner.usage].find(isFields);
+  const usage = isReplayed ? fieldsOf(own.copiedUsage) : [own.usage, inner.usage].find(isFields);
   const known = usage && (vocabulary(usage) ?? agents(usage));
   // Of a usage in a shape that nobody here knows, the message's own count is all there is: what a model read, or what it wrote.
   const isKnown = known !== undefined && (isVocabulary(usage ?? {}) || !isNothing(known));
@@ -76,6 +79,7 @@ export function toldBy({ role, metadata, tokenCount }: LedgerMessage): Told | un
     speed: textOf(own.speed) ?? textOf(usage?.speed),
     webSearches: countOf(own.webSearches, fieldsOf(usage?.server_tool_use).web_search_requests),
     recordedNano,
+    isReplayed,
     requests: requestsIn(own.requests ?? usage?.iterations),
   };
 }
@@ -99,7 +103,7 @@ export function modelIn({ metadata }: Pick<LedgerMessage, "metadata">): string |
 /** Whether a message tells, in the vocabulary, what it added to the output of an answer that began before it, and nothing else. */
 export const isAddition = ({ role, metadata }: LedgerMessage, told: Told): boolean =>
   role !== "user" &&
-  isFields(metadata?.usage) &&
+  isFields(told.isReplayed ? metadata?.copiedUsage : metadata?.usage) &&
   !told.isRaw &&
   told.requestId === undefined &&
   told.model === undefined;

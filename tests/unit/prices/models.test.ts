@@ -56,7 +56,7 @@ const names: [string, string | undefined, [number, number]?][] = [
   ["openrouter/qwen/qwen3-coder:free", "qwen/qwen3-coder:free", [0, 0]],
   // Of these the list has no price, nor of one that differs in its version alone.
   ["claude-instant-1.2", "claude-instant-1.2"],
-  ["gpt-5.3-codex-spark", "gpt-5.3-codex-spark"],
+  ["gpt-5.3-codex-spark", "gpt-5.3-codex-spark", [1.75, 14]],
   ["gemini-2.5-flash-native-audio", "gemini-2.5-flash-native-audio"],
   ["coder-model", "coder-model"],
   ["<synthetic>", undefined],
@@ -108,10 +108,10 @@ describe("a model that the price list does not have", () => {
   const by = (model: string) => tariffOf({ model, source: "", at: new Date("2026-11-01") })?.by;
 
   test.each([
-    ["gpt-6.2-sol", "gpt-6-sol"],
-    ["gpt-6.2-sol-high", "gpt-6-sol"],
+    ["gpt-6.9-sol", "gpt-6-sol"],
+    ["gpt-6.9-sol-high", "gpt-6-sol"],
     ["claude-opus-4-10", "claude-opus-4-8"],
-    ["claude-sonnet-5-5", "claude-sonnet-5"],
+    ["claude-sonnet-5-9", "claude-sonnet-5"],
     ["gemini-3-pro", "gemini-2.5-pro"],
     ["composer-1", "composer-2.5"],
     ["qwen3-coder-plus", "qwen/qwen3-coder-plus"],
@@ -123,6 +123,19 @@ describe("a model that the price list does not have", () => {
 
   test.each(["gpt-6-nova", "claude-haiku-7", "o4", "my-model-2", "gpt-99.1-sol"])("%s is of no family", (model) => {
     expect([by(model), estimateOf(model)]).toEqual([undefined, undefined]);
+  });
+
+  test.each([
+    ["gpt-6.2-sol", { from: "models.dev of 2026-11-28", provider: "openai", model: "gpt-6.2-sol", tier: "standard" }],
+    ["gpt-6.2-sol-fast", { provider: "vercel-ai-gateway", model: "gpt-6.2-sol-fast", estimated: true }],
+  ])("%s, which the list lacks, is priced by the second one, a router's price as an estimate", (model, priced) => {
+    expect(by(model)).toMatchObject(priced);
+  });
+
+  test("the second list has prices of long contexts and of the cache", () => {
+    const usage = { inputTokens: 300_000, cacheReadTokens: 1000, outputTokens: 100 };
+    const price = priceOf({ model: "gpt-6.2-sol", source: "codex-cli", at: new Date("2026-11-20"), usage });
+    expect(price?.costNano).toBe(300_000n * 4000n + 1000n * 200n + 100n * 15_000n);
   });
 
   test("one that the list has is no estimate", () => {

@@ -15,7 +15,7 @@ import { StatusMark } from "../../../components/status-mark";
 import { Time } from "../../../components/time";
 import { replayAction } from "../actions";
 import { Moving } from "../moving";
-import { Fault, WhyKept } from "../outcome";
+import { Fault, KeptSessions, WhyKept } from "../outcome";
 import { ReplayButton } from "../replay-button";
 import { ReplayForm } from "../replay-form";
 
@@ -53,6 +53,7 @@ export default async function Page({ params }: PageProps<"/uploads/[jobId]">) {
       <Section id="sessions" title="Sessions">
         <Facts facts={countsOf(job)} />
         <WhyKept job={job} />
+        <KeptSessions kept={job.keptTraces} />
         <WrittenSessions userId={user.id} jobId={job.jobId} />
       </Section>
       <Section id="progress" title="Progress">
@@ -182,7 +183,7 @@ function StoredUntil({ job: { status, finishedAt }, days }: { job: ListedJob; da
 }
 
 /** A job of the signed-in user; another user's job is a 404, as a missing one is. */
-async function ownJob(userId: string, jobId: string): Promise<ListedJob> {
+async function ownJob(userId: string, jobId: string) {
   if (!z.uuid().safeParse(jobId).success) notFound();
   return orMissing(getListedJob(userId, jobId));
 }

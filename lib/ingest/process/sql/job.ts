@@ -88,12 +88,12 @@ export async function markSucceeded(
   result: MergeResult,
   at: Date,
 ): Promise<void> {
-  const { created, updated, unchanged, kept, incomplete, written, writtenTraceIds } = result;
+  const { created, updated, unchanged, kept, keptTraces, incomplete, written, writtenTraceIds } = result;
   await tx.query(
     `update ingest_job set status = 'succeeded', finished_at = $11, error_code = null, error_message = null,
        traces_created = $3, traces_updated = $4, traces_unchanged = $5, messages_written = $6, written_trace_ids = $7,
        traces_kept_deleted = $8, traces_kept_newer = $9, traces_kept_shorter = $10,
-       traces_kept = $8::int + $9::int + $10::int, traces_incomplete = $12, incomplete = $13
+       traces_kept = $8::int + $9::int + $10::int, traces_incomplete = $12, incomplete = $13, kept = $14
      where user_id = $1 and id = $2`,
     [
       userId,
@@ -109,6 +109,7 @@ export async function markSucceeded(
       at,
       incomplete.length,
       incomplete.length > 0 ? JSON.stringify(incomplete) : null,
+      keptTraces.length > 0 ? JSON.stringify(keptTraces) : null,
     ],
   );
 }

@@ -17,11 +17,15 @@ type Query = Record<string, string | string[] | undefined>;
 /** The parameters of this page itself, which are no filter of the list. */
 const own = new Set(["at", "before", "after", "view", "delete"]);
 
+/** What every object has: React hands no object over to the browser that has such a name for something else. */
+const isOfObjects = (name: string) => name in Object.prototype;
+
 /** The filter of the list that the reader came from, in the page's address. */
 export function filterOf(query: Query): Filter {
   return Object.fromEntries(
     Object.entries(query).filter(
-      (entry): entry is [string, string | string[]] => entry[1] !== undefined && !own.has(entry[0]),
+      (entry): entry is [string, string | string[]] =>
+        entry[1] !== undefined && !own.has(entry[0]) && !isOfObjects(entry[0]),
     ),
   );
 }

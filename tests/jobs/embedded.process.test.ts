@@ -7,6 +7,7 @@ import { startEmbedded } from "#lib/db/embedded";
 import { keepCluster } from "#lib/db/new-cluster";
 import { findPrograms } from "#lib/db/postgres-programs";
 import { keepRunning } from "#lib/db/server-watch";
+import { isOutage } from "#lib/errors";
 
 // What takes seconds of it (kills, recoveries, first starts of every kind) is in tests/long/jobs/embedded.test.ts.
 let folder: string;
@@ -36,13 +37,15 @@ function letClockJump(): void {
 afterEach(() => vi.restoreAllMocks());
 
 describe("the embedded database", () => {
-  test("starts in an empty folder, on loopback only, with a password that only the folder's owner can read", async () => {
+  test("starts in an empty folder, at a socket in a folder that only its owner can enter, with a password", async () => {
     const database = await startEmbedded(folder);
     const [row] = await ask(
       database.url,
       "select current_setting('listen_addresses') as addresses, current_setting('server_encoding') as encoding",
     );
-    expect(row).toEqual({ addresses: "127.0.0.1", encoding: "UTF8" });
+    expect(row).toEqual({ addresses: "", encoding: "UTF8" });
+    expect(new URL(database.url).searchParams.get("host")).toBe(join(folder, "postgres"));
+    expect((await stat(join(folder, "postgres"))).mode & 0o777).toBe(0o700);
     expect((await stat(join(folder, "postgres.password"))).mode & 0o777).toBe(0o600);
     await expect(ask(database.url.replace(/:[^:@]+@/, ":wrong@"), "select 1")).rejects.toThrow(/password/);
     await database.stop();
@@ -56,6 +59,29 @@ describe("the embedded database", () => {
     const second = await startEmbedded(folder);
     expect(await ask(second.url, "select value from kept")).toEqual([{ value: 7 }]);
     await second.stop();
+  });
+
+  test("listens on loopback alone where its folder's path is too long for a socket, and again where it was", async () => {
+    const far = join(folder, "f".repeat(100));
+    const [first, again] = [await startEmbedded(far), await startEmbedded(far)];
+    const sql = "select current_setting('listen_addresses') as addresses";
+    expect(await ask(first.url, sql)).toEqual([{ addresses: "127.0.0.1" }]);
+    expect(again.url).toBe(first.url);
+    await Promise.all([first.stop(), again.stop()]);
+  });
+
+  test("takes its socket back from a process that has the id of the server before", async () => {
+    const lock = join(folder, "postgres/.s.PGSQL.5432.lock");
+    await writeFile(lock, `${process.pid}\n${join(folder, "postgres")}\n1\n5432\n.\n`);
+    const database = await startEmbedded(folder, { patienceSeconds: 1 });
+    expect(await ask(database.url, "select value from kept")).toEqual([{ value: 7 }]);
+    await database.stop();
+  });
+
+  test("that is down is told as an outage", async () => {
+    const database = await startEmbedded(folder);
+    await database.stop();
+    expect(await ask(database.url, "select 1").catch(isOutage)).toBe(true);
   });
 
   test("starts while the clock jumps ahead", async () => {

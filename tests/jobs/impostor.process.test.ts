@@ -82,11 +82,11 @@ test.each(
   expect(told.replace(/p\0{3}7SCRAM-SHA-256\0{4}!n,,n=\*,r=[\w+/]{24}/g, "")).toBe("");
 });
 
-describe("the embedded database", () => {
+describe("the embedded database that has no socket", () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "spoor-impostor-"));
-    await (await startEmbedded(folder)).stop();
+    await (await startEmbedded(folder, { tcp: true })).stop();
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -95,7 +95,7 @@ describe("the embedded database", () => {
     const cluster = join(folder, "postgres");
     const left = ["999999999", cluster, "1", impostor.port, "", "127.0.0.1", "", "ready   "]; // as after a crash
     await writeFile(join(cluster, "postmaster.pid"), `${left.join("\n")}\n`);
-    const database = await startEmbedded(folder);
+    const database = await startEmbedded(folder, { tcp: true });
     try {
       expect(new URL(database.url).port).not.toBe(String(impostor.port));
       expect(impostor.connected.times).toBeGreaterThan(0);
@@ -106,7 +106,7 @@ describe("the embedded database", () => {
   });
 
   test("whose port another program has taken is given up, and the port is told", async () => {
-    const database = await startEmbedded(folder, { patienceSeconds: 1 });
+    const database = await startEmbedded(folder, { tcp: true, patienceSeconds: 1 });
     onTestFinished(database.stop);
     const port = Number(new URL(database.url).port);
     const [postmaster = ""] = (await readFile(join(folder, "postgres/postmaster.pid"), "utf8")).split("\n");

@@ -164,12 +164,12 @@ describe("install --yes", () => {
     const { home, run, exec } = await world();
     await writeBelow(home, ".local/bin/spoor", "#!/bin/sh\necho mine\n");
     await chmod(join(home, ".local/bin/spoor"), 0o755);
-    await writeBelow(home, ".claude/settings.json", `{ // mine\n  "a": 1 }`);
+    await writeBelow(home, ".claude/settings.json", `{ // mine\n  "a": 1, }`);
     await writeBelow(home, ".codex/config.toml", 'notify = ["say"]\n');
     const ran = await run(["install", "--yes"]);
     expect(ran.code).toBe(0);
     expect(ran.errors).toContain(".local/bin/spoor exists, and is not as `install` wrote it: it was left as it is");
-    expect(ran.errors).toContain("settings.json was left alone: it is not plain JSON");
+    expect(ran.errors).toContain("settings.json was left alone: it is not valid JSON");
     expect(ran.errors).toContain("config.toml was left alone: it has a notify of its own already");
     expect((await exec([join(home, ".local/bin/spoor")])).output).toBe("mine\n");
     const unit = await readFile(join(home, ".config/systemd/user/spoor.service"), "utf8");

@@ -1,0 +1,38 @@
+import { dirname, join } from "node:path";
+import { listFolder, statInput } from "../../files/discovery.ts";
+import { type Fields, isFields } from "../../files/json.ts";
+import { readRecords } from "../../files/json-lines.ts";
+import type { Input } from "../adapter.ts";
+import { asString } from "../values.ts";
+
+/**
+ * Tells which lines of a fork's log the session has that it was made from, wherever its project's folder is. Where that session is
+ * gone, all of them count as its lines if the server has it, and none if not.
+ */
+export async function findCopied(
+  { path, isStored }: Input,
+  { parent_session_id: from }: Fields,
+): Promise<(record: Fields) => boolean> {
+  const id = asString(from);
+  const file = id && (await findLog(dirname(dirname(dirname(path))), id));
+  if (!file) return () => id !== undefined && isStored?.(id) === true;
+  const keys = new Set<string>();
+  const nobody = { entry() {}, skipped() {}, invalid() {}, message() {}, pause: async () => {} };
+  await readRecords(file, nobody, (record) => void keys.add(keyOf(record)));
+  return (record) => keys.has(keyOf(record));
+}
+
+async function findLog(sessions: string, id: string): Promise<string | undefined> {
+  for (const { name } of await listFolder(sessions)) {
+    const file = join(sessions, name, id, "updates.jsonl");
+    if (await statInput(file)) return file;
+  }
+  return undefined;
+}
+
+function keyOf(record: Fields): string {
+  const { update } = isFields(record.params) ? record.params : record;
+  const { sessionUpdate, toolCallId, content } = isFields(update) ? update : {};
+  const text = isFields(content) ? asString(content.text)?.slice(0, 64) : undefined;
+  return [record.timestamp, sessionUpdate, toolCallId, text].join(" ");
+}

@@ -1,0 +1,100 @@
+import { readdirSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { readBeginning } from "../../files/byte-reader.ts";
+import { isMissingOrForbidden } from "../../files/discovery.ts";
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { readRecords } from "../../files/json-lines.ts";
+import type { Input } from "../adapter.ts";
+import { Originals } from "../originals.ts";
+import { asString, asTimestamp } from "../values.ts";
+import type { Surroundings } from "./session.ts";
+
+/** What a file begins with: its session's line, and the key of the first line below it. */
+type Head = { id: string; createdAt: number; from: string | undefined; first: string | undefined };
+
+/** What an entry is known by in every file that has it. */
+export const keyOfEntry = ({ id, timestamp }: Fields): string | undefined =>
+  asString(id) && asString(timestamp) ? `${id} ${timestamp}` : undefined;
+
+/** Maximum files of a family that are compared. */
+const maxMembers = 64;
+
+/** The older sessions that a file may have lines of: those in its folder that begin with the same line, and the one that it names. */
+function findOlder(path: string, own: Head | undefined): [path: string, Head][] {
+  if (own?.first === undefined) return [];
+  const found = new Map<string, Head>();
+  for (const other of [...(own.from ? [own.from] : []), ...filesBeside(path)]) {
+    const head = other === path || found.has(other) ? undefined : readHead(other);
+    if (head && head.first === own.first && isOlder([head, other], [own, path])) found.set(other, head);
+    if (found.size === maxMembers) break;
+  }
+  return [...found].toSorted(([, one], [, other]) => one.createdAt - other.createdAt);
+}
+
+/** What is known of the files around a session's own. @param prefix of the `sourceId` */
+export async function findSurroundings({ path, isStored }: Input, prefix = ""): Promise<Surroundings> {
+  const own = readHead(path);
+  const from = own?.from;
+  const isGone = from !== undefined && !readHead(from) && !readHead(join(dirname(path), basename(from)));
+  const goneId = isGone ? idOfPath(from) : undefined;
+  const storedId = goneId !== undefined && isStored?.(prefix + goneId) ? goneId : undefined;
+  const older = findOlder(path, own);
+  const members = await Promise.all(older.map(([file, { id }]) => readMember(file, prefix + id)));
+  // A copy that a synchronizing program left is a session of its own.
+  const isTwin = older.some(([, { id }]) => id === own?.id);
+  return { originals: new Originals(members), storedId, prefix, isTwin };
+}
+
+/** A session's id in the path of its file: `TIME_ID.jsonl` or `ID.jsonl`; anything else is an id itself. */
+export const idOfPath = (path: string): string =>
+  (path.split(/[/\\]/).at(-1) ?? path).replace(/\.jsonl$/, "").replace(/^\d{4}-\d\d-\d\dT[\d-]+Z_/, "");
+
+const isOlder = ([one, path]: [Head, string], [other, otherPath]: [Head, string]): boolean =>
+  one.createdAt < other.createdAt || (one.createdAt === other.createdAt && path < otherPath);
+
+function filesBeside(path: string): string[] {
+  try {
+    const names = readdirSync(dirname(path)).filter((name) => name.endsWith(".jsonl"));
+    return names.sort().map((name) => join(dirname(path), name));
+  } catch (error) {
+    if (isMissingOrForbidden(error)) return [];
+    throw error;
+  }
+}
+
+/** @returns undefined for a file that can't be read or is no session's */
+function readHead(path: string): Head | undefined {
+  let session: Fields | undefined;
+  for (const line of readText(path).split("\n").slice(0, -1)) {
+    const record = parseJson(line);
+    if (!isFields(record)) continue;
+    if (record.type === "session") session ??= record;
+    else if (session && record.type !== "title") return headOf(session, path, keyOfEntry(record));
+  }
+  return session && headOf(session, path, undefined);
+}
+
+function headOf(session: Fields, path: string, first: string | undefined): Head {
+  const createdAt = Date.parse(asTimestamp(session.timestamp) ?? "") || 0;
+  const from = asString(session.branchedFrom) ?? asString(session.parentSession);
+  return { id: asString(session.id) ?? idOfPath(path), createdAt, from, first };
+}
+
+function readText(path: string): string {
+  try {
+    return statSync(path).isFile() ? readBeginning(path) : "";
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall) return "";
+    throw error;
+  }
+}
+
+async function readMember(path: string, sourceId: string) {
+  const keys = new Set<string>();
+  const nobody = { entry() {}, skipped() {}, invalid() {}, message() {}, pause: async () => {} };
+  await readRecords(path, nobody, (record) => {
+    const key = keyOfEntry(record);
+    if (key) keys.add(key);
+  });
+  return { sourceId, has: (key: string) => keys.has(key) };
+}

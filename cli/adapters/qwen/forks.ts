@@ -1,0 +1,50 @@
+import { basename, dirname, join } from "node:path";
+import { statInput } from "../../files/discovery.ts";
+import { type Fields, isFields } from "../../files/json.ts";
+import { readLines } from "../../files/line-reader.ts";
+import type { Input } from "../adapter.ts";
+import { asString } from "../values.ts";
+
+/** Tells the session that a record was copied from; undefined for one that only this session has. */
+export type FindOriginal = (record: Fields) => string | undefined;
+
+/**
+ * Finds the sessions that a branch's records name (`forkedFrom`). A record is a copy where the session that it names has it, or is
+ * gone from this machine and on the server.
+ */
+export async function findOriginals({ path, isStored }: Input): Promise<FindOriginal> {
+  const records = new Map<string, (uuid: string) => boolean>();
+  const own = basename(path, ".jsonl");
+  for (const id of await findAll(path, /"forkedFrom":\s*\{[^{}]*"sessionId":\s*"([\w-]{1,128})"/)) {
+    const file = id === own ? undefined : await findFile(path, id);
+    const uuids = file === undefined ? undefined : await findAll(file, /"uuid":\s*"([^"\\]{1,64})"/);
+    const isGone = file === undefined && isStored?.(id) === true;
+    records.set(id, (uuid) => uuids?.has(uuid) ?? isGone);
+  }
+  return ({ uuid, forkedFrom }) => {
+    if (!isFields(forkedFrom)) return undefined;
+    const [id, copied] = [asString(forkedFrom.sessionId), asString(forkedFrom.messageUuid) ?? asString(uuid)];
+    return id !== undefined && copied !== undefined && records.get(id)?.(copied) ? id : undefined;
+  };
+}
+
+/** A session's file beside another one, or in the archive or the folder above it. */
+async function findFile(path: string, id: string): Promise<string | undefined> {
+  const folder = dirname(path);
+  for (const other of [folder, join(folder, "archive"), dirname(folder)]) {
+    const file = join(other, `${id}.jsonl`);
+    if (await statInput(file)) return file;
+  }
+  return undefined;
+}
+
+/** What a pattern finds in the lines of a file, without parsing them. */
+async function findAll(path: string, pattern: RegExp): Promise<Set<string>> {
+  const found = new Set<string>();
+  const take = (line: string) => {
+    const text = pattern.exec(line)?.[1];
+    if (text) found.add(text);
+  };
+  await readLines(path, take, { tooLong() {}, pause: async () => {} });
+  return found;
+}

@@ -1,0 +1,105 @@
+import { join } from "node:path";
+import type { Host } from "../../adapters/adapter.ts";
+import type { Edit } from "../manifest.ts";
+import { quotePowerShell, quoteSh } from "../quoting.ts";
+import { addNotify, removeNotify } from "./codex-notify.ts";
+import { addHook, type Edited, type Hook, removeHook } from "./json-hook.ts";
+import { copilotHooks, openCodePlugin, piExtension } from "./plugins.ts";
+
+/** How an agent starts the client: by words, or by a command of its shell, which is PowerShell on Windows. */
+type Call = { program: string[]; tail: string[]; command: string; isWindows: boolean };
+
+/** A file by which an agent sends when a turn or a session of its ends. */
+type Target = {
+  title: string;
+  /** The agent's folder; where it is missing, so is the agent. */
+  folder: (host: Host) => string;
+  /** The file below the folder. */
+  file: string;
+  /** The source that is sent, where that is not the target's key. */
+  source?: string;
+  /** Where a path below the folder is missing, the agent is left alone, for a reason. */
+  needs?: { path: string; reason: string };
+} & (
+  | { text: (call: Call) => string }
+  | { change: (text: string | undefined, call: Call) => Edited; undo: (text: string, edit: Edit) => string | undefined }
+);
+
+/**
+ * How an agent calls the client. Nothing that the client prints, and no exit code of its, reaches the agent, nor that it is gone: an
+ * agent would show it, or take 2 for a reason to go on.
+ *
+ * @param program the words that start the client
+ */
+export function callOf({ platform }: Host, program: string[], source: string): Call {
+  const tail = ["service", "hook", source];
+  const isWindows = platform === "win32";
+  const words = [...program.map(isWindows ? quotePowerShell : quoteSh), ...tail].join(" ");
+  const command = isWindows ? `& ${words} *> $null; exit 0` : `${words} >/dev/null 2>&1 || true`;
+  return { program, tail, command, isWindows };
+}
+
+const inSettings = (event: string, more: (call: Call) => object) => ({
+  file: "settings.json",
+  change: (text: string | undefined, call: Call) => {
+    const hook: Hook = { type: "command", command: call.command, ...more(call) };
+    return addHook(text, event, hook);
+  },
+  undo: (text: string, edit: Edit) => removeHook(text, event, edit),
+});
+
+/** On Windows Claude Code takes one of several shells, which agree on these quotation marks and slashes. */
+const quoteForAny = (word: string): string => `"${word.replaceAll("\\", "/")}"`;
+
+/** By the keys that stand in `install.json`. A hook only starts a process of its own, so its time limit is short. */
+export const targets: Record<string, Target> = {
+  "claude-code": {
+    title: "Claude Code: send when a session ends",
+    folder: ({ env, home }) => env.CLAUDE_CONFIG_DIR?.split(",")[0]?.trim() || join(home, ".claude"),
+    ...inSettings("SessionEnd", ({ program, tail, isWindows }) => ({
+      ...(isWindows && { command: [...program.map(quoteForAny), ...tail].join(" ") }),
+      timeout: 10,
+    })),
+  },
+  codex: {
+    title: "Codex: send after each turn",
+    folder: ({ env, home }) => env.CODEX_HOME || join(home, ".codex"),
+    file: "config.toml",
+    source: "codex-cli",
+    change: (text, { program, tail }) => addNotify(text, [...program, ...tail]),
+    undo: removeNotify,
+  },
+  "gemini-cli": {
+    title: "Gemini CLI: send when a session ends",
+    folder: ({ env, home }) => join(env.GEMINI_CLI_HOME || home, ".gemini"),
+    ...inSettings("SessionEnd", () => ({ timeout: 10_000 })), // milliseconds, here alone
+  },
+  "qwen-code": {
+    // Without a terminal Qwen Code tells no session's end.
+    title: "Qwen Code: send after each turn",
+    folder: ({ env, home }) => env.QWEN_HOME || join(home, ".qwen"),
+    ...inSettings("Stop", ({ isWindows }) => ({ timeout: 10, ...(isWindows && { shell: "powershell" }) })),
+  },
+  "copilot-cli": {
+    title: "Copilot CLI: send when a session ends",
+    folder: ({ env, home }) => env.COPILOT_HOME || join(home, ".copilot"),
+    file: "hooks/spoor.json",
+    text: ({ isWindows, command }) => copilotHooks(isWindows ? "powershell" : "bash", command),
+  },
+  opencode: {
+    title: "OpenCode: send after each turn",
+    folder: ({ env, home }) => join(env.XDG_CONFIG_HOME || join(home, ".config"), "opencode"),
+    file: "plugins/spoor.js",
+    needs: {
+      path: "node_modules/@opencode-ai/plugin",
+      reason: "it waits for npm before it loads its first plugin. Start it once, then run `spoor install` again",
+    },
+    text: ({ program, tail }) => openCodePlugin([...program, ...tail]),
+  },
+  pi: {
+    title: "Pi: send when a session ends",
+    folder: ({ env, home }) => env.PI_CODING_AGENT_DIR || join(home, ".pi", "agent"),
+    file: "extensions/spoor.js",
+    text: ({ program, tail }) => piExtension([...program, ...tail]),
+  },
+};

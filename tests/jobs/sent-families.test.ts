@@ -1,0 +1,91 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { operator } from "#lib/auth/audit";
+import { pool } from "#lib/db/client";
+import { accountTraces } from "#lib/ledger/account";
+import { deleteTrace } from "#lib/traces/deletion";
+import { makeFamily, truthOf } from "../cli/claude-families.ts";
+import { linesOf, makeHome, writeBelow } from "../cli/home.ts";
+import { runInProcess } from "../cli/in-process.ts";
+import { longTest } from "../support/long.ts";
+import { makeRandom } from "../support/random.ts";
+import { provideOwner } from "../support/server.ts";
+import { serveIngest } from "./ingest-server.ts";
+import { expectSums } from "./ledger-sums.ts";
+import { clearTraces } from "./searching.ts";
+
+const { userId } = await provideOwner();
+const url = await serveIngest(userId);
+
+type Lines = Parameters<typeof truthOf>[0]["files"];
+
+const pathOf = (name: string) => `.claude/projects/-p/${name}.jsonl`;
+
+async function push(home: string): Promise<void> {
+  const words = ["push", "--json", "--no-telemetry"];
+  const { code, errors } = await runInProcess(words, home, { SPOOR_URL: url, SPOOR_TOKEN: "spoor_test" });
+  expect([code, errors]).toEqual([0, expect.not.stringContaining("Kept as stored")]);
+}
+
+async function countTokens(): Promise<number> {
+  await accountTraces(30);
+  const { rows } = await pool().query("select sum(output_tokens) as tokens from trace where deleted_at is null");
+  return Number(rows[0]?.tokens);
+}
+
+async function clear(): Promise<void> {
+  await clearTraces();
+  for (const table of ["trace_usage", "message_usage", "usage_day", "usage_facets", "ingest_job", "upload"])
+    await pool().query(`delete from ${table}`);
+}
+
+/**
+ * Sends a family from two machines, file after file in any order, some at first in part; files and stored sessions are deleted
+ * between. Whatever is stored then counts once.
+ */
+async function sendFamily(seed: number): Promise<void> {
+  const random = makeRandom(seed + 77);
+  const files = [...makeFamily(seed).files];
+  const homes = [(await makeHome()).home, (await makeHome()).home];
+  const placed = files
+    .map(([name, lines]) => ({ name, lines, home: homes[random() < 0.5 ? 0 : 1] ?? "", order: random() }))
+    .toSorted((one, other) => one.order - other.order);
+  const stored: Lines = new Map();
+  for (const { name, lines, home } of placed) {
+    const half = random() < 0.3 ? lines.slice(0, 2 * Math.ceil(lines.length / 4)) : lines;
+    for (const some of half === lines ? [lines] : [half, lines]) {
+      await writeBelow(home, pathOf(name), linesOf(...some));
+      if (random() < 0.7) await push(home);
+      if (random() < 0.5) await accountTraces(30);
+    }
+    stored.set(name, lines);
+  }
+  for (const home of homes) await push(home);
+  expect(await countTokens(), `family ${seed}`).toBe(truthOf({ files: stored }).tokens);
+  const gone = placed[0];
+  if (!gone) return;
+  await rm(join(gone.home, pathOf(gone.name)));
+  await writeBelow(gone.home, pathOf("later"), linesOf(...gone.lines.map((line) => ({ ...line, sessionId: "later" }))));
+  await push(gone.home);
+  expect(await countTokens(), `family ${seed}, with a copy of a file that is gone`).toBe(
+    truthOf({ files: stored }).tokens,
+  );
+  const { rows } = await pool().query("select id from trace where source_id = $1", [gone.name]);
+  await deleteTrace(userId, rows[0]?.id, operator);
+  expect(await countTokens(), `family ${seed}, one deleted on the server`).toBe(truthOf({ files: stored }).tokens);
+  await expectSums();
+  for (const home of homes) await rm(home, { recursive: true });
+  await clear();
+}
+
+async function sendFamilies(from: number, to: number): Promise<void> {
+  for (let seed = from; seed < to; seed++) await sendFamily(seed);
+}
+
+test("every token of a random family counts once on the server, from two machines, in any order, whatever is gone", () =>
+  sendFamilies(0, 3));
+
+longTest("every token of 10,000 random families counts once on the server", { timeout: 10_800_000 }, () =>
+  sendFamilies(3, 10_003),
+);
