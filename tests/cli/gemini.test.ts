@@ -253,3 +253,21 @@ test("the content of files that the user names is a notice below the user's word
     ["user", "Explain @b.ts", undefined],
   ]);
 });
+
+test("a command that failed has its exit code, which stands below its output alone", async () => {
+  const failed =
+    "<untrusted_context>\nOutput: no such thing\nExit Code: 3\nProcess Group PGID: 17\n</untrusted_context>";
+  const printed = "Output: Exit Code: 3\nis what it says";
+  const { sessions } = await parse(
+    said("u1", "Run them."),
+    answered("a1", "", {
+      toolCalls: [
+        call({ status: "success", result: response(failed) }),
+        call({ id: "c2", status: "success", result: response(printed) }),
+        call({ id: "c3", name: "read_file", status: "success", result: response(failed) }),
+      ],
+    }),
+  );
+  const results = sessions[0]?.messages.flatMap(({ metadata }) => (metadata?.result ? [metadata.result] : []));
+  expect(results).toEqual([{ callId: "c1", exitCode: 3 }, { callId: "c2" }, { callId: "c3" }]);
+});

@@ -167,3 +167,17 @@ test("only the folder of chats and its archive are read, without ledgers beside 
   });
   expect((await parseAll(qwen, home)).sessions.map(({ sourceId }) => sourceId)).toEqual([id, "old"]);
 });
+
+test("a command's exit code is read below its output, and of no other tool", async () => {
+  const output =
+    "Command: make\nDirectory: (root)\nOutput: no\nError: (none)\nExit Code: 2\nSignal: (none)\nProcess Group PGID: (none)";
+  const result = (id: string, name: string) =>
+    record("tool_result", [{ functionResponse: { id, name, response: { output } } }], { uuid: id });
+  const { sessions } = await parse(
+    record("user", [{ text: "Make it." }]),
+    result("c1", "run_shell_command"),
+    result("c2", "read_file"),
+  );
+  const results = sessions[0]?.messages.flatMap(({ metadata }) => (metadata?.result ? [metadata.result] : []));
+  expect(results).toEqual([{ callId: "c1", exitCode: 2 }, { callId: "c2" }]);
+});

@@ -10,6 +10,7 @@ const steps: Record<string, string[]> = {
   tests: ["node_modules/.bin/vitest", "run"],
   faults: script("test:faults"),
   fuzz: script("test:fuzz", "--", "--count", "10000"),
+  agents: script("test:agents"),
   upgrade: script("test:upgrade"),
   image: script("test:image"),
   growth: script("test:growth"),

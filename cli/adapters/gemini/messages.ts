@@ -2,6 +2,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { inlineText } from "../pictures.ts";
+import { exitCodeIn } from "../shell-report.ts";
 import { asString, asTimestamp } from "../values.ts";
 import { userMessages } from "./references.ts";
 
@@ -64,8 +65,10 @@ export class GeminiMessages {
     if (callId) this.#answered.add(callId);
     const display = isFields(call.resultDisplay) ? call.resultDisplay : {};
     const agentId = asString(call.agentId);
-    const result = toolResult(this.#readOutput(call), {
+    const output = this.#readOutput(call);
+    const result = toolResult(output, {
       callId,
+      exitCode: exitCodeIn(call.name, output),
       isError: status === "error" || status === "cancelled",
       patch: asString(display.fileDiff),
       session: agentId && `${this.#sessionId}/${agentId}`,
@@ -128,7 +131,8 @@ export class GeminiMessages {
       const callId = asString(functionResponse.id);
       if (callId && this.#answered.has(callId)) return [];
       if (callId) this.#answered.add(callId);
-      return [toolResult(responseText(functionResponse), { callId })];
+      const output = responseText(functionResponse);
+      return [toolResult(output, { callId, exitCode: exitCodeIn(functionResponse.name, output) })];
     }
     return [];
   }

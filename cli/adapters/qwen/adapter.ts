@@ -26,7 +26,7 @@ const maxAgents = 1000;
 export const qwen: Adapter = {
   name: source,
   title: "Qwen Code",
-  version: 6,
+  version: 7,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {

@@ -5,6 +5,7 @@ import { userMessages } from "../gemini/references.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { inlineText } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";
+import { exitCodeIn } from "../shell-report.ts";
 import type { Usage } from "../usage.ts";
 import { asString } from "../values.ts";
 import type { FindOriginal } from "./forks.ts";
@@ -213,8 +214,10 @@ function resultOf(part: Fields, { toolCallResult }: Fields, agents: ReadonlyMap<
   const display = isFields(about.resultDisplay) ? about.resultDisplay : {};
   const callId = asString(part.id) ?? asString(about.callId);
   const isError = about.status === "error" || about.status === "cancelled";
-  return toolResult(responseText(part) || (asString(about.resultDisplay) ?? ""), {
+  const output = responseText(part) || (asString(about.resultDisplay) ?? "");
+  return toolResult(output, {
     callId,
+    exitCode: exitCodeIn(part.name, output),
     session: agents.get(callId ?? ""),
     isError,
     patch: asString(display.fileDiff),

@@ -1,0 +1,90 @@
+// A Spoor of the run's own, and what it shows of a home that the client sent it.
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { z } from "zod";
+import { operator } from "#lib/auth/audit";
+import { createTokenByHand } from "#lib/auth/tokens";
+import { closeDatabase, pool } from "#lib/db/client";
+import { requiredEnv, setEnv } from "#lib/env";
+import type { ReaderMessage } from "#lib/reader/message";
+import { prepareDatabase, prepareSchema } from "#lib/server/database";
+import type { wholeTraceShape } from "#lib/traces/schema";
+import type { UsageResponse } from "#lib/usage/schema";
+import { startTarget } from "../../fuzz/target.ts";
+
+type Trace = z.output<typeof wholeTraceShape>;
+export type Session = Trace & { messages: ReaderMessage[] };
+export type Archived = {
+  sessions: Session[];
+  total: UsageResponse["total"];
+  /** What the client could not read, as it says. */
+  lost: unknown;
+};
+
+export async function openArchive() {
+  const folder = await mkdtemp(join(tmpdir(), "spoor-agents-archive-"));
+  setEnv({ DATABASE_URL: undefined, DATA_DIR: folder, LOG_LEVEL: "fatal" });
+  const database = await prepareDatabase();
+  await prepareSchema();
+  const environment = { DATABASE_URL: requiredEnv("DATABASE_URL"), AUTH_SECRET: requiredEnv("AUTH_SECRET") };
+  const server = await startTarget(environment, join(folder, "server.log"));
+  const url = `http://127.0.0.1:${server.port}`;
+  const client = join(folder, "spoor.mjs");
+  await writeFile(client, await (await fetch(`${url}/spoor.mjs`)).text());
+  let users = 0;
+  return {
+    /** Sends a home as a user of its own. */
+    async push(home: string): Promise<Archived> {
+      users += 1;
+      const { rows } = await pool().query<{ id: string }>(
+        `insert into "user" (name, email) values ('Ada', $1) returning id`,
+        [`ada-${users}@example.org`],
+      );
+      const token = await createTokenByHand(rows[0]?.id ?? "", "laptop", operator);
+      const own = { HOME: home, SPOOR_URL: url, SPOOR_TOKEN: token };
+      const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, NODE_ENV: "production", ...own };
+      await mkdir(join(home, "empty"), { recursive: true });
+      const words = [client, "push", "--json"];
+      const { stdout } = await promisify(execFile)(process.execPath, words, { env, cwd: join(home, "empty") });
+      return { ...(await readAll(url, token)), lost: lostOf(JSON.parse(stdout)) };
+    },
+    async close() {
+      await server.stop();
+      await closeDatabase();
+      await database.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function readAll(url: string, token: string): Promise<Omit<Archived, "lost">> {
+  const get = async (path: string) => {
+    const response = await fetch(url + path, { headers: { Authorization: `Bearer ${token}` } });
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+    return response.json();
+  };
+  const counted = async () => (await get("/api/usage?unit=total")) as UsageResponse;
+  let usage = await counted();
+  for (let round = 0; usage.pendingSessions > 0; round += 1) {
+    if (round === 600) throw new Error("the usage of sessions is not counted");
+    await sleep(200);
+    usage = await counted();
+  }
+  usage = await counted();
+  const { traces } = (await get("/api/traces?limit=200")) as { traces: Trace[] };
+  const sessions = [];
+  for (const { id } of traces) {
+    const { trace } = (await get(`/api/traces/${id}`)) as { trace: Trace };
+    const { messages } = (await get(`/api/traces/${id}/messages?limit=1000`)) as { messages: ReaderMessage[] };
+    sessions.push({ ...trace, messages });
+  }
+  return { sessions, total: usage.total };
+}
+
+function lostOf(pushed: Record<string, unknown>): unknown {
+  return pushed;
+}

@@ -1,0 +1,32 @@
+// A session's messages as the reader shows them: what the person and the agent said, calls and results, without notices.
+import { piecesOf } from "#lib/reader/kind";
+import { outcomeOf } from "#lib/reader/outcome";
+import type { Session } from "./archive.ts";
+import { endName, type Item } from "./expected.ts";
+
+export type Shown = Item & { role: string | null; createdAt: string | null; callId?: string };
+
+export function itemsOf(session: Session): Shown[] {
+  return session.messages.flatMap((message) => {
+    if (message.metadata?.replayed) return [];
+    const { role, createdAt } = message;
+    return piecesOf(message).flatMap((piece): Shown[] => {
+      const base = { role, createdAt };
+      if (piece.type === "text") {
+        const { kind, text } = piece;
+        return kind === "notice" || kind === "command" ? [] : [{ ...base, kind, text }];
+      }
+      if (piece.type === "result") return [{ ...base, ...resultOf(piece.result), callId: piece.result.callId }];
+      if (piece.type !== "call") return [];
+      const { name, input, callId } = piece.call;
+      if (name === endName) return [{ ...base, kind: "assistant", text: String(input.result) }];
+      const call: Shown = { ...base, kind: "call", text: "", name, input, callId };
+      return piece.result ? [call, { ...base, role: "tool", ...resultOf(piece.result), callId }] : [call];
+    });
+  });
+}
+
+function resultOf(result: Parameters<typeof outcomeOf>[0]): Item {
+  const { status, output } = outcomeOf(result);
+  return { kind: "result", text: output, failed: status === "failed" };
+}
