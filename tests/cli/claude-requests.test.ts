@@ -57,6 +57,19 @@ test("such a line is skipped unread, unless another record may stand behind it",
   expect(isSkipped(JSON.stringify(said("Hi")))).toBe(false);
 });
 
+test("a reading that only counts makes no checkpoint", async () => {
+  const host = await makeHome({ [path]: linesOf(said("Hi"), ...requests, answered(text("Hello"))) });
+  const nothing = { begin() {}, message() {}, end() {}, reject() {}, lost() {}, folder() {}, entry() {}, skipped() {} };
+  const told: number[] = [];
+  const sink = { ...nothing, invalid() {}, unhandled() {}, pause: async () => {} };
+  const checkpoint = ({ line }: { line: number }) => void told.push(line);
+  for await (const input of claudeCode.discover(host)) {
+    await claudeCode.parse(input, { ...sink, checkpoint });
+    await claudeCode.parse(input, { ...sink, checkpoint, ignoresCheckpoints: true });
+  }
+  expect(told).toEqual([8]);
+});
+
 test("records behind a line of a request are read, whole or cut", async () => {
   const [first = ""] = requests.map((one) => JSON.stringify(one));
   const whole = JSON.stringify({ parentUuid: null, ...said("Whole") });
