@@ -91,7 +91,13 @@ here and left as it is.
   config: `Show the settings of this machine, or change one.
 
   spoor config                   show them
-  spoor config redact on|off     whether secrets are masked before sessions are sent (on)`,
+  spoor config redact on|off     whether secrets are masked before sessions are sent (on)
+  spoor config pictures on|off [GLOB...]   whether pictures in messages are sent, too (on)
+
+Pictures that you pasted or a tool returned are sent as they are, up to 5 MiB each: nothing in them is masked. With a
+GLOB, as of projects, this is about some projects; of the rules that match a project the last one counts.
+
+  spoor config pictures off '~/clients/*'`,
   recall: `Print where an error came up before in your sessions on the server, the three best places: when, in which session, what was
 said at the end of it, and a link. Quotes around the text keep your shell from reading its signs.
 
@@ -132,7 +138,7 @@ const words: Partial<Record<CommandName, string>> = {
   push: " [FILE...]",
   recall: " TEXT",
   projects: " [include|exclude GLOB...]",
-  config: " [redact on|off]",
+  config: " [redact|pictures on|off [GLOB...]]",
   service: " status|start|stop|logs",
   redact: " --check FILE",
 };
@@ -156,7 +162,7 @@ More commands:
   spoor doctor       find out why something does not work
   spoor recall       print where an error came up before
   spoor mcp          let an agent read your sessions
-  spoor config       whether secrets are masked before sending
+  spoor config       whether secrets are masked before sending, and pictures sent
   spoor redact       list the secrets in a file
   spoor service      status, start, stop and logs of the background service
   spoor update       take the version that your server delivers

@@ -31,6 +31,8 @@ export type Settings = {
   plainHttp?: string[];
   /** Which projects are sent, as cli/projects/rules.ts reads them. */
   projects?: unknown;
+  /** Of which projects pictures are sent, in the same form. */
+  pictures?: unknown;
   /** Origins that this machine's sessions were agreed to be sent to. */
   agreedTo?: string[];
   /** Whether secrets are masked before sessions are sent; they are, unless it is false. */

@@ -99,6 +99,9 @@ const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 /** A text without characters that could make it look like another, and well-formed. */
 export const withoutInvisible = (text: string): string => text.replace(invisible, "").toWellFormed();
 
+/** The SHA-256 of a picture's bytes. */
+export const pictureHash = z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in 64 lower-case hexadecimal digits");
+
 /** A commit's hash, in full or abbreviated; in lower case. */
 export const commitHash = z
   .string()

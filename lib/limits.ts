@@ -39,6 +39,21 @@ export const limits = {
     // A form is read whole before the file in it is found.
     maxFormBytes: 16 * MiB,
   },
+  /** A message's references beyond those of one message and of one trace are placeholders. `bytes` is that of one picture. */
+  pictures: {
+    bytes: 5 * MiB,
+    hashesPerRequest: 1000,
+    requestBytes: 128 * KiB,
+    perMessage: 200,
+    perTrace: 5000,
+    /** After it, one that no trace refers to is removed. */
+    unusedHours: 24,
+    sharedPerMinutePerNetwork: 600,
+    /** How many are read at once, by all and by one user; and how many of a user's may wait. */
+    readsAtOnce: 32,
+    readsPerUser: 6,
+    maxWaitingPerUser: 256,
+  },
   /** How long new jobs are taken, by a call of `/api/cron` and after a response. The last one may end later. */
   cron: { drainSeconds: 45, afterResponseSeconds: 20 },
   trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256, branch: 256, metadataBytes: 256 * KiB },
@@ -216,6 +231,7 @@ export const maxFormBytes = (): number => Math.min(limits.ingest.maxFormBytes, e
 export function publicLimits() {
   const {
     ingest,
+    pictures,
     trace,
     message,
     device,
@@ -242,6 +258,7 @@ export function publicLimits() {
       trace,
       message,
     },
+    pictures,
     device,
     signIn,
     telemetry: {

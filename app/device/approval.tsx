@@ -3,12 +3,13 @@ import type { LoginRequest } from "#lib/device/login";
 import { type Scope, scopes } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { Check, Field } from "../components/field";
+import { Hidden } from "../components/hidden";
 import { Notice } from "../components/notice";
 import { PlainPage } from "../components/plain-page";
 import { scopeLabels } from "../components/scopes";
 import { Sign } from "../components/sign";
 import { Time } from "../components/time";
-import { decide } from "./decide";
+import { approve, deny } from "./actions";
 import { type Stage, stageTicket } from "./stage";
 
 type Props = {
@@ -22,17 +23,7 @@ type Props = {
 
 /** The login's details, what it would be granted, and the two decisions. */
 export function Approval({ login: { createdAt, ...login }, code, user, stage, retry }: Props) {
-  const shown = { id: login.id, page: code ? `/device?code=${code}` : "/device" };
-  const ticket = stageTicket(user, stage, login.id);
-  // Next encrypts what these actions close over, so a client can't change the login.
-  async function approve(form: FormData): Promise<void> {
-    "use server";
-    await decide(shown, "approved", form);
-  }
-  async function deny(form: FormData): Promise<void> {
-    "use server";
-    await decide(shown, "denied", form);
-  }
+  const shown = { login: login.id, code: code ?? "", ticket: stageTicket(user, stage, login.id) };
   return (
     <PlainPage title="Approve this login?">
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-2 rounded-block border border-hairline bg-block p-4">
@@ -58,12 +49,12 @@ export function Approval({ login: { createdAt, ...login }, code, user, stage, re
       </dl>
       <p>Approve only a login that you started yourself, just now.</p>
       <form action={approve} id="approve" className="flex flex-col gap-4">
-        <input type="hidden" name="ticket" value={ticket} />
+        <Hidden fields={shown} />
         {stage !== "near" && <OtherNetwork asksCode={stage === "linked"} wrong={retry.wrong === "code"} />}
         <Grants asked={login.scopes} ticked={retry.ticked} none={retry.wrong === "scopes"} />
       </form>
       <form action={deny} id="deny">
-        <input type="hidden" name="ticket" value={ticket} />
+        <Hidden fields={shown} />
       </form>
       <div className="grid gap-3 sm:grid-cols-2">
         {/* As heavy as each other, and not to be mistaken: each has its own colour and sign, whose word comes first for programs. */}

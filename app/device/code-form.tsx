@@ -1,13 +1,7 @@
-import { headers } from "next/headers";
-import { redirect } from "next/navigation";
-import { requireUser } from "#lib/auth/guards";
 import { Field } from "../components/field";
-import { requireOwnOrigin, text } from "../components/form-guard";
 import { PlainPage } from "../components/plain-page";
-import { lookUp } from "./look-up";
-import { isSameNetwork } from "./network";
+import { enterCode } from "./actions";
 import { StartAgain } from "./outcome";
-import { codelessHref } from "./stage";
 
 /** Asks for the code that a terminal shows. Posted, because only that proves that it was typed: anybody can make a link. */
 export function CodeForm({ unknown }: { unknown?: string }) {
@@ -34,17 +28,4 @@ export function CodeForm({ unknown }: { unknown?: string }) {
       {unknown !== undefined && <StartAgain />}
     </PlainPage>
   );
-}
-
-/** Leads to the login of a typed code. */
-async function enterCode(form: FormData): Promise<never> {
-  "use server";
-  const user = await requireUser("/device");
-  const requestHeaders = await headers();
-  await requireOwnOrigin();
-  const typed = text(form, "code").trim().slice(0, 64);
-  const login = await lookUp(user.id, typed);
-  if (!login) redirect(`/device?unknown=${encodeURIComponent(typed)}`);
-  const near = isSameNetwork(login.ipAddress, requestHeaders);
-  redirect(near ? `/device?code=${login.userCode}` : codelessHref(user, "typed", login.id));
 }

@@ -4,7 +4,7 @@ import { redirect } from "next/navigation";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { decideLogin, getLogin } from "#lib/device/login";
-import { requireOwnOrigin, text } from "../components/form-guard";
+import { idIn, requireOwnOrigin, text } from "../components/form-guard";
 import { tickedScopes } from "../components/scopes";
 import { lookUp } from "./look-up";
 import { isSameNetwork } from "./network";
@@ -13,17 +13,15 @@ import { codelessHref, type Stage, stageOf } from "./stage";
 /**
  * Approves or denies the login that an approval page showed, and redirects to the page with the outcome.
  *
- * @param page the page to return to after signing in again.
- * @param form its `ticket` proves that the form was rendered for this sign-in and this login, and whether the code has to be
- *   typed (`typedCode`). The ticked scopes are granted.
+ * @param form its `ticket` proves that the form was rendered for this sign-in and the login of its id, and whether the code has to
+ *   be typed (`typedCode`). Its `code` only leads back to the page. The ticked scopes are granted.
  */
-export async function decide(
-  { id, page }: { id: string; page: string },
-  decision: "approved" | "denied",
-  form: FormData,
-): Promise<never> {
+export async function decide(decision: "approved" | "denied", form: FormData): Promise<never> {
+  const code = text(form, "code").slice(0, 64);
+  const page = code ? `/device?code=${encodeURIComponent(code)}` : "/device";
   const user = await requireUser(page);
   await requireOwnOrigin();
+  const id = idIn(form, "login");
   const stage = stageOf(user, id, form.get("ticket"));
   if (!stage) redirect("/device?done=foreign");
   const granted = decision === "approved" ? tickedScopes(form) : undefined;

@@ -227,11 +227,14 @@ function commandOf(path: string, method: string, { security, parameters = [], re
   const named = path.replace(/\{(\w+)\}/g, (_, name: string) => exampleOf(name) ?? `$${variableOf(name)}`);
   const required = parameters.filter((one) => one.in === "query" && one.required);
   const query = required.map(({ name }) => `${name}=$${variableOf(name)}`).join("&");
-  const body = Object.values(requestBody?.content ?? {})[0]?.examples?.usual?.value;
+  const [[sentType, sent] = []] = Object.entries(requestBody?.content ?? {});
+  const body = sent?.examples?.usual?.value;
+  const file = sentType && !body ? ["--data-binary @FILE", `-H 'Content-Type: ${sentType}'`] : [];
   const url = `"$BASE${named}${query && `?${query}`}"`;
   const call = [
     `curl -sS${method === "GET" || body ? "" : ` -X ${method}`} ${url}`,
     ...(authorization ? [`-H "${authorization}"`] : []),
+    ...file,
     ...(body ? ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`] : []),
   ].join(" \\\n  ");
   const used = [...new Set([...call.matchAll(/\$([A-Z_]+)/g)].map(([, name = ""]) => name))];

@@ -2,24 +2,13 @@
 import { type Fields, isFields } from "../files/json.ts";
 import type { Message } from "./adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "./messages.ts";
+import { dataText } from "./pictures.ts";
 import { asString } from "./values.ts";
 
 /** A content as blocks: a text becomes one, anything else none. */
 export function blocksOf(content: unknown): Fields[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content) ? content.filter(isFields) : [];
-}
-
-/** A placeholder for an image or a file whose data is base64: its type and size. */
-export function dataText(kind: string, mediaType: unknown, data: unknown): string {
-  const size = typeof data === "string" ? `, ${Math.ceil((data.length * 3) / 4 / 1024)} KiB` : "";
-  return `[${kind}: ${asString(mediaType) ?? "unknown type"}${size}]`;
-}
-
-/** A placeholder for data in the shape of Gemini's API: its type and size. */
-export function inlineText({ mimeType, data }: Fields): string {
-  const type = asString(mimeType) ?? "data";
-  return dataText(type.startsWith("image/") ? "image" : "file", type, data ?? "");
 }
 
 /** A result's text: that of its blocks, one below the other. */
@@ -35,8 +24,8 @@ function blockText(block: Fields, unhandled: (type: string) => void): string {
     case "toolResult":
       return asString(block.text) ?? "";
     case "image": {
-      const { data } = isFields(block.source) ? block.source : block;
-      return dataText("image", attachmentOf(block).type, data);
+      const { data, image } = isFields(block.source) ? block.source : block;
+      return dataText("image", attachmentOf(block).type, data ?? image);
     }
     default:
       unhandled(`content.${asString(block.type) ?? "(none)"}`);

@@ -61,6 +61,12 @@ export class UsageCounter {
     return added;
   }
 
+  /** Notes a report that counts elsewhere: later ones under the same id add what they have beyond it. */
+  know(id: string, reported: Usage): void {
+    const max = this.#maxOf(id);
+    for (const field of usageFields) max[field] = Math.max(max[field] ?? 0, reported[field] ?? 0);
+  }
+
   /** The most that was reported under an id, which is then the latest. Most reports are under the same one as the report before. */
   #maxOf(id: string): Usage {
     if (id === this.#lastId) return this.#lastMax;

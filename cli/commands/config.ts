@@ -1,24 +1,66 @@
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { program } from "../program.ts";
+import { addRules, storedGlob } from "../projects/edit.ts";
+import { type ProjectRule, ProjectRules } from "../projects/rules.ts";
 import { isRedacting } from "../redact/key.ts";
 import { loadSettings } from "../server/connection.ts";
-import { updateSettings } from "../settings.ts";
+import { type Settings, updateSettings } from "../settings.ts";
 
 /** Shows what can be set on this machine, or sets it. */
 export async function config(context: Context): Promise<void> {
   const [name, value, ...more] = context.words;
   const see = `See: ${program} config --help`;
-  if (name !== undefined && name !== "redact") throw new CommandError("usage", `There is no setting "${name}". ${see}`);
-  if (more.length > 0 || (value !== undefined && value !== "on" && value !== "off")) {
-    throw new CommandError("usage", `redact is on or off, not "${[value, ...more].join(" ")}". ${see}`);
+  if (name !== undefined && name !== "redact" && name !== "pictures") {
+    throw new CommandError("usage", `There is no setting "${name}". ${see}`);
   }
-  if (value !== undefined) await updateSettings(context.host, (now) => ({ ...now, redact: value === "on" }));
-  const redact = isRedacting(await loadSettings(context));
-  const { terminal } = context;
+  const isOther = value !== undefined && value !== "on" && value !== "off";
+  if (isOther || (name === "redact" && more.length > 0)) {
+    throw new CommandError("usage", `${name} is on or off, not "${[value, ...more].join(" ")}". ${see}`);
+  }
+  if (value !== undefined) await updateSettings(context.host, (now) => changed(context, now, more));
+  const settings = await loadSettings(context);
+  const redact = isRedacting(settings);
+  const { rules } = ProjectRules.of(context.host, { projects: settings.pictures });
+  if (name !== "pictures") sayRedact(context, redact, value === "off");
+  if (name !== "redact") sayPictures(context, rules, value);
+  context.terminal.json({ redact, pictures: rules });
+}
+
+function changed({ host, words: [name, value] }: Context, now: Settings, globs: readonly string[]): Settings {
+  if (name === "redact") return { ...now, redact: value === "on" };
+  const { rules } = ProjectRules.of(host, { projects: now.pictures });
+  return {
+    ...now,
+    pictures: withPictures(
+      rules,
+      value === "on",
+      globs.map((glob) => storedGlob(glob, host)),
+    ),
+  };
+}
+
+/** Rules with pictures on or off for some projects, or for all. */
+function withPictures(rules: readonly ProjectRule[], isOn: boolean, globs: readonly string[]): ProjectRule[] {
+  if (isOn && rules.length === 0) return []; // they are on for all, and stay so
+  return addRules(rules, isOn ? "include" : "exclude", globs.length > 0 ? globs : ["**"]);
+}
+
+function sayRedact({ terminal }: Context, redact: boolean, isNew: boolean): void {
   terminal.say(
-    `redact  ${redact ? "on " : "off"}  secrets are ${redact ? "masked before sessions are sent" : "sent as they are"}`,
+    `redact    ${redact ? "on " : "off"}  secrets are ${redact ? "masked before sessions are sent" : "sent as they are"}`,
   );
-  if (value === "off") terminal.say(`What was sent before stays as it is. To mask again: ${program} config redact on`);
-  terminal.json({ redact });
+  if (isNew) terminal.say(`What was sent before stays as it is. To mask again: ${program} config redact on`);
+}
+
+function sayPictures({ terminal }: Context, rules: readonly ProjectRule[], value: string | undefined): void {
+  const isOff = rules.some((rule) => "exclude" in rule && rule.exclude === "**");
+  const sent = "pictures that were pasted, or returned by tools, are";
+  terminal.say(`pictures  ${isOff ? "off" : "on "}  ${sent} ${isOff ? "not sent" : "sent with their sessions"}`);
+  for (const rule of rules) {
+    if ("include" in rule) terminal.say(`          on   for ${rule.include}`);
+    else if (rule.exclude !== "**") terminal.say(`          off  for ${rule.exclude}`);
+  }
+  if (value === "off") terminal.say("What was sent before stays on the server, until its session is deleted there.");
+  if (value === "on") terminal.say("Pictures that were not sent go with the next push.");
 }

@@ -6,9 +6,10 @@ import { foldHome } from "../projects/rules.ts";
 import { showProjects } from "../projects/show.ts";
 import { sayFound } from "../redact/describe.ts";
 import { SessionFilter } from "../sessions/filter.ts";
+import { countPictures } from "../sessions/picture-bytes.ts";
 import { updateSettings } from "../settings.ts";
 import type { PushTarget } from "../sync/push-target.ts";
-import { formatBytes, formatCount } from "../terminal/format.ts";
+import { formatBytes, formatCount, formatPictures } from "../terminal/format.ts";
 import { styled } from "../terminal/styled.ts";
 
 /**
@@ -40,7 +41,9 @@ export async function agreeToFirstPush(
   showProjects(context, sent, { all: false, more: `${program} projects --all` });
   terminal.say();
   const { sessions, bytes } = totalOf(sent);
-  const total = `${formatCount(sessions, "session")} (${formatBytes(bytes)}) in ${formatCount(sent.length, "project")}`;
+  const where = `${formatCount(sessions, "session")} (${formatBytes(bytes)}) in ${formatCount(sent.length, "project")}`;
+  const count = countPictures(sent.map(({ pictures }) => pictures));
+  const total = count.pictures > 0 ? `${where}, with ${formatPictures(count)}` : where;
   const leftOut = found.length - sent.length;
   terminal.say(leftOut > 0 ? `${total}; ${formatCount(leftOut, "other")} left out.` : `${total}.`);
   const projects = sent.map(({ name, secrets }) => ({ name: foldHome(name, host), secrets }));

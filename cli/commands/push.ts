@@ -7,6 +7,7 @@ import { connect, fetchAccount, loadSettings } from "../server/connection.ts";
 import { sendTelemetry } from "../server/telemetry.ts";
 import { SessionFilter } from "../sessions/filter.ts";
 import type { ParseStats } from "../sessions/parse-stats.ts";
+import { countPictures } from "../sessions/picture-bytes.ts";
 import type { UnsentSession } from "../sessions/session.ts";
 import { type Settings, serverOf } from "../settings.ts";
 import { namedFile } from "../sync/changed-inputs.ts";
@@ -14,8 +15,8 @@ import { planPush } from "../sync/push-plan.ts";
 import { type PushResult, pushOnce } from "../sync/push-round.ts";
 import { openTarget, type PushTarget, refreshJobs } from "../sync/push-target.ts";
 import { SentRecord } from "../sync/sent-record.ts";
-import { formatBytes, formatCount, formatDuration, formatList } from "../terminal/format.ts";
-import { describeSent, sayLeftOut, warnInvalid, warnUnsent } from "../terminal/outcomes.ts";
+import { formatBytes, formatCount, formatDuration, formatList, formatPictures } from "../terminal/format.ts";
+import { describeSent, sayLeftOut, warnInvalid, warnRefused, warnUnsent } from "../terminal/outcomes.ts";
 import { styled } from "../terminal/styled.ts";
 import { agreeToFirstPush } from "./first-push.ts";
 
@@ -50,6 +51,8 @@ function printResult(context: Context, result: PushResult, { connection: { serve
     const size = `${formatBytes(sent.wireBytes)} in ${formatDuration(milliseconds)}`;
     terminal.say(styled("green", "✓"), ` Sent ${sessions} with ${messages}, ${size}.`);
     terminal.say(`  ${describeSent(sent)}`);
+    if (sent.pictures > 0)
+      terminal.say(`  ${formatPictures(sent)} ${sent.pictures === 1 ? "was" : "were"} sent with them.`);
     if (same > 0) terminal.say(`  ${formatCount(same, "other session")} had not changed.`);
     saySent(terminal, secrets, maskKey !== undefined);
   } else if (sent.pending === 0) terminal.say(describeNothingSent(context, same, filter));
@@ -57,6 +60,7 @@ function printResult(context: Context, result: PushResult, { connection: { serve
     const uploads = formatCount(sent.pending, "upload");
     terminal.say(`  The server is still processing ${uploads}. Check with: ${program} status`);
   }
+  if (sent.refusedPictures > 0) warnRefused(terminal, sent.refusedPictures);
   sayLeftOut(terminal, filter.leftOut);
   if (sent.sessions > 0) terminal.say(`Read them at ${server}/traces`);
 }
@@ -107,6 +111,7 @@ async function dryRun(context: Context): Promise<number> {
   const userId = await userOf(context, settings, server);
   const plan = await planPush(context, userId ? await SentRecord.open(host, server, userId) : undefined);
   const bytes = plan.sessions.reduce((sum, session) => sum + session.bytes, 0);
+  const pictures = countPictures([plan.pictures]);
   for (const { source, sourceId, messages, project, change, bytes: size } of plan.sessions) {
     const name = [source, sourceId, project && `(${project})`].filter(Boolean).join(" ");
     const what = `${formatCount(messages, change === "grown" ? "new message" : "message")}, ${formatBytes(size)}`;
@@ -114,7 +119,8 @@ async function dryRun(context: Context): Promise<number> {
   }
   if (plan.sessions.length > 0) {
     const sessions = formatCount(plan.sessions.length, "session");
-    terminal.say(`Would send ${sessions} (${formatBytes(bytes)}) to ${server}. Nothing was sent.`);
+    const what = `${sessions} (${formatBytes(bytes)})${pictures.pictures > 0 ? ` with ${formatPictures(pictures)}` : ""}`;
+    terminal.say(`Would send ${what} to ${server}. Nothing was sent.`);
   } else terminal.say(describeNothingSent(context, plan.same, plan.filter));
   sayLeftOut(terminal, plan.filter.leftOut);
   const sessions = plan.sessions.map((session) => ({ ...session, isNew: session.change === "new" }));
@@ -122,6 +128,7 @@ async function dryRun(context: Context): Promise<number> {
     server,
     dryRun: true,
     bytes,
+    ...pictures,
     sessions,
     left: plan.left,
     projectsLeftOut: plan.filter.leftOut.size,

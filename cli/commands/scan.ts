@@ -15,8 +15,9 @@ import { type Destination, sendTelemetry, type TelemetryReport } from "../server
 import { tokenOf } from "../server/token.ts";
 import { countInputs } from "../sessions/count.ts";
 import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
+import { countPictures, type PictureBytes } from "../sessions/picture-bytes.ts";
 import { readSettings, serverIfSet } from "../settings.ts";
-import { formatBytes, formatNumber } from "../terminal/format.ts";
+import { formatBytes, formatNumber, formatPictures } from "../terminal/format.ts";
 import { sayLeftOut, warnInvalid } from "../terminal/outcomes.ts";
 import { styled } from "../terminal/styled.ts";
 import type { Column } from "../terminal/terminal.ts";
@@ -32,6 +33,7 @@ export async function scan(context: Context): Promise<number> {
   const startedAt = performance.now();
   const found = await countSessions(context);
   const { stats, leftOut } = found;
+  const pictures = countPictures([found.pictures]);
   const milliseconds = performance.now() - startedAt;
   const unreadable = listValue(context, "source").length > 0 ? [] : await findUnreadable(context.host);
   printStats(context, found, milliseconds);
@@ -44,6 +46,7 @@ export async function scan(context: Context): Promise<number> {
     secrets.map(({ name, secrets }) => ({ name: foldHome(name, context.host), secrets })),
     isRedacted,
   );
+  if (pictures.pictures > 0) terminal.say(`${formatPictures(pictures)} would be sent with them.`);
   sayLeftOut(terminal, leftOut);
   printUnreadable(context, unreadable);
   const { submission, sent } = await sendTelemetry(context, destination, "scan", stats);
@@ -56,6 +59,7 @@ export async function scan(context: Context): Promise<number> {
     projectsLeftOut: leftOut.size,
     secrets,
     isRedacted,
+    ...pictures,
     milliseconds: Math.round(milliseconds),
     telemetry: { sent, submission },
   });
@@ -68,6 +72,8 @@ type Found = {
   leftOut: ReadonlySet<string>;
   /** By project. */
   secrets: Map<string, SecretCounts>;
+  /** Those that would be sent with the sessions. */
+  pictures: PictureBytes;
 };
 
 /** The adapters that `--source` names, else all. @throws CommandError where it names none */
@@ -87,7 +93,9 @@ async function countSessions(context: Context): Promise<Found> {
   const stats = new Map(wanted.map(({ name }) => [name, emptyStats()]));
   const leftOut = new Set<string>();
   const secrets = new Map<string, SecretCounts>();
+  const pictures: PictureBytes = {};
   const rules = await ProjectRules.open(host);
+  const pictureRules = await ProjectRules.openForPictures(host);
   const counting = countInputs(context, {
     wanted: (adapter) => wanted.includes(adapter),
     isLeftOut: (labels) => rules.leavingOut(labels) !== undefined,
@@ -97,6 +105,7 @@ async function countSessions(context: Context): Promise<Found> {
       for (const part of found.projects) {
         const name = nameOf(part);
         if (part.isLeftOut) leftOut.add(name);
+        else if (!pictureRules.leavingOut(part)) Object.assign(pictures, part.pictures);
         const counts = secrets.get(name) ?? {};
         addCounts(counts, part.secrets);
         if (Object.keys(counts).length > 0) secrets.set(name, counts);
@@ -107,7 +116,7 @@ async function countSessions(context: Context): Promise<Found> {
     if (!(error instanceof CommandError)) throw error;
     terminal.warn(`${error.message} The next scan will read every file again.`);
   });
-  return { stats, leftOut, secrets };
+  return { stats, leftOut, secrets, pictures };
 }
 
 const columns: Column[] = [

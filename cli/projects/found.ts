@@ -5,6 +5,7 @@ import { CommandError } from "../errors.ts";
 import { addCounts, type SecretCounts } from "../redact/masker.ts";
 import { countInputs } from "../sessions/count.ts";
 import type { AdapterInput, ProjectPart } from "../sessions/inputs.ts";
+import type { PictureBytes } from "../sessions/picture-bytes.ts";
 import { type LeftOutBy, nameOf, ProjectRules } from "./rules.ts";
 
 /** A project that was found on this machine. */
@@ -21,6 +22,8 @@ export type FoundProject = {
   leftOutBy: LeftOutBy | undefined;
   /** The secrets in its sessions, by kind. */
   secrets: SecretCounts;
+  /** The pictures that would be sent with them. */
+  pictures: PictureBytes;
 };
 
 type Wanted = {
@@ -34,16 +37,19 @@ const everything: Wanted = { adapter: () => true, input: () => true, part: () =>
 /** The projects on this machine, the last used first. @throws as `ProjectRules.open` */
 export async function findProjects(context: Context, wanted: Wanted = everything): Promise<FoundProject[]> {
   const rules = await ProjectRules.open(context.host);
+  const pictureRules = await ProjectRules.openForPictures(context.host);
   const found = new Map<string, FoundProject>();
   const add = (part: ProjectPart, { adapter, modifiedAt }: AdapterInput) => {
     const leftOutBy = rules.leavingOut(part);
     const name = nameOf(part);
     const key = `${part.cwd === undefined ? name : folderKey(part.cwd)}\n${leftOutBy !== undefined}`;
-    const one = found.get(key) ?? { name, sessions: 0, bytes: 0, agents: [], lastActivity: 0, leftOutBy, secrets: {} };
+    const none = { sessions: 0, bytes: 0, agents: [], lastActivity: 0, secrets: {}, pictures: {} };
+    const one: FoundProject = found.get(key) ?? { name, leftOutBy, ...none };
     found.set(key, one);
     one.sessions += part.sessions;
     one.bytes += part.bytes;
     addCounts(one.secrets, part.secrets);
+    if (!pictureRules.leavingOut(part)) Object.assign(one.pictures, part.pictures);
     one.lastActivity = Math.max(one.lastActivity, modifiedAt);
     const agent = adapter.holdsAnySource ? part.source : adapter.title;
     if (!one.agents.includes(agent)) one.agents.push(agent);

@@ -59,6 +59,11 @@ export class ProjectRules {
     return ProjectRules.of(host, (await areSettingsBroken(host)) ? { projects: "unknown" } : settings);
   }
 
+  /** The rules for the pictures in what is sent: those of a project that they leave out are not. @throws as `open` */
+  static async openForPictures(host: Host): Promise<ProjectRules> {
+    return ProjectRules.of(host, { projects: (await readSettings(host)).pictures });
+  }
+
   /** As `open`, of settings that were read. */
   static of(host: Host, { projects = [] }: Pick<Settings, "projects">): ProjectRules {
     if (isRules(projects)) return new ProjectRules(host, projects);

@@ -55,9 +55,9 @@ export type ApiOptions = {
 };
 
 export type RequestOptions = {
-  method?: "GET" | "POST" | "DELETE";
+  method?: "GET" | "POST" | "PUT" | "DELETE";
   json?: unknown;
-  /** A JSON body that is already encoded. */
+  /** A body that is already encoded: JSON, unless a header says otherwise. */
   body?: { bytes: Uint8Array<ArrayBuffer>; encoding: string };
   headers?: Record<string, string>;
   /** False where the caller has its own retries. */

@@ -1,10 +1,12 @@
 import { TrivialCheck } from "../../lib/evidence/trivial.ts";
 import type { Checkpoint, Message, SessionDetails, Sink } from "../adapters/adapter.ts";
+import { type Picture, takePictures, withReferences } from "../adapters/pictures.ts";
 import { projectName } from "../adapters/values.ts";
 import type { ProjectLabels } from "../projects/rules.ts";
 import { gitDirOf, repositoryOf } from "../projects/worktrees.ts";
 import { Masker, type SecretCounts } from "../redact/masker.ts";
 import type { Compressor } from "../sync/compression.ts";
+import type { PictureBytes } from "./picture-bytes.ts";
 import {
   type Known,
   labelsOf,
@@ -16,8 +18,14 @@ import {
 import { SessionWriter } from "./session-writer.ts";
 
 type Handlers = {
-  /** Called once a session is complete. @param chars the length of its texts */
-  done(session: { messages: number; chars: number; labels: SessionLabels; secrets: SecretCounts }): void;
+  /** Called once a session is complete. @param chars the length of its texts @param pictures their bytes by their hashes */
+  done(session: {
+    messages: number;
+    chars: number;
+    labels: SessionLabels;
+    secrets: SecretCounts;
+    pictures: PictureBytes;
+  }): void;
   /** Called for a session, or the rest of an input, of a project that is left out. */
   leftOut(labels: ProjectLabels): void;
   left(left: UnsentSession): void;
@@ -39,11 +47,13 @@ export type Writing = {
   /** What is known of a session that begins. */
   known(source: string, sourceId: string): Known;
   onPart(part: Session): void;
+  /** Called with each picture of a message that is to be sent, before the part that has the message. */
+  onPicture?(picture: Picture, session: { source: string; sourceId: string }): void;
   /** Called for a session whose earlier messages are no longer those that were sent: it must be read again. */
   onChanged(source: string, sourceId: string): void;
   onCheckpoint?(at: Checkpoint): void;
   /** Called where an input has named a folder that is not left out: its sessions may be sent before they end. */
-  onFolder?(): void;
+  onFolder?(cwd: string): void;
 };
 
 /** Ends the reading of an input whose project is left out. */
@@ -62,6 +72,7 @@ export class Collector implements Sink {
         chars: number;
         trivial: TrivialCheck;
         masker: Masker;
+        pictures: PictureBytes;
         writer: SessionWriter | undefined;
       }
     | undefined;
@@ -76,7 +87,7 @@ export class Collector implements Sink {
 
   folder(cwd: string): void {
     if (!this.#isLeftOut({ cwd })) {
-      this.#writing?.onFolder?.();
+      this.#writing?.onFolder?.(cwd);
       return;
     }
     this.hasEnded = true;
@@ -92,16 +103,19 @@ export class Collector implements Sink {
       writing &&
       new SessionWriter(source, sourceId, { ...writing, known: writing.known(source, sourceId) }, messages > 0);
     const [trivial, masker] = [new TrivialCheck(messages > 0), new Masker(writing?.maskKey)];
-    this.#open = { source, sourceId, messages: 0, chars: 0, trivial, masker, writer };
+    this.#open = { source, sourceId, messages: 0, chars: 0, trivial, masker, pictures: {}, writer };
   }
 
-  message(message: Message): void {
+  message(told: Message): void {
     if (!this.#open) return;
+    const { message, references, pictures } = takePictures(told);
     this.#open.messages++;
     if (typeof message?.content === "string") this.#open.chars += message.content.length;
     this.#open.trivial.see(message);
+    for (const { sha256, bytes } of references) this.#open.pictures[sha256] = bytes;
     const masked = this.#open.masker.message(message);
-    this.#open.writer?.add(masked);
+    // Hashes and types of pictures are no secrets, whatever they look like.
+    this.#open.writer?.add(withReferences(masked, references), pictures);
   }
 
   end(told: SessionDetails): void {

@@ -21,6 +21,7 @@ export class SessionFilter {
   readonly #seenProjects = new Set<string>();
   readonly #host: Host;
   #rules: ProjectRules | undefined;
+  #pictureRules: ProjectRules | undefined;
   #skippedUnknown = false;
   /** The projects that were left out, by folder or name, with what was found of them. */
   readonly leftOut = new Map<string, number>();
@@ -37,6 +38,12 @@ export class SessionFilter {
   /** Reads which projects are left out. To be awaited before `leavesOut`. @throws as `ProjectRules.open` */
   async open(): Promise<void> {
     this.#rules ??= await ProjectRules.open(this.#host);
+    this.#pictureRules ??= await ProjectRules.openForPictures(this.#host);
+  }
+
+  /** Whether the pictures in a session's messages are sent, too. */
+  sendsPictures({ cwd, project }: ProjectLabels): boolean {
+    return this.#pictureRules?.leavingOut({ cwd, project }) === undefined;
   }
 
   /** Whether a session's project is left out, by the settings or a `.spoorignore`. */

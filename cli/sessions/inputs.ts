@@ -1,4 +1,5 @@
 import type { Adapter, Host, Input } from "../adapters/adapter.ts";
+import { forgetPictures } from "../adapters/pictures.ts";
 import { adapters } from "../adapters/registry.ts";
 import { CommandError } from "../errors.ts";
 import { isForbidden } from "../files/discovery.ts";
@@ -8,6 +9,7 @@ import { addCounts, type SecretCounts } from "../redact/masker.ts";
 import { HttpError } from "../server/api.ts";
 import { Collector, type Writing } from "./collector.ts";
 import { countInvalid, countUnhandledType, emptyStats, type ParseStats } from "./parse-stats.ts";
+import type { PictureBytes } from "./picture-bytes.ts";
 import type { SessionLabels } from "./session.ts";
 
 /** An input with the adapter that parses it. */
@@ -39,6 +41,8 @@ export type ProjectPart = SessionLabels & {
   bytes: number;
   /** The secrets in its texts that were read, by kind. */
   secrets: SecretCounts;
+  /** The pictures in its messages that can be sent. */
+  pictures: PictureBytes;
   /** Whether the project is left out: its sessions were not read, or not kept. */
   isLeftOut: boolean;
 };
@@ -75,10 +79,10 @@ export async function parseInput(
   let line: number | undefined;
   const collector = new Collector(
     {
-      done({ messages, chars, labels, secrets }) {
+      done({ messages, chars, labels, secrets, pictures }) {
         stats.sessions++;
         stats.messages += messages;
-        projects.add(labels, chars, secrets);
+        projects.add(labels, { chars, secrets, pictures });
       },
       leftOut: (labels) => projects.leaveOut({ source: adapter.name, ...labels }),
       left: (left) => void stats.left.push(left),
@@ -105,6 +109,8 @@ export async function parseInput(
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { ...stats, projects: [], isGone: true };
     const reason = isForbidden(error) ? "permission denied" : `it can't be read: ${(error as Error).message}`;
     stats.left.push({ source: adapter.name, sourceId: path, reason });
+  } finally {
+    forgetPictures();
   }
   return collector.hasEnded ? { ...emptyStats(), projects: projects.list() } : { ...stats, projects: projects.list() };
 }
@@ -118,9 +124,13 @@ class ProjectParts {
     this.#bytes = bytes;
   }
 
-  add({ source, cwd, project }: SessionLabels, chars: number, secrets: SecretCounts): void {
+  add(
+    { source, cwd, project }: SessionLabels,
+    { chars, secrets, pictures }: { chars: number; secrets: SecretCounts; pictures: PictureBytes },
+  ): void {
     const part = this.#partOf({ source, cwd, project }, false);
     addCounts(part.secrets, secrets);
+    Object.assign(part.pictures, pictures);
     part.sessions++;
     part.chars += chars;
   }
@@ -131,7 +141,15 @@ class ProjectParts {
 
   #partOf(labels: SessionLabels, isLeftOut: boolean) {
     const key = JSON.stringify([labels.source, labels.cwd, labels.project, isLeftOut]);
-    const part = this.#parts.get(key) ?? { ...labels, sessions: 0, bytes: 0, chars: 0, secrets: {}, isLeftOut };
+    const part = this.#parts.get(key) ?? {
+      ...labels,
+      sessions: 0,
+      bytes: 0,
+      chars: 0,
+      secrets: {},
+      pictures: {},
+      isLeftOut,
+    };
     this.#parts.set(key, part);
     return part;
   }

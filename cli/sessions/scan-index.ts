@@ -7,7 +7,7 @@ import { type AdapterInput, inputKey, type ParsedInput, type ProjectPart } from 
 import { emptyStats } from "./parse-stats.ts";
 
 /** To be raised whenever `ParsedInput` changes: what an older client counted is then ignored. */
-const formatVersion = 4;
+const formatVersion = 5;
 
 type Entry = { stamp: string; version: number; found: ParsedInput };
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
+import type { Picture } from "../adapters/pictures.ts";
 import type { Compressor } from "../sync/compression.ts";
 import { digitsOf, JsonBytes } from "./json-bytes.ts";
 import { MessageDigest } from "./message-digest.ts";
@@ -19,6 +20,8 @@ export type WriterOptions = {
   known: Known;
   /** Called for each part, in order. */
   onPart(part: Session): void;
+  /** Called with each picture of a message that is not sent yet. */
+  onPicture?(picture: Picture, session: { source: string; sourceId: string }): void;
 };
 
 /**
@@ -41,6 +44,7 @@ export class SessionWriter {
   #isFirst = true;
   messages = 0;
   hasChanged = false;
+  hasPictures = false;
 
   /** @param isResumed whether the messages that were sent before are not read */
   constructor(source: string, sourceId: string, options: WriterOptions, isResumed = false) {
@@ -65,14 +69,17 @@ export class SessionWriter {
     this.#part = new PartWriter(`${head.slice(0, -1)},"messages":[`, compressor, limits);
   }
 
-  add(message: Message): void {
+  /** @param pictures those of the message whose bytes are at hand */
+  add(message: Message, pictures: readonly Picture[] = []): void {
     if (this.hasChanged) return;
     const json = this.#jsonOf(message);
     const isMessage = typeof message === "object" && message !== null;
+    this.hasPictures ||= isMessage && message.metadata?.pictures !== undefined;
     const position = isMessage && message.position === undefined ? this.messages : undefined;
     if (this.#part && this.#part.messages > 0 && !this.#hasRoom(position, json)) this.#endPart();
     this.messages++;
     if (this.#part) this.#part.messages++;
+    if (this.#part) for (const picture of pictures) this.#options.onPicture?.(picture, this);
     this.#append(position, json);
     if (this.messages === this.#counts[this.#ended]) this.#endSegment();
   }
@@ -144,9 +151,9 @@ export class SessionWriter {
     this.#ended = this.#counts.length;
   }
 
-  #place(messages: number): { append: number | undefined } {
+  #place(messages: number): Pick<Session, "append" | "hasPictures"> {
     const before = this.messages - messages;
-    return { append: before === 0 ? undefined : before };
+    return { append: before === 0 ? undefined : before, hasPictures: this.hasPictures };
   }
 
   #labels(details: SessionDetails) {

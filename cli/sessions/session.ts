@@ -4,6 +4,9 @@ import type { ProjectLabels } from "../projects/rules.ts";
 /** What `--source` and `--project` are compared with. */
 export type SessionLabels = ProjectLabels & { source: string };
 
+/** What is kept of a session that an input held: its labels, and whether pictures in it were not sent. */
+export type HeldSession = SessionLabels & { lacksPictures?: true };
+
 export function labelsOf(source: string, { project, metadata }: SessionDetails): SessionLabels {
   const cwd = metadata?.cwd;
   return { source, project, cwd: typeof cwd === "string" ? cwd : undefined };
@@ -33,6 +36,8 @@ export type Session = SessionLabels & {
   append: number | undefined;
   /** Whether the session ends with it. Only the last part has the session's own fields. */
   isLast: boolean;
+  /** Whether a message that was read of the session names a picture. */
+  hasPictures: boolean;
   /** Of its JSON. */
   bytes: number;
   /** What was sent of the session once this is. */

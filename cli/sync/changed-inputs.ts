@@ -6,6 +6,7 @@ import { CommandError } from "../errors.ts";
 import { statInput } from "../files/discovery.ts";
 import type { SessionFilter } from "../sessions/filter.ts";
 import { type AdapterInput, findInputs, type Searches } from "../sessions/inputs.ts";
+import type { PictureSender } from "./picture-sender.ts";
 import type { SentRecord } from "./sent-record.ts";
 
 /**
@@ -13,13 +14,14 @@ import type { SentRecord } from "./sent-record.ts";
  *
  * @param onUnchanged called with the number of selected sessions in each of the other inputs
  * @param searches of a round of `watch`
+ * @param pictures without it, what lacks pictures counts as sent
  */
 export async function* changedInputs(
   context: Context,
   filter: SessionFilter,
   record: SentRecord | undefined,
   onUnchanged: (sessions: number) => void,
-  searches?: Searches,
+  { searches, pictures }: { searches?: Searches | undefined; pictures?: PictureSender } = {},
 ): AsyncGenerator<AdapterInput> {
   await filter.open();
   for await (const input of selectedInputs(context, filter, searches)) {
@@ -35,7 +37,9 @@ export async function* changedInputs(
       yield input; // it was left out before, and is wanted now
       continue;
     }
-    const unchanged = record?.countUnchanged(input);
+    const lacksPictures = record?.sessionsLackingPictures(input).some(([, one]) => filter.sendsPictures(one));
+    const isSent = !lacksPictures || (await pictures?.isTaking()) !== true;
+    const unchanged = isSent ? record?.countUnchanged(input) : undefined;
     if (unchanged === undefined && isLeftOut(input, filter, record)) {
       for (const session of record?.labelsOf(input) ?? []) filter.noteProjectLeftOut(session);
       continue;

@@ -3,6 +3,7 @@ import { maskKey } from "../redact/key.ts";
 import { defaultLimits, partLimitsOf } from "../server/limits.ts";
 import { SessionFilter } from "../sessions/filter.ts";
 import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
+import type { PictureBytes } from "../sessions/picture-bytes.ts";
 import type { SentState, Session, SessionLabels, UnsentSession } from "../sessions/session.ts";
 import { changedInputs } from "./changed-inputs.ts";
 import { createCompressor } from "./compression.ts";
@@ -20,6 +21,8 @@ export type PlannedSession = SessionLabels & {
 
 export type PushPlan = {
   sessions: PlannedSession[];
+  /** Those in these messages. The server may have some of them. */
+  pictures: PictureBytes;
   same: number;
   left: UnsentSession[];
   stats: Map<string, ParseStats>;
@@ -29,7 +32,7 @@ export type PushPlan = {
 /** Finds what `pushOnce` would send, without sending it. */
 export async function planPush(context: Context, record: SentRecord | undefined): Promise<PushPlan> {
   const filter = new SessionFilter(context);
-  const plan: PushPlan = { sessions: [], same: 0, left: [], stats: new Map(), filter };
+  const plan: PushPlan = { sessions: [], pictures: {}, same: 0, left: [], stats: new Map(), filter };
   const compressor = createCompressor(["zstd"]);
   const key = await maskKey(context);
   const inputs = changedInputs(context, filter, record, (sessions) => {
@@ -37,6 +40,7 @@ export async function planPush(context: Context, record: SentRecord | undefined)
   });
   for await (const input of inputs) {
     const { name } = input.adapter;
+    let pictures: PictureBytes = {};
     const begun = new Map<string, Pick<PlannedSession, "change" | "messages" | "bytes">>();
     const stats = await readSessions(input, {
       isLeftOut: (labels) => filter.leavesOut(labels),
@@ -44,6 +48,9 @@ export async function planPush(context: Context, record: SentRecord | undefined)
       compressor,
       maskKey: key,
       known: (source, sourceId) => ({ state: record?.stateOf(sessionKey({ source, sourceId })) }),
+      onPicture: ({ sha256, bytes }) => {
+        pictures[sha256] = bytes;
+      },
       onPart: (part) => {
         const key = sessionKey(part);
         const { source, sourceId, project, cwd, state } = part;
@@ -51,7 +58,11 @@ export async function planPush(context: Context, record: SentRecord | undefined)
         sum.messages += part.messages;
         sum.bytes += part.bytes;
         begun.set(key, sum);
-        if (!part.isLast || !filter.wantsSession(part, name)) return;
+        if (!part.isLast) return;
+        const found = pictures;
+        pictures = {};
+        if (!filter.wantsSession(part, name)) return;
+        if (filter.sendsPictures(part)) Object.assign(plan.pictures, found);
         if (record?.isSent(key, state.hash)) plan.same++;
         else plan.sessions.push({ source, sourceId, project, cwd, ...sum });
       },

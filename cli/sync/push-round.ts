@@ -1,4 +1,5 @@
 import type { Checkpoint } from "../adapters/adapter.ts";
+import type { Picture } from "../adapters/pictures.ts";
 import { type Context, patienceOf } from "../context.ts";
 import { addCounts, type SecretCounts } from "../redact/masker.ts";
 import { partLimitsOf } from "../server/limits.ts";
@@ -10,8 +11,10 @@ import type { Known, Session, UnsentSession } from "../sessions/session.ts";
 import { formatBytes, formatCount, formatDuration } from "../terminal/format.ts";
 import { changedInputs } from "./changed-inputs.ts";
 import type { Found } from "./checkpoints.ts";
+import type { SentPictures } from "./picture-sender.ts";
 import type { PushTarget } from "./push-target.ts";
 import { readSessions } from "./read-sessions.ts";
+import { RoundPictures } from "./round-pictures.ts";
 import { Sender, type Sent } from "./sender.ts";
 import { type InputSessions, sessionKey } from "./sent-record.ts";
 import { WholeSessions } from "./whole-sessions.ts";
@@ -20,7 +23,7 @@ import { WholeSessions } from "./whole-sessions.ts";
 const maxJobSeconds = 600;
 
 export type PushResult = {
-  sent: Sent;
+  sent: Sent & SentPictures;
   /** Sessions that have not changed since they were sent. */
   same: number;
   left: UnsentSession[];
@@ -49,7 +52,9 @@ export async function pushOnce(
     const onUnchanged = (sessions: number) => {
       round.same += sessions;
     };
-    const inputs = changedInputs(context, filter, target.record, onUnchanged, searches);
+    target.pictures.begin();
+    const { record, pictures } = target;
+    const inputs = changedInputs(context, filter, record, onUnchanged, { searches, pictures });
     for await (const input of inputs) await round.push(input);
     return await round.finish();
   } finally {
@@ -67,6 +72,7 @@ class PushRound {
   readonly #left: UnsentSession[] = [];
   readonly #secrets: SecretCounts = {};
   readonly #whole: WholeSessions;
+  readonly #pictures: RoundPictures;
   /** Parts of sessions whose labels are known at their end. */
   readonly #unlabelled = new Map<string, Session[]>();
   #readBytes = 0;
@@ -76,6 +82,7 @@ class PushRound {
     this.#context = context;
     this.#target = target;
     this.#filter = filter;
+    this.#pictures = new RoundPictures(filter, target);
     const onUnsent = (session: UnsentSession) => {
       this.#left.push(session);
       const input = this.#whole.inputOf(sessionKey(session));
@@ -87,6 +94,7 @@ class PushRound {
       limits: target.limits,
       compressor: target.compressor,
       record: target.record,
+      pictures: target.pictures,
       patienceSeconds: Math.min(patienceOf(context), maxJobSeconds),
       onUnsent,
       onIncomplete: (session, messageCount) => this.#whole.want(session, messageCount),
@@ -101,6 +109,7 @@ class PushRound {
     const { record } = this.#target;
     const { name, holdsAnySource } = input.adapter;
     const found: InputSessions = { sessions: {}, labels: {} };
+    await this.#pictures.beginInput(input);
     const resumed = await this.#resumptionOf(input);
     let isFolderKnown = false;
     let end: Checkpoint | undefined;
@@ -111,9 +120,11 @@ class PushRound {
         ...this.#writing((source, sourceId) => this.#knownOf(source, sourceId)),
         isLeftOut: (labels) => this.#filter.leavesOut(labels),
         isWhole: (session) => record.isOnlyIn(input, sessionKey(session)),
-        onFolder: () => {
+        onFolder: (cwd) => {
           isFolderKnown = true;
+          if (!this.#filter.needsLabels(name)) this.#pictures.noteFolder(cwd);
         },
+        onPicture: (picture) => this.#pictures.add(picture),
         onPart: (part) => {
           const { source, project, cwd, state } = part;
           last = part;
@@ -129,6 +140,7 @@ class PushRound {
     );
     this.#unlabelled.clear();
     this.#noteLeftOut(stats, name, found);
+    await this.#pictures.complete(input, found, (onPicture) => this.#readPictures(input, onPicture));
     if (end && last) await this.#saveCheckpoint(input, end, last, resumed);
     this.#readBytes += input.bytes;
     this.#left.push(...stats.left);
@@ -181,7 +193,9 @@ class PushRound {
       return;
     }
     this.#unlabelled.delete(key);
-    if (part.isLast && !this.#filter.wantsSession(part, adapter)) return;
+    const isWanted = !part.isLast || this.#filter.wantsSession(part, adapter);
+    if (part.isLast) this.#pictures.endSession(part, isWanted);
+    if (!isWanted) return;
     if (part.isLast && this.#target.record.isSent(key, part.state.hash)) this.same++;
     else for (const one of [...before, part]) this.#sender.add(one);
   }
@@ -212,23 +226,34 @@ class PushRound {
       };
       const writing = {
         ...this.#writing((source, sourceId) => knownOf(source, sourceId) ?? this.#knownOf(source, sourceId)),
+        onPicture: (picture: Picture) => this.#pictures.add(picture),
         onPart: (part: Session) => {
-          if (!knownOf(part.source, part.sourceId)) return;
+          const isWanted = knownOf(part.source, part.sourceId) !== undefined;
+          if (part.isLast) this.#pictures.endSession(part, isWanted);
+          if (!isWanted) return;
           this.#whole.note(part, input);
           this.#sender.add(part);
         },
         onChanged() {},
       };
+      await this.#pictures.beginInput(input);
       await parseInput(this.#withStored(input), { writing, pause: writing.pause });
     }
     await this.#sender.finish();
   }
 
+  /** Reads an input once more, for its pictures. */
+  async #readPictures(input: AdapterInput, onPicture: NonNullable<Writing["onPicture"]>): Promise<void> {
+    const writing = { ...this.#writing(() => ({})), onPicture, onPart() {}, onChanged() {} };
+    await parseInput(this.#withStored(input), { writing, pause: writing.pause });
+  }
+
   async finish(): Promise<PushResult> {
+    await this.#target.pictures.flush();
     await this.#sender.finish();
     for (let time = 0; this.#whole.isWanted && time < maxWholeTimes; time++) await this.#sendWhole();
     return {
-      sent: this.#sender.sent,
+      sent: { ...this.#sender.sent, ...this.#target.pictures.sent },
       same: this.same,
       left: this.#left,
       secrets: this.#secrets,

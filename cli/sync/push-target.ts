@@ -6,6 +6,7 @@ import { type Limits, readLimits } from "../server/limits.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { type Compressor, createCompressor } from "./compression.ts";
 import { isFinished, waitForJob } from "./jobs.ts";
+import { PictureSender } from "./picture-sender.ts";
 import { SentRecord } from "./sent-record.ts";
 
 /** The account that sessions are sent to. */
@@ -15,6 +16,7 @@ export type PushTarget = {
   limits: Limits;
   compressor: Compressor;
   record: SentRecord;
+  pictures: PictureSender;
   checkpoints: Checkpoints;
   /** What secrets are masked with; undefined where they are sent as they are. */
   maskKey: Buffer | undefined;
@@ -36,6 +38,7 @@ export async function openTarget(context: Context): Promise<PushTarget> {
     limits,
     compressor: createCompressor(limits.contentEncodings),
     record,
+    pictures: new PictureSender(connection.api),
     checkpoints: new Checkpoints(context.host, `${connection.server}\n${account.userId}`),
     maskKey: await maskKey(context),
     knowsAppend: true,

@@ -7,6 +7,7 @@ import { type Batch, Batcher, encodeBatch, idempotencyKey } from "./batch.ts";
 import type { Compressor } from "./compression.ts";
 import { type Incomplete, isFinished, type Job, waitForJob } from "./jobs.ts";
 import { PartLines } from "./part-lines.ts";
+import type { PictureSender } from "./picture-sender.ts";
 import { type SentRecord, sessionKey } from "./sent-record.ts";
 
 /** What was sent, and what the server did with it. */
@@ -36,6 +37,8 @@ type Options = {
   limits: Limits;
   compressor: Compressor;
   record: SentRecord;
+  /** What was added to it is stored before the next batch is sent. */
+  pictures: PictureSender;
   /** How long to wait for a job, in seconds. */
   patienceSeconds: number;
   onUnsent(session: UnsentSession): void;
@@ -89,6 +92,7 @@ export class Sender {
 
   /** Waits until more sessions may be added. @throws where sending has failed permanently */
   async waitForCapacity(): Promise<void> {
+    await this.#options.pictures.waitForCapacity();
     while (!this.#failure && (this.#uploads.size >= maxConcurrentUploads || this.#bytesInMemory > maxHeldBytes)) {
       await Promise.race([...this.#uploads, ...this.#jobs]);
     }
@@ -123,8 +127,9 @@ export class Sender {
 
   /** @param attempt from 0; each has its own idempotency key */
   async #upload(batch: Batch, attempt = 0): Promise<void> {
-    const { api, limits, compressor, record, onProgress } = this.#options;
+    const { api, limits, compressor, record, pictures, onProgress } = this.#options;
     if (batch.sessions.length === 0) return;
+    await pictures.flush();
     const bytes = await encodeBatch(batch, compressor);
     if (bytes.length > limits.wireBytes) {
       const [size, limit] = [formatBytes(bytes.length), formatBytes(limits.wireBytes)];

@@ -6,7 +6,7 @@ import { listFolder, statInput } from "../files/discovery.ts";
 import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
 import { type AdapterInput, inputKey } from "../sessions/inputs.ts";
-import { begunAgain, type SentState, type SessionLabels } from "../sessions/session.ts";
+import { begunAgain, type HeldSession, type SentState, type SessionLabels } from "../sessions/session.ts";
 import { isFinished } from "./jobs.ts";
 import { inTurn } from "./turn.ts";
 
@@ -15,7 +15,7 @@ export const sessionKey = ({ source, sourceId }: { source: string; sourceId: str
   `${source}/${sourceId}`;
 
 /** The hashes and labels of an input's sessions, by their keys. */
-export type InputSessions = { sessions: Record<string, string>; labels: Record<string, SessionLabels> };
+export type InputSessions = { sessions: Record<string, string>; labels: Record<string, HeldSession> };
 
 /** What an input held when it was read. Records of older clients have no labels. */
 type ReadInput = { stamp: string; version: number } & Omit<InputSessions, "labels"> & Partial<InputSessions>;
@@ -141,11 +141,8 @@ export class SentRecord {
   }
 
   async #reload(): Promise<void> {
-    const { inputs, sent, jobs, stamp } = await readStored(this.#path);
-    this.#inputs = inputs;
-    this.#sent = sent;
-    this.#jobs = jobs;
-    this.#stamp = stamp;
+    const stored = await readStored(this.#path);
+    ({ inputs: this.#inputs, sent: this.#sent, jobs: this.#jobs, stamp: this.#stamp } = stored);
   }
 
   /** The sessions that were sent to any account, as far as it was recorded in which project they were. */
@@ -179,9 +176,14 @@ export class SentRecord {
   }
 
   /** The labels of an input's sessions when it was read last; undefined where they are not known. */
-  labelsOf(input: AdapterInput): SessionLabels[] | undefined {
+  labelsOf(input: AdapterInput): HeldSession[] | undefined {
     const labels = this.#inputs.get(inputKey(input))?.labels;
     return labels && Object.values(labels);
+  }
+
+  /** The sessions, by their keys, whose pictures were not sent when an input was read last. */
+  sessionsLackingPictures(input: AdapterInput): [string, HeldSession][] {
+    return Object.entries(this.#inputs.get(inputKey(input))?.labels ?? {}).filter(([, one]) => one.lacksPictures);
   }
 
   /** The labels of sessions that were not kept of an input, since their projects were left out. */

@@ -23,6 +23,10 @@ export function formatBytes(bytes: number): string {
   return `${amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${unit}`;
 }
 
+/** "12 pictures (3.4 MiB)". */
+export const formatPictures = ({ pictures, pictureBytes }: { pictures: number; pictureBytes: number }): string =>
+  `${formatCount(pictures, "picture")} (${formatBytes(pictureBytes)})`;
+
 /** The first few items as "a, b and 12 more". */
 export function formatList(items: readonly string[], max = 10): string {
   const more = items.length - max;

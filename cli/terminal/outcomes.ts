@@ -36,6 +36,10 @@ export function warnUnsent(terminal: Terminal, left: readonly UnsentSession[]): 
   }
 }
 
+/** Warns of pictures that the server did not take. */
+export const warnRefused = (terminal: Terminal, pictures: number): void =>
+  terminal.warn(mark, ` The server refused ${formatCount(pictures, "picture")}: placeholders are shown instead.`);
+
 /** Warns of invalid entries: the first few by file and line, the others by their number. */
 export function warnInvalid(terminal: Terminal, stats: Iterable<InvalidEntries>): void {
   const all: InvalidEntries = { invalid: 0, invalidSamples: [] };

@@ -80,6 +80,7 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
     ...(header.length > 0 ? { parameters: header } : {}),
     ...(params || query ? { requestParams: { ...(params ? { path: params } : {}), ...(query ? { query } : {}) } } : {}),
     ...(sent ? { requestBody: requestBodyOf(operation, sent) } : {}),
+    ...(about.raw ? { requestBody: rawBodyOf(about.raw) } : {}),
     responses: answersOf(operation),
   };
 }
@@ -95,6 +96,12 @@ function requestBodyOf({ about }: Operation, sent: z.ZodType) {
   };
 }
 
+/** OpenAPI 3.1 gives bytes no schema. */
+const rawBodyOf = ({ types }: NonNullable<Operation["about"]["raw"]>) => ({
+  required: true,
+  content: Object.fromEntries(types.map((type) => [type, {}])),
+});
+
 const operationId = (operation: Operation, method: string) =>
   [method.toLowerCase(), ...operation.path.split(/\W+/).slice(2)].filter(Boolean).join("-");
 
@@ -108,7 +115,7 @@ function pathItem(of: Operation[]) {
   );
   const methods = of.flatMap((operation) => operation.methods);
   const hasHead = of.some(({ methods, about }) => methods.includes("GET") && about.head !== false);
-  const allow = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"].filter((method) =>
+  const allow = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].filter((method) =>
     method === "HEAD" ? hasHead : method === "OPTIONS" || methods.some((known) => known === method),
   );
   const hasOptions = of.every(({ about }) => !about.foreign);

@@ -21,6 +21,7 @@ import { pollDeviceLogin, startDeviceLogin } from "#lib/device/api";
 import { readFindingList } from "#lib/findings/api";
 import type { Group, Operation } from "#lib/http/operation";
 import { readJob, readRawUpload, sendBatch, uploadFile } from "#lib/ingest/api";
+import { findMissingPictures, sendPicture } from "#lib/ingest/pictures/api";
 import { callMcp, recallPlaces } from "#lib/mcp/api";
 import { readProject, readProjectList } from "#lib/projects/api";
 import { sendTelemetry } from "#lib/telemetry/api";
@@ -40,6 +41,7 @@ import {
 } from "#lib/traces/api";
 import { readFileList, readTraceFileList } from "#lib/traces/files-api";
 import { readNames } from "#lib/traces/names-api";
+import { readSharedPicture, readTracePicture } from "#lib/traces/pictures-api";
 import { readPullRequestReport } from "#lib/traces/pull-request-api";
 import { readSuggestions } from "#lib/traces/search-api";
 import { exportUsage, readUsageReport } from "#lib/usage/api";
@@ -47,7 +49,7 @@ import { exportUsage, readUsageReport } from "#lib/usage/api";
 export const operations: readonly Operation[] = [
   ...[startDeviceLogin, pollDeviceLogin],
   ...[readSession, endSession],
-  ...[sendBatch, readJob, readRawUpload, uploadFile],
+  ...[sendBatch, readJob, readRawUpload, uploadFile, findMissingPictures, sendPicture],
   ...[
     readTraceList,
     readFacetValues,
@@ -62,7 +64,7 @@ export const operations: readonly Operation[] = [
   readSuggestions,
   ...[readTraceFileList, readFileList, readFindingList],
   readNames,
-
+  ...[readTracePicture, readSharedPicture],
   readPullRequestReport,
   ...[exportTraceList, exportTraceAsJson, exportTraceAsMarkdown],
   ...[readProjectList, readProject],

@@ -75,9 +75,10 @@ export function errorsOf(operation: Operation): Partial<Record<ErrorCode, ErrorE
 function usualCodes({ methods, auth, scope, params, query, body, about }: Operation): ErrorCode[] {
   if (about.foreign) return [];
   const authorized = auth !== "none" || about.secret !== undefined;
-  const takesBody = body !== undefined || about.sent !== undefined;
+  const takesJson = body !== undefined || about.sent !== undefined;
+  const takesBody = takesJson || about.raw !== undefined;
   return [
-    ...(takesBody ? (["invalid_json"] as const) : []),
+    ...(takesJson ? (["invalid_json"] as const) : []),
     ...(takesBody || query ? (["invalid_request"] as const) : []),
     ...(authorized ? (["missing_token"] as const) : []),
     ...(authorized && auth !== "cookie" ? (["invalid_token"] as const) : []),

@@ -122,6 +122,7 @@ export const readLimits = {
       trace: numbers,
       message: numbers,
     }),
+    pictures: numbers,
     device: numbers,
     signIn: numbers,
     telemetry: numbers,

@@ -41,7 +41,9 @@ export async function holdUsers(tx: Queryable, userIds: string[], wait: boolean)
 }
 
 /** What is deleted of a user in one transaction: about a tenth of a second's work, or one long session. */
-const batch = { jobs: 50, rows: 5000, packs: 100 };
+const batch = { jobs: 50, rows: 5000, bodies: 100 };
+/** Tables whose rows are large. */
+const withBodies: readonly string[] = ["message_pack", "picture"];
 
 /**
  * The tables of a user's rows but for uploads and their jobs, with a column by which they are deleted in batches: all rows of
@@ -50,6 +52,8 @@ const batch = { jobs: 50, rows: 5000, packs: 100 };
 const inBatches = [
   ["message", "trace_id"],
   ["message_pack", "trace_id"],
+  ["trace_picture", "trace_id"],
+  ["picture", "sha256"],
   ["search_document", "trace_id"],
   ["search_bucket", "block_id"],
   ["search_block", "id"],
@@ -97,7 +101,7 @@ export function deleteSome(userId: string, settings?: Settings): Promise<boolean
       const { rowCount } = await tx.query(
         `delete from ${table} where user_id = $1 and ${column} in (
            select ${column} from ${table} where user_id = $1 order by ${column} limit $2)`,
-        [userId, table === "message_pack" ? batch.packs : batch.rows],
+        [userId, withBodies.includes(table) ? batch.bodies : batch.rows],
       );
       if (rowCount) return true;
     }

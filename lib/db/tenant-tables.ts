@@ -5,6 +5,8 @@ export const tenantTables = [
   "trace",
   "message",
   "message_pack",
+  "picture",
+  "trace_picture",
   "trace_usage",
   "usage_facets",
   "message_usage",

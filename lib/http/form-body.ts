@@ -50,24 +50,12 @@ function isMadeOf(value: unknown, isText: (text: string) => boolean, depth: numb
   return depth > 0 && Object.values(value).every((one) => isMadeOf(one, isText, depth - 1));
 }
 
-/** Whether an argument is what an action inside a page closes over, which Next encrypts: a text that stands in a part of its own. */
-function isSealedIn(form: FormData, prefix: string): (text: string) => boolean {
-  return (text) => {
-    const [, id] = /^\$@([1-9])$/.exec(text) ?? [];
-    return id !== undefined && isSealed(form.get(prefix + id));
-  };
-}
-
-const isSealed = (part: FormDataEntryValue | null) => typeof part === "string" && /^"[\w+/=-]*"$/.test(part);
-
 /** Whether a form that a script sends has its arguments once, and beside them only fields of forms. */
 function hasArguments(form: FormData): boolean {
   const [text, ...others] = form.getAll("0");
   if (typeof text !== "string" || others.length > 0) return false;
-  const isKnown = ([name, value]: [string, FormDataEntryValue]) =>
-    name === "0" || /^_\d{1,4}_/.test(name) || (/^[1-9]$/.test(name) && isSealed(value));
-  const isSealedArgument = isSealedIn(form, "");
-  return [...form].every(isKnown) && areArguments(text, (one) => isFormReference(one) || isSealedArgument(one));
+  const isKnown = (name: string) => name === "0" || /^_\d{1,4}_/.test(name);
+  return [...form.keys()].every(isKnown) && areArguments(text, isFormReference);
 }
 
 /** Whether what a form without script says of its action, if it names one, can be read: an id, and values that it is bound to. */
@@ -80,9 +68,7 @@ function hasAction(form: FormData): boolean {
   const prefix = `${reference.replace("REF_", "")}:`;
   const { id, bound } = JSON.parse(String(form.get(`${prefix}0`)));
   if (typeof id !== "string" || !/^[\da-f]+$/.test(id)) return false;
-  const rest = names.filter((name) => name !== reference && name !== `${prefix}0` && name !== `${prefix}1`);
-  const isKnown = (name: string) => name.startsWith(prefix) && isSealed(form.get(name));
-  if (!rest.every(isKnown)) return false;
+  if (names.some((name) => name !== reference && name !== `${prefix}0` && name !== `${prefix}1`)) return false;
   if (bound === null) return !form.has(`${prefix}1`);
-  return bound === "$@1" && areArguments(String(form.get(`${prefix}1`)), isSealedIn(form, prefix));
+  return bound === "$@1" && areArguments(String(form.get(`${prefix}1`)));
 }

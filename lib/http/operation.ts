@@ -27,7 +27,7 @@ export type Answer = {
   /** The part of the operation's `response` that this status has, where it is not all of it. */
   schema?: z.ZodType;
   /** Where it is not JSON. */
-  type?: "application/x-ndjson" | "text/markdown" | "text/csv" | "text/plain" | "application/json";
+  type?: "application/x-ndjson" | "text/markdown" | "text/csv" | "text/plain" | "application/json" | "image/*";
   headers?: Record<string, Header>;
   /** None for a response without a body. */
   example?: unknown;
@@ -52,7 +52,7 @@ export type Authorization =
 
 /** One or several methods of a path. A module `lib/<domain>/api.ts` has those of its domain, with the schemas. */
 export type Operation = Authorization & {
-  methods: readonly ("GET" | "POST" | "PATCH" | "DELETE")[];
+  methods: readonly ("GET" | "POST" | "PUT" | "PATCH" | "DELETE")[];
   path: `/api/${string}`;
   params?: z.ZodObject;
   query?: z.ZodObject;
@@ -74,6 +74,8 @@ export type Operation = Authorization & {
     foreign?: true;
     /** The body of a route that reads it without `body`. */
     sent?: z.ZodType;
+    /** A body that is not JSON: its types, and one in base64. */
+    raw?: { types: readonly string[]; example: { type: string; base64: string } };
     /** The same as a form, for a browser without JavaScript. */
     form?: z.ZodType;
     headers?: Record<string, Header>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { exactText, instant } from "#lib/fields";
+import { exactText, instant, pictureHash } from "#lib/fields";
 import { limits } from "#lib/limits";
 
 const { ingest, trace: max, message: messageLimits } = limits;
@@ -91,3 +91,13 @@ export const jobResponse = z.object({
 
 /** The payload of a queue entry: the key of the job's row. */
 export const ingestPayload = z.object({ userId: z.uuid(), jobId: z.uuid() });
+
+/** What `POST /api/pictures/missing` takes and answers. */
+export const missingPicturesRequest = z.looseObject({
+  hashes: z.array(pictureHash).max(limits.pictures.hashesPerRequest),
+});
+export const missingPicturesResponse = z.strictObject({
+  ok: z.literal(true),
+  missing: z.array(pictureHash),
+  maxBytes: z.int(),
+});

@@ -30,6 +30,7 @@ const columns: { [Name in keyof DerivedColumns]: { name: string; type: string } 
   errorCount: { name: "error_count", type: "int" },
   activeSeconds: { name: "active_seconds", type: "int" },
   dated: { name: "dated", type: "bool" },
+  activityAt: { name: "activity_at", type: "timestamptz" },
   tools: { name: "tools", type: "text" },
   spark: { name: "spark", type: "text" },
   trivial: { name: "trivial", type: "bool" },

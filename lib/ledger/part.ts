@@ -61,6 +61,7 @@ export type DerivedColumns = Pick<
   | "errorCount"
   | "activeSeconds"
   | "dated"
+  | "activityAt"
   | "tools"
   | "spark"
   | "trivial"

@@ -1,4 +1,5 @@
 import type { Kind } from "#lib/reader/message";
+import type { ShownPicture } from "#lib/reader/picture-references";
 
 /** A tool's call, in whatever form it was written. */
 export type Call = {
@@ -23,6 +24,7 @@ export type Result = {
   patch?: string;
   /** The source id of the sub-agent's session that did the work. */
   session?: string;
+  pictures?: ShownPicture[];
 };
 
 /** What one message holds, before calls and results of several messages are paired. */
@@ -34,6 +36,7 @@ export type Piece =
       title: string;
       text: string;
       own?: boolean;
+      pictures?: ShownPicture[];
     }
   | { type: "output"; text: string }
   | { type: "call"; call: Call; result?: Result }

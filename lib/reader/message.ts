@@ -1,3 +1,5 @@
+import type { ShownPicture } from "#lib/reader/picture-references";
+
 /** A message as the API returns it (lib/traces/schema.ts), as far as the reader needs it. */
 export type ReaderMessage = {
   position: number;
@@ -7,6 +9,8 @@ export type ReaderMessage = {
   /** ISO 8601 */
   createdAt: string | null;
   metadata: Record<string, unknown> | null;
+  /** The pictures that it refers to, where they are to be shown: in the order of their placeholders. */
+  pictures?: ShownPicture[];
 };
 
 /** The kinds of content that the reader tells apart. */
@@ -51,6 +55,8 @@ export type Block =
   | { type: "said"; text: string }
   /** An image that came in the message. @property text its data: URL */
   | { type: "image"; text: string; label: string }
+  /** Pictures that came beside the text. */
+  | { type: "pictures"; pictures: ShownPicture[] }
   | { type: "code"; text: string; language: string; label?: string }
   /** What a program printed, with its ANSI colours. */
   | { type: "output"; text: string }
@@ -109,9 +115,14 @@ export type ReaderRow = {
   members: ReaderRow[];
 };
 
+/** What a picture is worth in characters of text. */
+const pictureSize = 300;
+
 /** How many characters a block holds. */
 export function blockSize(block: Block): number {
   switch (block.type) {
+    case "pictures":
+      return block.pictures.length * pictureSize;
     case "diff":
       return block.lines.reduce((sum, { text }) => sum + text.length + 1, 0);
     case "tasks":

@@ -51,6 +51,7 @@ function subcommandOf(words: (string | undefined)[]): string {
 }
 
 const isQuietPart = ({ kind, status, blocks }: Part): boolean => {
+  if (blocks.some(({ type }) => type === "pictures")) return false; // worth a look
   if (kind !== "shell") return quiet[kind] !== undefined;
   const [command] = blocks;
   return status === "ok" && command?.type === "code" && onlyLooks(command.text);

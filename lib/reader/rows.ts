@@ -2,7 +2,9 @@ import type { Call, Piece, Result } from "#lib/reader/call";
 import { isExpansion } from "#lib/reader/injected";
 import { piecesOf } from "#lib/reader/kind";
 import type { Block, Kind, Part, ReaderMessage, ReaderRow } from "#lib/reader/message";
+import type { ShownPicture } from "#lib/reader/picture-references";
 import { textBlocks } from "#lib/reader/pictures";
+import { placePictures } from "#lib/reader/placeholders";
 import { addTokens, groupQuiet } from "#lib/reader/quiet";
 import { countOf } from "#lib/reader/text";
 import { describeTool } from "#lib/reader/tools/tools";
@@ -32,7 +34,7 @@ function pair(messages: ReaderMessage[]): Draft[] {
   for (const message of messages) {
     const { position, tokenCount } = message;
     const given = new Set<Draft>();
-    const pieces = piecesOf(message).filter((piece) => {
+    const pieces = placePictures(piecesOf(message), message).filter((piece) => {
       const draft = attach(piece, drafts, open);
       if (draft) given.add(draft);
       return !draft;
@@ -127,7 +129,7 @@ const talked = new Set<Kind>(["user", "question"]);
 function partOf(piece: Piece): Part {
   switch (piece.type) {
     case "call":
-      return describeTool(piece.call, piece.result);
+      return withPictures(describeTool(piece.call, piece.result), piece.result?.pictures);
     case "result":
       return describeOrphan(piece.result);
     case "output":
@@ -136,15 +138,19 @@ function partOf(piece: Piece): Part {
       return { kind: "subagent", title: "", blocks: [{ type: "transcript", messages: readTranscript(piece.text) }] };
     case "text": {
       const { kind, title, text } = piece;
-      return { kind, title, blocks: text.trim() === "" ? [] : textBlocks(text, kind) };
+      return withPictures({ kind, title, blocks: text.trim() === "" ? [] : textBlocks(text, kind) }, piece.pictures);
     }
   }
 }
 
+const withPictures = (part: Part, pictures: ShownPicture[] = []): Part =>
+  pictures.length === 0 ? part : { ...part, blocks: [...part.blocks, { type: "pictures", pictures }] };
+
 /** A result whose call is not here. */
 function describeOrphan(result: Result): Part {
   const call: Call = { name: result.name ?? "result", input: {} };
-  return { ...describeTool(call, result), ...(!result.name && { title: "The result of a call that isn't here" }) };
+  const part = withPictures(describeTool(call, result), result.pictures);
+  return { ...part, ...(!result.name && { title: "The result of a call that isn't here" }) };
 }
 
 /** Moves a command's output into the command's body, and a sub-agent's messages into the sub-agent's. */

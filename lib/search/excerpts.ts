@@ -31,8 +31,11 @@ export type Excerpts = { excerpts: Excerpt[]; more: number; atLeast: boolean; sc
 
 const maxExcerpts = 3;
 
-/** How long the list waits for excerpts of texts that were read; the traces after that have none. */
-const maxFindingMs = 500;
+/**
+ * Of texts that were read, so many characters are looked through for each unit of one: the traces after that have no excerpts. No time
+ * ends it, since the order of a list depends on it, and must not depend on the load.
+ */
+const maxCharacters = 32_000_000;
 
 /**
  * Excerpts of a user's traces around what a query finds. Those messages match that have most of what any message of their trace
@@ -87,9 +90,9 @@ function weightsOfUnits({ groups, units }: Query, weights: number[]): number[] {
 async function excerptsOf(texts: Text[], query: Query, weights?: number[]): Promise<Map<string, Excerpts>> {
   const byTrace = Map.groupBy(texts, ({ traceId }) => traceId);
   const excerpts = new Map<string, Excerpts>();
-  const deadline = performance.now() + maxFindingMs;
+  const budget = { left: Math.ceil(maxCharacters / Math.max(1, query.units.length)) };
   for (const [traceId, messages] of byTrace) {
-    const best = await bestOf(messages, query, { deadline, weights });
+    const best = await bestOf(messages, query, { budget, weights });
     if (!best) break;
     if (best.length > 0) excerpts.set(traceId, summarize(messages, best, query));
   }
@@ -172,21 +175,22 @@ const amongAll = 0.7;
 /** How much of what the best message has of a query another one must have. */
 const mostOf = 0.6;
 
-/** The messages that have most of a query, the best first; undefined where that is not known at the deadline. */
+/** The messages that have most of a query, the best first; undefined where their texts exceed the budget. */
 async function bestOf(
   messages: Text[],
   query: Query,
-  { deadline, weights }: { deadline: number; weights: number[] | undefined },
+  { budget, weights }: { budget: { left: number }; weights: number[] | undefined },
 ): Promise<Judged[] | undefined> {
   const pause = makePause();
   const facts = factsOf(query);
   const judged: { message: Text; found: Found; facts: number }[] = [];
   for (const message of messages) {
     if (!isSaidBy(message, query.scope)) continue;
+    budget.left -= message.content.length;
+    if (budget.left < 0) return undefined;
     const found = findIn(composed(message.content), query);
     judged.push({ message, found, facts: facts.length > 0 ? countFacts(message, facts) : 0 });
     await pause();
-    if (performance.now() > deadline) return undefined;
   }
   const rarity = rarityOf(
     judged.map(({ found }) => found),

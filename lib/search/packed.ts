@@ -42,13 +42,13 @@ const pieceBytes = 1024 * 1024;
 /** What is looked for is shorter. */
 const overlapBytes = 4096;
 
-/** The messages of packs in some ranges, or in all of them, that may have a unit, as long as they may be looked through. */
+/** The messages of packs in some ranges, or in all of them, that may have a unit, as long as each of them may be looked through. */
 async function* messagesWith(
   tx: PoolClient,
   userId: string,
   { heads, ranges }: { heads: PackHead[]; ranges: Range[] | undefined },
   units: Unit[],
-  mayProceed: () => boolean,
+  mayRead: (message: PackedMessage) => boolean,
 ): AsyncGenerator<PackedMessage> {
   const isWanted = ({ position }: { position: number }) =>
     ranges === undefined || ranges.some(({ from, to }) => position >= from && position < to);
@@ -57,7 +57,7 @@ async function* messagesWith(
   const [pause, mayHave] = [makePause(), coarseTest(units)];
   for await (const { rows } of readPacks(tx, userId, heads.filter(isNear))) {
     for (const message of messagesIn(rows)) {
-      if (!mayProceed()) return;
+      if (!mayRead(message)) return;
       if (!isWanted(message)) continue;
       let isFound = false;
       for (let at = 0; !isFound && (at === 0 || at < message.content.length); at += pieceBytes) {
@@ -89,6 +89,16 @@ async function packedHits(
   }));
 }
 
+/** What ends a reading whose client has gone, or which takes as long as no statement may. */
+function makeCheck(): () => void {
+  const deadline = performance.now() + limits.reads.statementSeconds * 1000;
+  const signal = requestSignal();
+  return () => {
+    signal?.throwIfAborted();
+    if (performance.now() > deadline) throw new SpoorError("overloaded");
+  };
+}
+
 /** As `readCandidates` of sql/read.ts, of the messages of packed traces. @throws SpoorError `overloaded` where it takes too long */
 export async function readPackedCandidates(
   tx: PoolClient,
@@ -98,17 +108,15 @@ export async function readPackedCandidates(
   units: Unit[],
   { maxMessages, maxCharacters, maxDocuments }: CandidateBounds,
 ): Promise<Candidate[]> {
-  const deadline = performance.now() + limits.reads.statementSeconds * 1000;
-  const signal = requestSignal();
-  const mayProceed = () => {
-    signal?.throwIfAborted();
-    if (performance.now() > deadline) throw new SpoorError("overloaded");
+  const check = makeCheck();
+  const mayRead = () => {
+    check();
     return true;
   };
   const candidates: Candidate[] = [];
   for (const { traceId, ...packs } of await packedHits(tx, userId, traceIds, { hits, maxDocuments })) {
     let [count, before] = [0, 0];
-    for await (const message of messagesWith(tx, userId, packs, units, mayProceed)) {
+    for await (const message of messagesWith(tx, userId, packs, units, mayRead)) {
       const { position, role } = message;
       const [characters, metadata] = [charactersIn(message.content), smallMetadata(message)];
       const isRead = characters <= maxCharacters && before < maxCharactersBefore;
@@ -132,10 +140,10 @@ const charactersIn = (text: Buffer): number => (text.length > manyBytes ? text.l
 const charactersOfMetadata = ({ metadata }: PackedMessage, small: unknown): number =>
   small === null || metadata === null ? 0 : countCharacters(metadata);
 
-/** How long packs are read for excerpts; the traces after that have none. */
-const maxReadingMs = 1500;
+/** So many bytes of packs are looked through for excerpts, whatever time that takes: an order must not depend on the load. */
+const maxBytesRead = 128 * 1024 * 1024;
 
-/** As `readTexts` of sql/read.ts, of packed traces. */
+/** As `readTexts` of sql/read.ts, of packed traces; those behind the last byte have none. */
 export async function readPackedTexts(
   tx: PoolClient,
   userId: string,
@@ -144,17 +152,18 @@ export async function readPackedTexts(
   bounds: TextBounds,
   within?: { hits: HitBits; maxDocuments: number },
 ): Promise<Text[]> {
-  const deadline = performance.now() + maxReadingMs;
-  const signal = requestSignal();
-  const mayProceed = () => {
-    signal?.throwIfAborted();
-    return performance.now() <= deadline;
+  const check = makeCheck();
+  let left = maxBytesRead;
+  const mayRead = ({ content }: PackedMessage) => {
+    check();
+    left -= content.length;
+    return left > 0;
   };
   const texts: Text[] = [];
   for (const { traceId, ...packs } of await packedHits(tx, userId, traceIds, within)) {
     const own: Text[] = [];
     let [matching, before] = [0, 0];
-    for await (const message of messagesWith(tx, userId, packs, units, mayProceed)) {
+    for await (const message of messagesWith(tx, userId, packs, units, mayRead)) {
       matching += 1;
       if (before < maxCharactersBefore) {
         const { position, role } = message;
@@ -166,7 +175,7 @@ export async function readPackedTexts(
       if (matching === bounds.maxMessages) break; // as many as are told
     }
     texts.push(...own.map((text) => ({ ...text, matching })));
-    if (!mayProceed()) break;
+    if (left <= 0) break;
   }
   return texts;
 }

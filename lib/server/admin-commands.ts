@@ -27,7 +27,7 @@ const help = `Usage: ${operatorCommand("admin", "COMMAND")}
   reprice                 after a change of prices: count what is stored anew, in the
                           background
       --status            how much of that is still to be done
-  rotate-keys             encrypt the kept bodies of uploads with the first key of
+  rotate-keys             encrypt kept uploads and pictures with the first key of
                           ENCRYPTION_KEY; older keys may go afterwards`;
 
 const commands: Record<string, (argument: string | undefined, option: string | undefined) => Promise<void>> = {
@@ -86,9 +86,8 @@ const commands: Record<string, (argument: string | undefined, option: string | u
 async function rotate(): Promise<void> {
   if (!seals()) throw new EnvError("ENCRYPTION_KEY is not set: there is nothing to encrypt with.");
   const { sealed, left, unreadable } = await rotateKeys();
-  say(`${sealed} bodies of uploads were encrypted with the first key.`);
-  if (unreadable > 0)
-    say(`${unreadable} can't be read: they were changed, or their key is lost. The log names their jobs.`);
+  say(`${sealed} uploads and pictures were encrypted with the first key.`);
+  if (unreadable > 0) say(`${unreadable} can't be read: they were changed, or their key is lost. The log names them.`);
   if (left > 0) say(`${left} objects of the store are from before there was a key; they go when their time is over.`);
 }
 

@@ -32,7 +32,8 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => unknown;
 type Trusts = ReturnType<typeof proxyaddr.compile>;
 
 const isUpload = ({ method, url }: IncomingMessage) =>
-  method === "POST" && /^\/api\/(ingest|uploads)\/?(\?|$)/.test(url ?? "");
+  (method === "POST" && /^\/api\/(ingest|uploads)\/?(\?|$)/.test(url ?? "")) ||
+  (method === "PUT" && /^\/api\/pictures\//.test(url ?? ""));
 
 /** A form, with or without script: anybody can send one, and Next renders a page for it. */
 const isForm = ({ method, url }: IncomingMessage) => method === "POST" && !isApi(url);

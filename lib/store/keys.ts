@@ -1,4 +1,5 @@
-// Names of objects: the prefix of the settings, the owner, the upload. They say nothing of what is in them.
+// Names of objects: the prefix of the settings, the owner, the upload or the picture. They say nothing of what is in them.
+import { randomUUID } from "node:crypto";
 import { env } from "#lib/env";
 
 /** What the keys of all objects begin with. */
@@ -10,11 +11,23 @@ export const prefixOf = (userId: string) => `${prefixOfAll()}${userId}/`;
 /** The key of an upload's body. */
 export const keyOf = (userId: string, jobId: string) => `${prefixOf(userId)}${jobId}.zst`;
 
+/** The key of a picture's bytes, new each time: a deletion that is still to come never meets a picture that was sent again. */
+export const newPictureKey = (userId: string, sha256: string) => `${prefixOf(userId)}${sha256}.${randomUUID()}`;
+
 const id = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const name = new RegExp(`^(${id})/(${id})\\.zst$`);
+const pictureName = new RegExp(`^(${id})/([0-9a-f]{64})\\.${id}$`);
 
-/** The upload whose body a key names; undefined for an object that is not Spoor's. */
+const withoutPrefix = (key: string) => (key.startsWith(prefixOfAll()) ? key.slice(prefixOfAll().length) : "");
+
+/** The upload whose body a key names; undefined for any other object. */
 export function uploadOf(key: string): { userId: string; jobId: string } | undefined {
-  const [, userId, jobId] = (key.startsWith(prefixOfAll()) && name.exec(key.slice(prefixOfAll().length))) || [];
+  const [, userId, jobId] = name.exec(withoutPrefix(key)) ?? [];
   return userId && jobId ? { userId, jobId } : undefined;
+}
+
+/** The picture whose bytes a key names; undefined for any other object. */
+export function pictureOf(key: string): { userId: string; sha256: string } | undefined {
+  const [, userId, sha256] = pictureName.exec(withoutPrefix(key)) ?? [];
+  return userId && sha256 ? { userId, sha256 } : undefined;
 }

@@ -4,6 +4,7 @@ import { allowLong, type Db, prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import { notFound } from "#lib/errors";
 import { Prisma } from "#lib/generated/prisma/client";
+import { unlinkPictures } from "#lib/pictures/sql";
 import { purgeMessages } from "#lib/traces/purge";
 import { resolveSearch } from "#lib/traces/search";
 import type { PlainSelection, Selection } from "#lib/traces/sql/conditions";
@@ -112,7 +113,7 @@ const nothingDerived = {
 const nothingMarked = { customTitle: null, starredAt: null, archivedAt: null, note: null, tags: [] };
 
 /**
- * Removes all content of traces but their messages. `messageCount` stays until these are purged: by it the worker knows what is
+ * Removes all content of traces but their messages, and lets go of their pictures. `messageCount` stays until these are purged: by it the worker knows what is
  * left to do.
  *
  * @returns how many traces were not deleted before.
@@ -144,5 +145,6 @@ async function makeTombstones(tx: Db, userId: string, ids: string[]): Promise<nu
       searchPending: true,
     },
   });
+  await unlinkPictures(tx, userId, ids);
   return count;
 }

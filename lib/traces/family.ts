@@ -9,6 +9,7 @@ import {
   readSubagentIds,
   readSums,
 } from "#lib/traces/sql/family";
+import { tellUpdated } from "#lib/traces/sql/list";
 
 export type { Relation };
 
@@ -79,12 +80,12 @@ export async function readFamilies(userId: string, ids: string[], each: number):
   );
 }
 
-function presentMember({ parentId: _, activityAt, createdAt, ...row }: MemberRow, below: number): Member {
+function presentMember({ parentId: _, activityAt, storedAt, createdAt, ...row }: MemberRow, below: number): Member {
   const { messageCount, tokens, costNano, unpricedTokens, activeSeconds, ...rest } = row;
   return {
     ...rest,
     createdAt: createdAt?.toISOString() ?? null,
-    updatedAt: activityAt.toISOString(),
+    updatedAt: tellUpdated({ activityAt, storedAt, dated: row.dated }),
     below,
     own: {
       messages: messageCount,

@@ -11,6 +11,7 @@ import type { FileAction, Touched } from "#lib/traces/files-schema";
 import { decodeCursor, encodeCursor } from "#lib/traces/queries";
 import type { Selection } from "#lib/traces/sql/conditions";
 import { type FileRow, readTouching, readTraceFiles } from "#lib/traces/sql/files";
+import { tellUpdated } from "#lib/traces/sql/list";
 
 type Page = { action: FileAction; cursor?: string | undefined; limit: number };
 
@@ -88,11 +89,13 @@ export async function listTouching(
   if (!file) return { files: [], nextCursor: null };
   const page = { action, after, limit: limit + 1 };
   const rows = await heavyRead(userId, (tx) => readTouching(tx, userId, file, { from, to, onlyProjectId }, page));
-  const files = rows.slice(0, limit).map(({ traceId, source, title, project, activityAt, dated, ...row }) => ({
-    ...{ traceId, source, title, project, updatedAt: activityAt.toISOString(), dated },
-    ...toFile(row),
-  }));
-  const last = files.at(-1);
+  const files = rows
+    .slice(0, limit)
+    .map(({ traceId, source, title, project, activityAt, storedAt, dated, ...row }) => ({
+      ...{ traceId, source, title, project, updatedAt: tellUpdated({ activityAt, storedAt, dated }), dated },
+      ...toFile(row),
+    }));
+  const last = rows[limit - 1];
   const more = rows.length > limit && last;
-  return { files, nextCursor: more ? encodeCursor([last.updatedAt, last.traceId, last.path]) : null };
+  return { files, nextCursor: more ? encodeCursor([last.activityAt.toISOString(), last.traceId, last.path]) : null };
 }

@@ -101,6 +101,8 @@ function blockMarkdown(block: Block, isSpoken: boolean): string {
       return block.items
         .map(({ state, text }) => `- [${state === "done" ? "x" : " "}] ${unnamed(oneLine(text))}`)
         .join("\n");
+    case "pictures": // strangers get the lines that stand for them
+      return "";
     case "transcript":
       return `_${block.messages.length} messages of a sub-agent_`;
   }

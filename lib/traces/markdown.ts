@@ -1,16 +1,19 @@
 import "server-only";
+import { env } from "#lib/env";
+import type { ReaderMessage } from "#lib/reader/message";
 import { titleOf } from "#lib/reader/title";
 import type { Masked } from "#lib/traces/export-schema";
 import { forOthers } from "#lib/traces/for-others";
 import { type Mask, maskJson, maskOf, maskPieces } from "#lib/traces/masked";
 import { readParts, readPieces } from "#lib/traces/parts";
+import { withPictures } from "#lib/traces/pictures";
 import type { Message, TraceRow } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
 import { usedTokens } from "#lib/traces/tokens";
 
 /**
  * A trace as a Markdown document: its title and facts, then each message under a heading with role, time and position. Contents
- * are unchanged, metadata is JSON. Parts are read as the client consumes them. The stream fails where messages are missing: a part
+ * are unchanged, metadata is JSON; one's own has links to its pictures. Parts are read as the client consumes them. The stream fails where messages are missing: a part
  * of a trace must not pass for the whole.
  *
  * @param masked what is hidden in it, where it is for others.
@@ -26,7 +29,11 @@ async function* parts(userId: string, trace: TraceRow, mask: Mask | undefined): 
   for await (const { messages, isLong } of readParts(userId, trace.id)) {
     const [first] = messages;
     if (isLong && first) yield* longMarkdown(userId, trace.id, first, mask);
-    else yield (mask ? messages.map((one) => forOthers(one, mask)) : messages).map(messageMarkdown).join("");
+    else if (mask) yield messages.map((one) => messageMarkdown(forOthers(one, mask))).join("");
+    else
+      yield (await withPictures(userId, trace.id, messages))
+        .map((one) => messageMarkdown(one) + pictureLinks(trace.id, one))
+        .join("");
     sent += messages.length;
   }
   if (sent < trace.messageCount) throw new Error("a trace was deleted or shortened while it was exported");
@@ -55,6 +62,15 @@ export function messageMarkdown(message: Message): string {
   const { content, metadata } = message;
   const body = content === "" ? "" : `\n${content.trimEnd()}\n`;
   return `${headingOf(message)}${body}${metadata ? `\n${fenced(JSON.stringify(metadata, null, 2))}\n` : ""}`;
+}
+
+/** Links to the pictures of a message, for whoever may read its trace. */
+function pictureLinks(traceId: string, { pictures = [] }: Pick<ReaderMessage, "pictures">): string {
+  const lines = pictures.flatMap(({ sha256, mediaType, bytes, isStored }, at) => {
+    const words = `Picture ${at + 1} of ${pictures.length}, ${mediaType}, ${Math.ceil(bytes / 1024)} KiB`;
+    return isStored ? [`- [${words}](${env().BASE_URL}/api/traces/${traceId}/pictures/${sha256})`] : [];
+  });
+  return lines.length === 0 ? "" : `\n${lines.join("\n")}\n`;
 }
 
 function headingOf({ position, role, createdAt }: Message): string {

@@ -10,5 +10,5 @@ export const wordsOf = (query: string): string[] => query.split(/\s+/).filter(Bo
 /** The latest sessions whose titles have all words; without words the latest of all. */
 export async function findByTitle(userId: string, words: string[]): Promise<NamesResponse["sessions"]> {
   const rows = await readByTitle(userId, words, bounds);
-  return rows.map(({ latestAt, ...row }) => ({ ...row, updatedAt: latestAt.toISOString() }));
+  return rows.map(({ updatedAt, ...row }) => ({ ...row, updatedAt: updatedAt.toISOString() }));
 }

@@ -4,6 +4,7 @@ import { notFound } from "#lib/errors";
 import { commitPage } from "#lib/evidence/remotes";
 import { limits } from "#lib/limits";
 import type { pullRequestReport } from "#lib/traces/pull-request-schema";
+import { tellUpdated } from "#lib/traces/sql/list";
 import { type PullRequestKey, readPullRequestRows } from "#lib/traces/sql/pull-requests";
 
 export type PullRequestReport = z.input<typeof pullRequestReport>;
@@ -40,10 +41,10 @@ export async function readPullRequest(userId: string, key: PullRequestKey): Prom
     filesChanged: total.files,
     linesAdded: Number(total.linesAdded),
     linesRemoved: Number(total.linesRemoved),
-    sessions: sessions.map(({ activityAt, createdAt, costNano, unpricedTokens, ...session }) => ({
+    sessions: sessions.map(({ activityAt, storedAt, createdAt, costNano, unpricedTokens, ...session }) => ({
       ...session,
       createdAt: createdAt?.toISOString() ?? null,
-      updatedAt: activityAt.toISOString(),
+      updatedAt: tellUpdated({ activityAt, storedAt, dated: session.dated }),
       costNano: Number(costNano),
       unpricedTokens: Number(unpricedTokens),
     })),

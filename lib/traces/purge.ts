@@ -1,6 +1,7 @@
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Db, prisma } from "#lib/db/client";
+import { purgePictures } from "#lib/pictures/purge";
 import { lockUnpurged } from "#lib/traces/sql/deletion";
 
 /** Removes the messages of deleted traces; one of them may have 50,000. */
@@ -16,7 +17,7 @@ const batch = { messages: 20_000, traces: 500, users: 20 };
 const pauseMs = 20;
 
 /**
- * Removes the messages of deleted traces, a bounded number in each transaction. The rows record what is left to do, so that
+ * Removes the messages of deleted traces, and pictures that nothing refers to, a bounded number in each transaction. The rows record what is left to do, so that
  * an interrupted purge is resumed; several processes may purge at once.
  *
  * @param seconds after which to stop, with the rest left for the next call.
@@ -31,6 +32,7 @@ export async function purgeDeleted(seconds: number): Promise<number> {
     purged += count;
     await sleep(pauseMs);
   }
+  await purgePictures((deadline - performance.now()) / 1000);
   return purged;
 }
 

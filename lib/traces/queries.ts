@@ -11,7 +11,14 @@ import { type Ranking, rankTraces } from "#lib/traces/ranking";
 import { type Match, type messageShape, type Order, type Sort, sorts, type traceShape } from "#lib/traces/schema";
 import { searchTraces } from "#lib/traces/search";
 import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
-import { type ListedRow, readBoundedRows, readRows, type TraceRow, traceFields } from "#lib/traces/sql/list";
+import {
+  type ListedRow,
+  readBoundedRows,
+  readRows,
+  type TraceRow,
+  tellUpdated,
+  traceFields,
+} from "#lib/traces/sql/list";
 import { isSortKey, readSorted } from "#lib/traces/sql/sorted";
 
 export type Trace = z.input<typeof traceShape>;
@@ -25,7 +32,7 @@ export function presentTrace(row: TraceRow): Trace {
     ...{ id, source, sourceId, model, project, messageCount, sanitized },
     title: titleOf(row),
     createdAt: row.createdAt?.toISOString() ?? null,
-    updatedAt: row.activityAt.toISOString(),
+    updatedAt: tellUpdated(row),
     dated: row.dated,
     tokenCount: Number(row.tokenCount),
     metadata: row.metadata as Trace["metadata"],

@@ -23,8 +23,8 @@ const isOpen = () => ({ revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: 
 /** A valid share link, with the title of its trace. */
 export type Share = Pick<TraceShare, "id" | "traceId" | "createdAt" | "expiresAt"> & { title: string; shown: Sharing };
 
-/** What of a trace a link opens, and whether secrets and home folders are masked in it. */
-export type Sharing = Range & { masked: boolean };
+/** What of a trace a link opens, whether secrets and home folders are masked in it, and whether it has its pictures, too. */
+export type Sharing = Range & { masked: boolean; pictures?: boolean };
 
 /**
  * Creates a link with which anybody can read one of a user's traces. It is shown once; the table keeps its hash.
@@ -35,7 +35,7 @@ export type Sharing = Range & { masked: boolean };
 export async function shareTrace(
   userId: string,
   traceId: string,
-  { days, masked, ...range }: Sharing & { days: number | null },
+  { days, masked, pictures = false, ...range }: Sharing & { days: number | null },
   from: Origin,
 ): Promise<string> {
   const token = randomBytes(27).toString("base64url");
@@ -48,7 +48,10 @@ export async function shareTrace(
     if (!trace) throw notFound();
     await tx.traceShare.createMany({
       data: [
-        { userId, traceId, hash: sha256(token), expiresAt, masked, fromPosition: range.from, toPosition: range.to },
+        {
+          ...{ userId, traceId, hash: sha256(token), expiresAt, masked, pictures },
+          ...{ fromPosition: range.from, toPosition: range.to },
+        },
       ],
     });
     await recordEvent(tx, userId, "share_created", traceId, from);
@@ -68,6 +71,7 @@ export async function listShares(userId: string, traceId?: string): Promise<Shar
       fromPosition: true,
       toPosition: true,
       masked: true,
+      pictures: true,
     },
     orderBy: [{ createdAt: "desc" }, { id: "asc" }],
     take: 1000,
@@ -76,9 +80,9 @@ export async function listShares(userId: string, traceId?: string): Promise<Shar
     userId,
     shares.map((share) => share.traceId),
   );
-  return shares.flatMap(({ fromPosition, toPosition, masked, ...share }) => {
+  return shares.flatMap(({ fromPosition: from, toPosition: to, masked, pictures, ...share }) => {
     const title = titles.get(share.traceId);
-    return title === undefined ? [] : [{ ...share, title, shown: { from: fromPosition, to: toPosition, masked } }];
+    return title === undefined ? [] : [{ ...share, title, shown: { from, to, masked, pictures } }];
   });
 }
 
@@ -127,17 +131,20 @@ export async function openShare(token: string, address: string): Promise<OpenedS
 async function findShare(token: string): Promise<OpenedShare | undefined> {
   const share = await prisma().traceShare.findUnique({
     where: { hash: sha256(token), ...isOpen() },
-    select: { userId: true, traceId: true, expiresAt: true, fromPosition: true, toPosition: true, masked: true },
+    select: {
+      ...{ userId: true, traceId: true, expiresAt: true },
+      ...{ fromPosition: true, toPosition: true, masked: true, pictures: true },
+    },
   });
   if (!share) return undefined;
-  const { userId, traceId, expiresAt, fromPosition, toPosition, masked } = share;
+  const { userId, traceId, expiresAt, fromPosition: from, toPosition: to, masked, pictures } = share;
   const live = await prisma().trace.findUnique({
     where: { userId_id: { userId, id: traceId }, deletedAt: null },
     select: { contentHash: true },
   });
   if (!live) return undefined;
   const version = Buffer.from(live.contentHash).toString("base64");
-  return { userId, traceId, expiresAt, shown: { from: fromPosition, to: toPosition, masked }, version };
+  return { userId, traceId, expiresAt, shown: { from, to, masked, pictures }, version };
 }
 
 /** Deletes links that expired or were revoked a month ago, and those to deleted traces. The audit trail keeps both. */

@@ -22,12 +22,14 @@ export async function readCircumstances(userId: string, traceId: string): Promis
   const [trace, rows, context] = await Promise.all([
     prisma().trace.findUnique({
       where: { userId_id: { userId, id: traceId } },
-      select: { machine: true, source: true, activityAt: true },
+      select: { machine: true, source: true, activityAt: true, storedAt: true, dated: true },
     }),
     readUses(userId, traceId),
     readContext(userId, traceId),
   ]);
-  const models = trace ? sumModels(rows, { source: trace.source, at: trace.activityAt }) : [];
+  const models = trace
+    ? sumModels(rows, { source: trace.source, at: trace.dated ? trace.activityAt : trace.storedAt })
+    : [];
   return { machine: trace?.machine ?? null, models, context };
 }
 

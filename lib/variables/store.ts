@@ -6,10 +6,10 @@ export const storeVariables = {
   UPLOAD_STORE: oneOf(
     ["postgres", "s3"],
     "postgres",
-    "where the bodies of new uploads are kept; see [Uploads in an S3 store](#uploads-in-an-s3-store)",
+    "where the bodies of new uploads, and new pictures, are kept; see [Uploads in an S3 store](#uploads-in-an-s3-store)",
   ),
   UPLOAD_S3_BUCKET: optional(z.string(), {
-    text: "the bucket; required with `UPLOAD_STORE=s3`, and for as long as there are uploads in it",
+    text: "the bucket; required with `UPLOAD_STORE=s3`, and for as long as there are uploads or pictures in it",
   }),
   UPLOAD_S3_ENDPOINT: optional(httpUrl, {
     text: "the store's address, for one that is not AWS",
@@ -26,7 +26,7 @@ export const storeVariables = {
     z.string().regex(/^([\w.-]+\/)*$/, "must be empty or folders that each end with a slash"),
     "uploads/",
     {
-      text: "what the keys of all objects begin with; each Spoor needs its own, since it deletes uploads that it does not know",
+      text: "what the keys of all objects begin with; each Spoor needs its own, since it deletes objects that it does not know",
     },
   ),
   UPLOAD_S3_PUBLIC_ENDPOINT: optional(httpUrl, {

@@ -1,11 +1,14 @@
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { operations } from "#lib/api/operations";
+import { operator } from "#lib/auth/audit";
 import { prisma } from "#lib/db/client";
 import { scopes } from "#lib/fields";
 import type { Operation } from "#lib/http/operation";
 import { wholeTrace } from "#lib/traces/examples";
-import { shapes } from "../support/openapi.ts";
+import { wholeRange } from "#lib/traces/for-others";
+import { shareTrace } from "#lib/traces/shares";
+import { documentedPicture, shapes } from "../support/openapi.ts";
 import { get, logIn, operatorSecret, post, provideOwnedServer, someAddress } from "../support/server.ts";
 import { bearer, expectApiHeaders, sessionCookie } from "./client.ts";
 
@@ -24,7 +27,10 @@ for (const deadline = Date.now() + 60_000; !projectId && Date.now() < deadline; 
   const [trace] = await prisma().trace.findMany({ where: { userId }, select: { id: true, projectId: true } });
   [traceId, projectId] = [trace?.id ?? "", trace?.projectId ?? ""];
 }
+const { bytes, sha256 } = documentedPicture();
 await comeToSomething();
+const shared = await shareTrace(userId, traceId, { ...wholeRange, masked: true, pictures: true, days: 1 }, operator);
+const link = shared.split("/").at(-1) ?? "";
 
 /** Gives the trace what the document's examples show of it. */
 async function comeToSomething(): Promise<void> {
@@ -35,6 +41,8 @@ async function comeToSomething(): Promise<void> {
     data: commits.map(({ url, ...row }) => ({ ...key, ...row })),
     skipDuplicates: true,
   });
+  const hash = Buffer.from(sha256, "hex");
+  await prisma().tracePicture.createMany({ data: [{ ...key, position: 0, sha256: hash }], skipDuplicates: true });
   const file = { path: "src/retry.ts", name: "retry.ts", position: 1, action: "edit" };
   await prisma().traceFile.createMany({ data: [{ ...key, ...file }], skipDuplicates: true });
   await prisma().tracePullRequest.createMany({
@@ -58,6 +66,8 @@ async function authorization({ auth, about }: Operation): Promise<Record<string,
 const pathOf = ({ path }: Operation, method: string) =>
   path
     .replace("{jobId}", sent.jobId)
+    .replace("{sha256}", sha256)
+    .replace("{link}", link)
     .replace("{id}", path.startsWith("/api/projects/") ? projectId : traceId)
     .replace("{path}", method === "GET" ? "get-session" : "sign-out");
 
@@ -77,15 +87,17 @@ async function callExample(operation: Operation, method: string): Promise<void> 
   };
   const url = new URL(server.url + pathOf(operation, method));
   url.search = new URLSearchParams(query).toString();
-  const body = about.example?.body;
+  const { raw } = about;
+  const type = raw?.example.type ?? (about.example?.body ? "application/json" : undefined);
+  const body = raw ? bytes : JSON.stringify(about.example?.body);
   const response = await fetch(url, {
     method,
     headers: {
       ...fromElsewhere(),
-      ...(body ? { "Content-Type": "application/json" } : {}),
+      ...(type && { "Content-Type": type }),
       ...(await authorization(operation)),
     },
-    ...(body ? { body: JSON.stringify(body) } : {}),
+    ...(type && { body }),
   });
   const text = await response.text();
   const status = String(response.status);
@@ -95,13 +107,19 @@ async function callExample(operation: Operation, method: string): Promise<void> 
   if (!about.foreign) expectApiHeaders(response.headers);
   const described = answerOf(path, method.toLowerCase(), status);
   for (const name of Object.keys(described?.headers ?? {})) expect(response.headers.get(name), where).not.toBeNull();
-  const [type] = Object.keys(described?.content ?? {});
-  expect(response.headers.get("content-type")?.split(";")[0] ?? undefined, where).toBe(type);
-  if (!type) return;
-  const isJson = type.includes("json") && type !== "application/x-ndjson";
+  const [answered] = Object.keys(described?.content ?? {});
+  expect(
+    response.headers
+      .get("content-type")
+      ?.split(";")[0]
+      ?.replace(/^image\/\w+/, "image/*"),
+    where,
+  ).toBe(answered);
+  if (!answered) return;
+  const isJson = answered.includes("json") && answered !== "application/x-ndjson";
   const value = isJson ? JSON.parse(text) : text;
   expect(faultsOf(where, schemaOf(path, method.toLowerCase(), status), value)).toEqual([]);
-  const example = described?.content?.[type]?.examples?.usual?.value;
+  const example = described?.content?.[answered]?.examples?.usual?.value;
   if (isJson && !about.partialExample) expect(shapeOf(value), where).toEqual(shapeOf(example));
 }
 

@@ -11,15 +11,11 @@ beforeAll(async () => {
 
 type Action = { id: string; name: string; page: string };
 
-/**
- * The actions of the build, each with a page that has it. Not those written inside a page: what they need of it is encrypted in
- * their first argument, and where that is missing Next itself answers 500.
- */
+/** The actions of the build, each with a page that has it. */
 async function readActions(): Promise<Action[]> {
   const { node } = JSON.parse(await readFile(".next/server/server-reference-manifest.json", "utf8"));
   return Object.entries<{ workers: object; filename: string; exportedName: string }>(node).flatMap(
     ([id, { workers, filename, exportedName }]) => {
-      if (exportedName.startsWith("$$")) return [];
       const [worker = ""] = Object.keys(workers);
       const page = worker
         .replace(/^app/, "")

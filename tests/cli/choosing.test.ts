@@ -80,6 +80,7 @@ describe("a table of projects", () => {
     lastActivity: Date.parse("2026-11-20T10:00:00Z"),
     leftOutBy: undefined,
     secrets: {},
+    pictures: {},
   });
   const host: Host = { home: "/home/ada", cwd: "/", env: {}, platform: "linux" };
   const lines = async (columns: number | undefined, count: number, all = false) => {

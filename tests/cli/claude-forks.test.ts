@@ -102,6 +102,36 @@ test("of two copies of one file that both went on, what they share counts once",
   });
 });
 
+test("of an answer of which only the first lines were copied, the session itself adds what these did not have", async () => {
+  const make = new Lines();
+  const part = (words: string, output: number) =>
+    make.answered(text(words), { usage: { input_tokens: 5, output_tokens: output } }, { requestId: "req_1" });
+  const lines = [make.said("One"), part("Looking", 2), part("Found", 90)];
+  const host = await makeHome({
+    [fileOf(otherId)]: linesOf(...as(otherId, lines.slice(0, 2))),
+    [fileOf(id)]: linesOf(...as(id, lines)),
+  });
+  const { sessions } = await parseAll(claudeCode, host);
+  const used = sessions.map(({ sourceId, ending }) => [sourceId, ending.metadata?.usage]);
+  expect(Object.fromEntries(used)).toEqual({
+    [otherId]: { inputTokens: 5, outputTokens: 2 },
+    [id]: { outputTokens: 88 },
+  });
+});
+
+test("what was copied counts once also where the first line of a file is broken", async () => {
+  const [first, second] = turns();
+  const [opening = "", ...others] = linesOf(...as(id, [...first, ...second])).split("\n");
+  const host = await makeHome({
+    [fileOf(otherId)]: linesOf(...as(otherId, first)),
+    [fileOf(id)]: [`${opening.slice(0, 20)}${opening}`, ...others].join("\n"),
+  });
+  expect(await familyOf(host)).toEqual({
+    [otherId]: [0, undefined, 100, ""],
+    [id]: [2, otherId, 200, "abc1234"],
+  });
+});
+
 test("sub-agents in the files of a resumed session count in the first one", async () => {
   const make = new Lines();
   const side = { isSidechain: true };

@@ -117,6 +117,17 @@ test("requests of a gateway that uses one id for all are told apart by what was 
   expect(ids).toEqual(["req_1", "req_1~2", "req_1~3"]);
 });
 
+test("requests of two models are two, also where a gateway gives them one id and nobody speaks between them", async () => {
+  const make = new Lines();
+  const reused = { requestId: "req_1" };
+  const parsed = await parse(
+    make.said("One"),
+    make.answered(text("Looking"), plain(10, 1), reused),
+    make.answered(text("Found"), plain(40, 5, { model: "claude-opus-5" }), reused),
+  );
+  expect(totalOf(parsed)).toEqual({ inputTokens: 50, outputTokens: 6 });
+});
+
 test("lines without any id are of one request while they read the same and nobody speaks", async () => {
   const make = new Lines();
   const none = (input: number, output: number) => plain(input, output, { id: undefined });

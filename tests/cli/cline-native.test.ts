@@ -72,7 +72,7 @@ test("a picture that a tool returned is in its result, and one that the person s
   expect(kinds(spoken)?.filter(([, kind]) => kind !== "call")).toEqual([
     ["tool", "result", "Read\n[image: image/png, 1 KiB]"],
     ["tool", "result", "Open\n[image: image/png, 1 KiB]"],
-    ["user", "", "Look"],
+    ["user", "", "Look\n[image: image/png, 1 KiB]"],
     ["user", "", "[image: image/png, 1 KiB]"],
   ]);
   expect(spoken?.[4]?.metadata).toEqual({ attachments: [{ type: "image/png" }] });

@@ -174,7 +174,7 @@ test("sub-agents, summaries, the user's own commands, files and failures are tol
     ["assistant", "One.", "notice"],
     ["user", "bash\nmake", undefined],
     ["tool", "no", { callId: "main-m3:shell", exitCode: 2 }],
-    ["user", "[file: image/png, 1 KiB]", [{ type: "image/png", name: "/a.png" }]],
+    ["user", "[image: image/png, 1 KiB]", [{ type: "image/png", name: "/a.png" }]],
     ["system", "Busy\n429", "notice"],
   ]);
   expect(sessions[1]).toMatchObject({ sourceId: "main-m0$$t9", ending: { metadata: { parent: "main" } } });

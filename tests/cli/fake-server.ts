@@ -21,21 +21,31 @@ type Fault = (
   body: Buffer,
 ) => { status: number; headers?: Record<string, string>; body?: object } | "hang up" | undefined;
 
+type Options = {
+  limits?: Record<string, unknown>;
+  job?: (upload: Upload) => object;
+  /** Whether it is of a version that takes pictures. */
+  takesPictures?: boolean;
+};
+
 /**
  * A server with Spoor's API that keeps uploads in memory, and fails as a test asks it to.
  *
- * @returns `archive` has the number of messages of each trace by its key; `uploads` every body that was accepted
+ * @returns `archive` has the number of messages of each trace by its key; `uploads` every body that was accepted; `pictures` each by
+ * its hash
  */
-export async function startFake(options: { limits?: Record<string, unknown>; job?: (upload: Upload) => object } = {}) {
+export async function startFake(options: Options = {}) {
   const state = {
     uploads: [] as Upload[],
     archive: new Map<string, number>(),
+    pictures: new Map<string, { mediaType: string; bytes: number }>(),
     telemetry: [] as unknown[],
     requests: [] as string[],
   };
   const keys = new Map<string, string>();
   const delivered = { text: "", version: "" };
   let fault: Fault = () => undefined;
+  let { takesPictures = true } = options;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readAll(request);
@@ -68,6 +78,7 @@ export async function startFake(options: { limits?: Record<string, unknown>; job
       });
     if (path === "/api/ingest")
       return send(response, 202, { ok: true, jobId: accept(request, body), status: "queued" });
+    if (path.startsWith("/api/pictures/") && takesPictures) return answerPicture(request, response, body);
     const index = Number(path.split("-").at(-1));
     const upload = state.uploads[index];
     if (upload) return send(response, 200, jobOf(upload));
@@ -82,6 +93,19 @@ export async function startFake(options: { limits?: Record<string, unknown>; job
     contentEncodings: ["gzip", "br", "zstd"],
     ...options.limits,
   };
+
+  function answerPicture({ url = "", headers }: IncomingMessage, response: ServerResponse, body: Buffer): void {
+    if (url.endsWith("/missing")) {
+      const { hashes } = JSON.parse(body.toString()) as { hashes: string[] };
+      const missing = hashes.filter((hash) => !state.pictures.has(hash));
+      send(response, 200, { ok: true, missing, maxBytes: 5 * 1024 * 1024 });
+      return;
+    }
+    const hash = sha256(body).toString("hex");
+    const isNew = !state.pictures.has(hash);
+    state.pictures.set(hash, { mediaType: headers["content-type"] ?? "", bytes: body.length });
+    send(response, url.endsWith(hash) ? (isNew ? 201 : 200) : 400, { ok: url.endsWith(hash) });
+  }
 
   function accept(request: IncomingMessage, body: Buffer): string {
     const key = String(request.headers["idempotency-key"]);
@@ -143,6 +167,10 @@ export async function startFake(options: { limits?: Record<string, unknown>; job
     deliver: (text: string, version: string) => void Object.assign(delivered, { text, version }),
     failWith(next: Fault) {
       fault = next;
+    },
+    /** The server is updated to a version that takes pictures. */
+    takePictures() {
+      takesPictures = true;
     },
   };
 }

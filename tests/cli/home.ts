@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Adapter, Host, Input, Message, SessionDetails } from "../../cli/adapters/adapter.ts";
+import { takePictures, withReferences } from "../../cli/adapters/pictures.ts";
 
 /** Creates a home folder for the current test. @param files contents by their paths below it */
 export async function makeHome(files: Record<string, string | Buffer> = {}): Promise<Host> {
@@ -61,7 +62,10 @@ export async function parseAll(adapter: Adapter, host: Host): Promise<Parsed> {
         if (open) throw new Error(`${open.sourceId} has not ended when ${sourceId} begins`);
         open = { source, sourceId, messages: [], ending: {} };
       },
-      message: (message) => void begun().messages.push(message),
+      message(told) {
+        const { message, references } = takePictures(told);
+        begun().messages.push(withReferences(message, references));
+      },
       end(ending) {
         parsed.sessions.push({ ...begun(), ending });
         open = undefined;

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { styled } from "../../cli/terminal/styled.ts";
 import { Terminal } from "../../cli/terminal/terminal.ts";
 import { ended, wrote } from "../support/client.ts";
+import { isLong } from "../support/long.ts";
 import { linesOf, writeBelow } from "./home.ts";
 import { mostHostileText as bad, expectPrintable, hostileText } from "./hostile.ts";
 import { claudePath, problem, world } from "./world.ts";
@@ -18,7 +19,7 @@ function makeTerminal(options: { isTTY: boolean; isJson?: boolean; token?: strin
 }
 
 describe("what the terminal writes", () => {
-  const seeds = Array.from({ length: 1000 }, (_, seed) => seed);
+  const seeds = Array.from({ length: isLong ? 1000 : 200 }, (_, seed) => seed);
 
   test("is one line of visible text, whatever it is given", () => {
     const { terminal, written } = makeTerminal({ isTTY: false });

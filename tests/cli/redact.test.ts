@@ -99,7 +99,7 @@ describe("push", () => {
     expect(sent()).toContain(github);
 
     expect((await runInside(config, host, { words: ["redact", "off"] })).output).toContain(
-      "redact  off  secrets are sent as they are\n",
+      "redact    off  secrets are sent as they are\n",
     );
     expect((await settings()).redact).toBe(false);
     await writeFile(path, linesOf(...leakingLines(idOf(1), "/srv/web")));
@@ -172,6 +172,6 @@ describe("redact --check", () => {
     expect(await runInside(redact, host)).toMatchObject({ code: 2 });
     expect(await runInside(config, host, { words: ["colour"] })).toMatchObject({ code: 2 });
     expect(await runInside(config, host, { words: ["redact", "maybe"] })).toMatchObject({ code: 2 });
-    expect(await runInside(config, host)).toMatchObject({ code: 0, output: expect.stringContaining("redact  on ") });
+    expect(await runInside(config, host)).toMatchObject({ code: 0, output: expect.stringContaining("redact    on ") });
   });
 });

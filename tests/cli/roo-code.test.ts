@@ -50,7 +50,7 @@ test("without the conversation, or where it was replaced by a summary, the displ
   const { sessions, unhandled, counts } = await parseAll(rooCode, host);
   expect(sessions.map(({ messages }) => messages.length)).toEqual([13, 13]);
   expect(kinds(sessions[0]?.messages)).toEqual([
-    ["user", "", "List it"],
+    ["user", "", "List it\n[image: image/png, 1 KiB]"],
     ["assistant", "thinking", "Hm."],
     ["assistant", "call", "execute_command\nls"],
     ["tool", "result", "a\nb"],

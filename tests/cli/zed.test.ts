@@ -205,7 +205,7 @@ test("the unknown is counted, the damaged told, and the rest is read", async () 
   const { sessions, unhandled, counts } = await parseAll(zed, host);
   db.close();
   expect(sessions.map(({ sourceId, messages }) => [sourceId, messages.map(({ content }) => content)])).toEqual([
-    ["drift", ["[image]", "So far.", "terminal\nls", "no"]],
+    ["drift", ["[image: image/png, 1 KiB]", "So far.", "terminal\nls", "no"]],
   ]);
   expect(unhandled).toEqual(["user.Odd", "message.Dream", "agent.Odd", "message.(none)"]);
   expect(counts.invalid).toBe(2);

@@ -9,6 +9,7 @@ import { countTraces } from "#lib/traces/facets";
 import { listTouching, listTraceFiles } from "#lib/traces/files";
 import { neighbours } from "#lib/traces/neighbours";
 import { readOutline } from "#lib/traces/outline";
+import { longTest } from "../support/long.ts";
 import { makeUser, owner, provideOwner } from "../support/server.ts";
 import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
 import { uploadsOf } from "./uploads.ts";
@@ -110,7 +111,7 @@ describe("the rows of a trace's files", () => {
     expect(await rowsOf(id)).toEqual([]);
   });
 
-  test("are cut at 50,000, which the answer says, also where the trace grows", async () => {
+  longTest("are cut at 50,000, which the answer says, also where the trace grows", async () => {
     const many = Array.from({ length: 110 }, (_, at) =>
       call("read_many_files", { paths: Array.from({ length: 500 }, (_, file) => `f${at}-${file}`) }),
     );

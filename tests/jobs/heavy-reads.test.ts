@@ -71,9 +71,9 @@ describe("a heavy read", () => {
 
   test("whose client goes at any moment never ends a statement of somebody else", async () => {
     const others = Array.from({ length: 8 }, async () => {
-      for (let n = 0; n < 25; n += 1) await pool().query("select pg_sleep(0.005)");
+      for (let n = 0; n < 12; n += 1) await pool().query("select pg_sleep(0.005)");
     });
-    for (let n = 0; n < 60; n += 1) {
+    for (let n = 0; n < 30; n += 1) {
       const client = new AbortController();
       const read = forRequest(client, () => heavyRead(userId, (tx) => tx.query("select pg_sleep(0.002)")));
       setTimeout(() => client.abort(), (n % 30) / 5);

@@ -17,7 +17,7 @@ const { userId } = await provideOwner();
 const { send, stored } = uploadsOf(userId);
 
 test.each([1, 2, 3])("odd usage is summed alike in all places, however sessions grow and go (%i)", (seed) =>
-  expectOddUsage(userId, seed, 10),
+  expectOddUsage(userId, seed, 5),
 );
 
 test("a message with as many tokens as can be is counted everywhere", async () => {

@@ -56,7 +56,7 @@ const odd = {
 async function readAll(traceId: string) {
   const pages: unknown[] = [];
   for (const bounds of [
-    { limit: 7 },
+    { limit: 50 },
     { limit: 1000, maxBytes: 100_000 },
     { limit: 5000, maxMessageBytes: 1_000_000 },
   ]) {
@@ -75,6 +75,8 @@ async function readAll(traceId: string) {
   for await (const part of readParts(userId, traceId))
     for await (const piece of jsonOf(userId, traceId, part, (message) => message)) exported.push(piece);
   const texts = ["gangway", "straße", "été", "日本", "\\n", '"c": "', "noon", "absent words", "e"];
+  const found: Awaited<ReturnType<typeof findInMessages>>[] = [];
+  for (const text of texts) found.push(await findInMessages(userId, traceId, text));
   return {
     pages,
     exported: exported.join(""),
@@ -84,7 +86,7 @@ async function readAll(traceId: string) {
         (range) => countMessages(userId, traceId, range),
       ),
     ),
-    found: await Promise.all(texts.map((text) => findInMessages(userId, traceId, text))),
+    found,
     searched: await readSearches(),
   };
 }

@@ -1,12 +1,14 @@
 import { beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
+import { countChanges } from "#lib/traces/facets";
 import { readStanding } from "#lib/traces/live";
 import { listPage } from "#lib/traces/queries";
 import { readDigests } from "#lib/usage/digest";
 import { countUndated, findLastUse } from "#lib/usage/queries";
 import { readNews } from "../../app/(app)/home/news.ts";
 import { owner, provideOwner } from "../support/server.ts";
+import { indexAll } from "./searching.ts";
 import { uploadsOf } from "./uploads.ts";
 
 const { userId } = await provideOwner();
@@ -47,6 +49,38 @@ test("a session without times is not live, not today's and in no period, and sti
   expect([live.length, fresh.length, earlier.length, count]).toEqual([0, 0, 1, 0]);
   const from = new Date(0).toISOString();
   expect((await listPage(userId, { from }, { limit: 5 })).traces).toEqual([]);
+});
+
+test("a session without times stands behind all others, however late it was sent, and clients are told when that was", async () => {
+  const content = "where the needle is";
+  const old = { sourceId: "old", createdAt: "1000-01-01T00:00:00.000Z", messages: [{ ...message(0), content }] };
+  await send({ sourceId: "bare", messages: [{ ...message(0), content }] });
+  await send({ sourceId: "late", createdAt: "2026-03-02T10:00:00.000Z", messages: [{ ...message(0), content }] });
+  await send({ sourceId: "bare too", messages: [{ ...message(0), content }] });
+  await send({ sourceId: "bare", messages: [message(1)], append: { count: 1 } });
+  await accountTraces(10);
+  await indexAll();
+  const order = async (selection = {}, page = {}) =>
+    (await listPage(userId, selection, { limit: 5, ...page })).traces.map(({ sourceId }) => sourceId);
+  const expected = ["late", "bare too", "bare"];
+  expect(await order()).toEqual(expected);
+  expect(await order({ families: true })).toEqual(expected);
+  expect(await order({}, { sort: "start" })).toEqual(expected);
+  expect(await order({ q: "needle" })).toEqual(expected);
+  expect((await readNews({ ...owner, id: userId } as never, "UTC", new Date())).earlier).toMatchObject(
+    expected.map((sourceId) => ({ sourceId })),
+  );
+  const cursor = (await listPage(userId, {}, { limit: 2 })).nextCursor ?? undefined;
+  expect(await order({}, { cursor })).toEqual(["bare"]);
+
+  const bare = await stored("bare");
+  expect(Date.parse(bare?.updatedAt ?? "")).toBeGreaterThan(Date.now() - 60_000);
+  const place = { activityAt: bare?.updatedAt ?? "", id: bare?.id ?? "" };
+  expect(await countChanges(userId, {}, place)).toBe(2);
+
+  await send(old); // so old that its freshness is no number
+  await indexAll();
+  expect(await order({ q: "needle" }, { order: "best" })).toHaveLength(4);
 });
 
 test("a session without times is dated by its start, and by the times that come later", async () => {

@@ -21,7 +21,7 @@ const named = new Map<string, Record<string, string | null>>();
 
 /** Reads single messages and quarters of an hour, of traces that are not deleted. */
 beforeAll(async () => {
-  const size = { traces: 300, messages: 4500, days: 40, until: new Date("2026-04-20T00:00:00Z") };
+  const size = { traces: 150, messages: 1500, days: 40, until: new Date("2026-04-20T00:00:00Z") };
   await transaction((tx) => fillLedger(tx, userId, size));
   await transaction(async (tx) => {
     const other = await makeUser({ name: "Bo", email: "bo@example.org", password: "correct horse battery" });

@@ -1,6 +1,7 @@
 // `npm run prove:usage [-- HOME]`: compares what this project makes of sessions with what two other tools make of the same files,
 // by agent, model and day. Without a home it uses the made-up one (home.ts). The tools are no dependency of this project:
 //   npm install --prefix FOLDER ccusage@VERSION @tokscale/core@VERSION, then PROOF_TOOLS=FOLDER npm run prove:usage
+// `-- --homes COUNT` compares all three with what is true of so many random homes (random/).
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,6 +9,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { writeBelow } from "../cli/home.ts";
 import { usageHome } from "./home.ts";
+import { compareHomes } from "./random/run.ts";
 import { ourSums, type Sum, type Sums } from "./sums.ts";
 import { ccusageSums, tokscaleSums, versions } from "./tools.ts";
 
@@ -41,6 +43,11 @@ function compare(ours: Sums, tools: Record<string, Sums>): number {
   }
   say(`${differing} of ${keys.length * Object.keys(tools).length} sums of tokens differ.`);
   return differing === 0 ? 0 : 1;
+}
+
+if (process.argv[2] === "--homes") {
+  const [count = "200", ...states] = process.argv.slice(3);
+  process.exit((await compareHomes(resolve(folder), Number(count), states)) === 0 ? 0 : 1);
 }
 
 const given = process.argv[2];

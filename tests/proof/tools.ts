@@ -34,10 +34,15 @@ const agents: Record<string, string> = {
   copilot: "copilot-cli",
 };
 
-/** ccusage's sums with the prices that it brings along. @param folder where it is installed */
-export async function ccusageSums(folder: string, home: string): Promise<Sums> {
+/** What ccusage calls agents. */
+export const ccusageNames = (wanted: ReadonlySet<string>): string[] =>
+  Object.entries(agents).flatMap(([theirs, ours]) => (wanted.has(ours) ? [theirs] : []));
+
+/** ccusage's sums with the prices that it brings along. @param folder where it is installed @param asked the agents' names there */
+export async function ccusageSums(folder: string, home: string, asked = Object.keys(agents)): Promise<Sums> {
   const sums: Sums = new Map();
-  for (const [theirs, ours] of Object.entries(agents)) {
+  for (const theirs of asked) {
+    const ours = agents[theirs] ?? theirs;
     const words = [theirs, "daily", "--json", "--offline", "--timezone", "UTC"];
     if (theirs === "claude") words.push("--breakdown", "--mode", "calculate");
     const { stdout } = await promisify(execFile)(join(folder, "node_modules/.bin/ccusage"), words, {

@@ -16,7 +16,7 @@ const layers = [
   ["queue", "http"],
   ["observability"],
   ["auth"],
-  ["packs"],
+  ["packs", "pictures"],
   ["search", "masking"],
   ["device", "ingest", "traces", "findings", "telemetry", "usage", "ledger", "projects"],
   ["mcp"],

@@ -1,6 +1,15 @@
+import { createHash } from "node:crypto";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { openApiDocument } from "#lib/api/openapi";
+import { operations } from "#lib/api/operations";
+
+/** The picture of the document's examples, whose hash its paths name. */
+export function documentedPicture(): { bytes: Buffer<ArrayBuffer>; sha256: string } {
+  const { raw } = operations.find(({ about }) => about.raw)?.about ?? {};
+  const bytes = Buffer.from(raw?.example.base64 ?? "", "base64");
+  return { bytes, sha256: createHash("sha256").update(bytes).digest("hex") };
+}
 
 type Media = { schema?: object; examples?: Record<string, { value: unknown }> };
 type Content = { content?: Record<string, Media>; headers?: Record<string, { example?: string }> };

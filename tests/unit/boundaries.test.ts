@@ -47,6 +47,11 @@ test("the client may import what reads Git's output", () => {
   expect(violations("cli/x.ts", 'import { actsOf } from "../lib/evidence/commands.ts";')).toEqual([]);
 });
 
+test("no action is written inside a page: Next would encrypt what it closes over, and answer a damaged one with 500", async () => {
+  const files = (await sourceFiles()).filter(({ text }) => /^[ \t]+["']use server["']/m.test(text));
+  expect(files.map(({ path }) => path)).toEqual([]);
+});
+
 test("a type alone may be imported from anywhere", () => {
   expect(violations("lib/device/x.ts", 'import type { Job } from "#lib/ingest/jobs";')).toEqual([]);
 });

@@ -62,6 +62,14 @@ test("a zstd stream of very many empty frames is refused quickly", () => {
   expect(() => inflate(many, "zstd", cap)).toThrow(expect.objectContaining({ code: "invalid_request" }));
 });
 
+test("a zstd stream of more frames than a caller takes is told from one that nobody takes", () => {
+  const body = Buffer.concat(Array(9).fill(zstdCompressSync(text)));
+  expect(inflate(body, "zstd", cap * 9).byteLength).toBe(text.length * 9);
+  const take = (maxFrames: number) => () => inflate(body, "zstd", cap * 9, { maxFrames });
+  expect(take(9)().byteLength).toBe(text.length * 9);
+  expect(take(8)).toThrow(expect.objectContaining({ code: "payload_too_large" }));
+});
+
 test("a zstd window over 8 MiB is refused", () => {
   const params = { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_contentSizeFlag]: 0 };
   const body = zstdCompressSync(Buffer.alloc(20_000_000, "ab"), { params });

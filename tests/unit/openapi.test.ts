@@ -52,7 +52,7 @@ describe("route handlers", () => {
 test("the document has each operation once, with every status that it may answer", () => {
   const { paths = {} } = openApiDocument();
   const ids = Object.values(paths).flatMap((item) =>
-    ["get", "post", "patch", "delete"].flatMap((method) => item[method as "get"]?.operationId ?? []),
+    ["get", "post", "put", "patch", "delete"].flatMap((method) => item[method as "get"]?.operationId ?? []),
   );
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids.length).toBe(operations.flatMap(({ methods }) => methods).length);

@@ -1,8 +1,10 @@
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { hasTooManyPages, isPage, renderInTurn } from "#lib/server/page-turns";
+
+afterEach(() => vi.useRealTimers());
 
 /** A response as far as turns know it; a slow client takes nothing at once. */
 const makeResponse = (isSlow = false) =>
@@ -17,7 +19,7 @@ test("two pages are rendered at once; the next one begins when one of them has e
   };
   const [first, second] = ["10.0.0.1", "10.0.0.1"].map(ask);
   const waiting = ask("10.0.0.1");
-  ask("10.0.0.2");
+  const other = ask("10.0.0.2");
   const gone = ask("10.0.0.3");
   Object.assign(gone, { closed: true });
   await sleep(0);
@@ -29,15 +31,18 @@ test("two pages are rendered at once; the next one begins when one of them has e
   second?.emit("close");
   await sleep(0);
   expect(rendered.slice(3)).toEqual(["10.0.0.1"]);
-  waiting.emit("prefinish");
+  for (const response of [waiting, other]) response.emit("close");
 });
 
 test("a page that takes long lets the others begin", async () => {
+  vi.useFakeTimers();
   let rendered = 0;
   for (let page = 0; page < 8; page += 1) renderInTurn("10.0.1.1", makeResponse(), () => (rendered += 1));
-  await sleep(20);
-  expect(rendered).toBeLessThan(8);
-  await expect.poll(() => rendered, { timeout: 3000 }).toBe(8);
+  for (const expected of [2, 4, 6, 8]) {
+    await vi.advanceTimersByTimeAsync(expected === 2 ? 0 : 250);
+    expect(rendered).toBe(expected);
+  }
+  await vi.advanceTimersByTimeAsync(250);
 });
 
 test("a thousand clients that don't take what they are sent hold up nobody", async () => {

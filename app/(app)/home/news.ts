@@ -53,20 +53,9 @@ export type NewsSession = News["live"][number];
 /** The list shows the same; `told` has the sessions that no other one started, each with all below it. */
 const listed = { archived: false, trivial: false };
 const told = { ...listed, families: true };
-/** Before every date that a session may have. */
-const ever = "0001-01-01T00:00:00Z";
-
-/**
- * The latest sessions by the latest activity of each with all below it. Those without a date come last, since their place in the list
- * is that of their upload.
- */
-async function readSessions(userId: string) {
-  const dated = await listPage(userId, { ...told, from: ever }, { limit: shown });
-  const rest = shown - dated.traces.length;
-  const any = rest > 0 ? (await listPage(userId, told, { limit: shown })).traces : [];
-  const undated = any.filter((one) => !one.dated).slice(0, rest);
-  return (await withPullRequests(userId, { traces: [...dated.traces, ...undated] })).traces;
-}
+/** The latest sessions by the latest activity of each with all below it. */
+const readSessions = async (userId: string) =>
+  (await withPullRequests(userId, await listPage(userId, told, { limit: shown }))).traces;
 
 /** Shares from which a budget, and the storage, need a look. */
 const budgetShare = 0.8;

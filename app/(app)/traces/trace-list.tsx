@@ -37,12 +37,9 @@ type Props = {
 export async function TraceList({ traces, given, sort, kin, excerpts, labels, branches, standings }: Props) {
   const zone = await readerZone();
   const isByDay = sort === "activity" || sort === "start";
-  const momentOf = (trace: Shown) => new Date((sort === "start" && trace.createdAt) || trace.latestAt);
-  // By day, those without a date come last: their place in the list is that of their upload.
-  const isLast = ({ dated }: Shown) => Number(isByDay && !dated);
   const groups: Group[] = [];
-  for (const trace of traces.toSorted((one, other) => isLast(one) - isLast(other))) {
-    const at = trace.dated ? momentOf(trace) : undefined;
+  for (const trace of traces) {
+    const at = sort === "start" ? findStart(trace) : findLatest(trace);
     const heading = isByDay ? (at ? dayOf(at, zone) : "No date") : undefined;
     if (groups.length === 0 || groups.at(-1)?.heading !== heading)
       groups.push({ ...(heading && { heading }), rows: [] });
@@ -57,6 +54,13 @@ export async function TraceList({ traces, given, sort, kin, excerpts, labels, br
   }
   return <Rows packed={pack(groups)} given={given} zone={zone} />;
 }
+
+/** When a session began, as the order by its start has it. */
+const findStart = ({ createdAt, updatedAt, dated }: Shown) =>
+  createdAt !== null || dated ? new Date(createdAt ?? updatedAt) : undefined;
+
+/** The latest activity of a session and, where they are below it, of those that it started; 1970 stands for none. */
+const findLatest = ({ latestAt, dated }: Shown) => (dated || Date.parse(latestAt) > 0 ? new Date(latestAt) : undefined);
 
 /** The moment by which a session has its place; under "No date" there is none to say. */
 function describeMoment(at: Date | undefined, isByDay: boolean, zone: string): Pick<Row, "at" | "when"> {

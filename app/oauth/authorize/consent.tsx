@@ -2,27 +2,20 @@ import type { SignedInUser } from "#lib/auth/guards";
 import { makeTicket } from "#lib/auth/ticket";
 import { limits } from "#lib/limits";
 import { labelText, listProjects } from "#lib/projects/queries";
+import { Hidden } from "../../components/hidden";
 import { PlainPage } from "../../components/plain-page";
 import { Sign } from "../../components/sign";
-import { type Asked, decide, subjectOf } from "./decide";
+import { approve, deny } from "./actions";
+import { type Asked, subjectOf } from "./decide";
 
 /** So many projects are offered: the last active ones. */
 const maxProjects = 100;
 
-/** What an agent would be allowed, and the two decisions. */
-export async function Consent({ user, request }: { user: SignedInUser; request: Asked }) {
-  const { client, returnTo, challenge } = request;
+/** What an agent would be allowed, and the two decisions. @param query what the request was read from */
+export async function Consent({ user, request, query }: { user: SignedInUser; request: Asked; query: string }) {
+  const { client, returnTo } = request;
   const { projects } = await listProjects(user.id, { sort: "active", limit: maxProjects });
-  const ticket = makeTicket(user.signInId, subjectOf("consent", challenge));
-  // Next encrypts what these actions close over, so a browser can't change the request.
-  async function approve(form: FormData): Promise<void> {
-    "use server";
-    await decide(request, "approved", form);
-  }
-  async function deny(form: FormData): Promise<void> {
-    "use server";
-    await decide(request, "denied", form);
-  }
+  const shown = { request: query, ticket: makeTicket(user.signInId, subjectOf("consent", query)) };
   return (
     <PlainPage title="Let this agent read your sessions?">
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-2 rounded-block border border-hairline bg-block p-4">
@@ -39,7 +32,7 @@ export async function Consent({ user, request }: { user: SignedInUser; request: 
         </dd>
       </dl>
       <form action={approve} id="approve" className="flex flex-col gap-4">
-        <input type="hidden" name="ticket" value={ticket} />
+        <Hidden fields={shown} />
         <div className="flex flex-col gap-1">
           <label htmlFor="project" className="font-medium">
             It can then search and read
@@ -59,7 +52,7 @@ export async function Consent({ user, request }: { user: SignedInUser; request: 
         </div>
       </form>
       <form action={deny} id="deny">
-        <input type="hidden" name="ticket" value={ticket} />
+        <Hidden fields={shown} />
       </form>
       <p>Approve only an agent that you are connecting yourself, just now.</p>
       <div className="grid gap-3 sm:grid-cols-2">

@@ -5,7 +5,7 @@ import { currentOrigin } from "#lib/auth/audit";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { OauthError } from "#lib/auth/oauth/errors";
 import { grant } from "#lib/auth/oauth/grants";
-import { type AgentRequest, answerAddress } from "#lib/auth/oauth/request";
+import { type AgentRequest, answerAddress, readAgentRequest } from "#lib/auth/oauth/request";
 import { isTicket, makeTicket } from "#lib/auth/ticket";
 import { labelText, readLabels } from "#lib/projects/queries";
 import { requireOwnOrigin, text } from "../../components/form-guard";
@@ -29,19 +29,31 @@ async function findProject(userId: string, id: string): Promise<{ id: string; na
   return label && { id, name: labelText(label) };
 }
 
+/** As `readAgentRequest`, which throws for a person; the error is for the page. */
+export function readRequest(query: Parameters<typeof readAgentRequest>[0]): AgentRequest | OauthError {
+  try {
+    return readAgentRequest(query);
+  } catch (error) {
+    if (error instanceof OauthError) return error;
+    throw error;
+  }
+}
+
 /**
  * Lets an agent in, or not, and leads back to it with the answer.
  *
- * @param form its `ticket` proves that it was rendered for this sign-in and this request; `project` is the id of the only one to read.
+ * @param form its `ticket` proves that it was rendered for this sign-in and this request; `project` is the id of the only one to
+ *   read. Any other form leads to the consent page of its request.
  */
-export async function decide(
-  { client, returnTo, challenge }: Asked,
-  decision: "approved" | "denied",
-  form: FormData,
-): Promise<never> {
-  const user = await requireUser("/devices");
+export async function decide(decision: "approved" | "denied", form: FormData): Promise<never> {
+  const query = text(form, "request");
+  const again = `/oauth/authorize?${new URLSearchParams(query)}`;
+  const user = await requireUser(again);
   await requireOwnOrigin();
-  if (!isTicket(form.get("ticket"), user.signInId, subjectOf("consent", challenge))) redirect("/devices");
+  if (!isTicket(form.get("ticket"), user.signInId, subjectOf("consent", query))) redirect(again);
+  const request = readRequest(Object.fromEntries(new URLSearchParams(query)));
+  if (request instanceof OauthError || "refused" in request) redirect(again); // the page says why
+  const { client, returnTo, challenge } = request;
   if (decision === "denied") redirect(answerHref(user, answerAddress(returnTo, denied)));
   const asked = text(form, "project");
   const project = asked === "" ? null : await findProject(user.id, asked);

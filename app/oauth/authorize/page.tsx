@@ -1,11 +1,11 @@
 import type { Metadata } from "next";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { OauthError } from "#lib/auth/oauth/errors";
-import { type AgentRequest, answerAddress, readAgentRequest } from "#lib/auth/oauth/request";
+import { answerAddress } from "#lib/auth/oauth/request";
 import { isTicket } from "#lib/auth/ticket";
 import { PlainPage } from "../../components/plain-page";
 import { Consent } from "./consent";
-import { subjectOf } from "./decide";
+import { readRequest, subjectOf } from "./decide";
 
 export const metadata: Metadata = { title: "Connect an agent" };
 
@@ -13,23 +13,15 @@ export const metadata: Metadata = { title: "Connect an agent" };
 export default async function Page({ searchParams }: PageProps<"/oauth/authorize">) {
   const query = await searchParams;
   const given = Object.entries(query).flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one]));
-  const user = await requireUser(`/oauth/authorize?${new URLSearchParams(given)}`);
+  const text = new URLSearchParams(given).toString();
+  const user = await requireUser(`/oauth/authorize?${text}`);
   if (typeof query.to === "string") return <Answer user={user} to={query.to} ticket={query.ticket} />;
-  const request = read(query);
+  const request = readRequest(query);
   if (request instanceof OauthError) return <Unknown reason={request.message} />;
-  if (!("refused" in request)) return <Consent user={user} request={request} />;
+  if (!("refused" in request)) return <Consent user={user} request={request} query={text} />;
   const { code: error, message } = request.refused;
   const to = answerAddress(request.returnTo, { error, error_description: message });
   return <Leave name={request.client.name} to={to} title="The agent asked for something else" text={message} />;
-}
-
-function read(query: Parameters<typeof readAgentRequest>[0]): AgentRequest | OauthError {
-  try {
-    return readAgentRequest(query);
-  } catch (error) {
-    if (error instanceof OauthError) return error;
-    throw error;
-  }
 }
 
 /** Nobody is sent anywhere: who made the link is not known. */

@@ -9,10 +9,14 @@ import type { Shown } from "../../(app)/traces/[id]/segments/render";
 export const openedBy = cache(async (token: string) => openShare(token, originOf(await headers()).address));
 
 /** How a shared trace is shown. */
-export const toReaders = ({ userId, traceId, shown: { masked, ...range } }: OpenedShare, token: string): Shown => ({
+export const toReaders = (
+  { userId, traceId, shown: { masked, pictures = false, ...range } }: OpenedShare,
+  token: string,
+): Shown => ({
   userId,
   traceId,
-  whose: { sharedAt: `/shared/${token}` },
+  whose: { sharedAt: `/shared/${token}`, pictures: `/api/shared/${token}/pictures` },
   range,
   masked,
+  pictures,
 });

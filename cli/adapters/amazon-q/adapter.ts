@@ -8,7 +8,7 @@ const source = "amazon-q";
 export const amazonQ: Adapter = {
   name: source,
   title: "Amazon Q CLI",
-  version: 1,
+  version: 2,
   searchRoots: (host) => [root(host)],
   discover: (host) => findConversations(join(root(host).path, "data.sqlite3")),
   parse: ({ path }, sink) => readConversations(path, source, sink),

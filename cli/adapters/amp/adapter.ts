@@ -22,7 +22,7 @@ const source = "amp";
 export const amp: Adapter = {
   name: source,
   title: "Amp",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => /^T-.*\.json$/.test(name));

@@ -4,7 +4,7 @@ import { blocksOf } from "../blocks.ts";
 import { notice, withMetadata } from "../messages.ts";
 import { UsageCounter, withUsage } from "../usage.ts";
 import { asTimestamp } from "../values.ts";
-import { type Cost, type OtherCost, readCost } from "./costs.ts";
+import { type Cost, knowCost, type OtherCost, readCost } from "./costs.ts";
 import { RequestIds, type SavedIds } from "./request-ids.ts";
 
 export type SavedCosts = { usage: ReturnType<UsageCounter["save"]>; ids: SavedIds; others: OtherCost[] };
@@ -42,6 +42,11 @@ export class AnswerCosts {
     const createdAt = asTimestamp(record.timestamp);
     for (const other of others) this.#others.push({ ...other, ...(createdAt && { createdAt }) });
     return cost;
+  }
+
+  /** Notes the cost in a copied line of an answer. */
+  know(record: Fields): void {
+    knowCost(record, { counter: this.#counter, ids: this.#ids });
   }
 
   /** Adds to the message with another model's advice what that used. @returns undefined where the message has none */

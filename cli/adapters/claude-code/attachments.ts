@@ -1,7 +1,8 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { blocksOf, dataText } from "../blocks.ts";
+import { blocksOf } from "../blocks.ts";
 import { notice, withMetadata } from "../messages.ts";
+import { dataText } from "../pictures.ts";
 import { asString } from "../values.ts";
 import { contextTypes, fileTypes } from "./line-types.ts";
 import { hookMessages } from "./notices.ts";

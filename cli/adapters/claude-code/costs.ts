@@ -31,12 +31,10 @@ export function readCost(record: Fields, { counter, ids }: Reports, isFirst: boo
   };
   if (!usage) return { facts };
   const { own, requests, others } = splitUsage(usage, asString(message.model));
-  const hasInput = [own.inputTokens, own.cacheReadTokens, own.cacheWriteTokens].some(Boolean);
-  const id = asString(message.id) ?? asString(record.requestId) ?? (hasInput ? "" : asString(record.uuid));
+  const request = requestOf(record, own, ids);
   // Without ids and input nothing tells that a line repeats another one.
-  if (id === undefined) return { usage: counter.addOnce(own), facts };
-  const number = ids.numberOf(id, own);
-  const key = number > 1 ? `${id}~${number}` : id;
+  if (request === undefined) return { usage: counter.addOnce(own), facts };
+  const { key, number } = request;
   const requestId = number > 1 && facts.requestId ? `${facts.requestId}~${number}` : asString(facts.requestId);
   const added = others.flatMap((other, at) => {
     const more = counter.add(`${key}#${at}`, other.usage);
@@ -44,6 +42,27 @@ export function readCost(record: Fields, { counter, ids }: Reports, isFirst: boo
   });
   const told = { ...facts, requestId, requests: requests.length > 0 ? requests : undefined };
   return { usage: counter.add(key, own), facts: told, ...(added.length > 0 && { others: added }) };
+}
+
+/** Notes the cost in a copied line, which counts where it was copied from: the rest of its answer may be the session's own. */
+export function knowCost(record: Fields, { counter, ids }: Reports): void {
+  const { message } = record;
+  if (!isFields(message) || !isFields(message.usage)) return;
+  const { own, others } = splitUsage(message.usage, asString(message.model));
+  const request = requestOf(record, own, ids);
+  if (request === undefined) return;
+  counter.know(request.key, own);
+  for (const [at, { usage }] of others.entries()) counter.know(`${request.key}#${at}`, usage);
+}
+
+/** The request that a line reports, and its number among those with its id; undefined where it has neither ids nor input. */
+function requestOf(record: Fields, own: Usage, ids: RequestIds): { key: string; number: number } | undefined {
+  const message = isFields(record.message) ? record.message : {};
+  const hasInput = [own.inputTokens, own.cacheReadTokens, own.cacheWriteTokens].some(Boolean);
+  const id = asString(message.id) ?? asString(record.requestId) ?? (hasInput ? "" : asString(record.uuid));
+  if (id === undefined) return undefined;
+  const number = ids.numberOf(id, own, asString(message.model));
+  return { key: number > 1 ? `${id}~${number}` : id, number };
 }
 
 /** Joins what is known of an answer and a line of it; the latter counts. */

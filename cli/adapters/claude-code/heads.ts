@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { recoverRecords } from "../../files/broken-line.ts";
 import { readFirstBytes } from "../../files/byte-reader.ts";
-import { isFields, parseJson } from "../../files/json.ts";
+import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { asString } from "../values.ts";
-import { beginsRequest } from "./line-types.ts";
 
 /** What a file begins with: its folder, the id of its first message, summaries by the lines that they name, and other sessions. */
 export type Head = {
@@ -59,14 +59,14 @@ export function readHead(path: string): Head {
   let [first, folder]: (string | undefined)[] = [];
   const bytes = readHeadBytes(path);
   for (const line of linesIn(bytes)) {
-    if (first !== undefined && (beginsRequest(line) || !line.includes('"summary"'))) continue;
-    const record = parseJson(line.toString());
-    if (!isFields(record)) continue;
-    folder ??= asString(record.cwd);
-    if (isMessage(record.type)) first ??= asString(record.uuid);
-    const { type, summary, leafUuid } = record;
-    if (type === "summary" && asString(summary) && asString(leafUuid))
-      summaries.push([String(leafUuid), String(summary)]);
+    if (first !== undefined && !line.includes('"summary"')) continue;
+    for (const record of recordsIn(line.toString())) {
+      folder ??= asString(record.cwd);
+      if (isMessage(record.type)) first ??= asString(record.uuid);
+      const { type, summary, leafUuid } = record;
+      if (type === "summary" && asString(summary) && asString(leafUuid))
+        summaries.push([String(leafUuid), String(summary)]);
+    }
   }
   const head = {
     ...(folder !== undefined && { folder }),
@@ -81,6 +81,12 @@ export function readHead(path: string): Head {
 function* linesIn(bytes: Buffer): Generator<Buffer> {
   for (let at = 0, end = bytes.indexOf("\n"); end !== -1; at = end + 1, end = bytes.indexOf("\n", at))
     yield bytes.subarray(at, end);
+}
+
+function recordsIn(line: string): Fields[] {
+  const record = parseJson(line);
+  if (record === undefined) return line.trim() === "" ? [] : recoverRecords(line).records;
+  return isFields(record) ? [record] : [];
 }
 
 /** The end of a field's name: a text has few of it, so that the rest of the name is looked for seldom. */

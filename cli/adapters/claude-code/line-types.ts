@@ -18,13 +18,11 @@ const requestLine =
 const beginningBytes = 160;
 const [opening, closing] = [0x7b, 0x7d];
 
-export const beginsRequest = (line: Buffer): boolean =>
-  line[0] === opening && requestLine.test(line.toString("latin1", 0, beginningBytes));
-
 /** Tells a line that can be skipped unread, as most bytes of newer files can: no other record stands behind it on the line. */
 export const isRequestLine = (line: Buffer): boolean =>
+  line[0] === opening &&
   line[line.length - 1] === closing &&
-  beginsRequest(line) &&
+  requestLine.test(line.toString("latin1", 0, beginningBytes)) &&
   !line.includes('}{"') &&
   !line.includes('{"parentUuid":', 1);
 

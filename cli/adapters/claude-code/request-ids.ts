@@ -1,15 +1,15 @@
 import type { Usage } from "../usage.ts";
 
 /** What is known of the latest request with an id. */
-type Seen = { number: number; turn: number; step: number; input: number[] };
+type Seen = { number: number; turn: number; step: number; model: string | undefined; input: number[] };
 export type SavedIds = { turn: number; step: number; seen: [string, Seen][] };
 
 /** Lines of one request stand close together. */
 const maxIds = 1000;
 
 /**
- * Tells requests apart whose ids are the same: gateways use ids again, or write none. Lines are of the same request where ids and
- * input are the same and nobody spoke between them; of one whose lines follow each other the input may still grow.
+ * Tells requests apart whose ids are the same: gateways use ids again, or write none. Lines are of the same request where ids, model
+ * and input are the same and nobody spoke between them; of one whose lines follow each other the input may still grow.
  */
 export class RequestIds {
   #turn: number;
@@ -34,12 +34,12 @@ export class RequestIds {
   }
 
   /** Counts the requests with an id so far, including the one that reports this usage. @param id empty where there is none */
-  numberOf(id: string, usage: Usage): number {
+  numberOf(id: string, usage: Usage, model: string | undefined): number {
     const input = [usage.inputTokens ?? 0, usage.cacheReadTokens ?? 0, usage.cacheWriteTokens ?? 0];
     const before = this.#seen.get(id);
-    const isSame = before !== undefined && this.#isSame(before, input, id !== "");
+    const isSame = before?.model === model && before !== undefined && this.#isSame(before, input, id !== "");
     const number = (before?.number ?? 0) + (isSame ? 0 : 1);
-    this.#seen.set(id, { number, turn: this.#turn, step: this.#step, input });
+    this.#seen.set(id, { number, turn: this.#turn, step: this.#step, model, input });
     if (this.#seen.size > maxIds) this.#seen.delete(this.#seen.keys().next().value ?? "");
     return number;
   }

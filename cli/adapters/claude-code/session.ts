@@ -194,6 +194,7 @@ export class ClaudeSession {
     const isCopied = this.#isCopied(record);
     const isFirst = isAnswer && this.#beginAnswer(record);
     if (isFirst) this.#tellOthers();
+    if (isAnswer && isCopied) this.#costs.know(record);
     const own = isAnswer && !isCopied ? this.#readCost(record, isFirst) : {};
     let cost = joined(isAnswer && !isFirst ? this.#unplaced : {}, own, record.uuid);
     if (!isAnswer) this.#endLines(messages);

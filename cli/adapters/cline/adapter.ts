@@ -33,7 +33,7 @@ function adapterOf({ name, title, extensions, folders, sessions }: Relative): Ad
   return {
     name,
     title,
-    version: 3,
+    version: 4,
     searchRoots: (host) => [...taskRoots(host), ...(sessions ? [sessions(host)] : [])],
     async *discover(host) {
       // An editor that took over another one's files has the same tasks: of each the latest is read.

@@ -1,7 +1,8 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { blocksOf, dataText, textOf } from "../blocks.ts";
+import { blocksOf, textOf } from "../blocks.ts";
 import { thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { dataText } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import { asCount, asString } from "../values.ts";
 import { countsCacheAsInput, type Requests, type Used } from "./requests.ts";
@@ -194,7 +195,8 @@ export class Conversation {
     }
     if (last?.role === "user" && last.metadata?.kind === undefined) {
       const known = Array.isArray(last.metadata?.attachments) ? last.metadata.attachments : [];
-      before[before.length - 1] = withMetadata(last, { attachments: [...known, attachment] });
+      const content = source.data && block.type === "image" ? `${last.content}\n${imageText(block)}` : last.content;
+      before[before.length - 1] = withMetadata({ ...last, content }, { attachments: [...known, attachment] });
       return [];
     }
     return [withMetadata({ role: "user", content: imageText(block) }, { attachments: [attachment] })];

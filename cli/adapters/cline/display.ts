@@ -1,6 +1,7 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { typeOfDataUrl, urlText } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import { asCount, asString } from "../values.ts";
 import { readUsed, sumUsed, type Used, usedKinds } from "./requests.ts";
@@ -147,8 +148,9 @@ export class Display {
       case "command_output":
       case "mcp_server_response":
       case "subtask_result": {
-        const { screenshot: _image, ...rest } = fields ?? { output: text };
-        const logs = kind === "browser_action_result" ? JSON.stringify(rest) : text;
+        const { screenshot, ...rest } = fields ?? { output: text };
+        const picture = typeOfDataUrl(screenshot) ? `\n${urlText("image", String(screenshot))}` : "";
+        const logs = kind === "browser_action_result" ? JSON.stringify(rest) + picture : text;
         return text.trim() === "" ? [] : [toolResult(logs, {})];
       }
       default:
@@ -179,14 +181,15 @@ export class Display {
 }
 
 function userMessage(text: string, { images, files }: Fields): Message[] {
+  const listed = Array.isArray(images) ? images : [];
   const attached = [
-    ...(Array.isArray(images)
-      ? images.map((image) => ({ type: /^data:([\w./+-]+)/.exec(String(image))?.[1] ?? "image" }))
-      : []),
+    ...listed.map((image) => ({ type: typeOfDataUrl(image) ?? "image" })),
     ...(Array.isArray(files) ? files.map((file) => ({ name: String(file) })) : []),
   ];
   if (text.trim() === "" && attached.length === 0) return [];
-  const message: Message = { role: "user", content: text || attached.map(() => "[image]").join(" ") };
+  const pictures = listed.flatMap((image) => (typeOfDataUrl(image) ? urlText("image", String(image)) : []));
+  const content = [text, ...pictures].filter(Boolean).join("\n") || attached.map(() => "[image]").join(" ");
+  const message: Message = { role: "user", content };
   return [attached.length > 0 ? withMetadata(message, { attachments: attached }) : message];
 }
 

@@ -24,7 +24,7 @@ import { readTitles } from "./titles.ts";
 export const codex: Adapter = {
   name: source,
   title: "Codex CLI",
-  version: 5,
+  version: 6,
   searchRoots,
   async *discover(host) {
     const titles = await readTitles(homeOf(host));

@@ -1,6 +1,7 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { dataText, typeOfDataUrl, urlText } from "../pictures.ts";
 import { asCount, asString } from "../values.ts";
 import { userTexts } from "./user-text.ts";
 
@@ -43,7 +44,10 @@ export function itemMessages(item: Fields, unhandled: (type: string) => void, ag
     case "tool_search_call":
       return [toolCall("tool_search", callId, item.arguments)];
     case "image_generation_call":
-      return [toolCall("image_generation", callId, { prompt: item.revised_prompt ?? "" })];
+      return [
+        toolCall("image_generation", callId, { prompt: item.revised_prompt ?? "" }),
+        ...(asString(item.result) ? [toolResult(dataText("image", "image/png", item.result), { callId })] : []),
+      ];
     case "function_call_output":
     case "custom_tool_call_output":
     case "mcp_tool_call_output":
@@ -140,9 +144,9 @@ function partText(part: Fields, unhandled: (type: string) => void): string {
     case "text":
       return asString(part.text) ?? "";
     case "input_image":
-      return dataText("image", asString(part.image_url) ?? "");
+      return urlText("image", asString(part.image_url) ?? "");
     case "input_audio":
-      return dataText("audio", asString(part.audio_url) ?? "");
+      return urlText("audio", asString(part.audio_url) ?? "");
     case "encrypted_content": {
       const text = asString(part.encrypted_content) ?? "";
       return isEncrypted(text) ? "" : text;
@@ -156,19 +160,9 @@ function partText(part: Fields, unhandled: (type: string) => void): string {
 /** Whether a text is a token of Fernet's, or other base64: some versions put plain text here. */
 const isEncrypted = (text: string): boolean => text.startsWith("gAAAAA") || /^[\w+/=-]{60,}$/.test(text);
 
-/** A placeholder for an image or a recording: its type and size. */
-function dataText(kind: string, url: string): string {
-  const type = mediaTypeOf(url);
-  return type
-    ? `[${kind}: ${type}, ${Math.ceil((url.length * 3) / 4 / 1024)} KiB]`
-    : `[${kind}: ${url.slice(0, 2048)}]`;
-}
-
-const mediaTypeOf = (url: string): string | undefined => /^data:([\w/+.-]+)/.exec(url)?.[1];
-
 function attachedType({ type, image_url, audio_url }: Fields): { type: string } | undefined {
   if (type !== "input_image" && type !== "input_audio") return undefined;
-  return { type: mediaTypeOf(asString(image_url) ?? asString(audio_url) ?? "") ?? String(type).slice("input_".length) };
+  return { type: typeOfDataUrl(image_url ?? audio_url) ?? String(type).slice("input_".length) };
 }
 
 /** An output is a text, a list of parts, or an object; some texts are JSON with the exit code beside the output. */

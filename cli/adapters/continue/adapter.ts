@@ -17,7 +17,7 @@ import { History, readUsage, source } from "./history.ts";
 export const continueDev: Adapter = {
   name: source,
   title: "Continue",
-  version: 2,
+  version: 3,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {

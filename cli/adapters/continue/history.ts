@@ -1,6 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { typeOfDataUrl, urlText } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
@@ -66,7 +67,7 @@ export class History {
     if (typeof content === "string") return content;
     const parts = Array.isArray(content) ? content.filter(isFields) : [];
     const texts = parts.map((part) => {
-      if (part.type === "imageUrl") return "[image]";
+      if (part.type === "imageUrl") return imageText(part.imageUrl);
       if (part.type !== "text") this.#sink.unhandled(`content.${asString(part.type) ?? "(none)"}`);
       return asString(part.text) ?? "";
     });
@@ -103,6 +104,11 @@ export class History {
     return [message, toolResult(text || (status === "canceled" ? "The call was canceled." : ""), outcome)];
   }
 }
+
+const imageText = (image: unknown): string => {
+  const url = isFields(image) ? image.url : image;
+  return typeOfDataUrl(url) ? urlText("image", String(url)) : "[image]";
+};
 
 /** Files that were attached to a question, and images in it. */
 function withAttachments(message: Message, { content }: Fields, { contextItems }: Fields): Message {

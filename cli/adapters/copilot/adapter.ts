@@ -23,7 +23,7 @@ const maxAgents = 50;
 export const copilot: Adapter = {
   name: source,
   title: "GitHub Copilot CLI",
-  version: 4,
+  version: 5,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
@@ -65,7 +65,7 @@ async function readAgent(input: Input, sink: Sink, parent: string, calls: Set<st
   const session = new CopilotSession(uncounted, `${parent}/${name}`, { parent, agents: new Set() });
   const known = new Agents();
   await readRecords(input.path, uncounted, (record) => {
-    if (calls.has(known.of(record))) session.add(record);
+    if (calls.has(known.of(record)) || record.type === "session.binary_asset") session.add(record);
     else if (record.type === "session.start" && isFields(record.data)) session.noteStart(record.data);
   });
   session.end();

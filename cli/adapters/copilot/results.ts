@@ -2,13 +2,38 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import { textOf } from "../blocks.ts";
 import type { ToolOutcome } from "../messages.ts";
+import { inlineText } from "../pictures.ts";
 import { asCount, asString } from "../values.ts";
 
-export function outputOf(result: unknown, error: unknown, unhandled: (type: string) => void): string {
+export function outputOf(result: unknown, error: unknown, assets: Assets, unhandled: (type: string) => void): string {
   if (typeof result === "string") return result;
-  const content = isFields(result) ? textOf(result.content, unhandled) : "";
+  const { content, binaryResultsForLlm: binary } = isFields(result) ? result : ({} as Fields);
   const failure = isFields(error) ? asString(error.message) : asString(error);
-  return content || failure || "";
+  const text = textOf(content, unhandled) || failure;
+  return [text, ...assets.textsOf(binary)].filter(Boolean).join("\n");
+}
+
+const maxAssets = 100;
+
+/** Files that an event of their own holds, before results and questions that name them. */
+export class Assets {
+  readonly #texts = new Map<string, string>();
+
+  note(asset: Fields): void {
+    const id = asString(asset.assetId);
+    if (!id) return;
+    this.#texts.set(id, inlineText(asset));
+    const [oldest] = this.#texts.keys();
+    if (this.#texts.size > maxAssets && oldest) this.#texts.delete(oldest);
+  }
+
+  /** Placeholders for those in a list that are there. */
+  textsOf(list: unknown): string[] {
+    return (Array.isArray(list) ? list.filter(isFields) : []).flatMap((one) => {
+      if (asString(one.data)) return inlineText(one);
+      return this.#texts.get(asString(one.assetId) ?? "") ?? [];
+    });
+  }
 }
 
 /** Whether a tool failed, how long it took, a command's exit code, and what it changed in files. */

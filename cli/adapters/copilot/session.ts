@@ -4,7 +4,7 @@ import { notice, thinking, toolCall, toolResult, withMetadata } from "../message
 import { SessionBuilder } from "../session-builder.ts";
 import { asCount, asString } from "../values.ts";
 import { Requests, readTotals } from "./requests.ts";
-import { outcomeOf, outputOf } from "./results.ts";
+import { Assets, outcomeOf, outputOf } from "./results.ts";
 
 export const source = "copilot-cli";
 
@@ -13,7 +13,7 @@ const skippedEvents = new Set(
   `assistant.turn_start assistant.turn_end assistant.intent assistant.message_delta assistant.reasoning_delta
   assistant.usage external_tool.completed external_tool.requested hook.start hook.end pending_messages.modified
   permission.completed permission.requested session.auto_mode_resolved session.autopilot_objective_changed
-  session.binary_asset session.canvas.recorded session.canvas.removed session.compaction_start session.context_changed
+  session.canvas.recorded session.canvas.removed session.compaction_start session.context_changed
   session.idle session.import_legacy session.mode_changed session.permissions_changed session.plan_changed
   session.remote_steerable_changed session.schedule_cancelled session.schedule_created session.schedule_rearmed
   session.session_limits_changed session.snapshot_rewind session.task_complete session.truncation
@@ -52,6 +52,7 @@ export class CopilotSession {
   readonly #called = new Set<string>();
   readonly #started = new Map<string, Fields>();
   readonly #requests = new Requests();
+  readonly #assets = new Assets();
   #reasoning: string | undefined;
   /** The output tokens that answers named. */
   #counted = 0;
@@ -98,6 +99,9 @@ export class CopilotSession {
         break;
       case "session.title_changed":
         this.#session.noteTitle(data.title);
+        break;
+      case "session.binary_asset":
+        this.#assets.note(data);
         break;
       case "session.usage_record":
         this.#requests.add(data);
@@ -165,7 +169,8 @@ export class CopilotSession {
         type: asString(type),
         name: asString(path) ?? asString(filePath) ?? asString(displayName),
       }));
-    return [withMetadata({ role: "user", content: text }, { attachments: names.length > 0 ? names : undefined })];
+    const said = [text, ...this.#assets.textsOf(attachments)].join("\n");
+    return [withMetadata({ role: "user", content: said }, { attachments: names.length > 0 ? names : undefined })];
   }
 
   #addAnswer({ timestamp: at, id }: Fields, data: Fields): void {
@@ -220,7 +225,7 @@ export class CopilotSession {
     const isNamed = !started || this.#called.has(callId ?? "");
     const call = isNamed ? [] : [this.#call(callId, started.toolName, started.arguments)];
     const output = toolResult(
-      outputOf(result, error, (type) => this.#sink.unhandled(type)),
+      outputOf(result, error, this.#assets, (type) => this.#sink.unhandled(type)),
       {
         ...outcomeOf(data),
         callId,

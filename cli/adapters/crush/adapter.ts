@@ -16,7 +16,7 @@ import { listSessions, readSession, source } from "./database.ts";
 export const crush: Adapter = {
   name: source,
   title: "Crush",
-  version: 1,
+  version: 2,
   searchRoots: (host) => [globalFolder(host), ...projectsOf(host).map(({ data }) => ({ path: data }))],
   async *discover(host) {
     for (const { data } of projectsOf(host)) {

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { dataText } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult } from "../messages.ts";
+import { inlineText } from "../pictures.ts";
 import { asString } from "../values.ts";
 
 export type PartFacts = {
@@ -41,7 +41,7 @@ export function partMessages(part: Fields, facts: PartFacts, unhandled: (type: s
       return shellMessages(data, `${facts.id}:shell`);
     case "binary": {
       const path = asString(data.Path);
-      const content = dataText("file", data.MIMEType, data.Data);
+      const content = inlineText({ mimeType: data.MIMEType, data: data.Data });
       return [
         {
           role: facts.role,
@@ -64,7 +64,8 @@ export function partMessages(part: Fields, facts: PartFacts, unhandled: (type: s
 
 function resultMessage(data: Fields, { sessionOf }: PartFacts): Message {
   const callId = asString(data.tool_call_id);
-  const content = asString(data.content) ?? (asString(data.data) ? dataText("file", data.mime_type, data.data) : "");
+  const content =
+    asString(data.content) ?? (asString(data.data) ? inlineText({ mimeType: data.mime_type, data: data.data }) : "");
   const outcome = { callId, isError: data.is_error === true, session: callId && sessionOf(callId) };
   return toolResult(content, outcome);
 }

@@ -22,7 +22,7 @@ const storeName = "store.db";
 export const cursor: Adapter = {
   name: source,
   title: "Cursor",
-  version: 3,
+  version: 4,
   searchRoots,
   async *discover(host) {
     const known = new Set<string>();

@@ -15,7 +15,7 @@ import { DroidSession, source } from "./session.ts";
 export const droid: Adapter = {
   name: source,
   title: "Droid",
-  version: 4,
+  version: 5,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {

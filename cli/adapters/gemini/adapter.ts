@@ -21,7 +21,7 @@ import { GeminiSession, type Identity, source } from "./session.ts";
 export const gemini: Adapter = {
   name: source,
   title: "Gemini CLI",
-  version: 5,
+  version: 6,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { inlineText } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { inlineText } from "../pictures.ts";
 import { asString, asTimestamp } from "../values.ts";
 import { userMessages } from "./references.ts";
 

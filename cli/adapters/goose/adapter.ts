@@ -18,7 +18,7 @@ const databaseName = "sessions.db";
 export const goose: Adapter = {
   name: source,
   title: "Goose",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     const known = new Set<string>();

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { dataText } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult } from "../messages.ts";
+import { dataText } from "../pictures.ts";
 import { asString } from "../values.ts";
 
 export const source = "goose";

@@ -21,7 +21,7 @@ const history = "chat_history.jsonl";
 export const grok: Adapter = {
   name: source,
   title: "Grok Build",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {

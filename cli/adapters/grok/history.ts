@@ -1,8 +1,8 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { dataText } from "../blocks.ts";
 import { userText } from "../cursor/text.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { dataText, typeOfDataUrl } from "../pictures.ts";
 import { asString } from "../values.ts";
 
 type Unhandled = (type: string) => void;
@@ -48,7 +48,7 @@ function userMessages({ content, synthetic_reason: reason }: Fields, unhandled: 
 }
 
 function imageMessage(url: unknown): Message {
-  const [, type] = /^data:([\w/+.-]+)/.exec(asString(url) ?? "") ?? [];
+  const type = typeOfDataUrl(url);
   const attachment = type ? { type } : { type: "image", name: String(url).slice(0, 2048) };
   return withMetadata({ role: "user", content: dataText("image", type, type && url) }, { attachments: [attachment] });
 }

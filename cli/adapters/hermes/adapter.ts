@@ -14,7 +14,7 @@ import { listSessions, readSession, source } from "./database.ts";
 export const hermes: Adapter = {
   name: source,
   title: "Hermes Agent",
-  version: 1,
+  version: 2,
   searchRoots: (host) => [rootOf(host)],
   async *discover(host) {
     for (const folder of foldersIn(rootOf(host).path)) {

@@ -1,7 +1,8 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { blocksOf, dataText } from "../blocks.ts";
+import { blocksOf } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { dataText, typeOfDataUrl } from "../pictures.ts";
 import { readJsonList, textOfColumn } from "../sqlite.ts";
 import { asString } from "../values.ts";
 
@@ -57,7 +58,7 @@ function contentOf(row: Fields, sink: Sink): Content {
 
 function image(told: unknown): Message {
   const url = asString(isFields(told) ? told.url : told) ?? "";
-  const [, type] = /^data:([\w/+.-]+)/.exec(url) ?? [];
+  const type = typeOfDataUrl(url);
   const attachment = type ? { type } : { type: "image", name: url.slice(0, 2048) };
   return withMetadata({ role: "user", content: dataText("image", type, type && url) }, { attachments: [attachment] });
 }

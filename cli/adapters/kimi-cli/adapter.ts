@@ -20,7 +20,7 @@ const log = "wire.jsonl";
 export const kimiCli: Adapter = {
   name: "kimi-cli",
   title: "Kimi CLI",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => name === log);

@@ -1,6 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { typeOfDataUrl, urlText } from "../pictures.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
@@ -166,11 +167,11 @@ function noticeOf(texts: unknown[]): Message[] {
 /** A file by its type, or by its address. */
 function fileMessage(kind: string, file: unknown, role: "user" | "assistant"): Message {
   const url = (isFields(file) ? asString(file.url) : undefined) ?? "";
-  const [, type] = /^data:([\w/+.-]+)/.exec(url) ?? [];
-  const content = type
-    ? `[${kind}: ${type}, ${Math.ceil((url.length * 3) / 4 / 1024)} KiB]`
-    : `[${kind}: ${url.slice(0, 2048)}]`;
-  return withMetadata({ role, content }, { attachments: [type ? { type } : { type: kind, name: url.slice(0, 2048) }] });
+  const type = typeOfDataUrl(url);
+  return withMetadata(
+    { role, content: urlText(kind, url) },
+    { attachments: [type ? { type } : { type: kind, name: url.slice(0, 2048) }] },
+  );
 }
 
 const readUsage = (usage: Fields): Usage => ({

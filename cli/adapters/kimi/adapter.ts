@@ -23,7 +23,7 @@ const log = "wire.jsonl";
 export const kimi: Adapter = {
   name: source,
   title: "Kimi Code",
-  version: 4,
+  version: 5,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => name === log);

@@ -1,7 +1,8 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { assistantMessages, blocksOf, dataText, textOf, userMessages } from "../blocks.ts";
+import { assistantMessages, blocksOf, textOf, userMessages } from "../blocks.ts";
 import { notice, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { typeOfDataUrl, urlText } from "../pictures.ts";
 import { asString } from "../values.ts";
 
 type Unhandled = (type: string) => void;
@@ -98,8 +99,6 @@ function fileIn(block: Fields): { text: string; attachment: Fields } | undefined
   if (kind === undefined) return undefined;
   const file = block[`${kind}Url`];
   const url = (isFields(file) ? asString(file.url) : undefined) ?? "";
-  const [, type] = /^data:([\w/+.-]+)/.exec(url) ?? [];
-  if (type) return { text: dataText(kind, type, url), attachment: { type } };
-  const name = url.slice(0, 2048);
-  return { text: `[${kind}: ${name}]`, attachment: { type: kind, name } };
+  const type = typeOfDataUrl(url);
+  return { text: urlText(kind, url), attachment: type ? { type } : { type: kind, name: url.slice(0, 2048) } };
 }

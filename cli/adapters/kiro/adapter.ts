@@ -17,7 +17,7 @@ const eventsName = "messages.jsonl";
 export const kiro: Adapter = {
   name: source,
   title: "Kiro",
-  version: 1,
+  version: 2,
   searchRoots: (host) => Object.values(rootsOf(host)),
   async *discover(host) {
     const { data, sessions, editor } = rootsOf(host);

@@ -1,6 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { dataText } from "../pictures.ts";
 import { asString } from "../values.ts";
 
 /** A value of an enumeration in Rust: `{"Name": {…}}`. */
@@ -15,11 +16,10 @@ export function userMessages(user: Fields, unhandled: (type: string) => void): M
   const added = context ? [notice(context, "user")] : [];
   const [kind, content] = variantOf(user.content) ?? ["(none)", {}];
   if (!["Prompt", "ToolUseResults", "CancelledToolUses"].includes(kind)) unhandled(`user.${kind}`);
-  const images = Array.isArray(user.images) ? user.images.map(() => ({ type: "image" })) : [];
-  const prompt = asString(content.prompt);
-  const said = prompt?.trim()
-    ? [withMetadata({ role: "user", content: prompt }, { attachments: images.length > 0 ? images : undefined })]
-    : [];
+  const images = Array.isArray(user.images) ? user.images.filter(isFields) : [];
+  const attachments = images.length > 0 ? images.map(() => ({ type: "image" })) : undefined;
+  const prompt = [asString(content.prompt) ?? "", ...images.flatMap(pictureTexts)].filter(Boolean).join("\n");
+  const said = prompt.trim() ? [withMetadata({ role: "user", content: prompt }, { attachments })] : [];
   const results = Array.isArray(content.tool_use_results) ? content.tool_use_results.filter(isFields) : [];
   return [...added, ...results.map((result) => resultMessage(result, unhandled)), ...said];
 }
@@ -33,6 +33,13 @@ function resultMessage(result: Fields, unhandled: (type: string) => void): Messa
     return { text: "" };
   });
   return joinResult(parts, asString(result.tool_use_id), result.status);
+}
+
+/** A placeholder for a picture whose bytes are there: base64, or a list of them. */
+export function pictureTexts({ format, source }: Fields): string[] {
+  const { data, bytes, Bytes } = isFields(source) ? source : ({} as Fields);
+  const held = data ?? bytes ?? Bytes;
+  return held === undefined ? [] : [dataText("image", `image/${asString(format) ?? "png"}`, held)];
 }
 
 export type OutputPart = { text: string; exitCode?: number };

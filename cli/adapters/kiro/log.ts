@@ -3,12 +3,12 @@ import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { dataText } from "../blocks.ts";
 import { notice, thinking, toolCall } from "../messages.ts";
+import { dataText } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
-import { joinResult, jsonOutput, type OutputPart } from "./conversation.ts";
+import { joinResult, jsonOutput, type OutputPart, pictureTexts } from "./conversation.ts";
 import { source } from "./source.ts";
 
 /** The file with a session's own fields, beside its log. */
@@ -93,12 +93,14 @@ function blockMessages({ kind, data }: Fields, role: string, unhandled: (type: s
     case "toolResult":
       return [joinResult(outputParts(fields.content, unhandled), asString(fields.toolUseId), fields.status)];
     case "image":
-      return [{ role, content: dataText("image", fields.format, undefined) }];
+      return [{ role, content: imageText(fields) }];
     default:
       unhandled(`content.${asString(kind) ?? "(none)"}`);
       return [];
   }
 }
+
+const imageText = (image: Fields): string => pictureTexts(image)[0] ?? dataText("image", image.format, undefined);
 
 function outputParts(content: unknown, unhandled: (type: string) => void): OutputPart[] {
   if (typeof content === "string") return [{ text: content }];
@@ -106,7 +108,7 @@ function outputParts(content: unknown, unhandled: (type: string) => void): Outpu
   return blocks.map(({ kind, data }) => {
     if (kind === "text") return { text: asString(data) ?? "" };
     if (kind === "json") return jsonOutput(data);
-    if (kind === "image") return { text: dataText("image", undefined, undefined) };
+    if (kind === "image") return { text: imageText(isFields(data) ? data : {}) };
     unhandled(`result.${asString(kind) ?? "(none)"}`);
     return { text: "" };
   });

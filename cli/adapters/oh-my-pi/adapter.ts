@@ -18,7 +18,7 @@ const source = "oh-my-pi";
 export const ohMyPi: Adapter = {
   name: source,
   title: "Oh My Pi",
-  version: 2,
+  version: 3,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {

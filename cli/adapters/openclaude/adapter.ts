@@ -11,7 +11,7 @@ const dialect: Dialect = { source: "openclaude" };
 export const openclaude: Adapter = {
   name: dialect.source,
   title: "OpenClaude",
-  version: 2,
+  version: 3,
   searchRoots,
   discover: (host) => findSessions(searchRoots(host)),
   async parse(input, sink) {

@@ -22,7 +22,7 @@ const folders = [".openclaw", ".moltbot", ".clawdbot"];
 export const openclaw: Adapter = {
   name: source,
   title: "OpenClaw",
-  version: 3,
+  version: 4,
   searchRoots,
   async *discover(host) {
     const searched = new Set<string>();

@@ -35,8 +35,7 @@ const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filte
 
 const textOf = (text: unknown): string[] => (typeof text === "string" && text.trim() !== "" ? [text] : []);
 
-const filesOf = (files: unknown): Message[] =>
-  listOf(files).map(({ name, mime, uri }) => fileMessage(asString(name) ?? asString(uri), mime, "user"));
+const filesOf = (files: unknown): Message[] => listOf(files).map((file) => fileMessage(file, "user"));
 
 function contentMessages(content: Fields, unhandled: (type: string) => void): Message[] {
   switch (content.type) {
@@ -81,7 +80,7 @@ function toolMessages({ id, name, state, time }: Fields, unhandled: (type: strin
 
 function outputOf(part: Fields, unhandled: (type: string) => void): string {
   if (part.type === "text") return asString(part.text) ?? "";
-  if (part.type === "file") return fileMessage(asString(part.name) ?? asString(part.uri), part.mime, "tool").content;
+  if (part.type === "file") return fileMessage(part, "tool").content;
   unhandled(`output.${asString(part.type) ?? "(none)"}`);
   return "";
 }

@@ -1,6 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { dataText, typeOfDataUrl } from "../pictures.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
 
@@ -25,7 +26,7 @@ export function partMessages(part: Fields, info: Fields, unhandled: (type: strin
     case "tool":
       return toolMessages(part);
     case "file":
-      return [fileMessage(asString(part.filename), part.mime, info.role)];
+      return [fileMessage(part, info.role)];
     case "subtask":
       return [plainMessage([part.description, part.prompt].map(asString).filter(Boolean).join("\n\n"), info)];
     case "compaction":
@@ -57,11 +58,17 @@ function textMessages({ text, synthetic, ignored, time }: Fields, info: Fields):
   return [withTime(message, isFields(time) ? time.start : undefined)];
 }
 
-/** A file that was attached: its content is not sent. */
-export function fileMessage(name: string | undefined, mime: unknown, role: unknown): Message {
+/** A file that was attached: of its content only a picture is sent. */
+export function fileMessage({ filename, name: newerName, mime, url, uri }: Fields, role: unknown): Message {
   const type = asString(mime);
+  const address = asString(url) ?? asString(uri);
+  const isInline = typeOfDataUrl(address) !== undefined;
+  const name = asString(filename) ?? asString(newerName) ?? (isInline ? undefined : asString(uri));
   const attachment = { ...(type && { type }), ...(name && { name: name.slice(0, 2048) }) };
-  const content = `[file: ${name?.slice(0, 2048) ?? "unnamed"}, ${type ?? "unknown"}]`;
+  const content =
+    isInline && type?.startsWith("image/")
+      ? dataText("image", type, address)
+      : `[file: ${name?.slice(0, 2048) ?? "unnamed"}, ${type ?? "unknown"}]`;
   return withMetadata(plainMessage(content, { role }), { attachments: [attachment] });
 }
 
@@ -84,7 +91,7 @@ function toolMessages({ callID, tool: name, state }: Fields): Message[] {
   const about = isFields(metadata) ? metadata : {};
   const { attachments } = state as Fields;
   const files = (Array.isArray(attachments) ? attachments.filter(isFields) : []).map(
-    ({ filename, mime }) => fileMessage(asString(filename), mime, "tool").content,
+    (file) => fileMessage(file, "tool").content,
   );
   const text = asString(status === "error" ? error : output);
   const result = toolResult([text, ...files].filter(Boolean).join("\n"), {

@@ -18,7 +18,7 @@ const eventFile = /^event-\d{5,}-.+\.json$/;
 export const openhands: Adapter = {
   name: source,
   title: "OpenHands",
-  version: 1,
+  version: 2,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {

@@ -1,7 +1,8 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { blocksOf, dataText, textOf } from "../blocks.ts";
+import { blocksOf, textOf } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { dataText, typeOfDataUrl } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asString } from "../values.ts";
 import { type Response, responsesIn } from "./usage.ts";
@@ -168,7 +169,7 @@ function callOf({ tool_name: name, tool_call_id: id, tool_call: call, action }: 
 
 function imagesIn({ image_urls: urls }: Fields): Message[] {
   return (Array.isArray(urls) ? urls : []).map((url) => {
-    const [, type] = /^data:([\w/+.-]+)/.exec(asString(url) ?? "") ?? [];
+    const type = typeOfDataUrl(url);
     const attachment = type ? { type } : { type: "image", name: String(url).slice(0, 2048) };
     return withMetadata({ role: "user", content: dataText("image", type, type && url) }, { attachments: [attachment] });
   });

@@ -18,7 +18,7 @@ const source = "pi";
 export const pi: Adapter = {
   name: source,
   title: "Pi",
-  version: 3,
+  version: 4,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => name.endsWith(".jsonl"));

@@ -25,7 +25,7 @@ const maxAgents = 1000;
 export const qwen: Adapter = {
   name: source,
   title: "Qwen Code",
-  version: 5,
+  version: 6,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {

@@ -1,9 +1,9 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { inlineText } from "../blocks.ts";
 import { responseText } from "../gemini/messages.ts";
 import { userMessages } from "../gemini/references.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { inlineText } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asString } from "../values.ts";

@@ -14,7 +14,7 @@ const source = "trae";
 export const trae: Adapter = {
   name: source,
   title: "Trae",
-  version: 2,
+  version: 3,
   searchRoots,
   async *discover(host) {
     for (const { path } of rollouts(host)) yield* findFiles(path, (name) => /^rollout-.*\.jsonl(?:\.zst)?$/.test(name));

@@ -5,6 +5,7 @@ import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Message, SearchRoot, Sink } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { dataText } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asCount, asString } from "../values.ts";
 
@@ -18,7 +19,7 @@ const source = "mistral-vibe";
 export const vibe: Adapter = {
   name: source,
   title: "Mistral Vibe",
-  version: 2,
+  version: 3,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
@@ -58,7 +59,11 @@ function messagesOf(record: Fields, sink: Sink): Message[] {
       }));
       if (text.trim() === "" && images.length === 0) return [];
       if (record.injected === true) return [notice(text, "user")];
-      const message: Message = { role: "user", content: text || "[image]" };
+      const pictures = images.flatMap(({ mime_type, data }) =>
+        asString(data) ? dataText("image", mime_type, data) : [],
+      );
+      const content = [text, ...pictures].filter(Boolean).join("\n");
+      const message: Message = { role: "user", content: content || "[image]" };
       return [attachments.length > 0 ? withMetadata(message, { attachments }) : message];
     }
     case "assistant": {

@@ -21,7 +21,7 @@ const source = "vscode-copilot";
 export const vscodeCopilot: Adapter = {
   name: source,
   title: "Copilot Chat in VS Code",
-  version: 1,
+  version: 2,
   searchRoots: (host) => [
     ...editorFolders(host, "workspaceStorage"),
     ...editorFolders(host, "globalStorage", emptyWindows),

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { dataText } from "../blocks.ts";
 import { toolCall, toolResult } from "../messages.ts";
+import { dataText } from "../pictures.ts";
 import { asCount, asString } from "../values.ts";
 
 /** A call as it was sent to the model: `{id, name, arguments}`. */

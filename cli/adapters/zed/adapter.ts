@@ -11,7 +11,7 @@ import { listThreads, readThread } from "./thread.ts";
 export const zed: Adapter = {
   name: source,
   title: "Zed",
-  version: 1,
+  version: 2,
   searchRoots: (host) => [root(host)],
   async *discover(host) {
     const database = join(root(host).path, "threads.db");

@@ -1,6 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { dataText } from "../pictures.ts";
 import { asString } from "../values.ts";
 
 type Unhandled = (type: string) => void;
@@ -16,6 +17,7 @@ const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []
 /** The user's text, with what it mentions by name. */
 export function userMessages(content: unknown, unhandled: Unhandled): Message[] {
   const attachments: Fields[] = [];
+  const pictures: string[] = [];
   const parts = listOf(content).map((part) => {
     const [kind, value] = variantOf(part);
     if (kind === "Text") return asString(value) ?? "";
@@ -24,15 +26,21 @@ export function userMessages(content: unknown, unhandled: Unhandled): Message[] 
       attachments.push({ type: "mention", ...(name && { name }) });
       return `@${name ?? "mention"}`;
     }
-    if (kind === "Image") attachments.push({ type: "image" });
-    else unhandled(`user.${kind}`);
+    if (kind === "Image") {
+      attachments.push({ type: "image" });
+      pictures.push(imageText(value));
+    } else unhandled(`user.${kind}`);
     return "";
   });
-  const text = parts.join("");
-  if (!text.trim() && attachments.length === 0) return [];
-  const message = { role: "user", content: text.trim() ? text : "[image]" };
+  const text = [parts.join(""), ...pictures].filter((part) => part.trim()).join("\n");
+  if (!text && attachments.length === 0) return [];
+  const message = { role: "user", content: text || "[image]" };
   return [withMetadata(message, { attachments: attachments.length > 0 ? attachments : undefined })];
 }
+
+/** A picture is base64 of a PNG, beside its size. */
+const imageText = (image: unknown): string =>
+  isFields(image) && asString(image.source) ? dataText("image", "image/png", image.source) : "[image]";
 
 /** The path, name or address in what is mentioned. */
 function nameOf(uri: unknown): string | undefined {
@@ -88,7 +96,7 @@ function partText(part: unknown, unhandled: Unhandled): string {
   if (!isFields(part)) return "";
   const [kind, value] = variantOf(part);
   if (/^text$/i.test(kind)) return asString(value) ?? (isFields(value) ? (asString(value.text) ?? "") : "");
-  if (/^image$/i.test(kind)) return "[image]";
+  if (/^image$/i.test(kind)) return imageText(value);
   if (part.type === "text") return asString(part.text) ?? "";
   unhandled(`result.${kind}`);
   return "";

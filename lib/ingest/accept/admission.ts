@@ -17,11 +17,16 @@ const globals = globalThis as typeof globalThis & { spoorBodies?: BodyBudget };
  * @throws SpoorError `overloaded` if the budget is used up or the sender has too many queued uploads.
  */
 export function admitted<T>(userId: string, bytes: number, work: (room: Room) => Promise<T>): Promise<T> {
-  globals.spoorBodies ??= new BodyBudget(ingest.maxInFlightBytes);
-  return globals.spoorBodies.withRoom(userId, bytes, async (room) => {
+  return withRoom(userId, bytes, async (room) => {
     await refuseLongQueue(userId);
     return work(room);
   });
+}
+
+/** As `admitted`, for a body that no job processes. */
+export function withRoom<T>(userId: string, bytes: number, work: (room: Room) => Promise<T>): Promise<T> {
+  globals.spoorBodies ??= new BodyBudget(ingest.maxInFlightBytes);
+  return globals.spoorBodies.withRoom(userId, bytes, work);
 }
 
 /** Queued uploads by sender: counted in the database at most once a second, with those admitted since added. */

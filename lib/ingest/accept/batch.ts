@@ -128,12 +128,14 @@ async function packRead(thread: Decoder, reading: Promise<Found>, isRepeated: bo
 
 /** A body with more JSON values is validated on a thread: refusing 64 KiB of `{}` takes 70 ms of the event loop. */
 const maxValuesHere = 2000;
+/** One of more zstd frames is inflated there, too: 1,024 take 40 ms. */
+const maxFramesHere = 8;
 
 /** The decoded bytes of a small body; undefined for one that goes to a thread. @throws SpoorError `invalid_request` */
 function inflateSmall(body: Uint8Array, encoding: Encoding): Uint8Array | undefined {
   if (body.byteLength > smallBytes) return undefined;
   try {
-    const decoded = inflate(body, encoding, smallBytes);
+    const decoded = inflate(body, encoding, smallBytes, { maxFrames: maxFramesHere });
     return countValues(decoded) > maxValuesHere ? undefined : decoded;
   } catch (error) {
     if (error instanceof SpoorError && error.code === "payload_too_large") return undefined;

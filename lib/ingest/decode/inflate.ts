@@ -10,11 +10,17 @@ export type Encoding = (typeof encodings)[number];
  * Decodes a body as received on the wire.
  *
  * @param maxBytes the cap of the decoded size; inflating stops there.
- * @param expected the decoded size if it is known: the output is then one buffer.
- * @throws SpoorError `payload_too_large` over the cap, `invalid_request` for a truncated or corrupt stream, or bytes after
- *   its end.
+ * @param known `expected`: the decoded size, where it is known; the output is then one buffer. `maxFrames`: how many frames of zstd
+ *   this caller takes; each costs 40 µs.
+ * @throws SpoorError `payload_too_large` over the cap or the caller's frames, `invalid_request` for a truncated or corrupt stream, or
+ *   bytes after its end.
  */
-export function inflate(body: Uint8Array, encoding: Encoding, maxBytes: number, expected?: number): Uint8Array {
+export function inflate(
+  body: Uint8Array,
+  encoding: Encoding,
+  maxBytes: number,
+  { expected, maxFrames = maxZstdFrames }: { expected?: number | undefined; maxFrames?: number } = {},
+): Uint8Array {
   if (encoding === "identity") {
     if (body.byteLength > maxBytes) throw tooLarge(maxBytes);
     return body;
@@ -31,13 +37,14 @@ export function inflate(body: Uint8Array, encoding: Encoding, maxBytes: number, 
       room -= buffer.byteLength;
       parts.push(buffer);
       // A zstd stream may have several frames (RFC 8878, section 3), and Node decodes one at a time.
-    } while (rest.byteLength > 0 && encoding === "zstd" && parts.length < maxZstdFrames);
+    } while (rest.byteLength > 0 && encoding === "zstd" && parts.length < maxFrames);
   } catch (error) {
     if (error instanceof SpoorError) throw error;
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes);
     throw corrupt(encoding);
   }
-  if (rest.byteLength > 0) throw corrupt(encoding);
+  if (rest.byteLength > 0)
+    throw encoding === "zstd" && maxFrames < maxZstdFrames ? tooLarge(maxBytes) : corrupt(encoding);
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
 }
 

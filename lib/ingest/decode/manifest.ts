@@ -18,6 +18,7 @@ import {
   Sanitizer,
   type TraceFields,
 } from "#lib/ingest/decode/parser";
+import { picturesIn } from "#lib/ingest/decode/row-pictures";
 import { titleOf } from "#lib/ingest/decode/row-title";
 import { type Place, type ScannedTrace, Scanner } from "#lib/ingest/decode/scanner";
 import { ingestTrace, type SentTrace } from "#lib/ingest/schema";
@@ -36,6 +37,8 @@ export type TraceHeader = TraceFields & {
   contentHash: string;
   /** The size of its message rows, as they are sent to PostgreSQL. */
   rowBytes: number;
+  /** The pictures that its messages refer to. */
+  pictures: { position: number; sha256: string }[];
   /** The trace's offset in the decoded body; null if the batch needs the careful reading. */
   at: number | null;
   /** The messages' text in the decoded body, by which a trace that only grew is recognized; null if it is not usable. */
@@ -170,6 +173,7 @@ class ManifestMaker implements Manifest {
       lastMessageAt,
       contentHash: contentHash(fields, rows),
       rowBytes: rows.end,
+      pictures: picturesIn(rows),
       ...place,
     };
     const key = JSON.stringify([sent.source, sent.sourceId]);
@@ -251,7 +255,7 @@ export function isGrown(bytes: Uint8Array, { text }: TraceHeader, stored: { byte
 }
 
 /** The version of the stored form; a manifest of another version is made again from the upload. */
-const version = 5;
+const version = 6;
 
 /** Up to this size a manifest is stored uncompressed: creating a compressor takes longer than it saves. */
 const plainBytes = 2048;

@@ -148,7 +148,9 @@ export function makeOperations(): Operations {
     },
 
     open({ stored, bytes, policy }) {
-      const decoded = inflate(stored, "zstd", limits.ingest.maxDecodableBytes, inflatedBufferBytes(bytes));
+      const decoded = inflate(stored, "zstd", limits.ingest.maxDecodableBytes, {
+        expected: inflatedBufferBytes(bytes),
+      });
       const known = open.headers;
       const reading = known ? undefined : readMasked(decoded, policy);
       const headers = known ?? reading?.manifest.headers ?? [];

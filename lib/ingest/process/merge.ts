@@ -13,6 +13,7 @@ import {
   needsMessages,
   updateAppends,
 } from "#lib/ingest/process/append";
+import { linksOf } from "#lib/ingest/process/pictures";
 import { copyMessages, deleteMessages, hashStored } from "#lib/ingest/process/sql/messages";
 import {
   type BatchTrace,
@@ -30,6 +31,7 @@ import {
 import type { StoredBatch } from "#lib/ingest/process/stored-batch";
 import type { incompleteTrace } from "#lib/ingest/schema";
 import { unpack } from "#lib/packs/unpack";
+import { linkPictures } from "#lib/pictures/sql";
 
 /** What became of a batch's traces, how many message rows were written, and which traces were created or updated. */
 export type MergeResult = {
@@ -95,6 +97,7 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
   ];
   const written = plan.length === 0 ? 0 : await copyMessages(tx, batch.rows({ userId: upload.userId, traces: plan }));
   await mendTitles(tx, appends.changed, upload.userId);
+  await linkPictures(tx, upload.userId, linksOf(batch.headers, created, { same, changed, appended: appends.changed }));
   const { kept } = judged;
   return {
     created: created.size,

@@ -95,6 +95,13 @@ export async function reserveRoom(tx: Queryable, uploads: Inserted[]): Promise<v
   }
 }
 
+/** Checks that a picture fits, at the end of the transaction that stores it. @throws SpoorError `payload_too_large` */
+export async function requireRoomStored(tx: Queryable, userId: string): Promise<void> {
+  if (!hasQuota()) return;
+  await lockQuota(tx, userId);
+  await keepWithin(tx, userId);
+}
+
 /** Reserves room for failed jobs that are queued again. @throws SpoorError `payload_too_large` */
 export async function reserveForReplay(tx: Db, userId: string, jobIds: string[]): Promise<void> {
   if (!hasQuota() || jobIds.length === 0) return;

@@ -1,13 +1,8 @@
 // What a user stores, in a transaction of `pg` (accepting) or of Prisma (a replay). SQL: sums of sizes, and advisory locks.
 import "server-only";
-import { type Db, pool, type Queryable } from "#lib/db/client";
+import { pool, type Queryable } from "#lib/db/client";
+import { run, type Transaction } from "#lib/db/sql/run";
 import type { TraceSize } from "#lib/ingest/decode/operations";
-
-type Transaction = Queryable | Db;
-
-async function run<T extends object>(tx: Transaction, text: string, values: unknown[]): Promise<T[]> {
-  return "query" in tx ? (await tx.query<T>(text, values)).rows : tx.$queryRawUnsafe<T[]>(text, ...values);
-}
 
 /** Any number: the first half of the locks' keys, so that they are not those of another use. */
 const lockClass = 20_261_122;
@@ -34,6 +29,9 @@ const traceBytes = `512 + ${textBytes} + coalesce(pg_column_size(trace.metadata)
   (select sum(octet_length(content) + coalesce(pg_column_size(metadata), 0) + 80) from message
    where message.user_id = $1::uuid and message.trace_id = trace.id), 0)`;
 
+/** What a picture takes with its row. */
+const pictureBytes = "200 + coalesce(octet_length(body), object_bytes, 0)";
+
 /** What a raw upload takes, in the store as well. Both columns are stored uncompressed, so their length is known without reading them. */
 const uploadBytes = "coalesce(octet_length(body), object_bytes, 0) + coalesce(octet_length(manifest), 0)";
 
@@ -48,7 +46,8 @@ const bodies = `select max(job_id::text)::uuid as newest, sum(${uploadBytes}) as
    where upload.user_id = $1::uuid and job.user_id = $1::uuid group by coalesce(held_by, job_id)`;
 
 /**
- * `used` counts against the quota: traces, what the uploads that wait will add to them, and the raw uploads of failed jobs.
+ * `used` counts against the quota: traces and pictures, what the uploads that wait will add to them, and the raw uploads of
+ * failed jobs.
  * `waiting` and `copies` are the raw uploads of open and of succeeded jobs.
  */
 export type Stored = { used: number; waiting: number; copies: number };
@@ -57,8 +56,9 @@ export type Stored = { used: number; waiting: number; copies: number };
 export async function readStored(userId: string, tx: Transaction = pool()): Promise<Stored> {
   const [stored] = await run<Stored>(
     tx,
-    `select (traces + reserved + failed)::float8 as used, waiting::float8, copies::float8 from
+    `select (traces + pictures + reserved + failed)::float8 as used, waiting::float8, copies::float8 from
        (select coalesce(sum(${traceBytes}), 0) as traces from trace where user_id = $1::uuid) as traces,
+       (select coalesce(sum(${pictureBytes}), 0) as pictures from picture where user_id = $1::uuid) as stored_pictures,
        (select coalesce(sum(coalesce(reserved_bytes, bytes)), 0) as reserved from ingest_job
         where user_id = $1::uuid and status <> 'succeeded' and status in ('queued', 'running')) as jobs,
        (select coalesce(sum(bytes) filter (where kind = 'failed'), 0) as failed,

@@ -3,7 +3,8 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
 import { findKnownObjects } from "#lib/ingest/raw/sql";
-import { prefixOfAll, uploadOf } from "#lib/store/keys";
+import { findPictureObjects } from "#lib/pictures/sql";
+import { pictureOf, prefixOfAll, uploadOf } from "#lib/store/keys";
 import { deleteObject, hasStore, listObjects, type StoredObject } from "#lib/store/s3";
 
 /** How many deletions are read from the table at a time. */
@@ -70,7 +71,7 @@ const maxPages = 100;
 const placeKey = "upload-sweep";
 
 /**
- * Deletes the objects that no upload names: of processes that died between storing a body and committing its job. A sweep of a
+ * Deletes the objects that no upload and no picture names: of processes that died between storing a body and committing its row. A sweep of a
  * very large store takes several calls; each continues where the last one ended, behind what the store does not delete.
  *
  * @returns how many it deleted. @throws StoreOutageError
@@ -102,10 +103,12 @@ export async function sweepOrphans(olderThanMs = orphanMs): Promise<number> {
 }
 
 async function deleteOrphans(objects: StoredObject[], olderThanMs: number): Promise<number> {
-  const old = objects.filter(({ key, storedAt }) => uploadOf(key) && storedAt.getTime() < Date.now() - olderThanMs);
-  const keys = old.map(({ key }) => key);
-  const known = await findKnownObjects(keys.flatMap((key) => uploadOf(key) ?? []));
-  const orphans = keys.filter((key) => !known.has(key));
+  const keys = objects
+    .filter(({ key, storedAt }) => (uploadOf(key) ?? pictureOf(key)) && storedAt.getTime() < Date.now() - olderThanMs)
+    .map(({ key }) => key);
+  const uploads = await findKnownObjects(keys.flatMap((key) => uploadOf(key) ?? []));
+  const pictures = await findPictureObjects(keys.flatMap((key) => pictureOf(key) ?? []));
+  const orphans = keys.filter((key) => !uploads.has(key) && !pictures.has(key));
   await deleteObjects(orphans);
   return orphans.length;
 }

@@ -156,32 +156,54 @@ export async function deleteRemoved(userId: string): Promise<void> {
   });
 }
 
+/** The tables with bodies, and what names one of a user's there. */
+const bodyKeys = {
+  upload: { key: "job_id", type: "uuid", none: "00000000-0000-0000-0000-000000000000" },
+  picture: { key: "sha256", type: "bytea", none: "\\x" },
+} as const;
+export type BodyTable = keyof typeof bodyKeys;
+export const bodyTables = Object.keys(bodyKeys) as BodyTable[];
+
+/** Names a body. */
+export type BodyName = { table: BodyTable; userId: string; name: string };
+
 /** A kept body: where it is, and in the database its first bytes. */
-export type BodyHead = Place & { userId: string; jobId: string; head: Uint8Array | null };
+export type BodyHead = Place & BodyName & { head: Uint8Array | null };
 
 /** Some of all users' kept bodies, in the order of their keys, after one. SQL: a part of a value. */
-export async function readBodyHeads(after: { userId: string; jobId: string } | undefined): Promise<BodyHead[]> {
+export async function readBodyHeads(table: BodyTable, after: BodyName | undefined): Promise<BodyHead[]> {
+  const { key, type, none } = bodyKeys[table];
   const { rows } = await pool().query<BodyHead>(
-    `select user_id as "userId", job_id as "jobId", object, object_bytes as bytes, substring(body for 32) as head from upload
-     where (body is not null or object is not null) and (user_id, job_id) > ($1::uuid, $2::uuid)
-     order by user_id, job_id limit 100`,
-    [after?.userId ?? noId, after?.jobId ?? noId],
+    `select $3::text as "table", user_id as "userId", ${key}::text as name, object, object_bytes as bytes,
+       substring(body for 32) as head from ${table}
+     where (body is not null or object is not null) and (user_id, ${key}) > ($1::uuid, $2::${type})
+     order by user_id, ${key} limit 100`,
+    [after?.userId ?? bodyKeys.upload.none, after?.name ?? none, table],
   );
   return rows;
 }
 
-const noId = "00000000-0000-0000-0000-000000000000";
+const isNamed = (table: BodyTable) => `user_id = $1 and ${bodyKeys[table].key} = $2::${bodyKeys[table].type}`;
 
 /** A body, with its row locked. SQL: Prisma takes no locks. */
-export async function lockBody(tx: PoolClient, userId: string, jobId: string): Promise<Buffer | null | undefined> {
+export async function lockBody(tx: PoolClient, { table, userId, name }: BodyName): Promise<Buffer | null | undefined> {
   const { rows } = await tx.query<{ body: Buffer | null }>(
-    "select body from upload where user_id = $1 and job_id = $2 for update",
-    [userId, jobId],
+    `select body from ${table} where ${isNamed(table)} for update`,
+    [userId, name],
   );
   return rows[0]?.body;
 }
 
 /** Writes a body. SQL: in the transaction of its lock. */
-export async function writeBody(tx: PoolClient, userId: string, jobId: string, body: Uint8Array): Promise<void> {
-  await tx.query("update upload set body = $3 where user_id = $1 and job_id = $2", [userId, jobId, Buffer.from(body)]);
+export async function writeBody(tx: PoolClient, { table, userId, name }: BodyName, body: Uint8Array): Promise<void> {
+  await tx.query(`update ${table} set body = $3 where ${isNamed(table)}`, [userId, name, Buffer.from(body)]);
+}
+
+/** The object that has a body; undefined where there is none. SQL: of two tables. */
+export async function readObjectOf({ table, userId, name }: BodyName): Promise<string | null | undefined> {
+  const { rows } = await pool().query<{ object: string | null }>(
+    `select object from ${table} where ${isNamed(table)}`,
+    [userId, name],
+  );
+  return rows[0]?.object;
 }

@@ -37,7 +37,8 @@ export const digestPart: LedgerPart<Found> = {
       const facts = [...(known ? unpackFacts(known.facts, finding.from) : []), ...finding.found.facts];
       digests.push({ traceId: finding.trace.id, facts: packFacts(facts) });
       const dated = finding.trace.createdAt !== null || facts.some(({ at }) => at > 0);
-      columns.set(finding.trace.id, { ...courseOf(facts), dated, ...restOf(finding, known?.tools ?? null) });
+      const times = dated ? { dated } : { dated, activityAt: new Date(0) };
+      columns.set(finding.trace.id, { ...courseOf(facts), ...times, ...restOf(finding, known?.tools ?? null) });
     }
     await writeDigests(tx, userId, digests);
     return columns;

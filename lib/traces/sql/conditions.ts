@@ -48,9 +48,10 @@ export const listOrder = (selection: Ordered): Prisma.Sql => Prisma.sql`order by
 export const comesAfter = (selection: Ordered, { activityAt, id }: Place): Prisma.Sql =>
   Prisma.sql`(${momentOf(selection)}, id) < (${activityAt}, ${id}::uuid)`;
 
-/** The condition that a trace comes before a position in the list's order. */
-export const comesBefore = (selection: Ordered, { activityAt, id }: Place): Prisma.Sql =>
-  Prisma.sql`(${momentOf(selection)}, id) > (${activityAt}, ${id}::uuid)`;
+/** The condition that a trace comes before a position in the list's order. A client knows a trace without times by its upload. */
+export const comesBefore = (userId: string, selection: Ordered, { activityAt, id }: Place): Prisma.Sql =>
+  Prisma.sql`(${momentOf(selection)}, id) > (least(${activityAt}::timestamptz, (
+    select ${momentOf(selection)} from trace where user_id = ${userId} and id = ${id}::uuid)), ${id}::uuid)`;
 
 /**
  * The condition that a trace is of a selection, and not deleted. SQL: the index of the list has the first 32 characters of

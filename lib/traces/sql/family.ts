@@ -82,6 +82,7 @@ export type MemberRow = {
   unpricedTokens: string;
   createdAt: Date | null;
   activityAt: Date;
+  storedAt: Date;
   dated: boolean;
   activeSeconds: number;
 };
@@ -89,7 +90,7 @@ export type MemberRow = {
 const member = `id, parent_id as "parentId", parent_relation as relation, parent_position as position, source,
   ${shownTitle.sql} as title, model, message_count as "messageCount", ${usedTokensOf.sql} as tokens,
   cost_nano as "costNano", unpriced_tokens as "unpricedTokens", created_at as "createdAt", activity_at as "activityAt",
-  dated, active_seconds as "activeSeconds"`;
+  stored_at as "storedAt", dated, active_seconds as "activeSeconds"`;
 
 /** How many children of one trace are sorted to find the first ones. */
 const maxSorted = 1000;

@@ -68,6 +68,7 @@ export type TouchingRow = FileRow & {
   title: string | null;
   project: string | null;
   activityAt: Date;
+  storedAt: Date;
   dated: boolean;
 };
 
@@ -80,7 +81,7 @@ export async function readTouching(
   page: { action: FileAction; after: TouchPlace | undefined; limit: number },
 ): Promise<TouchingRow[]> {
   const { action, after, limit } = page;
-  const fields = Prisma.sql`id, source, ${shownTitle} as title, project, activity_at, dated`;
+  const fields = Prisma.sql`id, source, ${shownTitle} as title, project, activity_at, stored_at, dated`;
   const from = after ? Prisma.sql`and (activity_at, id) <= (${after.activityAt}, ${after.id}::uuid)` : Prisma.empty;
   const rest = after
     ? Prisma.sql`where (activity_at, id) < (${after.activityAt}, ${after.id}::uuid) or path collate "C" > ${after.path}`
@@ -93,7 +94,7 @@ export async function readTouching(
     : Prisma.sql`(select ${fields} from trace where ${isSelected(userId, selection)} ${from} ${listOrder}) as trace`;
   if (!rare) await tx.query("set local enable_sort = off");
   const { rows } = await tx.query<TouchingRow>(Prisma.sql`
-    select trace.id as "traceId", source, title, project, activity_at as "activityAt", dated, found.*
+    select trace.id as "traceId", source, title, project, activity_at as "activityAt", stored_at as "storedAt", dated, found.*
     from ${listed} cross join lateral (select ${sums} from trace_file
       where user_id = ${userId} and trace_id = trace.id and ${isNamed(file)} group by path ${having[action]}) as found
     ${rest} order by activity_at desc, id desc, path collate "C" limit ${limit}`);

@@ -28,6 +28,7 @@ export const traceFields = {
   project: true,
   createdAt: true,
   activityAt: true,
+  storedAt: true,
   dated: true,
   messageCount: true,
   tokenCount: true,
@@ -69,12 +70,16 @@ export type TraceRow = {
   [Name in keyof Fields]: bigint extends Fields[Name] ? Fields[Name] | string : Fields[Name];
 };
 
+/** `updatedAt` of a trace, for clients that take a moment: of one without times, that of its upload (`dated` tells). */
+export const tellUpdated = (row: Pick<Trace, "activityAt" | "storedAt" | "dated">): string =>
+  (row.dated ? row.activityAt : row.storedAt).toISOString();
+
 /** One of a list, with the moment by which it has its place there. */
 export type ListedRow = TraceRow & { latestAt: Date };
 
 export const listedColumns =
   Prisma.raw(`id, source, source_id as "sourceId", model, title, derived_title as "derivedTitle", project,
-  created_at as "createdAt", activity_at as "activityAt", dated, message_count as "messageCount", token_count as "tokenCount",
+  created_at as "createdAt", activity_at as "activityAt", stored_at as "storedAt", dated, message_count as "messageCount", token_count as "tokenCount",
   sanitized, metadata, input_tokens as "inputTokens", output_tokens as "outputTokens", cache_read_tokens as "cacheReadTokens",
   cache_write_5m_tokens as "cacheWrite5mTokens", cache_write_1h_tokens as "cacheWrite1hTokens",
   reasoning_tokens as "reasoningTokens", unpriced_tokens as "unpricedTokens", cost_nano as "costNano",
@@ -145,7 +150,7 @@ export async function countUpTo(
   max: number,
   before?: Place,
 ): Promise<number> {
-  const rest = before ? Prisma.sql`and ${comesBefore(selection, before)}` : Prisma.empty;
+  const rest = before ? Prisma.sql`and ${comesBefore(userId, selection, before)}` : Prisma.empty;
   // What a search found would have to be sorted for it; and an index by an expression alone is enough only without its order.
   const isUnordered = selection.ids !== undefined || (selection.families && !before);
   const order = isUnordered ? Prisma.empty : listOrder(selection);

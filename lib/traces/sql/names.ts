@@ -11,7 +11,7 @@ export type NameRow = {
   title: string | null;
   source: string;
   project: string | null;
-  latestAt: Date;
+  updatedAt: Date;
 };
 
 const families = { families: true } as const;
@@ -29,13 +29,13 @@ export async function readByTitle(
 ): Promise<NameRow[]> {
   const patterns = words.map((word) => `%${word.replaceAll(/[\\%_]/g, "\\$&")}%`);
   const statement = Prisma.sql`
-    select id, title, source, project, "latestAt" from (
-      select id, ${shownTitle} as title, source, project_id, project, ${momentOf(families)} as "latestAt" from trace
+    select id, title, source, project, greatest(moment, case when not dated then stored_at end) as "updatedAt" from (
+      select id, ${shownTitle} as title, source, project_id, project, dated, stored_at, ${momentOf(families)} as moment from trace
       where user_id = ${userId}::uuid and deleted_at is null and parent_id is null
       ${listOrder(families)} limit ${words.length > 0 ? bounds.looked : bounds.found}
     ) as latest
     where title ilike all(${patterns}::text[]) or ${words.length}::int = 0
-    order by "latestAt" desc, id desc limit ${bounds.found}`;
+    order by moment desc, id desc limit ${bounds.found}`;
   // As the list's own reads have it: the order's index, not a sort of all.
   const settings = { statement_timeout: `${seconds}s`, random_page_cost: "1.1" } as const;
   return heavyTurn(userId, () =>

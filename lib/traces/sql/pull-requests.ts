@@ -12,6 +12,7 @@ export type LinkedRow = {
   model: string | null;
   createdAt: Date | null;
   activityAt: Date;
+  storedAt: Date;
   dated: boolean;
   messageCount: number;
   costNano: string;
@@ -85,7 +86,7 @@ export function readPullRequestRows(
         from descent join trace on trace.user_id = ${userId}::uuid and trace.id = descent.id group by root_id
       )
       select trace.id, ${shownTitle} as title, source, model, created_at as "createdAt",
-        activity_at as "activityAt", dated, message_count as "messageCount", cost.cost_nano as "costNano",
+        activity_at as "activityAt", stored_at as "storedAt", dated, message_count as "messageCount", cost.cost_nano as "costNano",
         cost.unpriced as "unpricedTokens", cost.subagents::int as subagents, root.position, root.evidence,
         (select count(*)::int from trace_pull_request other
           where other.user_id = ${userId}::uuid and other.trace_id = trace.id) as "linkedTo"

@@ -27,7 +27,7 @@ export async function readRankedTraces(
         and search_document.block_id = given.block_id and search_document.slot = given.slot limit 1) as found
       group by found.trace_id)
     select same.id, hit.score * (1 + ${fresh.more}::float8 * power(0.5::float8,
-      greatest(0, extract(epoch from now() - same.activity_at)::float8 / 86400) / ${fresh.days}::float8)) as score
+      least(100, greatest(0, extract(epoch from now() - same.activity_at)::float8 / 86400) / ${fresh.days}::float8))) as score
     from hit cross join lateral (
       select id, activity_at from trace where ${isSelected(userId, selection)} and id = hit.trace_id limit 1) as same
     order by score desc, same.activity_at desc, same.id limit ${limit}`);

@@ -46,6 +46,7 @@ function ShareRow({ share: { id, traceId, title, createdAt, expiresAt, shown } }
           <span>{expiresAt ? <Ends at={expiresAt} /> : "until revoked"}</span>
           {(shown.from !== null || shown.to !== null) && <span>a part of it</span>}
           <span>{shown.masked ? "secrets hidden" : "as it is stored"}</span>
+          {shown.pictures && <span>with pictures</span>}
         </p>
       </div>
       <Form

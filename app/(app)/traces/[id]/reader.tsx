@@ -19,6 +19,7 @@ import { Toolbar } from "./frame/toolbar";
 import { useAddress } from "./frame/use-address";
 import { useClicks } from "./frame/use-clicks";
 import { isAtEnd, useBars, useEnds, useFollow } from "./frame/use-scrolling";
+import { PictureDialog } from "./messages/picture-dialog";
 import { useCopy } from "./messages/use-copy";
 import { OutlineAside } from "./outline/outline-aside";
 import type { Segment } from "./segments/render";
@@ -112,6 +113,7 @@ export function Reader({ talk: firstView, ...given }: ReaderProps) {
         {status}
       </p>
       <Body {...props} messages={messages} list={list} rail={panel.rail} />
+      <PictureDialog list={list} />
       <Growth count={messages.growth.messages} after={segments.at(-1)?.last} go={go} />
     </FrameContext>
   );

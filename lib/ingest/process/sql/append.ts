@@ -70,9 +70,10 @@ export async function updateAppended(
        messages_bytes = case when given.messages = 0 then trace.messages_bytes end,
        messages_hash = case when given.messages = 0 then trace.messages_hash end,
        stored_bytes = least(2147483647, trace.stored_bytes::bigint + given.bytes)::int,
-       activity_at = case when given.messages = 0 then trace.activity_at
-         when given.last_message_at is null then case when trace.dated then trace.activity_at else $4::timestamptz end
-         else least(greatest(case when trace.dated then trace.activity_at end, given.last_message_at), $4::timestamptz) end,
+       activity_at = case when given.last_message_at is not null
+           then least(greatest(case when trace.dated then trace.activity_at end, given.last_message_at), $4::timestamptz)
+         when trace.dated then trace.activity_at
+         else least(coalesce(given.created_at, 'epoch'), $4::timestamptz) end,
        dated = trace.dated or given.last_message_at is not null or given.created_at is not null,
        accounted_to = case when not trace.dated and coalesce(given.last_message_at, given.created_at) is not null then 0
          else trace.accounted_to end,

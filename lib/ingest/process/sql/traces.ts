@@ -61,7 +61,7 @@ const allColumns = [
   column("metadata", "jsonb", ({ metadata }) => metadata),
   ...messagesColumns,
 ];
-/** Not a column of the table: `activity_at` is computed from it. */
+/** Not a column of the table: `activity_at` is computed from it. Without a time it is 1970, so that no order takes an upload for activity. */
 const lastMessageAt = column("last_message_at", "timestamptz", (header) => time(header.lastMessageAt));
 
 const namesOf = (columns: Column[]) => columns.map(({ name }) => name).join(", ");
@@ -86,7 +86,7 @@ export async function insertNewTraces(
   const given = [...stored, lastMessageAt];
   const { rows } = await tx.query<{ id: string }>(
     `insert into trace (user_id, id, machine, ${namesOf(stored)}, activity_at, dated, upload_sequence, replace_sequence, usage_due)
-     select $1::uuid, id, $3, ${namesOf(stored)}, least(coalesce(last_message_at, created_at), now()),
+     select $1::uuid, id, $3, ${namesOf(stored)}, least(coalesce(last_message_at, created_at, 'epoch'), now()),
        coalesce(last_message_at, created_at) is not null, $2::bigint,
        case when replaces then $2::bigint else 0 end, false
      from ${unnest(["uuid", "bool", ...given.map(({ type }) => type)])} as given (id, replaces, ${namesOf(given)})
@@ -193,7 +193,7 @@ async function updateColumns(
   await tx.query(
     `update trace set ${set.join(", ")}, machine = $3, upload_sequence = $2::bigint, stored_at = now(),
             ledger_due = true, search_pending = true,
-            activity_at = least(${active}, now()), dated = ${active} is not null
+            activity_at = least(coalesce(${active}, 'epoch'), now()), dated = ${active} is not null
      from ${unnest(["uuid", ...given.map(({ type }) => type)])} as given (id, ${namesOf(given)})
      where trace.user_id = $1::uuid and trace.id = given.id`,
     [userId, sequence, machine, pairs.map(({ stored }) => stored.id), ...valuesOf(given, pairs)],

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { shortPath } from "#lib/reader/files/paths";
 import { type Block, blockSize, type Part } from "#lib/reader/message";
+import type { ShownPicture } from "#lib/reader/picture-references";
 import { rowsOf } from "#lib/reader/rows";
 import { countLines, countOf } from "#lib/reader/text";
 import { CodeBlock, Output } from "./code/code";
@@ -53,6 +54,8 @@ export function BlockFrom({ block, at, from, ...drawn }: { block: Block; at: str
         </>
       );
     }
+    case "pictures":
+      return <Pictures pictures={block.pictures} scene={scene} />;
     case "image":
       return <Picture block={block} at={at} asked={from > 0} scene={scene} />;
     case "markdown":
@@ -82,6 +85,29 @@ function Picture(props: { block: Extract<Block, { type: "image" }>; at: string; 
 }
 
 const formatKilobytes = (base64: number) => `${Math.ceil((base64 * 0.75) / 1024).toLocaleString("en")} KB`;
+
+/** The place of a thumbnail, whatever its picture's shape: nothing moves when it comes. */
+const thumbnail = { width: 160, height: 120 };
+
+/** Pictures beside a text, each a link to itself, which `usePictures` opens in a dialog. */
+function Pictures({ pictures, scene }: { pictures: ShownPicture[]; scene: Scene }) {
+  return (
+    <p className="pictures">
+      {pictures.map(({ sha256, mediaType, bytes }, at) => {
+        const href = `${scene.pictures}/${sha256}`;
+        const size = `${Math.ceil(bytes / 1024).toLocaleString("en")} KiB`;
+        const alt = `Picture ${at + 1} of ${pictures.length}, ${mediaType}, ${size}`;
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a stored message's pictures never change their order
+          <a key={at} href={href} data-picture="">
+            {/* biome-ignore lint/performance/noImgElement: it is small, and served as it is */}
+            <img src={href} alt={alt} loading="lazy" {...thumbnail} />
+          </a>
+        );
+      })}
+    </p>
+  );
+}
 
 type TextBlock = Extract<Block, { text: string }>;
 

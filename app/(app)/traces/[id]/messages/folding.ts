@@ -10,8 +10,8 @@ export const maxNested = { messages: 200, characters: 100_000 };
 const opened = new Set<Kind>(["question", "plan", "tasks", "subagent"]);
 
 /** Whether a part that is folded begins open. */
-export const isOpen = ({ kind, changes }: Part): boolean =>
-  opened.has(kind) || (kind === "edit" && changes !== undefined);
+export const isOpen = ({ kind, changes, blocks }: Part): boolean =>
+  opened.has(kind) || (kind === "edit" && changes !== undefined) || blocks.some(({ type }) => type === "pictures");
 
 /** How many characters a part's blocks hold. */
 export const sizeOf = ({ blocks }: Part): number => blocks.reduce((sum, block) => sum + blockSize(block), 0);

@@ -14,8 +14,11 @@ const renamed: Record<string, string> = {
   tabIndex: "tabindex",
   readOnly: "readonly",
 };
-const named = new Set("alt class d datetime dir href id rel role src start tabindex title type viewBox".split(" "));
+const named = new Set(
+  "alt class d datetime dir height href id loading rel role src start tabindex title type viewBox width".split(" "),
+);
 const flags = new Set("checked disabled hidden open readonly".split(" "));
+const ownImage = /^(?:data:image\/|\/api\/(?:traces|shared)\/[\w-]+\/pictures\/[0-9a-f]{64}$)/;
 const prefixed = /^(?:aria|data)-[a-z-]+$/;
 
 /**
@@ -48,8 +51,8 @@ function writeElement({ type, props }: ReactElement<Props>, html: string[]): voi
 }
 
 function writeTag(type: unknown, props: Props, html: string[]): void {
-  // An image is what came in the message: the page loads none from elsewhere.
-  const isForeign = type === "img" && !String(props.src).startsWith("data:image/");
+  // An image is what came in the message, or with it: the page loads none from elsewhere.
+  const isForeign = type === "img" && !ownImage.test(String(props.src));
   if (typeof type !== "string" || !elements.has(type) || isForeign)
     throw new Error(`A message is drawn with ${String(type)}.`);
   html.push(`<${type}`);

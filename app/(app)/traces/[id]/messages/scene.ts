@@ -11,6 +11,8 @@ export type Scene = {
   /** The address of the page, and of the API that has the messages as stored, for those who may ask it. */
   page: string;
   stored: string | undefined;
+  /** Below which address the pictures are. */
+  pictures: string;
   /** What the person is called: readers of a shared session are not them. */
   person: "You" | "User";
   zone: string;
@@ -34,12 +36,15 @@ export type Scene = {
 /** Where the sessions of sub-agents are, and what is said of each, by their source ids. */
 export type Sessions = Record<string, { href: string; text: string }>;
 
-/** Messages of one's own trace, or those that are shared at an address. */
-export type Whose = { traceId: string } | { sharedAt: string };
+/** Messages of one's own trace, or those that are shared at an address, with the address of their pictures. */
+export type Whose = { traceId: string } | { sharedAt: string; pictures?: string };
 
-function viewOf(whose: Whose): Pick<Scene, "page" | "stored" | "person"> {
-  if ("sharedAt" in whose) return { page: whose.sharedAt, stored: undefined, person: "User" };
-  return { page: `/traces/${whose.traceId}`, stored: `/api/traces/${whose.traceId}/messages`, person: "You" };
+function viewOf(whose: Whose): Pick<Scene, "page" | "stored" | "person" | "pictures"> {
+  if ("sharedAt" in whose)
+    return { page: whose.sharedAt, stored: undefined, person: "User", pictures: whose.pictures ?? "" };
+  const { traceId } = whose;
+  const api = `/api/traces/${traceId}`;
+  return { page: `/traces/${traceId}`, stored: `${api}/messages`, person: "You", pictures: `${api}/pictures` };
 }
 
 /** What the messages are drawn for: whose they are, the reader's time zone, where the files are, and the sessions that they lead to. */

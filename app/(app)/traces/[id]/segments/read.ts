@@ -1,5 +1,6 @@
 import "server-only";
 import { limits } from "#lib/limits";
+import type { ReaderMessage } from "#lib/reader/message";
 import { isWithin, type Range, wholeRange } from "#lib/traces/for-others";
 import { readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
 import { hasTrace, type Message } from "#lib/traces/queries";
@@ -22,7 +23,7 @@ const shareAfter = 0.7;
  * fixed where a neighbouring segment or the trace's end decides it.
  */
 export type Read = {
-  messages: Message[];
+  messages: (Message & Pick<ReaderMessage, "pictures">)[];
   start: number;
   end: number;
   /** The index of one that must be in, from where the segment extends to both sides. Else it extends from a fixed edge. */

@@ -1,5 +1,6 @@
 import "server-only";
 import { isWithin, type Range, wholeRange } from "#lib/traces/for-others";
+import { withPictures } from "#lib/traces/pictures";
 import { readPlace } from "#lib/traces/place";
 import { countMessages } from "#lib/traces/stored";
 import { readerZone } from "../../../../components/zone";
@@ -24,8 +25,15 @@ export type Segment = Omit<DrawnSegment, "html"> & {
   talk?: boolean;
 };
 
-/** Whose messages are drawn, for whom, which of them, and whether secrets in them are masked. */
-export type Shown = { userId: string; traceId: string; whose: Whose; range?: Range; masked?: boolean };
+/** Whose messages are drawn, for whom, which of them, whether secrets in them are masked, and whether their pictures are shown. */
+export type Shown = {
+  userId: string;
+  traceId: string;
+  whose: Whose;
+  range?: Range;
+  masked?: boolean;
+  pictures?: boolean;
+};
 
 const turnOf = ({ userId, whose }: Shown) => ({ userId, kind: "sharedAt" in whose ? "shared" : "own" }) as const;
 
@@ -34,6 +42,7 @@ export const toOwner = (userId: string, traceId: string): Shown => ({
   userId,
   traceId,
   whose: { traceId },
+  pictures: true,
 });
 
 /** Draws a segment of a trace. @returns undefined where there is nothing */
@@ -45,12 +54,14 @@ export async function drawSegment(
   const { userId, traceId, whose, range, masked = false } = shown;
   const view = { whose, zone: await readerZone() };
   return draw(turnOf(shown), "segment", async () => {
-    const read = await readSegment(userId, traceId, request, talk, range);
-    if (!read) return undefined;
-    const [sessions, place] = await Promise.all([
-      "traceId" in whose ? sessionsOf(userId, traceId, read.messages) : {},
+    const found = await readSegment(userId, traceId, request, talk, range);
+    if (!found) return undefined;
+    const [messages, sessions, place] = await Promise.all([
+      shown.pictures ? withPictures(userId, traceId, found.messages) : found.messages,
+      "traceId" in whose ? sessionsOf(userId, traceId, found.messages) : {},
       readPlace(userId, traceId),
     ]);
+    const read = { ...found, messages };
     return { read, view: { ...view, place, sessions }, talk, masked, ...("at" in request && { at: request.at }) };
   });
 }
@@ -82,7 +93,8 @@ export async function drawBody(shown: Shown, { position, positions, part }: Body
   return draw(turnOf(shown), "body", async () => {
     const within = positions.filter((one) => isWithin(range, one));
     if (within.length === 0) return undefined;
-    const [messages, place] = await Promise.all([readRow(userId, traceId, within), readPlace(userId, traceId)]);
+    const [found, place] = await Promise.all([readRow(userId, traceId, within), readPlace(userId, traceId)]);
+    const messages = found && shown.pictures ? await withPictures(userId, traceId, found) : found;
     return messages && { messages, view: { ...view, place }, masked, position, ...(part !== undefined && { part }) };
   });
 }

@@ -16,13 +16,14 @@ const position = z.preprocess(
 
 /**
  * What of a session a link opens, and for how many days, or `never` for one that does not expire. Without a field that says so,
- * secrets are masked.
+ * secrets are masked, and pictures left out.
  */
 const shareForm = z.object({
   id: z.uuid(),
   from: position,
   to: position,
   plain: z.literal("1").optional(),
+  pictures: z.literal("1").optional(),
   days: z.enum(["1", "7", "30", "90", "never"]).transform((days) => (days === "never" ? null : Number(days))),
 });
 
@@ -36,12 +37,14 @@ export async function shareAction(_before: FormState, form: FormData): Promise<F
     from: text(form, "from"),
     to: text(form, "to"),
     ...(text(form, "plain") === "1" && { plain: "1" }),
+    ...(text(form, "pictures") === "1" && { pictures: "1" }),
     days: text(form, "days"),
   });
   if (!parsed.success) return { error: "This session can't be shared like that." };
-  const { id, days, from, to, plain } = parsed.data;
+  const { id, days, from, to, plain, pictures } = parsed.data;
+  const shown = { from, to, masked: !plain, pictures: pictures !== undefined };
   try {
-    const link = await shareTrace(user.id, id, { days, from, to, masked: !plain }, await currentOrigin());
+    const link = await shareTrace(user.id, id, { days, ...shown }, await currentOrigin());
     revalidatePath("/settings/shares");
     return { once: { label: "Anybody with this link can read what is shown below", text: link, note } };
   } catch (refused) {

@@ -8,7 +8,7 @@ import { bodyRequest } from "../segments/request";
 import { toStranger } from "./stranger";
 
 const edge = z.int().min(0).max(limits.message.integer).nullable();
-const sharing = z.object({ traceId: z.uuid(), from: edge, to: edge, masked: z.boolean() });
+const sharing = z.object({ traceId: z.uuid(), from: edge, to: edge, masked: z.boolean(), pictures: z.boolean() });
 
 /** Renders the body of a fold in a preview, as the stranger will see it. Read-only. @returns undefined where there is none */
 export async function loadPreviewBody(

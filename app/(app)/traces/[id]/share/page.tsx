@@ -6,6 +6,7 @@ import type { Outline, Turn } from "#lib/reader/outline";
 import { titleOf } from "#lib/reader/title";
 import { checkForOthers } from "#lib/traces/check";
 import { readOutline } from "#lib/traces/outline";
+import { hasPictures } from "#lib/traces/pictures";
 import { getTraceRow } from "#lib/traces/queries";
 import { listShares, type Sharing } from "#lib/traces/shares";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
@@ -34,16 +35,17 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   const trace = await orMissing(getTraceRow(user.id, id));
   const outline = await readOutline(user.id, id);
   const sharing = sharingIn(outline, query);
-  const [title, findings, shares, segment] = await Promise.all([
+  const [title, findings, shares, segment, isPictured] = await Promise.all([
     getTitleForOthers(user.id, trace, sharing),
     checkForOthers(user.id, id, sharing),
     listShares(user.id, id),
     drawSegment(toStranger(user.id, id, sharing), requestOf(query), false),
+    hasPictures(user.id, id),
   ]);
-  const { from, to, masked } = sharing;
+  const { from, to, masked, pictures = false } = sharing;
   const markdown = addressOf(id, "/api/traces/ID/export.md", sharing);
-  const here = (name: string, value: number) =>
-    `${addressOf(id, "/traces/ID/share", sharing)}${from === null && to === null && masked ? "?" : "&"}${name}=${value}`;
+  const page = addressOf(id, "/traces/ID/share", sharing);
+  const here = (name: string, value: number) => `${page}${page.includes("?") ? "&" : "?"}${name}=${value}`;
   return (
     <div className="flex flex-col gap-6">
       <header className="flex flex-col gap-1">
@@ -57,7 +59,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
           Anybody with the link can read what is shown below, without an account. You can revoke it at any time.
         </p>
       </header>
-      <Choices outline={outline} sharing={sharing} />
+      <Choices outline={outline} sharing={sharing} hasPictures={isPictured} />
       <FindingList findings={findings} masked={masked} traceId={id} />
       <div className="flex flex-wrap items-start gap-x-10 gap-y-4">
         <Form
@@ -68,6 +70,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
             from: from === null ? "" : String(from),
             to: to === null ? "" : String(to),
             plain: masked ? "" : "1",
+            pictures: pictures ? "1" : "",
           }}
           submit="Create link"
           inLine
@@ -109,7 +112,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         {segment && (
           <SharedMessages
             markup={{ __html: segment.html }}
-            load={loadPreviewBody.bind(null, { traceId: id, from, to, masked })}
+            load={loadPreviewBody.bind(null, { traceId: id, from, to, masked, pictures })}
           />
         )}
         {segment?.later && (
@@ -122,8 +125,10 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   );
 }
 
-/** Which turns are shared, and whether secrets are hidden. A GET form: the page shows what comes of it. */
-function Choices({ outline, sharing: { from, to, masked } }: { outline: Outline; sharing: Sharing }) {
+type ChoicesProps = { outline: Outline; sharing: Sharing; hasPictures: boolean };
+
+/** Which turns are shared, whether secrets are hidden, and pictures included. A GET form: the page shows what comes of it. */
+function Choices({ outline, sharing: { from, to, masked, pictures }, hasPictures }: ChoicesProps) {
   const { turns } = outline;
   const name = (turn: Turn, index: number) => `${index + 1}. ${turn.title.slice(0, 60) || "(no words)"}`;
   const ends = endsOf(outline);
@@ -163,6 +168,12 @@ function Choices({ outline, sharing: { from, to, masked } }: { outline: Outline;
         <input type="checkbox" name="plain" value="1" defaultChecked={!masked} className="size-4 accent-accent" />
         Show secrets, home folders, and names of users and machines
       </label>
+      {hasPictures && (
+        <label className="flex min-h-8 items-center gap-2 pointer-coarse:min-h-11">
+          <input type="checkbox" name="pictures" value="1" defaultChecked={pictures} className="size-4 accent-accent" />
+          Include pictures, in which nothing is hidden
+        </label>
+      )}
       <button type="submit" className="button">
         Show
       </button>

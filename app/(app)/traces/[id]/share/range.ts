@@ -12,12 +12,17 @@ const position = z
 
 type Query = Record<string, string | string[] | undefined>;
 
-/** What an address asks to be shared; what makes no sense is the whole session, and secrets are hidden unless it says otherwise. */
+/** What an address asks to be shared; what makes no sense is the whole session, secrets are hidden and pictures left out unless it says otherwise. */
 function sharingOf(query: Query): Sharing {
   const at = (name: string) => position.safeParse(query[name]).data ?? null;
   const [from, to] = [at("from"), at("to")];
   const isBackwards = from !== null && to !== null && to < from;
-  return { from: isBackwards ? to : from, to: isBackwards ? from : to, masked: query.plain !== "1" };
+  return {
+    from: isBackwards ? to : from,
+    to: isBackwards ? from : to,
+    masked: query.plain !== "1",
+    pictures: query.pictures === "1",
+  };
 }
 
 /** Where each turn ends: before the next one, the last one at what is the session's last message now. */
@@ -33,11 +38,12 @@ export function sharingIn(outline: Pick<Outline, "turns" | "span">, query: Query
   return { ...sharing, from: turn?.turn.position ?? asked, to: turn?.value ?? asked };
 }
 
-export const addressOf = (traceId: string, path: string, { from, to, masked }: Sharing): string => {
+export const addressOf = (traceId: string, path: string, { from, to, masked, pictures }: Sharing): string => {
   const query = new URLSearchParams();
   if (from !== null) query.set("from", String(from));
   if (to !== null) query.set("to", String(to));
   if (!masked) query.set("plain", "1");
+  if (pictures) query.set("pictures", "1");
   const text = query.toString();
   return `${path.replace("ID", traceId)}${text && `?${text}`}`;
 };

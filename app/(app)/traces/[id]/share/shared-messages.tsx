@@ -2,6 +2,7 @@
 import { useCallback, useRef, useState } from "react";
 import { useBodies } from "../folds/use-bodies";
 import { useFolds } from "../folds/use-folds";
+import { PictureDialog } from "../messages/picture-dialog";
 import { useCopy } from "../messages/use-copy";
 import type { Markup } from "../segments/render";
 import type { BodyRequest } from "../segments/request";
@@ -29,6 +30,7 @@ export function SharedMessages({ markup, load }: Props) {
     <>
       {/* biome-ignore lint/security/noDangerouslySetInnerHtml: messages/markup.ts wrote it, by lists of elements and attributes */}
       <div ref={place} data-messages dangerouslySetInnerHTML={markup} />
+      <PictureDialog list={list} />
       <p role="status" className="sr-only">
         {said}
       </p>

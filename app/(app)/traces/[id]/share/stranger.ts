@@ -3,10 +3,15 @@ import type { Sharing } from "#lib/traces/shares";
 import type { Shown } from "../segments/render";
 
 /** A session as somebody sees it who was given a link. */
-export const toStranger = (userId: string, traceId: string, { masked, ...range }: Sharing): Shown => ({
+export const toStranger = (
+  userId: string,
+  traceId: string,
+  { masked, pictures = false, ...range }: Sharing,
+): Shown => ({
   userId,
   traceId,
-  whose: { sharedAt: `/traces/${traceId}/share` },
+  whose: { sharedAt: `/traces/${traceId}/share`, pictures: `/api/traces/${traceId}/pictures` },
   range,
   masked,
+  pictures,
 });

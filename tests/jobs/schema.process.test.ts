@@ -53,6 +53,7 @@ const byHand = [
   "constraint trace_packed_check",
   "constraint user_role_check",
   "external message_pack.body",
+  "external picture.body",
   "external search_bucket.postings",
   "external upload.body",
   "external upload.manifest",

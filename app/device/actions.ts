@@ -1,0 +1,31 @@
+"use server";
+import { headers } from "next/headers";
+import { redirect } from "next/navigation";
+import { requireUser } from "#lib/auth/guards";
+import { requireOwnOrigin, text } from "../components/form-guard";
+import { decide } from "./decide";
+import { lookUp } from "./look-up";
+import { isSameNetwork } from "./network";
+import { codelessHref } from "./stage";
+
+/** Leads to the login of a typed code. */
+export async function enterCode(form: FormData): Promise<never> {
+  const user = await requireUser("/device");
+  const requestHeaders = await headers();
+  await requireOwnOrigin();
+  const typed = text(form, "code").trim().slice(0, 64);
+  const login = await lookUp(user.id, typed);
+  if (!login) redirect(`/device?unknown=${encodeURIComponent(typed)}`);
+  const near = isSameNetwork(login.ipAddress, requestHeaders);
+  redirect(near ? `/device?code=${login.userCode}` : codelessHref(user, "typed", login.id));
+}
+
+/** Approves the login that a page showed. */
+export async function approve(form: FormData): Promise<never> {
+  return decide("approved", form);
+}
+
+/** Denies the login that a page showed. */
+export async function deny(form: FormData): Promise<never> {
+  return decide("denied", form);
+}

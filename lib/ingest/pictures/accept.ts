@@ -1,0 +1,91 @@
+// Takes pictures that clients send (docs/trace-format.md).
+import "server-only";
+import { holdUsers } from "#lib/auth/sql";
+import { transaction } from "#lib/db/client";
+import { sha256 as digest } from "#lib/digest";
+import { SpoorError } from "#lib/errors";
+import { declaredLength, readBody } from "#lib/http/body";
+import { withRoom } from "#lib/ingest/accept/admission";
+import { durably } from "#lib/ingest/accept/sql";
+import { inTurn, requireRoom, requireRoomStored } from "#lib/ingest/quota/quota";
+import { limits } from "#lib/limits";
+import { insertPicture, type NewPicture, wantPictures } from "#lib/pictures/sql";
+import { type PictureType, pictureTypes } from "#lib/reader/picture-references";
+import { newPictureKey } from "#lib/store/keys";
+import { deleteObject, putObject, usesStore } from "#lib/store/s3";
+import { seal } from "#lib/store/sealed";
+
+/** Those of the hashes that a user has not stored, in their order. The others stay for a day, even if no trace refers to them. */
+export async function findMissing(userId: string, hashes: string[]): Promise<string[]> {
+  const stored = await wantPictures(userId, hashes);
+  return [...new Set(hashes)].filter((hash) => !stored.has(hash));
+}
+
+/**
+ * Stores the picture in a request's body. When this returns, it is on disk.
+ *
+ * @returns whether it is new.
+ * @throws SpoorError `unsupported_media_type`, `unsupported_encoding`; `payload_too_large` over a picture's size or the quota;
+ *   `invalid_request` where the bytes are others than the hash or the type says; as `readBody` and `withRoom`
+ */
+export async function receivePicture(request: Request, userId: string, sha256: string): Promise<boolean> {
+  const mediaType = typeOf(request.headers.get("content-type"));
+  if (!/^(?:identity)?$/i.test(request.headers.get("content-encoding")?.trim() ?? ""))
+    throw new SpoorError("unsupported_encoding");
+  const { bytes: maxBytes } = limits.pictures;
+  const declared = declaredLength(request, maxBytes);
+  await requireRoom(userId, declared ?? 0, undefined);
+  return withRoom(userId, declared ?? maxBytes, async (room) => {
+    const body = await readBody(request, maxBytes, room);
+    if (digest(body).toString("hex") !== sha256) throw notAsTold("The body's SHA-256 is not the one in the path.");
+    if (!isOfType[mediaType](body)) throw notAsTold(`The body is no ${mediaType}.`);
+    return inTurn(userId, () => store(userId, { sha256, mediaType }, body));
+  });
+}
+
+function typeOf(header: string | null): PictureType {
+  const given = header?.split(";", 1)[0]?.trim().toLowerCase();
+  const known = pictureTypes.find((type) => type === given);
+  if (known) return known;
+  throw new SpoorError("unsupported_media_type", `The Content-Type must be one of ${pictureTypes.join(", ")}.`);
+}
+
+const notAsTold = (detail: string) => new SpoorError("invalid_request", detail);
+
+const begins = (bytes: Buffer, text: string, at = 0) => bytes.toString("latin1", at, at + text.length) === text;
+
+/** Whether bytes begin as those of a type do. */
+const isOfType: Record<PictureType, (bytes: Buffer) => boolean> = {
+  "image/png": (bytes) => begins(bytes, "\x89PNG\r\n\x1a\n"),
+  "image/jpeg": (bytes) => begins(bytes, "\xff\xd8\xff"),
+  "image/gif": (bytes) => begins(bytes, "GIF87a") || begins(bytes, "GIF89a"),
+  "image/webp": (bytes) => begins(bytes, "RIFF") && begins(bytes, "WEBP", 8),
+};
+
+async function store(
+  userId: string,
+  picture: { sha256: string; mediaType: string },
+  body: Buffer<ArrayBuffer>,
+): Promise<boolean> {
+  const { sha256 } = picture;
+  if ((await wantPictures(userId, [sha256])).size > 0) return false;
+  const sealed = seal(new Uint8Array(body.buffer, body.byteOffset, body.byteLength));
+  const bytes = body.byteLength;
+  if (!usesStore()) return insert(userId, { ...picture, bytes, body: sealed });
+  const object = newPictureKey(userId, sha256);
+  await putObject(userId, object, sealed);
+  const isNew = await insert(userId, { ...picture, bytes, object, objectBytes: sealed.byteLength });
+  // What fails, here and before, is left to the sweep (lib/ingest/raw/removal.ts): a commit whose answer was lost names it.
+  if (!isNew) deleteObject(object).catch(() => {});
+  return isNew;
+}
+
+/** @throws SpoorError `invalid_token` where the account was deleted meanwhile */
+function insert(userId: string, picture: NewPicture): Promise<boolean> {
+  return transaction(async (tx) => {
+    if (!(await holdUsers(tx, [userId], true)).has(userId)) throw new SpoorError("invalid_token");
+    const isNew = await insertPicture(tx, userId, picture);
+    if (isNew) await requireRoomStored(tx, userId);
+    return isNew;
+  }, durably);
+}

@@ -1,0 +1,67 @@
+// The operations of sending pictures (lib/http/operation.ts).
+import { z } from "zod";
+import { pictureHash } from "#lib/fields";
+import type { Operation } from "#lib/http/operation";
+import { missingPicturesRequest, missingPicturesResponse } from "#lib/ingest/schema";
+import { limits } from "#lib/limits";
+import { pictureTypes } from "#lib/reader/picture-references";
+
+/** A picture of one transparent pixel. */
+const pixel = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
+const pixelHash = "ef1955ae757c8b966c83248350331bd3a30f658ced11f387f8ebf05ab3368629";
+const otherHash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+
+export const findMissingPictures = {
+  methods: ["POST"],
+  path: "/api/pictures/missing",
+  auth: "bearer",
+  scope: "ingest",
+  body: { schema: missingPicturesRequest, maxBytes: limits.pictures.requestBytes },
+  response: missingPicturesResponse,
+  about: {
+    group: "Ingest",
+    summary: "Find the pictures to send",
+    text: `Of the SHA-256s of pictures that messages are about to name in \`metadata.pictures\`, those that are not stored: send these with \`PUT /api/pictures/{sha256}\`, and then the batch. The others are kept for ${limits.pictures.unusedHours} hours at least, even if their sessions are deleted meanwhile. \`maxBytes\` is the largest size of a picture.`,
+    answers: {
+      200: {
+        text: "Those that are missing, in the order of the request.",
+        example: { ok: true, missing: [otherHash], maxBytes: limits.pictures.bytes },
+      },
+    },
+    example: { body: { hashes: [otherHash] } },
+  },
+} satisfies Operation;
+
+export const sendPicture = {
+  methods: ["PUT"],
+  path: "/api/pictures/{sha256}",
+  auth: "bearer",
+  scope: "ingest",
+  params: z.object({ sha256: pictureHash.meta({ examples: [pixelHash] }) }),
+  response: z.strictObject({ ok: z.literal(true) }),
+  about: {
+    group: "Ingest",
+    summary: "Send a picture",
+    text: `The bytes as they are, of at most ${limits.pictures.bytes / 2 ** 20} MiB. A picture is stored once, and counts in what you may store. It is removed ${limits.pictures.unusedHours} hours later where no session refers to it by then, and otherwise with the last session that does. Nothing in it is masked.`,
+    raw: { types: pictureTypes, example: { type: "image/gif", base64: pixel } },
+    answers: {
+      200: { text: "It was stored before.", example: { ok: true } },
+      201: { text: "It is on disk.", example: { ok: true } },
+    },
+    errors: {
+      invalid_request: {
+        when: "The bytes have another SHA-256, or are not of the type, or the body ended early.",
+        detail: "The body's SHA-256 is not the one in the path.",
+      },
+      not_found: "The path has no SHA-256.",
+      payload_too_large: {
+        when: "The picture is too large, or does not fit into what you may store; `detail` has the figures.",
+        detail: `The body is over the limit of ${limits.pictures.bytes} bytes.`,
+      },
+      unsupported_media_type: {
+        when: "The Content-Type is none of a picture that is taken.",
+        detail: `The Content-Type must be one of ${pictureTypes.join(", ")}.`,
+      },
+    },
+  },
+} satisfies Operation;

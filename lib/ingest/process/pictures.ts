@@ -1,0 +1,31 @@
+import "server-only";
+import type { TraceHeader } from "#lib/ingest/decode/manifest";
+import { isPromptsOnly } from "#lib/ingest/process/append";
+import type { Pair } from "#lib/ingest/process/sql/traces";
+import type { TraceLinks } from "#lib/pictures/sql";
+
+/**
+ * The pictures of what is stored now. Those of unchanged traces, too: an earlier version stored messages without them. The prompts of
+ * a session are unchanged where the session itself is stored, and say nothing of its pictures.
+ */
+export function linksOf(
+  headers: TraceHeader[],
+  created: Map<number, string>,
+  stored: { same: Pair[]; changed: Pair[]; appended: Pair[] },
+): TraceLinks[] {
+  const link =
+    (isWhole: boolean) =>
+    ({ header, stored: { id, isPromptsOnly: isPrompts } }: Pair): TraceLinks[] =>
+      !isWhole && (header.pictures.length === 0 || isPromptsOnly(header) !== isPrompts)
+        ? []
+        : [{ traceId: id, isWhole, pictures: header.pictures }];
+  const isNew = [...created].flatMap(([index, traceId]) => {
+    const { pictures = [] } = headers[index] ?? {};
+    return pictures.length === 0 ? [] : [{ traceId, isWhole: false, pictures }];
+  });
+  return [
+    ...isNew,
+    ...stored.changed.flatMap(link(true)),
+    ...[...stored.same, ...stored.appended].flatMap(link(false)),
+  ];
+}

@@ -1,0 +1,25 @@
+// The pictures that a message refers to: `metadata.pictures` (docs/trace-format.md). Anybody may have written it.
+import { z } from "zod";
+import { pictureHash } from "#lib/fields";
+import { limits } from "#lib/limits";
+
+/** No SVG: it can hold more than a picture. */
+export const pictureTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
+export type PictureType = (typeof pictureTypes)[number];
+
+const reference = z.object({
+  sha256: pictureHash,
+  mediaType: z.enum(pictureTypes),
+  bytes: z.int().min(1).max(limits.pictures.bytes),
+});
+export type PictureReference = z.output<typeof reference>;
+
+/** A picture that a message refers to, and whether it is stored, where that was asked. */
+export type ShownPicture = PictureReference & { isStored: boolean };
+
+/** A message's references in their order, without what is none. */
+export function readReferences(metadata: Record<string, unknown> | null | undefined): PictureReference[] {
+  const given = metadata?.pictures;
+  if (!Array.isArray(given)) return [];
+  return given.slice(0, limits.pictures.perMessage).flatMap((one) => reference.safeParse(one).data ?? []);
+}

@@ -1,0 +1,48 @@
+import { pool } from "#lib/db/client";
+import { setEnv } from "#lib/env";
+import { receivePicture } from "#lib/ingest/pictures/accept";
+import { readPicture } from "#lib/pictures/read";
+import { wholeRange } from "#lib/traces/for-others";
+import { naming, type Sample } from "../support/pictures.ts";
+import { uploadsOf } from "./uploads.ts";
+
+export const missing = { code: "not_found" };
+
+/** Pictures in PostgreSQL, none so far. */
+export async function clearPictures(): Promise<void> {
+  setEnv({
+    UPLOAD_STORE: undefined,
+    UPLOAD_S3_BUCKET: undefined,
+    USER_QUOTA_BYTES: undefined,
+    ENCRYPTION_KEY: undefined,
+  });
+  for (const table of ["ingest_job", "trace", "picture", "trace_picture", "object_removal"])
+    await pool().query(`delete from ${table}`);
+}
+
+/** A session with a message for each list of pictures. */
+export const session = (sourceId: string, ...pictures: Sample[][]) => ({
+  sourceId,
+  messages: pictures.map((own, position) => ({ position, role: "user", content: "see", metadata: naming(...own) })),
+});
+
+/** The hashes of all stored pictures. */
+export async function storedHashes(): Promise<string[]> {
+  const { rows } = await pool().query("select encode(sha256, 'hex') as hash from picture order by hash");
+  return rows.map(({ hash }) => hash);
+}
+
+/** Sends and reads pictures as a user's client does. */
+export function picturesOf(userId: string) {
+  const { stored } = uploadsOf(userId);
+  const idOf = async (sourceId: string) => (await stored(sourceId))?.id ?? "";
+  return {
+    idOf,
+    put: ({ sha256, mediaType, bytes }: Sample, as = userId) => {
+      const init = { method: "PUT", headers: { "Content-Type": mediaType }, body: bytes };
+      return receivePicture(new Request(`http://localhost/api/pictures/${sha256}`, init), as, sha256);
+    },
+    read: async (sourceId: string, { sha256 }: Sample, as = userId) =>
+      Buffer.from((await readPicture({ userId: as, traceId: await idOf(sourceId), ...wholeRange }, sha256)).body),
+  };
+}
