@@ -9,6 +9,7 @@ export const withoutCounts = (sink: Sink): Sink => ({
   folder: (path) => sink.folder(path),
   pause: () => sink.pause(),
   checkpoint() {},
+  ignoresCheckpoints: true,
   lost() {},
   entry() {},
   skipped() {},

@@ -57,17 +57,20 @@ const maxTurnMs = 10;
 let turnedAt = 0;
 
 /** Lets uploads and signals proceed, now and then: reading small files does not wait for anything. */
-async function letOthersRun(): Promise<void> {
+export async function letOthersRun(): Promise<void> {
   if (performance.now() - turnedAt < maxTurnMs) return;
   await setImmediate();
   turnedAt = performance.now();
 }
 
 /** The first 64 KiB of a file, read in this thread. @throws where it can't be read */
-export function readBeginning(path: string): string {
+export const readBeginning = (path: string): string => readFirstBytes(path).toString();
+
+/** The same in a buffer that the next call fills anew. @throws where it can't be read */
+export function readFirstBytes(path: string): Buffer {
   const file = openSync(path, "r");
   try {
-    return beginning.toString("utf8", 0, readSync(file, beginning, 0, beginning.length, 0));
+    return beginning.subarray(0, readSync(file, beginning, 0, beginning.length, 0));
   } finally {
     closeSync(file);
   }

@@ -16,8 +16,8 @@ type HandleRecord = (record: Fields, line: number) => void;
 type Reading = {
   /** The place to begin at; by default the start. */
   from?: LinePlace | undefined;
-  /** Tells lines that are skipped without being parsed. */
-  isSkipped?: (line: string) => boolean;
+  /** Tells lines that are skipped unread. */
+  isSkipped?: ((line: Buffer) => boolean) | undefined;
 };
 
 /**
@@ -40,12 +40,15 @@ export function readRecords(
     const content = `[Spoor: ${lineTooLong(number)} and is missing here.]`;
     sink.message({ role: "system", content, metadata: { kind: "notice" } });
   };
-  const take = (line: string, number: number, isOpen: boolean) => {
-    if (!isSkipped?.(line)) return takeLine(line, number, isOpen, sink, handle);
+  const skip = (line: Buffer, number: number) => {
+    if (!isSkipped?.(line)) return false;
     sink.entry(number);
     sink.skipped();
+    return true;
   };
-  return readLines(path, take, { tooLong, pause: () => sink.pause() }, from);
+  const take = (line: string, number: number, isOpen: boolean) => takeLine(line, number, isOpen, sink, handle);
+  const events = { tooLong, skip: isSkipped && skip, pause: () => sink.pause() };
+  return readLines(path, take, events, from);
 }
 
 function takeLine(line: string, number: number, isOpen: boolean, sink: LineSink, handle: HandleRecord): void {

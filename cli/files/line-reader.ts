@@ -22,6 +22,8 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 type HandleLine = (line: string, number: number, isOpen: boolean) => void;
 
 export type LineEvents = {
+  /** Takes a line's bytes, before its text is made. @returns whether that is all that is wanted of the line */
+  skip?: ((line: Buffer, number: number) => boolean) | undefined;
   /** A line over the limit was skipped: it is no JSON, or has too much besides long texts. */
   tooLong(number: number): void;
   /** Awaited after each chunk. */
@@ -69,7 +71,8 @@ export async function readLines(
       for (let end = chunk.indexOf(newline, at); end !== -1 && end < bytesRead; end = chunk.indexOf(newline, at)) {
         number++;
         if (held.bytes > 0) held.finish(chunk.subarray(at, end), { number, isOpen: false }, handle, events);
-        else handle(chunk.toString("utf8", at, end), number, false);
+        else if (!events.skip?.(chunk.subarray(at, end), number))
+          handle(chunk.toString("utf8", at, end), number, false);
         at = end + 1;
         offset = base + at;
       }
@@ -131,10 +134,11 @@ export class PartialLine {
     this.add(rest);
     const { bytes } = this;
     const shortener = this.#shortener;
+    const line = shortener ? shortener.line() : this.#room(bytes).subarray(0, bytes);
     this.bytes = 0;
     this.#shortener = undefined;
     if (shortener?.isFull) events.tooLong(number);
-    else handle(shortener ? shortener.toString() : (this.#buffer?.toString("utf8", 0, bytes) ?? ""), number, isOpen);
+    else if (!events.skip?.(line, number)) handle(line.toString(), number, isOpen);
     if (bytes > collectAfterBytes) collectGarbage();
   }
 }

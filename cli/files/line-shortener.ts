@@ -79,7 +79,8 @@ export class LineShortener {
     if (this.#end >= this.#output.length - noteBytes) this.isFull = true;
   }
 
-  toString(): string {
-    return this.#output.toString("utf8", 0, this.#end);
+  /** The line as it is now. */
+  line(): Buffer {
+    return this.#output.subarray(0, this.#end);
   }
 }

@@ -1,5 +1,4 @@
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 
 /**
  * The text of a file; undefined for what is none: a pipe that nobody writes to would never end, and not even Ctrl-C would help.
@@ -7,10 +6,11 @@ import { open } from "node:fs/promises";
  * @throws where it is missing or can't be read
  */
 export async function readTextFile(path: string): Promise<string | undefined> {
-  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  // In this thread: most such files are small, and there may be one beside each session.
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
-    return (await file.stat()).isFile() ? await file.readFile("utf8") : undefined;
+    return fstatSync(file).isFile() ? readFileSync(file, "utf8") : undefined;
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }

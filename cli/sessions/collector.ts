@@ -134,6 +134,10 @@ export class Collector implements Sink {
     this.#handlers.done({ ...session, labels, secrets: session.masker.counts });
   }
 
+  get ignoresCheckpoints(): boolean {
+    return this.#writing?.onCheckpoint === undefined;
+  }
+
   checkpoint(at: Checkpoint): void {
     // A session that may yet get its first content is read whole the next time.
     if (!this.hasEnded && this.#open?.trivial.isTrivial === false) this.#writing?.onCheckpoint?.(at);

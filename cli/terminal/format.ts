@@ -2,8 +2,8 @@ const KiB = 1024;
 const MiB = 1024 * KiB;
 const GiB = 1024 * MiB;
 
-/** "12,345". */
-export const formatNumber = (value: number): string => value.toLocaleString("en-GB");
+/** "12,345" of a whole number. Making Intl ready takes 20 ms. */
+export const formatNumber = (value: number): string => String(value).replace(/\B(?=(?:\d{3})+$)/g, ",");
 
 /** "1 session", "2 sessions". */
 export const formatCount = (count: number, noun: string): string =>

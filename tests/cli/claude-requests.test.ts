@@ -45,15 +45,29 @@ test("lines of what was sent to the model are skipped, and are no unknown types"
 });
 
 test("such a line is skipped unread, unless another record may stand behind it", () => {
+  const isSkipped = (line: string) => isRequestLine(Buffer.from(line));
   const [first = "", ...others] = requests.map((one) => JSON.stringify(one));
-  for (const line of [first, ...others]) expect(isRequestLine(line)).toBe(true);
+  for (const line of [first, ...others]) expect(isSkipped(line)).toBe(true);
   const record = JSON.stringify({ parentUuid: null, type: "user", message: { role: "user", content: "Hi" } });
-  expect(isRequestLine(first + record)).toBe(false);
-  expect(isRequestLine(first.slice(0, 80) + record)).toBe(false);
-  expect(isRequestLine(first + JSON.stringify({ type: "queue-operation" }))).toBe(false);
-  expect(isRequestLine(first.slice(0, 90))).toBe(false);
-  expect(isRequestLine(record)).toBe(false);
-  expect(isRequestLine(JSON.stringify(said("Hi")))).toBe(false);
+  expect(isSkipped(first + record)).toBe(false);
+  expect(isSkipped(first.slice(0, 80) + record)).toBe(false);
+  expect(isSkipped(first + JSON.stringify({ type: "queue-operation" }))).toBe(false);
+  expect(isSkipped(first.slice(0, 90))).toBe(false);
+  expect(isSkipped(record)).toBe(false);
+  expect(isSkipped(JSON.stringify(said("Hi")))).toBe(false);
+});
+
+test("a reading that only counts makes no checkpoint", async () => {
+  const host = await makeHome({ [path]: linesOf(said("Hi"), ...requests, answered(text("Hello"))) });
+  const nothing = { begin() {}, message() {}, end() {}, reject() {}, lost() {}, folder() {}, entry() {}, skipped() {} };
+  const told: number[] = [];
+  const sink = { ...nothing, invalid() {}, unhandled() {}, pause: async () => {} };
+  const checkpoint = ({ line }: { line: number }) => void told.push(line);
+  for await (const input of claudeCode.discover(host)) {
+    await claudeCode.parse(input, { ...sink, checkpoint });
+    await claudeCode.parse(input, { ...sink, checkpoint, ignoresCheckpoints: true });
+  }
+  expect(told).toEqual([8]);
 });
 
 test("records behind a line of a request are read, whole or cut", async () => {

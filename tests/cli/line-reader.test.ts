@@ -54,3 +54,18 @@ test("where a reading fails while more is being read, the files after it are rea
     expect(lines.join("\n") === second.join("\n")).toBe(true);
   }
 });
+
+test("of a line that is skipped no text is made, wherever the file's chunks end", async () => {
+  const lines = linesOf(3 * MiB + 77, "é ");
+  const { home } = await makeHome({ "a.jsonl": lines.map((line) => `${line}\n`).join("") });
+  const [taken, skipped]: [number[], number[]] = [[], []];
+  const skip = (line: Buffer, number: number) => {
+    expect(line.equals(Buffer.from(lines[number - 1] ?? ""))).toBe(true);
+    if (number % 3 === 0) skipped.push(number);
+    return number % 3 === 0;
+  };
+  const take = (_line: string, number: number) => void taken.push(number);
+  await readLines(join(home, "a.jsonl"), take, { skip, tooLong() {}, pause: async () => {} });
+  expect([...taken, ...skipped].sort((a, b) => a - b)).toEqual(lines.map((_, index) => index + 1));
+  expect(skipped.length).toBe(Math.floor(lines.length / 3));
+});

@@ -11,7 +11,7 @@ function shorten(line: string, maxTextBytes: number, maxBytes = 100_000): string
   return [1, 2, 3, 7, 1000].map((size) => {
     const shortener = new LineShortener(maxBytes, maxTextBytes);
     for (let at = 0; at < bytes.length; at += size) shortener.add(bytes.subarray(at, at + size));
-    return shortener.isFull ? "full" : shortener.toString();
+    return shortener.isFull ? "full" : shortener.line().toString();
   });
 }
 

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { recoverRecords } from "../../files/broken-line.ts";
-import { readBeginning } from "../../files/byte-reader.ts";
+import { readFirstBytes } from "../../files/byte-reader.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { asString } from "../values.ts";
 
@@ -57,11 +57,10 @@ export function readHead(path: string): Head {
   if (known) return known;
   const summaries: [string, string][] = [];
   let [first, folder]: (string | undefined)[] = [];
-  const text = readHeadText(path);
-  for (const line of text.split("\n").slice(0, -1)) {
-    const isSummary = line.includes('"summary"');
-    if (first !== undefined && !isSummary) continue;
-    for (const record of recordsIn(line)) {
+  const bytes = readHeadBytes(path);
+  for (const line of linesIn(bytes)) {
+    if (first !== undefined && !line.includes('"summary"')) continue;
+    for (const record of recordsIn(line.toString())) {
       folder ??= asString(record.cwd);
       if (isMessage(record.type)) first ??= asString(record.uuid);
       const { type, summary, leafUuid } = record;
@@ -73,10 +72,15 @@ export function readHead(path: string): Head {
     ...(folder !== undefined && { folder }),
     ...(first !== undefined && { first }),
     summaries,
-    named: namesIn(text, path),
+    named: namesIn(bytes, path),
   };
   if (first !== undefined) heads.set(path, head);
   return head;
+}
+
+function* linesIn(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0, end = bytes.indexOf("\n"); end !== -1; at = end + 1, end = bytes.indexOf("\n", at))
+    yield bytes.subarray(at, end);
 }
 
 function recordsIn(line: string): Fields[] {
@@ -85,24 +89,36 @@ function recordsIn(line: string): Fields[] {
   return isFields(record) ? [record] : [];
 }
 
-/** A session's file is named after it. */
-const namePattern = /"sessionId":\s*"([\w-]{1,128})"/g;
+/** The end of a field's name: a text has few of it, so that the rest of the name is looked for seldom. */
+const idEnd = 'Id":';
+const nameStart = '"session';
+/** What may follow: a session's id, which its file is named after. */
+const namePattern = /^\s*"([\w-]{1,128})"/;
+const maxNameBytes = 160;
 
-function namesIn(text: string, path: string): Set<string> {
+function namesIn(bytes: Buffer, path: string): Set<string> {
   const names = new Set<string>();
-  for (const [, name = ""] of text.matchAll(namePattern)) names.add(name);
-  names.delete(basename(path, ".jsonl"));
+  const own = basename(path, ".jsonl");
+  const quoted = `"${own}"`;
+  for (let at = bytes.indexOf(idEnd); at !== -1; at = bytes.indexOf(idEnd, at)) {
+    const isName = at >= nameStart.length && bytes.toString("latin1", at - nameStart.length, at) === nameStart;
+    at += idEnd.length;
+    if (!isName || bytes.toString("latin1", at, at + quoted.length) === quoted) continue;
+    const [, name] = namePattern.exec(bytes.toString("latin1", at, at + maxNameBytes)) ?? [];
+    if (name !== undefined) names.add(name);
+  }
+  names.delete(own);
   return names;
 }
 
 const isMessage = (type: unknown) => type === "user" || type === "assistant" || type === "system";
 
 /** The beginning of a file; empty for one that can't be read, which parsing it reports, and for pipes, which would block. */
-function readHeadText(path: string): string {
+function readHeadBytes(path: string): Buffer {
   try {
-    return statSync(path).isFile() ? readBeginning(path) : "";
+    return statSync(path).isFile() ? readFirstBytes(path) : Buffer.alloc(0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).syscall) return "";
+    if ((error as NodeJS.ErrnoException).syscall) return Buffer.alloc(0);
     throw error;
   }
 }

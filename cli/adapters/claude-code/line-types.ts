@@ -14,9 +14,17 @@ export const skippedTypes = words(`
 const requestLine =
   /^\{(?:"type":"(?:api-request(?:-blob|-shape)?|tools-used)"|"parentUuid":(?:null|"[\w-]{1,64}"),"isSidechain":(?:true|false),"attachment":\{"type":"prompt_snapshot"),/;
 
+/** The longest beginning that the pattern takes is shorter. */
+const beginningBytes = 160;
+const [opening, closing] = [0x7b, 0x7d];
+
 /** Tells a line that can be skipped unread, as most bytes of newer files can: no other record stands behind it on the line. */
-export const isRequestLine = (line: string): boolean =>
-  requestLine.test(line) && line.endsWith("}") && !line.includes('}{"') && !line.includes('{"parentUuid":', 1);
+export const isRequestLine = (line: Buffer): boolean =>
+  line[0] === opening &&
+  line[line.length - 1] === closing &&
+  requestLine.test(line.toString("latin1", 0, beginningBytes)) &&
+  !line.includes('}{"') &&
+  !line.includes('{"parentUuid":', 1);
 
 /** Subtypes of `system` lines. Those with a text become notices. */
 export const systemTypes = words(`

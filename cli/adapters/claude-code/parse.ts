@@ -38,7 +38,7 @@ async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wan
   const end = await readRecords(path, counts, takeLine, { from, isSkipped: isRequestLine });
   const missing = session.titles.linesToFind();
   if (missing.size > 0) session.titles.foundLines(await findUuids(path, missing));
-  const state = hasSidechain || end.isOpen ? undefined : session.save();
+  const state = hasSidechain || end.isOpen || sink.ignoresCheckpoints ? undefined : session.save();
   if (state) sink.checkpoint({ offset: end.offset, line: end.line, state });
   session.end();
   return wanted === "main" && hasSidechain;

@@ -46,7 +46,8 @@ export const codex: Adapter = {
     const rollout = new Rollout(sink, nameOf(input.path), turns);
     if (input.from) rollout.resume(input.from.state, input.from.messages);
     const end = await readRecords(input.path, sink, (record) => rollout.add(record), { from: input.from });
-    const state = end.isOpen || isCompressed(input.path) ? undefined : rollout.save();
+    const isEnded = !end.isOpen && !isCompressed(input.path);
+    const state = isEnded && !sink.ignoresCheckpoints ? rollout.save() : undefined;
     if (state) sink.checkpoint({ offset: end.offset, line: end.line, state });
     const [home] = /^.*(?=[\\/](?:archived_)?sessions[\\/])/.exec(input.path) ?? [];
     rollout.end(home === undefined ? undefined : (await readTitles(home)).get(rollout.threadId));
