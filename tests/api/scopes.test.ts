@@ -32,13 +32,19 @@ async function call(path: string, method: string, headers: Record<string, string
   }
 }
 
-const named = (path: string, id: string) => path.replace(/\{\w+\}/g, id);
+const named = (path: string, id: string) => path.replace("{sha256}", "a".repeat(64)).replace(/\{\w+\}/g, id);
 
 test("every operation that a token opens names its scope, except for the token's own", () => {
   const unscoped = opened.filter(({ needed }) => !needed).map(({ method, path }) => `${method} ${path}`);
   expect(unscoped.toSorted()).toEqual(["DELETE /api/cli/session", "GET /api/cli/session"]);
   const needing = (scope: string) => opened.filter(({ needed }) => needed === scope).map(({ path }) => path);
-  expect(needing("ingest").toSorted()).toEqual(["/api/ingest", "/api/ingest/{jobId}", "/api/traces/{id}"]);
+  expect(needing("ingest").toSorted()).toEqual([
+    "/api/ingest",
+    "/api/ingest/{jobId}",
+    "/api/pictures/missing",
+    "/api/pictures/{sha256}",
+    "/api/traces/{id}",
+  ]);
   expect(needing("delete")).toEqual(["/api/traces/{id}"]);
   expect(needing("read").length).toBeGreaterThan(9);
 });
