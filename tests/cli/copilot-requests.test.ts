@@ -93,6 +93,25 @@ test("recorded requests count once, whatever parts, repetitions and totals follo
   });
 });
 
+test("a compaction's requests count once, whether they were recorded or only told with the compaction", async () => {
+  const used = {
+    inputTokens: 1133,
+    outputTokens: 40,
+    cacheReadTokens: 1000,
+    cacheWriteTokens: 30,
+    model: "gpt-5-mini",
+  };
+  const compacted = (more: object) => event("session.compaction_complete", { summaryContent: "So far.", ...more });
+  const told = await read(...begun.slice(0, 4), compacted({ compactionTokensUsed: used }));
+  expect(told.sessions[0]?.ending.metadata?.usage).toMatchObject({ inputTokens: 101 + 103, outputTokens: 80 });
+  expect(told.sessions[0]?.messages.at(-1)?.metadata).toMatchObject({
+    model: "gpt-5-mini",
+    usage: { inputTokens: 103 },
+  });
+  const recordedToo = await read(...begun.slice(0, 4), recorded("m3", 1133), compacted({ compactionTokensUsed: used }));
+  expect(recordedToo.sessions[0]?.ending.metadata?.usage).toMatchObject({ inputTokens: 101 + 103, outputTokens: 80 });
+});
+
 test("a result has a command's exit code, and the diff of what was changed with the files' whole paths", async () => {
   const done = (toolCallId: string, more: object) =>
     event("tool.execution_complete", { toolCallId, success: true, ...more });

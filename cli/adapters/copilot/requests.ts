@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { type Fields, isFields } from "../../files/json.ts";
 import { addUsage, type Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
@@ -25,6 +26,20 @@ export class Requests {
       ...(requestId && { requestId }),
       ...(stopReason && { stopReason }),
     });
+  }
+
+  /** Adds the requests of a compaction, which versions that record requests may tell with the compaction alone. */
+  addCompaction({ compactionTokensUsed: used, requestId, serviceRequestId }: Fields): void {
+    if (!this.isRecorded || !isFields(used)) return;
+    const usage = readTotals(used);
+    const ids = [requestId, serviceRequestId];
+    const { reasoningTokens: _, ...told } = usage; // a compaction does not tell them
+    const isSame = (one: UsedRequest) =>
+      isDeepStrictEqual({ ...one.usage, ...told }, one.usage) ||
+      (one.requestId !== undefined && ids.includes(one.requestId));
+    if ([...this.#left.values()].some(isSame)) return;
+    const model = asString(used.model);
+    this.#left.set(`compaction-${this.#left.size}`, { usage, ...(model && { model }) });
   }
 
   /** Whether the request of an answer was recorded. */

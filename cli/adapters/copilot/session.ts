@@ -145,6 +145,7 @@ export class CopilotSession {
       case "session.handoff":
         return noticeOf([data.summary, data.context].map(asString).filter(Boolean).join("\n\n"));
       case "session.compaction_complete":
+        this.#requests.addCompaction(data);
         return noticeOf(data.summaryContent ?? data.summary);
       case "system.message":
       case "system.notification":
