@@ -28,10 +28,18 @@ export function uploadsOf(userId: string) {
     return job;
   }
 
+  async function findListed(sourceId: string) {
+    for (let cursor: string | undefined; ; ) {
+      const page = await listTraces(userId, {}, { limit: 200, cursor });
+      const found = page.traces.find((one) => one.sourceId === sourceId);
+      if (found || !page.nextCursor) return found;
+      cursor = page.nextCursor;
+    }
+  }
+
   /** A stored trace with its messages' contents. */
   async function stored(sourceId: string) {
-    const { traces } = await listTraces(userId, {}, { limit: 200 });
-    const trace = traces.find((one) => one.sourceId === sourceId);
+    const trace = await findListed(sourceId);
     if (!trace) return undefined;
     const page = await readMessages(userId, trace.id, -1, { limit: 1000 });
     return { ...trace, contents: page.messages.map(({ content }) => content) };
