@@ -1,5 +1,5 @@
 "use client";
-import { useActionState, useEffect, useRef } from "react";
+import { type FormEvent, useActionState, useEffect, useRef } from "react";
 import { ErrorSummary } from "../../components/error-summary";
 import type { FormAction } from "../../components/form-state";
 
@@ -11,12 +11,20 @@ export const replayFormId = "replay";
  */
 export function ReplayForm({ action }: { action: FormAction }) {
   const [state, send, pending] = useActionState(action, {});
+  const isSending = useRef(false); // `pending` is told too late for the second click of a double one
   const result = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
     if (state.done) result.current?.focus({ preventScroll: true });
   }, [state]);
+  useEffect(() => {
+    if (!pending) isSending.current = false;
+  }, [pending]);
+  const sendOnce = (event: FormEvent) => {
+    if (isSending.current) event.preventDefault();
+    isSending.current = true;
+  };
   return (
-    <form id={replayFormId} action={send} onSubmit={(event) => pending && event.preventDefault()}>
+    <form id={replayFormId} action={send} onSubmit={sendOnce}>
       <ErrorSummary state={state} />
       <div role="status">
         {state.done && (
