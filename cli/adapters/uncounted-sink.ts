@@ -1,5 +1,8 @@
 import type { Sink } from "./adapter.ts";
 
+/** A sink for looking into another session's file: it takes and counts nothing. */
+export const silentSink = { entry() {}, skipped() {}, invalid() {}, message() {}, pause: async () => {} };
+
 /** A sink for reading an input a second time: it takes sessions and counts nothing. */
 export const withoutCounts = (sink: Sink): Sink => ({
   begin: (source, sourceId) => sink.begin(source, sourceId),

@@ -78,6 +78,16 @@ export function readFirstBytes(path: string): Buffer {
 
 const beginning = Buffer.allocUnsafeSlow(64 * 1024);
 
+/** As `readFirstBytes`; empty for a file that can't be read, which parsing it reports, and for pipes, which would block. */
+export function readBeginningOrNothing(path: string): Buffer {
+  try {
+    return statSync(path).isFile() ? readFirstBytes(path) : Buffer.alloc(0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall) return Buffer.alloc(0);
+    throw error;
+  }
+}
+
 const MiB = 1024 * 1024;
 /** Bounds on what a compressed file may grow to: sessions grow to 5 to 50 times their size. */
 const [maxRatio, maxBytes] = [200, 2048 * MiB];

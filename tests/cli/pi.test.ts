@@ -1,5 +1,6 @@
+import { readFileSync } from "node:fs";
 import { symlink } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { Input, Sink } from "../../cli/adapters/adapter.ts";
 import { openclaw } from "../../cli/adapters/openclaw/adapter.ts";
@@ -137,6 +138,28 @@ test("only what an older file has is a copy: in chains, without the original, an
   expect(await outputsOf(alone)).toEqual([["second", 111, "old"]]);
   expect(await outputsOf(alone, (sourceId) => sourceId === "old")).toEqual([["second", 100, "old"]]);
 });
+
+test.skipIf(process.platform !== "linux")(
+  "however many sessions a folder has, each is read a few times at most",
+  async () => {
+    const names = Array.from({ length: 100 }, (_, n) => `${n}`.padStart(8, "0") + id.slice(8));
+    const lines = (name: string) =>
+      linesOf(
+        { ...header, id: name },
+        ...Array.from({ length: 20 }, (_, n) => ({
+          ...message({ role: "user", content: [{ type: "text", text: "word ".repeat(200) }] }),
+          id: `${name}-${n}`,
+        })),
+      );
+    const files = Object.fromEntries(names.map((name) => [`${dirname(path)}/2026_${name}.jsonl`, lines(name)]));
+    const size = Object.values(files).reduce((sum, text) => sum + text.length, 0);
+    const host = await makeHome(files);
+    const bytesRead = () => Number(/rchar: (\d+)/.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
+    const before = bytesRead();
+    expect((await parseAll(pi, host)).sessions).toHaveLength(100);
+    expect(bytesRead() - before).toBeLessThan(5 * size);
+  },
+);
 
 test("sessions are looked for in the folder that Pi keeps them in", async () => {
   const found = async (env: Record<string, string>) => {

@@ -2,6 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isMissingOrForbidden } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
+import { silentSink } from "../uncounted-sink.ts";
 import { readFolder, readHead } from "./heads.ts";
 import { keyOfLine } from "./line-keys.ts";
 import { isRequestLine } from "./line-types.ts";
@@ -128,7 +129,6 @@ export async function readMember(path: string): Promise<Member | undefined> {
 
 async function readLinesFrom({ path, createdAt }: Pick<Member, "path" | "createdAt">): Promise<Member> {
   const member: Member = { path, sourceId: getSessionId(path), createdAt, lines: new Set(), keys: [], times: [] };
-  const nobody = { entry() {}, skipped() {}, invalid() {}, message() {}, pause: async () => {} };
   const take = (record: Parameters<typeof keyOfLine>[0]) => {
     const key = keyOfLine(record);
     if (key === undefined) return;
@@ -136,7 +136,7 @@ async function readLinesFrom({ path, createdAt }: Pick<Member, "path" | "created
     member.keys.push(key);
     member.times.push(Date.parse(record.timestamp as string));
   };
-  await readRecords(path, nobody, take, { isSkipped: isRequestLine });
+  await readRecords(path, silentSink, take, { isSkipped: isRequestLine });
   return member;
 }
 

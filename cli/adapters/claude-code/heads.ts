@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { recoverRecords } from "../../files/broken-line.ts";
-import { readFirstBytes } from "../../files/byte-reader.ts";
+import { readBeginningOrNothing } from "../../files/byte-reader.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { asString } from "../values.ts";
 
@@ -57,7 +57,7 @@ export function readHead(path: string): Head {
   if (known) return known;
   const summaries: [string, string][] = [];
   let [first, folder]: (string | undefined)[] = [];
-  const bytes = readHeadBytes(path);
+  const bytes = readBeginningOrNothing(path);
   for (const line of linesIn(bytes)) {
     if (first !== undefined && !line.includes('"summary"')) continue;
     for (const record of recordsIn(line.toString())) {
@@ -92,7 +92,7 @@ function recordsIn(line: string): Fields[] {
 /** The end of a field's name: a text has few of it, so that the rest of the name is looked for seldom. */
 const idEnd = 'Id":';
 const nameStart = '"session';
-/** What may follow: a session's id, which its file is named after. */
+/** A session's id, after which its file is named. */
 const namePattern = /^\s*"([\w-]{1,128})"/;
 const maxNameBytes = 160;
 
@@ -112,13 +112,3 @@ function namesIn(bytes: Buffer, path: string): Set<string> {
 }
 
 const isMessage = (type: unknown) => type === "user" || type === "assistant" || type === "system";
-
-/** The beginning of a file; empty for one that can't be read, which parsing it reports, and for pipes, which would block. */
-function readHeadBytes(path: string): Buffer {
-  try {
-    return statSync(path).isFile() ? readFirstBytes(path) : Buffer.alloc(0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).syscall) return Buffer.alloc(0);
-    throw error;
-  }
-}

@@ -3,6 +3,7 @@ import { listFolder, statInput } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Input } from "../adapter.ts";
+import { silentSink } from "../uncounted-sink.ts";
 import { asString } from "../values.ts";
 
 /**
@@ -17,9 +18,8 @@ export async function findCopied(
   const file = id && (await findLog(dirname(dirname(dirname(path))), id));
   if (!file) return () => id !== undefined && isStored?.(id) === true;
   const keys = new Set<string>();
-  const nobody = { entry() {}, skipped() {}, invalid() {}, message() {}, pause: async () => {} };
-  await readRecords(file, nobody, (record) => void keys.add(keyOf(record)));
-  return (record) => keys.has(keyOf(record));
+  await readRecords(file, silentSink, (record) => void keys.add(makeKey(record)));
+  return (record) => keys.has(makeKey(record));
 }
 
 async function findLog(sessions: string, id: string): Promise<string | undefined> {
@@ -30,7 +30,7 @@ async function findLog(sessions: string, id: string): Promise<string | undefined
   return undefined;
 }
 
-function keyOf(record: Fields): string {
+function makeKey(record: Fields): string {
   const { update } = isFields(record.params) ? record.params : record;
   const { sessionUpdate, toolCallId, content } = isFields(update) ? update : {};
   const text = isFields(content) ? asString(content.text)?.slice(0, 64) : undefined;

@@ -1,18 +1,25 @@
-import { readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { readBeginning } from "../../files/byte-reader.ts";
+import { readBeginningOrNothing } from "../../files/byte-reader.ts";
 import { isMissingOrForbidden } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Input } from "../adapter.ts";
 import { Originals } from "../originals.ts";
+import { silentSink } from "../uncounted-sink.ts";
 import { asString, asTimestamp } from "../values.ts";
 import type { Surroundings } from "./session.ts";
 
-/** What a file begins with: its session's line, and the key of the first line below it. */
+/** The beginning of a file: its session's line, and the key of the first line below it. */
 type Head = { id: string; createdAt: number; from: string | undefined; first: string | undefined };
 
-/** What an entry is known by in every file that has it. */
+/** By path. Neither line changes once both are there, so each file's beginning is read once. */
+const heads = new Map<string, Head>();
+
+/** A folder's files by their first lines, at a modification time. */
+const folders = new Map<string, { mtimeMs: number; byFirst: ReadonlyMap<string, string[]> }>();
+
+/** Makes the key by which every file that has an entry knows it. */
 export const keyOfEntry = ({ id, timestamp }: Fields): string | undefined =>
   asString(id) && asString(timestamp) ? `${id} ${timestamp}` : undefined;
 
@@ -23,7 +30,8 @@ const maxMembers = 64;
 function findOlder(path: string, own: Head | undefined): [path: string, Head][] {
   if (own?.first === undefined) return [];
   const found = new Map<string, Head>();
-  for (const other of [...(own.from ? [own.from] : []), ...filesBeside(path)]) {
+  const alike = readFolder(dirname(path)).get(own.first) ?? [];
+  for (const other of [...(own.from ? [own.from] : []), ...alike]) {
     const head = other === path || found.has(other) ? undefined : readHead(other);
     if (head && head.first === own.first && isOlder([head, other], [own, path])) found.set(other, head);
     if (found.size === maxMembers) break;
@@ -52,47 +60,53 @@ export const idOfPath = (path: string): string =>
 const isOlder = ([one, path]: [Head, string], [other, otherPath]: [Head, string]): boolean =>
   one.createdAt < other.createdAt || (one.createdAt === other.createdAt && path < otherPath);
 
-function filesBeside(path: string): string[] {
+/** Reads which of a folder's files begin with each line. */
+function readFolder(folder: string): ReadonlyMap<string, string[]> {
   try {
-    const names = readdirSync(dirname(path)).filter((name) => name.endsWith(".jsonl"));
-    return names.sort().map((name) => join(dirname(path), name));
+    const { mtimeMs } = statSync(folder);
+    const known = folders.get(folder);
+    if (known?.mtimeMs === mtimeMs) return known.byFirst;
+    const byFirst = new Map<string, string[]>();
+    for (const name of readdirSync(folder).sort()) {
+      const path = join(folder, name);
+      const first = name.endsWith(".jsonl") ? readHead(path)?.first : undefined;
+      if (first !== undefined) byFirst.set(first, [...(byFirst.get(first) ?? []), path]);
+    }
+    folders.set(folder, { mtimeMs, byFirst });
+    return byFirst;
   } catch (error) {
-    if (isMissingOrForbidden(error)) return [];
+    if (isMissingOrForbidden(error)) return new Map();
     throw error;
   }
 }
 
 /** @returns undefined for a file that can't be read or is no session's */
 function readHead(path: string): Head | undefined {
+  const known = heads.get(path);
+  if (known && existsSync(path)) return known;
   let session: Fields | undefined;
-  for (const line of readText(path).split("\n").slice(0, -1)) {
+  for (const line of readBeginningOrNothing(path).toString().split("\n").slice(0, -1)) {
     const record = parseJson(line);
     if (!isFields(record)) continue;
     if (record.type === "session") session ??= record;
-    else if (session && record.type !== "title") return headOf(session, path, keyOfEntry(record));
+    else if (session && record.type !== "title") {
+      const head = makeHead(session, path, keyOfEntry(record));
+      heads.set(path, head);
+      return head;
+    }
   }
-  return session && headOf(session, path, undefined);
+  return session && makeHead(session, path, undefined);
 }
 
-function headOf(session: Fields, path: string, first: string | undefined): Head {
+function makeHead(session: Fields, path: string, first: string | undefined): Head {
   const createdAt = Date.parse(asTimestamp(session.timestamp) ?? "") || 0;
   const from = asString(session.branchedFrom) ?? asString(session.parentSession);
   return { id: asString(session.id) ?? idOfPath(path), createdAt, from, first };
 }
 
-function readText(path: string): string {
-  try {
-    return statSync(path).isFile() ? readBeginning(path) : "";
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).syscall) return "";
-    throw error;
-  }
-}
-
 async function readMember(path: string, sourceId: string) {
   const keys = new Set<string>();
-  const nobody = { entry() {}, skipped() {}, invalid() {}, message() {}, pause: async () => {} };
-  await readRecords(path, nobody, (record) => {
+  await readRecords(path, silentSink, (record) => {
     const key = keyOfEntry(record);
     if (key) keys.add(key);
   });

@@ -1,8 +1,10 @@
 import { basename, dirname, join } from "node:path";
+import { readBeginningOrNothing } from "../../files/byte-reader.ts";
 import { statInput } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readLines } from "../../files/line-reader.ts";
 import type { Input } from "../adapter.ts";
+import { silentSink } from "../uncounted-sink.ts";
 import { asString } from "../values.ts";
 
 /** Tells the session that a record was copied from; undefined for one that only this session has. */
@@ -13,6 +15,9 @@ export type FindOriginal = (record: Fields) => string | undefined;
  * gone from this machine and on the server.
  */
 export async function findOriginals({ path, isStored }: Input): Promise<FindOriginal> {
+  const beginning = readBeginningOrNothing(path);
+  // A branch begins with what it copied; a first line that is longer than the beginning may be.
+  if (beginning.includes("\n") && !beginning.includes('"forkedFrom"')) return () => undefined;
   const records = new Map<string, (uuid: string) => boolean>();
   const own = basename(path, ".jsonl");
   for (const id of await findAll(path, /"forkedFrom":\s*\{[^{}]*"sessionId":\s*"([\w-]{1,128})"/)) {
@@ -45,6 +50,6 @@ async function findAll(path: string, pattern: RegExp): Promise<Set<string>> {
     const text = pattern.exec(line)?.[1];
     if (text) found.add(text);
   };
-  await readLines(path, take, { tooLong() {}, pause: async () => {} });
+  await readLines(path, take, { ...silentSink, tooLong() {} });
   return found;
 }
