@@ -24,7 +24,7 @@ const kinds = [
 ] as const;
 
 /** The prices as the list's format has them. A kind without a price costs what the input does. */
-function pricesOf({ tiers = [], ...cost }: NonNullable<Model["cost"]>) {
+function convertPrices({ tiers = [], ...cost }: NonNullable<Model["cost"]>) {
   const prices = kinds.flatMap(([kind, name]) => {
     const base = cost[kind];
     if (!base) return [];
@@ -55,7 +55,7 @@ function readModels(folder: string) {
       )
         continue;
       if (models[name.model] || listed(name, { at }) || atRouter(name, at)) continue;
-      models[name.model] = { provider, prices: pricesOf(cost) };
+      models[name.model] = { provider, prices: convertPrices(cost) };
     }
   }
   return models;

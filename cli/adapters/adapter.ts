@@ -94,7 +94,7 @@ export interface Sink {
   unhandled(type: string): void;
   /** Tells where this reading ended, once all that stands before was sent. Only for an input with one session. */
   checkpoint(at: Checkpoint): void;
-  /** Whether it has no use for a checkpoint, so that none needs to be made. */
+  /** Set if checkpoints would be dropped, so that none needs to be made. */
   readonly ignoresCheckpoints?: boolean;
   /** To be awaited regularly (for example after each chunk of a file), so that uploads can proceed. */
   pause(): Promise<void>;

@@ -1,6 +1,7 @@
 // Pictures whose bytes stand in an agent's file. Where an adapter makes a placeholder, a mark behind it tells which picture it stands
 // for; the mark goes with the text through whatever the adapter does with it, and is taken out where the message is sent.
 import { createHash, randomBytes } from "node:crypto";
+import { findPictureType } from "../../lib/evidence/picture-type.ts";
 import type { Message } from "./adapter.ts";
 import { asString } from "./values.ts";
 
@@ -16,14 +17,6 @@ export const maxPictureBytes = 5 * MiB;
 const maxHeadBytes = 1024;
 /** A message names no more; metadata has a limit, too. */
 const maxPicturesPerMessage = 200;
-
-/** The formats that are sent, by what their bytes begin with. */
-const formats: [mediaType: string, isBegunBy: (head: string) => boolean][] = [
-  ["image/png", (head) => head.startsWith("\x89PNG\r\n\x1a\n")],
-  ["image/jpeg", (head) => head.startsWith("\xff\xd8\xff")],
-  ["image/gif", (head) => /^GIF8[79]a/.test(head)],
-  ["image/webp", (head) => head.startsWith("RIFF") && head.startsWith("WEBP", 8)],
-];
 
 /** Drawn anew by each process, so that no file can hold it. */
 const mark = `\ue0f0${randomBytes(8).toString("hex")}`;
@@ -46,7 +39,7 @@ export function dataText(kind: string, mediaType: unknown, data: unknown): strin
   const size = bytes === undefined ? "" : `, ${Math.ceil(bytes / 1024)} KiB`;
   const isPicture = kind === "image" || type?.startsWith("image/") === true;
   const isSmall = bytes !== undefined && bytes <= maxPictureBytes + maxHeadBytes;
-  const mark = isPicture && isSmall ? recognize(bytesOf(data)) : "";
+  const mark = isPicture && isSmall ? recognize(decode(data)) : "";
   return `[${kind}: ${type ?? "unknown type"}${size}]${mark}`;
 }
 
@@ -66,7 +59,7 @@ export function urlText(kind: string, url: string): string {
   return type ? dataText(kind, type, url) : `[${kind}: ${url.slice(0, 2048)}]`;
 }
 
-function bytesOf(data: unknown): Buffer<ArrayBuffer> {
+function decode(data: unknown): Buffer<ArrayBuffer> {
   if (Array.isArray(data)) return Buffer.from(data);
   const text = String(data);
   return Buffer.from(text.startsWith("data:") ? text.slice(text.indexOf(",") + 1) : text, "base64");
@@ -74,8 +67,7 @@ function bytesOf(data: unknown): Buffer<ArrayBuffer> {
 
 /** The mark of a picture that can be sent, whose bytes are kept for its message; nothing for other data. */
 function recognize(data: Buffer<ArrayBuffer>): string {
-  const head = data.toString("latin1", 0, 12);
-  const [mediaType] = formats.find(([, isBegunBy]) => isBegunBy(head)) ?? [];
+  const mediaType = findPictureType(data);
   if (!mediaType || data.length > maxPictureBytes) return "";
   const sha256 = createHash("sha256").update(data).digest("hex");
   keep(sha256, data);

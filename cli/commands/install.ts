@@ -4,7 +4,7 @@ import type { Host } from "../adapters/adapter.ts";
 import { type Context, stringValue } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
 import { stateFolder } from "../files/state-files.ts";
-import { callOf, targets } from "../install/agents/targets.ts";
+import { makeCall, targets } from "../install/agents/targets.ts";
 import { isThere } from "../install/files.ts";
 import { Installation } from "../install/installation.ts";
 import { type Manifest, readManifest } from "../install/manifest.ts";
@@ -87,7 +87,7 @@ async function offerAgents({ host, terminal, values }: Context, installation: In
       continue;
     }
     const path = join(folder, file);
-    const call = callOf(host, words, source);
+    const call = makeCall(host, words, source);
     if ("text" in target) await installation.offer(title, [{ path, text: target.text(call), mode: 0o644 }]);
     else await installation.offerEdit({ title, path, agent }, (text) => target.change(text, call), target.undo);
   }

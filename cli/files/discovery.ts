@@ -34,9 +34,9 @@ async function statFile(path: string): Promise<Input | undefined> {
   }
 }
 
-const statOf = async (path: string): Promise<Input | undefined> => inputOf(path, await stat(path));
+const statOf = async (path: string): Promise<Input | undefined> => makeInput(path, await stat(path));
 
-function inputOf(path: string, found: Stats): Input | undefined {
+function makeInput(path: string, found: Stats): Input | undefined {
   if (!found.isFile()) return undefined;
   const stamp = `${found.size}:${found.mtimeMs}:${found.ino}`;
   return { path, bytes: found.size, modifiedAt: found.mtimeMs, stamp };
@@ -46,12 +46,12 @@ function inputOf(path: string, found: Stats): Input | undefined {
 const unreadable = (path: string): Input => ({ path, bytes: 0, modifiedAt: Date.now(), stamp: "forbidden" });
 
 /** The files among paths; of those that can't be looked at, the first. */
-function filesOf(paths: readonly string[]): Input[] {
+function statFiles(paths: readonly string[]): Input[] {
   const found: Input[] = [];
   let failed: Input | undefined;
   for (const path of paths) {
     try {
-      const input = inputOf(path, statSync(path));
+      const input = makeInput(path, statSync(path));
       if (input) found.push(input);
     } catch (error) {
       if (!isOfFileSystem(error)) throw error;
@@ -116,7 +116,7 @@ async function* walk(root: string, matches: (name: string) => boolean, isDeep = 
     await letOthersRun();
     for (let at = 0; at < paths.length; at += filesAtOnce) {
       if (at > 0) await letOthersRun();
-      for (const input of filesOf(paths.slice(at, at + filesAtOnce))) {
+      for (const input of statFiles(paths.slice(at, at + filesAtOnce))) {
         if (input.stamp !== "forbidden" || !hasFailed) yield input;
         hasFailed ||= input.stamp === "forbidden";
       }

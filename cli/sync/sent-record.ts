@@ -15,7 +15,7 @@ import { inTurn } from "./turn.ts";
 export const sessionKey = ({ source, sourceId }: { source: string; sourceId: string }): string =>
   `${source}/${sourceId}`;
 
-const partsOf = (key: string) => ({
+const splitKey = (key: string) => ({
   source: key.slice(0, key.indexOf("/")),
   sourceId: key.slice(key.indexOf("/") + 1),
 });
@@ -182,12 +182,12 @@ export class SentRecord {
 
   /** The sessions that the server keeps as stored. */
   get kept(): KeptSession[] {
-    return [...this.#sent].flatMap(([key, { kept }]) => (kept ? [{ ...partsOf(key), ...kept }] : []));
+    return [...this.#sent].flatMap(([key, { kept }]) => (kept ? [{ ...splitKey(key), ...kept }] : []));
   }
 
   /** The keys of the sessions with an id, of whatever agents. */
   keysOf(sourceId: string): string[] {
-    return [...this.#sent.keys()].filter((key) => partsOf(key).sourceId === sourceId);
+    return [...this.#sent.keys()].filter((key) => splitKey(key).sourceId === sourceId);
   }
 
   /** Notes what was sent of a session. */

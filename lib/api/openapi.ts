@@ -80,7 +80,7 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
     ...(header.length > 0 ? { parameters: header } : {}),
     ...(params || query ? { requestParams: { ...(params ? { path: params } : {}), ...(query ? { query } : {}) } } : {}),
     ...(sent ? { requestBody: requestBodyOf(operation, sent) } : {}),
-    ...(about.raw ? { requestBody: rawBodyOf(about.raw) } : {}),
+    ...(about.raw ? { requestBody: describeRawBody(about.raw) } : {}),
     responses: answersOf(operation),
   };
 }
@@ -97,7 +97,7 @@ function requestBodyOf({ about }: Operation, sent: z.ZodType) {
 }
 
 /** OpenAPI 3.1 gives bytes no schema. */
-const rawBodyOf = ({ types }: NonNullable<Operation["about"]["raw"]>) => ({
+const describeRawBody = ({ types }: NonNullable<Operation["about"]["raw"]>) => ({
   required: true,
   content: Object.fromEntries(types.map((type) => [type, {}])),
 });

@@ -5,7 +5,7 @@ import { pool, type Queryable, transaction } from "#lib/db/client";
 import { run, type Transaction } from "#lib/db/sql/run";
 import { limits } from "#lib/limits";
 
-const bytesOf = (hashes: string[]) => hashes.map((hash) => Buffer.from(hash, "hex"));
+const decodeHashes = (hashes: string[]) => hashes.map((hash) => Buffer.from(hash, "hex"));
 
 /**
  * Says that a client is about to refer to pictures, so that they stay for it.
@@ -18,7 +18,7 @@ export async function wantPictures(userId: string, hashes: string[], tx: Queryab
        select sha256 from picture where user_id = $1 and sha256 = any($2) order by sha256 for no key update)
      update picture set wanted_at = now() from held where picture.user_id = $1 and picture.sha256 = held.sha256
      returning encode(picture.sha256, 'hex') as hash`,
-    [userId, bytesOf(hashes)],
+    [userId, decodeHashes(hashes)],
   );
   return new Set(rows.map(({ hash }) => hash));
 }
@@ -51,7 +51,7 @@ export async function linkPictures(tx: Queryable, userId: string, traces: TraceL
   const former = replaced.length === 0 ? [] : await deleteLinks(tx, userId, replaced);
   const links = traces.flatMap(({ traceId, pictures }) => pictures.map((one, place) => ({ traceId, place, ...one })));
   if (links.length > 0) {
-    const hashes = bytesOf(links.map(({ sha256 }) => sha256));
+    const hashes = decodeHashes(links.map(({ sha256 }) => sha256));
     await tx.query(
       `with stored as materialized (
          select trace_id, count(*) as kept from trace_picture where user_id = $1 and trace_id = any($2::uuid[]) group by trace_id)
@@ -113,7 +113,7 @@ async function deleteLinks(tx: Transaction, userId: string, traceIds: string[]):
      select distinct encode(sha256, 'hex') as hash from gone`,
     [userId, traceIds],
   );
-  return bytesOf(rows.map(({ hash }) => hash));
+  return decodeHashes(rows.map(({ hash }) => hash));
 }
 
 /** Marks those of some pictures that nothing refers to any more. One that a client has just sent or asked for keeps its day. */
@@ -158,7 +158,7 @@ export function purgeSome(userId: string, limit: number): Promise<number> {
        limit $2 for update skip locked`,
       [userId, limit, limits.pictures.unusedHours],
     );
-    const hashes = bytesOf(rows.map(({ hash }) => hash));
+    const hashes = decodeHashes(rows.map(({ hash }) => hash));
     const isUsed = `exists (select 1 from trace_picture link where link.user_id = $1 and link.sha256 = picture.sha256)`;
     const { rows: gone } = await tx.query<{ object: string | null }>(
       `delete from picture where user_id = $1 and sha256 = any($2) and not ${isUsed} returning object`,
@@ -202,7 +202,7 @@ export async function findStored(userId: string, traceId: string, hashes: string
     `select encode(sha256, 'hex') as hash from picture where user_id = $1 and sha256 = any($3) and exists (
        select 1 from trace_picture link
        where link.user_id = $1 and link.trace_id = $2 and link.sha256 = picture.sha256)`,
-    [userId, traceId, bytesOf(hashes)],
+    [userId, traceId, decodeHashes(hashes)],
   );
   return new Set(rows.map(({ hash }) => hash));
 }
@@ -237,7 +237,7 @@ export async function findPictureObjects(pictures: { userId: string; sha256: str
   const { rows } = await pool().query<{ object: string }>(
     `select object from unnest($1::uuid[], $2::bytea[]) as given (user_id, sha256) join picture using (user_id, sha256)
      where object is not null`,
-    [pictures.map(({ userId }) => userId), bytesOf(pictures.map(({ sha256 }) => sha256))],
+    [pictures.map(({ userId }) => userId), decodeHashes(pictures.map(({ sha256 }) => sha256))],
   );
   return new Set(rows.map(({ object }) => object));
 }

@@ -1,11 +1,8 @@
 // The pictures that a message refers to: `metadata.pictures` (docs/trace-format.md). Anybody may have written it.
 import { z } from "zod";
+import { pictureTypes } from "#lib/evidence/picture-type";
 import { pictureHash } from "#lib/fields";
 import { limits } from "#lib/limits";
-
-/** No SVG: it can hold more than a picture. */
-export const pictureTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const;
-export type PictureType = (typeof pictureTypes)[number];
 
 const reference = z.object({
   sha256: pictureHash,

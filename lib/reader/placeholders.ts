@@ -7,7 +7,7 @@ const placeholder =
   /^[ \t]*\[(?:image|file): [^\]\n]{1,200}, (\d{1,6}) KiB\][ \t]*\n?|\[(?:image|file): [^\]\n]{1,200}, (\d{1,6}) KiB\]/gm;
 
 /** Clients count the size of the data as it was written, which may be a little more than the picture's. */
-const isOf = ({ bytes }: ShownPicture, kibibytes: number): boolean =>
+const hasSize = ({ bytes }: ShownPicture, kibibytes: number): boolean =>
   [0, 1].includes(kibibytes - Math.ceil(bytes / 1024));
 
 /**
@@ -20,7 +20,7 @@ export function placePictures(pieces: Piece[], { role, pictures = [] }: ReaderMe
   const placed = pieces.map((piece) => withOwn(piece, left));
   const rest = left.filter(({ isStored }) => isStored);
   if (rest.length === 0) return placed;
-  const last = placed.findLastIndex((piece) => piece.type === "text" || resultOf(piece) !== undefined);
+  const last = placed.findLastIndex((piece) => piece.type === "text" || getResult(piece) !== undefined);
   if (last !== -1) return placed.map((piece, at) => (at === last ? adding(piece, rest) : piece));
   return [
     ...placed,
@@ -28,16 +28,16 @@ export function placePictures(pieces: Piece[], { role, pictures = [] }: ReaderMe
   ];
 }
 
-const resultOf = (piece: Piece) => (piece.type === "call" || piece.type === "result" ? piece.result : undefined);
+const getResult = (piece: Piece) => (piece.type === "call" || piece.type === "result" ? piece.result : undefined);
 
 /** @param left the pictures that have no place so far, of which those are removed that get one */
 function withOwn(piece: Piece, left: ShownPicture[]): Piece {
-  const given = piece.type === "text" ? piece.text : resultOf(piece)?.output;
+  const given = piece.type === "text" ? piece.text : getResult(piece)?.output;
   if (given === undefined || !given.includes(" KiB]")) return piece;
   const own: ShownPicture[] = [];
   const text = given.replace(placeholder, (whole, line?: string, inLine?: string) => {
     const [next] = left;
-    if (!next || !isOf(next, Number(line ?? inLine))) return whole;
+    if (!next || !hasSize(next, Number(line ?? inLine))) return whole;
     left.shift();
     if (!next.isStored) return whole;
     own.push(next);
@@ -55,7 +55,7 @@ function withOwn(piece: Piece, left: ShownPicture[]): Piece {
 
 function adding(piece: Piece, more: ShownPicture[]): Piece {
   if (piece.type === "text") return { ...piece, pictures: [...(piece.pictures ?? []), ...more] };
-  const result = resultOf(piece);
+  const result = getResult(piece);
   if (!result) return piece;
   return { ...piece, result: { ...result, pictures: [...(result.pictures ?? []), ...more] } } as Piece;
 }

@@ -113,8 +113,8 @@ const nothingDerived = {
 const nothingMarked = { customTitle: null, starredAt: null, archivedAt: null, note: null, tags: [] };
 
 /**
- * Removes all content of traces but their messages, and lets go of their pictures. `messageCount` stays until these are purged: by it the worker knows what is
- * left to do.
+ * Removes all content of traces but their messages, and lets go of their pictures. `messageCount` stays until the messages are
+ * purged: by it the worker knows what is left to do.
  *
  * @returns how many traces were not deleted before.
  */

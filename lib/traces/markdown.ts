@@ -13,8 +13,8 @@ import { usedTokens } from "#lib/traces/tokens";
 
 /**
  * A trace as a Markdown document: its title and facts, then each message under a heading with role, time and position. Contents
- * are unchanged, metadata is JSON; one's own has links to its pictures. Parts are read as the client consumes them. The stream fails where messages are missing: a part
- * of a trace must not pass for the whole.
+ * are unchanged, metadata is JSON; one's own has links to its pictures. Parts are read as the client consumes them. The stream fails
+ * where messages are missing: a part of a trace must not pass for the whole.
  *
  * @param masked what is hidden in it, where it is for others.
  * @throws SpoorError `overloaded` as `sendText`.

@@ -17,8 +17,8 @@ const batch = { messages: 20_000, traces: 500, users: 20 };
 const pauseMs = 20;
 
 /**
- * Removes the messages of deleted traces, and pictures that nothing refers to, a bounded number in each transaction. The rows record what is left to do, so that
- * an interrupted purge is resumed; several processes may purge at once.
+ * Removes the messages of deleted traces, and pictures that nothing refers to, a bounded number in each transaction. The rows
+ * record what is left to do, so that an interrupted purge is resumed; several processes may purge at once.
  *
  * @param seconds after which to stop, with the rest left for the next call.
  * @returns how many traces were purged.

@@ -1,37 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
 import pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { migrate } from "#lib/db/migrate";
 import { pendingMigrations } from "#lib/db/migrations";
-import { freshDatabase } from "../support/database.ts";
 import { waitingForLocks } from "../support/meanwhile.ts";
 import { deployWithPrisma, diagnoseWithPrisma } from "../support/schema-engine.ts";
+import { hasColumn, next, provideNext } from "./next-migration.ts";
 
-let database: Awaited<ReturnType<typeof freshDatabase>>;
-let folder: string;
-const next = "99990101000000_next";
-
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "spoor-migrations-"));
-  await cp("prisma/migrations", folder, { recursive: true });
-  await mkdir(join(folder, next));
-  return () => rm(folder, { recursive: true });
-});
-
-const write = (sql: string) => writeFile(join(folder, next, "migration.sql"), sql);
-const apply = (url = database.url) => migrate(url, async () => {}, folder);
-const hasColumn = async (name: string) => {
-  const { rowCount } = await pool().query("select 1 from information_schema.columns where column_name = $1", [name]);
-  return rowCount === 1;
-};
+const { database, getFolder, write, apply } = await provideNext();
 const forget = () => pool().query("delete from _prisma_migrations where migration_name = $1", [next]);
 
 test("a migration that fails is rolled back as a whole, is named, and is applied once its file is corrected", async () => {
@@ -47,7 +25,7 @@ test("a migration that fails is rolled back as a whole, is named, and is applied
       applied_steps_count: 0,
     },
   ]);
-  expect(await diagnoseWithPrisma(database.url, folder)).toMatchObject({ failedMigrationNames: [] });
+  expect(await diagnoseWithPrisma(database.url, getFolder())).toMatchObject({ failedMigrationNames: [] });
   await write(
     `alter table trace add column whole_a int; -- one; two\nalter table trace add column whole_b text default ';'`,
   );
@@ -64,7 +42,7 @@ test("a migration that another tool left as failed stops the start with what to 
     randomUUID(),
     next,
   ]);
-  expect(await diagnoseWithPrisma(database.url, folder)).toMatchObject({ failedMigrationNames: [next] });
+  expect(await diagnoseWithPrisma(database.url, getFolder())).toMatchObject({ failedMigrationNames: [next] });
   const message = await apply().catch((error: Error) => error.message);
   expect(message).toContain(`The migration ${next} is recorded as failed (P3009)`);
   const [statement = ""] = /update _prisma_migrations .*;/.exec(String(message)) ?? [];
@@ -77,8 +55,8 @@ test("an applied migration whose file was edited stays as it is, as with Prisma"
   await write("select 1");
   expect(await apply()).toEqual([next]);
   await write("select 2");
-  expect(await diagnoseWithPrisma(database.url, folder)).toMatchObject({ editedMigrationNames: [next] });
-  expect([await apply(), await deployWithPrisma(database.url, folder)]).toEqual([[], []]);
+  expect(await diagnoseWithPrisma(database.url, getFolder())).toMatchObject({ editedMigrationNames: [next] });
+  expect([await apply(), await deployWithPrisma(database.url, getFolder())]).toEqual([[], []]);
   await forget();
 });
 

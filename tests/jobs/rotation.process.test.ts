@@ -1,65 +1,15 @@
-import { randomBytes } from "node:crypto";
-import { text } from "node:stream/consumers";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
-import { acceptBatch } from "#lib/ingest/accept/batch";
-import { getJob } from "#lib/ingest/jobs";
-import { runJob } from "#lib/ingest/process/run-job";
 import { rotateKeys } from "#lib/ingest/raw/rotation";
-import { streamUpload } from "#lib/ingest/raw/stored-upload";
-import { trace } from "../support/ingesting.ts";
 import { waitingForLocks } from "../support/meanwhile.ts";
-import { startS3 } from "../support/s3.ts";
-import { provideOwner } from "../support/server.ts";
+import { makeBody, makeKey, provideStore, use } from "./rotating.ts";
 
-const { userId } = await provideOwner();
-const s3 = await startS3();
-const [old, first, lost] = Array.from({ length: 3 }, () => randomBytes(32).toString("base64")) as [
-  string,
-  string,
-  string,
-];
-const use = (...keys: string[]) => setEnv({ ENCRYPTION_KEY: keys.join(",") || undefined });
-afterAll(async () => {
-  use();
-  await s3.stop();
-});
-
-beforeEach(async () => {
-  setEnv(s3.settings);
-  s3.setMood("well");
-  use();
-  for (const table of ["ingest_job", "trace", "object_removal"]) await pool().query(`delete from ${table}`);
-});
-
-/** A body of so many bytes that can't be compressed much. */
-const bodyOf = (bytes: number) =>
-  JSON.stringify({ traces: [trace(`of-${bytes}`, randomBytes(bytes).toString("base64").slice(0, bytes))] });
-const send = (body: string) => acceptBatch({ userId, machine: "test" }, Buffer.from(body), "identity", undefined);
-
-async function expectReadable(jobs: string[], bodies: string[]): Promise<void> {
-  for (const [index, jobId] of jobs.entries())
-    expect((await text(await streamUpload(userId, jobId))) === bodies[index]).toBe(true);
-}
-
-async function expectProcessed(jobs: string[]): Promise<void> {
-  for (const jobId of jobs) {
-    await runJob({ userId, jobId });
-    expect(await getJob(userId, jobId)).toMatchObject({ status: "succeeded", traces: { created: 1 } });
-  }
-}
-
-/** Holds the body of an upload in the database, so that who changes its key waits. @returns what lets go of it */
-async function hold(jobId: string | undefined): Promise<() => void> {
-  const client = await pool().connect();
-  await client.query("begin");
-  await client.query("select 1 from upload where user_id = $1 and job_id = $2 for update", [userId, jobId]);
-  return () => client.release(true);
-}
+const { userId, s3, send, expectReadable, expectProcessed, hold } = await provideStore();
+const [old, first, lost] = [makeKey(), makeKey(), makeKey()];
 
 test("objects get the first key, also after it failed; those from before a key stay readable", async () => {
-  const bodies = [20_000, 30_000, 40_000, 300_000].map(bodyOf);
+  const bodies = [20_000, 30_000, 40_000, 300_000].map(makeBody);
   const jobs = [await send(bodies[0] ?? "")];
   use(old);
   for (const body of bodies.slice(1)) jobs.push(await send(body));
@@ -76,7 +26,7 @@ test("objects get the first key, also after it failed; those from before a key s
 
 test("a call that is cut off half-way leaves all readable, and the next one ends its work", async () => {
   // The third is in the database, and has more than is sealed in one piece.
-  const bodies = [20_000, 300_000, 3_000_000, 30_000, 300_001].map(bodyOf);
+  const bodies = [20_000, 300_000, 3_000_000, 30_000, 300_001].map(makeBody);
   const jobs: string[] = [];
   use(old);
   for (const [index, body] of bodies.entries()) {
@@ -102,15 +52,15 @@ test("a call that is cut off half-way leaves all readable, and the next one ends
 
 test("bodies whose key is lost, or that were changed, are told, and keep up none of the others", async () => {
   use(lost);
-  await send(bodyOf(20_000));
+  await send(makeBody(20_000));
   setEnv({ UPLOAD_STORE: "postgres" });
-  await send(bodyOf(30_000));
+  await send(makeBody(30_000));
   use(old);
-  const changed = await send(bodyOf(40_000));
+  const changed = await send(makeBody(40_000));
   await pool().query("update upload set body = set_byte(body, 100, 255 - get_byte(body, 100)) where job_id = $1", [
     changed,
   ]);
-  const bodies = [bodyOf(50_000), bodyOf(60_000)];
+  const bodies = [makeBody(50_000), makeBody(60_000)];
   const jobs = [await send(bodies[0] ?? "")];
   setEnv({ UPLOAD_STORE: "s3" });
   jobs.push(await send(bodies[1] ?? ""));
@@ -123,9 +73,9 @@ test("bodies whose key is lost, or that were changed, are told, and keep up none
 test("an object whose upload ends meanwhile is removed once more", async () => {
   use(old);
   setEnv({ UPLOAD_STORE: "postgres" });
-  const held = await send(bodyOf(20_000));
+  const held = await send(makeBody(20_000));
   setEnv({ UPLOAD_STORE: "s3" });
-  const ended = await send(bodyOf(30_000));
+  const ended = await send(makeBody(30_000));
   use(first, old);
   const letGo = await hold(held);
   const rotating = rotateKeys();

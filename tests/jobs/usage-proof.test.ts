@@ -8,33 +8,14 @@ import { setEnv } from "#lib/env";
 import { accountTraces } from "#lib/ledger/account";
 import { countOutdated, requestReaccounting } from "#lib/ledger/version";
 import { forgetOwnPrices } from "#lib/prices/own";
-import { adapters } from "../../cli/adapters/registry.ts";
-import { makeHome, parseAll, writeBelow } from "../cli/home.ts";
+import { makeHome, writeBelow } from "../cli/home.ts";
 import { usageHome } from "../proof/home.ts";
 import { proved } from "../proof/proved.ts";
-import { add, keyOf, type Sums } from "../proof/sums.ts";
 import { provideOwner } from "../support/server.ts";
+import { readSums, sendSessions } from "./sent-home.ts";
 import { uploadsOf } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-
-/** The ledger's rows, by agent, model and day. */
-async function ledgerSums(): Promise<Sums> {
-  const { rows } = await pool().query(
-    `select t.source, u.model, to_char(u.at at time zone 'UTC', 'YYYY-MM-DD') as day, u.input_tokens::int as input,
-       u.output_tokens::int as output, u.cache_read_tokens::int as read,
-       (u.cache_write_5m_tokens + u.cache_write_1h_tokens)::int as written, u.cost_nano as nano
-     from message_usage u join trace t on t.user_id = u.user_id and t.id = u.trace_id
-     where u.user_id = $1 and u.counted`,
-    [userId],
-  );
-  const sums: Sums = new Map();
-  for (const { source, model, day, input, output, read, written, nano } of rows) {
-    const cost = nano === null ? undefined : BigInt(nano);
-    add(sums, keyOf(source, model ?? "", day), { input, output, cacheRead: read, cacheWrite: written, nano: cost });
-  }
-  return sums;
-}
 
 test("a home's sessions have the tokens and the money in the ledger that were proved with other tools", async () => {
   const host = await makeHome();
@@ -42,15 +23,8 @@ test("a home's sessions have the tokens and the money in the ledger that were pr
     await writeBelow(host.home, path, content);
     await sleep(20); // of two files with the same lines the older one is the original
   }
-  const traces = [];
-  for (const adapter of adapters) {
-    for (const { source, sourceId, messages, ending } of (await parseAll(adapter, host)).sessions) {
-      traces.push({ ...ending, source, sourceId, messages: messages.map((one, position) => ({ position, ...one })) });
-    }
-  }
-  await uploadsOf(userId).send(...traces);
-  await accountTraces(60);
-  const sums = [...(await ledgerSums())].map(([key, { input, output, cacheRead, cacheWrite, nano }]) => [
+  await sendSessions(userId, host);
+  const sums = [...(await readSums(userId))].map(([key, { input, output, cacheRead, cacheWrite, nano }]) => [
     key,
     [input, output, cacheRead, cacheWrite, nano],
   ]);
@@ -58,7 +32,7 @@ test("a home's sessions have the tokens and the money in the ledger that were pr
 });
 
 test("after a change of prices all of it is counted anew, by whoever accounts next", async () => {
-  const before = await ledgerSums();
+  const before = await readSums(userId);
   const file = join(await mkdtemp(join(tmpdir(), "prices-")), "prices.json");
   await writeFile(
     file,
@@ -77,7 +51,7 @@ test("after a change of prices all of it is counted anew, by whoever accounts ne
   expect(await countOutdated()).toEqual({ outdated: all, all });
   await accountTraces(60);
   expect(await countOutdated()).toEqual({ outdated: 0, all });
-  const after = await ledgerSums();
+  const after = await readSums(userId);
   expect([...after.keys()].sort()).toEqual([...before.keys()].sort());
   for (const [key, { nano, ...tokens }] of after) {
     const { nano: was, ...same } = before.get(key) ?? { nano: undefined };

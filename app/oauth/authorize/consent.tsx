@@ -11,7 +11,7 @@ import { type Asked, subjectOf } from "./decide";
 /** So many projects are offered: the last active ones. */
 const maxProjects = 100;
 
-/** What an agent would be allowed, and the two decisions. @param query what the request was read from */
+/** Shows what the agent would be allowed, and the two decisions. @param query the parameters of the request */
 export async function Consent({ user, request, query }: { user: SignedInUser; request: Asked; query: string }) {
   const { client, returnTo } = request;
   const { projects } = await listProjects(user.id, { sort: "active", limit: maxProjects });

@@ -31,7 +31,7 @@ export function readCost(record: Fields, { counter, ids }: Reports, isFirst: boo
   };
   if (!usage) return { facts };
   const { own, requests, others } = splitUsage(usage, asString(message.model));
-  const request = requestOf(record, own, ids);
+  const request = findRequest(record, own, ids);
   // Without ids and input nothing tells that a line repeats another one.
   if (request === undefined) return { usage: counter.addOnce(own), facts };
   const { key, number } = request;
@@ -49,14 +49,14 @@ export function knowCost(record: Fields, { counter, ids }: Reports): void {
   const { message } = record;
   if (!isFields(message) || !isFields(message.usage)) return;
   const { own, others } = splitUsage(message.usage, asString(message.model));
-  const request = requestOf(record, own, ids);
+  const request = findRequest(record, own, ids);
   if (request === undefined) return;
   counter.know(request.key, own);
   for (const [at, { usage }] of others.entries()) counter.know(`${request.key}#${at}`, usage);
 }
 
 /** The request that a line reports, and its number among those with its id; undefined where it has neither ids nor input. */
-function requestOf(record: Fields, own: Usage, ids: RequestIds): { key: string; number: number } | undefined {
+function findRequest(record: Fields, own: Usage, ids: RequestIds): { key: string; number: number } | undefined {
   const message = isFields(record.message) ? record.message : {};
   const hasInput = [own.inputTokens, own.cacheReadTokens, own.cacheWriteTokens].some(Boolean);
   const id = asString(message.id) ?? asString(record.requestId) ?? (hasInput ? "" : asString(record.uuid));

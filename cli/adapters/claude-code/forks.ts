@@ -7,7 +7,7 @@ import { readHead } from "./heads.ts";
 import { sessionPathOf } from "./identity.ts";
 import { keyOfLine, lineKey } from "./line-keys.ts";
 
-/** Whether lines may be another session's. */
+/** Tells whether lines may be another session's. */
 export const mayCopy = ({
   originals,
   stored,

@@ -51,7 +51,7 @@ export class ClaudeSession {
   readonly #lines: KnownLines;
   readonly titles: Titles;
   #costs = new AnswerCosts();
-  /** What copied answers used, which is in no total. */
+  /** Counts what copied answers used, which is in no total. */
   #copiedCosts = new AnswerCosts(undefined, this.#costs);
   #evidence = new GitEvidence();
   #queue = new PromptQueue();

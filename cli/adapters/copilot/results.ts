@@ -5,12 +5,12 @@ import type { ToolOutcome } from "../messages.ts";
 import { inlineText } from "../pictures.ts";
 import { asCount, asString } from "../values.ts";
 
-export function outputOf(result: unknown, error: unknown, assets: Assets, unhandled: (type: string) => void): string {
+export function readOutput(result: unknown, error: unknown, assets: Assets, unhandled: (type: string) => void): string {
   if (typeof result === "string") return result;
   const { content, binaryResultsForLlm: binary } = isFields(result) ? result : ({} as Fields);
   const failure = isFields(error) ? asString(error.message) : asString(error);
   const text = textOf(content, unhandled) || failure;
-  return [text, ...assets.textsOf(binary)].filter(Boolean).join("\n");
+  return [text, ...assets.findTexts(binary)].filter(Boolean).join("\n");
 }
 
 const maxAssets = 100;
@@ -28,7 +28,7 @@ export class Assets {
   }
 
   /** Placeholders for those in a list that are there. */
-  textsOf(list: unknown): string[] {
+  findTexts(list: unknown): string[] {
     return (Array.isArray(list) ? list.filter(isFields) : []).flatMap((one) => {
       if (asString(one.data)) return inlineText(one);
       return this.#texts.get(asString(one.assetId) ?? "") ?? [];

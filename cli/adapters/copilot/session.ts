@@ -4,7 +4,7 @@ import { notice, thinking, toolCall, toolResult, withMetadata } from "../message
 import { SessionBuilder } from "../session-builder.ts";
 import { asCount, asString } from "../values.ts";
 import { Requests, readTotals } from "./requests.ts";
-import { Assets, outcomeOf, outputOf } from "./results.ts";
+import { Assets, outcomeOf, readOutput } from "./results.ts";
 
 export const source = "copilot-cli";
 
@@ -170,7 +170,7 @@ export class CopilotSession {
         type: asString(type),
         name: asString(path) ?? asString(filePath) ?? asString(displayName),
       }));
-    const said = [text, ...this.#assets.textsOf(attachments)].join("\n");
+    const said = [text, ...this.#assets.findTexts(attachments)].join("\n");
     return [withMetadata({ role: "user", content: said }, { attachments: names.length > 0 ? names : undefined })];
   }
 
@@ -226,7 +226,7 @@ export class CopilotSession {
     const isNamed = !started || this.#called.has(callId ?? "");
     const call = isNamed ? [] : [this.#call(callId, started.toolName, started.arguments)];
     const output = toolResult(
-      outputOf(result, error, this.#assets, (type) => this.#sink.unhandled(type)),
+      readOutput(result, error, this.#assets, (type) => this.#sink.unhandled(type)),
       {
         ...outcomeOf(data),
         callId,

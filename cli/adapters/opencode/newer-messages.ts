@@ -12,7 +12,7 @@ export function newerMessages(message: Fields, unhandled: (type: string) => void
   const type = asString(message.type) ?? "(none)";
   switch (type) {
     case "user":
-      return [...filesOf(message.files), ...textOf(message.text).map((content) => ({ role: "user", content }))];
+      return [...readFiles(message.files), ...textOf(message.text).map((content) => ({ role: "user", content }))];
     case "assistant":
       return [
         ...listOf(message.content).flatMap((content) => contentMessages(content, unhandled)),
@@ -35,7 +35,7 @@ const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filte
 
 const textOf = (text: unknown): string[] => (typeof text === "string" && text.trim() !== "" ? [text] : []);
 
-const filesOf = (files: unknown): Message[] => listOf(files).map((file) => fileMessage(file, "user"));
+const readFiles = (files: unknown): Message[] => listOf(files).map((file) => fileMessage(file, "user"));
 
 function contentMessages(content: Fields, unhandled: (type: string) => void): Message[] {
   switch (content.type) {

@@ -31,7 +31,7 @@ type Target = {
  *
  * @param program the words that start the client
  */
-export function callOf({ platform }: Host, program: string[], source: string): Call {
+export function makeCall({ platform }: Host, program: string[], source: string): Call {
   const tail = ["service", "hook", source];
   const isWindows = platform === "win32";
   const words = [...program.map(isWindows ? quotePowerShell : quoteSh), ...tail].join(" ");

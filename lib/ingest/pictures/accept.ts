@@ -4,13 +4,13 @@ import { holdUsers } from "#lib/auth/sql";
 import { transaction } from "#lib/db/client";
 import { sha256 as digest } from "#lib/digest";
 import { SpoorError } from "#lib/errors";
+import { findPictureType, type PictureType, pictureTypes } from "#lib/evidence/picture-type";
 import { declaredLength, readBody } from "#lib/http/body";
 import { withRoom } from "#lib/ingest/accept/admission";
 import { durably } from "#lib/ingest/accept/sql";
 import { inTurn, requireRoom, requireRoomStored } from "#lib/ingest/quota/quota";
 import { maxPictureBytes } from "#lib/limits";
 import { insertPicture, type NewPicture, wantPictures } from "#lib/pictures/sql";
-import { type PictureType, pictureTypes } from "#lib/reader/picture-references";
 import { newPictureKey } from "#lib/store/keys";
 import { deleteObject, putObject, usesStore } from "#lib/store/s3";
 import { seal } from "#lib/store/sealed";
@@ -29,7 +29,7 @@ export async function findMissing(userId: string, hashes: string[]): Promise<str
  *   `invalid_request` where the bytes are others than the hash or the type says; as `readBody` and `withRoom`
  */
 export async function receivePicture(request: Request, userId: string, sha256: string): Promise<boolean> {
-  const mediaType = typeOf(request.headers.get("content-type"));
+  const mediaType = readType(request.headers.get("content-type"));
   if (!/^(?:identity)?$/i.test(request.headers.get("content-encoding")?.trim() ?? ""))
     throw new SpoorError("unsupported_encoding");
   const maxBytes = maxPictureBytes();
@@ -38,12 +38,12 @@ export async function receivePicture(request: Request, userId: string, sha256: s
   return withRoom(userId, declared ?? maxBytes, async (room) => {
     const body = await readBody(request, maxBytes, room);
     if (digest(body).toString("hex") !== sha256) throw notAsTold("The body's SHA-256 is not the one in the path.");
-    if (!isOfType[mediaType](body)) throw notAsTold(`The body is no ${mediaType}.`);
+    if (findPictureType(body) !== mediaType) throw notAsTold(`The body is no ${mediaType}.`);
     return inTurn(userId, () => store(userId, { sha256, mediaType }, body));
   });
 }
 
-function typeOf(header: string | null): PictureType {
+function readType(header: string | null): PictureType {
   const given = header?.split(";", 1)[0]?.trim().toLowerCase();
   const known = pictureTypes.find((type) => type === given);
   if (known) return known;
@@ -51,16 +51,6 @@ function typeOf(header: string | null): PictureType {
 }
 
 const notAsTold = (detail: string) => new SpoorError("invalid_request", detail);
-
-const begins = (bytes: Buffer, text: string, at = 0) => bytes.toString("latin1", at, at + text.length) === text;
-
-/** Whether bytes begin as those of a type do. */
-const isOfType: Record<PictureType, (bytes: Buffer) => boolean> = {
-  "image/png": (bytes) => begins(bytes, "\x89PNG\r\n\x1a\n"),
-  "image/jpeg": (bytes) => begins(bytes, "\xff\xd8\xff"),
-  "image/gif": (bytes) => begins(bytes, "GIF87a") || begins(bytes, "GIF89a"),
-  "image/webp": (bytes) => begins(bytes, "RIFF") && begins(bytes, "WEBP", 8),
-};
 
 async function store(
   userId: string,

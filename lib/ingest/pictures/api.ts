@@ -1,10 +1,10 @@
 // The operations of sending pictures (lib/http/operation.ts).
 import { z } from "zod";
+import { pictureTypes } from "#lib/evidence/picture-type";
 import { pictureHash } from "#lib/fields";
 import type { Operation } from "#lib/http/operation";
 import { missingPicturesRequest, missingPicturesResponse } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
-import { pictureTypes } from "#lib/reader/picture-references";
 
 /** A picture of one transparent pixel. */
 const pixel = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";

@@ -13,7 +13,7 @@ import {
   needsMessages,
   updateAppends,
 } from "#lib/ingest/process/append";
-import { linksOf } from "#lib/ingest/process/pictures";
+import { listLinks } from "#lib/ingest/process/pictures";
 import { copyMessages, deleteMessages, hashStored } from "#lib/ingest/process/sql/messages";
 import {
   type BatchTrace,
@@ -98,7 +98,11 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
   ];
   const written = plan.length === 0 ? 0 : await copyMessages(tx, batch.rows({ userId: upload.userId, traces: plan }));
   await mendTitles(tx, appends.changed, upload.userId);
-  await linkPictures(tx, upload.userId, linksOf(batch.headers, created, { same, changed, appended: appends.changed }));
+  await linkPictures(
+    tx,
+    upload.userId,
+    listLinks(batch.headers, created, { same, changed, appended: appends.changed }),
+  );
   const kept = {
     ...judged.kept,
     deleted: [...judged.kept.deleted, ...appends.deleted],
@@ -109,7 +113,7 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
     updated: changed.length + appends.changed.length,
     unchanged: same.length,
     kept: { deleted: kept.deleted.length, newer: kept.newer.length, shorter: kept.shorter.length },
-    keptTraces: keptReasons.flatMap((reason) => kept[reason].map((pair) => ({ ...storedOf(pair), reason }))),
+    keptTraces: keptReasons.flatMap((reason) => kept[reason].map((pair) => ({ ...describeStored(pair), reason }))),
     incomplete: incompleteOf(missing, appends),
     written,
     deletedBytes,
@@ -130,10 +134,10 @@ function unpackStored(tx: PoolClient, pairs: Pair[], userId: string): Promise<vo
 /** The traces that could not be appended to, with what is stored of them. */
 const incompleteOf = (missing: BatchTrace[], { incomplete }: Appends): MergeResult["incomplete"] => [
   ...missing.map(({ header: { source, sourceId } }) => ({ source, sourceId, messageCount: 0 })),
-  ...incomplete.map(storedOf),
+  ...incomplete.map(describeStored),
 ];
 
-const storedOf = ({ stored: { source, sourceId, messageCount } }: Pair) => ({ source, sourceId, messageCount });
+const describeStored = ({ stored: { source, sourceId, messageCount } }: Pair) => ({ source, sourceId, messageCount });
 
 /**
  * Locks the rows of all traces of a batch, inserting those that are new, both in the order of their keys: uploads with

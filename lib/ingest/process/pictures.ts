@@ -8,7 +8,7 @@ import type { TraceLinks } from "#lib/pictures/sql";
  * The pictures of what is stored now. Those of unchanged traces, too: an earlier version stored messages without them. The prompts of
  * a session are unchanged where the session itself is stored, and say nothing of its pictures.
  */
-export function linksOf(
+export function listLinks(
   headers: TraceHeader[],
   created: Map<number, string>,
   stored: { same: Pair[]; changed: Pair[]; appended: Pair[] },

@@ -71,8 +71,8 @@ const maxPages = 100;
 const placeKey = "upload-sweep";
 
 /**
- * Deletes the objects that no upload and no picture names: of processes that died between storing a body and committing its row. A sweep of a
- * very large store takes several calls; each continues where the last one ended, behind what the store does not delete.
+ * Deletes the objects that no upload and no picture names: of processes that died between storing a body and committing its row. A
+ * sweep of a very large store takes several calls; each continues where the last one ended, behind what the store does not delete.
  *
  * @returns how many it deleted. @throws StoreOutageError
  */

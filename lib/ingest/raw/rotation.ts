@@ -7,7 +7,7 @@ import {
   bodyTables,
   lockBody,
   readBodyHeads,
-  readObjectOf,
+  readObjectName,
   writeBody,
 } from "#lib/ingest/raw/sql";
 import { log } from "#lib/log";
@@ -57,7 +57,7 @@ async function rotateObject(own: BodyHead, object: string): Promise<Outcome> {
   if (sealed.length !== stored.length) return "left";
   await putObject(userId, object, sealed);
   // It was removed meanwhile, perhaps for what was masked in it, and is there again.
-  if ((await readObjectOf(own)) !== object)
+  if ((await readObjectName(own)) !== object)
     await prisma().objectRemoval.upsert({ where: { key: object }, create: { key: object }, update: {} });
   return "sealed";
 }

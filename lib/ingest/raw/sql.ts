@@ -200,7 +200,7 @@ export async function writeBody(tx: PoolClient, { table, userId, name }: BodyNam
 }
 
 /** The object that has a body; undefined where there is none. SQL: of two tables. */
-export async function readObjectOf({ table, userId, name }: BodyName): Promise<string | null | undefined> {
+export async function readObjectName({ table, userId, name }: BodyName): Promise<string | null | undefined> {
   const { rows } = await pool().query<{ object: string | null }>(
     `select object from ${table} where ${isNamed(table)}`,
     [userId, name],

@@ -1,32 +1,8 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { migrate } from "#lib/db/migrate";
-import { freshDatabase } from "../../support/database.ts";
+import { hasColumn, next, provideNext } from "../../jobs/next-migration.ts";
 
-let database: Awaited<ReturnType<typeof freshDatabase>>;
-let folder: string;
-const next = "99990101000000_next";
-
-beforeAll(async () => {
-  database = await freshDatabase();
-});
-afterAll(() => database.drop());
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "spoor-migrations-"));
-  await cp("prisma/migrations", folder, { recursive: true });
-  await mkdir(join(folder, next));
-  return () => rm(folder, { recursive: true });
-});
-
-const write = (sql: string) => writeFile(join(folder, next, "migration.sql"), sql);
-const apply = (url = database.url) => migrate(url, async () => {}, folder);
-const hasColumn = async (name: string) => {
-  const { rowCount } = await pool().query("select 1 from information_schema.columns where column_name = $1", [name]);
-  return rowCount === 1;
-};
+const { write, apply } = await provideNext();
 
 test("a migration that does not get its locks is rolled back each second, and applied when they are free", async () => {
   await write("alter table trace add column patient_a int; alter table ingest_job add column patient_b int;");

@@ -17,7 +17,7 @@ type Query = Record<string, string | string[] | undefined>;
 /** The parameters of this page itself, which are no filter of the list. */
 const own = new Set(["at", "before", "after", "view", "delete"]);
 
-/** What every object has: React hands no object over to the browser that has such a name for something else. */
+/** Tells names that every object has: React passes no object to the browser that uses one of them for something else. */
 const isOfObjects = (name: string) => name in Object.prototype;
 
 /** The filter of the list that the reader came from, in the page's address. */

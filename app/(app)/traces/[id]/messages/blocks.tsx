@@ -89,7 +89,7 @@ const formatKilobytes = (base64: number) => `${Math.ceil((base64 * 0.75) / 1024)
 /** The place of a thumbnail, whatever its picture's shape: nothing moves when it comes. */
 const thumbnail = { width: 160, height: 120 };
 
-/** Pictures beside a text, each a link to itself, which `usePictures` opens in a dialog. */
+/** Pictures beside a text, each a link to itself, which `PictureDialog` opens in a dialog. */
 function Pictures({ pictures, scene }: { pictures: ShownPicture[]; scene: Scene }) {
   return (
     <p className="pictures">

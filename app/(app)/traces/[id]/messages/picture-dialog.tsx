@@ -3,7 +3,7 @@ import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 
 
 type Picture = { href: string; alt: string };
 
-/** Where messages are: a click on a thumbnail shows its picture in full, with those beside it. Without script it is a link. */
+/** Shows a picture in full when its thumbnail among the messages is clicked, with those beside it. Without script the thumbnail is a link. */
 export function PictureDialog({ list }: { list: RefObject<HTMLElement | null> }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [pictures, setPictures] = useState<Picture[]>([]);

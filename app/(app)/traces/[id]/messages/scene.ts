@@ -39,7 +39,7 @@ export type Sessions = Record<string, { href: string; text: string }>;
 /** Messages of one's own trace, or those that are shared at an address, with the address of their pictures. */
 export type Whose = { traceId: string } | { sharedAt: string; pictures?: string };
 
-function viewOf(whose: Whose): Pick<Scene, "page" | "stored" | "person" | "pictures"> {
+function describeView(whose: Whose): Pick<Scene, "page" | "stored" | "person" | "pictures"> {
   if ("sharedAt" in whose)
     return { page: whose.sharedAt, stored: undefined, person: "User", pictures: whose.pictures ?? "" };
   const { traceId } = whose;
@@ -64,7 +64,7 @@ export async function prepareScene({ whose, zone, place = nowhere }: View, rows:
   const parts = rows.flatMap((row) => [row, ...row.members]).flatMap((row) => row.parts);
   await prepareLanguages(new Set(parts.flatMap(({ blocks }) => blocks.flatMap(languagesOf))));
   return {
-    ...viewOf(whose),
+    ...describeView(whose),
     zone,
     place,
     nested: false,

@@ -25,7 +25,7 @@ export type Segment = Omit<DrawnSegment, "html"> & {
   talk?: boolean;
 };
 
-/** Whose messages are drawn, for whom, which of them, whether secrets in them are masked, and whether their pictures are shown. */
+/** Selects the messages to draw and their reader. `masked` hides secrets in them; `pictures` shows their pictures. */
 export type Shown = {
   userId: string;
   traceId: string;

@@ -20,7 +20,7 @@ import { shareAction } from "./actions";
 import { CopyMarkdown } from "./copy-markdown";
 import { FindingList } from "./findings";
 import { loadPreviewBody } from "./load";
-import { addressOf, endsOf, sharingIn } from "./range";
+import { endsOf, makeAddress, sharingIn } from "./range";
 import { SharedMessages } from "./shared-messages";
 import { toStranger } from "./stranger";
 
@@ -43,8 +43,8 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
     hasPictures(user.id, id),
   ]);
   const { from, to, masked, pictures = false } = sharing;
-  const markdown = addressOf(id, "/api/traces/ID/export.md", sharing);
-  const page = addressOf(id, "/traces/ID/share", sharing);
+  const markdown = makeAddress(id, "/api/traces/ID/export.md", sharing);
+  const page = makeAddress(id, "/traces/ID/share", sharing);
   const here = (name: string, value: number) => `${page}${page.includes("?") ? "&" : "?"}${name}=${value}`;
   return (
     <div className="flex flex-col gap-6">
@@ -127,7 +127,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
 
 type ChoicesProps = { outline: Outline; sharing: Sharing; hasPictures: boolean };
 
-/** Which turns are shared, whether secrets are hidden, and pictures included. A GET form: the page shows what comes of it. */
+/** Chooses the turns, and whether to hide secrets and include pictures. A GET form: the page previews the result. */
 function Choices({ outline, sharing: { from, to, masked, pictures }, hasPictures }: ChoicesProps) {
   const { turns } = outline;
   const name = (turn: Turn, index: number) => `${index + 1}. ${turn.title.slice(0, 60) || "(no words)"}`;

@@ -12,7 +12,7 @@ const position = z
 
 type Query = Record<string, string | string[] | undefined>;
 
-/** What an address asks to be shared; what makes no sense is the whole session, secrets are hidden and pictures left out unless it says otherwise. */
+/** Reads what an address asks to share: by default, or where it makes no sense, the whole session, with secrets hidden and without pictures. */
 function sharingOf(query: Query): Sharing {
   const at = (name: string) => position.safeParse(query[name]).data ?? null;
   const [from, to] = [at("from"), at("to")];
@@ -38,7 +38,7 @@ export function sharingIn(outline: Pick<Outline, "turns" | "span">, query: Query
   return { ...sharing, from: turn?.turn.position ?? asked, to: turn?.value ?? asked };
 }
 
-export const addressOf = (traceId: string, path: string, { from, to, masked, pictures }: Sharing): string => {
+export const makeAddress = (traceId: string, path: string, { from, to, masked, pictures }: Sharing): string => {
   const query = new URLSearchParams();
   if (from !== null) query.set("from", String(from));
   if (to !== null) query.set("to", String(to));
