@@ -18,7 +18,7 @@ const { userId } = await provideOwner();
 const { send, stored } = uploadsOf(userId);
 afterEach(clearTraces);
 
-const long = `${"The ferry over the Øresund ".repeat(40_000)}leaves at noon`;
+const long = `${"The ferry over the Øresund ".repeat(20_000)}leaves at noon`;
 /** Every form that a message can have, in several packs. */
 const odd = {
   sourceId: "odd",

@@ -91,7 +91,7 @@ test("what an earlier version indexed is not merged with others, and keeps its v
 test("words that are in every session are merged, however little room they take", async () => {
   const words = Array.from({ length: 300 }, (_, n) => `word${n}`).join(" ");
   for (const part of ["a", "b", "c", "d"]) {
-    await send(...Array.from({ length: 150 }, (_, n) => ({ sourceId: `${part}${n}`, messages: messages(words) })));
+    await send(...Array.from({ length: 60 }, (_, n) => ({ sourceId: `${part}${n}`, messages: messages(words) })));
     await indexNext(0, undefined, "busy");
   }
   const sizes = async () =>

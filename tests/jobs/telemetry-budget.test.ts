@@ -4,6 +4,7 @@ import { pool } from "#lib/db/client";
 import { costOf } from "#lib/telemetry/budget";
 import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
+import { isLong } from "../support/long.ts";
 import { provideOwner } from "../support/server.ts";
 
 await provideOwner();
@@ -53,16 +54,27 @@ async function databaseBytes(): Promise<number> {
   return rows[0].bytes;
 }
 
-test.each(shapes)("a report counts for at least what it adds to the database: %s", async (_what, count, parts) => {
-  const before = await databaseBytes();
-  let cost = 0;
-  for (let round = 0; round < count; round += 1) {
-    const head = { schema: 1, deviceId: noise(100), cliVersion: "1", platform: "p", arch: "a", command: "c" };
-    const sent = { ...head, diagnostics: [], ...parts(round) };
-    const submission = telemetryRequest.parse(sent);
-    cost += costOf(submission, Buffer.byteLength(JSON.stringify(sent)));
-    await recordTelemetry(submission, undefined);
-  }
-  const grown = (await databaseBytes()) - before;
-  expect(grown).toBeLessThan(cost);
-});
+/** Of each kind of row that a report adds, one. */
+const quick = new Set([
+  "a new device",
+  "ever new adapters",
+  "events of a page's half",
+  "types that are counted by name",
+]);
+
+test.each(shapes.filter(([what]) => isLong || quick.has(what)))(
+  "a report counts for at least what it adds to the database: %s",
+  async (_what, count, parts) => {
+    const before = await databaseBytes();
+    let cost = 0;
+    for (let round = 0; round < count; round += 1) {
+      const head = { schema: 1, deviceId: noise(100), cliVersion: "1", platform: "p", arch: "a", command: "c" };
+      const sent = { ...head, diagnostics: [], ...parts(round) };
+      const submission = telemetryRequest.parse(sent);
+      cost += costOf(submission, Buffer.byteLength(JSON.stringify(sent)));
+      await recordTelemetry(submission, undefined);
+    }
+    const grown = (await databaseBytes()) - before;
+    expect(grown).toBeLessThan(cost);
+  },
+);
