@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { scopes } from "#lib/fields";
+import { scopes, withoutInvisible } from "#lib/fields";
 
 export const sessionResponse = z.object({
   ok: z.literal(true),
@@ -21,7 +21,10 @@ export const signInForm = z.object({
 export const passwordLength = { min: 8, max: 128 };
 
 export const accountForm = z.object({
-  name: z.string().trim().min(1, "Enter your name.").max(100, "At most 100 characters."),
+  name: z
+    .string()
+    .transform((name) => withoutInvisible(name).trim())
+    .pipe(z.string().min(1, "Enter your name.").max(100, "At most 100 characters.")),
   email: z.email("Enter an email address.").max(254, "At most 254 characters."),
   password: z
     .string()
