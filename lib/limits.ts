@@ -49,10 +49,13 @@ export const limits = {
     /** After it, one that no trace refers to is removed. */
     unusedHours: 24,
     sharedPerMinutePerNetwork: 600,
-    /** How many are read at once, by all and by one user; and how many of a user's may wait. */
+    /** How many are read at once, by all and by one user, or one network of readers of shares; and how many of those may wait. */
     readsAtOnce: 32,
     readsPerUser: 6,
     maxWaitingPerUser: 256,
+    /** The pace after this time at which a client has to take one while others wait. */
+    sendGraceSeconds: 20,
+    sendBytesPerSecond: 64 * KiB,
   },
   /** How long new jobs are taken, by a call of `/api/cron` and after a response. The last one may end later. */
   cron: { drainSeconds: 45, afterResponseSeconds: 20 },

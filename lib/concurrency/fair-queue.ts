@@ -26,6 +26,11 @@ export class FairQueue {
     this.#kept = kept;
   }
 
+  /** Whether anybody waits. */
+  get isAwaited(): boolean {
+    return this.#waiting.size > 0;
+  }
+
   /** How many callers of a user wait, of one kind. */
   waitingOf(userId: string, kind = ""): number {
     return this.#waiting.get(userId)?.get(kind)?.size ?? 0;

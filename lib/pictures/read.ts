@@ -4,6 +4,7 @@ import { FairQueue } from "#lib/concurrency/fair-queue";
 import { requestSignal } from "#lib/current-request";
 import { notFound, SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
+import { sendAtPace } from "#lib/pictures/send";
 import { findPicture, readSlice, type StoredPicture } from "#lib/pictures/sql";
 import { readObject } from "#lib/store/s3";
 import { unseal } from "#lib/store/sealed";
@@ -17,20 +18,19 @@ const reads = () =>
 /** How much one query reads: the result of one is decoded at once. */
 const sliceBytes = 1 << 20;
 
-/** Whose picture is read, of which trace, and which of its messages count. Readers of a share take turns of their own. */
-type Wanted = { userId: string; traceId: string; from: number | null; to: number | null; isShared?: boolean };
+/** Whose picture is read, of which trace, and which of its messages count; `turn` is whose turn it takes. */
+type Wanted = { userId: string; traceId: string; from: number | null; to: number | null; turn: string };
+
+/** A picture's bytes, to be sent, and how many there are. */
+type Read = { mediaType: string; bytes: number; body: ReadableStream<Uint8Array> };
 
 /**
- * A picture that a user's trace refers to. Its place among those that are read is held until the request is over: a client may
- * take its time with what was sent.
+ * A picture that a user's trace refers to. Its place among those that are read is held until all of it was taken, or the request is
+ * over: where others wait, a client that takes it too slowly is left without the rest.
  *
  * @throws SpoorError `not_found` for a picture that is not stored, of another trace or user; `overloaded` where too many wait
  */
-export async function readPicture(
-  { userId, traceId, isShared, ...span }: Wanted,
-  sha256: string,
-): Promise<{ mediaType: string; body: Uint8Array<ArrayBuffer> }> {
-  const turn = isShared ? `shared ${userId}` : userId;
+export async function readPicture({ userId, traceId, turn, ...span }: Wanted, sha256: string): Promise<Read> {
   if (reads().waitingOf(turn) >= maxWaitingPerUser)
     throw new SpoorError("overloaded", "Too many pictures are being read.", { retryAfterSeconds: 5 });
   const over = requestSignal();
@@ -42,9 +42,12 @@ export async function readPicture(
     if (!picture) throw notFound();
     const stored = await readStored(userId, sha256, picture);
     if (!stored) throw notFound();
-    return { mediaType: picture.mediaType, body: unseal(stored) };
-  } finally {
-    if (!over) giveBack();
+    const bytes = unseal(stored);
+    const body = sendAtPace(bytes, { isAwaited: () => reads().isAwaited, onEnd: giveBack });
+    return { mediaType: picture.mediaType, bytes: bytes.byteLength, body };
+  } catch (error) {
+    giveBack();
+    throw error;
   }
 }
 

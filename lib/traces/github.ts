@@ -2,7 +2,8 @@ import "server-only";
 import type { Block, Part, ReaderRow } from "#lib/reader/message";
 import { rowsOf } from "#lib/reader/rows";
 import { cut } from "#lib/reader/text";
-import { forOthers, textForOthers } from "#lib/traces/for-others";
+import { forOthers } from "#lib/traces/for-others";
+import { hideAllOf } from "#lib/traces/masked";
 import { readMessagesInTurn } from "#lib/traces/messages";
 import type { Message, TraceRow } from "#lib/traces/queries";
 import type { Sharing } from "#lib/traces/shares";
@@ -22,8 +23,8 @@ const maxBlock = 2000;
 export async function githubMarkdown(userId: string, trace: TraceRow, sharing: Sharing): Promise<string> {
   const { from, to, masked } = sharing;
   const { messages, isCut } = await read(userId, trace.id, from, to);
-  const hidden = (text: string) => textForOthers(text, trace.machine ? [trace.machine] : []);
-  const shown = masked ? messages.map((message) => forOthers(message, hidden)) : messages;
+  const hide = hideAllOf(trace);
+  const shown = masked ? messages.map((message) => forOthers(message, hide)) : messages;
   let text = `### ${unnamed(oneLine(await getTitleForOthers(userId, trace, sharing)))}\n`;
   const rows = rowsOf(shown).flatMap((row) => (row.kind === "group" ? row.members : [row]));
   for (const [index, row] of rows.entries()) {

@@ -14,9 +14,14 @@ export type Mask = (text: string, names?: Set<string>) => string;
 /** What an export hides: nothing, secrets and what may be one, or names of folders, users and machines as well. */
 export function maskOf(masked: Masked | undefined, machine: string | null): Mask | undefined {
   if (masked === undefined) return undefined;
-  if (masked === "secrets") return maskForOthers;
-  return (text, names) => textForOthers(text, machine ? [machine] : [], names);
+  return masked === "secrets" ? maskForOthers : hideAllOf({ machine });
 }
+
+/** Hides all that others are not to see of a trace: secrets, and names of folders, users and machines, also of its own machine. */
+export const hideAllOf =
+  ({ machine }: { machine: string | null }): Mask =>
+  (text, names) =>
+    textForOthers(text, machine ? [machine] : [], names);
 
 /** No secret is longer, with what tells behind it that it is one. */
 const overlap = 40 * 1024;

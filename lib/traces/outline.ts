@@ -4,7 +4,8 @@ import { beginRead, hasTooMany } from "#lib/db/heavy";
 import { makeOutliner, type Outline } from "#lib/reader/outline";
 import { maskValueForOthers } from "#lib/secrets/json";
 import { readFileSums } from "#lib/traces/files";
-import { forOthers, type Range, textForOthers, wholeRange } from "#lib/traces/for-others";
+import { forOthers, type Range, wholeRange } from "#lib/traces/for-others";
+import { hideAllOf } from "#lib/traces/masked";
 import { readMessagesInTurn } from "#lib/traces/messages";
 import { getTrace, type Message } from "#lib/traces/queries";
 
@@ -55,13 +56,14 @@ export async function readOutlineForOthers(
 ): Promise<Outline | undefined> {
   const end = await beginRead(userId, "sharedOutline");
   try {
-    const { source, metadata } = await getTrace(userId, traceId);
-    const outliner = makeOutliner({ source, metadata: maskValueForOthers(metadata, textForOthers) });
+    const { source, metadata, machine } = await getTrace(userId, traceId);
+    const hide = hideAllOf({ machine });
+    const outliner = makeOutliner({ source, metadata: maskValueForOthers(metadata, (text) => hide(text)) });
     let left = mostMasked;
     for await (const message of messagesOf(userId, traceId, range)) {
       if (masked) left -= message.content.length;
       if (left < 0) return undefined;
-      outliner.add(masked ? forOthers(message) : message);
+      outliner.add(masked ? forOthers(message, hide) : message);
     }
     return outliner.result();
   } finally {

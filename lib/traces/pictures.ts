@@ -1,6 +1,6 @@
 import "server-only";
 import { notFound, SpoorError } from "#lib/errors";
-import { networkOf } from "#lib/http/address";
+import { networkOf, siteOf } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 import { readPicture } from "#lib/pictures/read";
@@ -12,7 +12,7 @@ import { openShare } from "#lib/traces/shares";
 
 /** A picture of a user's trace. @throws SpoorError as `readPicture` */
 export async function getPicture(userId: string, traceId: string, sha256: string): Promise<Response> {
-  return asResponse(await readPicture({ userId, traceId, ...wholeRange }, sha256));
+  return asResponse(await readPicture({ userId, traceId, ...wholeRange, turn: userId }, sha256));
 }
 
 const perNetwork = { points: limits.pictures.sharedPerMinutePerNetwork, seconds: 60 };
@@ -29,12 +29,16 @@ export async function getSharedPicture(token: string, sha256: string, address: s
   const opened = await openShare(token, address);
   if (!opened?.shown.pictures) throw notFound();
   const { userId, traceId, shown } = opened;
-  return asResponse(await readPicture({ userId, traceId, from: shown.from, to: shown.to, isShared: true }, sha256));
+  // Whoever reads slowly makes only their own network wait.
+  const turn = `shared ${siteOf(address)}`;
+  return asResponse(await readPicture({ userId, traceId, from: shown.from, to: shown.to, turn }, sha256));
 }
 
 /** Shown where it is asked for, and never as anything but a picture: the closed policy (lib/http/headers.ts) lets nothing in it run. */
-const asResponse = ({ mediaType, body }: Awaited<ReturnType<typeof readPicture>>): Response =>
-  new Response(body, { headers: { "Content-Type": mediaType, "Content-Disposition": "inline" } });
+const asResponse = ({ mediaType, bytes, body }: Awaited<ReturnType<typeof readPicture>>): Response =>
+  new Response(body, {
+    headers: { "Content-Type": mediaType, "Content-Length": String(bytes), "Content-Disposition": "inline" },
+  });
 
 /** Messages with the pictures that they refer to, for those who may see them. */
 export async function withPictures<M extends Pick<Message, "metadata">>(

@@ -2,9 +2,10 @@ import "server-only";
 import { prisma } from "#lib/db/client";
 import { type Place, placeOf } from "#lib/reader/files/paths";
 
-/** Where the files of a trace are, as far as its metadata tells. */
-export async function readPlace(userId: string, traceId: string): Promise<Place> {
+/** Where a trace comes from: the place of its files, as far as its metadata tells, and its machine. */
+export async function readOrigin(userId: string, traceId: string): Promise<{ place: Place; machine: string | null }> {
   const where = { userId_id: { userId, id: traceId } };
-  const trace = await prisma().trace.findUnique({ where, select: { metadata: true } });
-  return placeOf((trace?.metadata ?? null) as Record<string, unknown> | null);
+  const trace = await prisma().trace.findUnique({ where, select: { metadata: true, machine: true } });
+  const place = placeOf((trace?.metadata ?? null) as Record<string, unknown> | null);
+  return { place, machine: trace?.machine ?? null };
 }

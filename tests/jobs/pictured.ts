@@ -42,7 +42,9 @@ export function picturesOf(userId: string) {
       const init = { method: "PUT", headers: { "Content-Type": mediaType }, body: bytes };
       return receivePicture(new Request(`http://localhost/api/pictures/${sha256}`, init), as, sha256);
     },
-    read: async (sourceId: string, { sha256 }: Sample, as = userId) =>
-      Buffer.from((await readPicture({ userId: as, traceId: await idOf(sourceId), ...wholeRange }, sha256)).body),
+    read: async (sourceId: string, { sha256 }: Sample, as = userId) => {
+      const wanted = { userId: as, traceId: await idOf(sourceId), ...wholeRange, turn: as };
+      return Buffer.from(await new Response((await readPicture(wanted, sha256)).body).arrayBuffer());
+    },
   };
 }

@@ -1,7 +1,8 @@
 import type { ReaderMessage } from "#lib/reader/message";
 import { rowsOf } from "#lib/reader/rows";
 import { changeTexts } from "#lib/secrets/mask";
-import { forOthers, textForOthers } from "#lib/traces/for-others";
+import { forOthers } from "#lib/traces/for-others";
+import { hideAllOf } from "#lib/traces/masked";
 import { drawChanges } from "../changes/draw-changes";
 import { drawBody, drawMessages, type View } from "../messages/messages";
 import type { Read } from "../segments/read";
@@ -15,11 +16,12 @@ export type DrawnSegment = Omit<SegmentRows, "rows"> & {
   hidden: boolean;
 };
 
-type SegmentInput = { read: Read; view: View; talk: boolean; masked?: boolean; at?: number | undefined };
-type BodyInput = {
+/** Whether messages are masked, and the machine whose name is hidden in them then. */
+type Masking = { masked?: boolean; machine?: string | null };
+type SegmentInput = Masking & { read: Read; view: View; talk: boolean; at?: number | undefined };
+type BodyInput = Masking & {
   messages: ReaderMessage[];
   view: View;
-  masked?: boolean;
   position: number;
   part?: string | undefined;
 };
@@ -32,18 +34,25 @@ const maxHtml = 1_000_000;
 const minCost = 2000;
 
 /** Others are not told where the session's files are, of which paths are made whole. */
-const viewFor = (view: View, masked = false): View =>
-  masked || "sharedAt" in view.whose
-    ? { ...view, place: changeTexts(view.place ?? nowhere, (text) => textForOthers(text)) }
-    : view;
+function viewFor(view: View, { masked, machine = null }: Masking): View {
+  if (!masked && !("sharedAt" in view.whose)) return view;
+  const hide = hideAllOf({ machine });
+  return { ...view, place: changeTexts(view.place ?? nowhere, (text) => hide(text)) };
+}
+
+function messagesFor(messages: ReaderMessage[], { masked, machine = null }: Masking): ReaderMessage[] {
+  if (!masked) return messages;
+  const hide = hideAllOf({ machine });
+  return messages.map((message) => forOthers(message, hide));
+}
 
 const nowhere = { roots: [], isWindows: false };
 
 /** What is done on a thread, since it takes long: rows, differences, Markdown, colours, HTML. */
 export const operations = {
-  async segment({ read: stored, view: own, talk, masked, at }: SegmentInput): Promise<DrawnSegment> {
-    const read = masked ? { ...stored, messages: stored.messages.map((message) => forOthers(message)) } : stored;
-    const view = viewFor(own, masked);
+  async segment({ read: stored, view: own, talk, at, ...masking }: SegmentInput): Promise<DrawnSegment> {
+    const read = { ...stored, messages: messagesFor(stored.messages, masking) };
+    const view = viewFor(own, masking);
     for (let cost = maxCost; ; cost /= 4) {
       const { rows, ...segment } = rowsOfSegment(read, talk, cost);
       const html = await drawMessages(rows, view, talk);
@@ -54,11 +63,9 @@ export const operations = {
   },
 
   /** @returns undefined where there is no such body */
-  async body({ messages, view, masked, position, part }: BodyInput): Promise<string | undefined> {
-    const row = rowsOf(masked ? messages.map((message) => forOthers(message)) : messages).find(
-      (one) => one.position === position,
-    );
-    return row && drawBody(row, viewFor(view, masked), part);
+  async body({ messages, view, position, part, ...masking }: BodyInput): Promise<string | undefined> {
+    const row = rowsOf(messagesFor(messages, masking)).find((one) => one.position === position);
+    return row && drawBody(row, viewFor(view, masking), part);
   },
 
   /** All that a session did to files. */

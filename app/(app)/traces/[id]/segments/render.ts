@@ -1,7 +1,7 @@
 import "server-only";
 import { isWithin, type Range, wholeRange } from "#lib/traces/for-others";
 import { withPictures } from "#lib/traces/pictures";
-import { readPlace } from "#lib/traces/place";
+import { readOrigin } from "#lib/traces/place";
 import { countMessages } from "#lib/traces/stored";
 import { readerZone } from "../../../../components/zone";
 import { draw } from "../drawing/draw";
@@ -56,13 +56,14 @@ export async function drawSegment(
   return draw(turnOf(shown), "segment", async () => {
     const found = await readSegment(userId, traceId, request, talk, range);
     if (!found) return undefined;
-    const [messages, sessions, place] = await Promise.all([
+    const [messages, sessions, { place, machine }] = await Promise.all([
       shown.pictures ? withPictures(userId, traceId, found.messages) : found.messages,
       "traceId" in whose ? sessionsOf(userId, traceId, found.messages) : {},
-      readPlace(userId, traceId),
+      readOrigin(userId, traceId),
     ]);
     const read = { ...found, messages };
-    return { read, view: { ...view, place, sessions }, talk, masked, ...("at" in request && { at: request.at }) };
+    const how = { talk, masked, machine, ...("at" in request && { at: request.at }) };
+    return { read, view: { ...view, place, sessions }, ...how };
   });
 }
 
@@ -93,8 +94,10 @@ export async function drawBody(shown: Shown, { position, positions, part }: Body
   return draw(turnOf(shown), "body", async () => {
     const within = positions.filter((one) => isWithin(range, one));
     if (within.length === 0) return undefined;
-    const [found, place] = await Promise.all([readRow(userId, traceId, within), readPlace(userId, traceId)]);
+    const [found, origin] = await Promise.all([readRow(userId, traceId, within), readOrigin(userId, traceId)]);
     const messages = found && shown.pictures ? await withPictures(userId, traceId, found) : found;
-    return messages && { messages, view: { ...view, place }, masked, position, ...(part !== undefined && { part }) };
+    const { place, machine } = origin;
+    const which = { masked, machine, position, ...(part !== undefined && { part }) };
+    return messages && { messages, view: { ...view, place }, ...which };
   });
 }
