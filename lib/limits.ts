@@ -53,8 +53,8 @@ export const limits = {
     readsAtOnce: 32,
     readsPerUser: 6,
     maxWaitingPerUser: 256,
-    /** The pace after this time at which a client has to take one while others wait. */
-    sendGraceSeconds: 20,
+    /** How much of one a client has to take in such a time while others wait. */
+    sendSeconds: 10,
     sendBytesPerSecond: 64 * KiB,
   },
   /** How long new jobs are taken, by a call of `/api/cron` and after a response. The last one may end later. */

@@ -21,8 +21,8 @@ const sliceBytes = 1 << 20;
 /** Whose picture is read, of which trace, and which of its messages count; `turn` is whose turn it takes. */
 type Wanted = { userId: string; traceId: string; from: number | null; to: number | null; turn: string };
 
-/** A picture's bytes, to be sent, and how many there are. */
-type Read = { mediaType: string; bytes: number; body: ReadableStream<Uint8Array> };
+/** A picture's type, and its bytes as they are sent. */
+type Read = { mediaType: string; body: ReadableStream<Uint8Array> };
 
 /**
  * A picture that a user's trace refers to. Its place among those that are read is held until all of it was taken, or the request is
@@ -42,9 +42,8 @@ export async function readPicture({ userId, traceId, turn, ...span }: Wanted, sh
     if (!picture) throw notFound();
     const stored = await readStored(userId, sha256, picture);
     if (!stored) throw notFound();
-    const bytes = unseal(stored);
-    const body = sendAtPace(bytes, { isAwaited: () => reads().isAwaited, onEnd: giveBack });
-    return { mediaType: picture.mediaType, bytes: bytes.byteLength, body };
+    const body = sendAtPace(unseal(stored), { isAwaited: () => reads().isAwaited, onEnd: giveBack });
+    return { mediaType: picture.mediaType, body };
   } catch (error) {
     giveBack();
     throw error;

@@ -1,7 +1,7 @@
 // Sending a picture's bytes from memory, which is held meanwhile.
 import { limits } from "#lib/limits";
 
-const { sendGraceSeconds, sendBytesPerSecond } = limits.pictures;
+const { sendSeconds, sendBytesPerSecond } = limits.pictures;
 
 /** How much is handed to the connection at a time: what is taken shows how fast the client reads. */
 const sliceBytes = 64 * 1024;
@@ -11,13 +11,14 @@ type Sending = {
   isAwaited: () => boolean;
   /** Called once all was taken, nobody takes it any more, or it was too slow. */
   onEnd: () => void;
-  graceSeconds?: number;
+  /** How often that is looked at. */
+  seconds?: number;
 };
 
-/** Bytes as a response body that breaks off where others wait and its client has taken too little of it by then. */
+/** Bytes as a response body that breaks off where others wait and its client has lately taken too little of it. */
 export function sendAtPace(
   bytes: Uint8Array<ArrayBuffer>,
-  { isAwaited, onEnd, graceSeconds = sendGraceSeconds }: Sending,
+  { isAwaited, onEnd, seconds = sendSeconds }: Sending,
 ): ReadableStream<Uint8Array> {
   let at = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -27,13 +28,15 @@ export function sendAtPace(
   };
   const source: UnderlyingDefaultSource<Uint8Array> = {
     start(controller) {
-      const startedAt = performance.now();
-      const isTooSlow = () => at < ((performance.now() - startedAt) / 1000 - graceSeconds) * sendBytesPerSecond;
+      let before = 0;
       timer = setInterval(() => {
-        if (!isAwaited() || !isTooSlow()) return;
+        // Not since its start: buffers on the way take the first megabytes at once.
+        const isSlow = at - before < seconds * sendBytesPerSecond;
+        before = at;
+        if (!isSlow || !isAwaited()) return;
         end();
         controller.error(new DOMException("The client reads too slowly.", "AbortError"));
-      }, graceSeconds * 1000).unref();
+      }, seconds * 1000).unref();
     },
     pull(controller) {
       controller.enqueue(bytes.subarray(at, at + sliceBytes));

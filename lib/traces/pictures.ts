@@ -35,10 +35,8 @@ export async function getSharedPicture(token: string, sha256: string, address: s
 }
 
 /** Shown where it is asked for, and never as anything but a picture: the closed policy (lib/http/headers.ts) lets nothing in it run. */
-const asResponse = ({ mediaType, bytes, body }: Awaited<ReturnType<typeof readPicture>>): Response =>
-  new Response(body, {
-    headers: { "Content-Type": mediaType, "Content-Length": String(bytes), "Content-Disposition": "inline" },
-  });
+const asResponse = ({ mediaType, body }: Awaited<ReturnType<typeof readPicture>>): Response =>
+  new Response(body, { headers: { "Content-Type": mediaType, "Content-Disposition": "inline" } });
 
 /** Messages with the pictures that they refer to, for those who may see them. */
 export async function withPictures<M extends Pick<Message, "metadata">>(

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { sendAtPace } from "#lib/pictures/send";
 
 const bytes = new Uint8Array(300_000).map((_, at) => at);
-const graceSeconds = 0.01;
+const seconds = 0.01;
 
 /** A sending, how often its end was told, and a promise of it. */
 function send(isAwaited: () => boolean) {
@@ -12,7 +12,7 @@ function send(isAwaited: () => boolean) {
     told.ends += 1;
     resolve();
   };
-  return { told, ended, stream: sendAtPace(bytes, { isAwaited, onEnd, graceSeconds }) };
+  return { told, ended, stream: sendAtPace(bytes, { isAwaited, onEnd, seconds }) };
 }
 
 test("a client that takes nothing keeps its place until somebody waits, and gets no more then", async () => {
