@@ -3,8 +3,8 @@ import { makeRandom } from "../support/random.ts";
 
 type Line = { timestamp: string; type: string; payload: Record<string, unknown> };
 type Rollout = { id: string; lines: Line[] };
-/** What a request used, known wherever its lines stand. */
-type Request = { name: string; output: number };
+/** What a request used and whether it made a commit, known wherever its lines stand. */
+type Request = { name: string; output: number; commits: number };
 
 export type CodexFamily = {
   /** The lines of each rollout by its path. */
@@ -42,7 +42,13 @@ export function makeCodexFamily(seed: number): CodexFamily {
     line(1, "turn_context", { ...turnId, model: "gpt-5.5", cwd: "/home/ada/code/web" });
     line(2, "response_item", said("user", `Question ${id}`));
     line(900, "response_item", said("assistant", `Answer ${id}`));
-    const request = { name: `${id}`, output: 1 + Math.floor(random() * 50) };
+    const request = { name: `${id}`, output: 1 + Math.floor(random() * 50), commits: random() < 0.3 ? 1 : 0 };
+    if (request.commits > 0) {
+      const call = { call_id: `call_${id}`, name: "exec_command", arguments: '{"cmd":"git commit -m x"}' };
+      line(900, "response_item", { type: "function_call", ...call });
+      const output = `[main ${(0xabc0000 + id).toString(16)}] x`;
+      line(900, "response_item", { type: "function_call_output", call_id: call.call_id, output });
+    }
     const usage = { input_tokens: 100 + Math.floor(random() * 900), output_tokens: request.output };
     const before = totals.get(rollout.id) ?? { input: 0, output: 0 };
     const total = { input: before.input + usage.input_tokens, output: before.output + usage.output_tokens };
@@ -85,8 +91,9 @@ export function makeCodexFamily(seed: number): CodexFamily {
   };
 }
 
-/** The output of the requests that any of some rollouts has: of each once. */
-export function outputOf({ requests }: CodexFamily, paths: Iterable<string>): number {
-  const all = new Map([...paths].flatMap((path) => requests.get(path) ?? []).map(({ name, output }) => [name, output]));
-  return [...all.values()].reduce((sum, output) => sum + output, 0);
+/** The output and commits of the requests that any of some rollouts has: of each once. */
+export function truthOfRollouts({ requests }: CodexFamily, paths: string[]): { tokens: number; commits: number } {
+  const all = new Map(paths.flatMap((path) => requests.get(path) ?? []).map((one) => [one.name, one]));
+  const sumOf = (field: "output" | "commits") => [...all.values()].reduce((sum, one) => sum + one[field], 0);
+  return { tokens: sumOf("output"), commits: sumOf("commits") };
 }

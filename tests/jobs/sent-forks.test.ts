@@ -4,7 +4,7 @@ import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { deleteTrace } from "#lib/traces/deletion";
-import { makeCodexFamily, outputOf } from "../cli/codex-families.ts";
+import { makeCodexFamily, truthOfRollouts } from "../cli/codex-families.ts";
 import { linesOf, makeHome, writeBelow } from "../cli/home.ts";
 import { runInProcess } from "../cli/in-process.ts";
 import { makeOpencodeFamily, outputOfSessions, writeSession } from "../cli/opencode-families.ts";
@@ -26,16 +26,29 @@ async function push(home: string): Promise<void> {
   expect([code, errors]).toEqual([0, expect.not.stringContaining("Kept as stored")]);
 }
 
-async function countTokens(): Promise<number> {
+async function countStored(): Promise<{ tokens: number; commits: number }> {
   await accountTraces(30);
-  const { rows } = await pool().query("select sum(output_tokens)::int as tokens from trace where deleted_at is null");
-  return Number(rows[0]?.tokens);
+  const { rows } = await pool().query(
+    `select (select coalesce(sum(output_tokens), 0)::int from trace where deleted_at is null) as tokens,
+       (select count(*)::int from trace_commit where counted) as commits`,
+  );
+  return rows[0];
 }
+
+const countTokens = async () => (await countStored()).tokens;
 
 async function clear(homes: string[]): Promise<void> {
   for (const home of homes) await rm(home, { recursive: true });
   await clearTraces();
-  for (const table of ["trace_usage", "message_usage", "usage_day", "usage_facets", "ingest_job", "upload"])
+  for (const table of [
+    "trace_usage",
+    "message_usage",
+    "usage_day",
+    "usage_facets",
+    "trace_commit",
+    "ingest_job",
+    "upload",
+  ])
     await pool().query(`delete from ${table}`);
 }
 
@@ -52,14 +65,14 @@ async function sendCodexFamily(seed: number): Promise<void> {
     await writeBelow(home, path, linesOf(...lines));
     await push(home);
     sent.push(path);
-    if (random() < 0.5) expect(await countTokens(), `family ${seed}, in part`).toBe(outputOf(family, sent));
+    if (random() < 0.5) expect(await countStored(), `family ${seed}, in part`).toEqual(truthOfRollouts(family, sent));
   }
-  expect(await countTokens(), `family ${seed}`).toBe(outputOf(family, sent));
+  expect(await countStored(), `family ${seed}`).toEqual(truthOfRollouts(family, sent));
   const [gone = "", ...others] = sent;
   const [, id] = /-([0-9a-f]{8}-[-0-9a-f]{27})\.jsonl$/.exec(gone) ?? [];
   const { rows } = await pool().query("select id from trace where source_id = $1", [id]);
   await deleteTrace(userId, rows[0]?.id, operator);
-  expect(await countTokens(), `family ${seed}, one deleted on the server`).toBe(outputOf(family, others));
+  expect(await countStored(), `family ${seed}, one deleted on the server`).toEqual(truthOfRollouts(family, others));
   await expectSums();
   await clear(homes);
 }
@@ -102,10 +115,10 @@ async function sendCodexFamilies(from: number, to: number): Promise<void> {
   for (let seed = from; seed < to; seed++) await sendCodexFamily(seed);
 }
 
-test("every token of a random family of Codex' rollouts counts once on the server, also where a parent was cleaned away", () =>
+test("every token and commit of a random family of Codex' rollouts counts once on the server, also where a parent was cleaned away", () =>
   sendCodexFamilies(0, 4));
 
-longTest("every token of 1,000 random families of Codex' rollouts counts once", { timeout: 3_600_000 }, () =>
+longTest("every token and commit of 1,000 random families of Codex' rollouts counts once", { timeout: 3_600_000 }, () =>
   sendCodexFamilies(4, 1004),
 );
 
