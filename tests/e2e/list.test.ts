@@ -158,8 +158,17 @@ describe("the list", () => {
   });
 
   test("says how many sessions are new, and links to them", async () => {
+    // Counts the timers: the page's own is set once its script is at work.
     await page.clock.install();
+    await page.addInitScript(() => {
+      const begin = window.setInterval;
+      window.setInterval = ((...words: Parameters<typeof begin>) => {
+        if (words[1] === 15_000) Object.assign(window, { isPolling: true });
+        return begin(...words);
+      }) as typeof begin;
+    });
     await open();
+    await page.waitForFunction("window.isPolling");
     await store(1999, 2000);
     await page.clock.fastForward(15_000);
     await link("2 new or changed ↑").click();
