@@ -261,7 +261,7 @@ test.each([1280, 360])("every state at %i px is accessible and fits", { timeout:
   await link("subagent number 1", tab).click();
   await tab.getByText("at message 2").waitFor();
   await check("reader-child");
-  await open("/traces", tab);
+  await open("/traces?project=project-0", tab);
   await boxes(tab).first().check();
   await tab.getByRole("button", { name: "Delete", exact: true }).click();
   await check("delete-family");
@@ -270,7 +270,7 @@ test.each([1280, 360])("every state at %i px is accessible and fits", { timeout:
   await open("/traces", tab);
   await openMenu(tab, width);
   await check("menu");
-  await open("/traces", tab);
+  await open("/traces?project=project-0", tab);
   await boxes(tab).nth(3).check();
   await tab.getByText("1 selected").waitFor();
   await tab.keyboard.press("j");
