@@ -11,6 +11,7 @@ import { provideSignedIn } from "./signed-in.ts";
 // There is no worker: uploads wait until the test calls the cron route.
 const { server, browser, page, faults, open: visit, button } = await provideSignedIn();
 await page.setViewportSize({ width: 1280, height: 500 });
+await page.clock.install();
 const { rows: users } = await pool().query<{ id: string }>(`select id from "user"`);
 const userId = users[0]?.id ?? "";
 const token = await logIn(server, userId);
@@ -43,7 +44,7 @@ async function sendFailing(sourceId: string): Promise<string> {
 }
 
 const open = (path = "/uploads", on = page) => visit(path, on);
-/** Lets the time pass after which a page with open uploads asks again, on a page whose clock is the test's. */
+/** Lets the time pass after which a page with open uploads asks again. */
 const letRefresh = () => page.clock.fastForward(2000);
 const row = (jobId: string, on = page) => on.locator(`[id="${jobId}"]`);
 const shows = (jobId: string, text: string | RegExp) => row(jobId).getByText(text).first().waitFor();
@@ -76,7 +77,6 @@ describe("waiting uploads", () => {
   test("update by themselves without moving the page or the focus, and then the page stops polling", async () => {
     const jobs: string[] = [];
     for (let n = 0; n < 15; n += 1) jobs.push(await send(`turn-${n}`));
-    await page.clock.install();
     await open();
     const [lowest = ""] = jobs;
     const details = row(lowest).getByRole("link", { name: "Details" });
@@ -135,6 +135,7 @@ describe("a failed upload", () => {
     await shows(jobId, "waiting");
     expect(await page.evaluate("document.activeElement.textContent")).toBe(await told.textContent());
     await work();
+    await letRefresh();
     await shows(jobId, "1 created");
     await told.waitFor();
     expect(faults).toEqual([]);
@@ -180,6 +181,7 @@ describe("a failed upload", () => {
     await link("Waiting·3").click();
     await expect.poll(() => rows()).toBe(3);
     await work();
+    await letRefresh();
     await page.getByText("No uploads are waiting.").waitFor();
   });
 
