@@ -83,6 +83,8 @@ test("the list is narrowed by kind, age, project and session, and shows all agai
   await button("Show").click();
   await expect.poll(() => items().count()).toBe(1);
   await page.getByText("Revoke it: github.com/settings/tokens").waitFor();
+  const chosen = ["Kind", "Age"].map((name) => page.getByLabel(name, { exact: true }).inputValue());
+  expect(await Promise.all(chosen)).toEqual(["github", "7"]);
   await open("/findings");
   await items().getByRole("link", { name: "api", exact: true }).first().click();
   await page.getByText("Only of the project api.").waitFor();

@@ -121,6 +121,8 @@ describe(`a session of ${inWords(size)} messages`, () => {
     await rail.press("End");
     await poll(() => rail.getAttribute("aria-valuetext")).toContain(`turn ${inWords(turns)} of ${inWords(turns)}`);
     expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe("slider");
+    const thumb = await rail.locator(".rail-thumb").boundingBox();
+    expect((thumb?.y ?? 0) + (thumb?.height ?? 0)).toBeGreaterThan(box.y + box.height - 10);
     expect(faults).toEqual([]);
   });
 
