@@ -84,7 +84,7 @@ test("a web process has at most 10 connections and a worker 12, however much is 
   })();
   const trace = (n: number) => ({ sourceId: `s-${n}`, messages: [{ position: 0, content: `some words ${n}` }] });
   const callers = Array.from({ length: 16 }, async (_, caller) => {
-    for (let n = 0; n < 3; n += 1) {
+    for (let n = 0; n < 2; n += 1) {
       await (await post(second, "/api/ingest", { traces: [trace(caller * 10 + n)] }, bearer(token))).text();
       await (await get(second, "/api/traces?q=words", token)).text();
       await (await fetch(`${second.url}/traces`, { headers: { Cookie: cookie } })).text();
