@@ -106,9 +106,7 @@ const poll = async (call: Call, set?: string) => send(call, { query: { deviceCod
 /** Sends a few at once until there have been too many. */
 async function exhaust(sending: () => Promise<Response>, max = 100, atOnce = 5): Promise<Response> {
   for (let sent = 0; sent < max; sent += atOnce) {
-    const responses = await Promise.all(Array.from({ length: atOnce }, sending));
-    const refused = responses.find(({ status }) => status === 429);
-    for (const one of responses) if (one !== refused) await one.arrayBuffer();
+    const refused = (await Promise.all(Array.from({ length: atOnce }, sending))).find(({ status }) => status === 429);
     if (refused) return refused;
   }
   throw new Error(`${max} calls were not too many`);

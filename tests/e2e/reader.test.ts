@@ -14,8 +14,7 @@ await page.context().grantPermissions(["clipboard-write"]);
 const pasteboard = await page.context().newPage();
 await pasteboard.setContent("<textarea></textarea>");
 
-const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
-const userId = rows[0]?.id ?? "";
+const userId = String((await pool().query(`select id from "user"`)).rows[0]?.id);
 const middle = await storeSession(userId, { messages: 400, title: "Middle", sourceId: "middle" });
 const short = await storeSession(userId, { messages: 120, title: "Short", sourceId: "short" });
 
