@@ -178,6 +178,9 @@ test("what costs the standard price, since its tier has none, is said beside the
   await session.getByText("tier not priced", { exact: true }).waitFor();
   await session.getByRole("link", { name: "Add it up" }).focus();
   await session.getByText("41,500 tokens: tier not priced").waitFor();
+  await page.setViewportSize({ width: 360, height: 800 });
+  await session.getByText("tier not priced", { exact: true }).waitFor();
+  await page.setViewportSize({ width: 1280, height: 720 });
   expect(faults).toEqual([]);
 });
 

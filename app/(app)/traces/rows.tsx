@@ -169,7 +169,7 @@ function Facts({ row, given }: FactsProps) {
       )}
       {machine && <span className={sizeOf(machine)}>{machine}</span>}
       {row.promptsOnly && <span>prompts only</span>}
-      {row.tierNotPriced && <span>tier not priced</span>}
+      {row.tierNotPriced && <span className="tier">tier not priced</span>}
     </>
   );
 }
