@@ -262,6 +262,10 @@ test("one session is exported as Markdown and as the JSON that the API accepts",
   expect(missing.status()).toBe(404);
 });
 
+/** Whether the mark of what was jumped to has faded. Runs in the page. */
+const hasNoMark = () =>
+  document.getAnimations().every((one) => !(one instanceof CSSAnimation) || one.animationName !== "flash");
+
 test.each([
   [1280, 800],
   [360, 740],
@@ -277,12 +281,13 @@ test.each([
     await judge("start");
     await open(`/traces/${short}?at=50`, other);
     await ready(other);
-    await other.waitForTimeout(2000); // the mark of what was jumped to has faded
+    await poll(() => focused(other)).toBe(50);
+    await other.waitForFunction(hasNoMark);
     await judge("at");
     await other.keyboard.press("f");
     await other.keyboard.type("module");
     await other.locator("output", { hasText: " of " }).waitFor();
-    await other.waitForTimeout(300);
+    await other.waitForFunction("CSS.highlights.get('find')?.size > 0");
     await judge("find");
     await other.keyboard.press("Escape");
     if (width < 1024) {
