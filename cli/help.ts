@@ -96,8 +96,8 @@ here and left as it is.
   spoor config redact on|off     whether secrets are masked before sessions are sent (on)
   spoor config pictures on|off [GLOB...]   whether pictures in messages are sent, too (on)
 
-Pictures that you pasted or a tool returned are sent as they are, up to 5 MiB each: nothing in them is masked. With a
-GLOB, as of projects, this is about some projects; of the rules that match a project the last one counts.
+Pictures that you pasted or a tool returned are sent as they are, up to 5 MiB and 50 million pixels each: nothing in them is
+masked. With a GLOB, as of projects, this is about some projects; of the rules that match a project the last one counts.
 
   spoor config pictures off '~/clients/*'`,
   recall: `Print where an error came up before in your sessions on the server, the three best places: when, in which session, what was

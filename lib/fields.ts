@@ -122,7 +122,7 @@ export const pullRequestName = z
 export const facets = ["source", "model", "project", "machine"] as const;
 export type Facet = (typeof facets)[number];
 
-/** What messages used, each token once; `unpricedTokens` are those of models without a price. */
+/** What messages used, each token once; `unpricedTokens` are those of models without a price, `tierNotPricedTokens` those of tiers without one. */
 export const usageShape = z.object({
   inputTokens: z.int(),
   outputTokens: z.int(),
@@ -131,6 +131,7 @@ export const usageShape = z.object({
   cacheWrite1hTokens: z.int(),
   reasoningTokens: z.int(),
   unpricedTokens: z.int(),
+  tierNotPricedTokens: z.int(),
 });
 
 /** What a CLI token may do, in the order in which it is listed: send uploads and ask for their jobs; read; delete. */

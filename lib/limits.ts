@@ -1,4 +1,5 @@
 import { env } from "#lib/env";
+import { maxPicturePixels } from "#lib/evidence/picture-size";
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -39,9 +40,10 @@ export const limits = {
     // A form is read whole before the file in it is found.
     maxFormBytes: 16 * MiB,
   },
-  /** A message's references beyond those of one message and of one trace are placeholders. `bytes` is that of one picture. */
+  /** A message's references beyond those of one message and of one trace are placeholders. `bytes` and `pixels` are those of one picture. */
   pictures: {
     bytes: 5 * MiB,
+    pixels: maxPicturePixels,
     hashesPerRequest: 1000,
     requestBytes: 128 * KiB,
     perMessage: 200,

@@ -1,6 +1,7 @@
 // Pictures whose bytes stand in an agent's file. Where an adapter makes a placeholder, a mark behind it tells which picture it stands
 // for; the mark goes with the text through whatever the adapter does with it, and is taken out where the message is sent.
 import { createHash, randomBytes } from "node:crypto";
+import { isDrawable } from "../../lib/evidence/picture-size.ts";
 import { findPictureType } from "../../lib/evidence/picture-type.ts";
 import type { Message } from "./adapter.ts";
 import { asString } from "./values.ts";
@@ -68,7 +69,7 @@ function decode(data: unknown): Buffer<ArrayBuffer> {
 /** The mark of a picture that can be sent, whose bytes are kept for its message; nothing for other data. */
 function recognize(data: Buffer<ArrayBuffer>): string {
   const mediaType = findPictureType(data);
-  if (!mediaType || data.length > maxPictureBytes) return "";
+  if (!mediaType || data.length > maxPictureBytes || !isDrawable(data)) return "";
   const sha256 = createHash("sha256").update(data).digest("hex");
   keep(sha256, data);
   return `${mark}${sha256} ${mediaType} ${data.length};`;

@@ -11,6 +11,7 @@ const columns: { [Name in keyof DerivedColumns]: { name: string; type: string } 
   cacheWrite1hTokens: { name: "cache_write_1h_tokens", type: "bigint" },
   reasoningTokens: { name: "reasoning_tokens", type: "bigint" },
   unpricedTokens: { name: "unpriced_tokens", type: "bigint" },
+  tierNotPricedTokens: { name: "tier_not_priced_tokens", type: "bigint" },
   costNano: { name: "cost_nano", type: "bigint" },
   recordedNano: { name: "recorded_nano", type: "bigint" },
   parentSourceId: { name: "parent_source_id", type: "text" },

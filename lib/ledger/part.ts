@@ -42,6 +42,7 @@ export type DerivedColumns = Pick<
   | "cacheWrite1hTokens"
   | "reasoningTokens"
   | "unpricedTokens"
+  | "tierNotPricedTokens"
   | "costNano"
   | "recordedNano"
   | "parentSourceId"

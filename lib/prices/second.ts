@@ -12,8 +12,15 @@ const routers = new Set(["together", "vercel-ai-gateway", "openrouter"]);
 /** What the second list is called. */
 export const secondList = `models.dev of ${second.day}`;
 
+/** The second list's models, of makers or of routers. */
+export const secondIds = (ofRouters: boolean): string[] =>
+  [...models].flatMap(([id, { provider }]) => (routers.has(provider) === ofRouters ? [id] : []));
+
 /** A model in the second list, by its dated name or its own; `isEstimate` where only a router's price of it is known. */
-export function secondListed({ dated, model }: ModelName): (Listed & { isEstimate: boolean }) | undefined {
+export function secondListed({
+  dated,
+  model,
+}: Pick<ModelName, "dated" | "model">): (Listed & { isEstimate: boolean }) | undefined {
   for (const id of [dated, model]) {
     const entry = models.get(id);
     if (!entry) continue;

@@ -97,11 +97,12 @@ function lookUp(question: Asked): { tariff: Tariff | undefined; lasts: boolean }
   }
   const exact = name && listed(name, question);
   const second = exact ? undefined : name && secondListed(name);
-  const found = exact ?? second ?? (name && nearest(name, question.at));
+  const kin = exact || second ? undefined : name && nearest(name, question.at);
+  const found = exact ?? second ?? kin;
   if (!name || !found) return { tariff: undefined, lasts: true };
   const tariff = listTariff(question, name, found);
-  if (second) tariff.by.from = secondList;
-  if (second ? second.isEstimate : !exact) tariff.by.estimated = true;
+  if (second || kin?.isSecond) tariff.by.from = secondList;
+  if (second?.isEstimate || kin) tariff.by.estimated = true;
   if (own?.factor === undefined) return { tariff, lasts: !changesInADay(found) };
   const by = { ...tariff.by, factor: Number(own.factor) / Number(one) };
   return { tariff: { rates: scaled(tariff.rates, own.factor, true), by }, lasts: !changesInADay(found) };

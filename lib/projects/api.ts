@@ -18,6 +18,7 @@ const project = {
     cacheWrite1hTokens: 0,
     reasoningTokens: 0,
     unpricedTokens: 0,
+    tierNotPricedTokens: 0,
   },
   agents: ["claude-code", "codex"],
   lastActiveAt: "2026-11-20T10:00:00.000Z",
@@ -35,7 +36,7 @@ export const readProjectList = {
   about: {
     group: "Projects",
     summary: "List projects",
-    text: "A project is one name over machines and worktrees: sessions of the same Git remote, or else of the same folder, or else of the same name. The most recently active first; `sort` is one of `active`, `name`, `sessions` and `cost`, `q` a part of the name. `distinction` tells projects of the same name apart. `costNano` is in billionths of a US dollar, and does not count `unpricedTokens`, whose model has no price. `sessionsPutAway` of its sessions are archived or without content. Continue with `cursor` from `nextCursor`, which is null at the end.",
+    text: "A project is one name over machines and worktrees: sessions of the same Git remote, or else of the same folder, or else of the same name. The most recently active first; `sort` is one of `active`, `name`, `sessions` and `cost`, `q` a part of the name. `distinction` tells projects of the same name apart. `costNano` is in billionths of a US dollar, and does not count `unpricedTokens`, whose model has no price, and counts `tierNotPricedTokens` at the standard price. `sessionsPutAway` of its sessions are archived or without content. Continue with `cursor` from `nextCursor`, which is null at the end.",
     answers: { 200: { text: "A page of the projects.", example: { ok: true, projects: [project], nextCursor: null } } },
     errors: {
       invalid_request: "A parameter is not valid, or the cursor is not one that this server made.",
@@ -72,7 +73,15 @@ export const readProject = {
             byModel: [share("claude-opus-4-5")],
             byMachine: [share("ada-laptop")],
             byBranch: [share("main")],
-            byMonth: [{ month: "2026-11", tokens: 20_034_532, costNano: 12_345_678_900, unpricedTokens: 0 }],
+            byMonth: [
+              {
+                month: "2026-11",
+                tokens: 20_034_532,
+                costNano: 12_345_678_900,
+                unpricedTokens: 0,
+                tierNotPricedTokens: 0,
+              },
+            ],
           },
         },
       },

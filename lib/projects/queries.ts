@@ -29,6 +29,7 @@ function summaryOf(row: ProjectRow, labels: Labels): ProjectSummary {
       cacheWrite1hTokens: row.cache_write_1h_tokens,
       reasoningTokens: row.reasoning_tokens,
       unpricedTokens: row.unpriced_tokens,
+      tierNotPricedTokens: row.tier_not_priced_tokens,
     },
     agents: row.agents,
     lastActiveAt: row.last_active?.toISOString() ?? null,

@@ -29,7 +29,13 @@ export type ProjectSummary = z.output<typeof projectShape>;
 const share = z.object({ value: z.string(), sessions: z.int(), costNano: z.int() });
 export type Share = z.output<typeof share>;
 
-const month = z.object({ month: z.string(), tokens: z.int(), costNano: z.int(), unpricedTokens: z.int() });
+const month = z.object({
+  month: z.string(),
+  tokens: z.int(),
+  costNano: z.int(),
+  unpricedTokens: z.int(),
+  tierNotPricedTokens: z.int(),
+});
 export type Month = z.output<typeof month>;
 
 export const aliasShape = z.object({

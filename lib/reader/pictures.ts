@@ -1,3 +1,4 @@
+import { isDrawable } from "#lib/evidence/picture-size";
 import type { Block } from "#lib/reader/message";
 import { isPlainlyMarkdown } from "#lib/reader/said";
 
@@ -17,7 +18,10 @@ export function textBlocks(text: string, kind: string): Block[] {
   for (const { 0: whole, 1: label, 2: linked, 3: bare, index } of text.matchAll(inText)) {
     if (blocks.length >= 2 * maxImages) break;
     add(text.slice(from, index));
-    blocks.push({ type: "image", text: linked ?? bare ?? "", label: label || "Image" });
+    const url = linked ?? bare ?? "";
+    const data = Buffer.from(url.slice(url.indexOf(",") + 1), "base64");
+    if (isDrawable(data)) blocks.push({ type: "image", text: url, label: label || "Image" });
+    else add(`[image: ${url.slice(5, url.indexOf(";"))}, ${Math.ceil(data.length / 1024)} KiB]`);
     from = index + whole.length;
   }
   add(text.slice(from));

@@ -95,6 +95,7 @@ const nothingDerived = {
   cacheWrite1hTokens: 0,
   reasoningTokens: 0,
   unpricedTokens: 0,
+  tierNotPricedTokens: 0,
   costNano: 0,
   recordedNano: null,
   filesChanged: 0,

@@ -22,6 +22,7 @@ export const trace = {
     cacheWrite1hTokens: 310,
     reasoningTokens: 0,
     unpricedTokens: 0,
+    tierNotPricedTokens: 0,
   },
   costNano: 12_535_000,
   recordedNano: null,

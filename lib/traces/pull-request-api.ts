@@ -20,6 +20,7 @@ const pullRequest = {
     cacheReadTokens: 51_200,
     cacheWriteTokens: 930,
     unpricedTokens: 0,
+    tierNotPricedTokens: 0,
   },
   ...{ createdAt, updatedAt },
   sources: [source],

@@ -23,6 +23,7 @@ export const pullRequestReport = z.object({
     cacheReadTokens: z.int(),
     cacheWriteTokens: z.int(),
     unpricedTokens: z.int(),
+    tierNotPricedTokens: z.int(),
   }),
   createdAt: z.iso.datetime().nullable(),
   updatedAt: z.iso.datetime().nullable(),

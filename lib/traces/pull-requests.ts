@@ -33,6 +33,7 @@ export async function readPullRequest(userId: string, key: PullRequestKey): Prom
       cacheReadTokens: Number(total.cacheReadTokens),
       cacheWriteTokens: Number(total.cacheWriteTokens),
       unpricedTokens: Number(total.unpricedTokens),
+      tierNotPricedTokens: Number(total.tierNotPricedTokens),
     },
     createdAt: total.createdAt?.toISOString() ?? null,
     updatedAt: total.updatedAt?.toISOString() ?? null,

@@ -44,6 +44,7 @@ export function presentTrace(row: TraceRow): Trace {
       cacheWrite1hTokens: Number(row.cacheWrite1hTokens),
       reasoningTokens: Number(row.reasoningTokens),
       unpricedTokens: Number(row.unpricedTokens),
+      tierNotPricedTokens: Number(row.tierNotPricedTokens),
     },
     costNano: Number(row.costNano),
     recordedNano: recordedNano === null ? null : Number(recordedNano),

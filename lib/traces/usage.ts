@@ -12,7 +12,7 @@ export type ModelUse = {
   cacheWriteTokens: number;
   costNano: number | null;
   /** Tiers of service that have no known price, such as `priority`: the cost is that of the standard one. */
-  unpricedTiers: string[];
+  tiersNotPriced: string[];
 };
 
 /** What a session's page tells beyond the trace: its machine, what each model used, and how full the context was. */
@@ -66,7 +66,7 @@ function sumModels(rows: Uses, session: { source: string; at: Date }): ModelUse[
       cacheReadTokens: sum("cacheReadTokens"),
       cacheWriteTokens: sum("cacheWrite5mTokens") + sum("cacheWrite1hTokens"),
       costNano: uses.some(({ _sum }) => _sum.costNano !== null) ? sum("costNano") : null,
-      unpricedTiers: [...new Set(tiers)],
+      tiersNotPriced: [...new Set(tiers)],
     };
   });
 }

@@ -14,6 +14,7 @@ const figures: Figures = {
   cacheWrite1hTokens: 0,
   reasoningTokens: 310,
   unpricedTokens: 0,
+  tierNotPricedTokens: 0,
   tokenCount: 840,
   messages: 24,
   sessions: 1,
@@ -43,7 +44,7 @@ export const readUsageReport = {
   about: {
     group: "Usage",
     summary: "Get usage and its cost",
-    text: "What the messages of a span of time used and cost, in all and by `unit`; `by` breaks each down by a facet. `from` and `to` are days in `zone`, both included, or moments (`from` included, `to` not; widened to whole quarters of an hour); by default the last 30 days. Money is in nano-dollars, by the prices of each message's day; `recordedNano` is what agents recorded themselves, and `compared` both sums over the messages that have both. Tokens of models without a price are `unpricedTokens` and cost nothing here. `inputTokens` are without those read from or written to a cache; `outputTokens` include `reasoningTokens`; `tokenCount` is the sum of messages' own counts. A session counts once in each span in which it has a message, and once in the total; one with several branches or pull requests (`pr`) counts at each of them. `values` has the 100 largest, `otherValues` counts the others. A project is filtered by name or id. `pendingSessions` are still to be counted. A session without any time, its own or of a message, is in no span.",
+    text: "What the messages of a span of time used and cost, in all and by `unit`; `by` breaks each down by a facet. `from` and `to` are days in `zone`, both included, or moments (`from` included, `to` not; widened to whole quarters of an hour); by default the last 30 days. Money is in nano-dollars, by the prices of each message's day; `recordedNano` is what agents recorded themselves, and `compared` both sums over the messages that have both. Tokens of models without a price are `unpricedTokens` and cost nothing here; `tierNotPricedTokens` cost the standard price, since the price list has none for their request's service tier. `inputTokens` are without those read from or written to a cache; `outputTokens` include `reasoningTokens`; `tokenCount` is the sum of messages' own counts. A session counts once in each span in which it has a message, and once in the total; one with several branches or pull requests (`pr`) counts at each of them. `values` has the 100 largest, `otherValues` counts the others. A project is filtered by name or id. `pendingSessions` are still to be counted. A session without any time, its own or of a message, is in no span.",
     answers: {
       200: {
         text: "The figures.",
@@ -85,7 +86,7 @@ export const exportUsage = {
         type: "text/csv",
         schema: z.string(),
         headers: { "Content-Disposition": { text: "A file name.", example: 'attachment; filename="spoor-usage.csv"' } },
-        example: `from,to,model,sessions,messages,cost_usd,recorded_usd,input_tokens,output_tokens,cache_read_tokens,cache_write_5m_tokens,cache_write_1h_tokens,reasoning_tokens,unpriced_tokens,token_count\r\n2026-11-20,2026-11-20,claude-opus-4-5,1,24,0.041870500,0.000000000,1200,840,38200,2100,0,310,0,840\r\n`,
+        example: `from,to,model,sessions,messages,cost_usd,recorded_usd,input_tokens,output_tokens,cache_read_tokens,cache_write_5m_tokens,cache_write_1h_tokens,reasoning_tokens,unpriced_tokens,tier_not_priced_tokens,token_count\r\n2026-11-20,2026-11-20,claude-opus-4-5,1,24,0.041870500,0.000000000,1200,840,38200,2100,0,310,0,0,840\r\n`,
       },
     },
     errors,

@@ -19,6 +19,7 @@ const columns: [string, (row: Row) => string | number][] = [
   ["cache_write_1h_tokens", ({ cacheWrite1hTokens }) => cacheWrite1hTokens],
   ["reasoning_tokens", ({ reasoningTokens }) => reasoningTokens],
   ["unpriced_tokens", ({ unpricedTokens }) => unpricedTokens],
+  ["tier_not_priced_tokens", ({ tierNotPricedTokens }) => tierNotPricedTokens],
   ["token_count", ({ tokenCount }) => tokenCount],
 ];
 

@@ -50,6 +50,8 @@ export type UsageRequest = {
 };
 
 const { maxValues } = limits.usage;
+/** What pages say of each value whatever is shown. */
+const withRemarks: readonly Column[] = ["unpriced_tokens", "tier_not_priced_tokens"];
 
 /** A user's usage in spans of time. A session that is linked to two pull requests, or worked on two branches, counts at each. */
 export async function readUsage(userId: string, request: UsageRequest): Promise<UsageReport> {
@@ -62,7 +64,7 @@ export async function readUsage(userId: string, request: UsageRequest): Promise<
     (facet): facet is LinkFacet => facet === "pr" || (facet === "branch" && activityOfBranches),
   );
   // What links tell is put in the place of the rows' figures, all of which that takes.
-  const listed = wanted && links.length === 0 ? [...wanted, "unpriced_tokens" as const] : undefined;
+  const listed = wanted && links.length === 0 ? [...wanted, ...withRemarks] : undefined;
   const { rows, linked } = await heavyRead(userId, async (tx) => {
     const gone = await readGone(tx, userId);
     const inSpans = { by: by && isRolled(by) ? by : undefined, ...(wanted && { wanted }) };
@@ -192,6 +194,7 @@ const figuresOf = (row: Record<Column, number> | undefined): Figures => ({
   cacheWrite1hTokens: row?.cache_write_1h_tokens ?? 0,
   reasoningTokens: row?.reasoning_tokens ?? 0,
   unpricedTokens: row?.unpriced_tokens ?? 0,
+  tierNotPricedTokens: row?.tier_not_priced_tokens ?? 0,
   tokenCount: row?.tokens ?? 0,
   messages: row?.messages ?? 0,
   sessions: row?.sessions ?? 0,

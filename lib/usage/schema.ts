@@ -55,6 +55,7 @@ export const figuresShape = z.object({
   cacheWrite1hTokens: count,
   reasoningTokens: count,
   unpricedTokens: count,
+  tierNotPricedTokens: count,
   tokenCount: count,
   messages: count,
   sessions: count,

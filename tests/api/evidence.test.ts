@@ -110,7 +110,7 @@ describe("a pull request", () => {
     for (const { id, sourceId } of await list("")) ids.set(sourceId, id);
     const used = { costNano: 2_000_000_000, inputTokens: 5, linesAdded: 3 };
     await change("opened", used);
-    await change("linked", { ...used, unpricedTokens: 7 });
+    await change("linked", { ...used, unpricedTokens: 7, tierNotPricedTokens: 5 });
     await change("helper", { ...used, parentId: idOf("opened"), parentRelation: "subagent" });
     await change("fork", { ...used, parentId: idOf("opened"), parentRelation: "fork" });
     await change("deleted", { ...used, deletedAt: new Date() });
@@ -137,7 +137,7 @@ describe("a pull request", () => {
     expect(pullRequest).toMatchObject({
       urls: [url],
       ...{ sessionCount: 2, subagentCount: 1, costNano: 6_000_000_000, filesChanged: 1, linesAdded: 9 },
-      usage: { inputTokens: 15, unpricedTokens: 7 },
+      usage: { inputTokens: 15, unpricedTokens: 7, tierNotPricedTokens: 5 },
       commits: [{ hash: "0abc123", subject: "Mend", traceId: idOf("helper"), position: 0, url: null }],
     });
     const told = (name: string) => pullRequest.sessions.find(({ id }: { id: string }) => id === idOf(name));

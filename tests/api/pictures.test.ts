@@ -78,6 +78,7 @@ test("what is no picture, too large or not as it says is refused, and nothing of
   expect((await put(exact)).status).toBe(201);
   const over = makePng({ extra: limits.pictures.bytes - makePng().bytes.length + 1 });
   await expectProblem(await put(over), 413, "payload_too_large");
+  await expectProblem(await put(makePng({ told: 30_000_000 })), 413, "payload_too_large");
   const { request, answer } = openRequest(server, `/api/pictures/${over.sha256}`, {
     method: "PUT",
     headers: { ...bearer(token), "Content-Type": "image/png", "Transfer-Encoding": "chunked" },

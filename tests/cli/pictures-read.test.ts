@@ -179,10 +179,14 @@ test.each(homes.map(([adapter, home]) => [adapter.name, adapter, home] as const)
 
 const taken = (content: string) => takePictures({ content });
 
-test("what is too large, of another format, or only an address stays a placeholder", () => {
+test("what has too many bytes or pixels, is of another format, or only an address stays a placeholder", () => {
   const svg = makePicture(1, 200, "image/svg+xml");
   const large = makePicture(1, maxPictureBytes + 1);
-  for (const { data: told, mediaType } of [svg, large, { data: "no base64!", mediaType: "image/png" }]) {
+  const vast = Buffer.from(makePicture(1).data, "base64");
+  vast.writeUInt32BE(30_000, 16);
+  vast.writeUInt32BE(30_000, 20);
+  const bomb = { data: vast.toString("base64"), mediaType: "image/png" };
+  for (const { data: told, mediaType } of [svg, large, bomb, { data: "no base64!", mediaType: "image/png" }]) {
     const { references, message } = taken(dataText("image", mediaType, told));
     expect([references, message.content.startsWith(`[image: ${mediaType}, `)]).toEqual([[], true]);
   }

@@ -113,8 +113,8 @@ describe("the API", () => {
       ],
       byBranch: [{ value: "main", sessions: 2, costNano: 3_000_000_000 }],
       byMonth: [
-        { month: "2026-02", tokens: 21_500, costNano: 1_500_000_000, unpricedTokens: 0 },
-        { month: "2026-01", tokens: 21_500, costNano: 1_500_000_000, unpricedTokens: 0 },
+        { month: "2026-02", tokens: 21_500, costNano: 1_500_000_000, unpricedTokens: 0, tierNotPricedTokens: 0 },
+        { month: "2026-01", tokens: 21_500, costNano: 1_500_000_000, unpricedTokens: 0, tierNotPricedTokens: 0 },
       ],
     });
     const { traces } = await read(`/api/traces?projectId=${id}`);

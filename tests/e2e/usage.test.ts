@@ -114,15 +114,17 @@ const spent = { inputTokens: 1000, outputTokens: 200, cacheReadTokens: 40_000, c
 const april = "from=2026-04-01&to=2026-04-30";
 
 /** Uploads sessions with an answer each that tells what it used. */
-async function uploadSpent(...sessions: { sourceId: string; at: string; model: string; costUsd?: number }[]) {
+async function uploadSpent(
+  ...sessions: { sourceId: string; at: string; model: string; costUsd?: number; speed?: string }[]
+) {
   await send(
-    sessions.map(({ sourceId, at, model, costUsd }) => ({
+    sessions.map(({ sourceId, at, model, costUsd, speed }) => ({
       ...{ sourceId, source: "claude-code", project: "ledger", model },
       messages: [
         { position: 0, role: "user", content: "Add it up", createdAt: at },
         {
           ...{ position: 1, role: "assistant", content: "Done", createdAt: at, tokenCount: spent.outputTokens },
-          metadata: { model, usage: spent, ...(costUsd && { costUsd }) },
+          metadata: { model, usage: spent, ...(costUsd && { costUsd }), ...(speed && { speed }) },
         },
       ],
     })),
@@ -160,6 +162,27 @@ test("money comes first, beside what has no price and what agents recorded, and 
   await open(`/usage?${april}&model=claude-opus-4-5&show=sessions`);
   await page.getByRole("link", { name: /^Model: claude-opus-4-5.*show all models$/ }).waitFor();
   expect(await totals.last().textContent()).toBe("2sessions");
+  expect(faults).toEqual([]);
+});
+
+test("what costs the standard price, since its tier has none, is said beside the sums, in the list and in the CSV", async () => {
+  await uploadSpent({ sourceId: "fast", at: "2026-05-02T12:00:00Z", model: "claude-haiku-4-5", speed: "fast" });
+  await open("/usage?from=2026-05-01&to=2026-05-31");
+  const section = page.getByRole("region", { name: "Tier not priced" });
+  expect(await section.textContent()).toContain("41.5K tokens are in the sums at the standard price");
+  expect(await section.textContent()).toContain("claude-haiku-4-541.5K tokens");
+  const file = await page.request.get(`${server.url}/api/usage/export.csv?from=2026-05-02&to=2026-05-02`);
+  const [head = "", row = ""] = (await file.text()).split("\r\n");
+  expect(row.split(",")[head.split(",").indexOf("tier_not_priced_tokens")]).toBe("41500");
+
+  await open("/traces?model=claude-haiku-4-5");
+  const session = page.getByRole("list", { name: "Sessions" }).getByRole("listitem").first();
+  await session.getByText("tier not priced", { exact: true }).waitFor();
+  await session.getByRole("link", { name: "Add it up" }).focus();
+  await session.getByText("41,500 tokens: tier not priced").waitFor();
+  await page.setViewportSize({ width: 360, height: 800 });
+  await session.getByText("tier not priced", { exact: true }).waitFor();
+  await page.setViewportSize({ width: 1280, height: 720 });
   expect(faults).toEqual([]);
 });
 

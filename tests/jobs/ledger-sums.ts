@@ -9,7 +9,10 @@ const tokens = ["input", "output", "cache_read", "cache_write_5m", "cache_write_
 const sumOf = (names: string[]) => names.map((name) => `coalesce(sum(${name}), 0)::text as ${name}`).join(", ");
 const unpriced = `sum(case when cost_nano is null then
   input_tokens::bigint + output_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens end)`;
+const tierNotPriced = unpriced.replace("cost_nano is null", "tier_not_priced");
 const sums = [...tokens, "cost_nano", "recorded_nano"];
+const remarks = ["unpriced_tokens", "tier_not_priced_tokens"];
+const remarked = [unpriced, tierNotPriced].map((sum, at) => `coalesce(${sum}, 0)::text as ${remarks[at]}`).join(", ");
 
 const query = async (statement: string, values: unknown[] = []) => (await pool().query(statement, values)).rows;
 
@@ -19,28 +22,28 @@ const snapshot = async () => ({
   counted: await query("select * from trace_usage order by user_id, trace_id, day"),
   days: await query("select * from usage_day order by user_id, day, facets"),
   traces: await query(
-    `select id, ${sums.join(", ")}, unpriced_tokens from trace where deleted_at is null order by user_id, id`,
+    `select id, ${[...sums, ...remarks].join(", ")} from trace where deleted_at is null order by user_id, id`,
   ),
 });
 
 /** Compares messages, rows, the sums of days and the sums of traces, with another way of adding up for each. */
 export async function expectSums(): Promise<void> {
   expect(await query("select id from trace where ledger_due or usage_due")).toEqual([]);
-  const ofTraces = `select trace_id as id, ${sumOf(sums)}, coalesce(${unpriced}, 0)::text as unpriced_tokens
+  const ofTraces = `select trace_id as id, ${sumOf(sums)}, ${remarked}
     from message_usage where counted group by trace_id order by trace_id`;
   // Tables meet by their user alone, so that a distributed database takes these statements, too.
   const isUsed =
     "exists (select from message_usage used where used.user_id = trace.user_id and trace_id = id and counted)";
-  const columns = `select id, ${[...sums, "unpriced_tokens"].map((name) => `coalesce(${name}, 0)::text as ${name}`).join(", ")}
+  const columns = `select id, ${[...sums, ...remarks].map((name) => `coalesce(${name}, 0)::text as ${name}`).join(", ")}
     from trace where ${isUsed} order by id`;
   expect(await query(columns)).toEqual(await query(ofTraces));
-  const nothing = [...sums, "unpriced_tokens"].map((name) => `coalesce(${name}, 0) <> 0`).join(" or ");
+  const nothing = [...sums, ...remarks].map((name) => `coalesce(${name}, 0) <> 0`).join(" or ");
   const without = `select id from trace where not ${isUsed} and (${nothing})`;
   expect(await query(without)).toEqual([]);
-  const days = `select day::text, facets, ${sumOf([...sums, "unpriced_tokens"])} from usage_day
+  const days = `select day::text, facets, ${sumOf([...sums, ...remarks])} from usage_day
     group by 1, 2 having ${sums.map((name) => `sum(${name}) <> 0`).join(" or ")} order by 1, 2`;
   const ofDays = `select (at at time zone 'UTC')::date::text as day, facets, ${sumOf(sums)},
-      coalesce(${unpriced}, 0)::text as unpriced_tokens
+      ${remarked}
     from message_usage where counted group by 1, 2 having ${sums.map((name) => `sum(${name}) <> 0`).join(" or ")} order by 1, 2`;
   expect(await query(days)).toEqual(await query(ofDays));
   const counts = ["messages", "tokens", "untimed", "uncounted"];

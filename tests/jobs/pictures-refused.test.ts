@@ -61,7 +61,7 @@ describe("what is refused", () => {
   const put2 = (sample: Sample, more: Partial<Sample>) => put({ ...sample, ...more });
   const one = makePng();
 
-  test("stores nothing: other bytes, another type, more than a picture may have", async () => {
+  test("stores nothing: other bytes, another type, more bytes or pixels than a picture may have", async () => {
     await expect(put2(one, { sha256: makePng().sha256 })).rejects.toMatchObject({ code: "invalid_request" });
     await expect(put2(one, { mediaType: "image/jpeg" })).rejects.toMatchObject({ code: "invalid_request" });
     for (const mediaType of ["image/svg+xml", "text/html", "application/json", "image/avif", ""])
@@ -72,6 +72,12 @@ describe("what is refused", () => {
       await expect(put(sample)).rejects.toMatchObject({ code: "invalid_request" });
     const large = makePng({ extra: limits.pictures.bytes });
     await expect(put(large)).rejects.toMatchObject({ code: "payload_too_large" });
+    const vast = makePng({ told: limits.pictures.pixels / 8 + 1 });
+    await expect(put(vast)).rejects.toMatchObject({
+      code: "payload_too_large",
+      message: "The body is over the limit of 50000000 pixels.",
+    });
+    await expect(put(makePng({ told: 0 }))).rejects.toMatchObject({ code: "invalid_request" });
     expect(await storedHashes()).toEqual([]);
   });
 

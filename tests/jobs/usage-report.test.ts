@@ -67,6 +67,7 @@ function sumOf(from: Date, to: Date, wanted: (use: Use) => boolean) {
     const kinds = ["input", "output", "cache_read", "cache_write_5m", "cache_write_1h"].map((kind) => `${kind}_tokens`);
     for (const name of [...kinds, "reasoning_tokens", "cost_nano", "recorded_nano"]) add(name, one[name]);
     if (one.cost_nano === null) for (const name of kinds) add("unpriced_tokens", one[name]);
+    if (one.tier_not_priced) for (const name of kinds) add("tier_not_priced_tokens", one[name]);
     if (one.cost_nano === null || one.recorded_nano === null) continue;
     add("compared_nano", one.cost_nano);
     add("compared_recorded_nano", one.recorded_nano);

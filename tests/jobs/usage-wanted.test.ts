@@ -14,7 +14,7 @@ beforeAll(() =>
   ),
 );
 
-const wantings: Column[][] = [["cost_nano"], ["sessions"], ["messages", "cache_read_tokens", "unpriced_tokens"]];
+const wantings: Column[][] = [["cost_nano"], ["sessions"], ["messages", "cache_read_tokens", "tier_not_priced_tokens"]];
 
 test.each(["UTC", "Europe/Berlin", "Pacific/Auckland", "America/Los_Angeles"])(
   "a report of few figures has the same ones as one of all, in %s",

@@ -37,11 +37,12 @@ const makeTraces = `create temp table made_trace as
     (array['ada-laptop','ada-laptop','build-box','studio'])[1 + ${pick("machine", "work", 4)}] as machine
     from (select n, n / $3::int as work from generate_series(1, $2::int) as n) as numbered) as traces`;
 
-/** Messages come a minute apart; one trace in thirty pauses for a day. The model without a price is gemini-3-pro. */
+/** Messages come a minute apart; one trace in thirty pauses for a day. gemini-3-pro has no price, nor has a tier of gpt-5-codex. */
 const makeMessages = `create temp table made_message as
   select *, at::date as day, ${facetsOf("model", "null::text")} as trace_facets,
     ${facetsOf("own_model", "branch")} as own_facets,
     (input + output + cached + written5m + written1h) as used,
+    own_model = 'gpt-5-codex' and position % 3 = 0 as tier_not_priced,
     case when own_model <> 'gemini-3-pro' then input * 3000::bigint + output * 15000::bigint + cached * 300::bigint
       + written5m * 3750::bigint + written1h * 6000::bigint end as cost
   from (
@@ -69,16 +70,18 @@ const rows = [
    union select distinct user_id, own_facets, source, own_model, project, machine, branch, project_id from made_message where user_id = $1 and uses`,
   `insert into trace (user_id, id, source, source_id, model, title, project, machine, created_at, activity_at, stored_at, message_count,
      token_count, content_hash, upload_sequence, usage_due, search_pending, ledger_due, accounted_version, accounted_to, project_id,
-     cost_nano, recorded_nano, unpriced_tokens, input_tokens, output_tokens, cache_read_tokens, cache_write_5m_tokens,
+     cost_nano, recorded_nano, unpriced_tokens, tier_not_priced_tokens, input_tokens, output_tokens, cache_read_tokens, cache_write_5m_tokens,
      cache_write_1h_tokens, reasoning_tokens)
    select user_id, id, source, 'made-' || n, model, 'Session ' || n, project, machine, min(moment), max(moment), max(moment), count(*),
      sum(token_count), '', 0, false, false, false, 1, count(*), project_id,
      coalesce(sum(cost) filter (where uses), 0), sum(${recorded}) filter (where uses),
-     coalesce(sum(used) filter (where uses and cost is null), 0), ${amounts}
+     coalesce(sum(used) filter (where uses and cost is null), 0),
+     coalesce(sum(used) filter (where uses and tier_not_priced), 0), ${amounts}
    from made_message where user_id = $1 group by user_id, id, source, n, model, project, machine, project_id`,
   `insert into message_usage (user_id, trace_id, position, at, facets, model, branch, input_tokens, output_tokens, cache_read_tokens,
-     cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens, cost_nano, recorded_nano)
-   select user_id, id, position, moment, own_facets, own_model, branch, input, output, cached, written5m, written1h, output / 3, cost, ${recorded}
+     cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens, cost_nano, recorded_nano, tier_not_priced)
+   select user_id, id, position, moment, own_facets, own_model, branch, input, output, cached, written5m, written1h, output / 3, cost, ${recorded},
+     tier_not_priced
    from made_message where user_id = $1 and uses order by moment`,
   `insert into trace_usage (user_id, trace_id, day, facets, messages, tokens, untimed, uncounted, quarters, quarter_messages,
      quarter_tokens, quarter_untimed, quarter_uncounted, quarter_seconds, since)
@@ -101,17 +104,18 @@ const rows = [
 const rollUps = [
   `insert into usage_day (user_id, day, facets, messages, tokens, untimed, uncounted, sessions, input_tokens, output_tokens,
      cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens, cost_nano, recorded_nano, unpriced_tokens,
-     compared_nano, compared_recorded_nano)
+     tier_not_priced_tokens, compared_nano, compared_recorded_nano)
    select $1::uuid, day, facets, sum(messages), sum(tokens), sum(untimed), sum(uncounted), sum(sessions), sum(input), sum(output), sum(cached),
      sum(written5m), sum(written1h), sum(reasoning), sum(cost), sum(recorded), sum(unpriced),
+     sum(case when tier_not_priced then input + output + cached + written5m + written1h else 0 end),
      coalesce(sum(cost) filter (where recorded > 0), 0), coalesce(sum(recorded) filter (where cost > 0), 0)
    from (
      select day, facets, messages, tokens, untimed, uncounted, 1 as sessions, 0 as input, 0 as output, 0 as cached, 0 as written5m, 0 as written1h,
-       0 as reasoning, 0 as cost, 0 as recorded, 0 as unpriced from trace_usage where user_id = $1
+       0 as reasoning, 0 as cost, 0 as recorded, 0 as unpriced, false as tier_not_priced from trace_usage where user_id = $1
      union all
      select (at at time zone 'UTC')::date, facets, 0, 0, 0, 0, 0, input_tokens, output_tokens, cache_read_tokens, cache_write_5m_tokens,
        cache_write_1h_tokens, reasoning_tokens, coalesce(cost_nano, 0), coalesce(recorded_nano, 0), case when cost_nano is null
-       then input_tokens + output_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens else 0 end
+       then input_tokens + output_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens else 0 end, tier_not_priced
      from message_usage where user_id = $1 and counted
    ) as parts group by day, facets order by day`,
 ];

@@ -10,12 +10,20 @@ export const sampleOf = (bytes: Buffer<ArrayBuffer>, mediaType = "image/png"): S
   sha256: createHash("sha256").update(bytes).digest("hex"),
 });
 
-/** A PNG of one colour that a browser shows, different each time. @param extra bytes that make it larger */
-export function makePng({ width = 8, height = 8, color = [...randomBytes(3)], extra = 0 } = {}): Sample {
+/** A PNG of one colour that a browser shows, different each time. */
+export function makePng({
+  width = 8,
+  height = 8,
+  color = [...randomBytes(3)],
+  /** Bytes that make it larger. */
+  extra = 0,
+  /** The height that its header tells, where that is not its own. */
+  told = undefined as number | undefined,
+} = {}): Sample {
   const row = Buffer.concat([Buffer.from([0]), Buffer.concat(Array.from({ length: width }, () => Buffer.from(color)))]);
   const size = Buffer.alloc(13);
   size.writeUInt32BE(width, 0);
-  size.writeUInt32BE(height, 4);
+  size.writeUInt32BE(told ?? height, 4);
   size.set([8, 2, 0, 0, 0], 8);
   const rows = deflateSync(Buffer.concat(Array.from({ length: height }, () => row)));
   const chunks = [chunk("IHDR", size), chunk("tEXt", randomBytes(16 + extra)), chunk("IDAT", rows), chunk("IEND")];

@@ -67,13 +67,13 @@ test("what is of no pull request is not called the largest of them", () => {
 
 test("a session's cost says which tiers of service are in it at the standard price", () => {
   const counts = { inputTokens: 1000, outputTokens: 100, cacheReadTokens: 0, cacheWrite5mTokens: 0 };
-  const usage = { ...counts, cacheWrite1hTokens: 0, reasoningTokens: 0, unpricedTokens: 0 };
+  const usage = { ...counts, cacheWrite1hTokens: 0, reasoningTokens: 0, unpricedTokens: 0, tierNotPricedTokens: 0 };
   const trace = { costNano: 2e9, recordedNano: null, tokenCount: null, model: null, usage } as unknown as Parameters<
     typeof Spent
   >[0]["trace"];
   const use = { model: "gpt-5.3-codex", inputTokens: 1000, outputTokens: 100, cacheReadTokens: 0, cacheWriteTokens: 0 };
   const spent = (...tiers: string[][]) => {
-    const models = tiers.map((unpricedTiers) => ({ ...use, costNano: 1e9, unpricedTiers }));
+    const models = tiers.map((tiersNotPriced) => ({ ...use, costNano: 1e9, tiersNotPriced }));
     return textOf(renderToStaticMarkup(createElement(Spent, { trace, models })));
   };
   expect(spent([])).toMatch(/^\$2\.00 .* tokens/);

@@ -17,6 +17,7 @@ const most: Required<Row> = {
   ...{ pull: ["o/r", 7, 2], errors: "1 error", added: "0", removed: "1", took: "3m", cost: "$0.10", spark: "0120" },
   below: { label: "1 fork", rows: [] },
   promptsOnly: true,
+  tierNotPriced: true,
   withBelow: "with 1 fork: 2 messages",
   origin: { words: "Fork of", title: "another", href: "/traces/2" },
   found: { groups: [] } as never,

@@ -5,7 +5,17 @@ const known: Record<keyof Row, true> = {
   ...{ id: true, source: true, at: true, when: true, messages: true, exact: true, title: true, project: true },
   ...{ projectId: true, model: true, exactModel: true, machine: true, branch: true, cost: true, spark: true },
   ...{ took: true, added: true, removed: true, errors: true, below: true, withBelow: true, icon: true },
-  ...{ monogram: true, tags: true, star: true, live: true, pull: true, origin: true, found: true, promptsOnly: true },
+  ...{
+    monogram: true,
+    tags: true,
+    star: true,
+    live: true,
+    pull: true,
+    origin: true,
+    found: true,
+    promptsOnly: true,
+    tierNotPriced: true,
+  },
 };
 const fields = Object.keys(known) as (keyof Row)[];
 /** Those whose values come again and again. */

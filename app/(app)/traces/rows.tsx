@@ -35,6 +35,8 @@ export type Row = {
   took?: string;
   /** Set if the agent's own file is gone and only its prompts are left. */
   promptsOnly?: true;
+  /** Set if a part of the cost is by the standard price, since its tier of service has none in the list. */
+  tierNotPriced?: true;
   messages: string;
   cost?: string;
   spark?: string;
@@ -138,7 +140,7 @@ const sizeOf = (text: string) => (text.length > 16 ? "long" : undefined);
 
 /** What a session is of: each narrows the list to sessions with the same. */
 function Facts({ row, given }: FactsProps) {
-  const { source, icon, monogram, project, projectId, branch, model, exactModel, machine, promptsOnly } = row;
+  const { source, icon, monogram, project, projectId, branch, model, exactModel, machine } = row;
   return (
     <>
       {monogram ? (
@@ -166,7 +168,8 @@ function Facts({ row, given }: FactsProps) {
         </a>
       )}
       {machine && <span className={sizeOf(machine)}>{machine}</span>}
-      {promptsOnly && <span>prompts only</span>}
+      {row.promptsOnly && <span>prompts only</span>}
+      {row.tierNotPriced && <span className="tier">tier not priced</span>}
     </>
   );
 }

@@ -30,6 +30,10 @@ export function costOf({ costNano, usage }: Pick<Trace, "costNano" | "usage">): 
   return usage.unpricedTokens > 0 ? `${formatMoney(costNano)}+` : formatMoney(costNano);
 }
 
+/** Says how many tokens cost the standard price, since their tier of service has none in the list. */
+export const describeTier = (tokens: number): string[] =>
+  tokens > 0 ? [`${countOf(tokens, "token")}: tier not priced`] : [];
+
 /** Describes the cost: tokens without a price, an estimated price, and what the agent itself recorded, where that differs. */
 export function describeCost({
   costNano,

@@ -16,7 +16,7 @@ import { belowOf, type Kin, originOf, sumsOf } from "./families";
 import type { Given } from "./hrefs";
 import { pack } from "./packed";
 import { type Group, type Row, Rows } from "./rows";
-import { costOf, countTokens, describeCost } from "./spent";
+import { costOf, countTokens, describeCost, describeTier } from "./spent";
 import { standingText } from "./standing-words";
 
 type Shown = WithPullRequests<ListedTrace>;
@@ -100,7 +100,12 @@ const maxTitle = 240;
 function rowOf(trace: Shown, found: Excerpts | undefined, labels: Labels): Omit<Row, "at" | "when"> {
   const { id, source, title, model, machine, messageCount, starredAt, tags, errorCount, spark } = trace;
   const [tokens, cost, icon] = [countTokens(trace), costOf(trace), iconOf(source)];
-  const exact = [countOf(messageCount, "message"), tokens > 0 && countOf(tokens, "token"), ...describeCost(trace)];
+  const exact = [
+    countOf(messageCount, "message"),
+    ...(tokens > 0 ? [countOf(tokens, "token")] : []),
+    ...describeTier(trace.usage.tierNotPricedTokens),
+    ...describeCost(trace),
+  ];
   const family = model && familyOf(model);
   return {
     id,
@@ -113,6 +118,7 @@ function rowOf(trace: Shown, found: Excerpts | undefined, labels: Labels): Omit<
     ...projectOf(trace, labels),
     ...(family && { model: family, ...(family !== model && { exactModel: model }) }),
     ...(trace.metadata?.kind === "prompts-only" && { promptsOnly: true as const }),
+    ...(trace.usage.tierNotPricedTokens > 0 && { tierNotPriced: true as const }),
     ...(machine && { machine }),
     ...pullOf(trace.pullRequests),
     ...(errorCount > 0 && { errors: countOf(errorCount, "error") }),
@@ -121,7 +127,7 @@ function rowOf(trace: Shown, found: Excerpts | undefined, labels: Labels): Omit<
     messages: formatCompact(messageCount),
     ...(cost && { cost }),
     ...(spark && { spark }),
-    exact: exact.filter(Boolean).join(" · "),
+    exact: exact.join(" · "),
     ...(found && { found }),
   };
 }

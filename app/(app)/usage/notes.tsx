@@ -1,10 +1,26 @@
 import { estimateOf } from "#lib/prices/tariff";
 import type { UsageReport } from "#lib/usage/report";
 import { operatorCommand } from "#lib/variables/operator-command";
-import { formatCompact, formatCount } from "../../components/figures";
+import { countOf, formatCompact } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Section } from "../../components/section";
 import { percent } from "./words";
+
+const countTokens = (tokens: number) => `${formatCompact(tokens)} ${tokens === 1 ? "token" : "tokens"}`;
+
+/** Models, each with a number of its tokens. */
+function Models({ tokens }: { tokens: [model: string | null, tokens: number][] }) {
+  return (
+    <ul className="flex flex-wrap gap-x-6 gap-y-1 text-code">
+      {tokens.map(([model, count]) => (
+        <li key={model ?? ""} className="flex min-w-0 gap-1.5" title={countOf(count, "token")}>
+          <span className="truncate">{model ?? "no model"}</span>
+          <span className="text-muted tabular-nums">{countTokens(count)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
 
 /** The models without a price, and how to price them. */
 export function Unpriced({ report: { total, byFacet } }: { report: UsageReport }) {
@@ -18,18 +34,29 @@ export function Unpriced({ report: { total, byFacet } }: { report: UsageReport }
         {formatCompact(total.unpricedTokens)} tokens are of models whose price is not known. They are in no sum of
         money.
       </p>
-      <ul className="flex flex-wrap gap-x-6 gap-y-1 text-code">
-        {models.map(({ value, unpricedTokens }) => (
-          <li key={value ?? ""} className="flex min-w-0 gap-1.5" title={`${formatCount(unpricedTokens)} tokens`}>
-            <span className="truncate">{value ?? "no model"}</span>
-            <span className="text-muted tabular-nums">{formatCompact(unpricedTokens)} tokens</span>
-          </li>
-        ))}
-      </ul>
+      <Models tokens={models.map(({ value, unpricedTokens }) => [value, unpricedTokens])} />
       <p className="max-w-[72ch] text-code text-muted">
         The operator of this server can give them prices in the file that <code>PRICES_FILE</code> names, and have all
         messages priced anew by <code>{operatorCommand("admin", "reprice")}</code>.
       </p>
+    </Section>
+  );
+}
+
+/** The models of which a part was served in a tier without a price. */
+export function TierNotPriced({ report: { total, byFacet } }: { report: UsageReport }) {
+  if (total.tierNotPricedTokens === 0) return null;
+  const models = (byFacet.model?.values ?? [])
+    .filter(({ tierNotPricedTokens }) => tierNotPricedTokens > 0)
+    .toSorted((a, b) => b.tierNotPricedTokens - a.tierNotPricedTokens);
+  return (
+    <Section id="tier-not-priced" title="Tier not priced">
+      <p className="max-w-[72ch]">
+        {countTokens(total.tierNotPricedTokens)} {total.tierNotPricedTokens === 1 ? "is" : "are"} in the sums at the
+        standard price: the price list has none for the service tier of these requests. Each session's page names the
+        tier.
+      </p>
+      <Models tokens={models.map(({ value, tierNotPricedTokens }) => [value, tierNotPricedTokens])} />
     </Section>
   );
 }

@@ -11,7 +11,7 @@ import { addDays, readerZone } from "../../components/zone";
 import { Breakdowns } from "./breakdown";
 import { UsageChart } from "./chart";
 import { MonthSection } from "./month";
-import { Estimated, Recorded, Unpriced } from "./notes";
+import { Estimated, Recorded, TierNotPriced, Unpriced } from "./notes";
 import { filterNames, type Measure, readUsageParams, type UsageRequest, usageHref } from "./range";
 import { RangeForm } from "./range-form";
 import { chartOf, facetTexts, usedTokens, yardstickOf } from "./shape";
@@ -90,6 +90,7 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
             zone={zone}
           />
           <Unpriced report={report} />
+          <TierNotPriced report={report} />
           <Estimated report={report} />
           <Breakdowns report={report} request={request} yardstick={yardstick} />
           <Recorded report={report} />

@@ -4,12 +4,13 @@ import { holdUsers } from "#lib/auth/sql";
 import { transaction } from "#lib/db/client";
 import { sha256 as digest } from "#lib/digest";
 import { SpoorError } from "#lib/errors";
+import { countPixels } from "#lib/evidence/picture-size";
 import { findPictureType, type PictureType, pictureTypes } from "#lib/evidence/picture-type";
 import { declaredLength, readBody } from "#lib/http/body";
 import { withRoom } from "#lib/ingest/accept/admission";
 import { durably } from "#lib/ingest/accept/sql";
 import { inTurn, requireRoom, requireRoomStored } from "#lib/ingest/quota/quota";
-import { maxPictureBytes } from "#lib/limits";
+import { limits, maxPictureBytes } from "#lib/limits";
 import { insertPicture, type NewPicture, wantPictures } from "#lib/pictures/sql";
 import { newPictureKey } from "#lib/store/keys";
 import { deleteObject, putObject, usesStore } from "#lib/store/s3";
@@ -25,7 +26,7 @@ export async function findMissing(userId: string, hashes: string[]): Promise<str
  * Stores the picture in a request's body. When this returns, it is on disk.
  *
  * @returns whether it is new.
- * @throws SpoorError `unsupported_media_type`, `unsupported_encoding`; `payload_too_large` over a picture's size or the quota;
+ * @throws SpoorError `unsupported_media_type`, `unsupported_encoding`; `payload_too_large` over a picture's bytes or pixels, or the quota;
  *   `invalid_request` where the bytes are others than the hash or the type says; as `readBody` and `withRoom`
  */
 export async function receivePicture(request: Request, userId: string, sha256: string): Promise<boolean> {
@@ -38,7 +39,7 @@ export async function receivePicture(request: Request, userId: string, sha256: s
   return withRoom(userId, declared ?? maxBytes, async (room) => {
     const body = await readBody(request, maxBytes, room);
     if (digest(body).toString("hex") !== sha256) throw notAsTold("The body's SHA-256 is not the one in the path.");
-    if (findPictureType(body) !== mediaType) throw notAsTold(`The body is no ${mediaType}.`);
+    requireSize(body, mediaType);
     return inTurn(userId, () => store(userId, { sha256, mediaType }, body));
   });
 }
@@ -48,6 +49,14 @@ function readType(header: string | null): PictureType {
   const known = pictureTypes.find((type) => type === given);
   if (known) return known;
   throw new SpoorError("unsupported_media_type", `The Content-Type must be one of ${pictureTypes.join(", ")}.`);
+}
+
+/** @throws SpoorError `invalid_request` for what is no such picture, `payload_too_large` for one of too many pixels */
+function requireSize(body: Buffer, mediaType: PictureType): void {
+  const pixels = findPictureType(body) === mediaType ? countPixels(body) : undefined;
+  if (pixels === undefined) throw notAsTold(`The body is no ${mediaType}.`);
+  const { pixels: most } = limits.pictures;
+  if (pixels > most) throw new SpoorError("payload_too_large", `The body is over the limit of ${most} pixels.`);
 }
 
 const notAsTold = (detail: string) => new SpoorError("invalid_request", detail);

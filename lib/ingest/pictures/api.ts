@@ -42,7 +42,7 @@ export const sendPicture = {
   about: {
     group: "Ingest",
     summary: "Send a picture",
-    text: `The bytes as they are, of at most ${limits.pictures.bytes / 2 ** 20} MiB. A picture is stored once, and counts in what you may store. It is removed ${limits.pictures.unusedHours} hours later where no session refers to it by then, and otherwise with the last session that does. Nothing in it is masked.`,
+    text: `The bytes as they are, of at most ${limits.pictures.bytes / 2 ** 20} MiB and ${limits.pictures.pixels / 1_000_000} million pixels. A picture is stored once, and counts in what you may store. It is removed ${limits.pictures.unusedHours} hours later where no session refers to it by then, and otherwise with the last session that does. Nothing in it is masked.`,
     raw: { types: pictureTypes, example: { type: "image/gif", base64: pixel } },
     answers: {
       200: { text: "It was stored before.", example: { ok: true } },
@@ -55,7 +55,7 @@ export const sendPicture = {
       },
       not_found: "The path has no SHA-256.",
       payload_too_large: {
-        when: "The picture is too large, or does not fit into what you may store; `detail` has the figures.",
+        when: "The picture has too many bytes or pixels, or does not fit into what you may store; `detail` has the figures.",
         detail: `The body is over the limit of ${limits.pictures.bytes} bytes.`,
       },
       unsupported_media_type: {

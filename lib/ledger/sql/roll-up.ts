@@ -14,6 +14,7 @@ const tokenColumns = [
 const total =
   "input_tokens::bigint + output_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens";
 const unpriced = `case when cost_nano is null then ${total} else 0 end`;
+const tierNotPriced = `case when tier_not_priced then ${total} else 0 end`;
 const both = "cost_nano is not null and recorded_nano is not null";
 
 const counts = ["messages", "tokens", "untimed", "uncounted", "sessions"];
@@ -22,6 +23,7 @@ const amounts = [
   "cost_nano",
   "recorded_nano",
   "unpriced_tokens",
+  "tier_not_priced_tokens",
   "compared_nano",
   "compared_recorded_nano",
 ];
@@ -39,7 +41,7 @@ export async function rollUp(tx: PoolClient, userId: string, days: string[]): Pr
        from trace_usage where trace_usage.user_id = $1::uuid and day = any($2::date[])
        union all
        select wanted.day, facets, ${counts.map(() => "0").join(", ")}, ${tokenColumns.join(", ")},
-         coalesce(cost_nano, 0), coalesce(recorded_nano, 0), ${unpriced},
+         coalesce(cost_nano, 0), coalesce(recorded_nano, 0), ${unpriced}, ${tierNotPriced},
          case when ${both} then cost_nano else 0 end, case when ${both} then recorded_nano else 0 end
        from unnest($2::date[]) as wanted (day)
        cross join lateral (
@@ -54,7 +56,16 @@ export async function rollUp(tx: PoolClient, userId: string, days: string[]): Pr
 
 /** What a trace's counted messages used; `pg` gives sums of bigint as text. */
 export type TraceSums = Record<
-  "id" | "input" | "output" | "cacheRead" | "cacheWrite5m" | "cacheWrite1h" | "reasoning" | "unpriced" | "cost",
+  | "id"
+  | "input"
+  | "output"
+  | "cacheRead"
+  | "cacheWrite5m"
+  | "cacheWrite1h"
+  | "reasoning"
+  | "unpriced"
+  | "tierNotPriced"
+  | "cost",
   string
 > & { recorded: string | null };
 
@@ -62,8 +73,8 @@ export async function sumTraces(tx: PoolClient, userId: string, traceIds: string
   const { rows } = await tx.query<TraceSums>(
     `select trace_id as id, sum(input_tokens) as input, sum(output_tokens) as output, sum(cache_read_tokens) as "cacheRead",
        sum(cache_write_5m_tokens) as "cacheWrite5m", sum(cache_write_1h_tokens) as "cacheWrite1h",
-       sum(reasoning_tokens) as reasoning, sum((${unpriced})::bigint) as unpriced, coalesce(sum(cost_nano), 0) as cost,
-       sum(recorded_nano) as recorded
+       sum(reasoning_tokens) as reasoning, sum((${unpriced})::bigint) as unpriced,
+       sum((${tierNotPriced})::bigint) as "tierNotPriced", coalesce(sum(cost_nano), 0) as cost, sum(recorded_nano) as recorded
      from message_usage where user_id = $1 and trace_id = any($2) and counted group by trace_id`,
     [userId, traceIds],
   );

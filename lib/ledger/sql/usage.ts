@@ -89,6 +89,7 @@ export type UsageRow = {
   costNano: bigint | null;
   recordedNano: bigint | null;
   replayed: boolean;
+  tierNotPriced: boolean;
   key: string | undefined;
 };
 
@@ -109,6 +110,7 @@ const columns: [string, (row: UsageRow) => unknown][] = [
   ["bigint", ({ costNano }) => costNano],
   ["bigint", ({ recordedNano }) => recordedNano],
   ["boolean", ({ replayed }) => replayed],
+  ["boolean", ({ tierNotPriced }) => tierNotPriced],
   ["text", ({ key }) => key],
 ];
 
@@ -118,16 +120,16 @@ const insertRows = `
   used as (select given.*, used.*, ${facetsOf("given", "used.model", "used.branch")} as facets
     from unnest(${columns.map(([type], at) => `$${at + 8}::${type}[]`).join(", ")})
       as used (trace, position, at, model, branch, service_tier, input, output, cache_read, cache_write_5m, cache_write_1h,
-        reasoning, cost_nano, recorded_nano, replayed, key)
+        reasoning, cost_nano, recorded_nano, replayed, tier_not_priced, key)
     join given on given.place = used.trace),
   named as (insert into usage_facets (user_id, facets, source, model, project, machine, branch, project_id)
     select distinct $1::uuid, facets, source, model, project, machine, branch, project_id from used
     on conflict do nothing)
   insert into message_usage (user_id, trace_id, position, at, facets, model, branch, service_tier, input_tokens, output_tokens,
     cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens, cost_nano, recorded_nano, replayed,
-    request_key)
+    tier_not_priced, request_key)
   select $1::uuid, id, position, at, facets, model, branch, service_tier, input, output, cache_read, cache_write_5m,
-    cache_write_1h, reasoning, cost_nano, recorded_nano, replayed, hashtextextended(key, 0) from used
+    cache_write_1h, reasoning, cost_nano, recorded_nano, replayed, tier_not_priced, hashtextextended(key, 0) from used
   returning ${changed}`;
 
 export async function insertUsage(

@@ -20,7 +20,7 @@ import {
 } from "#lib/ledger/sql/usage";
 import { type FoundUsage, readUsageOf, type Used } from "#lib/ledger/usage/reading";
 import { branchIn, type Tokens, tokenNames, totalOf } from "#lib/ledger/usage/shapes";
-import { priceOf } from "#lib/prices/price";
+import { type Price, priceOf } from "#lib/prices/price";
 import { servedAs } from "#lib/prices/tiers";
 
 /**
@@ -115,6 +115,7 @@ async function settle(tx: PoolClient, userId: string, { traceIds, changes, days 
           cacheWrite1hTokens: BigInt(sum?.cacheWrite1h ?? 0),
           reasoningTokens: BigInt(sum?.reasoning ?? 0),
           unpricedTokens: BigInt(sum?.unpriced ?? 0),
+          tierNotPricedTokens: BigInt(sum?.tierNotPriced ?? 0),
           costNano: BigInt(sum?.cost ?? 0),
           recordedNano: sum?.recorded ? BigInt(sum.recorded) : null,
         },
@@ -190,7 +191,7 @@ function rowOf(
     branch: used.branch ?? before?.branch ?? branchIn(trace) ?? null,
     serviceTier: servedAs(used),
     ...used.tokens,
-    costNano: costOf(used, trace, at === undated ? trace.storedAt : moment, model),
+    ...costOf(used, trace, at === undated ? trace.storedAt : moment, model),
     recordedNano: used.recordedNano ?? null,
     replayed: used.isReplayed,
     key: used.key,
@@ -198,20 +199,26 @@ function rowOf(
 }
 
 /**
- * Null where nothing has a price, and of an answer of which only a recorded cost is known. Each request of an answer has the prices
+ * The cost is null where nothing has a price, and of an answer of which only a recorded cost is known. Each request of an answer has the prices
  * of its own context, where what they used is what the answer did.
  */
-function costOf(used: Used, trace: LedgerTrace, at: Date, model: string | null): bigint | null {
+function costOf(
+  used: Used,
+  trace: LedgerTrace,
+  at: Date,
+  model: string | null,
+): Pick<UsageRow, "costNano" | "tierNotPriced"> {
   const all = used.tokens;
-  if (model === null || sumOf(all) === 0) return null;
+  if (model === null || sumOf(all) === 0) return sumUp([undefined]);
   const asked = { model, source: trace.source, at, serviceTier: used.serviceTier, speed: used.speed };
   const requests = used.requests ?? [];
   const isWhole = requests.length > 0 && paidNames.every((name) => totalOfAll(requests, name) === all[name]);
   if (isWhole) {
-    const costs = requests.map((one, index) =>
-      priceOf({ ...asked, usage: usageOf(one), webSearches: index === 0 ? used.webSearches : 0 }),
+    return sumUp(
+      requests.map((one, index) =>
+        priceOf({ ...asked, usage: usageOf(one), webSearches: index === 0 ? used.webSearches : 0 }),
+      ),
     );
-    return costs.every((cost) => cost !== undefined) ? costs.reduce((sum, cost) => sum + cost.costNano, 0n) : null;
   }
   const price = priceOf({
     ...asked,
@@ -221,7 +228,16 @@ function costOf(used: Used, trace: LedgerTrace, at: Date, model: string | null):
     ...(used.position === restPosition && { requestInputTokens: 0 }),
     ...(requests.length > 0 && { requestInputTokens: Math.max(...requests.map(inputOf)) }),
   });
-  return price?.costNano ?? null;
+  return sumUp([price]);
+}
+
+/** What requests cost in all; null where one of them has no price. */
+function sumUp(prices: (Price | undefined)[]): Pick<UsageRow, "costNano" | "tierNotPriced"> {
+  if (!prices.every((price) => price !== undefined)) return { costNano: null, tierNotPriced: false };
+  return {
+    costNano: prices.reduce((sum, { costNano }) => sum + costNano, 0n),
+    tierNotPriced: prices.some(({ by }) => by.unknownTier !== undefined),
+  };
 }
 
 /** What is paid for: a request does not tell its thoughts apart from the rest of its output. */

@@ -14,6 +14,7 @@ const tokenColumns = [
   "cache_write_1h_tokens",
   "reasoning_tokens",
   "unpriced_tokens",
+  "tier_not_priced_tokens",
 ] as const;
 
 // float8 is exact up to 2^53, and sums of bigint would be numeric, which is slow.
@@ -171,7 +172,7 @@ const monthsOf = `
   select to_char(day.day, 'YYYY-MM') as month, sum(day.cost_nano::float8) as "costNano",
     sum((day.input_tokens + day.output_tokens + day.cache_read_tokens + day.cache_write_5m_tokens
       + day.cache_write_1h_tokens)::float8) as tokens,
-    sum(day.unpriced_tokens::float8) as "unpricedTokens"
+    sum(day.unpriced_tokens::float8) as "unpricedTokens", sum(day.tier_not_priced_tokens::float8) as "tierNotPricedTokens"
   from usage_day day join usage_facets facets on facets.user_id = $1 and facets.facets = day.facets
   where day.user_id = $1 and facets.project_id = $2 and day.day > 'epoch'
   group by 1 having sum(day.messages) > 0 or sum(day.cost_nano) > 0 order by 1 desc limit 24`;

@@ -30,6 +30,7 @@ export type TotalRow = {
   subagents: number;
   costNano: string;
   unpricedTokens: string;
+  tierNotPricedTokens: string;
   inputTokens: string;
   outputTokens: string;
   cacheReadTokens: string;
@@ -98,7 +99,8 @@ export function readPullRequestRows(
       with ${family(userId, key)}
       select (select count(*)::int from root) as sessions,
         (select count(*)::int from member where id not in (select trace_id from root)) as subagents,
-        sum(cost_nano) as "costNano", sum(unpriced_tokens) as "unpricedTokens", sum(input_tokens) as "inputTokens",
+        sum(cost_nano) as "costNano", sum(unpriced_tokens) as "unpricedTokens",
+        sum(tier_not_priced_tokens) as "tierNotPricedTokens", sum(input_tokens) as "inputTokens",
         sum(output_tokens) as "outputTokens", sum(cache_read_tokens) as "cacheReadTokens",
         sum(cache_write_5m_tokens + cache_write_1h_tokens) as "cacheWriteTokens",
         min(coalesce(created_at, activity_at)) filter (where dated) as "createdAt",

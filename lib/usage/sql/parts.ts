@@ -19,6 +19,7 @@ export const spending = [
   "cost_nano",
   "recorded_nano",
   "unpriced_tokens",
+  "tier_not_priced_tokens",
   "compared_nano",
   "compared_recorded_nano",
 ] as const;
@@ -34,6 +35,7 @@ const ofUsed = (name: (typeof spending)[number]): string => {
   const all = amounts.map((amount) => `used.${amount}::float8`).join(" + ");
   const special: Partial<Record<Column, string>> = {
     unpriced_tokens: `${all}) filter (where used.cost_nano is null`,
+    tier_not_priced_tokens: `${all}) filter (where used.tier_not_priced`,
     compared_nano: "used.cost_nano::float8) filter (where used.recorded_nano is not null",
     compared_recorded_nano: "used.recorded_nano::float8) filter (where used.cost_nano is not null",
   };

@@ -108,10 +108,10 @@ describe("a model that the price list does not have", () => {
   const by = (model: string) => tariffOf({ model, source: "", at: new Date("2026-11-01") })?.by;
 
   test.each([
-    ["gpt-6.9-sol", "gpt-6-sol"],
-    ["gpt-6.9-sol-high", "gpt-6-sol"],
+    ["gpt-5.9-sol", "gpt-5.6-sol"],
+    ["gpt-5.9-sol-high", "gpt-5.6-sol"],
     ["claude-opus-4-10", "claude-opus-4-8"],
-    ["claude-sonnet-5-9", "claude-sonnet-5"],
+    ["claude-sonnet-5-4", "claude-sonnet-5"],
     ["gemini-3-pro", "gemini-2.5-pro"],
     ["composer-1", "composer-2.5"],
     ["qwen3-coder-plus", "qwen/qwen3-coder-plus"],
@@ -119,6 +119,17 @@ describe("a model that the price list does not have", () => {
   ])("%s is estimated as the nearest version, %s", (model, nearest) => {
     expect(by(model)).toMatchObject({ model: nearest, estimated: true });
     expect(estimateOf(model)).toBe(nearest);
+  });
+
+  test.each([
+    ["gpt-6.9-sol", { provider: "openai", model: "gpt-6.2-sol" }],
+    ["claude-sonnet-5-9", { provider: "anthropic", model: "claude-sonnet-5-5" }],
+    ["claude-haiku-6", { provider: "anthropic", model: "claude-haiku-5-5" }],
+    ["mimo-v2.7-pro", { provider: "xiaomi", model: "mimo-v2.6-pro" }],
+    ["gpt-6.9-sol-pro", { provider: "openrouter", model: "gpt-6.2-sol-pro" }],
+  ])("%s is estimated as the nearest version, which the second list alone has", (model, priced) => {
+    expect(by(model)).toMatchObject({ ...priced, from: "models.dev of 2026-11-28", estimated: true });
+    expect(estimateOf(model)).toBe(priced.model);
   });
 
   test.each(["gpt-6-nova", "claude-haiku-7", "o4", "my-model-2", "gpt-99.1-sol"])("%s is of no family", (model) => {

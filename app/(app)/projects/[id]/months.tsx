@@ -55,7 +55,7 @@ const [minMonths, maxMonths] = [12, 24];
 function emptyMonth(before: string): Month {
   const at = new Date(`${before}-01T00:00:00Z`);
   at.setUTCMonth(at.getUTCMonth() - 1);
-  return { month: at.toISOString().slice(0, 7), tokens: 0, costNano: 0, unpricedTokens: 0 };
+  return { month: at.toISOString().slice(0, 7), tokens: 0, costNano: 0, unpricedTokens: 0, tierNotPricedTokens: 0 };
 }
 
 /** In the order of time, with the months before and between in which nothing was used. */
@@ -67,14 +67,17 @@ function filled(months: Month[]): Month[] {
   for (const at = new Date(`${first}-01T00:00:00Z`); all.length < 240; at.setUTCMonth(at.getUTCMonth() + 1)) {
     const month = at.toISOString().slice(0, 7);
     if (month > last) break;
-    all.push(known.get(month) ?? { month, tokens: 0, costNano: 0, unpricedTokens: 0 });
+    all.push(known.get(month) ?? { month, tokens: 0, costNano: 0, unpricedTokens: 0, tierNotPricedTokens: 0 });
   }
   const shown = all.slice(-maxMonths);
   while (shown.length < minMonths) shown.unshift(emptyMonth(shown[0]?.month ?? last));
   return shown;
 }
 
+const textOf = (tokens: number) => (tokens > 0 ? formatCount(tokens) : "–");
+
 function Table({ months }: { months: Month[] }) {
+  const hasTierNotPriced = months.some(({ tierNotPricedTokens }) => tierNotPricedTokens > 0);
   const hasUnpriced = months.some(({ unpricedTokens }) => unpricedTokens > 0);
   return (
     <details>
@@ -85,7 +88,8 @@ function Table({ months }: { months: Month[] }) {
             <th className="pr-6 font-normal">Month (UTC)</th>
             <th className="pr-6 text-right font-normal">Cost</th>
             <th className="pr-6 text-right font-normal">Tokens</th>
-            {hasUnpriced && <th className="text-right font-normal">Without price</th>}
+            {hasUnpriced && <th className="pr-6 text-right font-normal">Without price</th>}
+            {hasTierNotPriced && <th className="text-right font-normal">Tier not priced</th>}
           </tr>
         </thead>
         <tbody>
@@ -93,10 +97,9 @@ function Table({ months }: { months: Month[] }) {
             <tr key={month.month}>
               <th className="pr-6 text-left font-normal">{nameOf(month, "long")}</th>
               <td className="pr-6 text-right">{month.costNano > 0 ? formatMoney(month.costNano) : "–"}</td>
-              <td className="pr-6 text-right">{month.tokens > 0 ? formatCount(month.tokens) : "–"}</td>
-              {hasUnpriced && (
-                <td className="text-right">{month.unpricedTokens > 0 ? formatCount(month.unpricedTokens) : "–"}</td>
-              )}
+              <td className="pr-6 text-right">{textOf(month.tokens)}</td>
+              {hasUnpriced && <td className="pr-6 text-right">{textOf(month.unpricedTokens)}</td>}
+              {hasTierNotPriced && <td className="text-right">{textOf(month.tierNotPricedTokens)}</td>}
             </tr>
           ))}
         </tbody>

@@ -18,6 +18,7 @@ import { Refresh } from "../../../components/refresh";
 import { Section } from "../../../components/section";
 import { ActivityTime, Time } from "../../../components/time";
 import { listHref, traceHref } from "../../traces/hrefs";
+import { describeTier } from "../../traces/spent";
 import { renameAction, undoAction } from "../actions";
 import { tokensOf } from "../figures";
 import { Aliases } from "./aliases";
@@ -149,6 +150,11 @@ function Figures({ project }: { project: ProjectDetails }) {
       {usage.unpricedTokens > 0 && (
         <span className="text-warn">{formatCount(usage.unpricedTokens)} tokens have no price</span>
       )}
+      {describeTier(usage.tierNotPricedTokens).map((remark) => (
+        <span key={remark} className="text-muted">
+          {remark}
+        </span>
+      ))}
       {lastActiveAt && (
         <span className="text-muted">
           last active <Time at={lastActiveAt} as="ago" />

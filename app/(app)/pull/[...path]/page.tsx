@@ -12,6 +12,7 @@ import { orMissing } from "../../../components/or-missing";
 import { Section } from "../../../components/section";
 import { ActivityTime, Time } from "../../../components/time";
 import { listHref, pullHref } from "../../traces/hrefs";
+import { describeTier } from "../../traces/spent";
 
 type Props = PageProps<"/pull/[...path]">;
 
@@ -140,8 +141,8 @@ function Sums({ report }: { report: PullRequestReport }) {
       <p className="max-w-[72ch] text-code text-muted">
         {formatCount(usage.inputTokens)} input, {formatCount(usage.cacheReadTokens)} read from and{" "}
         {formatCount(usage.cacheWriteTokens)} written to the cache, {formatCount(usage.outputTokens)} output tokens
-        {usage.unpricedTokens > 0 && `; ${formatCount(usage.unpricedTokens)} of models without a price`}. Sub-agents are
-        included.{" "}
+        {usage.unpricedTokens > 0 && `; ${formatCount(usage.unpricedTokens)} of models without a price`}
+        {describeTier(usage.tierNotPricedTokens).map((remark) => `; ${remark}`)}. Sub-agents are included.{" "}
         {shared > 0 &&
           `${countOf(shared, "session is", "sessions are")} linked to several pull requests and count${
             shared === 1 ? "s" : ""

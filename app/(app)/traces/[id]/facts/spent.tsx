@@ -39,4 +39,4 @@ export function Spent({ trace, models }: { trace: Trace; models: ModelUse[] }) {
 
 /** The tiers of service that are in the cost at the standard price, since theirs is not known. */
 const describeTiers = (models: ModelUse[]): string[] =>
-  [...new Set(models.flatMap(({ unpricedTiers }) => unpricedTiers))].map((tier) => `tier “${tier}” not priced`);
+  [...new Set(models.flatMap(({ tiersNotPriced }) => tiersNotPriced))].map((tier) => `tier “${tier}” not priced`);
