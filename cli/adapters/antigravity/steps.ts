@@ -100,7 +100,7 @@ export class Steps {
   }
 
   #resultMessages(type: string, text: string, step: Fields): Message[] {
-    const tools = toolsOfStep[type];
+    const tools = Object.hasOwn(toolsOfStep, type) ? toolsOfStep[type] : undefined;
     if (!tools) this.#unhandled(type);
     const call = this.#pending.find(({ name }) => tools?.includes(name)) ?? this.#pending[0];
     if (!tools && !call) return [];
