@@ -46,24 +46,27 @@ export class GitEvidence {
     };
   }
 
-  /** Looks at a message of the session, in order: at a tool's call, its result, or both in one. */
-  see({ content, metadata }: Message, position: number): void {
+  /**
+   * Looks at a message of the session, in order: at a tool's call, its result, or both in one. What a copied result proves belongs
+   * to the session that it was copied from; a copied call may have its result here.
+   */
+  see({ content, metadata }: Message, position: number, isCopied = false): void {
     if (!metadata) return;
     const { tool, result } = metadata;
-    if (isFields(tool)) this.#seeCall(tool, content, position);
+    if (isFields(tool)) this.#seeCall(tool, content, position, isCopied);
     if (!isFields(result)) return;
     const id = asString(result.callId) ?? "";
     const acts = this.#calls.get(id);
     if (!acts) return;
     this.#calls.delete(id);
-    this.#read(acts, asString(result.output) ?? content, position, result.isError === true);
+    if (!isCopied) this.#read(acts, asString(result.output) ?? content, position, result.isError === true);
   }
 
-  #seeCall(tool: Fields, content: string, position: number): void {
+  #seeCall(tool: Fields, content: string, position: number, isCopied: boolean): void {
     const acts = actsOf(asString(tool.name) ?? "", tool.input);
     if (acts.length === 0) return;
     const output = asString(tool.output) ?? (tool.content === "call" ? undefined : asString(content));
-    if (output !== undefined) this.#read(acts, output, position);
+    if (output !== undefined && !isCopied) this.#read(acts, output, position);
     const id = asString(tool.callId);
     if (output !== undefined || id === undefined) return;
     this.#calls.set(id, acts);

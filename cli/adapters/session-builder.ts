@@ -42,7 +42,7 @@ export class SessionBuilder {
   readonly #sink: Sink;
   readonly #source: string;
   #usage = new UsageCounter();
-  /** Sees every message but replayed ones; an adapter adds what its agent recorded itself. */
+  /** Sees every message; an adapter adds what its agent recorded itself. */
   evidence = new GitEvidence();
   #messages = 0;
   #model: string | undefined;
@@ -188,7 +188,7 @@ export class SessionBuilder {
 
   #sendOne(message: Message): void {
     if (this.#messages === 0) this.#sink.begin(this.#source, this.id);
-    if (message.metadata?.replayed !== true) this.evidence.see(message, this.#messages);
+    this.evidence.see(message, this.#messages, message.metadata?.replayed === true);
     this.#messages++;
     this.#sink.message(message);
   }

@@ -16,7 +16,7 @@ export type Evidence = Pick<WholeTrace, "branches" | "commits" | "pullRequests">
 const order = { position: { sort: "asc", nulls: "last" } } as const;
 
 /**
- * What came of a trace, in the order of the messages that prove it; what only the agent recorded comes last.
+ * What came of a trace and counts in it, in the order of the messages that prove it; what only the agent recorded comes last.
  *
  * @param remote the Git remote of its folder, for the pages of commits whose push wasn't seen
  */
@@ -29,7 +29,7 @@ export async function readEvidence(userId: string, traceId: string, remote?: unk
       orderBy: [order, { branch: "asc" }],
     }),
     prisma().traceCommit.findMany({
-      where,
+      where: { ...where, counted: true },
       select: {
         hash: true,
         subject: true,
@@ -41,7 +41,7 @@ export async function readEvidence(userId: string, traceId: string, remote?: unk
       orderBy: [order, { hash: "asc" }],
     }),
     prisma().tracePullRequest.findMany({
-      where,
+      where: { ...where, counted: true },
       select: { number: true, repository: true, url: true, evidence: true, position: true },
       orderBy: [order, { url: "asc" }],
     }),

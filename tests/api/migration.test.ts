@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { migrate } from "#lib/db/migrate";
 import { requiredEnv } from "#lib/env";
+import { waitingForLocks } from "../support/meanwhile.ts";
 import { get, ingest, jobEnd, post, provideOwnedServer, someAddress } from "../support/server.ts";
 
 const { server, token } = await provideOwnedServer();
@@ -35,7 +36,8 @@ async function writeNext(folder: string): Promise<string[]> {
 
 /** Requests of every kind, each again as soon as it is answered. */
 function startLoad() {
-  const answers: { path: string; status: number; ms: number }[] = [];
+  const answers: { path: string; status: number }[] = [];
+  const rounds = new Map<string, number>();
   const stop = new AbortController();
   const from = () => ({ "X-Forwarded-For": someAddress() });
   const scan = { schema: 1, deviceId: "d", cliVersion: "1.0.0", platform: "linux", arch: "x64", command: "scan" };
@@ -59,15 +61,21 @@ function startLoad() {
   ];
   const loops = requests.map(async ([path, send]) => {
     for (let n = 0; !stop.signal.aborted; n += 1) {
-      const startedAt = performance.now();
+      rounds.set(path, n);
       const response = await send(n);
       await response.arrayBuffer();
-      answers.push({ path, status: response.status, ms: performance.now() - startedAt });
+      answers.push({ path, status: response.status });
       await sleep(20);
     }
   });
   return {
     answers,
+    /** Waits until each of them was sent and answered once more. */
+    round: async () => {
+      const before = new Map(rounds);
+      const isNewer = ([path]: (typeof requests)[number]) => (rounds.get(path) ?? 0) > (before.get(path) ?? 0) + 1;
+      await expect.poll(() => requests.every(isNewer), { timeout: 30_000 }).toBe(true);
+    },
     stop: async () => {
       stop.abort();
       await Promise.all(loops);
@@ -81,15 +89,16 @@ test("processes of the former version serve while a later version's migrations a
   await ingest(server, token, [{ sourceId: "before", messages: [{ position: 0, content: "one" }] }]);
   const load = startLoad();
   try {
-    await sleep(500);
+    await load.round();
     const holder = await pool().connect();
     await holder.query("begin; lock table ingest_job in row exclusive mode"); // as a long job does
     const migrated = migrate(requiredEnv("DATABASE_URL"), async () => {}, folder);
-    await sleep(2500);
+    await expect.poll(waitingForLocks, { timeout: 30_000 }).toBeGreaterThan(0);
+    await load.round(); // no request waits as long as the migration does
     await holder.query("rollback");
     holder.release();
     expect(await migrated).toEqual(later);
-    await sleep(1500);
+    await load.round();
     const accepted = await post(server, "/api/ingest", { traces: [{ sourceId: "after", messages: [] }] }, headers);
     const { jobId } = (await accepted.json()) as { jobId: string };
     expect(await jobEnd(server, jobId, token)).toMatchObject({ status: "succeeded", attempts: 1 });
@@ -98,6 +107,4 @@ test("processes of the former version serve while a later version's migrations a
     await rm(folder, { recursive: true });
   }
   expect(load.answers.filter(({ status }) => status >= 500)).toEqual([]);
-  expect(Object.keys(Object.groupBy(load.answers, ({ path }) => path)).length).toBe(7);
-  expect(Math.max(...load.answers.map(({ ms }) => ms))).toBeLessThan(5000);
 });

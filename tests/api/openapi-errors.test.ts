@@ -103,11 +103,11 @@ const tokenWithout = (scope: Scope) =>
 
 const poll = async (call: Call, set?: string) => send(call, { query: { deviceCode: await startLogin(set) } });
 
-/** Sends one after the other until there have been too many. */
-async function exhaust(sending: () => Promise<Response>, max = 100): Promise<Response> {
-  for (let sent = 0; sent < max; sent += 1) {
-    const response = await sending();
-    if (response.status === 429) return response;
+/** Sends a few at once until there have been too many. */
+async function exhaust(sending: () => Promise<Response>, max = 100, atOnce = 5): Promise<Response> {
+  for (let sent = 0; sent < max; sent += atOnce) {
+    const refused = (await Promise.all(Array.from({ length: atOnce }, sending))).find(({ status }) => status === 429);
+    if (refused) return refused;
   }
   throw new Error(`${max} calls were not too many`);
 }
@@ -141,8 +141,11 @@ const usual: Partial<Record<ErrorCode, (call: Call) => Promise<Response>>> = {
       [userId],
     );
     try {
-      await sleep(2000); // how many wait is counted once a second
-      return await send(call);
+      // How many wait is counted once a second.
+      for (const deadline = Date.now() + 30_000; ; await sleep(100)) {
+        const response = await send(call);
+        if (response.status === 503 || Date.now() > deadline) return response;
+      }
     } finally {
       await pool().query("delete from ingest_job where machine = 'full'");
     }

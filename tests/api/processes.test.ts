@@ -7,6 +7,7 @@ import { freePort } from "#lib/db/ports";
 import { env, requiredEnv } from "#lib/env";
 import { limits } from "#lib/limits";
 import { program, supervise } from "#lib/server/processes";
+import { plainBrowser } from "../support/plain-browser.ts";
 import { get, owner, post, provideOwnedServer, type Server, someAddress } from "../support/server.ts";
 import { bearer, sessionCookie, unknownToken } from "./client.ts";
 
@@ -40,6 +41,19 @@ describe("limits count over all web processes", () => {
     expect(statuses).toEqual([...Array(signIn.wrongPerHourPerNetworkAndAccount).fill(401), 429, 429]);
   });
 
+  test("wrong passwords on the settings of a browser that is signed in", async () => {
+    const browser = plainBrowser(server);
+    await browser.post("/api/auth/sign-in/email", { email: owner.email, password: owner.password });
+    const form = await browser.open("/settings", "Change password");
+    const fields = { current_password: "wrong, and long enough", new_password: "a better password for tests" };
+    const told: string[] = [];
+    for (let n = 0; n < 11; n += 1) {
+      const { text } = await browser.sendForm("/settings", form, fields);
+      told.push(/This is not your password|Too many wrong attempts/.exec(text)?.[0] ?? text);
+    }
+    expect(told).toEqual([...Array(10).fill("This is not your password"), "Too many wrong attempts"]);
+  });
+
   test("calls of the other routes of a sign-in", async () => {
     const from = { "X-Forwarded-For": someAddress() };
     const ask = (n: number) => fetch(`${inTurn(n).url}/api/auth/get-session`, { headers: from });
@@ -70,7 +84,7 @@ test("a web process has at most 10 connections and a worker 12, however much is 
   })();
   const trace = (n: number) => ({ sourceId: `s-${n}`, messages: [{ position: 0, content: `some words ${n}` }] });
   const callers = Array.from({ length: 16 }, async (_, caller) => {
-    for (let n = 0; n < 3; n += 1) {
+    for (let n = 0; n < 2; n += 1) {
       await (await post(second, "/api/ingest", { traces: [trace(caller * 10 + n)] }, bearer(token))).text();
       await (await get(second, "/api/traces?q=words", token)).text();
       await (await fetch(`${second.url}/traces`, { headers: { Cookie: cookie } })).text();

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { until } from "../faults/wait.ts";
+import { isLong } from "../support/long.ts";
 import { get, ingest, provideOwnedServer } from "../support/server.ts";
 import { expectProblem } from "./client.ts";
 
@@ -71,7 +72,10 @@ describe("a trace's messages", () => {
 test("a message that is too large to be held at once comes whole, and so do those around it", async () => {
   // Characters of one to four bytes, escapes, and a length that is none of the pieces'.
   const text = (bytes: number) => 'a "ß" \\u0041 \u4e2d\u{1f600}\n\t`'.repeat(bytes / 25);
-  const long = { content: `\ufeff${text(9_000_000)}`, metadata: { long: text(7_000_000), n: 1.5, ticks: "```" } };
+  const long = {
+    content: `\ufeff${text(isLong ? 9_000_000 : 5_500_000)}`,
+    metadata: { long: text(isLong ? 7_000_000 : 3_500_000), n: 1.5, ticks: "```" },
+  };
   const messages = [
     { position: 1, content: "before" },
     { position: 2, role: "user", ...long },

@@ -6,7 +6,7 @@ import { type Family, makeFamily, truthOf } from "./claude-families.ts";
 import { linesOf, makeHome, parseAll } from "./home.ts";
 
 /** What counts of a family's files. */
-async function countsOf({ files }: Family): Promise<{ messages: number; tokens: number }> {
+async function countsOf({ files }: Family): Promise<ReturnType<typeof truthOf>> {
   const host = await makeHome(
     Object.fromEntries([...files].map(([name, lines]) => [`.claude/projects/-p/${name}.jsonl`, linesOf(...lines)])),
   );
@@ -16,7 +16,8 @@ async function countsOf({ files }: Family): Promise<{ messages: number; tokens: 
   const totals = sessions.map(({ ending }) => (ending.metadata?.usage as { outputTokens?: number })?.outputTokens ?? 0);
   const tokens = own.reduce((sum, { tokenCount = 0 }) => sum + tokenCount, 0);
   expect(totals.reduce((sum, total) => sum + total, 0)).toBe(tokens);
-  return { messages: own.length, tokens };
+  const commits = sessions.flatMap(({ ending }) => (ending.metadata?.commits as object[] | undefined) ?? []);
+  return { messages: own.length, tokens, commits: commits.length };
 }
 
 async function compare(from: number, to: number): Promise<void> {
@@ -26,8 +27,8 @@ async function compare(from: number, to: number): Promise<void> {
   }
 }
 
-test("every line and token of a random family counts once, whatever of it is gone", () => compare(0, 100));
+test("every line, token and commit of a random family counts once, whatever of it is gone", () => compare(0, 100));
 
-longTest("every line and token of 10,000 random families counts once", { timeout: 1_200_000 }, () =>
+longTest("every line, token and commit of 10,000 random families counts once", { timeout: 1_200_000 }, () =>
   compare(100, 10_100),
 );

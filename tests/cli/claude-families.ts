@@ -1,6 +1,6 @@
 // Random families of Claude Code's files, and what is true of them: each line was said once, wherever else it stands.
 import { makeRandom } from "../support/random.ts";
-import { Lines, text } from "./claude-lines.ts";
+import { call, Lines, text } from "./claude-lines.ts";
 
 type Line = Record<string, unknown> & { uuid: string };
 
@@ -17,7 +17,15 @@ export function makeFamily(seed: number): Family {
   const random = makeRandom(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const make = new Lines();
-  let answers = 0;
+  let [answers, commits] = [0, 0];
+  const commit = (sessionId: string): Line[] => {
+    const number = commits++;
+    const answer = { id: `msg_commit_${number}`, usage: { output_tokens: 3 } };
+    return [
+      make.answered(call(`call_${number}`, "git commit -m x"), answer, { sessionId }),
+      make.result(`call_${number}`, `[main ${(0xabc0000 + number).toString(16)}] x\n 1 file changed`, { sessionId }),
+    ] as Line[];
+  };
   /** Now and then the machine's clock was set back by an hour. */
   const atSomeTime = (lines: Line[]): Line[] => {
     const isBack = random() < 0.1;
@@ -32,6 +40,7 @@ export function makeFamily(seed: number): Family {
         { id: `msg_${answers}`, usage: { output_tokens: 1 + (answers++ % 50) } },
         { sessionId, ...(random() < 0.5 && { requestId: `req_${answers}` }) },
       ),
+      ...(random() < 0.3 ? commit(sessionId) : []),
     ] as Line[]);
   const first = nameOf(seed, 0);
   const files = new Map([[first, turn(first)]]);
@@ -64,11 +73,13 @@ export function makeFamily(seed: number): Family {
   return { files };
 }
 
-/** How many messages and tokens a family has: each line once. */
-export function truthOf({ files }: Family): { messages: number; tokens: number } {
+/** How many messages, tokens and commits a family has: each line once. */
+export function truthOf({ files }: Family): { messages: number; tokens: number; commits: number } {
   const lines = new Map([...files.values()].flat().map((line) => [line.uuid, line]));
-  let tokens = 0;
-  for (const { message } of lines.values())
+  let [tokens, commits] = [0, 0];
+  for (const { message } of lines.values()) {
     tokens += (message as { usage?: { output_tokens: number } }).usage?.output_tokens ?? 0;
-  return { messages: lines.size, tokens };
+    if (JSON.stringify(message).includes("[main abc")) commits++;
+  }
+  return { messages: lines.size, tokens, commits };
 }

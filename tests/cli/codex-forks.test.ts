@@ -106,6 +106,28 @@ test("where neither turns nor times tell, the first pause ends the parent's hist
   expect(markedIn(parsed)).toEqual(expected);
 });
 
+test("what copied answers used is told under the ids that the parent's own lines have, whatever their times", async () => {
+  const usedIn = ({ sessions }: Parsed, id: string) =>
+    sessions
+      .find(({ sourceId }) => sourceId === id)
+      ?.messages.flatMap(({ metadata: { requestId, usage, copiedUsage } = {} }) =>
+        requestId ? [[requestId, usage ?? copiedUsage, copiedUsage !== undefined]] : [],
+      );
+  const record = (seconds: number) => {
+    const usage = { input_tokens: 5, output_tokens: 9 };
+    return line(seconds, "token_usage_record", { response_id: "resp_1", thread_id: parent, usage });
+  };
+  const answers = (turnId: string) => [...copied(turnId), said(7.1, "assistant", "Again"), record(7.1)];
+  const first = await parse({ [parent]: [meta(-3600, parent), ...answers(idAt(-60))] });
+  const alone = await parse({ [child]: [fork, meta(0, parent), ...answers(idAt(-60)), ...turn(7.2, idAt(7))] });
+  const used = [
+    [`${idAt(-60)}+0+100`, { outputTokens: 100 }],
+    ["resp_1", { inputTokens: 5, outputTokens: 9 }],
+  ];
+  expect(usedIn(first, parent)).toEqual(used.map((one) => [...one, false]));
+  expect(usedIn(alone, child)).toEqual(used.map((one) => [...one, true]));
+});
+
 test("a sub-agent that was given its parent's history numbers its first own line", async () => {
   const spawned = { forked_from_id: parent, parent_thread_id: parent, subagent_history_start_ordinal: 9 };
   const lines = [meta(0, child, spawned), meta(0, parent), ...copied("turn-a"), ...own("turn-b")];

@@ -160,7 +160,8 @@ test("injected text is a notice; sub-agents, failures and reverted messages are 
       parts: [{ type: "file", filename: "a.png", mime: "image/png", url: "data:" }, { type: "agent" }],
     },
   ];
-  const about = { parentID: "ses_p", revert: { messageID: "msg_c_4" }, directory: "C:\\code\\shop" };
+  const child = { parentID: "ses_p", title: "Read it (twice) (@general subagent)" };
+  const about = { ...child, revert: { messageID: "msg_c_4" }, directory: "C:\\code\\shop" };
   const { sessions, unhandled } = await parseAll(opencode, await makeHome(files("ses_c", messages, about)));
   expect(told(sessions[0]?.messages)).toEqual([
     ["user", "Read by the tool.", "notice"],
@@ -178,7 +179,11 @@ test("injected text is a notice; sub-agents, failures and reverted messages are 
     ["system", "What follows was taken back.", "notice"],
     ["user", "[file: a.png, image/png]", undefined],
   ]);
-  expect(sessions[0]?.ending).toMatchObject({ project: "shop", metadata: { parent: "ses_p" } });
+  expect(sessions[0]?.ending).toMatchObject({
+    title: "Read it (twice)",
+    project: "shop",
+    metadata: { parent: "ses_p" },
+  });
   expect(unhandled).toEqual([]);
 });
 

@@ -68,6 +68,7 @@ const events = [
   said(7, "assistant", [text("One.")], { llm_response_id: "r2" }),
   event("ConversationErrorEvent", 8, { code: "LLMError", detail: "busy" }),
   event("Hologram", 9, {}),
+  said(10, "narrator", [text("Meanwhile.")]),
 ];
 const files = (list: object[]) =>
   Object.fromEntries(
@@ -118,7 +119,7 @@ test("a conversation has its turns, calls with results, times of the machine, an
       metadata: { cwd: "/code/web", usage: { inputTokens: 90, outputTokens: 15, cacheReadTokens: 180 } },
     },
   });
-  expect([counts, unhandled]).toEqual([{ entries: 11, skipped: 3, invalid: 0 }, ["Hologram"]]);
+  expect([counts, unhandled]).toEqual([{ entries: 12, skipped: 4, invalid: 0 }, ["Hologram", "role.narrator"]]);
 });
 
 test("an event that is cut off is counted, and a new one gives the conversation another stamp", async () => {

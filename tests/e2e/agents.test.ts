@@ -8,7 +8,7 @@ import { expectGoodLook } from "../support/look.ts";
 import { get, ingest, owner } from "../support/server.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";
 
-const { server, browser, page, faults, button, open, tokenByHand } = await provideSignedIn({}, true);
+const { server, browser, page, faults, button, open, tokenByHand } = await provideSignedIn(undefined, true);
 
 /** An agent's own listener, which a browser is sent back to. */
 async function listen() {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { operator } from "#lib/auth/audit";
+import { createTokenByHand } from "#lib/auth/tokens";
 import { pool } from "#lib/db/client";
 import { signIn } from "../support/browser.ts";
 import { fieldsOf } from "../support/form.ts";
@@ -16,6 +18,12 @@ async function startLogin(machine: string, { scopes, from }: { scopes?: string[]
 
 const poll = (deviceCode: string) => get(server, `/api/cli/device/poll?deviceCode=${deviceCode}`);
 const grantedTo = async (deviceCode: string) => (await (await poll(deviceCode)).json()).scopes;
+
+/** What `tokenByHand` makes on the page, made directly. */
+async function makeToken(machine: string): Promise<string> {
+  const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
+  return createTokenByHand(rows[0]?.id ?? "", machine, operator);
+}
 
 describe("/devices", () => {
   test("a token created by hand is shown once, works, and is refused after it is revoked", async () => {
@@ -37,7 +45,7 @@ describe("/devices", () => {
   });
 
   test("without script, Revoke asks in the row of its machine, and Cancel changes nothing", async () => {
-    const [kept, revoked] = [await tokenByHand("kept-machine"), await tokenByHand("old-machine")];
+    const [kept, revoked] = [await makeToken("kept-machine"), await makeToken("old-machine")];
     const plain = await browser.newContext({ javaScriptEnabled: false });
     const other = await plain.newPage();
     await signIn(other, server, owner);
@@ -76,7 +84,7 @@ describe("/devices", () => {
   });
 
   test("all tokens are revoked together", async () => {
-    const tokens = [await tokenByHand("one"), await tokenByHand("two")];
+    const tokens = [await makeToken("one"), await makeToken("two")];
     await open("/devices");
     await page.locator("summary", { hasText: "Revoke every token" }).click();
     await button("Revoke all").click();

@@ -3,16 +3,15 @@ import { operator } from "#lib/auth/audit";
 import { createTokenByHand } from "#lib/auth/tokens";
 import { pool } from "#lib/db/client";
 import { expectGoodLook } from "../support/look.ts";
-import { owner, post } from "../support/server.ts";
+import { operatorSecret, owner, post } from "../support/server.ts";
 import { formed } from "../unit/secrets/made-up.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";
 
-const cron = "a cron secret for tests";
-const { server, page, faults, button, open } = await provideSignedIn({ CRON_SECRET: cron });
+const { server, page, faults, button, open } = await provideSignedIn();
 const { rows: users } = await pool().query<{ id: string }>(`select id from "user"`);
 const token = await createTokenByHand(users[0]?.id ?? "", "ada-laptop", operator);
 /** There is no worker: what is to be masked waits until the test says so. */
-const work = () => post(server, "/api/cron", "", { Authorization: `Bearer ${cron}` });
+const work = () => post(server, "/api/cron", "", { Authorization: `Bearer ${operatorSecret}` });
 
 const send = async (...traces: object[]) => {
   expect((await post(server, "/api/ingest", { traces }, { Authorization: `Bearer ${token}` })).status).toBe(202);
@@ -84,6 +83,8 @@ test("the list is narrowed by kind, age, project and session, and shows all agai
   await button("Show").click();
   await expect.poll(() => items().count()).toBe(1);
   await page.getByText("Revoke it: github.com/settings/tokens").waitFor();
+  const chosen = ["Kind", "Age"].map((name) => page.getByLabel(name, { exact: true }).inputValue());
+  expect(await Promise.all(chosen)).toEqual(["github", "7"]);
   await open("/findings");
   await items().getByRole("link", { name: "api", exact: true }).first().click();
   await page.getByText("Only of the project api.").waitFor();

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { provideBrowser, signIn } from "../support/browser.ts";
+import { provideBrowser, signIn, signInByForm } from "../support/browser.ts";
 import { get, ingest, owner, post, provideServer, setupToken, someAddress } from "../support/server.ts";
 
 const server = await provideServer();
@@ -186,7 +186,7 @@ describe("a stranger's first hour", () => {
 test("login, approval and reading work without any script", async () => {
   const plain = await browser.newContext({ javaScriptEnabled: false });
   const other = await plain.newPage();
-  await signIn(other, server, owner);
+  await signInByForm(other, server, owner);
   const login = await startLogin("no-script");
   await other.goto(login.verificationUriComplete);
   await button("Approve", other).click();

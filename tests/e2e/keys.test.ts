@@ -5,7 +5,7 @@ import { expectGoodLook } from "../support/look.ts";
 import { ingest, logIn } from "../support/server.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
-const { server, page, faults, open, button } = await provideSignedIn({}, true);
+const { server, page, faults, open, button } = await provideSignedIn(undefined, true);
 
 // A page has loaded before its script listens, so keys are pressed until it does.
 const patience = { interval: 500, timeout: 30_000 };

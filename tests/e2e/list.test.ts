@@ -158,8 +158,17 @@ describe("the list", () => {
   });
 
   test("says how many sessions are new, and links to them", async () => {
+    // Counts the timers: the page's own is set once its script is at work.
     await page.clock.install();
+    await page.addInitScript(() => {
+      const begin = window.setInterval;
+      window.setInterval = ((...words: Parameters<typeof begin>) => {
+        if (words[1] === 15_000) Object.assign(window, { isPolling: true });
+        return begin(...words);
+      }) as typeof begin;
+    });
     await open();
+    await page.waitForFunction("window.isPolling");
     await store(1999, 2000);
     await page.clock.fastForward(15_000);
     await link("2 new or changed ↑").click();
@@ -252,7 +261,7 @@ test.each([1280, 360])("every state at %i px is accessible and fits", { timeout:
   await link("subagent number 1", tab).click();
   await tab.getByText("at message 2").waitFor();
   await check("reader-child");
-  await open("/traces", tab);
+  await open("/traces?project=project-0", tab);
   await boxes(tab).first().check();
   await tab.getByRole("button", { name: "Delete", exact: true }).click();
   await check("delete-family");
@@ -261,7 +270,7 @@ test.each([1280, 360])("every state at %i px is accessible and fits", { timeout:
   await open("/traces", tab);
   await openMenu(tab, width);
   await check("menu");
-  await open("/traces", tab);
+  await open("/traces?project=project-0", tab);
   await boxes(tab).nth(3).check();
   await tab.getByText("1 selected").waitFor();
   await tab.keyboard.press("j");

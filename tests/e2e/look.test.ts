@@ -1,27 +1,26 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, BrowserContextOptions, Page } from "playwright";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { BrowserContextOptions, Page } from "playwright";
+import { beforeAll, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { wholeRange } from "#lib/traces/for-others";
 import { shareTrace } from "#lib/traces/shares";
-import { launchBrowser, signIn, watchFaults } from "../support/browser.ts";
+import { provideBrowser, signIn, watchFaults } from "../support/browser.ts";
 import { isLong, longTest } from "../support/long.ts";
 import { expectGoodLook } from "../support/look.ts";
-import { ingest, logIn, makeUser, owner, post, type Server, someAddress, startServer } from "../support/server.ts";
+import { ingest, logIn, makeUser, owner, post, provideServer, someAddress } from "../support/server.ts";
 import { lowControls } from "../support/touch.ts";
 
-let server: Server;
-let browser: Browser;
+const server = await provideServer({ environment: { SIGN_UP: "open" } });
+const { browser } = await provideBrowser();
 let traceId: string;
 let userCode: string;
 let farCode: string;
 let shared: string;
 
 beforeAll(async () => {
-  server = await startServer({ environment: { SIGN_UP: "open" } });
   const userId = await makeUser();
   const token = await logIn(server, userId);
   const folder = "tests/fixtures/sessions";
@@ -39,11 +38,6 @@ beforeAll(async () => {
   userCode = (await (await post(server, "/api/cli/device/start", asked)).json()).userCode;
   const elsewhere = { "X-Forwarded-For": someAddress() };
   farCode = (await (await post(server, "/api/cli/device/start", asked, elsewhere)).json()).userCode;
-  browser = await launchBrowser();
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
 });
 
 const pages = (): Record<string, string> => ({

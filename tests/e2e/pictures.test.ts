@@ -9,7 +9,7 @@ import { makePng, naming, placeholderOf, type Sample } from "../support/pictures
 import { ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
-const { server, page, faults, stranger, open, button } = await provideSignedIn({ AUTH_RATE_LIMIT: "off" });
+const { server, page, faults, stranger, open, button } = await provideSignedIn();
 
 const colors = [[200, 60, 60] as const, [60, 140, 80] as const, [70, 90, 200] as const];
 const [red, green, blue] = colors.map((color, at) =>

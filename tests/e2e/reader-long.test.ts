@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { interceptFromStart, signIn } from "../support/browser.ts";
+import { isLong } from "../support/long.ts";
 import { storeSession } from "../support/long-session.ts";
 import { owner } from "../support/server.ts";
 import { belowBars, focused, motion, mounted, poll, ready, watchMotion, wheelUp } from "./reader-page.ts";
@@ -11,10 +12,19 @@ await interceptFromStart(page);
 
 const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
 const userId = rows[0]?.id ?? "";
-const long = await storeSession(userId, { messages: 50_000 });
+/** Ten times what a page ever has mounted of it; a long run has an outline of 1000 turns, too. */
+const size = isLong ? 50_000 : 5000;
+const [middle, turns] = [size / 2, size / 50];
+const long = await storeSession(userId, { messages: size });
+
+const inWords = (count: number) => count.toLocaleString("en-US");
+const firstTurn = `turn 1 of ${inWords(turns)} · 1 Jan, 00:00`;
+const lastTurn = `turn ${inWords(turns)} of ${inWords(turns)} · ${isLong ? "4 Feb, 17:19" : "4 Jan, 11:19"}`;
+/** The positions of the two questions that say the number of the first. */
+const [near, far] = isLong ? [3100, 31_000] : [450, 4500];
 
 /** With a minute, on an otherwise idle machine, the longest task is also held to 100 ms. */
-const seconds = Number(process.env.READER_SECONDS ?? 8);
+const seconds = Number(process.env.READER_SECONDS ?? (isLong ? 8 : 2));
 
 const where = () => page.locator("[data-where]").textContent();
 /** Whether the middle of the page shows no message. */
@@ -25,59 +35,60 @@ async function openReady(path: string): Promise<void> {
   await ready(page);
 }
 
-describe("a session of 50,000 messages", () => {
+describe(`a session of ${inWords(size)} messages`, () => {
   test("opens at its start and says the turn and the time", async () => {
     await openReady(`/traces/${long}`);
     expect(await mounted(page)).toMatchObject({ first: 0 });
-    await poll(() => where()).toBe("turn 1 of 1,000 · 1 Jan, 00:00");
+    await poll(() => where()).toBe(firstTurn);
     expect(await page.title()).toMatch(/^A long session/);
-    expect(await page.locator(".trail a").count()).toBe(1000);
+    expect(await page.locator(".trail a").count()).toBe(turns);
     expect(faults).toEqual([]);
   });
 
   test("a link to a message lands on it exactly, gives it the focus, and marks its turn in the outline", async () => {
-    for (const path of [`?at=25001`, `#m25001`]) {
+    for (const path of [`?at=${middle + 1}`, `#m${middle + 1}`]) {
       if (path.startsWith("#")) await open("/traces");
       await openReady(`/traces/${long}${path}`);
-      await poll(() => focused(page)).toBe(25001);
-      await poll(() => belowBars(page, 25001)).toBeCloseTo(8, -0.6);
-      await poll(() => page.locator(".trail [aria-current]").textContent()).toContain("Question 25000");
+      await poll(() => focused(page)).toBe(middle + 1);
+      await poll(() => belowBars(page, middle + 1)).toBeCloseTo(8, -0.6);
+      await poll(() => page.locator(".trail [aria-current]").textContent()).toContain(`Question ${middle}`);
     }
     expect(faults).toEqual([]);
   });
 
   test("End and Home land at once at the true ends, and going back restores the place between", async () => {
-    await openReady(`/traces/${long}?at=25001`);
-    await poll(() => focused(page)).toBe(25001);
+    await openReady(`/traces/${long}?at=${middle + 1}`);
+    await poll(() => focused(page)).toBe(middle + 1);
     await page.keyboard.press("End");
-    await poll(() => where()).toBe("turn 1,000 of 1,000 · 4 Feb, 17:19");
-    expect(await mounted(page)).toMatchObject({ last: 49_999, empty: 0 });
+    await poll(() => where()).toBe(lastTurn);
+    expect(await mounted(page)).toMatchObject({ last: size - 1, empty: 0 });
     const left = () =>
       page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight - Math.ceil(window.scrollY));
     expect(await left()).toBeLessThanOrEqual(0);
     expect(await isBlank()).toBe(false);
     await page.keyboard.press("Home");
-    await poll(() => where()).toBe("turn 1 of 1,000 · 1 Jan, 00:00");
+    await poll(() => where()).toBe(firstTurn);
     expect(await page.evaluate("window.scrollY")).toBe(0);
     expect(await isBlank()).toBe(false);
     await page.goBack();
-    await poll(async () => (await mounted(page)).last).toBe(49_999);
+    await poll(async () => (await mounted(page)).last).toBe(size - 1);
     await page.goBack();
-    await poll(() => belowBars(page, 25001)).toBeCloseTo(8, -0.6);
+    await poll(() => belowBars(page, middle + 1)).toBeCloseTo(8, -0.6);
     expect(faults).toEqual([]);
   });
 
   test("opening and closing all folds keeps the message under the eye", async () => {
-    await openReady(`/traces/${long}?at=25093`);
-    await poll(() => focused(page)).toBe(25093);
-    await poll(() => belowBars(page, 25093)).toBeCloseTo(8, -0.6);
-    const before = await belowBars(page, 25093);
+    const at = middle + 93;
+    await openReady(`/traces/${long}?at=${at}`);
+    await poll(() => focused(page)).toBe(at);
+    await poll(() => belowBars(page, at)).toBeCloseTo(8, -0.6);
+    const before = await belowBars(page, at);
     for (const said of ["All folds are open", "All folds are closed"]) {
       await page.keyboard.press("O");
       await page.getByText(said).waitFor({ state: "attached" });
-      await poll(() => belowBars(page, 25093)).toBeCloseTo(before, -0.6);
+      await poll(() => belowBars(page, at)).toBeCloseTo(before, -0.6);
       await page.waitForTimeout(500); // what was measured anew has come to rest
-      expect(Math.abs((await belowBars(page, 25093)) - before)).toBeLessThanOrEqual(2);
+      expect(Math.abs((await belowBars(page, at)) - before)).toBeLessThanOrEqual(2);
     }
     expect(faults).toEqual([]);
   });
@@ -85,35 +96,38 @@ describe("a session of 50,000 messages", () => {
   test("the rail shows the whole session, and leads through it by pointer and by keys", async () => {
     await openReady(`/traces/${long}`);
     const rail = page.getByRole("slider", { name: "Place in the session" });
-    expect(await rail.getAttribute("aria-valuemax")).toBe("49999");
+    expect(await rail.getAttribute("aria-valuemax")).toBe(String(size - 1));
     const box = await rail.boundingBox();
     if (!box) throw new Error("the rail is not shown");
-    // A turn each 0.75 pixels, so nearly each pixel has a mark, and there is one path whatever their number.
-    await poll(() => rail.locator("path.stroke-accent").getAttribute("d")).toMatch(/^(M\d+ [\d.]+h5){400,800}$/);
+    // One path whatever the number of marks; in a long run a turn each 0.75 pixels, so that nearly each pixel has one.
+    const marks = isLong ? /^(M\d+ [\d.]+h5){400,800}$/ : /^(M\d+ [\d.]+h5){100}$/;
+    await poll(() => rail.locator("path.stroke-accent").getAttribute("d")).toMatch(marks);
     await page.mouse.move(box.x + 5, box.y + 5);
     await page.mouse.down();
     await page.mouse.move(box.x + 5, box.y + box.height / 2, { steps: 6 });
     await page
       .locator(".rail-words")
-      .getByText(/^turn 50\d of 1,000/)
+      .getByText(isLong ? /^turn 50\d of 1,000/ : /^turn 5[01] of 100/)
       .waitFor();
     await page.mouse.up();
-    await poll(() => where()).toMatch(/^turn 50\d of 1,000 · 18 Jan/);
-    expect(Number(new URL(page.url()).searchParams.get("at"))).toBeGreaterThan(24_500);
+    await poll(() => where()).toMatch(isLong ? /^turn 50\d of 1,000 · 18 Jan/ : /^turn 5[01] of 100 · 2 Jan/);
+    expect(Number(new URL(page.url()).searchParams.get("at"))).toBeGreaterThan(middle * 0.98);
     await rail.press("ArrowDown");
     const next = Number(/turn (\d+)/.exec((await rail.getAttribute("aria-valuetext")) ?? "")?.[1]);
     await poll(() => rail.getAttribute("aria-valuenow").then((now) => Number(now) % 50)).toBe(0);
-    expect(next).toBeGreaterThan(499);
+    expect(next).toBeGreaterThan(turns / 2 - 1);
     await rail.press("PageUp");
-    await poll(() => rail.getAttribute("aria-valuenow").then(Number)).toBeLessThan(20_100);
+    await poll(() => rail.getAttribute("aria-valuenow").then(Number)).toBeLessThan(middle - size / 10 + 100);
     await rail.press("End");
-    await poll(() => rail.getAttribute("aria-valuetext")).toMatch(/^turn 1,000 of 1,000/);
+    await poll(() => rail.getAttribute("aria-valuetext")).toContain(`turn ${inWords(turns)} of ${inWords(turns)}`);
     expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe("slider");
+    const thumb = await rail.locator(".rail-thumb").boundingBox();
+    expect((thumb?.y ?? 0) + (thumb?.height ?? 0)).toBeGreaterThan(box.y + box.height - 10);
     expect(faults).toEqual([]);
   });
 
   test("scrolling upwards moves the page by exactly what the wheel turned", async () => {
-    await openReady(`/traces/${long}?at=25000`);
+    await openReady(`/traces/${long}?at=${middle}`);
     const before = await mounted(page);
     await watchMotion(page);
     const wheeled = await wheelUp(page, seconds, 120);
@@ -128,8 +142,8 @@ describe("a session of 50,000 messages", () => {
   }, 120_000);
 
   test("has at most twelve segments mounted, and emptied ones come back in the same place", async () => {
-    await openReady(`/traces/${long}?at=25000`);
-    for (let turn = 0; turn < 16; turn += 1) {
+    await openReady(`/traces/${long}?at=${middle}`);
+    while ((await mounted(page)).empty === 0) {
       await page.evaluate("window.scrollBy(0, -document.documentElement.scrollHeight)");
       const { first } = await mounted(page);
       await poll(async () => (await mounted(page)).first).toBeLessThan(first);
@@ -144,24 +158,24 @@ describe("a session of 50,000 messages", () => {
   test("find counts in the whole session, jumps, and steps with n and N", async () => {
     await openReady(`/traces/${long}`);
     await page.keyboard.press("f");
-    await page.keyboard.type("Question 3100");
+    await page.keyboard.type(`Question ${near}`);
     const output = page.locator("output");
     await poll(() => output.textContent()).toBe("1 of 2 in 2 messages");
-    await page.locator("#m3100").waitFor();
+    await page.locator(`#m${near}`).waitFor();
     await poll(() => page.evaluate("CSS.highlights.get('find')?.size ?? 0")).toBeGreaterThan(0);
     await page.keyboard.press("Enter");
-    await page.locator("#m31000").waitFor();
+    await page.locator(`#m${far}`).waitFor();
     await poll(() => output.textContent()).toBe("2 of 2 in 2 messages");
-    await page.locator("#m31000").click({ position: { x: 5, y: 5 } });
+    await page.locator(`#m${far}`).click({ position: { x: 5, y: 5 } });
     await page.keyboard.press("N");
-    await page.locator("#m3100").waitFor();
+    await page.locator(`#m${near}`).waitFor();
     await page.keyboard.press("Escape");
     await output.waitFor({ state: "detached" });
     expect(await page.evaluate("CSS.highlights.has('find')")).toBe(false);
     await page.keyboard.press("n"); // once more what was looked for, without the field
     await poll(() => output.textContent()).toBe("1 of 2 in 2 messages");
     await page.keyboard.press("n");
-    await page.locator("#m31000").waitFor();
+    await page.locator(`#m${far}`).waitFor();
     await poll(() => output.textContent()).toBe("2 of 2 in 2 messages");
     await page.keyboard.press("f");
     expect(await page.locator("#find").evaluate((field) => field === document.activeElement)).toBe(true);
@@ -178,13 +192,13 @@ describe("a session of 50,000 messages", () => {
   });
 
   test("a query in the address is found at once", async () => {
-    await openReady(`/traces/${long}?q=question%2031000`);
-    await page.locator("#m31000").waitFor();
+    await openReady(`/traces/${long}?q=question%20${far}`);
+    await page.locator(`#m${far}`).waitFor();
     await poll(() => page.locator("output").textContent()).toBe("1 of 1 in 1 message");
   });
 
   test("a segment that cannot be loaded leaves a button to try again", async () => {
-    await openReady(`/traces/${long}?at=40000`);
+    await openReady(`/traces/${long}?at=${size * 0.8}`);
     await page.route(`**/traces/${long}*`, (route) =>
       route.request().method() === "POST" ? route.abort() : route.fallback(),
     );
@@ -199,8 +213,8 @@ describe("a session of 50,000 messages", () => {
   });
 
   test("a jump that fails leaves the reader in place, with a button to try again", async () => {
-    await openReady(`/traces/${long}?at=41000`);
-    await poll(() => focused(page)).toBe(41000);
+    await openReady(`/traces/${long}?at=${size * 0.82}`);
+    await poll(() => focused(page)).toBe(size * 0.82);
     await page.route(`**/traces/${long}*`, (route) =>
       route.request().method() === "POST" ? route.abort() : route.fallback(),
     );
@@ -210,7 +224,7 @@ describe("a session of 50,000 messages", () => {
     expect(await isBlank()).toBe(false);
     await page.unroute(`**/traces/${long}*`);
     await again.click();
-    await poll(async () => (await mounted(page)).last).toBe(49_999);
+    await poll(async () => (await mounted(page)).last).toBe(size - 1);
     await again.waitFor({ state: "detached" });
     faults.length = 0; // the browser logs what was aborted
   });
@@ -261,10 +275,10 @@ test("without script there are links to earlier and later messages, and anchors"
   const context = await browser.newContext({ javaScriptEnabled: false });
   const plain = await context.newPage();
   await signIn(plain, server, owner);
-  await open(`/traces/${long}?at=25000#m25000`, plain);
-  expect(await plain.locator("#m25000").isVisible()).toBe(true);
+  await open(`/traces/${long}?at=${middle}#m${middle}`, plain);
+  expect(await plain.locator(`#m${middle}`).isVisible()).toBe(true);
   await plain.getByRole("link", { name: "Earlier", exact: true }).click();
-  expect(Number(new URL(plain.url()).searchParams.get("before"))).toBeLessThan(25000);
+  expect(Number(new URL(plain.url()).searchParams.get("before"))).toBeLessThan(middle);
   await plain.getByRole("link", { name: "Later", exact: true }).click();
   expect(new URL(plain.url()).searchParams.get("after")).toMatch(/^\d+$/);
   await plain.locator("article[data-position]").nth(20).waitFor();

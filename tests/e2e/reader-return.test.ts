@@ -57,12 +57,11 @@ describe("folds that were opened and closed", () => {
     await openReady(`/traces/${long}?at=2500`);
     const fold = page.locator("#m2502 details[data-fold]").first();
     await fold.locator("summary").first().click();
-    for (let turn = 0; turn < 16; turn += 1) {
+    while ((await fold.count()) > 0) {
       await page.evaluate("window.scrollBy(0, document.documentElement.scrollHeight)");
       const { last } = await mounted(page);
       await poll(async () => (await mounted(page)).last).toBeGreaterThan(last);
     }
-    await fold.waitFor({ state: "detached" });
     const back = () =>
       page.evaluate(() => {
         const empty = [...document.querySelectorAll<HTMLElement>("[data-empty]")];

@@ -14,8 +14,7 @@ await page.context().grantPermissions(["clipboard-write"]);
 const pasteboard = await page.context().newPage();
 await pasteboard.setContent("<textarea></textarea>");
 
-const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
-const userId = rows[0]?.id ?? "";
+const userId = String((await pool().query(`select id from "user"`)).rows[0]?.id);
 const middle = await storeSession(userId, { messages: 400, title: "Middle", sourceId: "middle" });
 const short = await storeSession(userId, { messages: 120, title: "Short", sourceId: "short" });
 
@@ -262,6 +261,10 @@ test("one session is exported as Markdown and as the JSON that the API accepts",
   expect(missing.status()).toBe(404);
 });
 
+/** Whether the mark of what was jumped to has faded. Runs in the page. */
+const hasNoMark = () =>
+  document.getAnimations().every((one) => !(one instanceof CSSAnimation) || one.animationName !== "flash");
+
 test.each([
   [1280, 800],
   [360, 740],
@@ -277,12 +280,13 @@ test.each([
     await judge("start");
     await open(`/traces/${short}?at=50`, other);
     await ready(other);
-    await other.waitForTimeout(2000); // the mark of what was jumped to has faded
+    await poll(() => focused(other)).toBe(50);
+    await other.waitForFunction(hasNoMark);
     await judge("at");
     await other.keyboard.press("f");
     await other.keyboard.type("module");
     await other.locator("output", { hasText: " of " }).waitFor();
-    await other.waitForTimeout(300);
+    await other.waitForFunction("CSS.highlights.get('find')?.size > 0");
     await judge("find");
     await other.keyboard.press("Escape");
     if (width < 1024) {

@@ -1,13 +1,15 @@
 import { expect, test } from "vitest";
+import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { acceptBatch } from "#lib/ingest/accept/batch";
-import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { runJob } from "#lib/ingest/process/run-job";
+import { wholeRange } from "#lib/traces/for-others";
+import { shareTrace } from "#lib/traces/shares";
 import { owner } from "../support/server.ts";
 import { ready } from "./reader-page.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";
 
-const { server, page, faults, stranger, open, button } = await provideSignedIn({ AUTH_RATE_LIMIT: "off" });
+const { server, page, faults, stranger, open, button } = await provideSignedIn();
 
 /** Uploads a session of user messages, with a tool's output after them. @returns its id */
 async function upload(sourceId: string, contents: string[], output?: string): Promise<string> {
@@ -21,7 +23,6 @@ async function upload(sourceId: string, contents: string[], output?: string): Pr
   const caller = { userId: rows[0].id, machine: "ada-laptop" };
   const body = Buffer.from(JSON.stringify({ traces: [trace] }));
   await runJob({ userId: caller.userId, jobId: await acceptBatch(caller, body, "identity", undefined) });
-  await endThreads();
   const found = await pool().query("select id from trace where source_id = $1", [sourceId]);
   return found.rows[0].id;
 }
@@ -36,6 +37,12 @@ async function share(traceId: string, days = "7", query = ""): Promise<string> {
   await button("Create link").click();
   const link = await page.locator("pre", { hasText: "/shared/" }).first().textContent();
   return new URL(String(link).trim()).pathname;
+}
+
+/** Shares a whole session for a week. @returns the link's path */
+async function shareDirectly(traceId: string): Promise<string> {
+  const { rows } = await pool().query(`select id from "user"`);
+  return new URL(await shareTrace(rows[0].id, traceId, { ...wholeRange, masked: false, days: 7 }, operator)).pathname;
 }
 
 const missing = "There is nothing here";
@@ -89,8 +96,8 @@ test("a shared session can be read without an account, and nothing else can", as
 
 test("a long result is loaded with only the link, until it is revoked", async () => {
   const output = Array.from({ length: 600 }, (_, n) => `line ${n} of the output`).join("\n");
-  const path = await share(await upload("long", ["run it"], output));
-  const elsewhere = await share(await upload("short", ["x"]));
+  const path = await shareDirectly(await upload("long", ["run it"], output));
+  const elsewhere = await shareDirectly(await upload("short", ["x"]));
   const other = await stranger();
   await other.goto(server.url + path);
   const fold = other.locator("details[data-load] > summary").first();
@@ -197,14 +204,14 @@ test("a shared session leads to no sub-agent, and not to the session that starte
     [starter, agent, "Title of starter/agent-a"],
     [agent, starter, "Title of starter<"],
   ] as const) {
-    const html = (await (await other.goto(server.url + (await share(shared))))?.text()) ?? "";
+    const html = (await (await other.goto(server.url + (await shareDirectly(shared))))?.text()) ?? "";
     expect(html).toContain(shared === starter ? "Report" : "Task");
     for (const word of [hidden, name, "Its session", "Sub-agent of", "/traces/"]) expect(html).not.toContain(word);
   }
 });
 
 test("only the link's hash is stored", async () => {
-  const path = await share(await upload("hash", ["x"]));
+  const path = await shareDirectly(await upload("hash", ["x"]));
   const token = path.split("/").at(-1) ?? "";
   const { rows } = await pool().query("select * from trace_share");
   expect(JSON.stringify(rows).includes(token)).toBe(false);
@@ -216,7 +223,7 @@ test("unknown, expired and revoked links and those to deleted sessions get the s
   const [expired, revoked, deleted] = [
     await share(traceId, "1"),
     await share(traceId, "never"),
-    await share(await upload("three", ["x"])),
+    await shareDirectly(await upload("three", ["x"])),
   ];
   const other = await stranger();
   expect((await other.goto(server.url + revoked))?.status()).toBe(200);
@@ -248,14 +255,14 @@ test("robots.txt keeps no robot from a page, where it is told not to index it", 
   const robots = await (await fetch(`${server.url}/robots.txt`)).text();
   const closed = [...robots.matchAll(/^Disallow: *(\S*)/gm)].map(([, path = ""]) => path);
   expect(closed).toEqual(["/api/"]);
-  for (const page of [await share(await upload("robots", ["x"])), "/", "/sign-in", "/docs", "/nothing"]) {
+  for (const page of [await shareDirectly(await upload("robots", ["x"])), "/", "/sign-in", "/docs", "/nothing"]) {
     const { headers } = await fetch(server.url + page, { redirect: "manual" });
     expect([page, headers.get("x-robots-tag")]).toEqual([page, "noindex, nofollow"]);
   }
 });
 
 test("a network that tried many wrong links gets nothing for a while, whatever AUTH_RATE_LIMIT says", async () => {
-  const path = await share(await upload("four", ["x"]));
+  const path = await shareDirectly(await upload("four", ["x"]));
   const ask = async (link: string) =>
     (await fetch(server.url + link, { headers: { "X-Forwarded-For": "203.0.113.9" } })).status;
   expect(await ask(path)).toBe(200);

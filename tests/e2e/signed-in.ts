@@ -2,9 +2,9 @@ import { pool } from "#lib/db/client";
 import { provideBrowser, signIn } from "../support/browser.ts";
 import { get, makeUser, owner, provideServer } from "../support/server.ts";
 
-/** A server for the test file that awaits it, and a page on which its owner is signed in. */
-export async function provideSignedIn(environment: Record<string, string> = {}, worker = false) {
-  const server = await provideServer({ worker, environment });
+/** A server for the test file that awaits it, shared unless it needs an environment of its own, and a page on which its owner is signed in. */
+export async function provideSignedIn(environment?: Record<string, string>, worker = false) {
+  const server = await provideServer({ worker, ...(environment && { environment }) });
   await makeUser();
   const flow = await provideBrowser();
   const { page, field, button } = flow;

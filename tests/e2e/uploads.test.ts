@@ -1,39 +1,23 @@
 import { readFile } from "node:fs/promises";
-import type { Browser, BrowserContext, Page } from "playwright";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Page } from "playwright";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { launchBrowser, signIn, watchFaults } from "../support/browser.ts";
+import { signIn } from "../support/browser.ts";
 import { acceptFailed } from "../support/ingesting.ts";
 import { expectGoodLook } from "../support/look.ts";
-import { logIn, makeUser, owner, post, type Server, startServer } from "../support/server.ts";
-
-const secret = "a cron secret for tests";
-let server: Server;
-let browser: Browser;
-let context: BrowserContext;
-let page: Page;
-let faults: string[];
-let userId: string;
-let token: string;
+import { logIn, makeUser, operatorSecret, owner, post } from "../support/server.ts";
+import { provideSignedIn } from "./signed-in.ts";
 
 // There is no worker: uploads wait until the test calls the cron route.
-beforeAll(async () => {
-  server = await startServer({ worker: false, environment: { CRON_SECRET: secret } });
-  userId = await makeUser();
-  token = await logIn(server, userId);
-  browser = await launchBrowser();
-  context = await browser.newContext({ viewport: { width: 1280, height: 500 } });
-  faults = watchFaults(context);
-  page = await context.newPage();
-  await signIn(page, server, owner);
-  await pool().query("create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$");
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { server, browser, page, faults, open: visit, button } = await provideSignedIn();
+await page.setViewportSize({ width: 1280, height: 500 });
+await page.clock.install();
+const { rows: users } = await pool().query<{ id: string }>(`select id from "user"`);
+const userId = users[0]?.id ?? "";
+const token = await logIn(server, userId);
+await pool().query("create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$");
+afterAll(() => pool().query("drop function refuse"));
 beforeEach(async () => {
-  faults.length = 0;
   await pool().query("delete from ingest_job");
   await pool().query("delete from pgboss.job");
 });
@@ -47,7 +31,7 @@ async function send(sourceId: string): Promise<string> {
   return ((await response.json()) as { jobId: string }).jobId;
 }
 
-const work = () => post(server, "/api/cron", "", { Authorization: `Bearer ${secret}` });
+const work = () => post(server, "/api/cron", "", { Authorization: `Bearer ${operatorSecret}` });
 
 /** Sends an upload whose processing fails, as a fault of the server would make it. */
 async function sendFailing(sourceId: string): Promise<string> {
@@ -59,10 +43,11 @@ async function sendFailing(sourceId: string): Promise<string> {
   return jobId;
 }
 
-const open = (path = "/uploads", on = page) => on.goto(server.url + path);
+const open = (path = "/uploads", on = page) => visit(path, on);
+/** Lets the time pass after which a page with open uploads asks again. */
+const letRefresh = () => page.clock.fastForward(2000);
 const row = (jobId: string, on = page) => on.locator(`[id="${jobId}"]`);
 const shows = (jobId: string, text: string | RegExp) => row(jobId).getByText(text).first().waitFor();
-const button = (name: string, on = page) => on.getByRole("button", { name, exact: true });
 const link = (name: string, on = page) => on.getByRole("link", { name, exact: true });
 const rows = (on = page) => on.getByRole("list", { name: "Uploads" }).getByRole("listitem").count();
 
@@ -101,10 +86,12 @@ describe("waiting uploads", () => {
     expect(scrolled).toBeGreaterThan(0);
     // Only words change, so the page keeps its height.
     await pool().query("update ingest_job set status = 'running', attempts = 1 where id = $1", [lowest]);
+    await letRefresh();
     await shows(lowest, "running");
     const focused = "document.activeElement.getAttribute('href')";
     expect([await page.evaluate("scrollY"), await page.evaluate(focused)]).toEqual([scrolled, `/uploads/${lowest}`]);
     await work();
+    await letRefresh();
     await shows(lowest, "done");
     await shows(lowest, "1 session received: 1 created");
     expect(await page.evaluate(focused)).toBe(`/uploads/${lowest}`);
@@ -116,7 +103,10 @@ describe("waiting uploads", () => {
       .poll(
         async () => {
           asked.length = 0;
-          await page.waitForTimeout(4000);
+          for (let round = 0; round < 2; round += 1) {
+            await letRefresh();
+            await page.waitForTimeout(500);
+          }
           return asked;
         },
         { timeout: 15_000 },
@@ -145,6 +135,7 @@ describe("a failed upload", () => {
     await shows(jobId, "waiting");
     expect(await page.evaluate("document.activeElement.textContent")).toBe(await told.textContent());
     await work();
+    await letRefresh();
     await shows(jobId, "1 created");
     await told.waitFor();
     expect(faults).toEqual([]);
@@ -190,6 +181,7 @@ describe("a failed upload", () => {
     await link("Waiting·3").click();
     await expect.poll(() => rows()).toBe(3);
     await work();
+    await letRefresh();
     await page.getByText("No uploads are waiting.").waitFor();
   });
 

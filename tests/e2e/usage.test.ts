@@ -35,9 +35,11 @@ test("while sessions are still being counted, the page says so and updates autom
   await open("/usage");
   await page.getByText("No sessions have been uploaded yet").waitFor();
   await upload(["02", "codex", "api", 10_000], ["03", "codex", "web", 20_000], ["03", "cursor", "api", 50_000]);
+  await page.clock.install();
   await open(march);
   await page.getByText("Still counting 3 sessions").waitFor();
   await accountTraces(10);
+  await page.clock.fastForward(3000);
   await page.getByText("The busiest day was 3 Mar, with 70K tokens").waitFor();
   expect(await page.getByText("Still counting").count()).toBe(0);
 });

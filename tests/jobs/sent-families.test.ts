@@ -28,15 +28,31 @@ async function push(home: string): Promise<void> {
   expect([code, errors]).toEqual([0, expect.not.stringContaining("Kept as stored")]);
 }
 
-async function countTokens(): Promise<number> {
+async function countStored(): Promise<{ tokens: number; commits: number }> {
   await accountTraces(30);
-  const { rows } = await pool().query("select sum(output_tokens) as tokens from trace where deleted_at is null");
-  return Number(rows[0]?.tokens);
+  const { rows } = await pool().query(
+    `select (select sum(output_tokens)::int from trace where deleted_at is null) as tokens,
+       (select count(*)::int from trace_commit where counted) as commits`,
+  );
+  return rows[0];
 }
+
+const storedOf = (files: Lines) => {
+  const { tokens, commits } = truthOf({ files });
+  return { tokens, commits };
+};
 
 async function clear(): Promise<void> {
   await clearTraces();
-  for (const table of ["trace_usage", "message_usage", "usage_day", "usage_facets", "ingest_job", "upload"])
+  for (const table of [
+    "trace_usage",
+    "message_usage",
+    "usage_day",
+    "usage_facets",
+    "trace_commit",
+    "ingest_job",
+    "upload",
+  ])
     await pool().query(`delete from ${table}`);
 }
 
@@ -62,18 +78,16 @@ async function sendFamily(seed: number): Promise<void> {
     stored.set(name, lines);
   }
   for (const home of homes) await push(home);
-  expect(await countTokens(), `family ${seed}`).toBe(truthOf({ files: stored }).tokens);
+  expect(await countStored(), `family ${seed}`).toEqual(storedOf(stored));
   const gone = placed[0];
   if (!gone) return;
   await rm(join(gone.home, pathOf(gone.name)));
   await writeBelow(gone.home, pathOf("later"), linesOf(...gone.lines.map((line) => ({ ...line, sessionId: "later" }))));
   await push(gone.home);
-  expect(await countTokens(), `family ${seed}, with a copy of a file that is gone`).toBe(
-    truthOf({ files: stored }).tokens,
-  );
+  expect(await countStored(), `family ${seed}, with a copy of a file that is gone`).toEqual(storedOf(stored));
   const { rows } = await pool().query("select id from trace where source_id = $1", [gone.name]);
   await deleteTrace(userId, rows[0]?.id, operator);
-  expect(await countTokens(), `family ${seed}, one deleted on the server`).toBe(truthOf({ files: stored }).tokens);
+  expect(await countStored(), `family ${seed}, one deleted on the server`).toEqual(storedOf(stored));
   await expectSums();
   for (const home of homes) await rm(home, { recursive: true });
   await clear();
@@ -83,9 +97,9 @@ async function sendFamilies(from: number, to: number): Promise<void> {
   for (let seed = from; seed < to; seed++) await sendFamily(seed);
 }
 
-test("every token of a random family counts once on the server, from two machines, in any order, whatever is gone", () =>
+test("every token and commit of a random family counts once on the server, from two machines, in any order, whatever is gone", () =>
   sendFamilies(0, 3));
 
-longTest("every token of 10,000 random families counts once on the server", { timeout: 10_800_000 }, () =>
+longTest("every token and commit of 10,000 random families counts once on the server", { timeout: 10_800_000 }, () =>
   sendFamilies(3, 10_003),
 );

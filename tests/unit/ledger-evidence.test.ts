@@ -26,6 +26,7 @@ const commit = {
   branch: "topic",
   hash: "abc1234",
   evidence: "git-commit",
+  replayed: false,
 };
 const found = { branches: [["topic", 1, "git-commit"]], commits: [{ ...commit, position: 1 }], pullRequests: [] };
 
@@ -138,7 +139,7 @@ const call = (command: string, callId = "c"): Given => ({
 });
 const result = (content: string, callId = "c"): Given => ({ metadata: { result: { callId } }, content });
 
-test("what is quoted, read, viewed, planned or replayed proves nothing", () => {
+test("what is quoted, read, viewed, or planned proves nothing, and what is replayed is marked", () => {
   const none = { branches: [], commits: [], pullRequests: [], openFrom: undefined };
   expect(read([{ role: "user", content: `Review ${url}\n${made}` }])).toEqual(none);
   expect(read([{ role: "assistant", content: `Run \`${command}\`:\n\n\`\`\`\n${made}\n\`\`\`` }])).toEqual(none);
@@ -148,7 +149,11 @@ test("what is quoted, read, viewed, planned or replayed proves nothing", () => {
     content,
     metadata: { ...metadata, replayed: true },
   }));
-  expect(read(replayed)).toEqual(none);
+  const copied = { ...commit, position: 1, replayed: true };
+  expect(read(replayed)).toEqual({ ...none, commits: [copied] });
+  expect(read([...replayed, call(command), result(made)]).commits).toEqual([
+    { ...copied, position: 3, replayed: false },
+  ]);
 });
 
 test("an open call has to be seen again when the session grows", () => {
@@ -200,7 +205,7 @@ test("what the trace tells comes after what its messages prove; a longer hash re
     ["topic", 3, "git-commit"],
     ["next", null, "session-meta"],
   ]);
-  const bare = { branch: null, subject: null, position: null, evidence: "session-meta" };
+  const bare = { branch: null, subject: null, position: null, evidence: "session-meta", replayed: false };
   expect(commits).toEqual([
     { ...commit, hash: full, position: 3, repository: "https://git.test/ada/api.git" },
     { ...bare, hash: "fff0000", repository: null },

@@ -23,7 +23,7 @@ const dialect: Dialect = { source: "claude-code" };
 export const claudeCode: Adapter = {
   name: dialect.source,
   title: "Claude Code",
-  version: 7,
+  version: 8,
   searchRoots,
   async *discover(host) {
     yield* findSessions(searchRoots(host));

@@ -244,7 +244,7 @@ export class ClaudeSession {
   #release(): void {
     if (!this.#held) return;
     if (this.#messages === 0) this.#sink.begin(this.#context.dialect.source, this.#sourceId());
-    if (!this.#isHeldCopied) this.#evidence.see(this.#held, this.#messages);
+    this.#evidence.see(this.#held, this.#messages, this.#isHeldCopied);
     this.#messages++;
     this.#sink.message(this.#isHeldCopied ? asCopy(this.#held) : this.#held);
     this.#held = undefined;

@@ -4,7 +4,7 @@ import { supportsZstd } from "../../files/byte-reader.ts";
 import { findFiles, statInput } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
-import { findParentTurns } from "./parents.ts";
+import { findParent } from "./parents.ts";
 import { Rollout, source } from "./rollout.ts";
 import { readTitles } from "./titles.ts";
 
@@ -14,8 +14,8 @@ import { readTitles } from "./titles.ts";
  * - Each request has a record of its tokens in newer versions; before, running totals tell what each report added.
  * - A `compacted` line repeats history that is in the file already.
  * - Most events (`event_msg`) repeat an item (`response_item`); what a script's tools did is in events alone.
- * - A fork, and a sub-agent that was given its parent's history, begin with the parent's lines: they are kept, marked and not
- *   counted.
+ * - A fork, and a sub-agent that was given its parent's history, begin with the parent's lines: they are kept and marked, and count
+ *   only where the parent is not there.
  * - A thread that was taken up again after a rewind has another file, `…ID_PAGE.jsonl`, which becomes a session of its own.
  * - Names that the user gave are in `session_index.jsonl`, or in a database.
  * - Old rollouts are compressed (`.jsonl.zst`).
@@ -24,7 +24,7 @@ import { readTitles } from "./titles.ts";
 export const codex: Adapter = {
   name: source,
   title: "Codex CLI",
-  version: 6,
+  version: 7,
   searchRoots,
   async *discover(host) {
     const titles = await readTitles(homeOf(host));
@@ -42,8 +42,10 @@ export const codex: Adapter = {
       sink.lost(needsNewerNode);
       return;
     }
-    const turns = input.from ? undefined : await findParentTurns(input.path, (folder) => sink.folder(folder));
-    const rollout = new Rollout(sink, nameOf(input.path), turns);
+    const parent = input.from ? undefined : await findParent(input.path, (folder) => sink.folder(folder));
+    // What the client of a release before sent of a parent whose file is gone has no ids to know its copies by.
+    const isStored = parent !== undefined && !parent.isThere && input.isStored?.(parent.id) === true;
+    const rollout = new Rollout(sink, nameOf(input.path), { parentTurns: parent?.turns, countsCopies: !isStored });
     if (input.from) rollout.resume(input.from.state, input.from.messages);
     const end = await readRecords(input.path, sink, (record) => rollout.add(record), { from: input.from });
     const isEnded = !end.isOpen && !isCompressed(input.path);

@@ -70,7 +70,10 @@ export class HeldMessages {
   /** Sends what waits, and with its first answer the usage of the request, if any, and what else is known of it. */
   send(usage?: Usage, facts: EntryFacts = {}): void {
     const isCounted = usage !== undefined && Object.values(usage).some((count) => count > 0);
-    const producer = isCounted ? this.#held.find(({ message }) => message.role === "assistant") : undefined;
+    const isReplayed = facts.isReplayed ?? false;
+    const isAnswer = ({ role, metadata }: Message) =>
+      role === "assistant" && (metadata?.replayed === true) === isReplayed;
+    const producer = isCounted ? this.#held.find(({ message }) => isAnswer(message)) : undefined;
     for (const held of this.#held) {
       const { message, model } = held;
       const isOwn = message.metadata?.replayed !== true;
@@ -79,7 +82,7 @@ export class HeldMessages {
       this.#session.send([message], held === producer ? { ...entry, usage, ...facts } : entry);
       this.#sent++;
     }
-    if (isCounted && !producer) this.#session.addUsage(usage);
+    if (isCounted && !producer && !isReplayed) this.#session.addUsage(usage);
     this.#held = [];
   }
 }

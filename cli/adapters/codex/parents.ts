@@ -19,41 +19,45 @@ const lists = new Map<string, List>();
 /** The turns of rollouts that were read last, by path and size. */
 const turnsByFile = new Map<string, Set<string>>();
 
+/** The session that a rollout's first lines may have been copied from. */
+export type Parent = {
+  id: string;
+  /** Whether its own rollout is there. */
+  isThere: boolean;
+  /** Its turns; undefined where they are not known, and where the fork numbers its lines. */
+  turns?: ReadonlySet<string>;
+};
+
 /**
- * The turns in the rollout that another one's first lines may have been copied from.
+ * Finds the session that a rollout was forked from.
  *
  * @param onFolder called with the session's folder before anything else is read; it may throw
- * @returns undefined where the rollout is no fork, where it numbers its lines, and where its parent's turns are not known
  */
-export async function findParentTurns(
-  path: string,
-  onFolder: (path: string) => void,
-): Promise<ReadonlySet<string> | undefined> {
+export async function findParent(path: string, onFolder: (path: string) => void): Promise<Parent | undefined> {
   const head = await readHead(path);
-  const parent = parentIn(head);
+  const { id: parent, isNumbered = false } = parentIn(head);
   const [, home] = /^(.*)[\\/](?:archived_)?sessions[\\/]/.exec(path) ?? [];
   if (parent === undefined || home === undefined) return undefined;
   const folder = /"cwd"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(head.slice(0, head.indexOf("\n") + 1) || head)?.[1];
   const cwd = folder && asString(parseJson(folder));
   if (cwd) onFolder(cwd);
   const turns = new Set<string>();
-  for (const rollout of await rolloutsBelow(home)) {
-    if (rollout === path || !basename(rollout).includes(parent)) continue;
-    for (const turn of await readTurns(rollout)) turns.add(turn);
-  }
-  return turns.size > 0 ? turns : undefined;
+  const rollouts = (await rolloutsBelow(home)).filter((one) => one !== path && basename(one).includes(parent));
+  for (const rollout of isNumbered ? [] : rollouts) for (const turn of await readTurns(rollout)) turns.add(turn);
+  return { id: parent, isThere: rollouts.length > 0, ...(turns.size > 0 && { turns }) };
 }
 
-/** The id of the session that a rollout's first lines name as the one it was forked from. */
-function parentIn(head: string): string | undefined {
+/** The id of the session that a rollout's first lines name as the one it was forked from, and whether its own lines are numbered. */
+function parentIn(head: string): { id?: string | undefined; isNumbered?: boolean } {
   const [first = "", second = ""] = head.split("\n", 2);
   const own = metaIn(first);
   // A first line with long instructions may not be whole.
   const [, cut] = own ? [] : (/"forked_from_id"\s*:\s*"([^"\\]+)"/.exec(first) ?? []);
-  if (cut !== undefined) return cut;
-  if (!own || own.subagent_history_start_ordinal !== undefined) return undefined;
+  if (cut !== undefined) return { id: cut };
+  if (!own) return {};
   const copied = metaIn(second)?.id;
-  return asString(own.forked_from_id) ?? (copied === own.id ? undefined : asString(copied));
+  const id = asString(own.forked_from_id) ?? (copied === own.id ? undefined : asString(copied));
+  return { id, isNumbered: own.subagent_history_start_ordinal !== undefined };
 }
 
 function metaIn(line: string): Fields | undefined {

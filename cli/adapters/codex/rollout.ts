@@ -9,12 +9,19 @@ import { ForkGate, lineFacts } from "./fork-gate.ts";
 import { HeldMessages } from "./held-messages.ts";
 import { agentMessages, itemMessages } from "./items.ts";
 import { agentPathOf, agentTitle, parentOf, taskIn } from "./meta.ts";
+import { Requests } from "./requests.ts";
 import type { Facts, SavedRollout } from "./saved.ts";
 import { ranCommand, ScriptRuns } from "./script-runs.ts";
-import { TokenLedger, tierIn } from "./token-ledger.ts";
 import { environmentFolder, isAbortNote } from "./user-text.ts";
 
 export const source = "codex-cli";
+
+/** What is known of the session that a rollout may have been forked from. */
+type Ancestry = {
+  parentTurns?: ReadonlySet<string> | undefined;
+  /** Whether what its copied answers used is told, which then counts where no other session has it. */
+  countsCopies: boolean;
+};
 
 /** A line beside its payload. */
 type Line = { at: string | undefined; isReplayed: boolean };
@@ -24,10 +31,10 @@ export class Rollout {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #page: string | undefined;
-  readonly #parentTurns: ReadonlySet<string> | undefined;
+  readonly #ancestry: Ancestry;
   readonly #echoes = new Echoes();
   readonly #held: HeldMessages;
-  #ledger = new TokenLedger();
+  readonly #requests: Requests;
   #scripts = new ScriptRuns();
   #gate: ForkGate | undefined;
   #isReplaying = false;
@@ -37,15 +44,15 @@ export class Rollout {
 
   /**
    * @param name of the file, without its ending: `rollout-TIME-ID`, or `rollout-TIME-ID_PAGE` where the thread was taken up again
-   * @param parentTurns the turns of the session that it may have been forked from
    */
-  constructor(sink: Sink, name: string, parentTurns?: ReadonlySet<string>) {
+  constructor(sink: Sink, name: string, ancestry: Ancestry = { countsCopies: true }) {
     this.#sink = sink;
     const [, id = name, page] = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:_([0-9a-f-]{36}))?$/i.exec(name) ?? [];
     this.#page = page;
-    this.#parentTurns = parentTurns;
+    this.#ancestry = ancestry;
     this.#session = new SessionBuilder(sink, source, id);
     this.#held = new HeldMessages(this.#session);
+    this.#requests = new Requests(this.#held, ancestry.countsCopies);
   }
 
   /** What is known so far, as JSON; undefined while something waits for what follows, which would change it. */
@@ -54,7 +61,7 @@ export class Rollout {
     if (!this.#session.isOpen || isWaiting) return undefined;
     return {
       session: this.#session.save(),
-      ledger: this.#ledger.save(),
+      ledger: this.#requests.save(),
       held: this.#held.save(),
       scripts: this.#scripts.save(),
       ...this.#facts,
@@ -64,7 +71,7 @@ export class Rollout {
   /** Continues a session. @param saved what `save` returned @param messages how many it had then */
   resume(saved: Fields, messages: number): void {
     const { session, ledger, held, scripts, ...facts } = saved as SavedRollout;
-    this.#ledger = new TokenLedger(ledger);
+    this.#requests.resume(ledger);
     this.#scripts = new ScriptRuns(scripts);
     this.#held.resume(held, messages);
     this.#facts = facts;
@@ -79,7 +86,9 @@ export class Rollout {
       this.#count(payload === undefined ? this.#addBareLine(record, at) : undefined);
       return;
     }
-    this.#isReplaying = this.#gate?.replays(lineFacts(record, payload, at)) ?? false;
+    const facts = lineFacts(record, payload, at);
+    this.#isReplaying = this.#gate?.replays(facts) ?? false;
+    if (type !== "response_item") this.#facts.turn = facts.turnId ?? this.#facts.turn;
     this.#count(this.#addLine(type, payload, { at, isReplayed: this.#isReplaying }));
   }
 
@@ -106,7 +115,7 @@ export class Rollout {
       case "event_msg":
         return this.#addEvent(payload, line);
       case "token_usage_record":
-        return this.#addRecord(payload, line);
+        return this.#requests.addRecord(payload, this.#knownAt(line));
       case "world_state":
       case "inter_agent_communication_metadata":
       case "realtime_item":
@@ -134,8 +143,9 @@ export class Rollout {
     const id = asString(meta.id) ?? asString(meta.session_id);
     const created = asTimestamp(meta.timestamp) ?? at;
     if (this.#meta) {
-      // The second one belongs to the session that this one was forked from.
+      // The second one belongs to the session that this one was forked from, the last one before any message to the first of all.
       if (id && id !== asString(this.#meta.id)) this.#beginFork(id, at);
+      if (id && !this.#session.isOpen && !this.#held.hasAnswer) this.#facts.root = id;
       return false;
     }
     this.#meta = id ? { ...meta, id } : { ...meta, id: this.#session.id };
@@ -150,6 +160,7 @@ export class Rollout {
     this.#facts.isContinued = isFields(meta.history_base) || undefined;
     if (isFields(meta.git)) this.#noteGit(meta.git);
     const from = asString(meta.forked_from_id);
+    this.#facts.root = from ?? id;
     if (from && !isFields(meta.history_base)) this.#beginFork(from, at ?? created);
     else if (from) this.#session.note("forkedFrom", from);
     return false;
@@ -170,7 +181,7 @@ export class Rollout {
       id: asString(this.#meta?.id) ?? "",
       began: at ? Date.parse(at) : undefined,
       startOrdinal: this.#meta?.subagent_history_start_ordinal,
-      parentTurns: this.#parentTurns,
+      parentTurns: this.#ancestry.parentTurns,
     });
   }
 
@@ -196,7 +207,7 @@ export class Rollout {
     if (started) this.#held.noteAgent(started);
     switch (event.type) {
       case "token_count":
-        if (isFields(event.info)) this.#countTotal(event.info, event, line);
+        if (isFields(event.info)) this.#requests.addTotal(event.info, event, this.#knownAt(line));
         return false;
       case "thread_name_updated":
         if (!line.isReplayed) this.#session.noteTitle(event.thread_name);
@@ -263,21 +274,7 @@ export class Rollout {
     return at ? { ...complete, createdAt: at } : complete;
   }
 
-  /** A request's own record. One of another thread is counted there. */
-  #addRecord(record: Fields, { isReplayed }: Line): boolean | undefined {
-    const { response_id: requestId, thread_id: thread, usage } = record;
-    const isOther = asString(thread) !== undefined && thread !== this.#session.id.split("/")[0];
-    if (isOther || isReplayed) return false;
-    const added = this.#ledger.addRecord(usage);
-    if (!added) return undefined;
-    this.#held.send(added, { requestId, serviceTier: tierIn(usage, record) ?? this.#facts.tier });
-    return false;
-  }
-
-  #countTotal(info: Fields, event: Fields, { isReplayed }: Line): void {
-    const usage = this.#ledger.addTotal(info, { isReplayed, isContinued: this.#facts.isContinued ?? false });
-    this.#held.send(usage, { serviceTier: tierIn(info.last_token_usage, info, event) ?? this.#facts.tier });
-  }
+  readonly #knownAt = ({ isReplayed }: Line) => ({ isReplayed, threadId: this.threadId, facts: this.#facts });
 
   /** @param title the name that the user gave the session */
   end(title?: string): void {

@@ -19,4 +19,8 @@ export type Facts = {
   /** What a sub-agent that has its parent's history was given to do. */
   task?: string | undefined;
   isContinued?: boolean | undefined;
+  /** The turn that lines belong to. */
+  turn?: string | undefined;
+  /** The first of the sessions that this one was forked from, or itself. */
+  root?: string | undefined;
 };

@@ -33,21 +33,16 @@ export class TokenLedger {
   }
 
   /**
-   * @param isReplayed whether the total is the parent's
    * @param isContinued whether the session took over another one's total
    * @returns what a report of the running total adds
    */
-  addTotal(
-    info: Fields,
-    { isReplayed, isContinued }: { isReplayed: boolean; isContinued: boolean },
-  ): Usage | undefined {
+  addTotal(info: Fields, isContinued: boolean): Usage | undefined {
     if (!isFields(info.total_token_usage)) return undefined;
     const now = readUsage(info.total_token_usage);
     const last = isFields(info.last_token_usage) ? readUsage(info.last_token_usage) : undefined;
     const [before, recorded] = [this.#total, this.#recorded];
     this.#total = now;
     this.#recorded = undefined;
-    if (isReplayed) return undefined;
     const grown = growthOf(now, before, last, isContinued);
     return recorded ? subtractUsage(grown, recorded) : grown;
   }

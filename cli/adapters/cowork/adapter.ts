@@ -19,7 +19,7 @@ const dialect: Dialect = { source: "cowork" };
 export const cowork: Adapter = {
   name: dialect.source,
   title: "Claude Cowork",
-  version: 5,
+  version: 6,
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host))

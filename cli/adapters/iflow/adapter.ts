@@ -19,7 +19,7 @@ const dialect: Dialect = { source: "iflow", readOutput };
 export const iflow: Adapter = {
   name: dialect.source,
   title: "iFlow CLI",
-  version: 3,
+  version: 4,
   searchRoots,
   discover: (host) => findSessions(searchRoots(host), (name) => /^session-.*\.jsonl$/.test(name)),
   async parse(input, sink) {

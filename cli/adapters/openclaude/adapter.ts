@@ -11,7 +11,7 @@ const dialect: Dialect = { source: "openclaude" };
 export const openclaude: Adapter = {
   name: dialect.source,
   title: "OpenClaude",
-  version: 4,
+  version: 5,
   searchRoots,
   discover: (host) => findSessions(searchRoots(host)),
   async parse(input, sink) {

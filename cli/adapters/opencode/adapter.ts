@@ -102,7 +102,7 @@ async function findDatabases(relative: Relative, host: Host): Promise<string[]> 
 export const opencode = adapterOf({
   name: "opencode",
   title: "OpenCode",
-  version: 5,
+  version: 6,
   folder: "opencode",
   databases: /^opencode(?:-[\w.-]+)?\.db$/,
   variable: "OPENCODE_DB",
@@ -112,7 +112,7 @@ export const opencode = adapterOf({
 export const mimocode = adapterOf({
   name: "mimocode",
   title: "MiMo Code",
-  version: 3,
+  version: 4,
   folder: "mimocode",
   databases: /^(?:mimocode|opencode)(?:-[\w.-]+)?\.db$/,
 });
@@ -121,7 +121,7 @@ export const mimocode = adapterOf({
 export const kilo = adapterOf({
   name: "kilo",
   title: "Kilo",
-  version: 4,
+  version: 5,
   folder: "kilo",
   databases: /^(?:kilo|opencode)(?:-[\w.-]+)?\.db$/,
   variable: "KILO_DB",

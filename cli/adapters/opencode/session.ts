@@ -11,6 +11,9 @@ import type { Store } from "./store.ts";
 /** A title that OpenCode gives before it has made one. */
 const placeholder = /^(?:New|Child) session - \d{4}-\d\d-\d\dT[\d:.]+Z(?: \(fork #\d+\))?$/;
 
+/** What OpenCode adds to a sub-agent's task to make its title. */
+const ofSubagent = / \(@[^()]+ subagent\)$/;
+
 /** Builds one session from a store. */
 export class OpencodeSession {
   readonly #sink: Sink;
@@ -26,7 +29,7 @@ export class OpencodeSession {
     this.#session = new SessionBuilder(sink, source, id);
     this.#session.noteFolder(details.directory);
     this.#worktree = details.worktree;
-    if (!placeholder.test(String(details.title))) this.#session.noteTitle(details.title);
+    if (!placeholder.test(String(details.title))) this.#session.noteTitle(titleOf(details));
     this.#session.noteModel(details.model);
     this.#session.note("agentVersion", details.version);
     this.#session.note("parent", details.parentID);
@@ -111,4 +114,8 @@ function factsOf(info: Fields, id: string): EntryFacts {
     costUsd: info.cost,
     stopReason: info.finish,
   };
+}
+
+function titleOf({ title, parentID }: Fields): unknown {
+  return typeof title === "string" && asString(parentID) ? title.replace(ofSubagent, "") : title;
 }

@@ -1,10 +1,14 @@
 import "server-only";
 import type { PoolClient } from "pg";
+import { settleEvidence } from "#lib/ledger/evidence/copies";
 import { addRecorded, EvidenceReading, Findings, toCommit } from "#lib/ledger/evidence/reading";
 import type { Columns, Finding, LedgerPart } from "#lib/ledger/part";
 import { deleteEvidence, type EvidenceRows, readEvidence, replaceEvidence } from "#lib/ledger/sql/evidence";
 
-/** The branches, commits and pull requests of traces, each with the message or record that proves it. */
+/**
+ * The branches, commits and pull requests of traces, each with the message or record that proves it. A commit that several traces
+ * have counts in one of them: as an answer does (lib/ledger/usage/part.ts), in one that did not copy it, and that began first.
+ */
 export const evidencePart: LedgerPart<Findings> = {
   begin() {
     const reading = new EvidenceReading();
@@ -22,12 +26,12 @@ export const evidencePart: LedgerPart<Findings> = {
       traces.map(({ trace }) => trace.id),
     );
     const wanted = new Map(traces.map((one) => [one.trace.id, rowsOf(one, stored.get(one.trace.id))]));
-    await replaceEvidence(tx, userId, stored, wanted);
+    await settleEvidence(tx, userId, await replaceEvidence(tx, userId, stored, wanted));
     return new Map();
   },
 
   async remove(tx, userId, traceIds) {
-    await deleteEvidence(tx, userId, traceIds);
+    await settleEvidence(tx, userId, await deleteEvidence(tx, userId, traceIds));
     return undefined;
   },
 };
@@ -44,8 +48,8 @@ function rowsOf({ trace, from, found }: Finding<Findings>, stored?: EvidenceRows
   for (const row of stored?.commits.filter(isProved) ?? []) all.commits.push({ ...row });
   for (const row of stored?.pullRequests.filter(isProved) ?? []) all.pullRequests.set(row.url, row);
   for (const { branch, position, evidence } of found.branches.values()) all.addBranch(branch, position, evidence);
-  for (const { position, evidence, ...commit } of found.commits) all.addCommit(toCommit(commit), position, evidence);
-  for (const { url, position, evidence } of found.pullRequests.values()) all.addPullRequest(url, position, evidence);
+  for (const row of found.commits) all.addCommit(toCommit(row), row);
+  for (const row of found.pullRequests.values()) all.addPullRequest(row.url, row);
   for (const push of found.pushes) all.addPush(push);
   addRecorded(trace, all);
   return { branches: [...all.branches.values()], commits: all.commits, pullRequests: [...all.pullRequests.values()] };

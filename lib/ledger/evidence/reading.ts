@@ -16,10 +16,13 @@ import { readTranscript } from "#lib/reader/transcript";
  */
 export type Evidence = Act | "message" | "session-meta" | "pr-link" | "client";
 
-type Own<Row> = Omit<Row, "userId" | "traceId" | "evidence"> & { evidence: Evidence };
+type Own<Row> = Omit<Row, "userId" | "traceId" | "evidence" | "counted"> & { evidence: Evidence };
 export type BranchRow = Own<TraceBranch>;
 export type CommitRow = Own<TraceCommit>;
 export type PullRequestRow = Own<TracePullRequest>;
+
+/** What proves a row, and whether its message was copied from another session. */
+type Proven = { position: number | null; evidence: Evidence; replayed?: boolean; at?: Date | null };
 
 /** Of a trace, so many of each are kept. */
 export const maxRows = 500;
@@ -27,7 +30,7 @@ const maxSubjectChars = 200;
 /** So many calls wait for their results. */
 const maxOpen = 100;
 
-/** What was found, each once: the first evidence counts. */
+/** What was found, each once: the first evidence counts, and before all that was copied one that was not. */
 export class Findings {
   readonly branches = new Map<string, BranchRow>();
   readonly commits: CommitRow[] = [];
@@ -40,20 +43,26 @@ export class Findings {
       this.branches.set(branch, { branch, position, evidence });
   }
 
-  addCommit(commit: Commit, position: number | null, evidence: Evidence): void {
-    this.addBranch(commit.branch, position, evidence);
+  addCommit(commit: Commit, { position, evidence, replayed = false }: Proven): void {
+    if (!replayed) this.addBranch(commit.branch, position, evidence);
     const known = findCommit(this.commits, commit.hash);
-    if (known) Object.assign(known, joinCommits<Commit>(toCommit(known), commit));
-    else if (this.commits.length < maxRows) {
+    if (known) {
+      Object.assign(known, joinCommits<Commit>(toCommit(known), commit));
+      // That a session began at a commit tells nothing of who made it.
+      if (known.replayed && !replayed && evidence !== "session-meta")
+        Object.assign(known, { position, evidence, replayed });
+    } else if (this.commits.length < maxRows) {
       const { hash, repository = null, branch = null, subject = null } = commit;
-      this.commits.push({ hash, repository, branch, subject, position, evidence });
+      this.commits.push({ hash, repository, branch, subject, position, evidence, replayed });
     }
   }
 
-  addPullRequest(url: unknown, position: number | null, evidence: Evidence): void {
+  addPullRequest(url: unknown, { position, evidence, replayed = false, at = null }: Proven): void {
     const found = pullRequestAt(url);
-    if (found && !this.pullRequests.has(found.url) && this.pullRequests.size < maxRows)
-      this.pullRequests.set(found.url, { ...found, position, evidence });
+    if (!found) return;
+    const known = this.pullRequests.get(found.url);
+    if (known ? known.replayed && !replayed : this.pullRequests.size < maxRows)
+      this.pullRequests.set(found.url, { ...found, position, evidence, replayed, at });
   }
 
   /** A push names the remote of a commit that was found before it. */
@@ -64,7 +73,12 @@ export class Findings {
 }
 
 /** A row's commit, with what is known of it. */
-export const toCommit = ({ hash, repository, branch, subject }: Omit<CommitRow, "position" | "evidence">): Commit => ({
+export const toCommit = ({
+  hash,
+  repository,
+  branch,
+  subject,
+}: Pick<CommitRow, "hash" | "repository" | "branch" | "subject">): Commit => ({
   hash,
   ...(repository !== null && { repository }),
   ...(branch !== null && { branch }),
@@ -79,11 +93,12 @@ export class EvidenceReading {
   readonly #open = new Map<string, OpenCall>();
   /** A call without an id, whose result is the next message. */
   #adjacent: OpenCall | undefined;
+  /** What of a proof the message tells that is seen now. */
+  #seen: { replayed: boolean; at: Date | null } = { replayed: false, at: null };
 
   see(message: LedgerMessage): void {
     const { metadata, position } = message;
-    // A replayed message belongs to the session that this one was forked from.
-    if (metadata?.replayed === true) return;
+    this.#seen = { replayed: metadata?.replayed === true, at: message.createdAt };
     if (metadata) this.#seeRecords(metadata, position);
     if (metadata || this.#isOpen || mentionsGit(message.content)) this.#seePieces(message, position);
   }
@@ -103,17 +118,21 @@ export class EvidenceReading {
   /** What agents write down themselves: Claude Code's `gitBranch`, `pr-link` and `gitOperation`, Codex' `session_meta`. */
   #seeRecords(metadata: Fields, position: number): void {
     const { findings } = this;
-    findings.addBranch(metadata.branch ?? metadata.gitBranch, position, "message");
-    const payload = isFields(metadata.payload) ? metadata.payload : metadata;
-    readGit(payload.git, position, findings);
-    if (metadata.type === "pr-link") findings.addPullRequest(metadata.prUrl, position, "pr-link");
+    const proof = { position, ...this.#seen };
+    if (!proof.replayed) {
+      findings.addBranch(metadata.branch ?? metadata.gitBranch, position, "message");
+      const payload = isFields(metadata.payload) ? metadata.payload : metadata;
+      readGit(payload.git, position, findings);
+    }
+    if (metadata.type === "pr-link") findings.addPullRequest(metadata.prUrl, { ...proof, evidence: "pr-link" });
     const told = isFields(metadata.toolUseResult) ? metadata.toolUseResult.gitOperation : undefined;
     if (!isFields(told)) return;
     const { commit, pr } = told;
     const hash = isFields(commit) ? hashOf(commit.sha) : undefined;
     const branch = isFields(commit) ? branchOf(commit.branch) : undefined;
-    if (hash) findings.addCommit({ hash, ...(branch && { branch }) }, position, "git-commit");
-    if (isFields(pr) && pr.action === "created") findings.addPullRequest(pr.url, position, "gh-pr-create");
+    if (hash) findings.addCommit({ hash, ...(branch && { branch }) }, { ...proof, evidence: "git-commit" });
+    if (isFields(pr) && pr.action === "created")
+      findings.addPullRequest(pr.url, { ...proof, evidence: "gh-pr-create" });
   }
 
   #seePieces(message: Pick<LedgerMessage, "role" | "content" | "metadata">, position: number): void {
@@ -161,8 +180,9 @@ export class EvidenceReading {
   #read({ acts, isScript }: OpenCall, { output, failed }: Result, position: number): void {
     for (const text of isScript ? outputsOfScript(output) : [output]) {
       const proof = proofIn(acts, text, failed);
-      for (const commit of proof.commits) this.findings.addCommit(commit, position, "git-commit");
-      for (const { url, act } of proof.pullRequests) this.findings.addPullRequest(url, position, act);
+      const seen = { position, ...this.#seen };
+      for (const commit of proof.commits) this.findings.addCommit(commit, { ...seen, evidence: "git-commit" });
+      for (const { url, act } of proof.pullRequests) this.findings.addPullRequest(url, { ...seen, evidence: act });
       if (this.findings.pushes.length < maxRows) this.findings.pushes.push(...proof.pushes);
     }
   }
@@ -177,7 +197,7 @@ function readGit(git: unknown, position: number | null, findings: Findings): voi
   findings.addBranch(git.branch, position, "session-meta");
   const hash = hashOf(git.commit_hash);
   const repository = publicRemote(git.repository_url);
-  if (hash) findings.addCommit({ hash, ...(repository && { repository }) }, position, "session-meta");
+  if (hash) findings.addCommit({ hash, ...(repository && { repository }) }, { position, evidence: "session-meta" });
 }
 
 /** Adds what the trace's own metadata tells: after what its messages prove, which leads to a message. */
@@ -192,10 +212,11 @@ export function addRecorded({ metadata }: Pick<LedgerTrace, "metadata">, finding
     const position = positionOf(one.position);
     if (!hash) continue;
     const commit = { hash, ...(branch && { branch }), ...(repository && { repository }), ...(subject && { subject }) };
-    findings.addCommit(commit, position, position === null ? "session-meta" : "client");
+    findings.addCommit(commit, { position, evidence: position === null ? "session-meta" : "client" });
   }
   readGit(metadata.git, null, findings);
-  for (const { url } of listOf(metadata.pullRequests)) findings.addPullRequest(url, null, "pr-link");
+  for (const { url } of listOf(metadata.pullRequests))
+    findings.addPullRequest(url, { position: null, evidence: "pr-link" });
 }
 
 const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.slice(0, maxRows).filter(isFields) : []);

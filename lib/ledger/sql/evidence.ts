@@ -20,18 +20,30 @@ const tables = {
       subject: "text",
       position: "int",
       evidence: "text",
+      replayed: "bool",
     },
   },
   pullRequests: {
     table: "trace_pull_request",
     key: "url",
-    columns: { url: "text", repository: "text", number: "int", position: "int", evidence: "text" },
+    columns: {
+      url: "text",
+      repository: "text",
+      number: "int",
+      position: "int",
+      evidence: "text",
+      replayed: "bool",
+      at: "timestamptz",
+    },
   },
 } as const;
 
 type Kind = keyof typeof tables;
-type Row = Record<string, string | number | null>;
+type Row = Record<string, string | number | boolean | Date | null>;
 const kinds = Object.keys(tables) as Kind[];
+
+/** The keys of rows that were written or deleted, by their kind. */
+export type ChangedKeys = Record<Kind, string[]>;
 
 /** The stored rows of traces, by the trace's id; a trace without rows has none. */
 export async function readEvidence(
@@ -55,24 +67,26 @@ export async function readEvidence(
   return found;
 }
 
-/** Makes the stored rows of traces those that are wanted, and writes only what differs. */
+/** Makes the stored rows of traces those that are wanted, and writes only what differs. @returns the keys of rows that changed */
 export async function replaceEvidence(
   tx: PoolClient,
   userId: string,
   stored: Map<string, EvidenceRows>,
   wanted: Map<string, EvidenceRows>,
-): Promise<void> {
+): Promise<ChangedKeys> {
+  const changed: ChangedKeys = { branches: [], commits: [], pullRequests: [] };
   for (const kind of kinds) {
     const { table, key, columns } = tables[kind];
     const names = Object.keys(columns);
     const identity = (row: Row) => JSON.stringify(names.map((name) => row[name]));
-    const gone: [string, unknown][] = [];
+    const gone: [string, string][] = [];
     const added: { traceId: string; row: Row }[] = [];
     for (const [traceId, rows] of wanted) {
-      const before = new Map(((stored.get(traceId)?.[kind] ?? []) as Row[]).map((row) => [row[key], identity(row)]));
+      const keyOf = (row: Row) => String(row[key]);
+      const before = new Map(((stored.get(traceId)?.[kind] ?? []) as Row[]).map((row) => [keyOf(row), identity(row)]));
       for (const row of rows[kind] as Row[]) {
-        if (before.get(row[key]) !== identity(row)) added.push({ traceId, row });
-        before.delete(row[key]);
+        if (before.get(keyOf(row)) !== identity(row)) added.push({ traceId, row });
+        before.delete(keyOf(row));
       }
       for (const value of before.keys()) gone.push([traceId, value]);
     }
@@ -94,11 +108,21 @@ export async function replaceEvidence(
            .join(", ")}`,
         [userId, added.map(({ traceId }) => traceId), ...names.map((name) => added.map(({ row }) => row[name]))],
       );
+    changed[kind] = [...gone.map(([, value]) => value), ...added.map(({ row }) => String(row[key]))];
   }
+  return changed;
 }
 
-/** Deletes the rows of traces. */
-export async function deleteEvidence(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
-  for (const { table } of Object.values(tables))
-    await tx.query(`delete from ${table} where user_id = $1 and trace_id = any($2)`, [userId, traceIds]);
+/** Deletes the rows of traces. @returns their keys */
+export async function deleteEvidence(tx: PoolClient, userId: string, traceIds: string[]): Promise<ChangedKeys> {
+  const changed: ChangedKeys = { branches: [], commits: [], pullRequests: [] };
+  for (const kind of kinds) {
+    const { table, key } = tables[kind];
+    const { rows } = await tx.query<{ key: string }>(
+      `delete from ${table} where user_id = $1 and trace_id = any($2) returning ${key} as key`,
+      [userId, traceIds],
+    );
+    changed[kind] = rows.map((row) => row.key);
+  }
+  return changed;
 }

@@ -16,6 +16,9 @@ export type FoundUsage = { used: Used[]; latest: Date | undefined };
 /** In these, one id stands for all calls that a prompt led to. */
 const withSeveralCalls = new Set(["cursor", "copilot-cli", "vscode-copilot"]);
 
+/** These always keep milliseconds: a whole second is as telling as any other time. */
+const withMilliseconds = new Set(["opencode", "kilo", "mimocode"]);
+
 /** Requests that were answered at once have their lines between each other's: as many may still go on. */
 const maxAtOnce = 8;
 
@@ -118,7 +121,7 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-/i;
 
 /**
  * The key of an answer without a request's id: its line's id, where that is unique, and its time; else its time, model and input. A
- * time in whole seconds tells too little.
+ * time in whole seconds tells too little where the agent may have cut it.
  */
 function keyOfLine(
   { source }: LedgerTrace,
@@ -127,7 +130,7 @@ function keyOfLine(
   if (!toldAt) return undefined;
   const at = toldAt.getTime();
   if (uuid !== undefined && uuidPattern.test(uuid)) return JSON.stringify(["", uuid, at]);
-  if (isOutputOnly(tokens) || at % 1000 === 0) return undefined;
+  if (isOutputOnly(tokens) || (at % 1000 === 0 && !withMilliseconds.has(source))) return undefined;
   return JSON.stringify(["", source, model ?? "", at, ...tellingCounts(tokens)]);
 }
 

@@ -170,14 +170,14 @@ function hasEvidence(userId: string, { branch, commit, pr }: PlainSelection): Pr
     // A stored hash may be longer than the given one, or an abbreviation of it.
     const shorter = Array.from({ length: commit.length - 7 }, (_, at) => commit.slice(0, 7 + at));
     conditions.push(
-      Prisma.sql`id in (select trace_id from trace_commit where user_id = ${userId}::uuid
+      Prisma.sql`id in (select trace_id from trace_commit where user_id = ${userId}::uuid and counted
         and (hash like ${`${commit}%`} or hash = any(${shorter}::text[])))`,
     );
   }
   const named = pr === undefined ? undefined : readPullRequestName(pr);
   if (named) {
     const { number, repository, url } = named;
-    const exact = [Prisma.sql`user_id = ${userId}::uuid and number = ${number}::int`];
+    const exact = [Prisma.sql`user_id = ${userId}::uuid and counted and number = ${number}::int`];
     if (repository !== undefined) exact.push(Prisma.sql`repository = ${repository}`);
     if (url !== undefined) exact.push(Prisma.sql`url = ${url}`);
     conditions.push(Prisma.sql`id in (select trace_id from trace_pull_request where ${Prisma.join(exact, " and ")})`);

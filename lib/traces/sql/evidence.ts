@@ -11,7 +11,7 @@ export async function readPullRequests(userId: string, traceIds: string[], max: 
     `select listed.id as "traceId", number, repository, url from unnest($2::uuid[]) as listed (id)
      cross join lateral (
        select number, repository, url, position from trace_pull_request
-       where user_id = $1::uuid and trace_id = listed.id order by position nulls last, url limit $3) as pull_request
+       where user_id = $1::uuid and trace_id = listed.id and counted order by position nulls last, url limit $3) as pull_request
      order by listed.id, position nulls last, url`,
     [userId, traceIds, max],
   );

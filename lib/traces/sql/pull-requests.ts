@@ -59,7 +59,7 @@ export type PullRequestKey = { repository: string; number: number };
 const family = (userId: string, { repository, number }: PullRequestKey) => Prisma.sql`
   linked as (
     select distinct on (trace_id) trace_id, position, evidence from trace_pull_request
-    where user_id = ${userId}::uuid and number = ${number}::int and repository = ${repository}
+    where user_id = ${userId}::uuid and number = ${number}::int and repository = ${repository} and counted
     order by trace_id, position nulls last
   ), root as (
     select linked.* from linked join trace on trace.user_id = ${userId}::uuid and trace.id = linked.trace_id
@@ -89,7 +89,7 @@ export function readPullRequestRows(
         activity_at as "activityAt", stored_at as "storedAt", dated, message_count as "messageCount", cost.cost_nano as "costNano",
         cost.unpriced as "unpricedTokens", cost.subagents::int as subagents, root.position, root.evidence,
         (select count(*)::int from trace_pull_request other
-          where other.user_id = ${userId}::uuid and other.trace_id = trace.id) as "linkedTo"
+          where other.user_id = ${userId}::uuid and other.trace_id = trace.id and other.counted) as "linkedTo"
       from root join trace on trace.user_id = ${userId}::uuid and trace.id = root.trace_id
       join cost on cost.root_id = trace.id
       order by activity_at desc, trace.id desc limit ${max.sessions}`);
@@ -114,7 +114,7 @@ export function readPullRequestRows(
         select distinct on (hash) hash, subject, repository, trace_id as "traceId", position, activity_at
         from trace_commit join trace on trace.user_id = ${userId}::uuid and trace.id = trace_commit.trace_id
         where trace_commit.user_id = ${userId}::uuid and trace_id in (select id from member)
-          and evidence not in ('session-meta')
+          and counted and evidence not in ('session-meta')
         order by hash, position nulls last) as made
       order by activity_at, "traceId", position limit ${max.commits}`);
     const { rows: urls } = await tx.query<{ url: string }>(Prisma.sql`

@@ -7,8 +7,8 @@ import { type Column, columns, isLeft, usedOf } from "#lib/usage/sql/parts";
 import { type Filter, filterValues, namedOf, type ReportRow } from "#lib/usage/sql/report";
 
 const links = {
-  branch: { table: "trace_branch", value: "branch" },
-  pr: { table: "trace_pull_request", value: "repository || '#' || number::text" },
+  branch: { table: "trace_branch", value: "branch", counted: "" },
+  pr: { table: "trace_pull_request", value: "repository || '#' || number::text", counted: "and counted" },
 } as const;
 export type LinkFacet = keyof typeof links;
 
@@ -67,7 +67,7 @@ const statementOf = (facet: LinkFacet, filter: Filter, bySpan: boolean, maxValue
   return `
   with linked as materialized (
     select distinct trace_id, ${links[facet].value} as value from ${links[facet].table}
-    where user_id = $1 and ${isLeft.replaceAll("$12", "$3")}
+    where user_id = $1 ${links[facet].counted} and ${isLeft.replaceAll("$12", "$3")}
   ),
   each as materialized (
     select span, trace_id, bool_or(is_active) as is_active, ${sums(kept)}

@@ -19,7 +19,7 @@ export type Agent = {
   /** What it can't do, by the need of a scene. */
   lacks?: readonly ("help" | "resume" | "thinking")[];
   /** What is in none of its files. */
-  unrecorded?: readonly (Aspect | typeof oneSum)[];
+  unrecorded?: readonly (Aspect | typeof oneSum | typeof inOutput)[];
   /** How it writes a prompt that it is told. */
   told?: (prompt: string) => string;
   environment?: (url: string) => Record<string, string>;
@@ -30,6 +30,8 @@ export type Agent = {
 
 /** Its files have cache writes as one sum, which counts as written for five minutes. */
 export const oneSum = "an hour's cache writes";
+/** Its files have the tokens of thoughts among those of the output. */
+export const inOutput = "thoughts' tokens";
 
 const sonnet: Prices = { input: 3, output: 15, cacheRead: 0.3, cacheWrite5m: 3.75, cacheWrite1h: 6 };
 /** Where only the price of reading from the cache is another. */
@@ -143,7 +145,7 @@ export const agents: Agent[] = [
   },
   {
     ...{ name: "Continue", package: "@continuedev/cli", folder: "continue", command: "cn" },
-    ...{ prices: sonnet, context: 200_000, lacks: ["help"] },
+    ...{ prices: sonnet, context: 200_000, lacks: ["help"], unrecorded: ["branch", "times", oneSum, inOutput] },
     environment: () => ({ CONTINUE_TELEMETRY_ENABLED: "0" }),
     files: (url) => {
       const model = { name: "Sonnet", provider: "anthropic", model: "claude-sonnet-4-5", apiKey: "local" };
@@ -157,7 +159,7 @@ export const agents: Agent[] = [
   },
   {
     ...{ name: "Cline", package: "cline", folder: "cline", command: "cline" },
-    ...{ prices: flat(1.75, 14, 0.175), context: 400_000, lacks: ["help"] },
+    ...{ prices: flat(1.75, 14, 0.175), context: 400_000, lacks: ["help", "resume"], unrecorded: ["branch", inOutput] },
     files: (url) => {
       const modes = ["act", "plan"].map((mode) => [
         [`${mode}ModeApiProvider`, "openai"],

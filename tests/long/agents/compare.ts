@@ -1,6 +1,6 @@
 // Compares what the API saw of a run with what Spoor shows of it.
 import { isDeepStrictEqual } from "node:util";
-import { type Agent, oneSum, type Prices } from "./agents.ts";
+import { type Agent, inOutput, oneSum, type Prices } from "./agents.ts";
 import type { Tokens } from "./apis/api.ts";
 import type { Archived, Session } from "./archive.ts";
 import { type Conversation, conversationsOf, type Item } from "./expected.ts";
@@ -218,8 +218,15 @@ const isUnsure = ({ side, isCut }: Exchange) => Boolean(side || isCut);
 function sumOf(agent: Agent, exchanges: Exchange[]): Tokens {
   const sum = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 };
   for (const { answer, api } of exchanges) for (const kind of api.tells) sum[kind] += answer?.tokens[kind] ?? 0;
-  if (!agent.unrecorded?.includes(oneSum)) return sum;
-  return { ...sum, cacheWrite5m: sum.cacheWrite5m + sum.cacheWrite1h, cacheWrite1h: 0 };
+  if (agent.unrecorded?.includes(oneSum)) {
+    sum.cacheWrite5m += sum.cacheWrite1h;
+    sum.cacheWrite1h = 0;
+  }
+  if (agent.unrecorded?.includes(inOutput)) {
+    sum.output += sum.reasoning;
+    sum.reasoning = 0;
+  }
+  return sum;
 }
 
 function costOf(agent: Agent, exchanges: Exchange[]): number {

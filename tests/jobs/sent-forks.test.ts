@@ -1,0 +1,130 @@
+import { rm } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { operator } from "#lib/auth/audit";
+import { pool } from "#lib/db/client";
+import { accountTraces } from "#lib/ledger/account";
+import { deleteTrace } from "#lib/traces/deletion";
+import { makeCodexFamily, truthOfRollouts } from "../cli/codex-families.ts";
+import { linesOf, makeHome, writeBelow } from "../cli/home.ts";
+import { runInProcess } from "../cli/in-process.ts";
+import { makeOpencodeFamily, outputOfSessions, writeSession } from "../cli/opencode-families.ts";
+import { data, database } from "../cli/opencode-files.ts";
+import { longTest } from "../support/long.ts";
+import { makeRandom } from "../support/random.ts";
+import { provideOwner } from "../support/server.ts";
+import { serveIngest } from "./ingest-server.ts";
+import { expectSums } from "./ledger-sums.ts";
+import { clearTraces } from "./searching.ts";
+
+const { userId } = await provideOwner();
+const pickOf = <T>(list: readonly T[], random: () => number): T => list[Math.floor(random() * list.length)] as T;
+const url = await serveIngest(userId);
+
+async function push(home: string): Promise<void> {
+  const words = ["push", "--json", "--no-telemetry"];
+  const { code, errors } = await runInProcess(words, home, { SPOOR_URL: url, SPOOR_TOKEN: "spoor_test" });
+  expect([code, errors]).toEqual([0, expect.not.stringContaining("Kept as stored")]);
+}
+
+async function countStored(): Promise<{ tokens: number; commits: number }> {
+  await accountTraces(30);
+  const { rows } = await pool().query(
+    `select (select coalesce(sum(output_tokens), 0)::int from trace where deleted_at is null) as tokens,
+       (select count(*)::int from trace_commit where counted) as commits`,
+  );
+  return rows[0];
+}
+
+const countTokens = async () => (await countStored()).tokens;
+
+async function clear(homes: string[]): Promise<void> {
+  for (const home of homes) await rm(home, { recursive: true });
+  await clearTraces();
+  for (const table of [
+    "trace_usage",
+    "message_usage",
+    "usage_day",
+    "usage_facets",
+    "trace_commit",
+    "ingest_job",
+    "upload",
+  ])
+    await pool().query(`delete from ${table}`);
+}
+
+/** Sends the rollouts of a family from two machines in any order; some were cleaned away before, and one is deleted afterwards. */
+async function sendCodexFamily(seed: number): Promise<void> {
+  const random = makeRandom(seed + 77);
+  const family = makeCodexFamily(seed);
+  const homes = [(await makeHome()).home, (await makeHome()).home];
+  const placed = [...family.files].map(([path, lines]) => ({ path, lines, order: random() }));
+  const left = placed.toSorted((one, other) => one.order - other.order).slice(random() < 0.6 ? 1 : 0);
+  const sent: string[] = [];
+  for (const { path, lines } of left) {
+    const home = homes[random() < 0.5 ? 0 : 1] ?? "";
+    await writeBelow(home, path, linesOf(...lines));
+    await push(home);
+    sent.push(path);
+    if (random() < 0.5) expect(await countStored(), `family ${seed}, in part`).toEqual(truthOfRollouts(family, sent));
+  }
+  expect(await countStored(), `family ${seed}`).toEqual(truthOfRollouts(family, sent));
+  const [gone = "", ...others] = sent;
+  const [, id] = /-([0-9a-f]{8}-[-0-9a-f]{27})\.jsonl$/.exec(gone) ?? [];
+  const { rows } = await pool().query("select id from trace where source_id = $1", [id]);
+  await deleteTrace(userId, rows[0]?.id, operator);
+  expect(await countStored(), `family ${seed}, one deleted on the server`).toEqual(truthOfRollouts(family, others));
+  await expectSums();
+  await clear(homes);
+}
+
+/** Sends the sessions of a family from two machines' databases in any order; one is deleted on its machine, then on the server. */
+async function sendOpencodeFamily(seed: number): Promise<void> {
+  const random = makeRandom(seed + 77);
+  const sessions = makeOpencodeFamily(seed);
+  const hosts = [await makeHome({ [`${data}/log/x.log`]: "" }), await makeHome({ [`${data}/log/x.log`]: "" })];
+  const machines = hosts.map((host) => ({ home: host.home, db: database(host, {}) }));
+  const placed = sessions.map((session) => ({ session, machine: pickOf(machines, random), order: random() }));
+  const sent: typeof sessions = [];
+  for (const { session, machine } of placed.toSorted((one, other) => one.order - other.order)) {
+    writeSession(machine.db, session);
+    sent.push(session);
+    if (random() < 0.3) continue;
+    for (const { home } of machines) await push(home);
+    if (random() < 0.5) expect(await countTokens(), `family ${seed}, in part`).toBe(outputOfSessions(sent));
+  }
+  const { session: gone, machine } = pickOf(placed, random);
+  for (const { home } of machines) await push(home);
+  expect(await countTokens(), `family ${seed}`).toBe(outputOfSessions(sessions));
+  machine.db.exec(`DELETE FROM message WHERE session_id = '${gone.id}'; DELETE FROM session WHERE id = '${gone.id}'`);
+  for (const { home } of machines) await push(home);
+  expect(await countTokens(), `family ${seed}, one gone from its database`).toBe(outputOfSessions(sessions));
+  const { rows } = await pool().query("select id from trace where source_id = $1", [gone.id]);
+  await deleteTrace(userId, rows[0]?.id, operator);
+  const left = outputOfSessions(sessions.filter((session) => session !== gone));
+  expect(await countTokens(), `family ${seed}, one deleted on the server`).toBe(left);
+  await expectSums();
+  for (const { db } of machines) db.close();
+  await clear(machines.map(({ home }) => home));
+}
+
+async function sendOpencodeFamilies(from: number, to: number): Promise<void> {
+  for (let seed = from; seed < to; seed++) await sendOpencodeFamily(seed);
+}
+
+async function sendCodexFamilies(from: number, to: number): Promise<void> {
+  for (let seed = from; seed < to; seed++) await sendCodexFamily(seed);
+}
+
+test("every token and commit of a random family of Codex' rollouts counts once on the server, also where a parent was cleaned away", () =>
+  sendCodexFamilies(0, 4));
+
+longTest("every token and commit of 1,000 random families of Codex' rollouts counts once", { timeout: 3_600_000 }, () =>
+  sendCodexFamilies(4, 1004),
+);
+
+test("every token of a random family of OpenCode's sessions counts once on the server, whatever their titles are", () =>
+  sendOpencodeFamilies(7, 10));
+
+longTest("every token of 1,000 random families of OpenCode's sessions counts once", { timeout: 3_600_000 }, () =>
+  sendOpencodeFamilies(10, 1010),
+);
