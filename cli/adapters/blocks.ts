@@ -3,6 +3,7 @@ import { type Fields, isFields } from "../files/json.ts";
 import type { Message } from "./adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "./messages.ts";
 import { dataText } from "./pictures.ts";
+import { findTagged, replaceTagged } from "./tags.ts";
 import { asString } from "./values.ts";
 
 /** A content as blocks: a text becomes one, anything else none. */
@@ -41,15 +42,18 @@ function attachmentOf(block: Fields): { type?: string; name?: string } {
   return { ...(type && { type }), ...(name && { name: name.slice(0, 2048) }) };
 }
 
-/** Tags around what an agent's program adds to the user's words. */
-const reminders = /<system-reminder>[\s\S]*?<\/system-reminder>\s*/g;
-
 /** A user's text; what the program added to it (`<system-reminder>`) becomes notices before it. */
 export function userMessages(text: string): Message[] {
-  const added = text.match(reminders) ?? [];
-  const own = added.length > 0 ? text.replace(reminders, "").trim() : text;
-  const notices = added.map((part) => notice(part.trim(), "user"));
+  const added = findTagged(text, "system-reminder").map((one) => ({ ...one, end: endOfBlanks(text, one.end) }));
+  const own = added.length > 0 ? replaceTagged(text, added).trim() : text;
+  const notices = added.map(({ start, end }) => notice(text.slice(start, end).trim(), "user"));
   return own.trim() === "" ? notices : [...notices, { role: "user", content: own }];
+}
+
+function endOfBlanks(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && text.charAt(at).trim() === "") at++;
+  return at;
 }
 
 /** An assistant's blocks as messages: texts, thoughts and tool calls, under the names that agents give them. */

@@ -31,6 +31,7 @@ const missingSqlite = () =>
 export async function openDatabase(path: string): Promise<DatabaseSync> {
   const sqlite = loadSqlite();
   if (!sqlite) throw new Error(missingSqlite());
+  for (const log of [`${path}-journal`, `${path}-wal`]) if (await isNoFile(log)) throw new Error(`${log} is no file`);
   const location = (await isUnwritten(path)) ? immutable(path) : path;
   const database = new sqlite.DatabaseSync(location, { readOnly: true, limits: { length: maxValueBytes } });
   try {
@@ -70,6 +71,13 @@ type Constants = typeof import("node:sqlite").constants;
 
 /** SQLite's names have no case. */
 const keyOf = (...names: unknown[]): string => names.map((name) => String(name).toLowerCase()).join("\n");
+
+/** Whether something else than a file is there: SQLite would wait for a pipe that nobody writes to, and no signal would end that. */
+const isNoFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => !found.isFile(),
+    () => false,
+  );
 
 /** Whether nobody writes to a database, and SQLite could not make its `-shm` file either: in a folder that is read-only. */
 async function isUnwritten(path: string): Promise<boolean> {

@@ -25,8 +25,8 @@ export function asTimestamp(value: unknown): string | undefined {
 
 /** Where agents put the worktrees of a repository: in it, or in a folder of the user's with its name. */
 const worktrees = [
-  /[/\\]\.(?:claude[/\\])?worktrees[/\\].*$/i,
-  /(?<=[/\\]\.cursor[/\\]worktrees[/\\][^/\\]+)[/\\].*$/i,
+  /[/\\]\.(?:claude[/\\])?worktrees[/\\].*$/is,
+  /(?<=[/\\]\.cursor[/\\]worktrees[/\\][^/\\]+)[/\\].*$/is,
 ];
 
 /** A project's name: the last part of its folder's path, on any system; of an agent's worktree that of its repository. */

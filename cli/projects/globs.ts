@@ -3,8 +3,8 @@ type Token = { one(character: string): boolean } | "*";
 
 const anything: Token[] = ["*"];
 
-/** The most alternatives that braces may make. */
-const maxAlternatives = 64;
+/** The most alternatives that braces may make, and how long they may be together. */
+const [maxAlternatives, maxChars] = [64, 32 * 1024];
 
 /** A pattern for folders, compared part by part and never by a regular expression: one from a stranger's project can't hang the client. */
 export class Glob {
@@ -96,14 +96,23 @@ function isInSet(character: string, set: string): boolean {
 function expandBraces(text: string): string[] {
   const done: string[] = [];
   const open = [text];
-  while (open.length > 0 && done.length + open.length <= maxAlternatives) {
+  const mayGrow = () => (done.length + open.length) * text.length <= maxChars || done.length + open.length === 1;
+  while (open.length > 0 && done.length + open.length <= maxAlternatives && mayGrow()) {
     const next = open.pop() ?? "";
-    const [whole, before = "", inner = "", after = ""] =
-      /^(.*?)(?<!\\)\{((?:\\.|[^\\{}])*,(?:\\.|[^\\{}])*)\}(.*)$/s.exec(next) ?? [];
-    if (whole === undefined) done.push(next);
-    else for (const one of splitAtCommas(inner)) open.push(before + one + after);
+    const braces = findBraces(next);
+    if (!braces) done.push(next);
+    else for (const one of braces.parts) open.push(braces.before + one + braces.after);
   }
   return [...done, ...open];
+}
+
+/** The first braces without others inside that have a comma: in a time that is linear in the length of the text, which may be a stranger's. */
+function findBraces(text: string): { before: string; parts: string[]; after: string } | undefined {
+  for (const { 0: whole, 1: inner = "", index } of text.matchAll(/(?<!\\)\{((?:\\.|[^\\{}])*)\}/gs)) {
+    const parts = splitAtCommas(inner);
+    if (parts.length > 1) return { before: text.slice(0, index), parts, after: text.slice(index + whole.length) };
+  }
+  return undefined;
 }
 
 const splitAtCommas = (text: string): string[] => text.match(/(?:\\.|[^\\,])+|(?<=,|^)(?=,|$)/g) ?? [""];

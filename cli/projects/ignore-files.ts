@@ -51,7 +51,7 @@ export class IgnoreFiles {
   #parse(text: string): Line[] | "all" {
     const lines = text
       .split(/\r?\n/)
-      .map((line) => line.replace(/(?<!\\)\s+$/, ""))
+      .map(withoutBlanks)
       .filter((line) => line !== "" && !line.startsWith("#"));
     const isTooLong = lines.length > maxLines || lines.some((line) => line.length > maxLineLength);
     return lines.length === 0 || isTooLong ? "all" : lines.map((line) => this.#parseLine(line));
@@ -66,6 +66,12 @@ export class IgnoreFiles {
     const glob = new Glob((isAnchored ? parts : ["**", ...parts]).join("/"), { ignoresCase: this.#ignoresCase });
     return { isTakenBack, isOfFolderItself: parts.every((part) => part === "*" || part === "**"), glob };
   }
+}
+
+/** A line without the blanks at its end, but for one behind a backslash. */
+function withoutBlanks(line: string): string {
+  const rest = line.trimEnd();
+  return rest.endsWith("\\") ? line.slice(0, rest.length + 1) : rest;
 }
 
 /** @param below the folder's path from the file's folder on */

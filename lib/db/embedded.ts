@@ -1,7 +1,7 @@
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort, isFree } from "#lib/db/ports";
@@ -56,6 +56,7 @@ export type StartOptions = {
  *   message contains the last lines of its log); the signal's reason, once that is aborted.
  */
 export async function startEmbedded(dataDir: string, options: StartOptions = {}): Promise<EmbeddedDatabase> {
+  await endUpgrade(resolve(dataDir));
   const { server, release } = await use(dataDir, options.programs);
   try {
     const made = await majorOf(dataDir);
@@ -88,6 +89,17 @@ export async function majorOf(dataDir: string): Promise<number | undefined> {
 /** Whether processes use a data folder's server. */
 export const isInUse = async (dataDir: string): Promise<boolean> =>
   existsSync(join(dataDir, "postgres.users")) && (await countLiving(join(dataDir, "postgres.users"), "use")) > 0;
+
+/** Does the last step of an upgrade (lib/server/move.ts) that was killed before it: else an empty cluster would be made in its place. */
+async function endUpgrade(folder: string): Promise<void> {
+  const [cluster, upgraded] = [join(folder, "postgres"), join(folder, "upgrade/postgres")];
+  if (existsSync(cluster) || !existsSync(join(upgraded, "PG_VERSION"))) return;
+  const hasFormer = (await readdir(folder)).some((name) => /^postgres\.\d+$/.test(name));
+  if (!hasFormer) return;
+  await rename(upgraded, cluster).catch((error) => {
+    if (error.code !== "ENOENT") throw error; // another process was first
+  });
+}
 
 async function expectVersion({ cluster, programs }: Server, made: number): Promise<void> {
   const major = await majorVersion(programs.bin);

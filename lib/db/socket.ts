@@ -16,6 +16,7 @@ export async function mayHoldSocket(cluster: string): Promise<boolean> {
   if (process.platform === "win32" || Buffer.byteLength(join(cluster, socketName)) > maxPathBytes) return false;
   const probe = createServer();
   const path = join(cluster, `.p${process.pid}`);
+  await rm(path, { force: true }); // of a killed process with this id: a container's is always the same
   const isBound = await new Promise<boolean>((resolve) => {
     probe.once("error", () => resolve(false));
     probe.listen(path, () => resolve(true));

@@ -34,17 +34,20 @@ export function readPullRequestName(text: string): PullRequestName | undefined {
   return repository === undefined ? { number } : { repository, number };
 }
 
-/** A remote's URL without user name, password and query; undefined for anything but a text. */
+/** No remote's URL is longer. To take the secrets out of a longer text would take a time that grows with the square of its length. */
+const maxRemoteChars = 2048;
+
+/** A remote's URL without user name, password and query; undefined for anything but a text of its length. */
 export function publicRemote(url: unknown): string | undefined {
-  const text = typeof url === "string" ? url.trim() : "";
+  const text = typeof url === "string" && url.length <= maxRemoteChars ? url.trim() : "";
   if (text === "") return undefined;
   const [, scheme, rest = ""] = /^([a-z][a-z\d+.-]*:\/\/)(.*)$/i.exec(text) ?? [];
   if (scheme !== undefined) {
     const [authority = "", ...path] = rest.replace(/[?#].*$/, "").split("/");
-    return plainText([scheme + authority.replace(/^.*@/, ""), ...path].join("/"), 2048);
+    return plainText([scheme + authority.replace(/^.*@/, ""), ...path].join("/"), maxRemoteChars);
   }
   // git@host:path names no secret, and user:password@host:path is no remote.
-  return plainText(text.replace(/^[^@/]*:[^@/]*@/, ""), 2048);
+  return plainText(text.replace(/^[^@/]*:[^@/]*@/, ""), maxRemoteChars);
 }
 
 const hosts: Record<string, string> = {

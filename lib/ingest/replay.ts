@@ -74,6 +74,7 @@ async function requeueFailed(tx: Db, userId: string, jobIds: string[]): Promise<
     tx,
     queues.ingest,
     requeued.map(({ id }) => ({ userId, jobId: id })),
+    () => requeued.length,
   );
   return requeued.length;
 }

@@ -31,7 +31,7 @@ export function listed(
     const found = providerId && firstOf([name.listed, ...own], providerId, at);
     if (found) return found;
   }
-  const agents = source === undefined ? undefined : providerOfAgent[source];
+  const agents = source !== undefined && Object.hasOwn(providerOfAgent, source) ? providerOfAgent[source] : undefined;
   return firstOf(own, undefined, at) ?? (agents === undefined ? undefined : firstOf(own, agents, at));
 }
 

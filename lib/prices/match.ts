@@ -3,6 +3,8 @@ import type { MatchLogic } from "@pydantic/genai-prices";
 /** What may stand behind a name without making it another model: a date, `latest`, a preview, a number of a snapshot. */
 const harmless =
   /^(?:[-@:.](?:latest|preview|exp|beta|v\d+(?::\d+)?|\d{3,4}|\d{6}|\d{8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2}(?:-\d{4})?|\d{2}-\d{4}))*$/;
+/** It is no longer: dates can be taken apart in several ways, of which there are twice as many with each. */
+const maxHarmlessChars = 40;
 /** And before it: a cloud's or vendor's name. */
 const vendor = /^(?:[a-z-]+[./])*$/;
 
@@ -26,7 +28,8 @@ function around(part: string, name: string, fits: (before: string, behind: strin
   const at = name.indexOf(wanted);
   if (at === -1) return false;
   const [before, behind] = [name.slice(0, at), name.slice(at + wanted.length)];
-  return fits(before, behind) && harmless.test(/[-@.]$/.test(wanted) ? `${wanted.at(-1)}${behind}` : behind);
+  if (behind.length > maxHarmlessChars || !fits(before, behind)) return false;
+  return harmless.test(/[-@.]$/.test(wanted) ? `${wanted.at(-1)}${behind}` : behind);
 }
 
 function holds(rule: MatchLogic, name: string): boolean {

@@ -123,7 +123,7 @@ function route(text: string): { provider?: string; listed: string; bare: string 
   let listed: string | undefined;
   while (words.length > 1) {
     const word = words[0] ?? "";
-    const named = providers[word];
+    const named = Object.hasOwn(providers, word) ? providers[word] : undefined;
     if (named === undefined && !routes.has(word)) break;
     words.shift();
     if (word === "projects" || word === "publishers") words.splice(0, words.lastIndexOf("models") + 1);

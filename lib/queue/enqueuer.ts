@@ -39,10 +39,19 @@ export async function prepareQueue(): Promise<void> {
   await startEnqueuer();
 }
 
-/** Adds entries inside the transaction `tx`: they exist if, and only if, it commits. */
-export async function enqueue(tx: Transaction, queue: QueueName, payloads: object[]): Promise<void> {
+/**
+ * Adds entries inside the transaction `tx`: they exist if, and only if, it commits.
+ *
+ * @param placeOf how many entries go before a payload's: of two in different places the first is taken, also where it came later.
+ */
+export async function enqueue<P extends object>(
+  tx: Transaction,
+  queue: QueueName,
+  payloads: P[],
+  placeOf: (payload: P) => number = () => 0,
+): Promise<void> {
   if (payloads.length === 0) return;
-  const jobs = payloads.map((data) => ({ data }));
+  const jobs = payloads.map((data) => ({ data, priority: -placeOf(data) }));
   await withEnqueuer((boss) => boss.insert(queue, jobs, { db: executor(tx) }));
 }
 

@@ -53,7 +53,7 @@ const isDrive = (authority: string) => /^[a-z]$/i.test(authority);
 function hostOf(authority: string): string | undefined {
   const [, host] = /^(?:.*@)?(\[[\da-f:.]+\]|[^\s:@[\]]+)(?::\d*)?$/i.exec(authority) ?? [];
   const name = host?.toLowerCase().replace(/\.+$/, "");
-  return name ? (sameHosts[name] ?? name) : undefined;
+  return name && Object.hasOwn(sameHosts, name) ? sameHosts[name] : name || undefined;
 }
 
 function pathOf(host: string, path: string): string[] | undefined {

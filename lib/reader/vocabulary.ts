@@ -61,7 +61,8 @@ const kindByType: Record<string, Kind> = {
  * @param type the client's type of the tool, which decides where the name is unknown
  */
 export function kindOfTool(name: string, type?: string): Kind {
-  return kindByName.get(plainName(name)) ?? kindByType[type ?? ""] ?? "unknown";
+  const typed = type !== undefined && Object.hasOwn(kindByType, type) ? kindByType[type] : undefined;
+  return kindByName.get(plainName(name)) ?? typed ?? "unknown";
 }
 
 const languages: Record<string, string> = {

@@ -157,7 +157,8 @@ function scopeOf(terms: Term[]): Scope | undefined {
   if (first.excluded) throw refused("`in:` and `role:` can't be excluded", first);
   const value = first.text.toLowerCase();
   if (first.filter === "in" && value !== "title") throw refused("`in:` takes `title`", first);
-  const scope = first.filter === "in" ? "title" : roles[value];
+  const role = Object.hasOwn(roles, value) ? roles[value] : undefined;
+  const scope = first.filter === "in" ? "title" : role;
   if (!scope) throw refused("`role:` takes `user`, `assistant`, `thinking` or `tool`", first);
   return scope;
 }

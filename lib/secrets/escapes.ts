@@ -2,7 +2,8 @@
 import type { Place } from "#lib/secrets/shape";
 
 /** A slash or any character; the backslashes before a quote or a line's end, of which one is enough; and what HTML escapes. */
-const escapes = /\\+(?:\/|u([\da-fA-F]{4}))|\\{2,}(?=["'bfnrt])|&(?:(quot|#34)|(?:apos|#39)|(amp)|(lt)|(gt));/g;
+const escapes =
+  /(?<!\\)(?:\\+(?:\/|u([\da-fA-F]{4}))|\\{2,}(?=["'bfnrt]))|&(?:(quot|#34)|(?:apos|#39)|(amp)|(lt)|(gt));/g;
 
 /** By what a text is known to have some. A few backslashes before a quote are read as they stand: most JSON has them. */
 export const escapeWords = ["\\/", "\\u", "\\\\\\\\", "&quot;", "&apos;", "&amp;", "&lt;", "&gt;", "&#34;", "&#39;"];

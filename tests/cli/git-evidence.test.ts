@@ -139,6 +139,11 @@ test("a remote's URL has no credentials", () => {
   expect([publicRemote(""), publicRemote(7)]).toEqual([undefined, undefined]);
 });
 
+test("a remote that is longer than any takes no time", () => {
+  for (const text of [":".repeat(1_000_000), `${"#".repeat(1_000_000)}\n#`, `https://${"#".repeat(1_000_000)}\n#`])
+    expect(publicRemote(text)).toBeUndefined();
+});
+
 test.each(["\n", 'git A="x" ', "git -c ", "git -C 'x' ", "git;A=' ", "; git --x ", '& "/'])(
   "a hostile command that repeats %j is searched quickly",
   (part) => {

@@ -5,9 +5,15 @@ import { join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { aider } from "../../cli/adapters/aider/adapter.ts";
+import { userMessages } from "../../cli/adapters/blocks.ts";
+import { readEnvironment, readFeedback } from "../../cli/adapters/cline/user-text.ts";
 import { codex } from "../../cli/adapters/codex/adapter.ts";
 import { crush } from "../../cli/adapters/crush/adapter.ts";
+import { userText } from "../../cli/adapters/cursor/text.ts";
+import { userMessages as withReferences } from "../../cli/adapters/gemini/references.ts";
 import { kiro } from "../../cli/adapters/kiro/adapter.ts";
+import { exitCodeIn } from "../../cli/adapters/shell-report.ts";
+import { specstory } from "../../cli/adapters/specstory/adapter.ts";
 import { maxWholeBytes } from "../../cli/files/line-reader.ts";
 import { runTool } from "../../cli/install/tools.ts";
 import { ProjectRules } from "../../cli/projects/rules.ts";
@@ -141,4 +147,57 @@ test("no program of the current folder is run in the place of the system's", asy
   } finally {
     process.chdir(cwd);
   }
+});
+
+test("a pipe in the place of a database's log does not stop its reading", async () => {
+  const host = await makeHome();
+  const { home } = host;
+  const data = join(home, "code/stranger/.crush");
+  makeDatabase(join(data, "crush.db"), crushSchema).close();
+  execFileSync("mkfifo", [join(data, "crush.db-journal")]);
+  await writeBelow(
+    home,
+    ".local/share/crush/projects.json",
+    JSON.stringify({ projects: [{ path: data, data_dir: data }] }),
+  );
+  const [input] = await discoverAll(crush, host);
+  const { left } = await parseInput({ ...(input as NonNullable<typeof input>), adapter: crush });
+  expect(left).toMatchObject([{ reason: expect.stringContaining("crush.db-journal is no file") }]);
+});
+
+test("texts of a stranger's that are made to take long are read in a time that grows with their length", async () => {
+  const host = await makeHome();
+  const { home } = host;
+  const stranger = join(home, "stranger");
+  await writeBelow(stranger, ".aider.chat.history.md", `# aider chat started at ${" ".repeat(300_000)}x\n`);
+  const lines = [
+    `# x ${" (2026-10-05".repeat(40_000)}`,
+    "_**User (2026-10-05 10:00Z)**_",
+    "",
+    `${"~".repeat(300_000)}\``,
+  ];
+  await writeBelow(stranger, ".specstory/history/2026-10-05_10-00Z-x.md", lines.join("\n"));
+  const here = { ...host, cwd: stranger };
+  for (const adapter of [aider, specstory])
+    for (const input of await discoverAll(adapter, here))
+      expect(await parseInput({ ...input, adapter })).toMatchObject({ left: [] });
+  const braces = `${"{a,b}".repeat(6)}{${",".repeat(4000)}`;
+  await writeBelow(stranger, ".spoorignore", `${" ".repeat(30_000)}x\n${`${braces}\n`.repeat(7)}`);
+  expect(new ProjectRules(host, []).leavingOut({ cwd: stranger })).toBeDefined();
+  await writeBelow(stranger, ".spoorignore", `${braces}\n`.repeat(15));
+  expect(new ProjectRules(host, []).leavingOut({ cwd: join(stranger, "a") })).toBeUndefined();
+});
+
+test.each([
+  ["what Cline's user wrote", () => readFeedback("<task>".repeat(300_000), false).said],
+  ["what Cline tells the model", () => readEnvironment("<environment_details>".repeat(100_000)).environment],
+  ["a question of Cursor's user", () => userText("<user_query>".repeat(200_000)).map(({ role }) => role)],
+  ["reminders", () => userMessages("<system-reminder>".repeat(200_000)).map(({ role }) => role)],
+  [
+    "a command's end",
+    () => exitCodeIn("run_shell_command", `${"\nExit Code: 0\nSignal: x".repeat(50_000)}${" ".repeat(300_000)}x`),
+  ],
+  ["files of Gemini's", () => withReferences(`${" ".repeat(300_000)}x`).map(({ role }) => role)],
+])("%s in a text of a stranger's that never ends is looked for once", (_, read) => {
+  expect([[], {}, ["user"], undefined]).toContainEqual(read());
 });

@@ -109,6 +109,22 @@ describe("a sender's queue", () => {
     expect(counts).toBe(2);
   });
 
+  test("has a place that goes up while any is left, so that its uploads stay in their order", async () => {
+    let [now, queued] = [0, 0];
+    const lengths = new QueueLengths(
+      async () => queued,
+      () => now,
+    );
+    const places: number[] = [];
+    for (queued of [0, 5, 2, 9, 0, 1]) {
+      now += 2000;
+      await lengths.add("ada", 100);
+      places.push(lengths.placeOf("ada"));
+    }
+    expect(places).toEqual([0, 5, 5, 9, 0, 1]);
+    expect(lengths.placeOf("bob")).toBe(0);
+  });
+
   test("is forgotten after a second: memory does not grow with the number of senders", async () => {
     let now = 0;
     const lengths = new QueueLengths(

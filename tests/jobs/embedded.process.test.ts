@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -61,6 +61,16 @@ describe("the embedded database", () => {
     await second.stop();
   });
 
+  test("whose upgrade was killed before its last step has the data of the upgrade", async () => {
+    await mkdir(join(folder, "upgrade"));
+    await rename(join(folder, "postgres"), join(folder, "upgrade/postgres"));
+    await mkdir(join(folder, "postgres.17"));
+    const database = await startEmbedded(folder);
+    expect(await ask(database.url, "select * from kept")).toHaveLength(1);
+    await database.stop();
+    await rm(join(folder, "postgres.17"), { recursive: true });
+  });
+
   test("listens on loopback alone where its folder's path is too long for a socket, and again where it was", async () => {
     const far = join(folder, "f".repeat(100));
     const [first, again] = [await startEmbedded(far), await startEmbedded(far)];
@@ -68,6 +78,13 @@ describe("the embedded database", () => {
     expect(await ask(first.url, sql)).toEqual([{ addresses: "127.0.0.1" }]);
     expect(again.url).toBe(first.url);
     await Promise.all([first.stop(), again.stop()]);
+  });
+
+  test("listens at its socket where a start was killed that tried whether it can", async () => {
+    await writeFile(join(folder, "postgres", `.p${process.pid}`), "");
+    const database = await startEmbedded(folder);
+    expect(new URL(database.url).searchParams.get("host")).toBe(join(folder, "postgres"));
+    await database.stop();
   });
 
   test("takes its socket back from a process that has the id of the server before", async () => {

@@ -63,6 +63,18 @@ describe("what is certain to be a secret", () => {
     expect(await findResidue([github, stripe, slack])).toEqual([]);
   });
 
+  test.each([
+    ["a field of a trace", `"title":"${github}","title":"y",`, ""],
+    ["a field of a message", "", `,"metadata":{"a":"${github}"},"metadata":{"a":"b"}`],
+    ["a field of metadata", "", `,"metadata":{"a":"${github}","a":"b"}`],
+    ["a prototype", "", `,"metadata":{"__proto__":{"a":"${github}"},"a":"b"}`],
+  ])("is masked in %s that is sent twice or dropped", async (_, fields, more) => {
+    const trace = `{"sourceId":"twice",${fields}"messages":[{"position":0,"content":"x"${more}}]}`;
+    expect(await run(await acceptText(`{"traces":[${trace}]}`))).toMatchObject({ traces: { created: 1 } });
+    expect((await stored("twice"))?.contents).toEqual(["x"]);
+    expect(await findResidue([github])).toEqual([]);
+  });
+
   test("is masked however it is written in JSON, and where it is not stored as rows", async () => {
     const escaped = [...github].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
     const message = `{"position":0,"content":"${stripe}","content":"a ${escaped}"}`;

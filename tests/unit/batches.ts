@@ -81,10 +81,6 @@ export const plainBatches: Record<string, unknown> = {
       },
     ],
   },
-  "a repeated field, of which the last one counts":
-    '{"traces":[{"sourceId":"a","sourceId":"b","messages":[{"position":0,"content":"x","content":"y","position":3}]}]}',
-  "a __proto__ field":
-    '{"traces":[{"sourceId":"a","__proto__":{"x":1},"messages":[{"position":0,"content":"","__proto__":[]}]}]}',
   "numbers in other forms": '{"traces":[{"sourceId":"a","messages":[{"position":-0,"content":""}]}]}',
   "a time with an offset and one with nine decimals": batch(
     { position: 0, content: "", createdAt: "2026-11-20T08:00:00+01:00" },

@@ -82,6 +82,18 @@ test("of numbers that are long when they are written out the message that has mo
   );
 });
 
+test.each([
+  ["that stands twice", '"sourceId":"b",', '"content":"y"'],
+  ["of a message that stands twice", "", '"content":"y"'],
+  ["of metadata that stands twice", "", '"metadata":{"a":1,"a":2}'],
+  ["__proto__", '"__proto__":{"x":1},', '"x":1'],
+  ["__proto__ of a message", "", '"__proto__":[]'],
+])("a field %s is left to the careful reading, which masks all that was sent", (_, fields, more) => {
+  const bytes = Buffer.from(`{"traces":[{"sourceId":"a",${fields}"messages":[{"position":0,"content":"",${more}}]}]}`);
+  expect(plain(bytes)).toBeUndefined();
+  expect(careful(bytes)).toBeDefined();
+});
+
 test("invalid UTF-8 is not plain", () => {
   const bytes = Buffer.from('{"traces":[{"sourceId":"a","messages":[{"position":0,"content":"\xff"}]}]}', "latin1");
   expect(plain(bytes)).toBeUndefined();

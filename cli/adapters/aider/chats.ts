@@ -7,7 +7,7 @@ import { TextLines } from "../text-lines.ts";
 
 export const source = "aider";
 
-const heading = /^# aider chat started at (.+?)\s*$/;
+const heading = /^# aider chat started at (.+)$/;
 
 type Author = "user" | "program" | "model";
 
@@ -33,7 +33,7 @@ export class Chats {
   /** @param isOpen whether the line may still be being written */
   addLine(line: string, number: number, isOpen: boolean): void {
     const text = line.replace(/\r$/, "");
-    const [, started] = heading.exec(text) ?? [];
+    const [, started] = heading.exec(text.trimEnd()) ?? [];
     this.#number = number;
     if (started !== undefined) this.#begin(started);
     else if (this.#session) this.#take(text);

@@ -1,6 +1,7 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { findTagged, replaceTagged } from "../tags.ts";
 import { asString } from "../values.ts";
 
 /** The steps in which tools return something, with the tools that do; those of the others have no step of their own. */
@@ -19,8 +20,7 @@ const toolsOfStep: Record<string, string[]> = {
   GENERIC: [],
 };
 
-const request = /<USER_REQUEST>\s?([\s\S]*?)\s?<\/USER_REQUEST>/g;
-const modelChange = /Model Selection.{0,4}from [^\n]+? to ([^\n]+?)\.(?:\s|$)/;
+const modelChange = /Model Selection.{0,4}from [^\n]{1,200}? to ([^\n]{1,200}?)\.(?:\s|$)/;
 
 type Call = { id: string; name: string };
 
@@ -76,8 +76,11 @@ export class Steps {
     const [, model] = modelChange.exec(text) ?? [];
     if (model) this.model = model.trim();
     this.#pending = [];
-    const words = [...text.matchAll(request)].map(([, inner = ""]) => inner).filter((one) => one.trim() !== "");
-    const around = words.length > 0 ? text.replace(request, "").trim() : "";
+    const tagged = findTagged(text, "USER_REQUEST");
+    const words = tagged
+      .map(({ inner }) => inner.replace(/^\s/, "").replace(/\s$/, ""))
+      .filter((one) => one.trim() !== "");
+    const around = words.length > 0 ? replaceTagged(text, tagged).trim() : "";
     if (!isTyped || (words.length === 0 && /^\s*</.test(text))) return text.trim() ? [notice(text.trim(), "user")] : [];
     const said = words.length > 0 ? words : [text].filter((one) => one.trim() !== "");
     return [...(around ? [notice(around, "user")] : []), ...said.map((content) => ({ role: "user", content }))];
@@ -100,7 +103,7 @@ export class Steps {
   }
 
   #resultMessages(type: string, text: string, step: Fields): Message[] {
-    const tools = toolsOfStep[type];
+    const tools = Object.hasOwn(toolsOfStep, type) ? toolsOfStep[type] : undefined;
     if (!tools) this.#unhandled(type);
     const call = this.#pending.find(({ name }) => tools?.includes(name)) ?? this.#pending[0];
     if (!tools && !call) return [];

@@ -33,6 +33,9 @@ export class SavedOutputs {
   }
 }
 
+/** A text without the character in its middle that it was cut in: as many marks of it as a character has bytes, less one. */
+const withoutCut = (text: string): string => text.replace(/\ufffd{1,3}$/, "");
+
 function read(path: string): string | undefined {
   let file: number | undefined;
   try {
@@ -44,7 +47,7 @@ function read(path: string): string | undefined {
     const length = readSync(file, bytes, 0, bytes.length, 0);
     const text = bytes.toString("utf8", 0, length);
     const missing = found.size - length;
-    return missing > 0 ? text.replace(/\ufffd+$/, "") + missingNote(missing, "bytes") : text;
+    return missing > 0 ? withoutCut(text) + missingNote(missing, "bytes") : text;
   } catch {
     return undefined; // it was deleted, or may not be read: the session has its beginning
   } finally {

@@ -79,7 +79,7 @@ export class Titles {
 
   /** Reads what a command of the user's printed: versions without `custom-title` tell a new name only there. */
   readOutput(text: string): void {
-    const [, name] = /<local-command-stdout>Session renamed to: (.+)<\/local-command-stdout>/.exec(text) ?? [];
+    const [, name] = /^<local-command-stdout>Session renamed to: (.+)<\/local-command-stdout>/.exec(text) ?? [];
     this.#given = asString(name?.trim()) ?? this.#given;
   }
 

@@ -105,7 +105,8 @@ export class Conversation {
   }
 
   #call(name: string, input: unknown, id: string, { isTagged = false } = {}): Message[] {
-    const said = isFields(input) ? asString(input[answers[name] ?? ""]) : undefined;
+    const field = Object.hasOwn(answers, name) ? answers[name] : undefined;
+    const said = isFields(input) && field ? asString(input[field]) : undefined;
     this.#open.push({ name, id, isTagged, isSaid: said !== undefined });
     if (said === undefined) return [toolCall(name, id, input)];
     this.#said.add(id);

@@ -57,4 +57,4 @@ function readParameters(body: string, tool: string): Record<string, string> {
 /**
  * How a result begins in a user's message: `[read_file for 'a.ts'] Result:`. A command or a question may have several lines.
  */
-export const resultHead = /^\[([\w-]+)(?: for [\s\S]*?|[^\n]*?)\] Result:\s*/;
+export const resultHead = /^\[([\w-]{1,256})(?: for [\s\S]*?|[^\n]*?)\] Result:\s*/;

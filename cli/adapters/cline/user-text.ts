@@ -1,19 +1,24 @@
 import type { Message } from "../adapter.ts";
 import { notice } from "../messages.ts";
+import { findTagged, replaceTagged, type Tagged } from "../tags.ts";
 
-const environment = /<environment_details>[\s\S]*?<\/environment_details>/g;
-/** The tags around what the user wrote. */
-const words = /<(task|user_message|feedback|answer)>\n?([\s\S]*?)\n?<\/\1>/g;
+/** What the user wrote, in tags. */
+const findWords = (text: string): Tagged[] =>
+  findTagged(text, "task", "user_message", "feedback", "answer").map((one) => ({
+    ...one,
+    inner: one.inner.replace(/^\n/, "").replace(/\n$/, ""),
+  }));
 
 /** What the program tells the model with each request. */
 export type Environment = { cwd?: string; model?: string };
 
 /** Takes out of a text what the program tells with each request. */
 export function readEnvironment(text: string): { rest: string; environment: Environment } {
-  const found = text.match(environment)?.join("\n") ?? "";
+  const tagged = findTagged(text, "environment_details");
+  const found = tagged.map(({ start, end }) => text.slice(start, end)).join("\n");
   const [, cwd] = /^# Current (?:Working|Workspace) Directory \((.+?)\) Files$/m.exec(found) ?? [];
   const [, model] = /^<model>([^<\n]+)<\/model>$/m.exec(found) ?? [];
-  const rest = found === "" ? text : text.replace(environment, "").trim();
+  const rest = found === "" ? text : replaceTagged(text, tagged).trim();
   return { rest, environment: { ...(cwd && { cwd }), ...(model && { model }) } };
 }
 
@@ -31,10 +36,9 @@ export function userTexts(text: string): Message[] {
   const add = (part: string) => {
     if (part.trim() !== "") messages.push(notice(part.trim(), "user"));
   };
-  for (const match of text.matchAll(words)) {
-    add(text.slice(from, match.index));
-    from = match.index + match[0].length;
-    const own = match[2] ?? "";
+  for (const { start, end, inner: own } of findWords(text)) {
+    add(text.slice(from, start));
+    from = end;
     if (own.trim() !== "") messages.push({ role: "user", content: own });
   }
   if (from > 0) add(text.slice(from));
@@ -49,11 +53,12 @@ export function userTexts(text: string): Message[] {
  * @param isAnswer whether the result as a whole is what the user answered to a question
  */
 export function readFeedback(output: string, isAnswer: boolean): { output: string; said: Message[] } {
-  if (isAnswer) return { output: output.replace(words, "$2").trim(), said: [] };
-  const own = [...output.matchAll(words)].filter(([, tag]) => tag === "feedback" || tag === "user_message");
+  const words = findWords(output);
+  if (isAnswer) return { output: replaceTagged(output, words, ({ inner }) => inner).trim(), said: [] };
+  const own = words.filter(({ name }) => name === "feedback" || name === "user_message");
   if (own.length === 0) return { output, said: [] };
-  const rest = output
-    .replace(words, (whole, tag) => (tag === "feedback" || tag === "user_message" ? "" : whole))
-    .trim();
-  return { output: rest, said: own.map(([, , text = ""]) => ({ role: "user", content: text })) };
+  return {
+    output: replaceTagged(output, own).trim(),
+    said: own.map(({ inner }) => ({ role: "user", content: inner })),
+  };
 }

@@ -74,7 +74,7 @@ function callOf({ name, namespace }: Fields, callId: string | undefined, input: 
   const bare = asString(name) ?? "tool";
   const prefix = asString(namespace);
   const call = toolCall(prefix ? `${prefix}.${bare}` : bare, callId, input);
-  return prefix ? withMetadata(call, { kind: kinds[bare] }) : call;
+  return prefix ? withMetadata(call, { kind: Object.hasOwn(kinds, bare) ? kinds[bare] : undefined }) : call;
 }
 
 function textMessages({ role, content }: Fields, unhandled: (type: string) => void): Message[] {

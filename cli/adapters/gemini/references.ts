@@ -2,7 +2,7 @@ import type { Message } from "../adapter.ts";
 import { notice } from "../messages.ts";
 
 /** What the program puts below the user's words where these name files (`@path`): the files' content. */
-const references = /\s*--- Content from referenced files ---[\s\S]*?(?:--- End of content ---|$)/g;
+const references = /(?<!\s)\s*--- Content from referenced files ---[\s\S]*?(?:--- End of content ---|$)/g;
 
 /** A user's text; the content of files that it names becomes notices after it. */
 export function userMessages(text: string): Message[] {

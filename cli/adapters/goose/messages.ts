@@ -70,7 +70,7 @@ const noticeOf = (text: unknown): Message[] => (asString(text) ? [notice(asStrin
 
 function otherMessages(item: Fields, unhandled: (type: string) => void): Message[] {
   const type = asString(item.type) ?? "(none)";
-  const report = reports[type];
+  const report = Object.hasOwn(reports, type) ? reports[type] : undefined;
   // What Goose is busy with at the moment is no message.
   if (report) return item.notificationType === "thinkingMessage" ? [] : noticeOf(item[report]);
   if (!skipped.has(type)) unhandled(`content.${type}`);

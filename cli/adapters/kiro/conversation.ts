@@ -50,7 +50,7 @@ export function jsonOutput(value: unknown): OutputPart {
     return { text: typeof value === "string" ? value : JSON.stringify(value) };
   }
   const text = [value.stdout, value.stderr].filter((part) => asString(part)).join("\n");
-  const [digits] = /-?\d+$/.exec(String(value.exit_status ?? "")) ?? [];
+  const [digits] = /-?\d{1,10}$/.exec(String(value.exit_status ?? "")) ?? [];
   return digits === undefined ? { text } : { text, exitCode: Number(digits) };
 }
 

@@ -129,7 +129,7 @@ export class Transcript {
   /** Reads a line before the first message. */
   #readTitle(line: string): void {
     const [, title = ""] = /^# (.+)$/.exec(line) ?? [];
-    const name = title.replace(/ \(\d{4}-\d\d-\d\d[^)]*\)$/, "");
+    const name = title.replace(/ \(\d{4}-\d\d-\d\d[^)]{0,64}\)$/, "");
     if (name && !/^\d{4}-\d\d-\d\d[ \d:TZ.+-]*$/.test(name)) this.#header.title = name;
   }
 
@@ -206,7 +206,7 @@ type Quote = { end: RegExp; isFence: boolean };
 
 /** The quote that begins in a line. Headings inside it are text. */
 function findQuote(line: string): Quote | undefined {
-  const [, fence = ""] = /^ {0,3}(`{3,}|~{3,})[^`]*$/.exec(line) ?? [];
+  const [, fence = ""] = /^ {0,3}(`{3,100}(?!`)|~{3,100}(?!~))[^`]*$/.exec(line) ?? [];
   if (fence) return { end: new RegExp(`^ {0,3}${fence[0]}{${fence.length},}[ \\t]*$`), isFence: true };
   const [, mark] = /^<(tool-use|think)(?=[\s>])/.exec(line) ?? [];
   return mark && !line.includes(`</${mark}>`) ? { end: new RegExp(`</${mark}>\\s*$`), isFence: false } : undefined;

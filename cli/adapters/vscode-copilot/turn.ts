@@ -110,7 +110,7 @@ export class Turn {
       pullRequest: [part.title, isFields(part.uri) ? `https://${part.uri.authority}${part.uri.path}` : undefined],
       hook: [part.systemMessage, part.stopReason],
     };
-    const given = texts[kind];
+    const given = Object.hasOwn(texts, kind) ? texts[kind] : undefined;
     if (!given && !skippedParts.has(kind)) this.#sink.unhandled(`response.${kind}`);
     const text = (given ?? []).map(markdownOf).filter(Boolean).join("\n");
     if (text) this.#push(notice(text));

@@ -32,6 +32,7 @@ export function withRoom<T>(userId: string, bytes: number, work: (room: Room) =>
 /** Queued uploads by sender: counted in the database at most once a second, with those admitted since added. */
 export class QueueLengths {
   readonly #counted = new Map<string, { jobs: number; countedAt: number }>();
+  readonly #places = new Map<string, number>();
   readonly #count: (userId: string) => Promise<number>;
   readonly #now: () => number;
 
@@ -54,11 +55,28 @@ export class QueueLengths {
       this.#counted.delete(userId);
       return false;
     }
+    this.#takePlace(userId, counted.jobs);
     counted.jobs += 1;
     // Deleted first, so that the map stays in order of `countedAt`.
     if (this.#counted.get(userId) !== counted) this.#counted.delete(userId);
     this.#counted.set(userId, counted);
     return true;
+  }
+
+  /**
+   * How many uploads of every other sender go before a sender's next one: as many as it has queued itself. So senders take turns,
+   * and the uploads of one, whose place goes up only until none is left, stay in their order.
+   */
+  placeOf(userId: string): number {
+    return this.#places.get(userId) ?? 0;
+  }
+
+  #takePlace(userId: string, queued: number): void {
+    const place = queued === 0 ? 0 : Math.max(queued, this.placeOf(userId));
+    this.#places.delete(userId);
+    if (place > 0) this.#places.set(userId, place);
+    const [oldest] = this.#places.keys();
+    if (this.#places.size > maxPlaces && oldest !== undefined) this.#places.delete(oldest);
   }
 
   /** The map is in order of time: eviction stops at the first fresh count. */
@@ -72,10 +90,15 @@ export class QueueLengths {
 }
 
 const freshMs = 1000;
+/** So many senders' places are known; one that was forgotten begins at 0. */
+const maxPlaces = 10_000;
 
 const queueLengths = new QueueLengths((userId) =>
   prisma().ingestJob.count({ where: { userId, status: "queued" }, take: ingest.maxQueuedJobsPerUser }),
 );
+
+/** The place of a sender's next upload in the queue. */
+export const placeInQueue = ({ userId }: { userId: string }): number => queueLengths.placeOf(userId);
 
 async function refuseLongQueue(userId: string): Promise<void> {
   if (await queueLengths.add(userId, ingest.maxQueuedJobsPerUser)) return;

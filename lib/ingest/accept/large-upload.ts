@@ -3,6 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { transaction } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
+import { placeInQueue } from "#lib/ingest/accept/admission";
 import {
   type BodyElsewhere,
   completeJob,
@@ -65,7 +66,8 @@ export function storeRepeated(upload: NewUpload, repeated: Repeated): Promise<bo
   });
 }
 
-const enqueueUpload = (tx: PoolClient, { userId, jobId }: NewUpload) => enqueue(tx, queues.ingest, [{ userId, jobId }]);
+const enqueueUpload = (tx: PoolClient, { userId, jobId }: NewUpload) =>
+  enqueue(tx, queues.ingest, [{ userId, jobId }], placeInQueue);
 
 /** Why a transaction is rolled back without an error for the caller. */
 const notStored = new Error("the upload was not stored");

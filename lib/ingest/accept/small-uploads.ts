@@ -4,6 +4,7 @@ import type { PoolClient } from "pg";
 import { coalesce, type Pending } from "#lib/concurrency/coalesce";
 import { type Settings, transaction } from "#lib/db/client";
 import { isOutage, postgresCode } from "#lib/errors";
+import { placeInQueue } from "#lib/ingest/accept/admission";
 import { discardBody, type PlacedBody, placeBody } from "#lib/ingest/accept/placed-body";
 import { findSameUpload, turnOfBytes } from "#lib/ingest/accept/same-bytes";
 import { durably, findHolders, insertSmall, isHolderGone, type NewUpload } from "#lib/ingest/accept/sql";
@@ -79,7 +80,7 @@ function storeGroup(uploads: SmallUpload[], shareBodies: boolean): Promise<Set<s
   return transaction(async (tx) => {
     const holders = shareBodies ? await holdersOf(tx, uploads) : new Map();
     const inserted = await insertSmall(tx, uploads, holders);
-    await enqueue(tx, queues.ingest, inserted);
+    await enqueue(tx, queues.ingest, inserted, placeInQueue);
     const jobIds = new Set(inserted.map(({ jobId }) => jobId));
     await reserveRoom(
       tx,

@@ -8,7 +8,7 @@ import { type BatchMessage, normalizeMessage, Sanitizer } from "#lib/ingest/deco
 import { maxInstantBytes, readInstant } from "#lib/ingest/decode/quick-instant";
 import { TextCopier } from "#lib/ingest/decode/string-copier";
 import { ingestMessage } from "#lib/ingest/schema";
-import { parseJson } from "#lib/json";
+import { countParsed, countValues, parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
 
 /** Bytes of a body: from an offset, up to but without another one. */
@@ -145,7 +145,7 @@ export class Scanner extends JsonCursor {
     rows.end = start;
     [this.at, this.values, this.#text.sanitized] = [from, values, sanitized];
     this.skipValue(aroundMessage);
-    const parsed = ingestMessage.safeParse(parsePlain(this.bytes.subarray(from, this.at)));
+    const parsed = ingestMessage.safeParse(parsePlain(this.bytes.subarray(from, this.at), this.values - values));
     if (!parsed.success) throw notPlain;
     const sanitizer = new Sanitizer();
     const message = normalizeMessage(parsed.data, sanitizer);
@@ -205,7 +205,14 @@ type MessageSums = {
 
 const emptyList = Buffer.from("[]");
 
-function parsePlain(bytes: Uint8Array): unknown {
+/** Parses JSON in which no field stands twice, nor one that is dropped: nobody would look at what that has. */
+function parsePlain(bytes: Uint8Array, values = countValues(bytes)): unknown {
+  const parsed = tryParse(bytes);
+  if (countParsed(parsed) !== values) throw notPlain;
+  return parsed;
+}
+
+function tryParse(bytes: Uint8Array): unknown {
   try {
     return parseJson(bytes);
   } catch {

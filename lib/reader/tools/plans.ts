@@ -80,13 +80,15 @@ export const describeTasks: Describe = (input, outcome) => {
   };
 };
 
+const stateOf = (mark: string): TaskState => (Object.hasOwn(taskStates, mark) && taskStates[mark]) || "open";
+
 const taskOf = (task: Fields) => ({
-  state: taskStates[field(task, "status", "state")] ?? ("open" as const),
+  state: stateOf(field(task, "status", "state")),
   text: field(task, "content", "step", "description", "text", "title", "subject"),
 });
 
 const readChecks = (text: string) =>
   [...text.matchAll(/^[-*] \[([^\]\n]{1,3})\] ([^\n]*)$/gm)].slice(0, 500).map(([, mark = "", words = ""]) => ({
-    state: taskStates[mark.toLowerCase()] ?? ("open" as const),
+    state: stateOf(mark.toLowerCase()),
     text: words,
   }));

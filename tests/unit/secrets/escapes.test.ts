@@ -69,3 +69,9 @@ test("escapes around a secret, and those that say nothing, stay as they are", ()
   expect(maskForOthers(text)).toBe(text.replace(github, "[redacted:github]"));
   expect(findSecrets("\\/\\u0026&amp;".repeat(10_000))).toEqual([]);
 });
+
+test("backslashes in a row are read once, however many they are", () => {
+  const row = "\\".repeat(100_000);
+  for (const text of [row, `${row}u`, `${row}\u0000/`]) expect(findSecrets(text)).toEqual([]);
+  expect(findSecrets(`${row} ${github}`)).toHaveLength(1);
+});

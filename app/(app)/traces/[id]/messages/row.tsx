@@ -85,7 +85,9 @@ function Member({ row, scene }: RowProps) {
 const speakers: Record<string, string> = { assistant: "Assistant", tool: "Tool", system: "System" };
 
 const labelOf = ({ role, kind }: ReaderRow, { person }: Scene) =>
-  kind === "user" || role === "user" ? person : (speakers[role ?? ""] ?? role?.slice(0, 32) ?? "Unknown role");
+  kind === "user" || role === "user"
+    ? person
+    : (Object.hasOwn(speakers, role ?? "") && speakers[role ?? ""]) || (role?.slice(0, 32) ?? "Unknown role");
 
 /** The speaker above the text: the person, a model that differs from the one before, or another role. */
 function Speaker({ row: { kind, role, model, turnStart }, scene: { person } }: RowProps) {
