@@ -31,7 +31,7 @@ const onPostgres = {
 export default defineConfig({
   ...shared,
   test: {
-    maxWorkers: 2,
+    maxWorkers: 3,
     reporters: process.env.CI ? ["default", ["json", { outputFile: "test-results/vitest.json" }]] : ["default"],
     projects: [
       {
