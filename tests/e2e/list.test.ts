@@ -168,7 +168,7 @@ describe("the list", () => {
       }) as typeof begin;
     });
     await open();
-    await page.waitForFunction("window.isPolling");
+    await expect.poll(() => page.evaluate("window.isPolling")).toBe(true);
     await store(1999, 2000);
     await page.clock.fastForward(15_000);
     await link("2 new or changed ↑").click();

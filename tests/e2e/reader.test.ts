@@ -281,12 +281,12 @@ test.each([
     await open(`/traces/${short}?at=50`, other);
     await ready(other);
     await poll(() => focused(other)).toBe(50);
-    await other.waitForFunction(hasNoMark);
+    await poll(() => other.evaluate(hasNoMark)).toBe(true);
     await judge("at");
     await other.keyboard.press("f");
     await other.keyboard.type("module");
     await other.locator("output", { hasText: " of " }).waitFor();
-    await other.waitForFunction("CSS.highlights.get('find')?.size > 0");
+    await poll(() => other.evaluate("CSS.highlights.get('find')?.size > 0")).toBe(true);
     await judge("find");
     await other.keyboard.press("Escape");
     if (width < 1024) {

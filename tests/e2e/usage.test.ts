@@ -63,7 +63,7 @@ test("the server draws the chart, and scripts leave it in exactly the same place
   await scriptless.close();
   await open(march);
   await bars().first().waitFor();
-  await page.waitForFunction("document.querySelectorAll('figure a rect').length === 3");
+  await expect.poll(() => page.locator("figure a rect").count()).toBe(3);
   const live = await place(page.locator("figure a rect"));
   for (const [index, box] of live.entries())
     for (const [side, length] of box.entries())
