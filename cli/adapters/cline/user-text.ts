@@ -2,7 +2,7 @@ import type { Message } from "../adapter.ts";
 import { notice } from "../messages.ts";
 import { findTagged, replaceTagged, type Tagged } from "../tags.ts";
 
-/** What the user wrote, in tags. */
+/** Finds what the user wrote, by its tags. */
 const findWords = (text: string): Tagged[] =>
   findTagged(text, "task", "user_message", "feedback", "answer").map((one) => ({
     ...one,

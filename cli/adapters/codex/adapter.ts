@@ -43,7 +43,7 @@ export const codex: Adapter = {
       return;
     }
     const parent = input.from ? undefined : await findParent(input.path, (folder) => sink.folder(folder));
-    // What the client of a release before sent of a parent whose file is gone has no ids to know its copies by.
+    // A former client sent no ids of such a parent by which its copies could be known.
     const isStored = parent !== undefined && !parent.isThere && input.isStored?.(parent.id) === true;
     const rollout = new Rollout(sink, nameOf(input.path), { parentTurns: parent?.turns, countsCopies: !isStored });
     if (input.from) rollout.resume(input.from.state, input.from.messages);

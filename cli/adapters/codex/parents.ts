@@ -22,7 +22,7 @@ const turnsByFile = new Map<string, Set<string>>();
 /** The session that a rollout's first lines may have been copied from. */
 export type Parent = {
   id: string;
-  /** Whether its own rollout is there. */
+  /** Tells whether its own rollout is there. */
   isThere: boolean;
   /** Its turns; undefined where they are not known, and where the fork numbers its lines. */
   turns?: ReadonlySet<string>;

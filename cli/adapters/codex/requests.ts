@@ -6,7 +6,7 @@ import type { HeldMessages } from "./held-messages.ts";
 import type { Facts } from "./saved.ts";
 import { TokenLedger, tierIn } from "./token-ledger.ts";
 
-/** What is known where a line tells of a request. */
+/** The state of the rollout at a line that tells of a request. */
 type Known = { isReplayed: boolean; threadId: string; facts: Facts };
 
 /** Gives the messages of a rollout what their requests used. */

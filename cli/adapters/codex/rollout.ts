@@ -16,10 +16,10 @@ import { environmentFolder, isAbortNote } from "./user-text.ts";
 
 export const source = "codex-cli";
 
-/** What is known of the session that a rollout may have been forked from. */
+/** The session that a rollout may have been forked from, as far as it is known. */
 type Ancestry = {
   parentTurns?: ReadonlySet<string> | undefined;
-  /** Whether what its copied answers used is told, which then counts where no other session has it. */
+  /** Tells whether the usage of copied answers is sent; it then counts where no other session has it. */
   countsCopies: boolean;
 };
 

@@ -24,16 +24,33 @@ export async function settleEvidence(tx: PoolClient, userId: string, changed: Ch
 const turned = <R extends SharedRow>(rows: R[], counted: Set<R>) =>
   rows.filter((row) => row.counted !== counted.has(row));
 
-/** The first row of each commit. One hash may be an abbreviation of the other; those of two commits may begin alike. */
+/**
+ * The first row of each commit. One hash may be an abbreviation of the other; those of two commits may begin alike. The time is
+ * linear in the number of rows: a member may send any number of hashes that begin alike.
+ */
 export function countedCommits(rows: SharedCommit[]): Set<SharedCommit> {
-  const firsts: SharedCommit[] = [];
-  for (const row of rows) if (!firsts.some((first) => isSameCommit(first, row))) firsts.push(row);
-  return new Set(firsts);
+  const counted = new Set<SharedCommit>();
+  const subjectsOfHash = new Map<string, Set<string | null>>();
+  const subjectsOfBeginning = new Map<string, Set<string | null>>();
+  for (const row of rows) {
+    const beginnings = Array.from({ length: row.key.length }, (_, at) => row.key.slice(0, at + 1));
+    const related = [subjectsOfBeginning.get(row.key), ...beginnings.map((one) => subjectsOfHash.get(one))];
+    if (related.some((subjects) => subjects && isAgreed(subjects, row.subject))) continue;
+    counted.add(row);
+    addTo(subjectsOfHash, row.key, row.subject);
+    for (const one of beginnings) addTo(subjectsOfBeginning, one, row.subject);
+  }
+  return counted;
 }
 
-const isSameCommit = (one: SharedCommit, other: SharedCommit) =>
-  (one.key.startsWith(other.key) || other.key.startsWith(one.key)) &&
-  (one.subject === null || other.subject === null || one.subject === other.subject);
+const isAgreed = (subjects: Set<string | null>, subject: string | null) =>
+  subject === null || subjects.has(null) || subjects.has(subject);
+
+function addTo(subjects: Map<string, Set<string | null>>, key: string, subject: string | null): void {
+  const known = subjects.get(key);
+  if (known) known.add(subject);
+  else subjects.set(key, new Set([subject]));
+}
 
 /** Of each pull request the rows of different moments, and a copied one where there is no other. */
 export function countedPullRequests(rows: SharedPullRequest[]): Set<SharedPullRequest> {
