@@ -7,54 +7,23 @@ import { accountTraces } from "#lib/ledger/account";
 import { deleteTrace } from "#lib/traces/deletion";
 import { makeFamily, truthOf } from "../cli/claude-families.ts";
 import { linesOf, makeHome, writeBelow } from "../cli/home.ts";
-import { runInProcess } from "../cli/in-process.ts";
 import { longTest } from "../support/long.ts";
 import { makeRandom } from "../support/random.ts";
 import { provideOwner } from "../support/server.ts";
-import { serveIngest } from "./ingest-server.ts";
 import { expectSums } from "./ledger-sums.ts";
-import { clearTraces } from "./searching.ts";
+import { receiveFiles } from "./sent-files.ts";
 
 const { userId } = await provideOwner();
-const url = await serveIngest(userId);
+const { push, countStored, clear } = await receiveFiles(userId);
 
 type Lines = Parameters<typeof truthOf>[0]["files"];
 
 const pathOf = (name: string) => `.claude/projects/-p/${name}.jsonl`;
 
-async function push(home: string): Promise<void> {
-  const words = ["push", "--json", "--no-telemetry"];
-  const { code, errors } = await runInProcess(words, home, { SPOOR_URL: url, SPOOR_TOKEN: "spoor_test" });
-  expect([code, errors]).toEqual([0, expect.not.stringContaining("Kept as stored")]);
-}
-
-async function countStored(): Promise<{ tokens: number; commits: number }> {
-  await accountTraces(30);
-  const { rows } = await pool().query(
-    `select (select sum(output_tokens)::int from trace where deleted_at is null) as tokens,
-       (select count(*)::int from trace_commit where counted) as commits`,
-  );
-  return rows[0];
-}
-
 const storedOf = (files: Lines) => {
   const { tokens, commits } = truthOf({ files });
   return { tokens, commits };
 };
-
-async function clear(): Promise<void> {
-  await clearTraces();
-  for (const table of [
-    "trace_usage",
-    "message_usage",
-    "usage_day",
-    "usage_facets",
-    "trace_commit",
-    "ingest_job",
-    "upload",
-  ])
-    await pool().query(`delete from ${table}`);
-}
 
 /**
  * Sends a family from two machines, file after file in any order, some at first in part; files and stored sessions are deleted
@@ -89,8 +58,7 @@ async function sendFamily(seed: number): Promise<void> {
   await deleteTrace(userId, rows[0]?.id, operator);
   expect(await countStored(), `family ${seed}, one deleted on the server`).toEqual(storedOf(stored));
   await expectSums();
-  for (const home of homes) await rm(home, { recursive: true });
-  await clear();
+  await clear(homes);
 }
 
 async function sendFamilies(from: number, to: number): Promise<void> {

@@ -1,56 +1,22 @@
-import { rm } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
-import { accountTraces } from "#lib/ledger/account";
 import { deleteTrace } from "#lib/traces/deletion";
 import { makeCodexFamily, truthOfRollouts } from "../cli/codex-families.ts";
 import { linesOf, makeHome, writeBelow } from "../cli/home.ts";
-import { runInProcess } from "../cli/in-process.ts";
 import { makeOpencodeFamily, outputOfSessions, writeSession } from "../cli/opencode-families.ts";
 import { data, database } from "../cli/opencode-files.ts";
 import { longTest } from "../support/long.ts";
 import { makeRandom } from "../support/random.ts";
 import { provideOwner } from "../support/server.ts";
-import { serveIngest } from "./ingest-server.ts";
 import { expectSums } from "./ledger-sums.ts";
-import { clearTraces } from "./searching.ts";
+import { receiveFiles } from "./sent-files.ts";
 
 const { userId } = await provideOwner();
 const pickOf = <T>(list: readonly T[], random: () => number): T => list[Math.floor(random() * list.length)] as T;
-const url = await serveIngest(userId);
-
-async function push(home: string): Promise<void> {
-  const words = ["push", "--json", "--no-telemetry"];
-  const { code, errors } = await runInProcess(words, home, { SPOOR_URL: url, SPOOR_TOKEN: "spoor_test" });
-  expect([code, errors]).toEqual([0, expect.not.stringContaining("Kept as stored")]);
-}
-
-async function countStored(): Promise<{ tokens: number; commits: number }> {
-  await accountTraces(30);
-  const { rows } = await pool().query(
-    `select (select coalesce(sum(output_tokens), 0)::int from trace where deleted_at is null) as tokens,
-       (select count(*)::int from trace_commit where counted) as commits`,
-  );
-  return rows[0];
-}
+const { push, countStored, clear } = await receiveFiles(userId);
 
 const countTokens = async () => (await countStored()).tokens;
-
-async function clear(homes: string[]): Promise<void> {
-  for (const home of homes) await rm(home, { recursive: true });
-  await clearTraces();
-  for (const table of [
-    "trace_usage",
-    "message_usage",
-    "usage_day",
-    "usage_facets",
-    "trace_commit",
-    "ingest_job",
-    "upload",
-  ])
-    await pool().query(`delete from ${table}`);
-}
 
 /** Sends the rollouts of a family from two machines in any order; some were cleaned away before, and one is deleted afterwards. */
 async function sendCodexFamily(seed: number): Promise<void> {
