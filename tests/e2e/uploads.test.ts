@@ -3,7 +3,7 @@ import type { Page } from "playwright";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { signIn } from "../support/browser.ts";
-import { acceptFailed } from "../support/ingesting.ts";
+import { acceptFailed, entries } from "../support/ingesting.ts";
 import { expectGoodLook } from "../support/look.ts";
 import { logIn, makeUser, operatorSecret, owner, post } from "../support/server.ts";
 import { provideSignedIn } from "./signed-in.ts";
@@ -52,7 +52,7 @@ const link = (name: string, on = page) => on.getByRole("link", { name, exact: tr
 const rows = (on = page) => on.getByRole("list", { name: "Uploads" }).getByRole("listitem").count();
 
 /** Posts the page's form for one upload, as another site or a program might. */
-async function postForm(tab: Page, id: string, headers: Record<string, string>): Promise<void> {
+async function postForm(tab: Page, id: string, headers: Record<string, string>): Promise<string> {
   const html = await (await tab.request.get(`${server.url}/uploads`)).text();
   const form = /<form[^>]*id="replay"[\s\S]*?<\/form>/.exec(html)?.[0] ?? "";
   const multipart: Record<string, string> = { id };
@@ -61,7 +61,8 @@ async function postForm(tab: Page, id: string, headers: Record<string, string>):
     multipart[/\sname="([^"]*)"/.exec(tag)?.[1] ?? ""] = value.replaceAll("&quot;", '"').replaceAll("&amp;", "&");
   }
   expect(Object.keys(multipart).length).toBeGreaterThan(2);
-  await tab.request.post(`${server.url}/uploads`, { multipart, headers, maxRedirects: 0, failOnStatusCode: false });
+  const sent = { multipart, headers, maxRedirects: 0, failOnStatusCode: false };
+  return (await tab.request.post(`${server.url}/uploads`, sent)).text();
 }
 
 describe("waiting uploads", () => {
@@ -133,7 +134,7 @@ describe("a failed upload", () => {
     const told = page.getByText("The upload is queued again.");
     await told.waitFor();
     await shows(jobId, "waiting");
-    expect(await page.evaluate("document.activeElement.textContent")).toBe(await told.textContent());
+    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("The upload is queued again."); // once the page's script runs
     await work();
     await letRefresh();
     await shows(jobId, "1 created");
@@ -183,6 +184,14 @@ describe("a failed upload", () => {
     await work();
     await letRefresh();
     await page.getByText("No uploads are waiting.").waitFor();
+  });
+
+  test("whose Replay is sent twice, as by a double click, is queued once, and both are told so", async () => {
+    const jobId = await sendFailing("twice");
+    for (const _ of [1, 2]) {
+      expect(await postForm(page, jobId, { Origin: server.url })).toContain("The upload is queued again.");
+    }
+    expect(await entries(jobId)).toBe(1);
   });
 
   test("can be replayed without JavaScript, but not from another origin", async () => {
