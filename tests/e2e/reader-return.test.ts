@@ -72,7 +72,7 @@ describe("folds that were opened and closed", () => {
     }).toBe(1);
     expect(await fold.getAttribute("open")).not.toBe(null);
     expect(faults).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 });
 
 test("on a phone a link lands below the bars, which do not grow when the outline appears", async () => {
