@@ -5,7 +5,7 @@ import { holdUsers } from "#lib/auth/sql";
 import { freeSpace } from "#lib/db/sql/vacuum";
 import { messagesIn } from "#lib/packs/format";
 import { headsOf, readPacks } from "#lib/packs/read";
-import { bucketBits, bytesPerPosting, encode } from "#lib/search/block";
+import { blockVersion, bucketBits, bytesPerPosting, encode } from "#lib/search/block";
 import { Collector, type Document, type Draft } from "#lib/search/collect";
 import { holdNext } from "#lib/search/hold";
 import { type Load, mergeBlocks } from "#lib/search/merge";
@@ -19,7 +19,6 @@ import {
   readWaiting,
   replaceDocuments,
   type Size,
-  versionToWrite,
   type Waiting,
   withIndexLock,
   writeBlock,
@@ -91,9 +90,8 @@ type Found = NonNullable<Awaited<ReturnType<typeof readWaiting>>>;
 async function indexWaiting(tx: PoolClient, waiting: Found, batch: Batch, yieldToJobs: Yield) {
   const { userId } = waiting;
   const documents: (Document & { blockId: string })[] = [];
-  const version = await versionToWrite(tx);
   const write = async (draft: Draft) => {
-    const blockId = await writeDraft(tx, userId, version, draft);
+    const blockId = await writeDraft(tx, userId, draft);
     documents.push(...draft.documents.map((document) => ({ ...document, blockId })));
   };
   const traces = await collect(tx, userId, upTo(waiting.traces, batch.messages, messagesOf), {
@@ -112,15 +110,10 @@ async function indexWaiting(tx: PoolClient, waiting: Found, batch: Batch, yieldT
   return { userId, count: traces.length, deletedPostings: await deleteOutdatedBlocks(tx, userId) };
 }
 
-function writeDraft(
-  tx: PoolClient,
-  userId: string,
-  version: number,
-  { postings, documents, vocabulary }: Draft,
-): Promise<string> {
+function writeDraft(tx: PoolClient, userId: string, { postings, documents, vocabulary }: Draft): Promise<string> {
   const bits = bucketBits(postings.length);
-  const head = { bits, documents: documents.length, postings: postings.length, version };
-  return writeBlock(tx, userId, head, [...encode(postings, bits, version), ...vocabulary.encode(bits)]);
+  const head = { bits, documents: documents.length, postings: postings.length, version: blockVersion };
+  return writeBlock(tx, userId, head, [...encode(postings, bits), ...vocabulary.encode(bits)]);
 }
 
 const messagesOf = ({ messageCount }: Waiting) => messageCount;

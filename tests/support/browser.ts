@@ -34,7 +34,7 @@ export function watchFaults(context: BrowserContext): string[] {
 }
 
 /** A page's buttons and fields by their exact names; `on` names another page. */
-export const controlsOf = (page: Page) => ({
+const controlsOf = (page: Page) => ({
   button: (name: string, on = page) => on.getByRole("button", { name, exact: true }),
   field: (name: string, on = page) => on.getByLabel(name, { exact: true }),
 });

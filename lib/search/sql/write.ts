@@ -7,9 +7,8 @@ import { from as copyFrom } from "pg-copy-streams";
 import { parse as uuidBytes } from "uuid";
 import { copyStream } from "#lib/copy-format";
 import { pool, type Queryable, transaction } from "#lib/db/client";
-import { isUpgrading } from "#lib/db/sql/upgrading";
 import type { SearchBlock, SearchDocument, Trace } from "#lib/generated/prisma/client";
-import { type Bucket, contentVersion, layoutVersion } from "#lib/search/block";
+import type { Bucket } from "#lib/search/block";
 import { smallMetadataSql } from "#lib/search/sql/read";
 
 /**
@@ -38,10 +37,6 @@ export function withIndexLock<T>(work: (tx: PoolClient) => Promise<T>): Promise<
     return rows[0]?.locked ? work(tx) : undefined;
   }, settings);
 }
-
-/** The version in which blocks are written now: in the former layout, while processes of the release before may read them. */
-export const versionToWrite = async (tx: PoolClient): Promise<number> =>
-  (await isUpgrading("postings", tx)) ? contentVersion : layoutVersion;
 
 /** Inserts a block; without an age it is the newest. SQL: COPY; a full block has 8,192 rows. @returns its id */
 export async function writeBlock(
