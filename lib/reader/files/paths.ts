@@ -1,3 +1,4 @@
+import { maxRemoteChars } from "#lib/evidence/remotes";
 import { isWrittenByWindows, spellingOf } from "#lib/evidence/spelling";
 
 /** Where a session's files are, as far as its trace tells. */
@@ -41,7 +42,8 @@ const worktree = /^(.+?)\/\.claude\/worktrees\/([^/]+)(?=\/|$)/i;
 
 /** The only folder at or above one that bears the repository's name, else the folder itself. */
 function checkoutOf(folder: string, repository: unknown): string {
-  const [, name] = (typeof repository === "string" && /([^/:]+?)(?:\.git)?\/?$/.exec(repository)) || [];
+  const remote = typeof repository === "string" && repository.length <= maxRemoteChars ? repository : "";
+  const [, name] = /([^/:]+?)(?:\.git)?\/?$/.exec(remote) ?? [];
   if (!name) return folder;
   const parts = folder.split("/");
   const places = parts.flatMap((part, at) => (part.toLowerCase() === name.toLowerCase() ? [at] : []));
