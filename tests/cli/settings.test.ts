@@ -1,4 +1,4 @@
-import { readdir, readFile, utimes } from "node:fs/promises";
+import { lutimes, readdir, readFile, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { config } from "../../cli/commands/config.ts";
@@ -72,4 +72,13 @@ describe("the settings", () => {
       expect(JSON.parse(await readFile(join(host.home, settingsFile), "utf8")).redact).toBe(false);
     },
   );
+
+  test("are not locked by a link that leads nowhere", async () => {
+    const host = await makeHome({ [settingsFile]: "{}" });
+    const lock = join(host.home, `${settingsFile}.lock`);
+    await symlink(join(host.home, "gone"), lock);
+    await lutimes(lock, new Date(0), new Date(0));
+    await updateSettings(host, (now) => ({ ...now, redact: false }));
+    expect(JSON.parse(await readFile(join(host.home, settingsFile), "utf8")).redact).toBe(false);
+  });
 });
