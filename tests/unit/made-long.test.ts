@@ -20,6 +20,14 @@ describe("what a member sends is read in a time that grows with its length:", ()
     expect(makeFileReader({ source: "pi", metadata }).touches()).toEqual([]);
   });
 
+  test("a path that begins a pattern without end", () => {
+    const reader = makeFileReader({ source: "pi", metadata: { cwd: "/srv/x" } });
+    const tool = { name: "Read", input: { file_path: "{".repeat(1_000_000) } };
+    const metadata = { tool, result: { output: "x" } };
+    reader.add({ position: 0, role: "assistant", content: "", tokenCount: null, createdAt: null, metadata });
+    expect(reader.touches()).toEqual([]);
+  });
+
   test("answers of one id that have nothing in common", () => {
     const count = 30_000;
     const reading = readUsageOf({ source: "pi", metadata: null } as LedgerTrace);
