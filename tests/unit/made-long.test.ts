@@ -1,6 +1,7 @@
 // What is made to take long, in a time that grows with the square of its length, would take minutes here.
 import { waitForUpdate } from "@pydantic/genai-prices";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { commandsOfScript } from "#lib/evidence/commands";
 import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
 import { readUsageOf } from "#lib/ledger/usage/reading";
 import { applyPriceList, parsePriceList } from "#lib/prices/list";
@@ -64,4 +65,9 @@ test.each([
   const json = `{"command":${open.repeat(30_000)}1${close.repeat(30_000)}}`;
   const metadata = { type: "function_call", call_id: "c", name, arguments: json };
   expect(describeMessage({ role: "assistant", content: "", metadata }).facts).toContain(`tool:${name}`);
+});
+
+test("a script of millions of characters proves nothing, and stops no reading", () => {
+  expect(commandsOfScript(`git x; tools.exec_command({cmd: "git ${"a".repeat(12_000_000)}`)).toBeUndefined();
+  expect(commandsOfScript(`tools.exec_command({cmd: "git ${"a".repeat(400_000)}"})`)).toMatch(/^git a+$/);
 });
