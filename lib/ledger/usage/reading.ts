@@ -70,7 +70,7 @@ export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
     };
     used.push(one);
     open = one.requestId === undefined || isSeveral || isOutputOnly(one.tokens) ? undefined : one;
-    if (told.requestId !== undefined) byRequest.set(told.requestId, [...(known ?? []), one]);
+    if (told.requestId !== undefined) byRequest.set(told.requestId, [...(known ?? []).slice(1 - maxAtOnce), one]);
   }
 
   return {

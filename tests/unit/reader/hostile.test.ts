@@ -42,6 +42,16 @@ test("values of any type where a text is expected are drawn as text", async () =
   }
 });
 
+test("JSON in a text that is nested deeper than any input is drawn as text", async () => {
+  const deep = `{"command":${"[".repeat(30_000)}1${"]".repeat(30_000)}}`;
+  const calls = ["thing", "shell", "Edit", "TodoWrite"].map((name) =>
+    message({ metadata: { tool: { name, input: deep }, result: { output: "x", isError: true } } }),
+  );
+  const html = await render(calls);
+  expect(forbidden(html)).toEqual([]);
+  expect(() => outlineOf(calls)).not.toThrow();
+});
+
 test("a link is one only where it leads to the web or to a mailbox", async () => {
   const html = await render([message({ content: Object.values(payloads).join("\n\n") })]);
   const links = tagsOf(html).filter(({ name, attributes }) => name === "a" && attributes.rel !== undefined);
