@@ -5,7 +5,7 @@ import { addDays, dayAt, startOfDay } from "#lib/usage/days";
 import { noFigures } from "#lib/usage/figures";
 import { countDueTraces } from "#lib/usage/queries";
 import { readUsage, type UsageReport } from "#lib/usage/report";
-import type { UsageQuery, UsageResponse, ValueFigures } from "#lib/usage/schema";
+import type { Figures, UsageQuery, UsageResponse, ValueFigures } from "#lib/usage/schema";
 import { quarterBefore, type Span, spansBetween } from "#lib/usage/spans";
 
 const { maxDays, maxSpans } = limits.usage;
@@ -25,6 +25,7 @@ export async function answerUsage(userId: string, query: UsageQuery, now = new D
   const pendingSessions = await countDueTraces(userId);
   const { untimed: untimedMessages, uncounted: uncountedMessages, ...total } = report.total;
   const values = by ? report.byFacet[by] : undefined;
+  const ofSpans = Map.groupBy(report.bySpan, ({ span }) => span);
   return {
     ok: true,
     from: spans[0]?.start.toISOString() ?? "",
@@ -32,7 +33,7 @@ export async function answerUsage(userId: string, query: UsageQuery, now = new D
     ...{ zone, unit, by: by ?? null, pendingSessions },
     total: { ...total, untimedMessages, uncountedMessages },
     ...(values && { values: values.values.map(shownOf), otherValues: values.others }),
-    spans: spans.map((span, place) => spanOf(span, place, report, by !== undefined)),
+    spans: spans.map((span, place) => spanOf(span, report.spanTotals[place], by && (ofSpans.get(place) ?? []))),
   };
 }
 
@@ -41,12 +42,11 @@ const shownOf = ({ value, ...figures }: ValueFigures & { id?: string; names?: st
   return { value, ...rest };
 };
 
-function spanOf({ from, to, start, end }: Span, place: number, { bySpan, spanTotals }: UsageReport, isSplit: boolean) {
-  const values = bySpan.filter(({ span }) => span === place);
+function spanOf({ from, to, start, end }: Span, total: Figures | undefined, values: UsageReport["bySpan"] | undefined) {
   return {
     ...{ from, to, start: start.toISOString(), end: end.toISOString() },
-    ...(spanTotals[place] ?? noFigures()),
-    ...(isSplit && { values: values.map(({ span: _, ...value }) => shownOf(value)) }),
+    ...(total ?? noFigures()),
+    ...(values && { values: values.map(({ span: _, ...value }) => shownOf(value)) }),
   };
 }
 

@@ -1,9 +1,9 @@
 import "server-only";
-import { prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
 import { familyOf } from "#lib/prices/model";
 import { isSubAgentName } from "#lib/reader/project";
+import { makePause } from "#lib/search/pause";
 import { readProjectNames } from "#lib/usage/project-names";
 import type { Figures, UsageFacet, UsageFilter, ValueFigures } from "#lib/usage/schema";
 import { type Span, startsOf } from "#lib/usage/spans";
@@ -14,6 +14,7 @@ import {
   type ReportRow,
   type RolledFacet,
   readGone,
+  readModels,
   readReport,
   rolledFacets,
 } from "#lib/usage/sql/report";
@@ -31,7 +32,7 @@ export type UsageReport = {
   total: Figures & { untimed: number; uncounted: number };
   /** By each facet's values over all spans, the largest first; null if the client sent none. */
   byFacet: Partial<Record<UsageFacet, FacetUsage>>;
-  /** By span (from 0), and by value of the requested facet. */
+  /** By span (from 0), and by those values of the requested facet that are listed; the others are the rest of `spanTotals`. */
   bySpan: (Figures & { span: number; value: string | null; id?: string })[];
   /** The whole of each span; one without usage has none. */
   spanTotals: (Figures | undefined)[];
@@ -75,7 +76,8 @@ export async function readUsage(userId: string, request: UsageRequest): Promise<
       linked.set(facet, await readLinks(tx, userId, facet, { starts, gone, filter, bySpan: facet === by, maxValues }));
     return { rows, linked };
   });
-  const spanTotals = spans.map((_, place) => totalOf(rows.filter(({ span }) => span === place)));
+  const ofSpans = Map.groupBy(rows, ({ span }) => span);
+  const spanTotals = spans.map((_, place) => totalOf(ofSpans.get(place) ?? []));
   for (const [facet, found] of linked) join(rows, facet, found, wanted ?? columns);
   return { ...reportOf(await named(userId, rows), shown, by), spanTotals };
 }
@@ -88,12 +90,12 @@ async function filterOf(userId: string, { model, ...rest }: UsageFilter): Promis
   for (const [name, value] of Object.entries(rest))
     if (value !== undefined) filter[name as keyof typeof rest] = [value];
   if (model === undefined) return filter;
-  const found = await prisma().usageFacets.findMany({
-    where: { userId },
-    distinct: ["model"],
-    select: { model: true },
-  });
-  const names = found.flatMap((one) => (one.model !== null && familyOf(one.model) === model ? [one.model] : []));
+  const pause = makePause();
+  const names: string[] = [];
+  for (const name of await heavyRead(userId, (tx) => readModels(tx, userId))) {
+    if (familyOf(name) === model) names.push(name);
+    await pause();
+  }
   return { ...filter, model: [model, ...names] };
 }
 

@@ -24,10 +24,12 @@ describe("a block", () => {
     const read: number[] = [];
     for (const bucket of buckets) forEachPosting(bucket, bits, (term, slot) => read.push(postingOf(term, slot)));
     expect(read).toEqual([...sorted]);
-    for (const [n, term] of terms.entries()) {
-      const bucket = buckets.find((one) => one.bucket === bucketOf(term, bits));
-      expect(bucket && [...slotsOf(term, bucket, bits)]).toEqual([n % 4095, 4095]);
-    }
+    const rows = new Map(buckets.map((one) => [one.bucket, one]));
+    const slots = terms.map((term) => {
+      const bucket = rows.get(bucketOf(term, bits));
+      return bucket && slotsOf(term, bucket, bits).join();
+    });
+    expect(slots).toEqual(terms.map((_, n) => `${n % 4095},4095`));
   });
 
   test("has no slots for a term that is not in its bucket", () => {
@@ -72,7 +74,7 @@ test("of a trace of any length no more is held than a draft", async () => {
   await collector.begin("endless", null, []);
   for (let position = 0; position < 20_000; position += 1) {
     await collector.add("endless", position, `w${position.toString(36)} v${position.toString(36)}`);
-    expect(drafts.length).toBeGreaterThanOrEqual(Math.floor(position / 2000 / 5));
+    if (position % 1000 === 999) expect(drafts.length).toBeGreaterThanOrEqual(Math.floor(position / 2000 / 5));
   }
   expect(drafts.length).toBeGreaterThan(1);
   for (const { documents, postings } of drafts) {

@@ -141,12 +141,13 @@ describe("the chart", () => {
       total: { ...usage(null, 100), untimed: 0, uncounted: 0 },
       byFacet: { source: { values, others: 3 } },
       spanTotals: [usage(null, 100)],
-      bySpan: Array.from({ length: 10 }, (_, n) => ({ ...usage(`a${n}`, 10), span: 0 })),
+      bySpan: values.map((one) => ({ ...one, span: 0 })),
     };
     const yardstick = yardstickOf("tokens", report.total);
-    const { series, total } = chartOf(report, request.spans, "source", yardstick, new Date(`${today}T12:00:00Z`));
+    const { series, bars, total } = chartOf(report, request.spans, "source", yardstick, new Date(`${today}T12:00:00Z`));
     expect(series.at(-1)).toMatchObject({ name: "5 other agents", total: 50 });
     expect(series.reduce((sum, one) => sum + one.total, 0)).toBe(total);
+    expect(bars[0]?.amounts).toEqual([10, 10, 10, 10, 10, 50]);
   });
 
   test("says what a span has in all, where sessions count at several values", () => {

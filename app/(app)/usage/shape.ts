@@ -118,6 +118,13 @@ export function chartOf(report: UsageReport, spans: Span[], facet: UsageFacet, y
     if (!bar || amount === 0) continue;
     bar.amounts[place] = (bar.amounts[place] ?? 0) + amount;
   }
+  // What a span has of values beyond those of the report is in its total alone.
+  if (addsUp)
+    for (const bar of bars)
+      bar.amounts[named.length] = Math.max(
+        0,
+        named.reduce((rest, _, place) => rest - (bar.amounts[place] ?? 0), bar.total),
+      );
   const heights = bars.map(({ amounts }) => amounts.reduce((sum, amount) => sum + amount, 0));
   return { series, bars, total, top: roundTop(Math.max(...heights)) };
 }

@@ -15,25 +15,38 @@ import type { ChangedKeys } from "#lib/ledger/sql/evidence";
  * each session's own link does, and where copies have the message that proves it, one of them.
  */
 export async function settleEvidence(tx: PoolClient, userId: string, changed: ChangedKeys): Promise<void> {
-  const commits = await readSharedCommits(tx, userId, changed.commits);
-  await turnCounted(tx, userId, "commits", turned(commits, countedCommits(commits)));
+  const beginnings = [...new Set(changed.commits.map((hash) => hash.slice(0, shortestHash)))];
+  for (let at = 0; at < beginnings.length; at += beginningsAtOnce) {
+    const commits = await readSharedCommits(tx, userId, beginnings.slice(at, at + beginningsAtOnce));
+    await turnCounted(tx, userId, "commits", turned(commits, countedCommits(commits.filter(({ isLate }) => !isLate))));
+  }
   const pullRequests = await readSharedPullRequests(tx, userId, changed.pullRequests);
   await turnCounted(tx, userId, "pullRequests", turned(pullRequests, countedPullRequests(pullRequests)));
 }
+
+/** No form of a hash has fewer characters; and how many beginnings of hashes are settled at once, for their rows are in memory. */
+const shortestHash = 7;
+const beginningsAtOnce = 2000;
 
 const turned = <R extends SharedRow>(rows: R[], counted: Set<R>) =>
   rows.filter((row) => row.counted !== counted.has(row));
 
 /**
- * The first row of each commit. One hash may be an abbreviation of the other; those of two commits may begin alike. The time is
- * linear in the number of rows: a member may send any number of hashes that begin alike.
+ * The first row of each commit. One hash may be an abbreviation of the other; those of two commits may begin alike. Time and memory
+ * are linear in the number of rows: a member may send any number of hashes that begin alike. So only beginnings that are a row's
+ * whole hash are looked at.
  */
-export function countedCommits(rows: SharedCommit[]): Set<SharedCommit> {
-  const counted = new Set<SharedCommit>();
+export function countedCommits<Row extends Pick<SharedCommit, "key" | "subject">>(rows: Row[]): Set<Row> {
+  const counted = new Set<Row>();
+  const hashes = new Set(rows.map(({ key }) => key));
+  const lengths = [...new Set(rows.map(({ key }) => key.length))];
   const subjectsOfHash = new Map<string, Set<string | null>>();
   const subjectsOfBeginning = new Map<string, Set<string | null>>();
   for (const row of rows) {
-    const beginnings = Array.from({ length: row.key.length }, (_, at) => row.key.slice(0, at + 1));
+    const beginnings = lengths
+      .filter((length) => length <= row.key.length)
+      .map((length) => row.key.slice(0, length))
+      .filter((one) => hashes.has(one));
     const related = [subjectsOfBeginning.get(row.key), ...beginnings.map((one) => subjectsOfHash.get(one))];
     if (related.some((subjects) => subjects && isAgreed(subjects, row.subject))) continue;
     counted.add(row);

@@ -6,7 +6,8 @@ import { pullRequestAt } from "#lib/evidence/remotes";
 
 /** A trace's row of what others have, too. */
 export type SharedRow = { traceId: string; key: string; replayed: boolean; counted: boolean };
-export type SharedCommit = SharedRow & { subject: string | null };
+/** `isLate`: so many come before it that it does not count, whatever it is. */
+export type SharedCommit = SharedRow & { subject: string | null; isLate: boolean };
 export type SharedPullRequest = SharedRow & { at: Date | null };
 
 const shared = (key: string) => `one.trace_id as "traceId", one.${key} as key, one.replayed, one.counted`;
@@ -14,15 +15,22 @@ const shared = (key: string) => `one.trace_id as "traceId", one.${key} as key, o
 const ofTraces = `join trace on trace.user_id = $1::uuid and trace.id = one.trace_id
   order by one.replayed, trace.created_at, trace.id`;
 
-/** The commits that traces made whose hashes begin as one of these: no form of a hash has fewer characters. */
-export async function readSharedCommits(tx: PoolClient, userId: string, hashes: string[]): Promise<SharedCommit[]> {
-  if (hashes.length === 0) return [];
+/** Of commits whose hashes begin alike, so many may count; a commit that more sessions copied counts in one of the first. */
+const mostAlike = 100;
+
+/** The commits that traces made whose hashes begin as one of these, the first of each beginning and later ones that still count. */
+export async function readSharedCommits(tx: PoolClient, userId: string, beginnings: string[]): Promise<SharedCommit[]> {
+  if (beginnings.length === 0) return [];
   const { rows } = await tx.query<SharedCommit>(
-    `select ${shared("hash")}, one.subject from (select distinct left(hash, 7) as head from unnest($2::text[]) as given (hash)) as given
-     join trace_commit one on one.user_id = $1::uuid and one.hash ~>=~ head and one.hash ~<~ (head || 'g')
-       and one.evidence <> 'session-meta'
-     ${ofTraces}`,
-    [userId, hashes],
+    `select "traceId", key, replayed, counted, subject, place > ${mostAlike} as "isLate" from (
+       select ${shared("hash")}, one.subject,
+         row_number() over (partition by head order by one.replayed, trace.created_at, trace.id, one.hash) as place
+       from unnest($2::text[]) as given (head)
+       join trace_commit one on one.user_id = $1::uuid and one.hash ~>=~ head and one.hash ~<~ (head || 'g')
+         and one.evidence <> 'session-meta'
+       join trace on trace.user_id = $1::uuid and trace.id = one.trace_id
+     ) as alike where place <= ${mostAlike} or counted order by place`,
+    [userId, beginnings],
   );
   return rows;
 }

@@ -200,23 +200,34 @@ export async function settleWinners(
   keys: string[],
 ): Promise<{ traceId: string; day: string }[]> {
   if (keys.length === 0) return [];
-  const { rows } = await tx.query<{ traceId: string; day: number }>(
-    `with several as (
-       select request_key from message_usage where message_usage.user_id = $1::uuid and request_key = any($2::bigint[])
-       group by request_key having count(*) > 1 or not bool_and(counted)
-     ), ranked as (
-       select message_usage.trace_id, message_usage.position, row_number() over (
-         partition by message_usage.request_key order by message_usage.output_tokens desc, message_usage.replayed,
-           trace.created_at, trace.id, message_usage.position) = 1 as wins
-       from several
-       join message_usage on message_usage.user_id = $1::uuid and message_usage.request_key = several.request_key
-       join trace on trace.user_id = $1::uuid and trace.id = message_usage.trace_id
-     )
-     update message_usage set counted = ranked.wins from ranked
-     where message_usage.user_id = $1::uuid and message_usage.trace_id = ranked.trace_id
-       and message_usage.position = ranked.position and message_usage.counted <> ranked.wins
-     returning message_usage.trace_id as "traceId", ${utcDay} as day`,
-    [userId, keys],
-  );
-  return withDays(rows);
+  const { rows } = await tx.query<Turned>(findTurned, [userId, keys]);
+  const changes: { traceId: string; day: string }[] = [];
+  for (const [traceId, turned] of Map.groupBy(rows, (row) => row.traceId)) {
+    const positions = turned.map(({ position }) => position);
+    const { rows: days } = await tx.query<{ day: number }>(
+      `update message_usage set counted = not counted where user_id = $1 and trace_id = $2 and position = any($3::int[])
+       returning ${utcDay} as day`,
+      [userId, traceId, positions],
+    );
+    changes.push(...withDays(days).map(({ day }) => ({ traceId, day })));
+  }
+  return changes;
 }
+
+type Turned = { traceId: string; position: number };
+
+/**
+ * The rows of some answers that count and should not, or the other way round. The limits make each a look-up: of a user whose first
+ * sessions these are the planner expects one row, and would compare each row with each.
+ */
+const findTurned = `
+  select trace_id as "traceId", position from (
+    select same.trace_id, same.position, same.counted, row_number() over (
+      partition by given.key order by same.output_tokens desc, same.replayed, trace.created_at, trace.id, same.position) = 1 as wins
+    from unnest($2::bigint[]) as given (key)
+    cross join lateral (
+      select trace_id, position, counted, output_tokens, replayed from message_usage
+      where message_usage.user_id = $1::uuid and request_key = given.key limit 2147483647) as same
+    cross join lateral (
+      select id, created_at from trace where trace.user_id = $1::uuid and trace.id = same.trace_id limit 1) as trace
+  ) as ranked where counted <> wins`;

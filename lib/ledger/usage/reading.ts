@@ -19,7 +19,10 @@ const withSeveralCalls = new Set(["cursor", "copilot-cli", "vscode-copilot"]);
 /** These always keep milliseconds: a whole second is as telling as any other time. */
 const withMilliseconds = new Set(["opencode", "kilo", "mimocode"]);
 
-/** Requests that were answered at once have their lines between each other's: as many may still go on. */
+/**
+ * Requests that were answered at once have their lines between each other's: as many may still go on. Of one id as many answers are
+ * compared with the next: it may stand for any number of them.
+ */
 const maxAtOnce = 8;
 
 /** What is known of an answer while messages are read; `last` is the position of the latest message that told of it. */
@@ -70,7 +73,7 @@ export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
     };
     used.push(one);
     open = one.requestId === undefined || isSeveral || isOutputOnly(one.tokens) ? undefined : one;
-    if (told.requestId !== undefined) byRequest.set(told.requestId, [...(known ?? []), one]);
+    if (told.requestId !== undefined) byRequest.set(told.requestId, [...(known ?? []).slice(1 - maxAtOnce), one]);
   }
 
   return {

@@ -106,27 +106,28 @@ const state =
  * The traces that one user has waiting longest, whoever's trace that is. SQL: by the database's clock, and a partial index
  * that Prisma's conditions can't name.
  *
- * @param except users who are left out.
+ * @param except users and traces that are left out.
  */
 export async function readWaiting(
   tx: PoolClient,
   settledSeconds: number,
   limit: number,
-  except: string[],
+  except: { users: string[]; traces: string[] },
 ): Promise<{ userId: string; traces: Waiting[] } | undefined> {
-  const settled = "search_pending and deleted_at is null and stored_at <= now() - make_interval(secs => $1)";
+  const settled =
+    "search_pending and deleted_at is null and stored_at <= now() - make_interval(secs => $1) and id <> all($2::uuid[])";
   const { rows: users } = await tx.query<{ userId: string }>(
-    `select user_id as "userId" from trace where ${settled} and user_id <> all($2::uuid[])
+    `select user_id as "userId" from trace where ${settled} and user_id <> all($3::uuid[])
      group by user_id order by min(stored_at) limit 1`,
-    [settledSeconds, except],
+    [settledSeconds, except.traces, except.users],
   );
   const userId = users[0]?.userId;
   if (!userId) return undefined;
   const { rows: traces } = await tx.query<Waiting>(
     `select id, ${state} as hash, coalesce(custom_title, title, derived_title) as title,
        array_remove(array[source_id, note] || tags, null) as texts, message_count as "messageCount"
-     from trace where user_id = $2 and ${settled} order by stored_at limit $3`,
-    [settledSeconds, userId, limit],
+     from trace where user_id = $3 and ${settled} order by stored_at limit $4`,
+    [settledSeconds, except.traces, userId, limit],
   );
   return { userId, traces };
 }

@@ -74,19 +74,20 @@ const statementOf = (facet: LinkFacet, filter: Filter, bySpan: boolean, maxValue
     from (${partsOf(facet, filter)}) as parts
     where ${isLeft.replaceAll("$12", "$3")} group by span, trace_id
   ),
-  own as materialized (select trace_id, bool_or(is_active) as is_active, ${sums(kept)} from each group by trace_id)
-  select null::int as span, '${facet}' as facet, value, values, ${columns.join(", ")} from (
-    select *, count(*) over ()::int as values, row_number() over (order by cost_nano desc, messages desc, value) as place
-    from (
+  own as materialized (select trace_id, bool_or(is_active) as is_active, ${sums(kept)} from each group by trace_id),
+  listed as materialized (
+    select *, count(*) over ()::int as values from (
       select value, ${all(active)} from own join linked using (trace_id) group by value
-    ) as summed
-  ) as ranked where place <= ${maxValues}
+    ) as summed order by cost_nano desc, messages desc, value limit ${maxValues}
+  )
+  select null::int as span, '${facet}' as facet, value, values, ${columns.join(", ")} from listed
   union all
   select null, null, null, 0, ${all(active)} from own
   ${
     bySpan
       ? `union all
-  select span - 1, '${facet}', value, 0, ${all(active)} from each join linked using (trace_id) group by span, value
+  select span - 1, '${facet}', value, 0, ${all(active)} from each join linked using (trace_id)
+  where value in (select value from listed) group by span, value
   union all
   select span - 1, null, null, 0, ${all(active)} from each group by span`
       : ""

@@ -95,17 +95,23 @@ const byFacet = ({ facets, maxValues, listed = columns }: ReportRequest) => {
 const columnsOf = ({ wanted }: NonNullable<ReportRequest["spans"]>) =>
   columns.filter((name) => !wanted || wanted.includes(name));
 
-const bySpan = (spans: NonNullable<ReportRequest["spans"]>, filter: Filter) => {
+/** A facet's values that are listed: what the others have in a span is in the rows without a facet. */
+const listedOf = (by: RolledFacet, maxValues: number) => `
+  select value from (select of_${by} as value, ${sums([...ranking])} from summed group by of_${by}) as found
+  order by ${order} limit ${maxValues}`;
+
+const bySpan = (spans: NonNullable<ReportRequest["spans"]>, { filter }: ReportRequest) => {
   const { by } = spans;
-  const value = by ? `of_${by}` : "null";
+  const isListed = by ? `coalesce(of_${by}, '') in (select coalesce(value, '') from listed)` : "false";
+  const value = by ? `case when ${isListed} then of_${by} end::text` : "null::text";
   const some = columnsOf(spans);
   return `
-  select span - 1, ${by ? `'${by}'` : "null"}, value, 0, ${sums(some)}
+  select span - 1, case when is_listed then '${by ?? ""}' end, value, 0, ${sums(some)}
   from (
-    select span, ${value}::text as value, ${sumsOf(some)} from whole join ${namedOf(filter)} using (facets) group by 1, 2
+    select span, ${isListed} as is_listed, ${value} as value, ${sumsOf(some)} from whole join ${namedOf(filter)} using (facets) group by 1, 2, 3
     union all
-    select span, ${value}::text, ${some.join(", ")} from corrections join ${namedOf(filter)} using (facets)
-  ) as parts group by span, value`;
+    select span, ${isListed}, ${value}, ${some.join(", ")} from corrections join ${namedOf(filter)} using (facets)
+  ) as parts group by span, is_listed, value`;
 };
 
 export type ReportRequest = {
@@ -131,14 +137,24 @@ export async function readGone(tx: PoolClient, userId: string): Promise<string[]
   return rows.map(({ id }) => id);
 }
 
+/** The names of models that a user's usage is counted under. SQL: Prisma makes them distinct in memory. */
+export async function readModels(tx: PoolClient, userId: string): Promise<string[]> {
+  const { rows } = await tx.query<{ model: string }>(
+    "select distinct model from usage_facets where user_id = $1 and model is not null",
+    [userId],
+  );
+  return rows.map(({ model }) => model);
+}
+
 /** A user's usage in all spans, by facet, and in each. */
 export async function readReport(tx: PoolClient, userId: string, request: ReportRequest): Promise<ReportRow[]> {
   const { starts, gone, filter, spans } = request;
   const parts = partsIn(userId, starts, gone);
   // Materialized: PostgreSQL would look at all facets for each part of a day.
   const corrections = spans ? `, corrections as materialized ${correctionsOf(parts, columnsOf(spans))}` : "";
-  const inSpans = spans ? `union all ${bySpan(spans, filter)}` : "";
-  const statement = `with ${expressionsOf(parts)}, ${summedOf(parts, filter)} ${corrections} ${byFacet(request)} ${inSpans}`;
+  const listed = spans?.by ? `, listed as materialized (${listedOf(spans.by, request.maxValues)})` : "";
+  const inSpans = spans ? `union all ${bySpan(spans, request)}` : "";
+  const statement = `with ${expressionsOf(parts)}, ${summedOf(parts, filter)} ${corrections} ${listed} ${byFacet(request)} ${inSpans}`;
   return (await tx.query<ReportRow>(statement, [...parts.values, ...filterValues(filter)])).rows;
 }
 

@@ -268,3 +268,13 @@ describe("what only messages before tell", () => {
     expect(tokensOf(counted, { whole: true })).toHaveLength(2);
   });
 });
+
+test("an answer is compared with the eight before it of the same id, so that a session's time does not grow with its square", () => {
+  const answers = (count: number) =>
+    Array.from({ length: count }, (_, place) => ({ requestId: "r", usage: { inputTokens: place + 1 } }));
+  const first = { requestId: "r", usage: { inputTokens: 1 } };
+  expect(usedBy([...answers(8), first]).rows).toHaveLength(8);
+  const { rows } = usedBy([...answers(9), first]);
+  expect(rows).toHaveLength(10);
+  expect(rows[9]?.key).toBe(rows[0]?.key); // so that one of the two counts
+});

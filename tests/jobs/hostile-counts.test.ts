@@ -1,0 +1,67 @@
+import { beforeEach, expect, test } from "vitest";
+import { pool, transaction } from "#lib/db/client";
+import { accountTraces } from "#lib/ledger/account";
+import { settleWinners } from "#lib/ledger/sql/usage";
+import { limits } from "#lib/limits";
+import { readEvidence } from "#lib/traces/evidence";
+import { answerUsage } from "#lib/usage/answer";
+import { usageQuery } from "#lib/usage/schema";
+import { provideOwner } from "../support/server.ts";
+import { clearTraces } from "./searching.ts";
+import { uploadsOf } from "./uploads.ts";
+
+const { userId } = await provideOwner();
+const { send, stored } = uploadsOf(userId);
+beforeEach(() => clearTraces());
+
+const idOf = async (sourceId: string) => (await stored(sourceId))?.id ?? "";
+const said = { position: 0, role: "assistant", content: "done", createdAt: "2026-03-02T10:00:00.123Z" };
+
+test("twenty thousand answers of a user's first session are settled by a look-up each, not each compared with each", async () => {
+  await send({ sourceId: "first", messages: [said] });
+  const { rows } = await pool().query<{ key: string }>(
+    `insert into message_usage (user_id, trace_id, position, at, facets, input_tokens, output_tokens, cache_read_tokens,
+       cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens, replayed, tier_not_priced, request_key)
+     select $1, $2, place, '2026-03-02', 1, 0, place, 0, 0, 0, 0, false, false, hashtextextended('key ' || place / 2, 0)
+     from generate_series(0, 19999) as place returning request_key::text as key`,
+    [userId, await idOf("first")],
+  );
+  const keys = [...new Set(rows.map(({ key }) => key))];
+  const turned = await transaction((tx) => settleWinners(tx, userId, keys));
+  expect([keys.length, turned.length, turned[0]?.day]).toEqual([10_000, 10_000, "2026-03-02"]);
+  const { rows: counted } = await pool().query(
+    "select bool_and(position % 2 = 1) as odd from message_usage where counted",
+  );
+  expect(counted).toEqual([{ odd: true }]);
+});
+
+test("of commits whose hashes begin alike a hundred count, so that no number of them fills the memory", async () => {
+  const hash = (place: number) => `abcdef0${String(place).padStart(33, "0")}`;
+  const commits = (from: number) =>
+    Array.from({ length: 80 }, (_, place) => ({ hash: hash(from + place), subject: `change ${from + place}` }));
+  const made = (day: number, from: number) => ({
+    ...{ sourceId: `made ${day}`, createdAt: `2026-03-0${day}T10:00:00Z`, messages: [said] },
+    metadata: { commits: commits(from).map((commit) => ({ ...commit, position: 0 })) },
+  });
+  await send(made(1, 0), made(2, 80));
+  await accountTraces(30);
+  const countOf = async (day: number) => (await readEvidence(userId, await idOf(`made ${day}`))).commits.length;
+  expect([await countOf(1), await countOf(2)]).toEqual([80, 20]);
+});
+
+test("each span of a report has as many values as are listed, and all of them in its sum", async () => {
+  const { maxValues } = limits.usage;
+  const models = maxValues + 20;
+  const messages = Array.from({ length: models }, (_, position) => ({
+    ...{ ...said, position, metadata: { model: `model-${position}`, usage: { outputTokens: position + 1 } } },
+  }));
+  await send({ sourceId: "models", messages, metadata: { pullRequests: [], branch: "main" } });
+  await accountTraces(30);
+  const range = { from: "2026-03-01", to: "2026-03-03" };
+  for (const unit of ["total", "day"]) {
+    const { spans, values } = await answerUsage(userId, usageQuery.parse({ ...range, unit, by: "model" }));
+    const [span] = spans.filter(({ outputTokens }) => outputTokens > 0);
+    expect([values?.length, span?.values?.length]).toEqual([maxValues, maxValues]);
+    expect(span?.outputTokens).toBe((models * (models + 1)) / 2);
+  }
+});
