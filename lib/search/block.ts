@@ -11,7 +11,7 @@ export const blockVersion = 2;
 const postingsPerBucket = 512;
 
 /** About what a posting takes in a bucket. */
-export const bytesPerPosting = 3;
+export const bytesPerPosting = 4;
 
 /** How many bits of a term say its bucket, in a block of so many postings. */
 export const bucketBits = (postings: number) =>
