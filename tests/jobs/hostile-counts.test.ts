@@ -1,4 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
+import { listSignIns } from "#lib/auth/sign-ins";
+import { listTokens } from "#lib/auth/tokens";
 import { pool, transaction } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { settleWinners } from "#lib/ledger/sql/usage";
@@ -64,4 +66,18 @@ test("each span of a report has as many values as are listed, and all of them in
     expect([values?.length, span?.values?.length]).toEqual([maxValues, maxValues]);
     expect(span?.outputTokens).toBe((models * (models + 1)) / 2);
   }
+});
+
+test("two hundred machines and sign-ins are listed, however many there are: a page takes longer the more it has", async () => {
+  await pool().query(
+    `insert into cli_token (user_id, hash, machine, scopes, expires_at)
+     select $1, sha256(place::text::bytea), 'machine ' || place, '{ingest}', now() + interval '1 day' from generate_series(1, 210) as place`,
+    [userId],
+  );
+  await pool().query(
+    `insert into session (user_id, token, expires_at, updated_at) select $1, 'token ' || place, now() + interval '1 day', now()
+     from generate_series(1, 210) as place`,
+    [userId],
+  );
+  expect([(await listTokens(userId)).length, (await listSignIns(userId)).length]).toEqual([200, 200]);
 });
