@@ -30,5 +30,5 @@ export default {
     "@iconify-json/lucide",
   ],
   ignoreBinaries: ["mkfifo", "setpriv", "unshare", "mount", "umount", "script", "nginx", "caddy"],
-  ignoreExportsUsedInFile: true,
+  ignoreExportsUsedInFile: false,
 };

@@ -3,7 +3,7 @@ import { running } from "./running.ts";
 import { wrap } from "./terminal/wrap.ts";
 
 /** What each command's `--help` shows below its usage line. */
-export const commandHelp = {
+const commandHelp = {
   install: `Put \`spoor\` on your PATH, log this machine in, and keep sending in the background: a systemd user service, a
 launchd agent, or a scheduled task. Where Claude Code, Codex, Gemini CLI, Qwen Code, Copilot CLI, OpenCode or Pi is
 there, also have it send when a session or turn ends. Shows each file before it writes it, and asks. Run it again at

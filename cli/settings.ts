@@ -50,13 +50,19 @@ export async function readSettings(host: Host): Promise<Settings> {
     ...known, // also what a newer client has written
     deviceId: typeof known.deviceId === "string" ? known.deviceId : randomUUID(),
     ...(typeof known.server === "string" && { server: known.server }),
-    accounts: isFields(known.accounts) ? (known.accounts as Settings["accounts"]) : {},
+    accounts: accountsIn(known.accounts),
     ...(Array.isArray(known.plainHttp) && { plainHttp: known.plainHttp.map(String) }),
     ...(typeof known.redact === "boolean" && { redact: known.redact }),
     ...(typeof known.redactKey === "string" && { redactKey: known.redactKey }),
     ...(Array.isArray(known.agreedTo) && { agreedTo: known.agreedTo.map(String) }),
   };
 }
+
+/** Only what may be an account: settings are edited by hand, too. */
+const accountsIn = (value: unknown): Settings["accounts"] =>
+  Object.fromEntries(
+    Object.entries(isFields(value) ? value : {}).filter(([, one]) => isFields(one)),
+  ) as Settings["accounts"];
 
 /** Whether there are settings that can't be used: not JSON, or not to be read. */
 export async function areSettingsBroken(host: Host): Promise<boolean> {

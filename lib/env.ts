@@ -1,5 +1,6 @@
 import "#lib/messages";
 import { z } from "zod";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { EnvError } from "#lib/errors";
 import { encryptionVariables } from "#lib/variables/encryption";
 import { keepingVariables } from "#lib/variables/keeping";
@@ -262,13 +263,11 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
 }
 
 let parsed: { values: Env; at: number } | undefined;
-/** Counts the changes. Each of Next's bundles has a copy of this module, and has to notice what another one sets. */
-const globals = globalThis as typeof globalThis & { spoorEnvironment?: number };
-const changes = (): number => globals.spoorEnvironment ?? 0;
+const changes = oncePerProcess("changes of the environment", () => ({ count: 0 }));
 
 /** The process's environment, parsed at the first call. @throws EnvError as `parseEnv` does. */
 export function env(): Env {
-  if (parsed?.at !== changes()) parsed = { values: parseEnv(process.env), at: changes() };
+  if (parsed?.at !== changes.count) parsed = { values: parseEnv(process.env), at: changes.count };
   return parsed.values;
 }
 
@@ -278,7 +277,7 @@ export function setEnv(values: Record<string, string | undefined>): void {
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;
   }
-  globals.spoorEnvironment = changes() + 1;
+  changes.count += 1;
 }
 
 /** The log level alone: the log is needed before the rest of the environment is known to be valid. */

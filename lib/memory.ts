@@ -1,3 +1,5 @@
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
+
 /**
  * Frees a large buffer that is no longer used, without waiting for the garbage collector: once some tens of megabytes of
  * external memory add up, V8 collects its whole heap (Next's 57 MB take 25 ms of both cores).
@@ -8,15 +10,14 @@ export function free({ buffer, byteLength }: Uint8Array): void {
   if (ownsMemory && buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
 }
 
-const globals = globalThis as typeof globalThis & { spoorAtRest?: Set<() => unknown> };
+const releases = oncePerProcess("releases of memory", () => new Set<() => unknown>());
 
 /** Registers what gives memory back while the process has nothing to do, such as ending idle threads. */
 export function atRest(release: () => unknown): void {
-  globals.spoorAtRest ??= new Set();
-  globals.spoorAtRest.add(release);
+  releases.add(release);
 }
 
 /** Gives back what was registered. */
 export async function releaseAll(): Promise<void> {
-  await Promise.all([...(globals.spoorAtRest ?? [])].map((release) => release()));
+  await Promise.all([...releases].map((release) => release()));
 }

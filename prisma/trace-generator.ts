@@ -1,6 +1,6 @@
 // Generated traces, the same in every run for the same seed.
 
-export type GeneratedMessage = { role: string; content: string; tokenCount: number; createdAt: Date };
+type GeneratedMessage = { role: string; content: string; tokenCount: number; createdAt: Date };
 export type GeneratedTrace = {
   source: string;
   sourceId: string;

@@ -1,6 +1,6 @@
 "use client";
 import { usePathname, useRouter } from "next/navigation";
-import { type RefObject, useEffect, useLayoutEffect, useRef, useTransition } from "react";
+import { useEffect, useLayoutEffect, useRef, useTransition } from "react";
 import { isReader, isSoft } from "./soft-paths";
 
 /** How long a page may take before its shape is shown (`Shapes`). */
@@ -26,13 +26,10 @@ export function goTo(href: string): void {
 export function Navigation() {
   const router = useRouter();
   const [isPending, start] = useTransition();
-  const endFade = useRef(() => {});
   useEffect(() => {
     goSoftly = (href) => {
       window.dispatchEvent(new Event(leaving));
       noteLink(href);
-      endFade.current();
-      endFade.current = fade();
       // The reader scrolls to its own place.
       const { pathname } = new URL(href, location.href);
       start(() => router.push(href, { scroll: !isReader(pathname) }));
@@ -44,7 +41,7 @@ export function Navigation() {
     };
   }, [router]);
   useShape(isPending);
-  useArrival(isPending, endFade);
+  useArrival(isPending);
   return null;
 }
 
@@ -89,7 +86,7 @@ const addressOf = ({ pathname, search }: Pick<Location, "pathname" | "search">) 
 const noteLink = (href: string) => followed.set(addressOf(location), addressOf(new URL(href, location.href)));
 
 /** Gives the focus to the heading of the page that was followed, or on going back to the link that was; a reader begins at its top. */
-function useArrival(isPending: boolean, endFade: RefObject<() => void>): void {
+function useArrival(isPending: boolean): void {
   const path = usePathname();
   const before = useRef({ path, isPending });
   useLayoutEffect(() => {
@@ -98,10 +95,9 @@ function useArrival(isPending: boolean, endFade: RefObject<() => void>): void {
     const isArrived = wasPending && !isPending;
     if (from === path && !isArrived) return;
     if (from !== path && isReader(path)) window.scrollTo({ top: 0, behavior: "instant" });
-    endFade.current();
     if (isArrived) focusStart();
     else focusFollowed();
-  }, [path, isPending, endFade]);
+  }, [path, isPending]);
 }
 
 /** What the address names, else the heading of the page; not where the focus is on what stays, as the bar. */
@@ -120,39 +116,4 @@ function focusFollowed(): void {
   const links = document.querySelectorAll<HTMLAnchorElement>("main a[href]");
   const link = [...links].find((one) => addressOf(one) === href);
   link?.focus({ preventScroll: true });
-}
-
-/** By how much a fade may delay a page, in each of its halves; and how often it may be more before a document has no more of them. */
-const delay = { maxMs: 30, maxLate: 3 };
-let late = 0;
-
-/**
- * Replaces what is shown within a view transition, where the browser has them and motion is wanted. The picture of the old page is
- * taken while the new one is on its way. A page that takes long is shown without, and so are all where that picture, or the time from
- * when the new page is there until it shows, is slow: without the machine's graphics a fade costs more than it gives (decision 62).
- *
- * @returns a function to be called when the new page is in the document
- */
-function fade(): () => void {
-  if (!document.startViewTransition || late >= delay.maxLate) return () => {};
-  if (!matchMedia("(prefers-reduced-motion: no-preference)").matches) return () => {};
-  const { promise, resolve } = Promise.withResolvers<void>();
-  let since = performance.now();
-  const isLate = () => {
-    const is = performance.now() - since > delay.maxMs;
-    if (is) late += 1;
-    return is;
-  };
-  const transition = document.startViewTransition(() => {
-    if (isLate()) transition.skipTransition();
-    return promise;
-  });
-  const timer = setTimeout(() => transition.skipTransition(), shapeAfterMs);
-  const onShown = () => requestAnimationFrame(isLate);
-  transition.ready.then(onShown, () => {}); // it was skipped
-  return () => {
-    clearTimeout(timer);
-    since = performance.now();
-    resolve();
-  };
 }

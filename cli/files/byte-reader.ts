@@ -67,7 +67,7 @@ export async function letOthersRun(): Promise<void> {
 export const readBeginning = (path: string): string => readFirstBytes(path).toString();
 
 /** The same in a buffer that the next call fills anew. @throws where it can't be read */
-export function readFirstBytes(path: string): Buffer {
+function readFirstBytes(path: string): Buffer {
   const file = openSync(path, "r");
   try {
     return beginning.subarray(0, readSync(file, beginning, 0, beginning.length, 0));

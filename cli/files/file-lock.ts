@@ -1,4 +1,4 @@
-import { mkdir, open, rm, stat } from "node:fs/promises";
+import { lstat, mkdir, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -27,7 +27,8 @@ async function take(path: string): Promise<boolean> {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") return false;
     }
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+    // Of a link itself: one that leads nowhere would else be waited for for ever.
+    const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: Date.now() }));
     if (Math.abs(Date.now() - mtimeMs) > staleMs) await rm(path, { force: true });
     else await sleep(10 + Math.random() * 20);
   }

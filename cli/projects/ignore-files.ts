@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { Glob, partsOf } from "./globs.ts";
 
 /** A file in a project's folder that says which sessions of that folder, and of those below it, are never sent. */
-export const ignoreFileName = ".spoorignore";
+const ignoreFileName = ".spoorignore";
 
 /** A longer one is not read, since it may be a stranger's: it leaves out its folder. */
 const maxBytes = 64 * 1024;

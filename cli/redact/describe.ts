@@ -11,7 +11,7 @@ const names = new Map(kinds.map(({ id, name }) => [id, name]));
 export const kindName = (id: string): string => names.get(id) ?? id;
 
 /** `GitHub token ×3, Private key`; the most frequent first. */
-export const describeSecrets = (counts: SecretCounts): string =>
+const describeSecrets = (counts: SecretCounts): string =>
   Object.entries(counts)
     .sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1))
     .map(([id, count]) => (count === 1 ? kindName(id) : `${kindName(id)} ×${count}`))

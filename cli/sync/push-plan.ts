@@ -10,7 +10,7 @@ import { createCompressor } from "./compression.ts";
 import { readSessions } from "./read-sessions.ts";
 import { type SentRecord, sessionKey } from "./sent-record.ts";
 
-export type PlannedSession = SessionLabels & {
+type PlannedSession = SessionLabels & {
   sourceId: string;
   /** `grown` where only what came since will be sent. */
   change: "new" | "grown" | "changed";

@@ -28,14 +28,15 @@ const stateOf = (stored: SentState | string): SentState =>
 
 const entriesOf = (value: unknown) => (isFields(value) ? Object.entries(value) : []);
 const statesIn = (value: unknown) =>
-  (entriesOf(value) as [string, SentState | string][]).map(([key, state]): [string, SentState] => [
-    key,
-    stateOf(state),
-  ]);
+  (entriesOf(value) as [string, SentState | string][])
+    .filter(([, state]) => isFields(state) || typeof state === "string")
+    .map(([key, state]): [string, SentState] => [key, stateOf(state)]);
 const withStates = (job: SentJob): SentJob => ({ ...job, sessions: Object.fromEntries(statesIn(job.sessions)) });
 /** Records of older clients have several of one id, of which all but the first stayed queued. */
 const jobsIn = (value: unknown): SentJob[] =>
-  Array.isArray(value) ? [...new Map((value as SentJob[]).map((job) => [job.jobId, withStates(job)])).values()] : [];
+  Array.isArray(value)
+    ? [...new Map((value as SentJob[]).filter(isFields).map((job) => [job.jobId, withStates(job)])).values()]
+    : [];
 
 export type Stored = {
   inputs: Map<string, ReadInput>;

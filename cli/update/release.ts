@@ -19,7 +19,7 @@ export async function readRelease(api: Api): Promise<Release | undefined> {
 }
 
 /** The entity tag under which a server of ours delivers a file. */
-export const tagOf = (bytes: Uint8Array): string =>
+const tagOf = (bytes: Uint8Array): string =>
   `"${Buffer.from(sha256Of(bytes), "hex").toString("base64url").slice(0, 22)}"`;
 
 /**

@@ -12,6 +12,7 @@ import { needsSetup } from "#lib/auth/setup";
 import { firstEnd } from "#lib/auth/sign-ins";
 import { noteAccount, noteProvider, noteSignOut } from "#lib/auth/trail";
 import { secondFactor } from "#lib/auth/two-factor";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { prisma } from "#lib/db/client";
 import { env, requiredEnv } from "#lib/env";
 import type { PrismaClient } from "#lib/generated/prisma/client";
@@ -113,14 +114,11 @@ function properName(name: unknown): { name?: string } {
 type Auth = ReturnType<typeof make>;
 
 /** By the connections that it was made with: those of a closed database are of no use to the next one. */
-const globals = globalThis as typeof globalThis & { spoorAuth?: WeakMap<PrismaClient, Auth> };
+const known = oncePerProcess("better-auth", () => new WeakMap<PrismaClient, Auth>());
 
 /** better-auth, for people in a browser. Machines have tokens of our own (lib/auth/tokens.ts). */
 export function auth(): Auth {
-  globals.spoorAuth ??= new WeakMap();
-  const known = globals.spoorAuth.get(prisma());
-  if (known) return known;
-  const made = make();
-  globals.spoorAuth.set(prisma(), made);
+  const made = known.get(prisma()) ?? make();
+  known.set(prisma(), made);
   return made;
 }

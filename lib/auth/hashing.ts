@@ -3,6 +3,7 @@ import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:c
 import { APIError } from "better-auth/api";
 import { hashPassword as hashEarlier, verifyPassword as verifyEarlier } from "better-auth/crypto";
 import { FairQueue } from "#lib/concurrency/fair-queue";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { requestAddress } from "#lib/current-request";
 import { isUpgrading } from "#lib/db/sql/upgrading";
 import { SpoorError } from "#lib/errors";
@@ -11,7 +12,7 @@ import { limits } from "#lib/limits";
 
 const { hashesAtOnce, hashWaitSeconds } = limits.signIn;
 
-const globals = globalThis as typeof globalThis & { spoorHashing?: FairQueue };
+const hashing = oncePerProcess("hashing", () => new FairQueue(hashesAtOnce));
 
 /**
  * Runs a piece of work when fewer than `hashesAtOnce` run in this process, in turns with other networks. A hash takes a core
@@ -21,12 +22,11 @@ const globals = globalThis as typeof globalThis & { spoorHashing?: FairQueue };
  * @throws SpoorError `overloaded` where its turn does not come in time.
  */
 export async function inTurn<T>(work: () => Promise<T>, address = requestAddress() ?? "unknown"): Promise<T> {
-  globals.spoorHashing ??= new FairQueue(hashesAtOnce);
   const late = new AbortController();
   const detail = "The server is busy with other sign-ins. Try again in a moment.";
   const refused = new SpoorError("overloaded", detail, { retryAfterSeconds: hashWaitSeconds });
   const timer = setTimeout(() => late.abort(refused), hashWaitSeconds * 1000);
-  const giveBack = await globals.spoorHashing.take(siteOf(address), late.signal).finally(() => clearTimeout(timer));
+  const giveBack = await hashing.take(siteOf(address), late.signal).finally(() => clearTimeout(timer));
   try {
     return await work();
   } finally {

@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { PrismaPg } from "@prisma/adapter-pg";
 import type pg from "pg";
 import { escapeLiteral } from "pg";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { whileWanted } from "#lib/db/cancel";
 import { LimitedPool } from "#lib/db/limited-pool";
 import { poolSize } from "#lib/db/pool-size";
@@ -22,30 +23,26 @@ export type Db = Prisma.TransactionClient;
 /** A pool, and Prisma on it. */
 type Connections = { pool: LimitedPool; prisma?: PrismaClient };
 
-const globals = globalThis as typeof globalThis & {
-  spoorConnections?: Connections;
-  spoorStatementSeconds?: number;
-  spoorPatience?: AsyncLocalStorage<true>;
-};
-globals.spoorPatience ??= new AsyncLocalStorage();
-const patience = globals.spoorPatience;
+type Database = { connections?: Connections | undefined; statementSeconds?: number | undefined };
+const database = oncePerProcess("database", (): Database => ({}));
+const patience = oncePerProcess("patience", () => new AsyncLocalStorage<true>());
 
 /** From now on every statement of this process ends after so many seconds, if any; not those of `transaction` and `patiently`. */
 export function limitStatements(seconds: number | undefined): void {
-  globals.spoorStatementSeconds = seconds;
+  database.statementSeconds = seconds;
 }
 
 /** Runs `work`, whose statements may take as long as they need. */
 export const patiently = <T>(work: () => Promise<T>): Promise<T> => patience.run(true, work);
 
 function connections(): Connections {
-  globals.spoorConnections ??= { pool: makePool() };
-  return globals.spoorConnections;
+  database.connections ??= { pool: makePool() };
+  return database.connections;
 }
 
 function makePool(): LimitedPool {
-  const seconds = globals.spoorStatementSeconds ?? 0;
-  const wanted = () => (patience.getStore() ? 0 : (globals.spoorStatementSeconds ?? 0));
+  const seconds = database.statementSeconds ?? 0;
+  const wanted = () => (patience.getStore() ? 0 : (database.statementSeconds ?? 0));
   const options = {
     connectionString: withRequiredAuth(requiredEnv("DATABASE_URL")),
     max: poolSize(),
@@ -97,7 +94,7 @@ const maxPlanAgeMs = 1000;
  * @param settings PostgreSQL settings of this transaction (`set local`).
  */
 export function transaction<T>(work: (tx: pg.PoolClient) => Promise<T>, settings: Settings = {}): Promise<T> {
-  const all: Settings = { ...(globals.spoorStatementSeconds !== undefined && { statement_timeout: "0" }), ...settings };
+  const all: Settings = { ...(database.statementSeconds !== undefined && { statement_timeout: "0" }), ...settings };
   return within((tx) => [...freshPlans(tx), "begin", ...setLocal(all)], work);
 }
 
@@ -191,8 +188,8 @@ export async function allowLong(tx: Db): Promise<void> {
 
 /** Closes the process's connections. */
 export async function closeDatabase(): Promise<void> {
-  const made = globals.spoorConnections;
-  delete globals.spoorConnections;
+  const made = database.connections;
+  database.connections = undefined;
   await made?.prisma?.$disconnect();
   await made?.pool.end();
 }

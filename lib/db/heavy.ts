@@ -2,6 +2,7 @@
 import "server-only";
 import type pg from "pg";
 import { FairQueue } from "#lib/concurrency/fair-queue";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { requestSignal } from "#lib/current-request";
 import { pool, type Settings, snapshot } from "#lib/db/client";
 import { isOverload, SpoorError } from "#lib/errors";
@@ -27,19 +28,18 @@ const longReads = {
 type LongRead = keyof typeof longReads;
 
 type Queues = { reads: FairQueue } & Record<LongRead, FairQueue>;
-const globals = globalThis as typeof globalThis & { spoorHeavy?: Queues };
-
 function queues(): Queues {
-  const slots = Math.max(1, Math.floor(share * pool().options.max));
-  globals.spoorHeavy ??= {
-    // Of five, three users with two reads each would make a fourth wait.
-    reads: new FairQueue(slots, { perUser: heavyPerUser, kept: Math.ceil(slots / 3) }),
-    export: new FairQueue(Number.POSITIVE_INFINITY, longReads.export),
-    answer: new FairQueue(Number.POSITIVE_INFINITY, longReads.answer),
-    outline: new FairQueue(Number.POSITIVE_INFINITY, longReads.outline),
-    sharedOutline: new FairQueue(Number.POSITIVE_INFINITY, longReads.sharedOutline),
-  };
-  return globals.spoorHeavy;
+  return oncePerProcess("heavy reads", () => {
+    const slots = Math.max(1, Math.floor(share * pool().options.max));
+    return {
+      // Of five, three users with two reads each would make a fourth wait.
+      reads: new FairQueue(slots, { perUser: heavyPerUser, kept: Math.ceil(slots / 3) }),
+      export: new FairQueue(Number.POSITIVE_INFINITY, longReads.export),
+      answer: new FairQueue(Number.POSITIVE_INFINITY, longReads.answer),
+      outline: new FairQueue(Number.POSITIVE_INFINITY, longReads.outline),
+      sharedOutline: new FairQueue(Number.POSITIVE_INFINITY, longReads.sharedOutline),
+    };
+  });
 }
 
 /**

@@ -4,12 +4,11 @@ import "server-only";
 import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import pg from "pg";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { EnvError } from "#lib/errors";
 
 const parameter = "require_auth";
 const method = "scram-sha-256";
-
-const globals = globalThis as typeof globalThis & { spoorScramAddresses?: Set<string> };
 
 /**
  * Every URL that `pg` is given goes through this, in each process.
@@ -22,8 +21,7 @@ export function withRequiredAuth(url: string): string {
   const required = searchParams.get(parameter);
   if (required === null) return url;
   if (required !== method) throw new EnvError(`A database's URL may have ${parameter}=${method}, and no other.`);
-  globals.spoorScramAddresses ??= watchClients();
-  globals.spoorScramAddresses.add(joinAddress(hostname, port || 5432));
+  oncePerProcess("addresses that prove themselves", watchClients).add(joinAddress(hostname, port || 5432));
   return url;
 }
 

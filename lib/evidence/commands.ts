@@ -83,12 +83,15 @@ function commandsIn(value: unknown): string[] {
   return [texts.join(" "), ...texts];
 }
 
+/** No script is longer; to look for the texts in millions of characters overflows the stack. */
+const maxScriptChars = 500_000;
+
 /**
  * The shell commands in a script from which newer versions of Codex call tools (`exec`), as one text; undefined where it has
  * none for Git. Its output is that of `outputsOfScript`.
  */
 export function commandsOfScript(script: string): string | undefined {
-  if (!/\b(?:git|gh|glab)\b/.test(script)) return undefined;
+  if (script.length > maxScriptChars || !/\b(?:git|gh|glab)\b/.test(script)) return undefined;
   const quoted = script.matchAll(/\bcmd["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)/g);
   const commands = [...quoted].map(([, text = ""]) => text.slice(1, -1).replace(/\\n/g, "\n").replace(/\\(.)/g, "$1"));
   return commands.length > 0 ? commands.join("\n") : undefined;

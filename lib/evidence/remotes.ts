@@ -35,7 +35,7 @@ export function readPullRequestName(text: string): PullRequestName | undefined {
 }
 
 /** No remote's URL is longer. To take the secrets out of a longer text would take a time that grows with the square of its length. */
-const maxRemoteChars = 2048;
+export const maxRemoteChars = 2048;
 
 /** A remote's URL without user name, password and query; undefined for anything but a text of its length. */
 export function publicRemote(url: unknown): string | undefined {

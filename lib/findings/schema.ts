@@ -20,7 +20,7 @@ export const findingsQuery = z.object({
   limit: z.coerce.number().int().min(1).max(page.maxPerPage).default(page.perPage),
 });
 
-export const findingShape = z.object({
+const findingShape = z.object({
   kind: z.string(),
   name: z.string(),
   certain: z.boolean(),

@@ -1,25 +1,27 @@
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { env } from "#lib/env";
 import { log } from "#lib/log";
 
 /** Set by our listener (lib/server/listener.ts) on every request, whatever the client sent under this name. */
 export const clientAddressHeader = "x-spoor-client-address";
 
-const globals = globalThis as typeof globalThis & {
-  spoorWebServer?: "own" | "adopted" | false;
-  spoorUntrustedProxy?: boolean;
-};
+type WebServer = "own" | "adopted" | false;
+const known = oncePerProcess("server", (): { server: WebServer; hasUntrustedProxy: boolean } => ({
+  server: false,
+  hasUntrustedProxy: false,
+}));
 
 /**
  * Declares whether every request of this process comes through lib/server/listener.ts, so that its header can be trusted.
  *
  * @param server whether the HTTP server is our own, or one that we adopted; false where neither is
  */
-export function trustClientAddressHeader(server: "own" | "adopted" | false = "own"): void {
-  globals.spoorWebServer = server;
+export function trustClientAddressHeader(server: WebServer = "own"): void {
+  known.server = server;
 }
 
 /** Whether lib/server/web.ts started this process; elsewhere Next's own server did, or a function host. */
-export const hasOwnServer = (): boolean => globals.spoorWebServer === "own";
+export const hasOwnServer = (): boolean => known.server === "own";
 
 /**
  * The key of a rate limit by address: an IPv4 address, or the /64 of an IPv6 one. A single subscriber has at least a /64
@@ -49,15 +51,15 @@ export function siteOf(address: string): string {
 
 /** The address that a request came from, by `TRUSTED_PROXIES`; `unknown` on a host that does not provide it. */
 export function clientAddress(headers: Headers): string {
-  if (globals.spoorWebServer) return headers.get(clientAddressHeader) ?? "unknown";
+  if (known.server) return headers.get(clientAddressHeader) ?? "unknown";
   if (env().VERCEL) return headers.get("x-real-ip") ?? "unknown";
   return "unknown";
 }
 
 /** Notes a private address that forwards requests and that `TRUSTED_PROXIES` does not name; the first is logged. */
 export function noteForwarded(proxy: string): void {
-  if (globals.spoorUntrustedProxy) return;
-  globals.spoorUntrustedProxy = true;
+  if (known.hasUntrustedProxy) return;
+  known.hasUntrustedProxy = true;
   log.warn({ proxy }, untrustedProxyNote);
 }
 
@@ -65,4 +67,4 @@ const untrustedProxyNote =
   "Requests come through a proxy that TRUSTED_PROXIES does not name, so that all callers count as one address: limits by address stop everyone at once, and the audit trail has the proxy's. Set it to the proxy's address.";
 
 /** What the operator should know of a proxy in front; undefined where none was seen, or it is trusted. */
-export const proxyNote = (): string | undefined => (globals.spoorUntrustedProxy ? untrustedProxyNote : undefined);
+export const proxyNote = (): string | undefined => (known.hasUntrustedProxy ? untrustedProxyNote : undefined);

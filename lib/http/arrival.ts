@@ -1,5 +1,6 @@
 // Reading a body: from Node's request where our web server runs, from the web stream elsewhere.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { requestIdHeader } from "#lib/http/request-id";
 import { limits } from "#lib/limits";
 import { free } from "#lib/memory";
@@ -21,33 +22,27 @@ export type Arrival = {
   close(): void;
 };
 
-const globals = globalThis as typeof globalThis & {
-  spoorRequests?: Map<string, IncomingMessage>;
-  spoorUsers?: WeakMap<IncomingMessage, string>;
-};
+const requests = oncePerProcess("requests", () => new Map<string, IncomingMessage>());
+const users = oncePerProcess("users of requests", () => new WeakMap<IncomingMessage, string>());
 
 /** Keeps Node's request under its id until it is answered. @returns what forgets it */
 export function rememberArrival(requestId: string, message: IncomingMessage): () => void {
-  globals.spoorRequests ??= new Map();
-  const { spoorRequests } = globals;
-  spoorRequests.set(requestId, message);
-  return () => spoorRequests.delete(requestId);
+  requests.set(requestId, message);
+  return () => requests.delete(requestId);
 }
 
 /** Node's request behind a web request; undefined where another server than ours runs Next. */
-const messageOf = (request: Request) => globals.spoorRequests?.get(request.headers.get(requestIdHeader) ?? "");
+const messageOf = (request: Request) => requests.get(request.headers.get(requestIdHeader) ?? "");
 
 /** Records which user a request belongs to, for the access log. */
 export function recordRequestUser(request: Request, userId: string): void {
   const message = messageOf(request);
-  if (!message) return;
-  globals.spoorUsers ??= new WeakMap();
-  globals.spoorUsers.set(message, userId);
+  if (message) users.set(message, userId);
 }
 
 /** The user that a route handler recorded for a request. */
 export function requestUser(message: IncomingMessage): string | undefined {
-  return globals.spoorUsers?.get(message);
+  return users.get(message);
 }
 
 /**

@@ -1,6 +1,7 @@
 // Reused memory for the bodies of uploads. New buffers of that size make V8 collect its whole heap (Next's 57 MB take 25 ms
 // of both cores) after a few uploads; shared memory does not count there, and its pages are mapped already.
 import "server-only";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { atRest } from "#lib/memory";
 
 const MiB = 1 << 20;
@@ -13,8 +14,6 @@ const maxBlocks = 4;
 
 type Blocks = { idle: SharedArrayBuffer[]; made: number };
 
-const globals = globalThis as typeof globalThis & { spoorBodyBlocks?: Blocks };
-
 /**
  * Runs `work` with a block for a body. The block must not be read afterwards: the next body overwrites it.
  *
@@ -25,8 +24,7 @@ export async function withBlock<T>(
   bytes: number | undefined,
   work: (block: SharedArrayBuffer | undefined) => Promise<T>,
 ): Promise<T> {
-  globals.spoorBodyBlocks ??= makeBlocks();
-  const blocks = globals.spoorBodyBlocks;
+  const blocks = oncePerProcess("blocks of bodies", makeBlocks);
   const isFit = bytes !== undefined && bytes >= minBytes && bytes <= blockBytes;
   const block = isFit ? (blocks.idle.pop() ?? make(blocks)) : undefined;
   try {

@@ -1,6 +1,7 @@
 import "server-only";
 import type { Pool } from "pg";
 import { RateLimiterPostgres, RateLimiterRes } from "rate-limiter-flexible";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { pool, prisma } from "#lib/db/client";
 
 type Window = { points: number; seconds: number };
@@ -8,7 +9,7 @@ type Window = { points: number; seconds: number };
 type Limiters = Map<string, RateLimiterPostgres>;
 
 /** By the pool that they count in: that of a closed database is of no use to the next one. */
-const globals = globalThis as typeof globalThis & { spoorLimiters?: WeakMap<Pool, Limiters> };
+const limitersOf = oncePerProcess("limiters", () => new WeakMap<Pool, Limiters>());
 
 /**
  * Counts a call of `key` (an address, a code's hash, a device) under `name`, over all web processes.
@@ -101,9 +102,8 @@ const secondsUntil = ({ msBeforeNext }: RateLimiterRes) => Math.max(1, Math.ceil
 
 /** @param blockAt the count from which on this process answers from memory until the window ends. */
 function limiterOf(name: string, { points, seconds }: Window, blockAt = points + 1): RateLimiterPostgres {
-  globals.spoorLimiters ??= new WeakMap();
-  const limiters: Limiters = globals.spoorLimiters.get(pool()) ?? new Map();
-  globals.spoorLimiters.set(pool(), limiters);
+  const limiters: Limiters = limitersOf.get(pool()) ?? new Map();
+  limitersOf.set(pool(), limiters);
   const known = limiters.get(name);
   if (known) return known;
   const limiter = new RateLimiterPostgres({

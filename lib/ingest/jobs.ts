@@ -19,7 +19,7 @@ export type ListedJob = Omit<Job, "kept"> & {
 export type KeptTrace = z.output<typeof keptTrace>;
 
 /** How many traces an upload left as stored, by reason. Null for a job of a version that did not record them. */
-export type KeptReasons = { deleted: number; newer: number; shorter: number };
+type KeptReasons = { deleted: number; newer: number; shorter: number };
 
 /** Jobs that have not ended, or those that failed. */
 export type JobFilter = "waiting" | "failed";

@@ -65,7 +65,7 @@ export async function placeTraces(
 }
 
 /** Has the projects of deleted traces compared with the traces that they have left. */
-export async function releaseTraces(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
+async function releaseTraces(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
   const places = await readPlaces(tx, userId, traceIds);
   if (places.size === 0) return;
   await lockProjects(tx, userId);

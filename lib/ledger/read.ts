@@ -24,7 +24,7 @@ export type Wanted = { trace: LedgerTrace; due: DueTrace; from: number };
 export type ReadTrace = Wanted & { found: Found[]; accountedTo: number };
 
 /** Nothing where a part failed at a trace. */
-export type Found = { value: unknown } | undefined;
+type Found = { value: unknown } | undefined;
 
 /** Gives way to others once in a while. */
 export function makePauses(): () => Promise<void> | undefined {

@@ -1,6 +1,7 @@
 // Counters that all processes share. Each process adds up what it counts and writes it to the database once a second, so
 // that any of them can report the total: a worker has no port to scrape, and a serverless function keeps no memory.
 import "server-only";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { prisma } from "#lib/db/client";
 import type { ErrorCode } from "#lib/errors";
 import { log } from "#lib/log";
@@ -36,12 +37,10 @@ const flushMs = 1000;
 
 /** Counts not yet written, by name and labels; shared by the application's bundles. */
 type Counts = { added: Map<string, number>; timer?: NodeJS.Timeout | undefined };
-const globals = globalThis as typeof globalThis & { spoorCounts?: Counts };
+const counts = oncePerProcess("counts", (): Counts => ({ added: new Map() }));
 
 function add(name: string, labels: Labels, by: number): void {
   if (by === 0) return;
-  globals.spoorCounts ??= { added: new Map() };
-  const counts = globals.spoorCounts;
   const key = `${name} ${JSON.stringify(labels)}`;
   counts.added.set(key, (counts.added.get(key) ?? 0) + by);
   counts.timer ??= setTimeout(() => {
@@ -99,8 +98,7 @@ export function countForward(outcome: "delivered" | "later" | "dropped" | "expir
 
 /** Writes this process's counts to the database. If that fails they are kept for the next time. */
 export async function writeCounts(): Promise<void> {
-  const counts = globals.spoorCounts;
-  if (!counts || counts.added.size === 0) return;
+  if (counts.added.size === 0) return;
   const added = counts.added;
   counts.added = new Map();
   try {

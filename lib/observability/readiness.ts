@@ -1,4 +1,5 @@
 import "server-only";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { pool } from "#lib/db/client";
 import { pendingMigrations } from "#lib/db/migrations";
 import { findNewer } from "#lib/db/sql/upgrading";
@@ -29,18 +30,18 @@ export async function checkReadiness(): Promise<Readiness> {
   return { ok: Object.values(checks).every(({ ok }) => ok), checks, ...(note && { notes: [note] }) };
 }
 
-const globals = globalThis as typeof globalThis & { spoorStoreCheck?: { at: number; result: Promise<Check> } };
+const store = oncePerProcess("check of the store", (): { last?: { at: number; result: Promise<Check> } } => ({}));
 /** For how long one answer of the store serves: anybody may ask for readiness, and a call of the store may cost money. */
 const storeCheckMs = 5000;
 
 function checkStore(): Promise<Check> {
-  const last = globals.spoorStoreCheck;
+  const { last } = store;
   if (last && performance.now() - last.at < storeCheckMs) return last.result;
   const result = check(async () => {
     await pingStore();
     return undefined;
   });
-  globals.spoorStoreCheck = { at: performance.now(), result };
+  store.last = { at: performance.now(), result };
   return result;
 }
 

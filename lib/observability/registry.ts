@@ -1,19 +1,17 @@
 // This process's own metrics, in the Prometheus client's registry. Loaded only if /api/metrics is enabled.
 import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 
 /** An answered request. `status` is 499 if the client disconnected before the answer began. */
 export type Answered = { method: string; route: string; status: number };
 
-const globals = globalThis as typeof globalThis & { spoorRegistry?: Registry };
-
 /** The registry, which the web server and the application's bundles share. */
-export function processRegistry(): Registry {
-  if (globals.spoorRegistry) return globals.spoorRegistry;
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  globals.spoorRegistry = registry;
-  return registry;
-}
+export const processRegistry = (): Registry =>
+  oncePerProcess("metrics", () => {
+    const registry = new Registry();
+    collectDefaultMetrics({ register: registry });
+    return registry;
+  });
 
 let requests: Histogram<keyof Answered> | undefined;
 

@@ -1,18 +1,19 @@
 // OpenTelemetry spans. The SDK is loaded only if OTEL_EXPORTER_OTLP_ENDPOINT is set; otherwise `traced` just calls its work.
 import { type Attributes, SpanStatusCode, trace } from "@opentelemetry/api";
 import type { Configuration } from "@vercel/otel";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 
 type SpanProcessor = Exclude<NonNullable<Configuration["spanProcessors"]>[number], string>;
 type ReadableSpan = Parameters<SpanProcessor["onEnd"]>[0];
 
-const globals = globalThis as typeof globalThis & { spoorTracing?: boolean };
+const tracing = oncePerProcess("tracing", () => ({ isOn: false }));
 
 /** Sends this process's spans to the operator's collector, if one is configured, by OpenTelemetry's own settings. */
 export async function startTracing(serviceName: string): Promise<void> {
-  if (env().OTEL_EXPORTER_OTLP_ENDPOINT === undefined || globals.spoorTracing) return;
-  globals.spoorTracing = true;
+  if (env().OTEL_EXPORTER_OTLP_ENDPOINT === undefined || tracing.isOn) return;
+  tracing.isOn = true;
   const { registerOTel } = await import("@vercel/otel");
   // Without instrumenting fetch: the server calls only the operator's own sink.
   registerOTel({ serviceName, instrumentations: [], spanProcessors: [redaction, "auto"] });
@@ -20,7 +21,7 @@ export async function startTracing(serviceName: string): Promise<void> {
 
 /** Sends the spans still buffered. */
 export async function flushTracing(): Promise<void> {
-  if (!globals.spoorTracing) return;
+  if (!tracing.isOn) return;
   type Provider = { getDelegate?(): { forceFlush?(): Promise<void> } };
   const provider = trace.getTracerProvider() as Provider;
   await provider.getDelegate?.().forceFlush?.();

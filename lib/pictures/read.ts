@@ -1,6 +1,7 @@
 // Reading a stored picture, where it is, into memory: a bounded number at once.
 import "server-only";
 import { FairQueue } from "#lib/concurrency/fair-queue";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { requestSignal } from "#lib/current-request";
 import { notFound, SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
@@ -11,9 +12,10 @@ import { unseal } from "#lib/store/sealed";
 
 const { readsAtOnce, readsPerUser, maxWaitingPerUser } = limits.pictures;
 
-const globals = globalThis as typeof globalThis & { spoorPictureReads?: FairQueue };
-const reads = () =>
-  (globals.spoorPictureReads ??= new FairQueue(readsAtOnce, { perUser: readsPerUser, kept: readsPerUser }));
+const reads = oncePerProcess(
+  "reads of pictures",
+  () => new FairQueue(readsAtOnce, { perUser: readsPerUser, kept: readsPerUser }),
+);
 
 /** How much one query reads: the result of one is decoded at once. */
 const sliceBytes = 1 << 20;
@@ -31,10 +33,10 @@ type Read = { mediaType: string; body: ReadableStream<Uint8Array> };
  * @throws SpoorError `not_found` for a picture that is not stored, of another trace or user; `overloaded` where too many wait
  */
 export async function readPicture({ userId, traceId, turn, ...span }: Wanted, sha256: string): Promise<Read> {
-  if (reads().waitingOf(turn) >= maxWaitingPerUser)
+  if (reads.waitingOf(turn) >= maxWaitingPerUser)
     throw new SpoorError("overloaded", "Too many pictures are being read.", { retryAfterSeconds: 5 });
   const over = requestSignal();
-  const giveBack = await reads().take(turn, over);
+  const giveBack = await reads.take(turn, over);
   over?.addEventListener("abort", giveBack, { once: true });
   if (over?.aborted) giveBack();
   try {
@@ -42,7 +44,7 @@ export async function readPicture({ userId, traceId, turn, ...span }: Wanted, sh
     if (!picture) throw notFound();
     const stored = await readStored(userId, sha256, picture);
     if (!stored) throw notFound();
-    const body = sendAtPace(unseal(stored), { isAwaited: () => reads().isAwaited, onEnd: giveBack });
+    const body = sendAtPace(unseal(stored), { isAwaited: () => reads.isAwaited, onEnd: giveBack });
     return { mediaType: picture.mediaType, body };
   } catch (error) {
     giveBack();

@@ -1,5 +1,6 @@
 import { calcPrice, findProvider, type PriceCalculation } from "@pydantic/genai-prices";
 import type { Listed } from "#lib/prices/catalog";
+import { priceListInUse } from "#lib/prices/list";
 import { means } from "#lib/prices/match";
 import { type ModelName, modelOf } from "#lib/prices/model";
 import { secondIds, secondListed } from "#lib/prices/second";
@@ -22,19 +23,17 @@ export function nearest(name: ModelName, at: Date): Nearest | undefined {
   const found = atRouter(name, at);
   if (found) return { ...found, isSecond: false };
   const maker = findProvider({ modelId: name.model })?.id;
-  return nearestAt(maker, secondIds(false), name, at) ?? nearestAt(router, secondIds(true), name, at);
+  return nearestAt(maker, false, name, at) ?? nearestAt(router, true, name, at);
 }
 
 /** The nearest of the models that a provider in the first list has, and of some of the second one's; of two as near, the first list's. */
 function nearestAt(
   providerId: string | undefined,
-  second: string[],
+  ofRouters: boolean,
   { model }: ModelName,
   at: Date,
 ): Nearest | undefined {
-  const first = providerId === undefined ? [] : idsOf({ providerId });
-  const listed = [...first.map((id) => ({ id, isSecond: false })), ...second.map((id) => ({ id, isSecond: true }))];
-  for (const { id, isSecond } of familyIn(listed, model)) {
+  for (const { id, isSecond } of familyAt(providerId, ofRouters, model)) {
     const price = isSecond ? secondListed({ dated: id, model: id }) : priceAt(id, providerId, at);
     if (price) return { ...price, isSecond };
   }
@@ -43,23 +42,58 @@ function nearestAt(
 
 /** The model as the router has it. */
 export function atRouter(name: ModelName, at: Date): PriceCalculation | undefined {
-  const same = idsOf({ providerId: router }).find((id) => id.split("/").at(-1) === name.model);
+  const same = ofList("router's names", namesAtRouter).get(name.model);
   return same === undefined ? undefined : priceAt(same, router, at);
 }
 
+/** The router's models by their names without their makers'; of two the first. */
+const namesAtRouter = (): Map<string, string> =>
+  new Map(
+    idsOf({ providerId: router })
+      .map((id) => [id.split("/").at(-1) ?? "", id] as const)
+      .reverse(),
+  );
+
+/** What was made of the price list in use: anybody may send any number of names that it has not. */
+let made = { generation: -1, of: new Map<string, unknown>() };
+
+function ofList<T>(name: string, make: () => T): T {
+  const { generation } = priceListInUse();
+  if (made.generation !== generation) made = { generation, of: new Map() };
+  const known = made.of.get(name) as T | undefined;
+  if (known !== undefined) return known;
+  const value = make();
+  made.of.set(name, value);
+  return value;
+}
+
+type Kin = { id: string; isSecond: boolean; version: Parts["version"] };
+
 /** The models of a name's family, the nearest first. */
-function familyIn<One extends { id: string }>(listed: One[], model: string): One[] {
+function familyAt(providerId: string | undefined, ofRouters: boolean, model: string): Kin[] {
   const own = partsOf(model);
   if (!own) return [];
-  return listed
-    .flatMap((one) => {
-      const other = partsOf(modelOf(one.id.split("/").at(-1) ?? "")?.model ?? "");
-      const isKin = other && other.before === own.before && other.behind === own.behind;
-      const distance = isKin ? distanceOf(own.version, other.version) : Number.POSITIVE_INFINITY;
-      return distance === Number.POSITIVE_INFINITY ? [] : [{ one, distance }];
-    })
+  const families = ofList(`families ${providerId} ${ofRouters}`, () => familiesIn(providerId, secondIds(ofRouters)));
+  return (families.get(familyKey(own)) ?? [])
+    .map((one) => ({ one, distance: distanceOf(own.version, one.version) }))
+    .filter(({ distance }) => distance !== Number.POSITIVE_INFINITY)
     .sort((a, b) => a.distance - b.distance)
     .map(({ one }) => one);
+}
+
+const familyKey = ({ before, behind }: Parts): string => `${before}\n${behind}`;
+
+function familiesIn(providerId: string | undefined, second: string[]): Map<string, Kin[]> {
+  const families = new Map<string, Kin[]>();
+  const add = (id: string, isSecond: boolean) => {
+    const parts = partsOf(modelOf(id.split("/").at(-1) ?? "")?.model ?? "");
+    if (!parts) return;
+    const key = familyKey(parts);
+    families.set(key, [...(families.get(key) ?? []), { id, isSecond, version: parts.version }]);
+  };
+  for (const id of providerId === undefined ? [] : idsOf({ providerId })) add(id, false);
+  for (const id of second) add(id, true);
+  return families;
 }
 
 /** Earlier versions are nearer than later ones; of more than one whole version nothing is known. */

@@ -57,7 +57,7 @@ const file = z
   });
 
 /** The currency in which money is shown: how much of it is a dollar. */
-export type Currency = { code: string; perDollar: number };
+type Currency = { code: string; perDollar: number };
 
 /** Either the price of each kind, or a factor of 10^-12 on the list price. */
 export type OwnPrice = { model: string; since: number; rates?: Rates; factor?: bigint };

@@ -18,7 +18,7 @@ const figures = {
 
 const names = { id: z.uuid(), name: z.string(), distinction: z.string().nullable() };
 
-export const projectShape = z.object({
+const projectShape = z.object({
   ...names,
   ...figures,
   agents: z.array(z.string()),
@@ -38,13 +38,13 @@ const month = z.object({
 });
 export type Month = z.output<typeof month>;
 
-export const aliasShape = z.object({
+const aliasShape = z.object({
   kind: z.enum(["remote", "folder", "name"]),
   machine: z.string().nullable(),
   value: z.string(),
 });
 
-export const projectDetails = projectShape.extend({
+const projectDetails = projectShape.extend({
   createdAt: z.iso.datetime(),
   aliases: z.array(aliasShape),
   byAgent: z.array(share),

@@ -2,12 +2,13 @@
 // takes single ones. It runs no maintenance.
 import "server-only";
 import { type Db, fromPrisma, type Job, PgBoss } from "pg-boss";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { pool, type Queryable } from "#lib/db/client";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { log } from "#lib/log";
 import { heartbeatSeconds, type QueueName } from "#lib/queue/queues";
 
-const globals = globalThis as typeof globalThis & { spoorBoss?: Promise<PgBoss> };
+const enqueuer = oncePerProcess("enqueuer", (): { boss?: Promise<PgBoss> | undefined } => ({}));
 
 /** A transaction of `pg` or of Prisma. */
 type Transaction = Queryable | Prisma.TransactionClient;
@@ -16,7 +17,7 @@ const executor = (runner: Transaction): Db =>
   "query" in runner ? { executeSql: (text, values) => runner.query(text, values as unknown[]) } : fromPrisma(runner);
 
 function startEnqueuer(): Promise<PgBoss> {
-  globals.spoorBoss ??= (async () => {
+  enqueuer.boss ??= (async () => {
     const boss = new PgBoss({
       db: { executeSql: (text, values) => pool().query(text, values as unknown[]) },
       supervise: false,
@@ -28,10 +29,10 @@ function startEnqueuer(): Promise<PgBoss> {
     boss.on("error", (error) => log.warn({ err: error }, "pg-boss reported an error"));
     return boss.start();
   })().catch((error) => {
-    globals.spoorBoss = undefined;
+    enqueuer.boss = undefined;
     throw error;
   });
-  return globals.spoorBoss;
+  return enqueuer.boss;
 }
 
 /** Makes `enqueue` ready. Call it before a transaction: its first start needs connections of its own. */
@@ -62,8 +63,8 @@ async function withEnqueuer<T>(work: (boss: PgBoss) => Promise<T>): Promise<T> {
     return await work(boss);
   } catch (error) {
     // An instance that failed to read its queues at its start never recovers: the next call makes a new one.
-    if (globals.spoorBoss === starting) {
-      globals.spoorBoss = undefined;
+    if (enqueuer.boss === starting) {
+      enqueuer.boss = undefined;
       discard(boss);
     }
     throw error;

@@ -219,9 +219,23 @@ function readThoughts(thoughts: unknown[]): Piece[] {
 
 /** A tool's input as fields; JSON in a string is read, any other value becomes the field `input`. */
 function inputOf(input: unknown): Fields {
-  const value = typeof input === "string" && /^\s*\{/.test(input) ? (parse(input) ?? input) : input;
+  const value = typeof input === "string" && /^\s*\{/.test(input) ? (parseInput(input) ?? input) : input;
   if (isFields(value)) return value;
   return value === undefined || value === null ? {} : { input: value };
+}
+
+/** No tool takes an input of more levels. */
+const maxLevels = 64;
+
+/** JSON in a text, which an upload's limit of levels does not count: what is deeper stays a text, since to write it as JSON again overflows the stack. */
+function parseInput(text: string): unknown {
+  const value = parse(text);
+  return isDeeper(value, maxLevels) ? undefined : value;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
 }
 
 function parse(text: string): unknown {

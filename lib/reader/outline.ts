@@ -13,7 +13,7 @@ import { kindOfTool } from "#lib/reader/vocabulary";
 const maxTitle = 120;
 
 /** A pause of so long is none of the time that a session was active. */
-export const minGapSeconds = 300;
+const minGapSeconds = 300;
 
 /** The outline of a whole session: what the person asked, the files that it read and changed, and what failed. */
 export type Outline = {
@@ -41,7 +41,7 @@ export type Turn = Place & {
 };
 
 /** A file with all that was done to it: changed ones come first. */
-export type FileSum = {
+type FileSum = {
   path: string;
   reads: number;
   edits: number;

@@ -10,7 +10,7 @@ const wrapping = /(\*\*|__|~~|`+)(?=\S)([^\n]*?\S)\1/g;
  * One line of Markdown as plain words: without marks of headings, lists, quotations, emphasis and code, and with a link's words
  * for the link. Names with underscores and stars in commands stay as they are.
  */
-export function plainLine(line: string): string {
+function plainLine(line: string): string {
   return line
     .replace(/^\s*(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+)+/, "")
     .replace(/!?\[([^\]\n]*)\]\([^)\s]*\)/g, "$1")

@@ -5,7 +5,7 @@ import { folderOf, formerFolderOf } from "#lib/reader/folder";
 import { remoteOf } from "#lib/reader/remote";
 import { cut } from "#lib/reader/text";
 
-export type AliasKind = "remote" | "folder" | "name";
+type AliasKind = "remote" | "folder" | "name";
 
 /** What a project is recognized by. `machine` is the one that a folder is on, and empty for the other kinds. */
 export type ProjectAlias = { kind: AliasKind; machine: string; value: string };

@@ -1,16 +1,14 @@
 // While nothing arrives, full blocks are merged once more: a search reads a row of each block for each of its terms, and a million
 // messages fill a hundred blocks.
 import "server-only";
-import type { PoolClient } from "pg";
-import { pool, type Queryable } from "#lib/db/client";
-import { isUpgrading } from "#lib/db/sql/upgrading";
+import { pool } from "#lib/db/client";
 import { freeSpace } from "#lib/db/sql/vacuum";
 import { log } from "#lib/log";
 import { bytesPerPosting } from "#lib/search/block";
 import { holdNext } from "#lib/search/hold";
-import { type Full, mergeAlike, rewriteBlocks } from "#lib/search/merge";
+import { type Full, mergeAlike } from "#lib/search/merge";
 import { maxDocuments } from "#lib/search/posting";
-import { findFormerLayout, findUserToCompact } from "#lib/search/sql/merge";
+import { findUserToCompact } from "#lib/search/sql/merge";
 import { withIndexLock } from "#lib/search/sql/write";
 
 /** A compacted block has four to eight million postings: some 3,000 sessions. Making one takes about two seconds and 100 MB. */
@@ -23,15 +21,10 @@ class Interrupted extends Error {}
 
 /** Whether there are blocks to compact. */
 export const hasLooseBlocks = async (): Promise<boolean> =>
-  (await findUserToCompact(pool(), { ...compacted, least })) !== undefined || (await hasFormerLayout(pool()));
-
-/** Whether a block is to be rewritten in today's layout. */
-const hasFormerLayout = async (db: Queryable): Promise<boolean> =>
-  (await findFormerLayout(db)) !== undefined && !(await isUpgrading("postings", db));
+  (await findUserToCompact(pool(), { ...compacted, least })) !== undefined;
 
 /**
- * Merges the blocks of one user once, in one transaction; where there are none to merge, a block of the former layout is rewritten. Safe to be
- * killed.
+ * Merges the blocks of one user once, in one transaction. Safe to be killed.
  *
  * @param mayProceed is asked before each 64th part; once it says no, nothing is written.
  * @returns whether something was written, so that there may be more; false too where another process holds the index.
@@ -43,7 +36,7 @@ export async function compactNext(mayProceed: () => Promise<boolean> = async () 
   };
   const merging = withIndexLock(async (tx) => {
     const found = await holdNext(tx, (except) => findUserToCompact(tx, { ...compacted, least, except }));
-    return found ? mergeAlike(tx, found.userId, { least, full: compacted, proceed }) : renewOne(tx, proceed);
+    return found ? mergeAlike(tx, found.userId, { least, full: compacted, proceed }) : 0;
   });
   const merged = await merging.catch((error) => {
     if (error instanceof Interrupted) return 0;
@@ -54,18 +47,9 @@ export async function compactNext(mayProceed: () => Promise<boolean> = async () 
   return true;
 }
 
-/** Rewrites a block of the former layout in today's. @returns how many postings it had */
-async function renewOne(tx: PoolClient, proceed: () => Promise<void>): Promise<number> {
-  if (!(await hasFormerLayout(tx))) return 0;
-  const found = await holdNext(tx, (except) => findFormerLayout(tx, except));
-  if (!found) return 0;
-  await rewriteBlocks(tx, found.userId, [found.block], proceed);
-  return found.block.postings;
-}
-
 /** Blocks are compacted once nothing was indexed, and nothing interrupted or failed, for so long. */
 const calmMs = 30_000;
-/** What is compact is looked at again after so long: an upgrade may be over, after which blocks of the former layout are rewritten. */
+/** What is compact is looked at again after so long. */
 const compactMs = 3_600_000;
 
 /**

@@ -82,21 +82,21 @@ export async function readTerms(
 ): Promise<Terms[]> {
   const read: Terms[] = heads.map(() => new Map());
   const ofTerms = new Map<number, ReturnType<typeof knownSlots>>();
-  const missing: (Pick<BlockHead, "id" | "bits" | "version"> & Missing)[] = [];
+  const missing: (Pick<BlockHead, "id" | "bits"> & Missing)[] = [];
   for (const [place, head] of heads.entries()) {
-    const { id, bits, version, key } = head;
+    const { id, bits, key } = head;
     for (const term of new Set(termsOf(place))) {
       if (!ofTerms.has(term)) ofTerms.set(term, knownSlots(userId, term));
       const known = ofTerms.get(term)?.get(key);
       if (known) read[place]?.set(term, ownSlots(known, head));
-      else missing.push({ id, bits, version, key, place, term, bucket: bucketOf(term, bits) });
+      else missing.push({ id, bits, key, place, term, bucket: bucketOf(term, bits) });
     }
   }
   if (missing.length === 0) return read;
   const buckets = await readBuckets(tx, userId, missing);
   const found = new Map<number, Map<string, Uint16Array>>();
-  for (const [at, { key, place, term, bits, version }] of missing.entries()) {
-    const slots = slotsOf(term, buckets[at] as Bucket, bits, version);
+  for (const [at, { key, place, term, bits }] of missing.entries()) {
+    const slots = slotsOf(term, buckets[at] as Bucket, bits);
     read[place]?.set(term, ownSlots(slots, heads[place] as BlockHead));
     const ofBlocks = found.get(term) ?? new Map<string, Uint16Array>();
     found.set(term, ofBlocks.set(key, slots));

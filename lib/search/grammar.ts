@@ -17,7 +17,7 @@ export const filterWords = [
   "after",
   "has",
 ] as const;
-export type FilterWord = (typeof filterWords)[number];
+type FilterWord = (typeof filterWords)[number];
 
 /**
  * One term of a query. `written` is how it stands there, from the index `at` on; `filter` the name before its colon; `either`

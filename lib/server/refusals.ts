@@ -1,14 +1,10 @@
-// Requests that never reach Next: what Node's parser refuses, and what Next would answer without a request id or a problem
-// body.
-import { randomUUID } from "node:crypto";
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
-import type { Duplex } from "node:stream";
+// Requests that never reach Next, because Next would answer them without a request id or a problem body. What Node's parser refuses,
+// Node answers itself.
+import type { IncomingMessage } from "node:http";
 import { parseAndValidateFlightRouterState } from "next/dist/server/app-render/parse-and-validate-flight-router-state.js";
 import { notFound, SpoorError } from "#lib/errors";
-import { closedPolicy, securityHeaders } from "#lib/http/headers";
 import { problemResponse } from "#lib/http/problem";
 import { limits } from "#lib/limits";
-import { log } from "#lib/log";
 
 const knownMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
@@ -121,114 +117,4 @@ function decoded(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** An error of Node's HTTP parser, from its `clientError` event: in `rawPacket`, the bytes before `bytesParsed` were no fault. */
-type ParserError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number };
-
-/** The response to malformed bytes, a truncated body, or headers that are too slow or too large. */
-function parserRefusal({ code, rawPacket, bytesParsed }: ParserError, requestId: string): Response {
-  // The parser knows about thirty methods; any other is an error to it, like bytes that are not HTTP. It stops at the letter
-  // with which no method of its own goes on.
-  const isOtherMethod =
-    code === "HPE_INVALID_METHOD" && /^[\w!#$%&'*+.^`|~-]* \S+ HTTP\/1/.test(`${rawPacket?.subarray(bytesParsed)}`);
-  if (isOtherMethod) return methodRefusal(requestId);
-  if (code === "HPE_HEADER_OVERFLOW") {
-    const detail = `The request's headers are over the limit of ${maxHeaderBytes} bytes.`;
-    return problemResponse(new SpoorError("payload_too_large", detail), requestId);
-  }
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
-    return problemResponse(new SpoorError("request_timeout", "The request came too slowly."), requestId);
-  }
-  return problemResponse(new SpoorError("invalid_request", "The request is not whole, or not HTTP/1.1."), requestId);
-}
-
-/** Connections that get their last response. */
-const closing = new WeakSet<Duplex>();
-
-/**
- * Answers what Node's parser refused on a connection, and closes that. A request that has come whole may have an effect, so it
- * gets its own response first; one that has not is answered in its place, unless it was before.
- *
- * @param open the connection's responses in flight, in the order of their requests
- */
-export function refuseUnparsed(error: ParserError, socket: Duplex, open: ServerResponse[]): void {
-  // The parser refuses each further byte as well.
-  if (closing.has(socket)) return;
-  if (!socket.writable) {
-    // A connection that is closing has its responses to send yet; one that broke is destroyed already.
-    if (!socket.writableEnded) socket.destroy(error);
-    return;
-  }
-  // Behind a request with `Connection: close` nothing is answered (RFC 9112, section 9.6): its response ends the connection.
-  if (error.code === "HPE_CLOSED_CONNECTION") return;
-  const last = open.at(-1);
-  const broken = last?.req.complete ? undefined : last;
-  const requestId = String(broken?.getHeader("x-request-id") ?? randomUUID());
-  const response = parserRefusal(error, requestId);
-  log.info({ requestId, status: response.status, reason: error.code }, "a request could not be parsed");
-  answerLast(response, socket, open);
-}
-
-/** For CONNECT Node provides the bare connection, no response. @param open as for `refuseUnparsed` */
-export function refuseTunnel(socket: Duplex, open: ServerResponse[]): void {
-  socket.resume(); // nobody else reads it any more
-  answerLast(methodRefusal(randomUUID()), socket, open);
-}
-
-/** How long the responses that are open may take to be ready, and then to be sent. */
-const maxWaitMs = 60_000;
-/** How long bytes of a client that was answered are still read: unread ones would reset the connection, and the response be lost. */
-const lingerMs = 1000;
-
-/** Sends a response behind those that are open on a connection, and closes it. */
-async function answerLast(response: Response, socket: Duplex, open: ServerResponse[]): Promise<void> {
-  closing.add(socket);
-  socket.on("error", () => {}); // the client may be gone
-  const bytes = await bytesOf(response);
-  const last = open.at(-1);
-  // It was answered before all of it had come, and then broke off.
-  const hasAnswer = last && !last.req.complete && last.headersSent;
-  const whole = open.findLast(({ req }) => req.complete);
-  if (hasAnswer) afterResponse(socket, last, () => close(socket));
-  else afterResponse(socket, whole, () => close(socket, bytes));
-}
-
-/**
- * Calls `act` once all of a response was handed to its connection, if that still takes more; at once where there is no response.
- * The connection of one that takes too long is closed.
- */
-function afterResponse(socket: Duplex, response: ServerResponse | undefined, act: () => void): void {
-  const proceed = () => {
-    clearTimeout(timer);
-    if (socket.writable) act();
-  };
-  const timer = setTimeout(() => socket.destroy(), maxWaitMs);
-  socket.once("close", () => clearTimeout(timer));
-  // One that waits for another's end has no connection yet.
-  const isHandedOver = response?.writableFinished || (response?.writableEnded && response.socket);
-  if (!response || isHandedOver) proceed();
-  // Not its `finish`: of a half-closed connection Node has then closed the other half.
-  else response.once("prefinish", proceed);
-}
-
-/** Closes a connection behind what was written to it, and `bytes`. */
-function close(socket: Duplex, bytes?: Buffer): void {
-  const timer = setTimeout(() => socket.destroy(), maxWaitMs);
-  socket.once("close", () => clearTimeout(timer));
-  socket.end(bytes, () => setTimeout(() => socket.destroy(), lingerMs).unref());
-}
-
-/** A response as it is on the wire, where it is the last one of its connection. */
-async function bytesOf(response: Response): Promise<Buffer> {
-  const { status, headers } = response;
-  const body = Buffer.from(await response.arrayBuffer());
-  const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    ...[...headers, ...Object.entries(securityHeaders)].map(([name, value]) => `${name}: ${value}`),
-    `content-security-policy: ${closedPolicy}`,
-    `content-length: ${body.length}`,
-    "connection: close",
-  ];
-  return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), body]);
 }

@@ -3,6 +3,7 @@
 import "server-only";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { FairQueue } from "#lib/concurrency/fair-queue";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { env } from "#lib/env";
 import { EnvError, StoreOutageError } from "#lib/errors";
 import { log } from "#lib/log";
@@ -21,15 +22,14 @@ const linkSeconds = 60;
 export const usesStore = () => env().UPLOAD_STORE === "s3";
 export const hasStore = () => env().UPLOAD_S3_BUCKET !== undefined;
 
-const globals = globalThis as typeof globalThis & { spoorStores?: Map<string, Promise<Store>> };
+const stores = oncePerProcess("stores", () => new Map<string, Promise<Store>>());
 
 /** The client of the settings of now, at the store's address for this server or for browsers. */
 function open(endpoint = env().UPLOAD_S3_ENDPOINT): Promise<Store> {
-  globals.spoorStores ??= new Map();
   const settings = settingsOf(endpoint);
   const key = JSON.stringify(settings);
-  const store = globals.spoorStores.get(key) ?? connect(settings);
-  globals.spoorStores.set(key, store);
+  const store = stores.get(key) ?? connect(settings);
+  stores.set(key, store);
   return store;
 }
 

@@ -14,7 +14,14 @@ import { tellUpdated } from "#lib/traces/sql/list";
 export type { Relation };
 
 /** What sessions have together; `costNano` without the tokens of models that have no price, `seconds` without pauses. */
-export type Sums = { messages: number; tokens: number; costNano: number; unpricedTokens: number; seconds: number };
+export type Sums = {
+  messages: number;
+  tokens: number;
+  costNano: number;
+  unpricedTokens: number;
+  tierNotPricedTokens: number;
+  seconds: number;
+};
 
 /** A session below another one. */
 export type Member = {
@@ -65,14 +72,21 @@ export async function readFamilies(userId: string, ids: string[], each: number):
   const isCut = sums.reduce((sum, row) => sum + row.below, 0) >= maxBelow;
   const belowOf = new Map(below.map((row) => [row.id, row.below]));
   return new Map(
-    sums.map(({ id, subagents, forks, continuations, costNano, unpricedTokens, ...row }) => {
+    sums.map(({ id, subagents, forks, continuations, costNano, unpricedTokens, tierNotPricedTokens, ...row }) => {
       const { messages, tokens, seconds } = row;
       const own = children.filter(({ parentId }) => parentId === id);
       const family: Family = {
         counts: { subagent: subagents, fork: forks, continuation: continuations },
         below: row.below,
         isCut,
-        sums: { messages, tokens, seconds, costNano: Number(costNano), unpricedTokens: Number(unpricedTokens) },
+        sums: {
+          messages,
+          tokens,
+          seconds,
+          costNano: Number(costNano),
+          unpricedTokens: Number(unpricedTokens),
+          tierNotPricedTokens: Number(tierNotPricedTokens),
+        },
         members: own.map((child) => presentMember(child, belowOf.get(child.id) ?? 0)),
       };
       return [id, family] as const;
@@ -81,7 +95,7 @@ export async function readFamilies(userId: string, ids: string[], each: number):
 }
 
 function presentMember({ parentId: _, activityAt, storedAt, createdAt, ...row }: MemberRow, below: number): Member {
-  const { messageCount, tokens, costNano, unpricedTokens, activeSeconds, ...rest } = row;
+  const { messageCount, tokens, costNano, unpricedTokens, tierNotPricedTokens, activeSeconds, ...rest } = row;
   return {
     ...rest,
     createdAt: createdAt?.toISOString() ?? null,
@@ -92,6 +106,7 @@ function presentMember({ parentId: _, activityAt, storedAt, createdAt, ...row }:
       tokens: Number(tokens),
       costNano: Number(costNano),
       unpricedTokens: Number(unpricedTokens),
+      tierNotPricedTokens: Number(tierNotPricedTokens),
       seconds: activeSeconds,
     },
   };

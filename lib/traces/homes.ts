@@ -29,8 +29,8 @@ const heads = {
 };
 const names = {
   unix: new RegExp(`${slash}(${name})`, "uy"),
-  /** In Windows a name may have blanks. */
-  windows: new RegExp(String.raw`${slash}(${name}(?: ${name}){1,2}(?=\\)|${name})`, "uy"),
+  /** In Windows and macOS a name may have blanks, before which a shell writes a backslash. */
+  users: new RegExp(String.raw`${slash}(${name}(?:\\{0,4} ${name}){1,2}(?=[\\/])|${name})`, "uy"),
   dashed: new RegExp(`-([${nameCharacter}]+)`, "uy"),
 };
 const folders = /home|[Uu]sers/g;
@@ -59,8 +59,9 @@ function homeAt(text: string, kind: keyof typeof heads, start: number, end: numb
   heads[kind].lastIndex = start;
   const head = heads[kind].exec(text)?.[1];
   if (head === undefined) return [];
-  names[kind].lastIndex = end;
-  const [rest = "", own = ""] = names[kind].exec(text) ?? [];
+  const named = kind === "dashed" ? names.dashed : names[text.startsWith("home", start) ? "unix" : "users"];
+  named.lastIndex = end;
+  const [rest = "", own = ""] = named.exec(text) ?? [];
   return own === "" ? [] : [start - head.length, end + rest.length, own];
 }
 
@@ -70,6 +71,9 @@ export function withoutHomes(text: string, seen: (name: string) => void): string
   const dotted = new Map<string, string>();
   for (const { from, to, name: own, isDashed } of homesIn(text)) {
     if (!isDashed) seen(own);
+    const [first = own] = own.split(/\\* /);
+    // Behind a name may stand other words, and a path of its own.
+    if (!isDashed && first !== own) seen(first);
     if (!isDashed && own.includes(".")) dotted.set(own.slice(0, own.indexOf(".")), own.replaceAll(".", "-"));
     const whole = isDashed ? dotted.get(own) : undefined;
     const end = whole && text.startsWith(whole, from) ? from + whole.length : to;

@@ -246,7 +246,7 @@ export const messagesResponse = z.object({
 export const matchesQuery = z.object({ q: exactText(1, page.query) });
 
 /** The matches of a text in a trace: each place is a message's position and its number of matches. */
-export const matchesShape = z.object({
+const matchesShape = z.object({
   total: z.int(),
   messages: z.int(),
   places: z.array(z.tuple([z.int(), z.int()])),

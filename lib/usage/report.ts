@@ -25,7 +25,7 @@ export type ValueUsage = ValueFigures & {
   id?: string;
   names?: string[];
 };
-export type FacetUsage = { values: ValueUsage[]; others: number };
+type FacetUsage = { values: ValueUsage[]; others: number };
 
 export type UsageReport = {
   /** Over all spans. `untimed` messages have no time of their own, `uncounted` ones no token count. */

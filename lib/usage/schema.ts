@@ -104,7 +104,7 @@ function isZone(text: string): boolean {
 }
 
 /** What a budget is for: all of a user's usage, or one value of a facet. */
-export const budgetFacets = ["", "project", "source", "model"] as const;
+const budgetFacets = ["", "project", "source", "model"] as const;
 export type BudgetFacet = (typeof budgetFacets)[number];
 
 const maxDollars = 1_000_000;

@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net";
 import { crc32 } from "node:zlib";
 import { expect } from "vitest";
 import { pool } from "#lib/db/client";
+import { isLong } from "../support/long.ts";
 import { owner, type Server } from "../support/server.ts";
 
 export type Problem = {
@@ -180,3 +181,25 @@ export const unknownToken = () => {
   const random = "Unknown00000000000000000000000";
   return `spoor_${random}${tokenChecksum(random)}`;
 };
+
+/** Sends a few at once until there have been too many. */
+export async function exhaust(sending: () => Promise<Response>, max = 100, atOnce = 5): Promise<Response> {
+  for (let sent = 0; sent < max; sent += atOnce) {
+    const refused = (await Promise.all(Array.from({ length: atOnce }, sending))).find(({ status }) => status === 429);
+    if (refused) return refused;
+  }
+  throw new Error(`${max} calls were not too many`);
+}
+
+/** As `exhaust`, of a limit of hundreds, most of which a quick run counts without sending it. @param key as `countCalls` has it */
+export async function exhaustMany(key: string, limit: number, sending: () => Promise<Response>): Promise<Response> {
+  await sending();
+  if (!isLong) await countCalls(key, limit - 20);
+  return exhaust(sending, limit + 50);
+}
+
+/** Counts calls without sending them. @param key of the row of the limit, under which at least one was counted before */
+export async function countCalls(key: string, calls: number): Promise<void> {
+  const { rowCount } = await pool().query("update rate_limit set points = points + $2 where key = $1", [key, calls]);
+  expect(rowCount).toBe(1);
+}

@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const count = isLong ? 2000 : 400;
+const count = isLong ? 2000 : 100;
 // Three nodes on the processors of one take several times as long.
 const seconds = isDistributed ? 600 : 120;
 

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { isLong } from "../support/long.ts";
 import { get, jobEnd, provideOwnedServer } from "../support/server.ts";
 import { accepted, expectProblem, senderOf } from "./client.ts";
 
@@ -28,7 +29,7 @@ const bodyOf = (sourceId: string, content: string, plain: boolean) => {
 test("concurrent large bodies are stored unchanged, next to some that are refused", async () => {
   const sent = Object.entries(encoders).flatMap(([encoding, encode]) =>
     [true, false].flatMap((plain) =>
-      [1, 2].map((n) => ({ encoding, encode, plain, sourceId: `${encoding} ${plain} ${n}` })),
+      (isLong ? [1, 2] : [1]).map((n) => ({ encoding, encode, plain, sourceId: `${encoding} ${plain} ${n}` })),
     ),
   );
   const uploads = sent.map(async ({ encoding, encode, plain, sourceId }) => {

@@ -11,7 +11,7 @@ import { longTest } from "../support/long.ts";
 import { documentedPicture, shapes } from "../support/openapi.ts";
 import { provideInterruptibleServer } from "../support/outage.ts";
 import { get, logIn, makeUser, post, someAddress, startServer } from "../support/server.ts";
-import { asResponse, bearer, expectApiHeaders, openRequest, sessionCookie } from "./client.ts";
+import { asResponse, bearer, exhaust, exhaustMany, expectApiHeaders, openRequest, sessionCookie } from "./client.ts";
 
 // Every documented example of an error is provoked, and compared with what the server answers: status, headers, and the
 // whole body but for the request's id.
@@ -103,15 +103,6 @@ const tokenWithout = (scope: Scope) =>
 
 const poll = async (call: Call, set?: string) => send(call, { query: { deviceCode: await startLogin(set) } });
 
-/** Sends a few at once until there have been too many. */
-async function exhaust(sending: () => Promise<Response>, max = 100, atOnce = 5): Promise<Response> {
-  for (let sent = 0; sent < max; sent += atOnce) {
-    const refused = (await Promise.all(Array.from({ length: atOnce }, sending))).find(({ status }) => status === 429);
-    if (refused) return refused;
-  }
-  throw new Error(`${max} calls were not too many`);
-}
-
 const exhaustFrom = (call: Call, max?: number, headers = from()) => exhaust(() => send(call, { headers }), max);
 
 const usual: Partial<Record<ErrorCode, (call: Call) => Promise<Response>>> = {
@@ -155,14 +146,16 @@ const usual: Partial<Record<ErrorCode, (call: Call) => Promise<Response>>> = {
 const special: Record<string, (call: Call) => Promise<Response>> = {
   "/api/pictures/{sha256} not_found": ({ method, operation }) =>
     fetch(`${server.url}/api/pictures/none`, { method, headers: { ...from(), ...authorization(operation) } }),
-  "/api/shared/{link}/pictures/{sha256} rate_limited": (call) =>
-    exhaustFrom(call, limits.pictures.sharedPerMinutePerNetwork + 50),
+  "/api/shared/{link}/pictures/{sha256} rate_limited": (call) => {
+    const [address, limit] = [someAddress(), limits.pictures.sharedPerMinutePerNetwork];
+    return exhaustMany(`shared-picture:${address}`, limit, () => send(call, { headers: from(address) }));
+  },
   "/api/cli/device/start rate_limited": (call) => exhaustFrom(call),
   "/api/cli/telemetry rate_limited": (call) => exhaustFrom(call),
   "/api/mcp rate_limited": async (call) => {
     const bob = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
     const headers = bearer(await logIn(server, bob));
-    return exhaust(() => send(call, { headers }), limits.mcp.callsPerMinutePerUser + 50);
+    return exhaustMany(`mcp:${bob}`, limits.mcp.callsPerMinutePerUser, () => send(call, { headers }));
   },
   "/api/auth/{path} not_found": ({ method }) =>
     fetch(`${server.url}/api/auth/verify-password`, { method, headers: from() }),
@@ -288,7 +281,9 @@ describe("an example of an error is what the server answers", () => {
     const environment = { CRON_SECRET: "", METRICS_TOKEN: "", TELEMETRY_ANONYMOUS: "off" };
     const closed = await startServer({ worker: false, environment });
     try {
-      for (const call of calls.filter(isUnset)) await expectExample(call, await send(call, { to: closed.url }));
+      for (const call of calls.filter(isUnset))
+        for (const given of [secret, "", "undefined"])
+          await expectExample(call, await send(call, { to: closed.url, headers: bearer(given) }));
       for (const call of calls.filter(isOff)) {
         const headers = call.code === "invalid_token" ? bearer("wrong") : {};
         await expectExample(call, await send(call, { to: closed.url, headers }));

@@ -1,22 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { isLong } from "../support/long.ts";
-import { get, logIn, makeUser, type Server, startServer } from "../support/server.ts";
+import { get, logIn, makeUser, provideOwnedServer } from "../support/server.ts";
 import { bearer, expectApiHeaders, expectProblem, sessionCookie, withoutRequestId } from "./client.ts";
 
-let server: Server;
-let token: string;
-let otherToken: string;
-let cookie: string;
-beforeAll(async () => {
-  server = await startServer({ worker: false });
-  token = await logIn(server, await makeUser());
-  otherToken = await logIn(server, await makeUser({ name: "Bob", email: "bob@example.org", password: "" }));
-  cookie = await sessionCookie(server);
-});
-afterAll(() => server.stop());
+const { server, token } = await provideOwnedServer({ worker: false });
+const otherToken = await logIn(server, await makeUser({ name: "Bob", email: "bob@example.org", password: "" }));
+const cookie = await sessionCookie(server);
 
 const batch = (content: string) =>
   Buffer.from(JSON.stringify({ traces: [{ sourceId: "raw", messages: [{ position: 0, content }] }] }, null, 2));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 
-export type BenchMessage = { position: number; role: string; content: string; tokenCount: number; createdAt: string };
+type BenchMessage = { position: number; role: string; content: string; tokenCount: number; createdAt: string };
 export type BenchTrace = {
   source: string;
   sourceId: string;

@@ -27,8 +27,8 @@ export function converse(db: DatabaseSync, id: string, bubbles: Fields[], about:
 
 export const editor = (host: Host) => makeDatabase(join(host.home, user, "globalStorage/state.vscdb"), keyValue);
 export const asked = { type: 1, text: "List the files.", createdAt: at(1) };
-export const thought = { type: 2, thinking: { text: "ls." }, thinkingDurationMs: 300, createdAt: at(2) };
-export const ran = {
+const thought = { type: 2, thinking: { text: "ls." }, thinkingDurationMs: 300, createdAt: at(2) };
+const ran = {
   type: 2,
   createdAt: at(3),
   toolFormerData: {

@@ -34,7 +34,7 @@ test("an incomplete last line is left for later; invalid lines are counted with 
 });
 
 test("a line over the limit is reported, and the lines around it are read", async () => {
-  const long = JSON.stringify({ sourceId: "long", messages: Array(maxLineBytes).fill(0) });
+  const long = JSON.stringify({ sourceId: "long", messages: Array(maxLineBytes / 2 + 1).fill(0) });
   const host = await makeHome({ [`${inbox}/x.jsonl`]: `${linesOf(one)}${long}\n${linesOf(two)}` });
   const { sessions, rejected } = await parseAll(jsonl, host);
   expect(sessions.map(({ sourceId }) => sourceId)).toEqual(["a", "b"]);

@@ -161,7 +161,7 @@ export async function makeMachine(
 }
 
 /** Every path below a folder with its content. */
-export async function treeOf(folder: string): Promise<Record<string, string>> {
+async function treeOf(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const found = await Promise.all(
     entries.map(async (entry): Promise<[string, string]> => {

@@ -147,9 +147,14 @@ test("events and a state of any other shape end nothing", async () => {
     ...replaced(one.observation ?? {}).map((inner) => ({ ...one, observation: inner })),
   ]);
   const strange = [...events, ...events.flatMap(replaced), ...nested];
-  for (const state of [{}, { stats: { usage_to_metrics: { agent: { token_usages: others, costs: others } } } }]) {
-    const host = await makeHome({ ...files(strange), [`${folder}/base_state.json`]: JSON.stringify(state) });
+  const odd = { stats: { usage_to_metrics: { agent: { token_usages: others, costs: others } } } };
+  const cases: [events: object[], state: object][] = [
+    [strange, odd],
+    [events, {}],
+  ];
+  for (const [list, state] of cases) {
+    const host = await makeHome({ ...files(list), [`${folder}/base_state.json`]: JSON.stringify(state) });
     const { sessions, counts } = await parseAll(openhands, host);
-    expect([sessions.length, counts.entries, counts.invalid]).toEqual([1, strange.length + 1, 0]);
+    expect([sessions.length, counts.entries, counts.invalid]).toEqual([1, list.length + 1, 0]);
   }
 });

@@ -1,4 +1,4 @@
-import { readdir, readFile, utimes } from "node:fs/promises";
+import { lutimes, readdir, readFile, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { config } from "../../cli/commands/config.ts";
@@ -6,7 +6,7 @@ import { login } from "../../cli/commands/login.ts";
 import { projects } from "../../cli/commands/projects.ts";
 import { updateSettings } from "../../cli/settings.ts";
 import { makeHome, writeBelow } from "./home.ts";
-import { runInside } from "./inside.ts";
+import { pushInside, runInside, worldInside } from "./inside.ts";
 
 const settingsFile = ".config/spoor/settings.json";
 
@@ -72,4 +72,23 @@ describe("the settings", () => {
       expect(JSON.parse(await readFile(join(host.home, settingsFile), "utf8")).redact).toBe(false);
     },
   );
+
+  test("and the record of what was sent are read without what can't be in them", async () => {
+    const { host } = await worldInside(1);
+    await writeBelow(host.home, settingsFile, JSON.stringify({ accounts: { "http://x": null } }));
+    expect(await pushInside(host)).toMatchObject({ sent: { sessions: 1 } });
+    const state = join(host.home, ".local/state/spoor");
+    const [record = ""] = (await readdir(state)).filter((name) => name.endsWith(".json"));
+    await writeBelow(state, record, JSON.stringify({ version: 1, jobs: [null], sent: { "x/y": null } }));
+    expect(await pushInside(host)).toMatchObject({ code: 0, sent: { sessions: 1 } });
+  });
+
+  test("are not locked by a link that leads nowhere", async () => {
+    const host = await makeHome({ [settingsFile]: "{}" });
+    const lock = join(host.home, `${settingsFile}.lock`);
+    await symlink(join(host.home, "gone"), lock);
+    await lutimes(lock, new Date(0), new Date(0));
+    await updateSettings(host, (now) => ({ ...now, redact: false }));
+    expect(JSON.parse(await readFile(join(host.home, settingsFile), "utf8")).redact).toBe(false);
+  });
 });

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { freePort } from "#lib/db/ports";
 import { setEnv } from "#lib/env";
-import { asResponse, bearer, expectApiHeaders, expectProblem, openRequest, openSocket } from "../api/client.ts";
+import { asResponse, bearer, expectApiHeaders, expectProblem, openRequest } from "../api/client.ts";
 import { freshDatabase, testEnvironment } from "../support/database.ts";
 import { get, jobEnd, logIn, makeUser, post, type Server, setupToken } from "../support/server.ts";
 
@@ -56,14 +56,11 @@ test.each(["/api//limits", "/api//x", "/api/%zz", "/api/limits//", "/api/nothing
   },
 );
 
-test("an unknown method, a missing file and bytes that are no HTTP are answered as everywhere", async () => {
+test("an unknown method and a missing file are answered as everywhere", async () => {
   await expectProblem(await ask("/api/limits", "PROPFIND"), 405, "method_not_allowed");
   const missing = await ask("/_next/static/none.js");
   expect(missing.status).toBe(404);
   expect(missing.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
-  const { socket, ended } = await openSocket(server);
-  socket.write("nonsense\r\n\r\n");
-  expect(await ended).toMatch(/^HTTP\/1\.1 400 .*x-request-id/is);
 });
 
 test("a client does not choose its request's id", async () => {

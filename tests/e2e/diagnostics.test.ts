@@ -4,7 +4,7 @@ import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
 import { disableSink } from "#lib/telemetry/sink-state";
 import { signIn } from "../support/browser.ts";
-import { expectGoodLook } from "../support/look.ts";
+import { expectGoodLook, widths } from "../support/look.ts";
 import { makeUser, owner } from "../support/server.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
@@ -52,7 +52,7 @@ async function fill() {
 }
 
 async function looksRight(name: string) {
-  for (const width of [1280, 360]) {
+  for (const width of widths) {
     const context = await browser.newContext({ viewport: { width, height: 800 } });
     const tab = await context.newPage();
     await signIn(tab, server, owner);

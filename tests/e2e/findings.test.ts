@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { createTokenByHand } from "#lib/auth/tokens";
 import { pool } from "#lib/db/client";
-import { expectGoodLook } from "../support/look.ts";
+import { expectGoodLook, widths } from "../support/look.ts";
 import { operatorSecret, owner, post } from "../support/server.ts";
 import { formed } from "../unit/secrets/made-up.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";
@@ -99,7 +99,7 @@ test("masking is stopped after a question, in a project or everywhere, and begun
   await open("/findings");
   await button("Stop masking").click();
   await dialog.getByText("Secrets that come from now on are stored as they are.").waitFor();
-  for (const width of [1280, 360]) {
+  for (const width of widths) {
     await page.setViewportSize({ width, height: 800 });
     await expectGoodLook(page, "findings-stop");
   }
@@ -139,7 +139,7 @@ test("what came while masking was stopped is masked in one go", async () => {
   await page.getByText("1 secret of a known form is stored as it came.").waitFor();
   await button("Mask all of them").click();
   await page.getByText("Replace all of them for good").waitFor();
-  for (const width of [1280, 360]) {
+  for (const width of widths) {
     await page.setViewportSize({ width, height: 800 });
     await expectGoodLook(page, "findings", { fullPage: true });
   }

@@ -22,10 +22,10 @@ export async function provideList() {
     query: (on = page) => new URL(on.url()).search,
     store: (from: number, to: number) => storeSessions(userId, from, to),
     storeFamily: () => storeFamily(userId),
-    /** Replaces all sessions by 120, newest last. */
-    reset: async () => {
+    /** Replaces all sessions by so many, newest last, which is Session 120. */
+    reset: async (count = 120) => {
       await pool().query("delete from trace");
-      await storeSessions(userId, 1, 120);
+      await storeSessions(userId, 121 - count, 120);
     },
   };
 }

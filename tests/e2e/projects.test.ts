@@ -6,7 +6,7 @@ import { runJob } from "#lib/ingest/process/run-job";
 import { accountTraces } from "#lib/ledger/account";
 import { settleProjects } from "#lib/projects/settle";
 import { signIn } from "../support/browser.ts";
-import { expectGoodLook } from "../support/look.ts";
+import { expectGoodLook, widths } from "../support/look.ts";
 import { get, logIn, makeUser, owner } from "../support/server.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
@@ -141,7 +141,7 @@ describe("the pages", () => {
   });
 
   test("show projects, and the sessions of one, in every width", async () => {
-    for (const width of [1280, 360]) {
+    for (const width of widths) {
       await page.setViewportSize({ width, height: 900 });
       await open("/projects");
       await page.getByRole("link", { name: "engine-web" }).waitFor();

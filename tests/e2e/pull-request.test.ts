@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { pool, prisma } from "#lib/db/client";
-import { expectGoodLook } from "../support/look.ts";
+import { expectGoodLook, widths } from "../support/look.ts";
 import { provideList } from "./list-page.ts";
 
 const { page, open, link, reset } = await provideList();
@@ -21,7 +21,7 @@ test("a pull request is in its session's row, leads to its page, and from there 
 
   await open("/traces?pr=ada/api%2312");
   await page.getByText("1 session", { exact: true }).first().waitFor();
-  for (const width of [360, 1280]) {
+  for (const width of widths.toReversed()) {
     await page.setViewportSize({ width, height: 800 });
     await expectGoodLook(page, "list-with-pull-request");
   }
@@ -32,7 +32,7 @@ test("a pull request is in its session's row, leads to its page, and from there 
   );
   await page.getByText("1 session is linked to several pull requests and counts whole at each.").waitFor();
   expect(await link("On github.com").getAttribute("href")).toBe(opened[0]?.url);
-  for (const width of [360, 1280]) {
+  for (const width of widths.toReversed()) {
     await page.setViewportSize({ width, height: 800 });
     await expectGoodLook(page, "pull-request");
   }
@@ -40,7 +40,7 @@ test("a pull request is in its session's row, leads to its page, and from there 
   await page.waitForURL(/\/traces\/[0-9a-f-]{36}\?at=0$/);
   expect(await link("abc1234").getAttribute("href")).toBe("https://github.com/ada/api/commit/abc1234");
   await page.getByText("Mend the timer").waitFor();
-  for (const width of [360, 1280]) {
+  for (const width of widths.toReversed()) {
     await page.setViewportSize({ width, height: 800 });
     await expectGoodLook(page, "session-with-evidence");
   }

@@ -4,7 +4,7 @@ import { pool } from "#lib/db/client";
 import { runJob } from "#lib/ingest/process/run-job";
 import { provideBrowser, signIn } from "../support/browser.ts";
 import { accept, acceptFailed, trace } from "../support/ingesting.ts";
-import { expectGoodLook } from "../support/look.ts";
+import { expectGoodLook, widths } from "../support/look.ts";
 import { makeUser, owner, provideServer } from "../support/server.ts";
 
 const server = await provideServer({ worker: false, environment: { USER_QUOTA_BYTES: "1000000" } });
@@ -33,7 +33,7 @@ test("what is used of the quota is shown in the settings and with the uploads, a
       await page.goto(server.url + path);
       await page.getByText(shown).waitFor();
       expect(await page.getByText("Nearly full").isVisible()).toBe(isNearlyFull);
-      for (const width of [1280, 360]) {
+      for (const width of widths) {
         await page.setViewportSize({ width, height: 700 });
         await expectGoodLook(page, `quota${path.replace("/", "-")}${isNearlyFull ? "-full" : ""}`, { fullPage: true });
       }

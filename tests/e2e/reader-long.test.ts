@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { interceptFromStart, signIn } from "../support/browser.ts";
+import { openIntercepted, signIn } from "../support/browser.ts";
 import { isLong } from "../support/long.ts";
 import { storeSession } from "../support/long-session.ts";
 import { owner } from "../support/server.ts";
@@ -8,7 +8,7 @@ import { belowBars, focused, motion, mounted, poll, ready, watchMotion, wheelUp 
 import { provideSignedIn } from "./signed-in.ts";
 
 const { server, browser, page, faults, open } = await provideSignedIn();
-await interceptFromStart(page);
+const intercepted = await openIntercepted(page);
 
 const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
 const userId = rows[0]?.id ?? "";
@@ -28,11 +28,11 @@ const seconds = Number(process.env.READER_SECONDS ?? (isLong ? 8 : 2));
 
 const where = () => page.locator("[data-where]").textContent();
 /** Whether the middle of the page shows no message. */
-const isBlank = () => page.evaluate("document.elementFromPoint(700, 400)?.closest('[data-messages]') === null");
+const isBlank = (on = page) => on.evaluate("document.elementFromPoint(700, 400)?.closest('[data-messages]') === null");
 
-async function openReady(path: string): Promise<void> {
-  await open(path);
-  await ready(page);
+async function openReady(path: string, on = page): Promise<void> {
+  await open(path, on);
+  await ready(on);
 }
 
 describe(`a session of ${inWords(size)} messages`, () => {
@@ -198,7 +198,8 @@ describe(`a session of ${inWords(size)} messages`, () => {
   });
 
   test("a segment that cannot be loaded leaves a button to try again", async () => {
-    await openReady(`/traces/${long}?at=${size * 0.8}`);
+    const { page } = intercepted;
+    await openReady(`/traces/${long}?at=${size * 0.8}`, page);
     await page.route(`**/traces/${long}*`, (route) =>
       route.request().method() === "POST" ? route.abort() : route.fallback(),
     );
@@ -209,11 +210,11 @@ describe(`a session of ${inWords(size)} messages`, () => {
     const { first } = await mounted(page);
     await again.click();
     await poll(async () => (await mounted(page)).first).toBeLessThan(first);
-    faults.length = 0; // the browser logs what was aborted
   });
 
   test("a jump that fails leaves the reader in place, with a button to try again", async () => {
-    await openReady(`/traces/${long}?at=${size * 0.82}`);
+    const { page } = intercepted;
+    await openReady(`/traces/${long}?at=${size * 0.82}`, page);
     await poll(() => focused(page)).toBe(size * 0.82);
     await page.route(`**/traces/${long}*`, (route) =>
       route.request().method() === "POST" ? route.abort() : route.fallback(),
@@ -221,16 +222,17 @@ describe(`a session of ${inWords(size)} messages`, () => {
     await page.keyboard.press("End");
     const again = page.getByRole("button", { name: "Try again" });
     await again.waitFor();
-    expect(await isBlank()).toBe(false);
+    expect(await isBlank(page)).toBe(false);
     await page.unroute(`**/traces/${long}*`);
     await again.click();
     await poll(async () => (await mounted(page)).last).toBe(size - 1);
     await again.waitFor({ state: "detached" });
-    faults.length = 0; // the browser logs what was aborted
   });
 
   test("a jump to what is on the page takes the place of one that is on its way", async () => {
-    await openReady(`/traces/${long}`);
+    const { page, faults } = intercepted;
+    faults.length = 0; // the browser logged what was aborted
+    await openReady(`/traces/${long}`, page);
     await poll(async () => (await mounted(page)).last).toBeGreaterThan(60);
     let release = () => {};
     const held = new Promise<void>((resolve) => {

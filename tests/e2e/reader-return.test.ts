@@ -1,22 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { interceptFromStart, signIn } from "../support/browser.ts";
+import { openIntercepted, signIn } from "../support/browser.ts";
 import { storeSession } from "../support/long-session.ts";
 import { owner } from "../support/server.ts";
 import { belowBars, focused, mounted, poll, ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
 const { server, browser, page, faults, open } = await provideSignedIn();
-await interceptFromStart(page);
 
 const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
 const userId = rows[0]?.id ?? "";
 const long = await storeSession(userId, { messages: 5000 });
 const middle = await storeSession(userId, { messages: 400, title: "Middle", sourceId: "middle" });
 
-async function openReady(path: string): Promise<void> {
-  await open(path);
-  await ready(page);
+async function openReady(path: string, on = page): Promise<void> {
+  await open(path, on);
+  await ready(on);
 }
 
 describe("folds that were opened and closed", () => {
@@ -146,15 +145,16 @@ test("the list's query is found in the session, quoted or in parts, at the messa
 });
 
 test("while later messages are loading the page says so in view", async () => {
-  await openReady(`/traces/${middle}`);
+  const { page: other } = await openIntercepted(page);
+  await openReady(`/traces/${middle}`, other);
   const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
-  await page.route(`**/traces/${middle}*`, async (route) => {
+  await other.route(`**/traces/${middle}*`, async (route) => {
     if (route.request().method() === "POST") await held;
     await route.fallback();
   });
-  const before = (await mounted(page)).last;
-  await page.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)");
-  const told = page.getByText("Loading later messages…");
+  const before = (await mounted(other)).last;
+  await other.evaluate("window.scrollTo(0, document.documentElement.scrollHeight)");
+  const told = other.getByText("Loading later messages…");
   const isInSight = () =>
     told.evaluate((one) => {
       const { top, bottom } = one.getBoundingClientRect();
@@ -162,8 +162,9 @@ test("while later messages are loading the page says so in view", async () => {
     });
   await poll(isInSight).toBe(true);
   letGo();
-  await poll(async () => (await mounted(page)).last).toBeGreaterThan(before);
-  await page.unrouteAll({ behavior: "wait" });
+  await poll(async () => (await mounted(other)).last).toBeGreaterThan(before);
+  await other.unrouteAll({ behavior: "wait" });
+  await other.context().close();
 });
 
 test("a session is printed on white, without the outline, whatever the theme", async () => {

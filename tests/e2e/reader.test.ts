@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { interceptFromStart, signIn } from "../support/browser.ts";
+import { openIntercepted, signIn } from "../support/browser.ts";
+import { isLong } from "../support/long.ts";
 import { addMessages, storeSession } from "../support/long-session.ts";
-import { expectGoodLook } from "../support/look.ts";
+import { expectGoodLook, narrow, widths } from "../support/look.ts";
 import { owner } from "../support/server.ts";
 import { belowBars, focused, poll, ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
 const { server, browser, page, faults, open } = await provideSignedIn();
-await interceptFromStart(page);
 await page.context().grantPermissions(["clipboard-write"]);
 // The server's policy lets no page of its own read the clipboard, so another one shows what is in it.
 const pasteboard = await page.context().newPage();
@@ -24,9 +24,9 @@ async function clipboard(): Promise<string> {
   await field.press("Control+V");
   return field.inputValue();
 }
-async function openReady(path: string): Promise<void> {
-  await open(path);
-  await ready(page);
+async function openReady(path: string, on = page): Promise<void> {
+  await open(path, on);
+  await ready(on);
 }
 
 describe("keys", () => {
@@ -132,16 +132,18 @@ describe("Talk", () => {
   });
 
   test("that can't be loaded leaves the page as it is, and is tried again", async () => {
-    await openReady(`/traces/${middle}?at=102`);
-    await page.route(`**/traces/${middle}*`, (route) =>
+    const { page: other } = await openIntercepted(page);
+    await openReady(`/traces/${middle}?at=102`, other);
+    await other.route(`**/traces/${middle}*`, (route) =>
       route.request().method() === "POST" ? route.abort() : route.fallback(),
     );
-    await page.keyboard.press("v");
-    await page.getByText("These messages could not be loaded").waitFor();
-    await page.unrouteAll({ behavior: "wait" });
-    await page.getByRole("button", { name: "Try again" }).click();
-    await poll(() => page.locator("article[data-kind=shell]:not([data-failed])").count()).toBe(0);
-    await poll(() => focused(page)).toBe(100);
+    await other.keyboard.press("v");
+    await other.getByText("These messages could not be loaded").waitFor();
+    await other.unrouteAll({ behavior: "wait" });
+    await other.getByRole("button", { name: "Try again" }).click();
+    await poll(() => other.locator("article[data-kind=shell]:not([data-failed])").count()).toBe(0);
+    await poll(() => focused(other)).toBe(100);
+    await other.context().close();
   });
 
   test("a link to a message that it leaves out shows all messages, and says so", async () => {
@@ -265,22 +267,21 @@ test("one session is exported as Markdown and as the JSON that the API accepts",
 const hasNoMark = () =>
   document.getAnimations().every((one) => !(one instanceof CSSAnimation) || one.animationName !== "flash");
 
-test.each([
-  [1280, 800],
-  [360, 740],
-])(
+test.each(widths)(
   "the page at %i px, with find and outline open, is accessible and fits",
-  async (width, height) => {
-    const context = await browser.newContext({ viewport: { width, height } });
+  async (width) => {
+    // Of each kind there is a message, in a long run more of them.
+    const looked = await storeSession(userId, { messages: isLong ? 120 : 55, first: 50, sourceId: `looked-${width}` });
+    const context = await browser.newContext({ viewport: { width, height: 780 } });
     const other = await context.newPage();
     await signIn(other, server, owner);
     const judge = (name: string) => expectGoodLook(other, `reader-${name}`);
-    await open(`/traces/${short}`, other);
+    await open(`/traces/${looked}`, other);
     await ready(other);
     await judge("start");
-    await open(`/traces/${short}?at=50`, other);
+    await open(`/traces/${looked}?at=100`, other);
     await ready(other);
-    await poll(() => focused(other)).toBe(50);
+    await poll(() => focused(other)).toBe(100);
     await poll(() => other.evaluate(hasNoMark)).toBe(true);
     await judge("at");
     await other.keyboard.press("f");
@@ -289,11 +290,10 @@ test.each([
     await poll(() => other.evaluate("CSS.highlights.get('find')?.size > 0")).toBe(true);
     await judge("find");
     await other.keyboard.press("Escape");
-    if (width < 1024) {
-      await other.getByRole("button", { name: /^Outline:/ }).click();
-      await other.getByRole("dialog", { name: "Outline" }).waitFor();
-      await judge("outline");
-    }
+    await other.setViewportSize({ width: narrow, height: 780 });
+    await other.getByRole("button", { name: /^Outline:/ }).click();
+    await other.getByRole("dialog", { name: "Outline" }).waitFor();
+    await judge("outline");
     await context.close();
   },
   180_000,

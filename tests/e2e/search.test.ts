@@ -4,7 +4,7 @@ import { runJob } from "#lib/ingest/process/run-job";
 import { accountTraces } from "#lib/ledger/account";
 import { indexNext } from "#lib/search/indexer";
 import { accept, trace } from "../support/ingesting.ts";
-import { expectGoodLook } from "../support/look.ts";
+import { expectGoodLook, widths } from "../support/look.ts";
 import { ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
@@ -53,7 +53,7 @@ test("a search by keyboard shows excerpts that lead to their messages", async ()
   expect(faults).toEqual([]);
 });
 
-test.each([1280, 360])("what is found reads well at %i px", async (width) => {
+test.each(widths)("what is found reads well at %i px", async (width) => {
   await page.setViewportSize({ width, height: 720 });
   await open("/traces?q=resets");
   await expectGoodLook(page, "search");

@@ -3,7 +3,7 @@ import type { Page } from "playwright";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { interceptFromStart, provideBrowser, signIn, watchFaults } from "../support/browser.ts";
-import { expectGoodLook } from "../support/look.ts";
+import { expectGoodLook, widths } from "../support/look.ts";
 import { makeUser, owner, provideServer } from "../support/server.ts";
 
 const server = await provideServer();
@@ -118,7 +118,7 @@ test("without JavaScript a form accepts a JSON file, and says what is wrong with
   await context.close();
 });
 
-test.each([1280, 360])("the page at %i px is accessible and fits", { timeout: 60_000 }, async (width) => {
+test.each(widths)("the page at %i px is accessible and fits", { timeout: 60_000 }, async (width) => {
   const context = await browser.newContext({
     viewport: { width, height: 740 },
     storageState: await page.context().storageState(),

@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { signIn } from "../support/browser.ts";
 import { acceptFailed, entries } from "../support/ingesting.ts";
-import { expectGoodLook } from "../support/look.ts";
+import { expectGoodLook, widths } from "../support/look.ts";
 import { logIn, makeUser, operatorSecret, owner, post } from "../support/server.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
@@ -265,7 +265,7 @@ describe("the list", () => {
   });
 });
 
-test.each([1280, 360])("every state at %i px is accessible and fits", async (width) => {
+test.each(widths)("every state at %i px is accessible and fits", async (width) => {
   const failed = await sendFailing(`look-${width}`);
   const wrong = await acceptFailed(userId, ...batch("wrong").traces);
   await pool().query(

@@ -65,7 +65,7 @@ export async function leavingNothing<T>(spoor: Spoor, work: () => Promise<T>): P
 }
 
 /** The numbers of rows in the tables that an upload writes. */
-export async function stored(spoor: Spoor): Promise<unknown> {
+async function stored(spoor: Spoor): Promise<unknown> {
   const { rows } = await spoor.db.query(
     `select (select count(*) from ingest_job) as jobs, (select count(*) from upload) as uploads,
        (select count(*) from trace) as traces, (select count(*) from message) as messages,

@@ -1,6 +1,6 @@
 // A simple in-memory model of what the uploads of one user lead to.
 
-export type SentMessage = {
+type SentMessage = {
   position: number;
   content: string;
   role?: string;

@@ -53,7 +53,7 @@ export function makeTrace(random: Random, marker: string, name: string, messages
 }
 
 /** A valid batch. */
-export function makeBatch(random: Random, marker: string): { traces: ReturnType<typeof makeTrace>[] } {
+function makeBatch(random: Random, marker: string): { traces: ReturnType<typeof makeTrace>[] } {
   const count = random.oneIn(30) ? 40 : random.below(4);
   return { traces: Array.from({ length: count }, (_, at) => makeTrace(random, marker, `t${at}`)) };
 }

@@ -45,13 +45,13 @@ export function mutateBytes(bytes: Buffer, random: Random): Buffer {
   ])();
 }
 
-export const encoders = {
+const encoders = {
   gzip: (bytes: Uint8Array) => gzipSync(bytes, { level: 1 }),
   br: (bytes: Uint8Array) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
   zstd: (bytes: Uint8Array) => zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
 } as const;
-export type Packing = keyof typeof encoders;
-export const packings = Object.keys(encoders) as Packing[];
+type Packing = keyof typeof encoders;
+const packings = Object.keys(encoders) as Packing[];
 
 /** Skippable frames of a zstd stream (RFC 8878, section 3.1.2). */
 function skippable(random: Random): Buffer {

@@ -22,11 +22,11 @@ export type Options = {
   progress(line: string): void;
 };
 
-export type Violation = { index: number; kind: string; what: string };
+type Violation = { index: number; kind: string; what: string };
 /** Resident memory in bytes. */
-export type Sample = { cases: number; web: number; worker: number };
+type Sample = { cases: number; web: number; worker: number };
 /** The memory of each process after a full garbage collection, by the number of cases that had ended. */
-export type Live = { cases: number; web: number; worker: number };
+type Live = { cases: number; web: number; worker: number };
 export type Report = {
   kinds: Map<string, Map<number, number>>;
   violations: Violation[];

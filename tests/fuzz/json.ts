@@ -3,7 +3,7 @@ import type { Random } from "./random.ts";
 /** JSON as text has it: objects may repeat a key, and `raw` is any text, valid or not. */
 export type Json = { entries: [string, Json][] } | { items: Json[] } | { raw: string };
 
-export const raw = (text: string): Json => ({ raw: text });
+const raw = (text: string): Json => ({ raw: text });
 
 /** A JavaScript value in this form. */
 export function jsonOf(value: unknown): Json {
@@ -145,7 +145,7 @@ const keys = [
 ];
 
 /** A value that is rarely valid where it is put. */
-export function oddValue(random: Random, marker: string): Json {
+function oddValue(random: Random, marker: string): Json {
   const text = () => random.pick(["x", "é", "\u20ac", "\u{1f600}", '"', "\\", "\u0001"]);
   return random.pick([
     () => raw(random.pick(numbers)),

@@ -106,13 +106,25 @@ describe("the indexer", () => {
     await send({ sourceId: "one", messages: messages("alpha") });
     const other = uploadsOf(await makeUser({ name: "Eve", email: "eve@example.org", password: "" }));
     await other.send({ sourceId: "two", messages: messages("beta") });
-    const fail = () => Promise.reject(new Error("it fails"));
+    const fail = () => Promise.reject(Object.assign(new Error("it fails"), { code: "57014" }));
     afterNext("from message", fail);
     await expect(indexNext()).rejects.toThrow("it fails");
     expect(await indexNext()).toBe(1);
     expect(await search("alpha")).toEqual([]);
     await indexAll();
     expect(await search("alpha")).toEqual(["one"]);
+  });
+
+  test("leaves a session alone that it can't read, and indexes all others of its account", async () => {
+    await send({ sourceId: "odd", messages: messages("alpha") });
+    await send({ sourceId: "one", messages: messages("alpha") }, { sourceId: "two", messages: messages("alpha") });
+    const unreadable = new RangeError("it is odd");
+    for (const _ of ["all three", "the one that waits longest"]) {
+      afterNext("from message", () => Promise.reject(unreadable));
+      await expect(indexNext()).rejects.toThrow(unreadable);
+    }
+    await indexAll();
+    expect([await search("alpha"), await countPending(userId)]).toEqual([["one", "two"], 1]);
   });
 
   test("leaves a trace that changed while it was read for the next run", async () => {

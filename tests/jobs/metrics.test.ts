@@ -7,7 +7,7 @@ import { provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();
 // What files before this one counted in the same process, and what they could not write, is not of this one.
-Object.assign(globalThis, { spoorCounts: undefined });
+await writeCounts();
 await pool().query("delete from shared_count");
 
 /** The shared counters as `name{label="value"}` with their values. */

@@ -9,6 +9,7 @@ import { findInMessages } from "#lib/traces/find";
 import { readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
 import { jsonOf, readParts } from "#lib/traces/parts";
 import { countMessages } from "#lib/traces/stored";
+import { isLong } from "../support/long.ts";
 import { provideOwner } from "../support/server.ts";
 import { beQuiet, count, idOf, pack } from "./packing.ts";
 import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
@@ -228,6 +229,7 @@ describe("an upload of a packed session", () => {
   });
 
   test("at the same time as the packing loses nothing", { timeout: 60_000 }, async () => {
+    const rounds = isLong ? 40 : 12;
     const contents = ["zero"];
     await send(ship(...contents));
     const packing = { ends: false, packed: 0 };
@@ -240,7 +242,7 @@ describe("an upload of a packed session", () => {
       }
     })();
     try {
-      for (let n = 1; n <= 40; n += 1) {
+      for (let n = 1; n <= (packing.packed > 5 ? rounds : 200); n += 1) {
         contents.push(`message ${n}`);
         await send(ship(...contents));
         const read = await stored("ship");

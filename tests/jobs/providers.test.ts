@@ -5,14 +5,14 @@ import { auth } from "#lib/auth/auth";
 import { disconnectProvider } from "#lib/auth/connections";
 import { endTrust } from "#lib/auth/second-factor";
 import { isRecent, listSignIns } from "#lib/auth/sign-ins";
-import { pool, prisma } from "#lib/db/client";
+import { closeDatabase, pool, prisma } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { makeUser, owner, provideOwner } from "../support/server.ts";
 import { totp } from "../support/totp.ts";
 
 const { userId } = await provideOwner();
 setEnv({ SIGN_UP: "open", GITHUB_CLIENT_ID: "ours", GITHUB_CLIENT_SECRET: "secret" });
-Reflect.deleteProperty(globalThis, "spoorAuth"); // better-auth was made for the owner, without providers
+await closeDatabase(); // with which better-auth was made, for the owner, without providers
 
 const base = "http://localhost:3000";
 const events = async (id: string, limit: number) =>

@@ -11,7 +11,7 @@ import { listTraces } from "#lib/traces/queries";
 import { rankTraces } from "#lib/traces/ranking";
 import { readRankedTraces } from "#lib/traces/sql/ranking";
 import { provideOwner } from "../support/server.ts";
-import { clearTraces, indexAll, searchSourceIds, whileUpgrading } from "./searching.ts";
+import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
 import { messages, uploadsOf } from "./uploads.ts";
 
 const { userId } = await provideOwner();
@@ -265,8 +265,7 @@ describe("the best match", () => {
 });
 
 test("what an earlier version indexed is indexed again, and found meanwhile", async () => {
-  // In the layout of that version.
-  await whileUpgrading(() => store({ sourceId: "one", messages: messages("idempotency") }));
+  await store({ sourceId: "one", messages: messages("idempotency") });
   await pool().query("update search_block set version = 1");
   expect(await markOutdated(pool())).toBe(true);
   expect(await search("idempotency")).toEqual(["one"]);

@@ -235,6 +235,7 @@ describe("a search", () => {
       [userId],
     );
     await indexAll();
+    await pool().query("analyze trace, search_document"); // as autovacuum does after so many rows
     const common = await listTraces(userId, { q: "alpha" }, { limit: 3 });
     expect(common.traces.map(({ sourceId }) => sourceId)).toEqual(["n2400", "n2399", "n2398"]);
     const next = await listTraces(userId, { q: "alpha" }, { limit: 2, cursor: common.nextCursor ?? "" });

@@ -106,6 +106,13 @@ describe("what is certain to be a secret", () => {
     expect((await stored("long"))?.title).not.toContain("Kx7");
   });
 
+  test("is masked in a message's role, where it is short enough to stand there", async () => {
+    const roles = ["glpat-aB3dE5fG7hJ9kL1mN2pQ", "x https://a:Kx7!pq9@b.io/path/x"];
+    await send({ sourceId: "role", messages: roles.map((role, position) => ({ position, role, content: "x" })) });
+    expect((await stored("role"))?.contents).toEqual(["x", "x"]);
+    expect(await findResidue([roles[0] ?? "", "Kx7!pq9"])).toEqual([]);
+  });
+
   test("of each kind", async () => {
     const [wanted, secrets] = [kinds.filter(({ forms }) => forms.length > 0), formed.map(([, secret]) => secret)];
     await send({ sourceId: "all", messages: messages(...secrets) });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { accountTraces } from "#lib/ledger/account";
+import { readFamilies } from "#lib/traces/family";
 import { readCircumstances } from "#lib/traces/usage";
 import { answerUsage } from "#lib/usage/answer";
 import { csvOf } from "#lib/usage/csv";
@@ -34,6 +35,22 @@ test("a tier without a price is named, and its requests cost the standard price"
   expect(uses).toEqual([[2000, 2 * (1000 * 1750 + 100 * 14_000), ["priority"]]]);
   const fast = await usesOf("claude-code", "fast", "claude-haiku-4-5", [{ serviceTier: "standard", speed: "fast" }]);
   expect(fast).toEqual([[1000, 1000 * 1000 + 100 * 5000, ["fast"]]]);
+});
+
+test("the sums of what came from a session say how many of its tokens have no price at their tier", async () => {
+  const parent = { source: "claude-code", sourceId: "parent", messages: [{ position: 0, content: "x" }] };
+  const child = { source: "claude-code", sourceId: "parent/agent-a", metadata: { parent: "parent" } };
+  const fast = answer("child", 0, { speed: "fast" });
+  await send(parent, {
+    ...child,
+    model: "claude-haiku-4-5",
+    messages: [{ ...fast, createdAt: "2026-10-20T10:00:00Z" }],
+  });
+  await accountTraces(30);
+  const { id = "" } = (await stored("parent")) ?? {};
+  const family = (await readFamilies(userId, [id], 10)).get(id);
+  expect(family?.sums).toMatchObject({ tierNotPricedTokens: 1100, unpricedTokens: 0 });
+  expect(family?.members.map(({ own }) => own.tierNotPricedTokens)).toEqual([1100]);
 });
 
 test("the tokens of tiers without a price are counted in the session, the report and its CSV", async () => {

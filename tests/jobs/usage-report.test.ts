@@ -53,7 +53,11 @@ function sum(from: Date, to: Date, wanted: (facets: Record<string, string | null
 }
 
 function sumOf(from: Date, to: Date, wanted: (use: Use) => boolean) {
-  const inside = (one: Use) => one.at >= from && one.at < to && wanted(one);
+  const [start, end] = [from.getTime(), to.getTime()];
+  const inside = (one: Use) => {
+    const time = one.at.getTime(); // of thousands: to compare objects takes several times as long
+    return time >= start && time < end && wanted(one);
+  };
   const total: Record<string, number> = Object.fromEntries(columns.map((name) => [name, 0]));
   const add = (name: string, value: unknown) => {
     total[name] = (total[name] ?? 0) + numbers(value);

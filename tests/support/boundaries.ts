@@ -7,8 +7,8 @@ import { parseSync } from "oxc-parser";
  * name or goes to a lower layer, so that no two folders can import each other.
  */
 const layers = [
-  ["variables", "errors", "evidence", "secrets", "messages"],
-  ["env", "fields", "memory", "units", "copy-format", "digest", "current-request", "concurrency"],
+  ["variables", "errors", "evidence", "secrets", "messages", "concurrency"],
+  ["env", "fields", "memory", "units", "copy-format", "digest", "current-request"],
   ["limits", "log"],
   ["json"],
   ["reader", "prices"],
@@ -102,8 +102,18 @@ const rules: Rule[] = [
 
 const exempt = new Set(["lib/limits.ts"]);
 
+/** Of each text that was parsed: several rules look at the same modules. */
+const parsed = new Map<string, string[]>();
+
 /** The modules that a module needs when it runs: paths below the project's folder, or names of packages. */
 function importsOf(path: string, text: string): string[] {
+  const key = `${path}\0${text}`;
+  const imports = parsed.get(key) ?? parseImports(path, text);
+  parsed.set(key, imports);
+  return imports;
+}
+
+function parseImports(path: string, text: string): string[] {
   const { module } = parseSync(path, text);
   const targets = [
     ...module.staticImports

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { inject } from "vitest";
 import { closeDatabase, pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
-import { dropDatabase, run, urlOf } from "./nodes.ts";
+import { dropDatabase, isDistributed, run, urlOf } from "./nodes.ts";
 import { templateName } from "./postgres.ts";
 
 /** The default environment of every test's process and server. */
@@ -39,6 +39,22 @@ export async function switchDatabase(environment: Record<string, string>): Promi
   setEnv(environment);
 }
 
+/**
+ * What empties tables as TRUNCATE does, in a tenth of its time, which it takes for a new file of each table and index: most have no
+ * page, and few have many.
+ */
+const emptying = (tables: string) => `
+  do $$ declare one record; large text; begin
+    lock table ${tables} in access exclusive mode;
+    set local session_replication_role = replica; -- a row that is referred to goes before those that refer to it
+    for one in select place::text as name, pg_table_size(place) > 131072 as is_large
+      from unnest(array['${tables.split(", ").join("', '")}']::regclass[]) as place where pg_relation_size(place) > 0 loop
+      if one.is_large then large := concat_ws(', ', large, one.name);
+      else execute 'delete from ' || one.name; end if;
+    end loop;
+    if large is not null then execute 'truncate ' || large || ' cascade'; end if;
+  end $$`;
+
 /** Empties every table but those that tell which migrations were applied and which processes run. */
 export async function emptyDatabase(): Promise<void> {
   const { rows } = await pool().query<{ tables: string }>(
@@ -47,7 +63,9 @@ export async function emptyDatabase(): Promise<void> {
   );
   // Plans for what the tables held before could take minutes with what they will hold. Ids below 16384 are the system's tables.
   const forget = "delete from pg_statistic where starelid >= 16384";
-  const empty = () => pool().query(`delete from pgboss.job; truncate ${rows[0]?.tables} cascade; ${forget}`);
+  const tables = rows[0]?.tables ?? "";
+  const remove = isDistributed ? `truncate ${tables} cascade` : emptying(tables);
+  const empty = () => pool().query(`delete from pgboss.job; ${remove}; ${forget}`);
   // A worker may hold a lock of a table and wait for another's: once more, since it gives up too.
   await empty().catch(empty).catch(empty);
 }

@@ -19,12 +19,20 @@ const contentSql = `case
   else 'Answer ' || p || '. ' || repeat('It depends on the order in which the modules are read. ', 1 + p % 9)
   end`;
 
-type Options = { messages: number; title?: string; source?: string; sourceId?: string; content?: string };
+type Options = {
+  messages: number;
+  first?: number;
+  title?: string;
+  source?: string;
+  sourceId?: string;
+  content?: string;
+};
 
-/** Stores a session of generated messages, a minute apart. @returns the trace's id */
+/** Stores a session of generated messages from position `first` on, a minute apart. @returns the trace's id */
 export async function storeSession(userId: string, options: Options): Promise<string> {
   const {
     messages,
+    first = 0,
     title = "A long session",
     source = "claude-code",
     sourceId = `long-${messages}`,
@@ -38,7 +46,7 @@ export async function storeSession(userId: string, options: Options): Promise<st
     [userId, source, sourceId, title, messages],
   );
   const id = rows[0]?.id ?? "";
-  await addMessages(userId, id, { from: 0, to: messages - 1, content });
+  await addMessages(userId, id, { from: first, to: first + messages - 1, content });
   await pool().query("analyze message");
   return id;
 }

@@ -24,22 +24,26 @@ const whatFades = async (): Promise<void> => {
 
 const themes = isLong ? (["dark", "light"] as const) : (["light"] as const);
 
-/** Below this width, in pixels, only a long run asks axe: its rules judge the same elements as in a wide window. */
-const narrow = 700;
+const wide = 1280;
+export const narrow = 360;
+/** The widths of windows, in pixels, in which a page is opened to be looked at. */
+export const widths = isLong ? [wide, narrow] : [wide];
+
+/** By how much the current page is wider than its window. */
+const overflow = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
 /**
- * Checks the current page, in a long run in both themes: nothing is wider than the window, and axe finds no violation. Where `SCREENSHOTS`
- * names a folder, it stores screenshots there, named with the window's width and the theme.
+ * Checks the current page: nothing is wider than the window, and axe finds no violation. A long run asks axe in both themes and all
+ * windows; else a wide one is made narrow for a moment, where axe's rules would judge the same elements. Where `SCREENSHOTS` names a
+ * folder, it stores screenshots there, named with the window's width and the theme.
  */
 export async function expectGoodLook(page: Page, name: string, { fullPage = false } = {}): Promise<void> {
   // A click may just have begun a navigation: between two documents there is no element to measure.
   await page.waitForFunction(() => document.readyState === "complete" && document.documentElement !== null);
-  const { overflow, width } = await page.evaluate(() => ({
-    overflow: document.documentElement.scrollWidth - innerWidth,
-    width: innerWidth,
-  }));
-  expect(overflow, `${name} is too wide`).toBeLessThanOrEqual(0);
-  if (width < narrow && !isLong) return;
+  const width = await page.evaluate(() => innerWidth);
+  expect(await overflow(page), `${name} is too wide`).toBeLessThanOrEqual(0);
+  if (width <= narrow && !isLong) return;
   for (const theme of themes) {
     // Else the pointer could come to stand on something that moves, and begin a fade while axe measures.
     await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
@@ -51,6 +55,13 @@ export async function expectGoodLook(page: Page, name: string, { fullPage = fals
     const axe = new AxeBuilder({ page }).setLegacyMode(true).options({ ...rules, resultTypes: ["violations"] });
     const { violations } = await axe.analyze();
     expect(violations.map(({ id, nodes }) => `${name}, ${theme}: ${id} ${nodes[0]?.html}`)).toEqual([]);
+  }
+  if (!isLong) {
+    const size = page.viewportSize() ?? { width, height: 800 };
+    await page.setViewportSize({ width: narrow, height: size.height });
+    // A script may have to draw a chart anew.
+    await expect.poll(() => overflow(page), { message: `${name} is too wide at ${narrow} px` }).toBeLessThanOrEqual(0);
+    await page.setViewportSize(size);
   }
   await page.emulateMedia({ reducedMotion: null });
 }

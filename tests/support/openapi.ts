@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { openApiDocument } from "#lib/api/openapi";
 import { operations } from "#lib/api/operations";
@@ -27,11 +27,17 @@ export function shapes(served: object = openApiDocument()) {
   addFormats.default(ajv);
   ajv.addSchema({ $id: "document", ...document });
 
-  /** A schema of the document, with its references resolved within the document. */
-  const whole = (schema: object) => JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/'));
+  const checks = new Map<string, ValidateFunction>();
+  /** Checks values against a schema of the document, whose references are resolved within it; many places have the same one. */
+  const checkOf = (schema: object): ValidateFunction => {
+    const whole = JSON.stringify(schema).replaceAll('"#/', '"document#/');
+    const check = checks.get(whole) ?? ajv.compile(JSON.parse(whole));
+    checks.set(whole, check);
+    return check;
+  };
 
   const faultsOf = (where: string, schema: object, value: unknown): string[] => {
-    const check = ajv.compile(whole(schema));
+    const check = checkOf(schema);
     if (check(value)) return [];
     return (check.errors ?? []).map(({ instancePath, message }) => `${where}${instancePath}: ${message}`);
   };

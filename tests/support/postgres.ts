@@ -41,6 +41,7 @@ async function start(): Promise<Running> {
     server.url,
     "alter system set fsync = off",
     "alter system set full_page_writes = off",
+    "alter system set autovacuum = off", // it would come in the middle of some test
     "select pg_reload_conf()",
   );
   await run(server.url, `create database ${templateName}`);

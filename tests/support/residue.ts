@@ -55,13 +55,13 @@ export async function indexedWords(): Promise<string[]> {
 
 /** All terms with a posting anywhere in the search index, of any user. */
 export async function indexedTerms(): Promise<Set<number>> {
-  const { rows } = await pool().query<{ bucket: number; postings: Buffer; bits: number; version: number }>(
-    `select bucket, search_bucket.postings, bits, version from search_bucket
+  const { rows } = await pool().query<{ bucket: number; postings: Buffer; bits: number }>(
+    `select bucket, search_bucket.postings, bits from search_bucket
      join search_block on search_block.user_id = search_bucket.user_id and id = block_id`,
   );
   const terms = new Set<number>();
-  for (const { bits, version, ...bucket } of rows) {
-    if (bucket.bucket < firstWordBucket) forEachPosting(bucket, bits, version, (term) => terms.add(term));
+  for (const { bits, ...bucket } of rows) {
+    if (bucket.bucket < firstWordBucket) forEachPosting(bucket, bits, (term) => terms.add(term));
     else for (const { word } of decodeWords(bucket.postings)) forEachTerm(word, (term) => terms.add(term));
   }
   return terms;

@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll } from "vitest";
 import { createOwner } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
@@ -47,6 +49,8 @@ export async function startServer(options: Options = {}) {
     BASE_URL: url,
     SETUP_TOKEN: setupToken,
     NODE_ENV: "production",
+    // A run's later servers start from what its former ones compiled.
+    NODE_COMPILE_CACHE: join(tmpdir(), "spoor-compiled"),
     ...options.environment,
   };
   setEnv(environment);

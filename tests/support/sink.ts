@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 
 /** A request as a sink received it. */
-export type Got = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
+type Got = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
 
 type Answer = (response: ServerResponse, got: Got) => void;
 

@@ -23,6 +23,8 @@ test.each([
   ["/home/ada.king/x in -home-ada-king-x", "~/x in -home-[user]-x"],
   ["test/home/ada fix-home-page --home-dir -home", "test/home/ada fix-home-page --home-dir -home"],
   ["src/home/index.ts, ~/home/x", "src/home/index.ts, ~/home/x"],
+  ["C:/Users/Ada King/x, /c/Users/Ada\\ King/x, /mnt/c/Users/Ada King/x", "~/x, ~/x, ~/x"],
+  ["/Users/ada /Users/bob/x, /Users/ada, or /Users/eve and api/x, of eve", "~ ~/x, ~, or ~/x, of [user]"],
 ])("home folders have no names: %j", (text, shown) => {
   expect(textForOthers(text)).toBe(shown);
 });

@@ -13,27 +13,28 @@ function* someTerms(count: number): Generator<number> {
   }
 }
 
-describe.each([2, 3])("of version %i", (version) => {
-  test.each([1, 300, 20_000])("a block of %i terms gives back what was put into it", (count) => {
+describe("a block", () => {
+  test.each([1, 300, 20_000])("of %i terms gives back what was put into it", (count) => {
     const terms = [...someTerms(count)];
     const given = terms.flatMap((term, n) => [postingOf(term, n % 4095), postingOf(term, 4095)]);
     const sorted = sort(Float64Array.from(given));
     expect([...sorted]).toEqual(given.toSorted((a, b) => a - b));
     const bits = bucketBits(sorted.length);
-    const buckets = encode(sorted, bits, version);
+    const buckets = encode(sorted, bits);
     const read: number[] = [];
-    for (const bucket of buckets)
-      forEachPosting(bucket, bits, version, (term, slot) => read.push(postingOf(term, slot)));
+    for (const bucket of buckets) forEachPosting(bucket, bits, (term, slot) => read.push(postingOf(term, slot)));
     expect(read).toEqual([...sorted]);
-    for (const [n, term] of terms.entries()) {
-      const bucket = buckets.find((one) => one.bucket === bucketOf(term, bits));
-      expect(bucket && [...slotsOf(term, bucket, bits, version)]).toEqual([n % 4095, 4095]);
-    }
+    const rows = new Map(buckets.map((one) => [one.bucket, one]));
+    const slots = terms.map((term) => {
+      const bucket = rows.get(bucketOf(term, bits));
+      return bucket && slotsOf(term, bucket, bits).join();
+    });
+    expect(slots).toEqual(terms.map((_, n) => `${n % 4095},4095`));
   });
 
-  test("a term that is not in its bucket has no slots", () => {
-    const [bucket] = encode(Float64Array.of(postingOf(5, 1), postingOf(9, 2)), 0, version);
-    const found = [4, 5, 6, 9, 10].map((term) => bucket && [...slotsOf(term, bucket, 0, version)]);
+  test("has no slots for a term that is not in its bucket", () => {
+    const [bucket] = encode(Float64Array.of(postingOf(5, 1), postingOf(9, 2)), 0);
+    const found = [4, 5, 6, 9, 10].map((term) => bucket && [...slotsOf(term, bucket, 0)]);
     expect(found).toEqual([[], [1], [], [2], []]);
   });
 });
@@ -73,7 +74,7 @@ test("of a trace of any length no more is held than a draft", async () => {
   await collector.begin("endless", null, []);
   for (let position = 0; position < 20_000; position += 1) {
     await collector.add("endless", position, `w${position.toString(36)} v${position.toString(36)}`);
-    expect(drafts.length).toBeGreaterThanOrEqual(Math.floor(position / 2000 / 5));
+    if (position % 1000 === 999) expect(drafts.length).toBeGreaterThanOrEqual(Math.floor(position / 2000 / 5));
   }
   expect(drafts.length).toBeGreaterThan(1);
   for (const { documents, postings } of drafts) {

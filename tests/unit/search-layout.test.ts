@@ -1,20 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { encode } from "#lib/search/block";
 import { maxDocuments, postingOf } from "#lib/search/posting";
-import {
-  expectBounded,
-  expectGivenBack,
-  expectRisingOrNone,
-  isSame,
-  odd,
-  read,
-  terms,
-  versions,
-} from "./search-layouts.ts";
+import { expectBounded, expectGivenBack, expectRisingOrNone, isSame, odd, read, terms } from "./search-layouts.ts";
 
 // With more rounds, and measured, in tests/long/unit/search-layout.test.ts.
-describe.each(versions)("the layout of version %i", (version) => {
-  test("gives back whatever postings were put into it, in rows of any size", () => expectGivenBack(version, 25));
+describe("the layout of a row", () => {
+  test("gives back whatever postings were put into it, in rows of any size", () => expectGivenBack(25));
 
   test.each<[string, number[]]>([
     ["nothing", []],
@@ -27,13 +18,13 @@ describe.each(versions)("the layout of version %i", (version) => {
     ["the first and the last document", [postingOf(5, 0), postingOf(5, 4095)]],
   ])("keeps %s", (_, postings) => {
     for (let bits = 0; bits <= 13; bits += 1)
-      expect(isSame(read(encode(Float64Array.from(postings), bits, version), bits, version), postings)).toBe(true);
+      expect(isSame(read(encode(Float64Array.from(postings), bits), bits), postings)).toBe(true);
   });
 
   test("reads rising postings of the row's own terms, or none, from whatever bytes it is given", () =>
-    expectRisingOrNone(version, 100));
+    expectRisingOrNone(100));
 
   test.each(odd)("reads any number of bytes of %s", (_, bytes) => {
-    for (const size of [0, 1, 2, 3, 4, 5, 100, 2 ** 14]) expectBounded(version, bytes(size));
+    for (const size of [0, 1, 2, 3, 4, 5, 100, 2 ** 14]) expectBounded(bytes(size));
   });
 });

@@ -5,7 +5,6 @@ import { maxDocuments, type Postings, postingOf, sort, termIn } from "#lib/searc
 import { termBits } from "#lib/search/terms";
 import { makeRandom } from "../support/random.ts";
 
-export const versions = [2, 3];
 export const terms = 2 ** termBits;
 
 const randoms = (seed: number) => {
@@ -31,26 +30,25 @@ function somePostings(random: (below: number) => number): Postings {
 }
 
 /** All postings of some rows. */
-export function read(buckets: Bucket[], bits: number, version: number): number[] {
+export function read(buckets: Bucket[], bits: number): number[] {
   const found: number[] = [];
-  for (const bucket of buckets)
-    forEachPosting(bucket, bits, version, (term, slot) => found.push(postingOf(term, slot)));
+  for (const bucket of buckets) forEachPosting(bucket, bits, (term, slot) => found.push(postingOf(term, slot)));
   return found;
 }
 
 /** Puts random postings into rows of any size, and looks at what comes out of them. */
-export function expectGivenBack(version: number, rounds: number): void {
-  const random = randoms(version);
+export function expectGivenBack(rounds: number): void {
+  const random = randoms(2);
   for (let round = 0; round < rounds; round += 1) {
     const [sorted, bits] = [somePostings(random), random(14)];
-    const buckets = encode(sorted, bits, version);
-    expect(isSame(read(buckets, bits, version), sorted)).toBe(true);
+    const buckets = encode(sorted, bits);
+    expect(isSame(read(buckets, bits), sorted)).toBe(true);
     const rows = new Map(buckets.map((bucket) => [bucket.bucket, bucket]));
     for (let look = 0; look < 20; look += 1) {
       const term = termIn(sorted[random(sorted.length)] as number) + random(2);
       const row = rows.get(bucketOf(term, bits));
       const slots = [...sorted].filter((posting) => termIn(posting) === term).map((posting) => posting % maxDocuments);
-      if (row) expect([...slotsOf(term, row, bits, version)]).toEqual(slots);
+      if (row) expect([...slotsOf(term, row, bits)]).toEqual(slots);
     }
   }
 }
@@ -60,17 +58,17 @@ export const isSame = (one: ArrayLike<number>, other: ArrayLike<number>): boolea
   Buffer.from(Float64Array.from(one).buffer).equals(Buffer.from(Float64Array.from(other).buffer));
 
 /** Reads rows whose bytes were damaged. */
-export function expectRisingOrNone(version: number, rounds: number): void {
-  const random = randoms(20 + version);
+export function expectRisingOrNone(rounds: number): void {
+  const random = randoms(22);
   for (let round = 0; round < rounds; round += 1) {
     const [sorted, bits] = [somePostings(random), random(14)];
-    const written = encode(sorted, bits, versions[random(2)] as number);
+    const written = encode(sorted, bits);
     const { bucket, postings } = written[random(written.length)] as Bucket;
     const damaged = { bucket, postings: damage(postings, random) };
-    const found = read([damaged], bits, version);
+    const found = read([damaged], bits);
     expect(found.every((posting, at) => at === 0 || posting > (found[at - 1] as number))).toBe(true);
     expect(found.every((posting) => bucketOf(termIn(posting), bits) === bucket)).toBe(true);
-    const slots = slotsOf(termIn(sorted[random(sorted.length)] as number), damaged, bits, version);
+    const slots = slotsOf(termIn(sorted[random(sorted.length)] as number), damaged, bits);
     expect(slots.every((slot) => slot < maxDocuments)).toBe(true);
   }
 }
@@ -84,20 +82,19 @@ export const odd: [name: string, bytes: (size: number) => Buffer][] = [
 ];
 
 /** Reads such bytes, which have no more postings than bits. */
-export function expectBounded(version: number, postings: Buffer): void {
+export function expectBounded(postings: Buffer): void {
   const most = 8 * postings.length + 32;
-  expect(read([{ bucket: 0, postings }], 0, version).length).toBeLessThanOrEqual(most);
-  slotsOf(terms - 1, { bucket: 0, postings }, 0, version);
+  expect(read([{ bucket: 0, postings }], 0).length).toBeLessThanOrEqual(most);
+  slotsOf(terms - 1, { bucket: 0, postings }, 0);
 }
 
 /** Cuts bytes, changes some, puts others before them, or takes others in their place. */
 function damage(bytes: Buffer, random: (below: number) => number): Buffer {
   const some = (length: number) => Buffer.from(Array.from({ length }, () => random(256)));
-  const kind = random(5);
+  const kind = random(4);
   if (kind === 0) return bytes.subarray(0, random(bytes.length + 1));
   if (kind === 1) return Buffer.concat([some(1 + random(4)), bytes]);
   if (kind === 2) return some(random(200));
-  if (kind === 3) return bytes; // of the other version, or of this one
   const changed = Buffer.from(bytes);
   for (let changes = random(5); changes >= 0; changes -= 1) changed[random(changed.length)] = random(256);
   return changed;

@@ -5,7 +5,6 @@ import { longTime } from "../../components/date-format";
 import { type Below, BelowFold } from "./below";
 import { ExcerptList } from "./excerpts";
 import { type Given, listHref, pullHref, traceHref } from "./hrefs";
-import { type Packed, unpack } from "./packed";
 
 /** What a row shows, as text. What is not known of a session is left out. */
 export type Row = {
@@ -56,16 +55,16 @@ export type Row = {
 /** Rows below a heading, such as a day's; without one where they are in no order of days. */
 export type Group = { heading?: string; rows: Row[] };
 
-type Props = { packed: Packed; given: Given; zone: string };
+type Props = { groups: Group[]; given: Given; zone: string };
 
 /**
  * The rows of the list. A client component, since a server component is sent twice, as HTML and as React's description of it. Of this
  * one only the text is.
  */
-export function Rows({ packed, given, zone }: Props) {
+export function Rows({ groups, given, zone }: Props) {
   return (
     <div data-rows>
-      {unpack(packed).map(({ heading, rows }) => (
+      {groups.map(({ heading, rows }) => (
         <section key={heading ?? ""}>
           {heading && <h2 className="day">{heading}</h2>}
           <ul aria-label={heading ? `Sessions, ${heading}` : "Sessions"} className="border-hairline border-t">

@@ -14,7 +14,6 @@ import { shortTime } from "../../components/time";
 import { addDays, readerZone } from "../../components/zone";
 import { belowOf, type Kin, originOf, sumsOf } from "./families";
 import type { Given } from "./hrefs";
-import { pack } from "./packed";
 import { type Group, type Row, Rows } from "./rows";
 import { costOf, countTokens, describeCost, describeTier } from "./spent";
 import { standingText } from "./standing-words";
@@ -52,7 +51,7 @@ export async function TraceList({ traces, given, sort, kin, excerpts, labels, br
       ...aroundOf(trace, kin, zone),
     });
   }
-  return <Rows packed={pack(groups)} given={given} zone={zone} />;
+  return <Rows groups={groups} given={given} zone={zone} />;
 }
 
 /** When a session began, as the order by its start has it. */

@@ -7,7 +7,7 @@ import type { Measure } from "./range";
 /** The values of a facet that a chart shows separately; one more, without a value, is the sum of the rest. */
 const maxSeries = 5;
 
-export type Series = {
+type Series = {
   key: string | null;
   name: string;
   value: string | null;

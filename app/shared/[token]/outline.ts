@@ -1,4 +1,5 @@
 import "server-only";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { requestSignal } from "#lib/current-request";
 import type { Outline } from "#lib/reader/outline";
 import { readOutlineForOthers } from "#lib/traces/outline";
@@ -14,9 +15,10 @@ const recentBytes = 16 * 1024 * 1024;
 /** After it, what nobody asked for again is dropped: its session may be deleted by now. */
 const recentMs = 10 * 60_000;
 
-const globals = globalThis as typeof globalThis & { spoorSharedOutlines?: Outlines };
-const outlines = () =>
-  (globals.spoorSharedOutlines ??= { running: new Map(), recent: new Recent(recentBytes, recentMs) });
+const outlines = oncePerProcess(
+  "shared outlines",
+  (): Outlines => ({ running: new Map(), recent: new Recent(recentBytes, recentMs) }),
+);
 
 /**
  * The outline of what a link opens, as its readers see it.
@@ -24,7 +26,7 @@ const outlines = () =>
  * @throws as `readOutlineForOthers`
  */
 export async function sharedOutline({ userId, traceId, version, shown }: OpenedShare): Promise<Outline | undefined> {
-  const { running, recent } = outlines();
+  const { running, recent } = outlines;
   const { from, to, masked } = shown;
   const key = [userId, traceId, version, from, to, masked].join(" ");
   for (;;) {
@@ -48,6 +50,6 @@ export async function sharedOutline({ userId, traceId, version, shown }: OpenedS
 }
 
 function remember(key: string, known: Known): Known {
-  outlines().recent.set(key, known, 2 * JSON.stringify(known).length);
+  outlines.recent.set(key, known, 2 * JSON.stringify(known).length);
   return known;
 }

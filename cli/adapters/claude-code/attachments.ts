@@ -53,7 +53,7 @@ const fileOf = (type: string, { filename, displayPath, path, name, uri }: Fields
 const namedAs = (name: string | undefined) => (name === undefined ? {} : { name });
 
 /** Whether a content block is an image or a document. */
-export const isFile = ({ type }: Fields): boolean => type === "image" || type === "document";
+const isFile = ({ type }: Fields): boolean => type === "image" || type === "document";
 
 /** An image or a document as a message of the user: a placeholder, with its type and name. */
 export function fileMessage(block: Fields): Message {

@@ -4,7 +4,7 @@ import { addUsage, subtractUsage, type Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
 
 /** What another model used for an answer. */
-export type OtherUsage = { model: string; isAdvice: boolean; usage: Usage };
+type OtherUsage = { model: string; isAdvice: boolean; usage: Usage };
 
 /** `own` is what the answer's model used; `requests`, where it were several, each of these. */
 export type SplitUsage = { own: Usage; requests: Usage[]; others: OtherUsage[] };

@@ -6,7 +6,6 @@ import { EnvError, isSchemaError } from "#lib/errors";
 const migrationOf = {
   passwords: "20261122160000_account_deletion",
   packs: "20261127060000_message_pack",
-  postings: "20261127060000_message_pack",
 } as const;
 
 /** A format of what is stored. */

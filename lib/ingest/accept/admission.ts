@@ -1,5 +1,6 @@
 // Decides whether there is room for an upload, before any of its body is read.
 import "server-only";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { prisma } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
 import type { Room } from "#lib/http/body";
@@ -8,7 +9,7 @@ import { limits } from "#lib/limits";
 
 const { ingest } = limits;
 
-const globals = globalThis as typeof globalThis & { spoorBodies?: BodyBudget };
+const bodies = oncePerProcess("bodies", () => new BodyBudget(ingest.maxInFlightBytes));
 
 /**
  * Runs `work` with room for a body in the process's budget of bytes in flight.
@@ -25,8 +26,7 @@ export function admitted<T>(userId: string, bytes: number, work: (room: Room) =>
 
 /** As `admitted`, for a body that no job processes. */
 export function withRoom<T>(userId: string, bytes: number, work: (room: Room) => Promise<T>): Promise<T> {
-  globals.spoorBodies ??= new BodyBudget(ingest.maxInFlightBytes);
-  return globals.spoorBodies.withRoom(userId, bytes, work);
+  return bodies.withRoom(userId, bytes, work);
 }
 
 /** Queued uploads by sender: counted in the database at most once a second, with those admitted since added. */

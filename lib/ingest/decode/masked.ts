@@ -99,9 +99,14 @@ function hasToMask(masker: Masker, { messages: _messages, ...fields }: SentTrace
   return masker.wouldMask(Buffer.from(JSON.stringify(fields)));
 }
 
+/** No role that an agent writes has as many characters as the shortest secret. */
+const minRole = 10;
+
 function isMaskedInRows(masker: Masker, rows: MessageRows): boolean {
   for (let at = 0; at < rows.end; at = rows.next(at)) {
-    if (masker.wouldMask(rows.read(at).content)) return true;
+    const { role, content } = rows.read(at);
+    if (role !== null && role.length >= minRole && masker.wouldMask(Buffer.from(role))) return true;
+    if (masker.wouldMask(content)) return true;
     const { metadata } = rows.parts(at);
     if (metadata && masker.wouldMask(metadata)) return true;
   }
@@ -131,7 +136,7 @@ function settleCarefully(bytes: Uint8Array, policy: Policy, manifest: Manifest):
 }
 
 /** Fields with a greatest length: what stands for a secret may be longer than it. */
-const bounded = { ...limits.trace, role: limits.message.role } as Record<string, unknown>;
+const bounds = { trace: limits.trace, message: { role: limits.message.role } };
 
 /**
  * A trace as it was sent, masked: message by message, so that one that only grew begins as it did. What one of them tells to be a
@@ -150,10 +155,15 @@ function maskTrace(trace: Record<string, unknown>, policy: Policy): Record<strin
   const rows = messages.map((message) => masker.value(message));
   const masked = { ...masker.withoutEchoes(own), source: own.source, sourceId: own.sourceId } as typeof own;
   if (own.source === undefined) delete masked.source;
-  for (const [name, value] of Object.entries(masked)) {
-    const max = bounded[name];
-    if (typeof value === "string" && typeof max === "number" && value.length > max)
-      masked[name] = [...value].slice(0, max).join("");
+  const messagesOf = rows.map((message) => withinBounds(masker.withoutEchoes(message), bounds.message));
+  return { ...withinBounds(masked, bounds.trace), messages: messagesOf };
+}
+
+function withinBounds<T>(fields: T, most: Record<string, number>): T {
+  const texts = fields as Record<string, unknown>;
+  for (const [name, max] of Object.entries(most)) {
+    const text = texts[name];
+    if (typeof text === "string" && text.length > max) texts[name] = [...text].slice(0, max).join("");
   }
-  return { ...masked, messages: rows.map((message) => masker.withoutEchoes(message)) };
+  return fields;
 }

@@ -33,7 +33,7 @@ export type Received = { bytes: number; sha256: OwnBytes };
 export type Found = { manifest: OwnBytes; traces: number; messages: number; sizes: TraceSize[]; isMasked: boolean };
 
 /** The headers of an opened batch where no manifest had them, and whether something in it was masked now. */
-export type Opened = { headers: TraceHeader[]; isMasked: boolean };
+type Opened = { headers: TraceHeader[]; isMasked: boolean };
 
 /** What a trace's messages, metadata and texts will take; `isMore` where that comes on top of what is stored. */
 export type TraceSize = { source: string; sourceId: string; bytes: number; isMore: boolean };

@@ -35,7 +35,7 @@ function hashRow(rows: MessageRows, start: number): string {
  * JSON as PostgreSQL writes a jsonb: keys by length, then by bytes; numbers without exponent. Where it were written
  * otherwise, a message would be taken for a different one and be written again.
  */
-export function jsonbText(value: unknown): string {
+function jsonbText(value: unknown): string {
   if (typeof value === "number") return withoutExponent(value);
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(jsonbText).join(", ")}]`;

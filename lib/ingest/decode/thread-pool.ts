@@ -1,6 +1,7 @@
 import "server-only";
 import { Worker } from "node:worker_threads";
 import { FairQueue } from "#lib/concurrency/fair-queue";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { SpoorError } from "#lib/errors";
 import { makeOperations, type Operations, placeOf } from "#lib/ingest/decode/operations";
 import type { Answer, Call } from "#lib/ingest/decode/thread-entry";
@@ -114,13 +115,12 @@ const maxThreads = 2;
 /** The threads that are idle, and the queue for them. */
 type Threads = { idle: DecodeThread[]; queue: FairQueue };
 
-const globals = globalThis as typeof globalThis & { spoorThreads?: Threads };
+const threads = oncePerProcess("decoding threads", (): Threads => ({ idle: [], queue: new FairQueue(maxThreads) }));
 
 /** Runs `work` with a decoding thread. If all are in use it waits, in turns with the other users. */
 export async function withThread<T>(userId: string, work: (thread: DecodeThread) => Promise<T>): Promise<T> {
   atRest(endThreads);
-  globals.spoorThreads ??= { idle: [], queue: new FairQueue(maxThreads) };
-  const { idle, queue } = globals.spoorThreads;
+  const { idle, queue } = threads;
   const giveBack = await queue.take(userId);
   try {
     const known = idle.pop();
@@ -137,6 +137,6 @@ export async function withThread<T>(userId: string, work: (thread: DecodeThread)
 
 /** Terminates the idle threads of this process. */
 export async function endThreads(): Promise<void> {
-  const idle = globals.spoorThreads?.idle.splice(0) ?? [];
+  const idle = threads.idle.splice(0);
   await Promise.all(idle.map((thread) => thread.end()));
 }

@@ -1,6 +1,7 @@
 // The quota of a user (USER_QUOTA_BYTES). What is used is derived from the rows themselves, so that a crash, a deletion and a
 // repeated upload can't make it wrong; and without a quota nothing is computed.
 import "server-only";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { Turns } from "#lib/concurrency/turns";
 import { type Db, prisma, type Queryable } from "#lib/db/client";
 import { env } from "#lib/env";
@@ -24,12 +25,10 @@ export async function getStorage(userId: string): Promise<Storage> {
   return { used, quota: env().USER_QUOTA_BYTES };
 }
 
-const globals = globalThis as typeof globalThis & { spoorStoredReads?: Map<string, ReturnType<typeof readStored>> };
+const reads = oncePerProcess("reads of what is stored", () => new Map<string, ReturnType<typeof readStored>>());
 
 /** As `readStored`, where calls at the same time share one query: a sender who is refused costs one at a time. */
 function readStoredOnce(userId: string): ReturnType<typeof readStored> {
-  globals.spoorStoredReads ??= new Map();
-  const reads = globals.spoorStoredReads;
   const known = reads.get(userId);
   if (known) return known;
   const reading = readStored(userId).finally(() => reads.delete(userId));

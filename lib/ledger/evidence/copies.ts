@@ -66,7 +66,7 @@ function addTo(subjects: Map<string, Set<string | null>>, key: string, subject: 
 }
 
 /** Of each pull request the rows of different moments, and a copied one where there is no other. */
-export function countedPullRequests(rows: SharedPullRequest[]): Set<SharedPullRequest> {
+function countedPullRequests(rows: SharedPullRequest[]): Set<SharedPullRequest> {
   const counted = new Set<SharedPullRequest>();
   const seen = new Set<string>();
   for (const row of rows) {

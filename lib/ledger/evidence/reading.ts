@@ -25,7 +25,7 @@ export type PullRequestRow = Own<TracePullRequest>;
 type Proven = { position: number | null; evidence: Evidence; replayed?: boolean; at?: Date | null };
 
 /** Of a trace, so many of each are kept. */
-export const maxRows = 500;
+const maxRows = 500;
 const maxSubjectChars = 200;
 /** So many calls wait for their results. */
 const maxOpen = 100;

@@ -56,7 +56,7 @@ export const searchSessions: Tool<typeof input> = {
 };
 
 /** @returns a block for each session, with excerpts of it */
-export async function blocksOf(userId: string, found: Found[], words: string[]): Promise<string[]> {
+async function blocksOf(userId: string, found: Found[], words: string[]): Promise<string[]> {
   const blocks: string[] = [];
   for (const { trace, positions } of found) {
     const messages = await readMessagesAt(userId, trace.id, positions.slice(0, maxExcerpts));

@@ -13,7 +13,7 @@ import { type Fields, field, isObject, pathOf } from "#lib/reader/tools/describe
 import { plainName } from "#lib/reader/vocabulary";
 
 /** A part of a change: lines of a patch, or a text in place of another, so many times. */
-export type Piece = { patch: string } | (Replacement & { times?: number });
+type Piece = { patch: string } | (Replacement & { times?: number });
 
 /** What a call does to a file, if it succeeds. */
 export type FileChange = { path: string; action: "edit" | "write" | "delete"; pieces: Piece[] };

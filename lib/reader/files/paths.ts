@@ -1,3 +1,4 @@
+import { maxRemoteChars } from "#lib/evidence/remotes";
 import { isWrittenByWindows, spellingOf } from "#lib/evidence/spelling";
 
 /** Where a session's files are, as far as its trace tells. */
@@ -11,6 +12,8 @@ export type Place = {
 };
 
 const maxCharacters = 1024;
+/** A path is no longer as a call writes it. */
+export const maxWritten = 2 * maxCharacters;
 /** With the other columns of the table's key it must fit into an entry of an index, of 2,704 bytes. */
 const maxBytes = 2048;
 
@@ -41,7 +44,8 @@ const worktree = /^(.+?)\/\.claude\/worktrees\/([^/]+)(?=\/|$)/i;
 
 /** The only folder at or above one that bears the repository's name, else the folder itself. */
 function checkoutOf(folder: string, repository: unknown): string {
-  const [, name] = (typeof repository === "string" && /([^/:]+?)(?:\.git)?\/?$/.exec(repository)) || [];
+  const remote = typeof repository === "string" && repository.length <= maxRemoteChars ? repository : "";
+  const [, name] = /([^/:]+?)(?:\.git)?\/?$/.exec(remote) ?? [];
   if (!name) return folder;
   const parts = folder.split("/");
   const places = parts.flatMap((part, at) => (part.toLowerCase() === name.toLowerCase() ? [at] : []));
@@ -56,7 +60,7 @@ function checkoutOf(folder: string, repository: unknown): string {
  * @returns undefined where it names no file, or is too long
  */
 export function projectPath(written: string, place: Place, folder?: string): string | undefined {
-  if (written.length > 2 * maxCharacters) return undefined;
+  if (written.length > maxWritten) return undefined;
   const path = absolute(unquoted(written), place, folder);
   if (path === undefined || path === place.folder || place.roots.includes(path)) return undefined;
   const found = relative(path, place);

@@ -1,4 +1,5 @@
 import type { Call, Result } from "#lib/reader/call";
+import { maxWritten } from "#lib/reader/files/paths";
 import type { Kind } from "#lib/reader/message";
 import { type Fields, isObject, pathOf } from "#lib/reader/tools/describe";
 import { plainName } from "#lib/reader/vocabulary";
@@ -31,4 +32,7 @@ function pathsIn(input: Fields): string[] {
 
 /** Words of a tool's heading are no path, and a pattern is none either. */
 const isPath = (path: string) =>
-  path !== "" && !/[*?]|\{[^}]*,/.test(path) && (!/\s/.test(path) || /[\\/]|\.\w{1,8}$/.test(path));
+  path !== "" &&
+  path.length <= maxWritten &&
+  !/[*?]|\{[^}]*,/.test(path) &&
+  (!/\s/.test(path) || /[\\/]|\.\w{1,8}$/.test(path));

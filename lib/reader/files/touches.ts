@@ -12,7 +12,7 @@ import { plainCall } from "#lib/reader/script";
 import { kindOfTool, plainName } from "#lib/reader/vocabulary";
 
 /** What a call did with a file. */
-export type Action = "read" | "edit" | "write" | "delete";
+type Action = "read" | "edit" | "write" | "delete";
 
 /** That a call at a position read or changed a file, and how many lines it added and removed. */
 export type Touch = { position: number; path: string; action: Action } & Counts;

@@ -8,7 +8,7 @@ import { cutTitle, worded } from "#lib/reader/titles/wording";
  * answer, or what was pasted; an agent's words; the echo of a command. Those of earlier versions are below 11.
  */
 export const rankOf = { sentence: 11, subject: 12, weak: 13, answer: 14, echo: 15 } as const;
-export type Rank = (typeof rankOf)[keyof typeof rankOf];
+type Rank = (typeof rankOf)[keyof typeof rankOf];
 
 export type DerivedTitle = { title: string; rank: Rank };
 

@@ -137,15 +137,23 @@ function withNext(line: string, lines: string[]): string {
 
 const planStart =
   /^(?:please\s+)?(?:implement|execute|carry out|follow|here(?:'s| is))\s+(?:the\s+|this\s+|my\s+)?(?:following\s+)?(?:implementation\s+)?plan\b[^\n]{0,200}(?:\n|$)/i;
-const planHeading = /^#{1,3}\s+(.+?)\s*#*$/;
+const planHeading = /^#{1,3}\s+(\S.*)$/;
 /** What a plan that an agent is given to carry out is called; undefined for any other text. */
 export function planTitle(text: string): string | undefined {
   const start = planStart.exec(text);
   const body = start ? text.slice(start[0].length) : text;
   if (!start && !/^#{1,2}\s+(?:implementation )?plan\b/i.test(text)) return undefined;
   for (const line of body.split("\n", maxLines)) {
-    const heading = planHeading.exec(line.trim())?.[1]?.replace(/^(?:implementation )?plan\s*(?:[:–—-]|for\b)\s*/i, "");
+    const [, words = ""] = planHeading.exec(line.trim()) ?? [];
+    const heading = withoutClosing(words).replace(/^(?:implementation )?plan\s*(?:[:–—-]|for\b)\s*/i, "");
     if (heading && !emptyHeading.test(heading)) return unmarked(heading);
   }
   return tellingLine(body.replace(/^#{1,6} .*$/gm, ""))?.line;
+}
+
+/** A heading without the signs that may close it. A pattern would try each blank in a row for the first before them. */
+function withoutClosing(heading: string): string {
+  let end = heading.length;
+  while (heading.charAt(end - 1) === "#") end -= 1;
+  return heading.slice(0, end).trimEnd();
 }

@@ -2,11 +2,11 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import type { Queryable } from "#lib/db/client";
-import { type Bucket, contentVersion, layoutVersion } from "#lib/search/block";
+import { type Bucket, blockVersion } from "#lib/search/block";
 import { type Block, blockColumns } from "#lib/search/sql/write";
 import { firstWordBucket } from "#lib/search/vocabulary";
 
-/** A user's blocks with less than so much in them, smallest first. In the transaction of COPY, which is not Prisma's. */
+/** A user's blocks of today's version with less than so much in them, smallest first. In the transaction of COPY, which is not Prisma's. */
 export async function readSmallBlocks(
   tx: PoolClient,
   userId: string,
@@ -14,8 +14,8 @@ export async function readSmallBlocks(
 ): Promise<Block[]> {
   const { rows } = await tx.query<Block>(
     `select ${blockColumns} from search_block
-     where user_id = $1 and postings < $2 and documents < $3 order by postings`,
-    [userId, below.postings, below.documents],
+     where user_id = $1 and postings < $2 and documents < $3 and version = $4 order by postings`,
+    [userId, below.postings, below.documents, blockVersion],
   );
   return rows;
 }
@@ -35,29 +35,10 @@ export async function findUserToCompact(
 ): Promise<{ userId: string } | undefined> {
   const { rows } = await db.query<{ userId: string }>(
     `select user_id as "userId" from search_block where postings < $1 and documents < $2 and user_id <> all($4::uuid[])
-     group by user_id, least(version, $5), floor(log($3::numeric, postings + 1)) having count(*) >= $3::int limit 1`,
-    [postings, documents, least, except, contentVersion],
+       and version = $5 group by user_id, floor(log($3::numeric, postings + 1)) having count(*) >= $3::int limit 1`,
+    [postings, documents, least, except, blockVersion],
   );
   return rows[0];
-}
-
-/**
- * A block that is to be rewritten in today's layout, of a user but for some; what it holds is what blocks hold today. SQL: by the users of
- * all blocks.
- */
-export async function findFormerLayout(
-  db: Queryable,
-  except: string[] = [],
-): Promise<{ userId: string; block: Block } | undefined> {
-  const { rows } = await db.query<Block & { userId: string }>(
-    `select user_id as "userId", ${blockColumns} from search_block
-     where version >= $1 and version < $2 and user_id <> all($3::uuid[]) limit 1`,
-    [contentVersion, layoutVersion, except],
-  );
-  const [found] = rows;
-  if (!found) return undefined;
-  const { userId, ...block } = found;
-  return { userId, block };
 }
 
 /** A document's former place, in the order of its new slots. */
@@ -119,17 +100,17 @@ export async function readWordBuckets(
 }
 
 /**
- * Marks the traces of one block of an earlier version as waiting for the index, which then replaces it. SQL: by a join, and by the
+ * Marks the traces of one block of another version as waiting for the index, which then replaces it. SQL: by a join, and by the
  * users of all blocks.
  *
  * @returns whether there was such a block.
  */
 export async function markOutdated(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ userId: string; id: string }>(
-    `select user_id as "userId", id from search_block block where version < $1 and exists (
+    `select user_id as "userId", id from search_block block where version <> $1 and exists (
        select 1 from search_document join trace on trace.user_id = search_document.user_id and trace.id = trace_id
        where search_document.user_id = block.user_id and block_id = block.id and deleted_at is null) limit 1`,
-    [contentVersion],
+    [blockVersion],
   );
   const [block] = rows;
   if (!block) return false;

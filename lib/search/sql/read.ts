@@ -14,7 +14,7 @@ export type HitBits = { blockIds: string[]; slots: Buffer };
  * A block as a search needs it. Its id and its age (lib/search/sql/write.ts) are bigints, which `pg` gives as text. `only` are the
  * slots that a search knows of, and `documents` is how many these are.
  */
-export type BlockHead = Pick<SearchBlock, "bits" | "documents" | "version"> & {
+export type BlockHead = Pick<SearchBlock, "bits" | "documents"> & {
   id: string;
   age: string;
   key: string;
@@ -26,7 +26,7 @@ export type BlockHead = Pick<SearchBlock, "bits" | "documents" | "version"> & {
  * sums, or another version.
  */
 const blockKey = Prisma.raw("concat_ws(' ', id, documents, postings, version) as key");
-const headColumns = Prisma.sql`id, bits, documents, version, coalesce(latest_id, id) as age, ${blockKey}`;
+const headColumns = Prisma.sql`id, bits, documents, coalesce(latest_id, id) as age, ${blockKey}`;
 
 /** A user's blocks. @param onlyProjectId leaves out the documents of other projects, and blocks that have no others */
 export async function readBlockHeads(tx: PoolClient, userId: string, onlyProjectId?: string): Promise<BlockHead[]> {

@@ -7,9 +7,8 @@ import { from as copyFrom } from "pg-copy-streams";
 import { parse as uuidBytes } from "uuid";
 import { copyStream } from "#lib/copy-format";
 import { pool, type Queryable, transaction } from "#lib/db/client";
-import { isUpgrading } from "#lib/db/sql/upgrading";
 import type { SearchBlock, SearchDocument, Trace } from "#lib/generated/prisma/client";
-import { type Bucket, contentVersion, layoutVersion } from "#lib/search/block";
+import type { Bucket } from "#lib/search/block";
 import { smallMetadataSql } from "#lib/search/sql/read";
 
 /**
@@ -38,10 +37,6 @@ export function withIndexLock<T>(work: (tx: PoolClient) => Promise<T>): Promise<
     return rows[0]?.locked ? work(tx) : undefined;
   }, settings);
 }
-
-/** The version in which blocks are written now: in the former layout, while processes of the release before may read them. */
-export const versionToWrite = async (tx: PoolClient): Promise<number> =>
-  (await isUpgrading("postings", tx)) ? contentVersion : layoutVersion;
 
 /** Inserts a block; without an age it is the newest. SQL: COPY; a full block has 8,192 rows. @returns its id */
 export async function writeBlock(
@@ -111,27 +106,28 @@ const state =
  * The traces that one user has waiting longest, whoever's trace that is. SQL: by the database's clock, and a partial index
  * that Prisma's conditions can't name.
  *
- * @param except users who are left out.
+ * @param except users and traces that are left out.
  */
 export async function readWaiting(
   tx: PoolClient,
   settledSeconds: number,
   limit: number,
-  except: string[],
+  except: { users: string[]; traces: string[] },
 ): Promise<{ userId: string; traces: Waiting[] } | undefined> {
-  const settled = "search_pending and deleted_at is null and stored_at <= now() - make_interval(secs => $1)";
+  const settled =
+    "search_pending and deleted_at is null and stored_at <= now() - make_interval(secs => $1) and id <> all($2::uuid[])";
   const { rows: users } = await tx.query<{ userId: string }>(
-    `select user_id as "userId" from trace where ${settled} and user_id <> all($2::uuid[])
+    `select user_id as "userId" from trace where ${settled} and user_id <> all($3::uuid[])
      group by user_id order by min(stored_at) limit 1`,
-    [settledSeconds, except],
+    [settledSeconds, except.traces, except.users],
   );
   const userId = users[0]?.userId;
   if (!userId) return undefined;
   const { rows: traces } = await tx.query<Waiting>(
     `select id, ${state} as hash, coalesce(custom_title, title, derived_title) as title,
        array_remove(array[source_id, note] || tags, null) as texts, message_count as "messageCount"
-     from trace where user_id = $2 and ${settled} order by stored_at limit $3`,
-    [settledSeconds, userId, limit],
+     from trace where user_id = $3 and ${settled} order by stored_at limit $4`,
+    [settledSeconds, except.traces, userId, limit],
   );
   return { userId, traces };
 }

@@ -17,6 +17,7 @@ export type SumsRow = Record<`${Relation}s`, number> & {
   tokens: number;
   costNano: string;
   unpricedTokens: string;
+  tierNotPricedTokens: string;
   seconds: number;
 };
 
@@ -31,13 +32,15 @@ export async function readSums(userId: string, ids: string[], max: number): Prom
     // Each row brings what is summed: joined to the table afterwards, all of the user's traces would be read.
     `with recursive tree as (
        select given.id as root, given.id, 0 as depth, null as parent_relation, 0 as message_count, 0::bigint as tokens,
-         0::bigint as cost_nano, 0::bigint as unpriced_tokens, 0 as active_seconds
+         0::bigint as cost_nano, 0::bigint as unpriced_tokens,
+         0::bigint as tier_not_priced_tokens, 0 as active_seconds
        from unnest($2::uuid[]) as given (id)
        union all
        select tree.root, child.id, tree.depth + 1, child.parent_relation, child.message_count, child.tokens,
-         child.cost_nano, child.unpriced_tokens, child.active_seconds
+         child.cost_nano, child.unpriced_tokens, child.tier_not_priced_tokens, child.active_seconds
        from tree cross join lateral (
-         select id, parent_relation, message_count, ${usedTokensOf.sql} as tokens, cost_nano, unpriced_tokens, active_seconds
+         select id, parent_relation, message_count, ${usedTokensOf.sql} as tokens, cost_nano, unpriced_tokens,
+           tier_not_priced_tokens, active_seconds
          from trace where user_id = $1 and parent_id = tree.id and deleted_at is null limit $3) as child
        where tree.depth < $4)
      select root as id, count(*)::int as below,
@@ -45,7 +48,8 @@ export async function readSums(userId: string, ids: string[], max: number): Prom
        count(*) filter (where depth = 1 and parent_relation = 'fork')::int as forks,
        count(*) filter (where depth = 1 and parent_relation = 'continuation')::int as continuations,
        sum(message_count)::float8 as messages, sum(tokens)::float8 as tokens, sum(cost_nano) as "costNano",
-       sum(unpriced_tokens) as "unpricedTokens", sum(active_seconds)::float8 as seconds
+       sum(unpriced_tokens) as "unpricedTokens", sum(tier_not_priced_tokens) as "tierNotPricedTokens",
+       sum(active_seconds)::float8 as seconds
      from (select * from tree where depth > 0 limit $3) as below group by root`,
     [userId, ids, max, maxDepth],
   );
@@ -80,6 +84,7 @@ export type MemberRow = {
   tokens: string;
   costNano: string;
   unpricedTokens: string;
+  tierNotPricedTokens: string;
   createdAt: Date | null;
   activityAt: Date;
   storedAt: Date;
@@ -89,8 +94,8 @@ export type MemberRow = {
 
 const member = `id, parent_id as "parentId", parent_relation as relation, parent_position as position, source,
   ${shownTitle.sql} as title, model, message_count as "messageCount", ${usedTokensOf.sql} as tokens,
-  cost_nano as "costNano", unpriced_tokens as "unpricedTokens", created_at as "createdAt", activity_at as "activityAt",
-  stored_at as "storedAt", dated, active_seconds as "activeSeconds"`;
+  cost_nano as "costNano", unpriced_tokens as "unpricedTokens", tier_not_priced_tokens as "tierNotPricedTokens",
+  created_at as "createdAt", activity_at as "activityAt", stored_at as "storedAt", dated, active_seconds as "activeSeconds"`;
 
 /** How many children of one trace are sorted to find the first ones. */
 const maxSorted = 1000;

@@ -5,7 +5,7 @@ import { Prisma } from "#lib/generated/prisma/client";
 import { shownTitle } from "#lib/traces/sql/conditions";
 
 /** A session of a pull request: one that opened or is linked to it; its sub-agents are counted with it. */
-export type LinkedRow = {
+type LinkedRow = {
   id: string;
   title: string | null;
   source: string;
@@ -25,7 +25,7 @@ export type LinkedRow = {
 };
 
 /** `pg` gives sums as text. */
-export type TotalRow = {
+type TotalRow = {
   sessions: number;
   subagents: number;
   costNano: string;
@@ -44,7 +44,7 @@ export type TotalRow = {
   linesRemoved: string;
 };
 
-export type CommitRow = {
+type CommitRow = {
   hash: string;
   subject: string | null;
   repository: string | null;

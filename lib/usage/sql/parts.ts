@@ -4,7 +4,7 @@ import "server-only";
 import { divide } from "#lib/usage/spans";
 
 /** What usage_day sums of trace_usage. */
-export const activity = ["messages", "tokens", "untimed", "uncounted"] as const;
+const activity = ["messages", "tokens", "untimed", "uncounted"] as const;
 const amounts = [
   "input_tokens",
   "output_tokens",

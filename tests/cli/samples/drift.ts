@@ -171,7 +171,7 @@ function readBytes({ files = {}, databases = {} }: Home): Record<string, Buffer>
 }
 
 /** Bytes that are always the same and look like none of any format. */
-export const rubbish = Buffer.concat(
+const rubbish = Buffer.concat(
   Array.from({ length: 200 }, (_, index) => createHash("sha512").update(`rubbish ${index}`).digest()),
 );
 

@@ -9,7 +9,7 @@ import { secret } from "./scenes.ts";
 import { itemsOf, type Shown } from "./shown.ts";
 import { type Exchange, sideTexts } from "./standin.ts";
 
-export const aspects = [
+const aspects = [
   ...(["sessions", "texts", "order", "roles", "tools", "tokens", "side tokens", "cost", "titles", "project"] as const),
   ...(["branch", "commits", "parents", "times", "secrets", "pictures"] as const),
 ];

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { expectBounded, expectGivenBack, expectRisingOrNone, odd, versions } from "../../unit/search-layouts.ts";
+import { expectBounded, expectGivenBack, expectRisingOrNone, odd } from "../../unit/search-layouts.ts";
 
-describe.each(versions)("the layout of version %i", { timeout: 120_000 }, (version) => {
-  test("gives back whatever postings were put into it, in rows of any size", () => expectGivenBack(version, 200));
+describe("the layout of a row", { timeout: 120_000 }, () => {
+  test("gives back whatever postings were put into it, in rows of any size", () => expectGivenBack(200));
 
   test("reads rising postings of the row's own terms, or none, from whatever bytes it is given", () =>
-    expectRisingOrNone(version, 1000));
+    expectRisingOrNone(1000));
 
   test.each(odd)("reads a megabyte of %s at once", (_, bytes) => {
     const startedAt = performance.now();
-    expectBounded(version, bytes(2 ** 20));
+    expectBounded(bytes(2 ** 20));
     expect(performance.now() - startedAt).toBeLessThan(2000);
   });
 });

@@ -5,7 +5,7 @@ import { add, keyOf, type Sum, type Sums } from "../sums.ts";
 export type Line = Record<string, unknown>;
 export type Tokens = Pick<Sum, "input" | "output" | "cacheRead" | "cacheWrite">;
 
-export const tokenNames = ["input", "output", "cacheRead", "cacheWrite"] as const;
+const tokenNames = ["input", "output", "cacheRead", "cacheWrite"] as const;
 
 /** A random home while it is made: its files, in the order in which they came to be, and the truth. */
 export class World {

@@ -26,7 +26,14 @@ test("a sub-agent's row leads to its own session, and nowhere for others", async
 });
 
 test("what came from a session is listed with its sums, the session's own included", () => {
-  const own: Sums = { messages: 10, tokens: 1000, costNano: 1_000_000_000, unpricedTokens: 0, seconds: 60 };
+  const own: Sums = {
+    messages: 10,
+    tokens: 1000,
+    costNano: 1_000_000_000,
+    unpricedTokens: 0,
+    tierNotPricedTokens: 0,
+    seconds: 60,
+  };
   const member = {
     id: "2",
     position: 4,
@@ -42,7 +49,7 @@ test("what came from a session is listed with its sums, the session's own includ
     counts: { subagent: 1, fork: 0, continuation: 1 },
     below: 3,
     isCut: false,
-    sums: { messages: 5, tokens: 200, costNano: 500_000_000, unpricedTokens: 3, seconds: 120 },
+    sums: { messages: 5, tokens: 200, costNano: 500_000_000, unpricedTokens: 3, tierNotPricedTokens: 12, seconds: 120 },
     members: [
       { ...member, relation: "subagent", own },
       { ...member, id: "3", position: null, title: null, relation: "continuation", own, below: 0 },
@@ -52,7 +59,8 @@ test("what came from a session is listed with its sums, the session's own includ
   const text = html.replace(/<[^>]+>/g, " ").replace(/\s+/g, " ");
   expect(text).toContain("Continued in an untitled session");
   expect(text).toContain("1 sub-agent, 1 continuation · 1 more below");
-  expect(text).toContain("15 messages · 1.2K tokens · $1.50 + unpriced · 3 min");
+  expect(text).toContain("15 messages · 1.2K tokens · $1.50 + unpriced · tier not priced · 3 min");
+  expect(html.split('title="12 tokens: tier not priced"')).toHaveLength(2); // the sum's cell alone
   expect(html).toContain('href="/traces/1?at=4"');
   expect(html).toContain('href="/traces/2"');
 });

@@ -30,7 +30,7 @@ describe("files that are full of names of secrets are read to their end:", () =>
       false,
       true,
     ]);
-    expect(values.filter((one) => shown.includes(`=${one}`))).toEqual([]);
+    expect(shown).not.toMatch(/=kX4[A-Za-z\d]{12}7q/); // as the values are
   });
 });
 

@@ -12,7 +12,7 @@ export type UploadSource = { userId: string; sequence: string; machine: string }
 export type BatchTrace = { index: number; header: TraceHeader };
 
 /** What is stored of a trace, relative to an upload: `newer` if a newer upload wrote it. */
-export type StoredTrace = {
+type StoredTrace = {
   id: string;
   source: string;
   sourceId: string;

@@ -1,6 +1,7 @@
 import "server-only";
 import { availableParallelism } from "node:os";
 import { FairQueue } from "#lib/concurrency/fair-queue";
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { requestSignal } from "#lib/current-request";
 import { sha256 } from "#lib/digest";
 import { SpoorError } from "#lib/errors";
@@ -26,16 +27,15 @@ type Turn = { userId: string; kind: "own" | "shared" };
 
 type Drawing = { queue: FairQueue; idle: DrawingThread[]; recent: Recent<unknown>; isWarm: boolean };
 
-/** Next bundles this module into several routes; all of them share the process's threads. */
-const globals = globalThis as typeof globalThis & { spoorDrawing?: Drawing };
-
-const drawing = () =>
-  (globals.spoorDrawing ??= {
+const drawing = oncePerProcess(
+  "drawing threads",
+  (): Drawing => ({
     queue: new FairQueue(maxThreads, { perUser: 1 }),
     idle: [],
     recent: new Recent(recentBytes, recentMs),
     isWarm: false,
-  });
+  }),
+);
 
 /**
  * Draws messages on a thread, so that the process answers everybody else meanwhile; what was drawn lately is remembered by
@@ -51,7 +51,7 @@ export async function draw<O extends keyof Operations>(
   operation: O,
   read: () => Promise<Input<O> | undefined>,
 ): Promise<Result<O> | undefined> {
-  const { queue, recent } = drawing();
+  const { queue, recent } = drawing;
   if (queue.waitingOf(userId, kind) >= maxWaiting) throw new SpoorError("overloaded");
   const giveBack = await queue.take(userId, requestSignal(), kind);
   try {
@@ -60,7 +60,7 @@ export async function draw<O extends keyof Operations>(
     const key = sha256(JSON.stringify([operation, input])).toString("base64");
     const known = recent.get(key) as Result<O> | undefined;
     if (known !== undefined) return known;
-    drawing().isWarm = true;
+    drawing.isWarm = true;
     const result = await onThread(operation, input);
     recent.set(key, result, bytesOf(result));
     return result;
@@ -74,7 +74,7 @@ export async function draw<O extends keyof Operations>(
  * sessions, so that the first session of a process need not wait for it.
  */
 export async function warmUp(): Promise<void> {
-  const state = drawing();
+  const state = drawing;
   if (state.isWarm) return;
   state.isWarm = true;
   const giveBack = await state.queue.take("nobody");
@@ -88,7 +88,7 @@ const bytesOf = (result: Result<keyof Operations>) =>
   2 * ((typeof result === "string" ? result : result?.html) ?? "").length;
 
 async function onThread<O extends keyof Operations>(operation: O, input: Input<O>): Promise<Result<O>> {
-  const { idle } = drawing();
+  const { idle } = drawing;
   atRest(endDrawing);
   const known = idle.pop();
   const thread = known && !known.broken ? known : new DrawingThread();
@@ -101,10 +101,6 @@ async function onThread<O extends keyof Operations>(operation: O, input: Input<O
 
 /** Ends the idle threads, each of which has grammars of its own. */
 async function endDrawing(): Promise<void> {
-  drawing().isWarm = false;
-  await Promise.all(
-    drawing()
-      .idle.splice(0)
-      .map((thread) => thread.terminate()),
-  );
+  drawing.isWarm = false;
+  await Promise.all(drawing.idle.splice(0).map((thread) => thread.terminate()));
 }

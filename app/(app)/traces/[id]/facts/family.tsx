@@ -4,6 +4,7 @@ import { countOf, formatCompact } from "../../../../components/figures";
 import { formatMoney } from "../../../../components/money";
 import { countsOf } from "../../families";
 import { listHref } from "../../hrefs";
+import { describeTier } from "../../spent";
 import { durationOf } from "../messages/clock";
 
 /** A session among those that it came from and those that came from it. */
@@ -126,6 +127,7 @@ const added = (one: Sums, other: Sums): Sums => ({
   tokens: one.tokens + other.tokens,
   costNano: one.costNano + other.costNano,
   unpricedTokens: one.unpricedTokens + other.unpricedTokens,
+  tierNotPricedTokens: one.tierNotPricedTokens + other.tierNotPricedTokens,
   seconds: one.seconds + other.seconds,
 });
 
@@ -143,7 +145,10 @@ function Cells({ sums }: { sums: Sums }) {
     <>
       <td title={countOf(messages, "message")}>{formatCompact(messages)}</td>
       <td title={countOf(tokens, "token")}>{tokens > 0 ? formatCompact(tokens) : ""}</td>
-      <td>{moneyOf(sums)}</td>
+      <td title={describeTier(sums.tierNotPricedTokens)[0]}>
+        {moneyOf(sums)}
+        {sums.tierNotPricedTokens > 0 && <p className="text-muted">tier not priced</p>}
+      </td>
       <td>{active(seconds)}</td>
     </>
   );
@@ -155,6 +160,7 @@ function Figures({ sums }: { sums: Sums }) {
     countOf(messages, "message"),
     tokens > 0 && `${formatCompact(tokens)} tokens`,
     moneyOf(sums),
+    sums.tierNotPricedTokens > 0 && "tier not priced",
     active(seconds),
   ];
   return <span className="text-muted">{facts.filter(Boolean).join(" · ")}</span>;

@@ -22,5 +22,6 @@ export const sumOwn = (trace: Trace): Kin["own"] => ({
   tokens: countTokens(trace),
   costNano: trace.costNano,
   unpricedTokens: trace.usage.unpricedTokens,
+  tierNotPricedTokens: trace.usage.tierNotPricedTokens,
   seconds: trace.activeSeconds,
 });

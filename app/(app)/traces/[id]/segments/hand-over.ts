@@ -1,3 +1,4 @@
+import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import type { Segment } from "./render";
 
 /**
@@ -6,15 +7,13 @@ import type { Segment } from "./render";
  */
 type Kept = { html: string; timer: ReturnType<typeof setTimeout> };
 
-const globals = globalThis as typeof globalThis & { spoorHandedOver?: Map<string, Kept> };
-const kept = () => (globals.spoorHandedOver ??= new Map());
+const waiting = oncePerProcess("messages handed over", () => new Map<string, Kept>());
 
 /** What may wait to be written. Beyond it the messages are sent twice. */
 const max = { entries: 200, milliseconds: 30_000 };
 
 /** Takes the HTML out of a segment that is about to be written into a page. */
 export function handOver(segment: Segment): Segment {
-  const waiting = kept();
   if (waiting.size >= max.entries) return segment;
   const key = crypto.randomUUID();
   const timer = setTimeout(() => waiting.delete(key), max.milliseconds);
@@ -24,4 +23,4 @@ export function handOver(segment: Segment): Segment {
 }
 
 /** What was handed over. It stays for its time: React may write a part of a page again. In the browser there is none. */
-export const handedOver = (key: string): string | undefined => globals.spoorHandedOver?.get(key)?.html;
+export const handedOver = (key: string): string | undefined => waiting.get(key)?.html;

@@ -4,7 +4,7 @@ import "server-only";
  * The limits of Markdown. Of 8,000 characters, `**a_` over and over took 620 ms, `>` 590 ms and the stack, `1. ` 1,640 ms
  * and the stack, and a table of 500 columns 2,090 ms and 2.7 MB.
  */
-export const bounds = {
+const bounds = {
   characters: 16_000,
   /** Quotes and list items that start in one line, and how far the first of them may be indented. */
   containers: 16,

@@ -1,6 +1,6 @@
-// The layout of blocks of versions 1 and 2, in whole bytes: of each term its distance from the previous one, the number of its
-// documents, and their distances, all as variable-length numbers with seven bits a byte.
-import type { Layout } from "#lib/search/block";
+// The layout of a row, in whole bytes: of each term its distance from the previous one, the number of its documents, and their
+// distances, all as variable-length numbers with seven bits a byte. Whatever bytes it is given, it reads postings of the row's own
+// terms, or none, in bounded time.
 import { endOfTerm, maxDocuments, type Postings, postingOf, termIn } from "#lib/search/posting";
 
 /** A growing buffer of variable-length numbers. */
@@ -72,53 +72,57 @@ function readSlots(reader: Reader, count: number): Uint16Array {
   return slots;
 }
 
-export const layout2: Layout = {
-  encoder() {
-    const writer = new Writer();
-    return (sorted, first) => {
-      let previous = first;
-      for (let at = 0; at < sorted.length; ) {
-        const term = termIn(sorted[at] as number);
-        const end = endOfTerm(sorted, at, term);
-        writer.write(term - previous);
-        writeSlots(writer, sorted.subarray(at, end), term);
-        previous = term;
-        at = end;
-      }
-      return writer.take();
-    };
-  },
+/** The terms that a row can have: from one up to but without another. */
+export type Range = { first: number; end: number };
 
-  slotsOf(row, { first }, term) {
-    const reader = new Reader(row);
-    let current = first;
-    while (reader.hasMore) {
-      current += reader.read();
-      const count = reader.read();
-      if (current === term) return readSlots(reader, count);
-      if (!(current < term)) break;
-      reader.advance(count);
+/** Returns what encodes the postings of a row, whose terms begin with `first`. */
+export function makeEncoder(): (sorted: Postings, first: number) => Buffer {
+  const writer = new Writer();
+  return (sorted, first) => {
+    let previous = first;
+    for (let at = 0; at < sorted.length; ) {
+      const term = termIn(sorted[at] as number);
+      const end = endOfTerm(sorted, at, term);
+      writer.write(term - previous);
+      writeSlots(writer, sorted.subarray(at, end), term);
+      previous = term;
+      at = end;
     }
-    return none;
-  },
+    return writer.take();
+  };
+}
 
-  forEachPosting(row, { first, end }, visit) {
-    const reader = new Reader(row);
-    let [term, leastTerm] = [first, first];
-    while (reader.hasMore) {
-      term += reader.read();
-      if (!(term >= leastTerm && term < end)) return;
-      leastTerm = term + 1;
-      let [slot, leastSlot] = [0, 0];
-      for (let left = reader.read(); left > 0; left -= 1) {
-        slot += reader.read();
-        if (!(slot >= leastSlot && slot < maxDocuments)) return;
-        leastSlot = slot + 1;
-        visit(term, slot);
-      }
+/** The slots of the documents that have a term, in their order. */
+export function readTerm(row: Buffer, { first }: Range, term: number): Uint16Array {
+  const reader = new Reader(row);
+  let current = first;
+  while (reader.hasMore) {
+    current += reader.read();
+    const count = reader.read();
+    if (current === term) return readSlots(reader, count);
+    if (!(current < term)) break;
+    reader.advance(count);
+  }
+  return none;
+}
+
+/** Calls `visit` with every posting of a row. */
+export function visitPostings(row: Buffer, { first, end }: Range, visit: (term: number, slot: number) => void): void {
+  const reader = new Reader(row);
+  let [term, leastTerm] = [first, first];
+  while (reader.hasMore) {
+    term += reader.read();
+    if (!(term >= leastTerm && term < end)) return;
+    leastTerm = term + 1;
+    let [slot, leastSlot] = [0, 0];
+    for (let left = reader.read(); left > 0; left -= 1) {
+      slot += reader.read();
+      if (!(slot >= leastSlot && slot < maxDocuments)) return;
+      leastSlot = slot + 1;
+      visit(term, slot);
     }
-  },
-};
+  }
+}
 
 function writeSlots(writer: Writer, postings: Postings, term: number): void {
   writer.write(postings.length);
