@@ -37,7 +37,10 @@ test("twenty thousand answers of a user's first session are settled by a look-up
   const keys = rows.map(({ key }) => key);
   const turned = await transaction((tx) => settleWinners(tx, userId, keys));
   expect(turned).toEqual([{ traceId: await idOf("first"), day: "2026-03-02" }]);
-  const { rows: counted } = await pool().query("select count(*)::int as rows from message_usage where counted and user_id <> $1", [other]);
+  const { rows: counted } = await pool().query(
+    "select count(*)::int as rows from message_usage where counted and user_id <> $1",
+    [other],
+  );
   expect(counted).toEqual([{ rows: 20_000 }]);
 });
 
