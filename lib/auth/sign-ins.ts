@@ -8,12 +8,16 @@ import { limits } from "#lib/limits";
 /** A browser that is signed in: what better-auth calls a session. */
 export type SignIn = Pick<Session, "id" | "createdAt" | "updatedAt" | "expiresAt" | "ipAddress" | "userAgent">;
 
-/** A user's sign-ins, the last active one first. */
+/** So many sign-ins are listed: a page takes longer the more it has. */
+export const maxListedSignIns = 200;
+
+/** A user's sign-ins, the last active ones, the last of them first. */
 export async function listSignIns(userId: string): Promise<SignIn[]> {
   return prisma().session.findMany({
     where: { userId, expiresAt: { gt: new Date() } },
     select: { id: true, createdAt: true, updatedAt: true, expiresAt: true, ipAddress: true, userAgent: true },
     orderBy: [{ updatedAt: "desc" }, { id: "asc" }],
+    take: maxListedSignIns,
   });
 }
 

@@ -135,13 +135,17 @@ async function recordUse({ id }: CliToken, address: string): Promise<void> {
 /** A token as its owner sees it. */
 export type ListedToken = CliToken & Pick<CliTokenRow, "lastUsedAt" | "lastUsedIp">;
 
-/** A user's valid tokens, newest first. */
+/** So many tokens are listed: a page takes longer the more it has. */
+export const maxListedTokens = 200;
+
+/** The newest of a user's valid tokens, newest first. */
 export async function listTokens(userId: string): Promise<ListedToken[]> {
   const rows = await prisma().cliToken.findMany({
     // Those without scopes are agents' (lib/auth/oauth/grants.ts).
     where: { userId, scopes: { isEmpty: false }, ...isValid() },
     select: { ...tokenColumns, lastUsedAt: true, lastUsedIp: true },
     orderBy: [{ createdAt: "desc" }, { id: "asc" }],
+    take: maxListedTokens,
   });
   return rows.map((row) => ({ ...row, scopes: scopesIn(row.scopes) }));
 }

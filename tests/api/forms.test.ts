@@ -45,10 +45,11 @@ describe("a form of a page that is old by now", () => {
     const merge = await formOf(`/projects/${from}?into=${into}`, ">Merge<");
     const { status, location } = await merge();
     expect(status).toBe(303);
-    expect((await merge()).status).toBe(404);
+    expect(await merge()).toMatchObject({ status: 303, location: `/projects/${into}?merged=${from}` });
     const undo = await formOf(location ?? "", ">Undo<");
     expect((await undo()).status).toBe(303);
     expect(await undo()).toMatchObject({ status: 303, location: `/projects/${into}` });
+    expect((await merge()).status).toBe(404);
   });
 });
 

@@ -1,4 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
+import { listSignIns } from "#lib/auth/sign-ins";
+import { listTokens } from "#lib/auth/tokens";
 import { pool, transaction } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { settleWinners } from "#lib/ledger/sql/usage";
@@ -6,7 +8,7 @@ import { limits } from "#lib/limits";
 import { readEvidence } from "#lib/traces/evidence";
 import { answerUsage } from "#lib/usage/answer";
 import { usageQuery } from "#lib/usage/schema";
-import { provideOwner } from "../support/server.ts";
+import { makeUser, provideOwner } from "../support/server.ts";
 import { clearTraces } from "./searching.ts";
 import { uploadsOf } from "./uploads.ts";
 
@@ -19,20 +21,27 @@ const said = { position: 0, role: "assistant", content: "done", createdAt: "2026
 
 test("twenty thousand answers of a user's first session are settled by a look-up each, not each compared with each", async () => {
   await send({ sourceId: "first", messages: [said] });
-  const { rows } = await pool().query<{ key: string }>(
-    `insert into message_usage (user_id, trace_id, position, at, facets, input_tokens, output_tokens, cache_read_tokens,
-       cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens, replayed, tier_not_priced, request_key)
-     select $1, $2, place, '2026-03-02', 1, 0, place, 0, 0, 0, 0, false, false, hashtextextended('key ' || place / 2, 0)
-     from generate_series(0, 19999) as place returning request_key::text as key`,
-    [userId, await idOf("first")],
-  );
-  const keys = [...new Set(rows.map(({ key }) => key))];
+  const insert = (user: string, trace: string) =>
+    pool().query<{ key: string }>(
+      `insert into message_usage (user_id, trace_id, position, at, facets, input_tokens, output_tokens, cache_read_tokens,
+         cache_write_5m_tokens, cache_write_1h_tokens, reasoning_tokens, replayed, tier_not_priced, counted, request_key)
+       select $1, $2, place, '2026-03-02', 1, 0, place, 0, 0, 0, 0, false, false, place > 0, hashtextextended('key ' || place, 0)
+       from generate_series(0, 19999) as place returning request_key::text as key`,
+      [user, trace],
+    );
+  // So that the planner knows of another user's rows alone.
+  const other = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
+  await insert(other, other);
+  await pool().query("analyze message_usage");
+  const { rows } = await insert(userId, await idOf("first"));
+  const keys = rows.map(({ key }) => key);
   const turned = await transaction((tx) => settleWinners(tx, userId, keys));
-  expect([keys.length, turned.length, turned[0]?.day]).toEqual([10_000, 10_000, "2026-03-02"]);
+  expect(turned).toEqual([{ traceId: await idOf("first"), day: "2026-03-02" }]);
   const { rows: counted } = await pool().query(
-    "select bool_and(position % 2 = 1) as odd from message_usage where counted",
+    "select count(*)::int as rows from message_usage where counted and user_id <> $1",
+    [other],
   );
-  expect(counted).toEqual([{ odd: true }]);
+  expect(counted).toEqual([{ rows: 20_000 }]);
 });
 
 test("of commits whose hashes begin alike a hundred count, so that no number of them fills the memory", async () => {
@@ -64,4 +73,18 @@ test("each span of a report has as many values as are listed, and all of them in
     expect([values?.length, span?.values?.length]).toEqual([maxValues, maxValues]);
     expect(span?.outputTokens).toBe((models * (models + 1)) / 2);
   }
+});
+
+test("two hundred machines and sign-ins are listed, however many there are: a page takes longer the more it has", async () => {
+  await pool().query(
+    `insert into cli_token (user_id, hash, machine, scopes, expires_at)
+     select $1, sha256(place::text::bytea), 'machine ' || place, '{ingest}', now() + interval '1 day' from generate_series(1, 210) as place`,
+    [userId],
+  );
+  await pool().query(
+    `insert into session (user_id, token, expires_at, updated_at) select $1, 'token ' || place, now() + interval '1 day', now()
+     from generate_series(1, 210) as place`,
+    [userId],
+  );
+  expect([(await listTokens(userId)).length, (await listSignIns(userId)).length]).toEqual([200, 200]);
 });

@@ -1,5 +1,5 @@
 import { isSilentSince } from "#lib/auth/silence";
-import type { ListedToken } from "#lib/auth/tokens";
+import { type ListedToken, maxListedTokens } from "#lib/auth/tokens";
 import type { ApprovedLogin } from "#lib/device/login";
 import { countOf } from "../../components/figures";
 import { Form } from "../../components/form";
@@ -21,14 +21,17 @@ export function TokenList({ tokens, logins }: { tokens: ListedToken[]; logins: A
           <TokenRow key={token.id} token={token} />
         ))}
       </ul>
+      {tokens.length === maxListedTokens && (
+        <p className="text-muted">Only the {maxListedTokens} newest are listed: revoke some to see the others.</p>
+      )}
       {count > 1 && (
         <details>
           <summary className="w-fit text-muted hover:text-text">Revoke every token</summary>
           <div className="mt-2 max-w-[60ch] rounded-block border border-bad p-3">
             <Form action={revokeAllAction} submit="Revoke all" tone="bad">
               <p>
-                All {countOf(count, "machine")} lose access at once. What they uploaded stays. You can connect each of
-                them again.
+                {tokens.length === maxListedTokens ? "All machines" : `All ${countOf(count, "machine")}`} lose access at
+                once. What they uploaded stays. You can connect each of them again.
               </p>
             </Form>
           </div>

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { mergeProjects, renameProject, splitProject } from "#lib/projects/change";
+import { canUndo } from "#lib/projects/queries";
 import { givenName } from "#lib/projects/schema";
 import {
   errorsOf,
@@ -38,13 +39,17 @@ export async function renameAction(_before: FormState, form: FormData): Promise<
   return { done: "Renamed." };
 }
 
-/** Merges a project into another one, whose page then offers to undo it. */
+/** Merges a project into another one, whose page then offers to undo it; a form that is sent twice leads there twice. */
 export async function mergeAction(form: FormData): Promise<void> {
   const user = await requireUser("/projects");
   await requireOwnOrigin();
   const [id, into] = [idIn(form, "id"), idIn(form, "into")];
-  const merged = await orMissing(mergeProjects(user.id, id, into));
-  redirect(hrefOf(into, `?${new URLSearchParams({ merged: id, name: merged })}`));
+  const merging = mergeProjects(user.id, id, into).catch(async (error: unknown) => {
+    if (error instanceof SpoorError && (await canUndo(user.id, into, id))) return undefined;
+    throw error;
+  });
+  const name = await orMissing(merging);
+  redirect(hrefOf(into, `?${new URLSearchParams({ merged: id, ...(name !== undefined && { name }) })}`));
 }
 
 /** Takes what was merged into a project out of it again; where that was done before, as in another tab, it leads to the project. */

@@ -218,16 +218,17 @@ type Turned = { traceId: string; position: number };
 
 /**
  * The rows of some answers that count and should not, or the other way round. The limits make each a look-up: of a user whose first
- * sessions these are the planner expects one row, and would compare each row with each.
+ * sessions these are the planner expects one row, and would compare each row with each; of an `owner` that it does not know it expects
+ * as many as of others, and takes the index of keys.
  */
 const findTurned = `
   select trace_id as "traceId", position from (
     select same.trace_id, same.position, same.counted, row_number() over (
       partition by given.key order by same.output_tokens desc, same.replayed, trace.created_at, trace.id, same.position) = 1 as wins
-    from unnest($2::bigint[]) as given (key)
+    from (select $1::uuid as owner, key from unnest($2::bigint[]) as keys (key) offset 0) as given
     cross join lateral (
       select trace_id, position, counted, output_tokens, replayed from message_usage
-      where message_usage.user_id = $1::uuid and request_key = given.key limit 2147483647) as same
+      where message_usage.user_id = given.owner and request_key = given.key limit 2147483647) as same
     cross join lateral (
       select id, created_at from trace where trace.user_id = $1::uuid and trace.id = same.trace_id limit 1) as trace
   ) as ranked where counted <> wins`;

@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
-import { listSignIns, type SignIn } from "#lib/auth/sign-ins";
+import { listSignIns, maxListedSignIns, type SignIn } from "#lib/auth/sign-ins";
 import { ClientName } from "../../../components/client-name";
 import { Form } from "../../../components/form";
 import { Time } from "../../../components/time";
@@ -26,6 +26,9 @@ export default async function Page() {
             <SignInRow key={signIn.id} signIn={signIn} current={signIn.id === user.signInId} />
           ))}
         </ul>
+        {signIns.length === maxListedSignIns && (
+          <p className="text-muted">Only the {maxListedSignIns} that were active last are listed.</p>
+        )}
       </div>
       {signIns.length > 1 ? (
         <Form action={endOthersAction} submit="Sign out all others" />
