@@ -105,7 +105,8 @@ describe("a whole upload with bytes behind it that are no HTTP", () => {
       const before = await storedUploads();
       const statuses = await statusesOf(upload(length), delayMs);
       const { jobs, uploads } = await storedUploads();
-      if (statuses.includes("202")) expect(jobs).toBe(before.jobs + 1);
+      // One that got no response may be stored, too, and later.
+      if (statuses.includes("202")) expect(jobs).toBeGreaterThan(before.jobs);
       expect(uploads - before.uploads).toBe(jobs - before.jobs);
     }
   });

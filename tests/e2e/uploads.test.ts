@@ -130,6 +130,7 @@ describe("a failed upload", () => {
     expect(download.suggestedFilename()).toBe(`spoor-upload-${jobId}.json`);
     expect(JSON.parse(await readFile(await download.path(), "utf8"))).toEqual(batch("mended"));
     await link("All uploads").click();
+    await page.getByRole("heading", { name: "Uploads", exact: true }).waitFor(); // the page before has a Replay, too
     await button("Replay").dblclick(); // as some people press every button
     const told = page.getByText("The upload is queued again.");
     await told.waitFor();
