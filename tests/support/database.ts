@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { inject } from "vitest";
 import { closeDatabase, pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
+import { postgresCode } from "#lib/errors";
 import { dropDatabase, isDistributed, run, urlOf } from "./nodes.ts";
 import { templateName } from "./postgres.ts";
 
@@ -65,7 +67,16 @@ export async function emptyDatabase(): Promise<void> {
   const forget = "delete from pg_statistic where starelid >= 16384";
   const tables = rows[0]?.tables ?? "";
   const remove = isDistributed ? `truncate ${tables} cascade` : emptying(tables);
-  const empty = () => pool().query(`delete from pgboss.job; ${remove}; ${forget}`);
-  // A worker may hold a lock of a table and wait for another's: once more, since it gives up too.
-  await empty().catch(empty).catch(empty);
+  // A worker may hold a lock of a table and wait for another's. It goes on when this lets go of all, before PostgreSQL sees a deadlock.
+  const empty = `set local lock_timeout = '0.2s'; delete from pgboss.job; ${remove}; ${forget}`;
+  for (let left = 100; ; left -= 1) {
+    try {
+      return void (await pool().query(empty));
+    } catch (error) {
+      if (postgresCode(error) !== lockNotAvailable || left === 0) throw error;
+      await sleep(20);
+    }
+  }
 }
+
+const lockNotAvailable = "55P03";
