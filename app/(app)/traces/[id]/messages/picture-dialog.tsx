@@ -30,6 +30,8 @@ export function PictureDialog({ list }: { list: RefObject<HTMLElement | null> })
     if (key === "ArrowLeft") step(-1);
     if (key === "ArrowRight") step(1);
   };
+  // It is told a moment after the dialog was closed, and by then it may be open again.
+  const onClose = () => !dialog.current?.open && setPictures([]);
   const shown = pictures[at];
   return (
     <dialog
@@ -37,7 +39,7 @@ export function PictureDialog({ list }: { list: RefObject<HTMLElement | null> })
       aria-label={shown?.alt}
       onKeyDown={pictures.length > 1 ? onKey : undefined}
       onClick={({ target }) => target === dialog.current && dialog.current?.close()}
-      onClose={() => setPictures([])}
+      onClose={onClose}
       className="m-auto max-h-[calc(100dvh-2rem)] max-w-[calc(100vw-2rem)] rounded-dialog border border-hairline bg-overlay text-text shadow-lg backdrop:bg-black/60"
     >
       {shown && (
