@@ -30,5 +30,4 @@ export default {
     "@iconify-json/lucide",
   ],
   ignoreBinaries: ["mkfifo", "setpriv", "unshare", "mount", "umount", "script", "nginx", "caddy"],
-  ignoreExportsUsedInFile: false,
 };

@@ -27,7 +27,7 @@ async function take(path: string): Promise<boolean> {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") return false;
     }
-    // Of a link itself: one that leads nowhere would else be waited for for ever.
+    // `stat` fails on a link that leads nowhere, which would be waited for without end.
     const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: Date.now() }));
     if (Math.abs(Date.now() - mtimeMs) > staleMs) await rm(path, { force: true });
     else await sleep(10 + Math.random() * 20);

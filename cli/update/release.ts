@@ -19,7 +19,7 @@ export async function readRelease(api: Api): Promise<Release | undefined> {
 }
 
 /** The entity tag under which a server of ours delivers a file. */
-const tagOf = (bytes: Uint8Array): string =>
+const makeTag = (bytes: Uint8Array): string =>
   `"${Buffer.from(sha256Of(bytes), "hex").toString("base64url").slice(0, 22)}"`;
 
 /**
@@ -30,7 +30,7 @@ const tagOf = (bytes: Uint8Array): string =>
  * @throws CommandError where it is not what the server described
  */
 export async function downloadRelease(api: Api, release: Release, own: Uint8Array): Promise<Buffer | undefined> {
-  const found = await api.download("/spoor.mjs", { "If-None-Match": tagOf(own) }, release.bytes);
+  const found = await api.download("/spoor.mjs", { "If-None-Match": makeTag(own) }, release.bytes);
   if (found === "unchanged") return undefined;
   if (found === "long" || found.length !== release.bytes) {
     const size = found === "long" ? "more" : `${found.length}`;

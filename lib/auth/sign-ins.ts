@@ -8,7 +8,7 @@ import { limits } from "#lib/limits";
 /** A browser that is signed in: what better-auth calls a session. */
 export type SignIn = Pick<Session, "id" | "createdAt" | "updatedAt" | "expiresAt" | "ipAddress" | "userAgent">;
 
-/** So many sign-ins are listed: a page takes longer the more it has. */
+/** Maximum sign-ins on a page, whose time grows with their number. */
 export const maxListedSignIns = 200;
 
 /** A user's sign-ins, the last active ones, the last of them first. */

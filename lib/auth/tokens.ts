@@ -135,7 +135,7 @@ async function recordUse({ id }: CliToken, address: string): Promise<void> {
 /** A token as its owner sees it. */
 export type ListedToken = CliToken & Pick<CliTokenRow, "lastUsedAt" | "lastUsedIp">;
 
-/** So many tokens are listed: a page takes longer the more it has. */
+/** Maximum tokens on a page, whose time grows with their number. */
 export const maxListedTokens = 200;
 
 /** The newest of a user's valid tokens, newest first. */

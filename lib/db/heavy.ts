@@ -28,11 +28,12 @@ const longReads = {
 type LongRead = keyof typeof longReads;
 
 type Queues = { reads: FairQueue } & Record<LongRead, FairQueue>;
+
 function queues(): Queues {
   return oncePerProcess("heavy reads", () => {
     const slots = Math.max(1, Math.floor(share * pool().options.max));
     return {
-      // Of five, three users with two reads each would make a fourth wait.
+      // Three users with two reads each would make a fourth wait for one of five slots.
       reads: new FairQueue(slots, { perUser: heavyPerUser, kept: Math.ceil(slots / 3) }),
       export: new FairQueue(Number.POSITIVE_INFINITY, longReads.export),
       answer: new FairQueue(Number.POSITIVE_INFINITY, longReads.answer),

@@ -21,7 +21,7 @@ export function withRequiredAuth(url: string): string {
   const required = searchParams.get(parameter);
   if (required === null) return url;
   if (required !== method) throw new EnvError(`A database's URL may have ${parameter}=${method}, and no other.`);
-  oncePerProcess("addresses that prove themselves", watchClients).add(joinAddress(hostname, port || 5432));
+  oncePerProcess("addresses that require SCRAM", watchClients).add(joinAddress(hostname, port || 5432));
   return url;
 }
 

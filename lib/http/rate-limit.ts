@@ -9,7 +9,7 @@ type Window = { points: number; seconds: number };
 type Limiters = Map<string, RateLimiterPostgres>;
 
 /** By the pool that they count in: that of a closed database is of no use to the next one. */
-const limitersOf = oncePerProcess("limiters", () => new WeakMap<Pool, Limiters>());
+const limitersByPool = oncePerProcess("limiters", () => new WeakMap<Pool, Limiters>());
 
 /**
  * Counts a call of `key` (an address, a code's hash, a device) under `name`, over all web processes.
@@ -102,8 +102,8 @@ const secondsUntil = ({ msBeforeNext }: RateLimiterRes) => Math.max(1, Math.ceil
 
 /** @param blockAt the count from which on this process answers from memory until the window ends. */
 function limiterOf(name: string, { points, seconds }: Window, blockAt = points + 1): RateLimiterPostgres {
-  const limiters: Limiters = limitersOf.get(pool()) ?? new Map();
-  limitersOf.set(pool(), limiters);
+  const limiters: Limiters = limitersByPool.get(pool()) ?? new Map();
+  limitersByPool.set(pool(), limiters);
   const known = limiters.get(name);
   if (known) return known;
   const limiter = new RateLimiterPostgres({

@@ -54,7 +54,7 @@ const namesAtRouter = (): Map<string, string> =>
       .reverse(),
   );
 
-/** What was made of the price list in use: anybody may send any number of names that it has not. */
+/** Look-ups made from the price list in use, kept because anybody may send any number of names that it lacks. */
 let made = { generation: -1, of: new Map<string, unknown>() };
 
 function ofList<T>(name: string, make: () => T): T {

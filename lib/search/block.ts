@@ -4,7 +4,7 @@ import { makeEncoder, type Range, readTerm, visitPostings } from "#lib/search/la
 import { maxDocuments, type Postings } from "#lib/search/posting";
 import { termBits } from "#lib/search/terms";
 
-/** What blocks hold that are written now. What a block of another version has is indexed again. */
+/** The version of blocks that are written now. The sessions in a block of another version are indexed again. */
 export const blockVersion = 2;
 
 /** The approximate number of postings in a bucket: a row of about a kilobyte, unless a term occurs in most documents. */
@@ -43,7 +43,7 @@ export function encode(sorted: Postings, bits: number): Bucket[] {
 }
 
 /** The slots of the documents that have a term, in their order. */
-export const slotsOf = (term: number, { bucket, postings }: Bucket, bits: number): Uint16Array =>
+export const findSlots = (term: number, { bucket, postings }: Bucket, bits: number): Uint16Array =>
   readTerm(postings, rangeOf(bucket, bits), term);
 
 /** Calls `visit` with every posting of a bucket. */

@@ -49,7 +49,7 @@ export async function compactNext(mayProceed: () => Promise<boolean> = async () 
 
 /** Blocks are compacted once nothing was indexed, and nothing interrupted or failed, for so long. */
 const calmMs = 30_000;
-/** What is compact is looked at again after so long. */
+/** Pause between two looks at a compact index. */
 const compactMs = 3_600_000;
 
 /**

@@ -2,7 +2,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { prisma } from "#lib/db/client";
 import { countSlots, hasBit, maxSlots, orInto, setBit, slotsWith } from "#lib/search/bits";
-import { type Bucket, bucketOf, slotsOf } from "#lib/search/block";
+import { type Bucket, bucketOf, findSlots } from "#lib/search/block";
 import { type Expanded, expand } from "#lib/search/expand";
 import { keepSlots, knownSlots } from "#lib/search/known-slots";
 import { maxDocuments } from "#lib/search/posting";
@@ -96,7 +96,7 @@ export async function readTerms(
   const buckets = await readBuckets(tx, userId, missing);
   const found = new Map<number, Map<string, Uint16Array>>();
   for (const [at, { key, place, term, bits }] of missing.entries()) {
-    const slots = slotsOf(term, buckets[at] as Bucket, bits);
+    const slots = findSlots(term, buckets[at] as Bucket, bits);
     read[place]?.set(term, ownSlots(slots, heads[place] as BlockHead));
     const ofBlocks = found.get(term) ?? new Map<string, Uint16Array>();
     found.set(term, ofBlocks.set(key, slots));

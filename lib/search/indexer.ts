@@ -98,7 +98,7 @@ async function indexBatch(tx: PoolClient, batch: Batch, settledSeconds: number, 
     return indexed;
   } catch (error) {
     failed.add(userId);
-    // What the database refuses is no trace's fault.
+    // A refusal by the database is no trace's fault.
     if (postgresCode(error) === undefined && !isOutage(error)) leaveUnread(userId, traces, error);
     throw error;
   }

@@ -1,7 +1,7 @@
 // Merges many small blocks into one, as in a log-structured merge tree, so that a search reads few.
 import "server-only";
 import type { PoolClient } from "pg";
-import { type Bucket, bucketBits, encode, forEachPosting } from "#lib/search/block";
+import { type Bucket, blockVersion, bucketBits, encode, forEachPosting } from "#lib/search/block";
 import { maxDocuments, type Postings, postingOf, sort } from "#lib/search/posting";
 import {
   type Moved,
@@ -79,7 +79,7 @@ export async function rewriteBlocks(
 ): Promise<void> {
   const moved = await readLiveDocuments(tx, userId, blockIds(blocks));
   if (moved.length > 0) {
-    const version = Math.min(...blocks.map((block) => block.version));
+    const version = blocks[0]?.version ?? blockVersion;
     const { buckets, ...head } = await mergePostings(tx, userId, blocks, moved, proceed);
     const age = String(Math.max(...blocks.map(ageOf)));
     const id = await writeBlock(tx, userId, { ...head, version, age, documents: moved.length }, buckets);

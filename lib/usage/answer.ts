@@ -33,7 +33,7 @@ export async function answerUsage(userId: string, query: UsageQuery, now = new D
     ...{ zone, unit, by: by ?? null, pendingSessions },
     total: { ...total, untimedMessages, uncountedMessages },
     ...(values && { values: values.values.map(shownOf), otherValues: values.others }),
-    spans: spans.map((span, place) => spanOf(span, report.spanTotals[place], by && (ofSpans.get(place) ?? []))),
+    spans: spans.map((span, place) => presentSpan(span, report.spanTotals[place], by && (ofSpans.get(place) ?? []))),
   };
 }
 
@@ -42,7 +42,11 @@ const shownOf = ({ value, ...figures }: ValueFigures & { id?: string; names?: st
   return { value, ...rest };
 };
 
-function spanOf({ from, to, start, end }: Span, total: Figures | undefined, values: UsageReport["bySpan"] | undefined) {
+function presentSpan(
+  { from, to, start, end }: Span,
+  total: Figures | undefined,
+  values: UsageReport["bySpan"] | undefined,
+) {
   return {
     ...{ from, to, start: start.toISOString(), end: end.toISOString() },
     ...(total ?? noFigures()),

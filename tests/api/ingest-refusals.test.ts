@@ -131,6 +131,7 @@ describe("an invalid batch", () => {
     );
     expect(problem.errors?.map(({ path }) => path)).toEqual(["traces.1.messages"]);
     expect(await storedUploads()).toEqual(before);
+    expect((await send({ traces: [{ sourceId: "longest", messages: messages.slice(1) }] })).status).toBe(202);
   });
 
   test("is one nested deeper than 64 levels, even a million", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bucketBits, bucketOf, encode, forEachPosting, slotsOf } from "#lib/search/block";
+import { bucketBits, bucketOf, encode, findSlots, forEachPosting } from "#lib/search/block";
 import { Collector, type Draft } from "#lib/search/collect";
 import { postingOf, sort } from "#lib/search/posting";
 import { forEachTerm } from "#lib/search/terms";
@@ -27,14 +27,14 @@ describe("a block", () => {
     const rows = new Map(buckets.map((one) => [one.bucket, one]));
     const slots = terms.map((term) => {
       const bucket = rows.get(bucketOf(term, bits));
-      return bucket && slotsOf(term, bucket, bits).join();
+      return bucket && findSlots(term, bucket, bits).join();
     });
     expect(slots).toEqual(terms.map((_, n) => `${n % 4095},4095`));
   });
 
   test("has no slots for a term that is not in its bucket", () => {
     const [bucket] = encode(Float64Array.of(postingOf(5, 1), postingOf(9, 2)), 0);
-    const found = [4, 5, 6, 9, 10].map((term) => bucket && [...slotsOf(term, bucket, 0)]);
+    const found = [4, 5, 6, 9, 10].map((term) => bucket && [...findSlots(term, bucket, 0)]);
     expect(found).toEqual([[], [1], [], [2], []]);
   });
 });

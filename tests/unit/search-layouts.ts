@@ -1,6 +1,6 @@
 // What the layout of the search index has to keep to, in as many rounds as a test wants.
 import { expect } from "vitest";
-import { type Bucket, bucketOf, encode, forEachPosting, slotsOf } from "#lib/search/block";
+import { type Bucket, bucketOf, encode, findSlots, forEachPosting } from "#lib/search/block";
 import { maxDocuments, type Postings, postingOf, sort, termIn } from "#lib/search/posting";
 import { termBits } from "#lib/search/terms";
 import { makeRandom } from "../support/random.ts";
@@ -48,7 +48,7 @@ export function expectGivenBack(rounds: number): void {
       const term = termIn(sorted[random(sorted.length)] as number) + random(2);
       const row = rows.get(bucketOf(term, bits));
       const slots = [...sorted].filter((posting) => termIn(posting) === term).map((posting) => posting % maxDocuments);
-      if (row) expect([...slotsOf(term, row, bits)]).toEqual(slots);
+      if (row) expect([...findSlots(term, row, bits)]).toEqual(slots);
     }
   }
 }
@@ -68,7 +68,7 @@ export function expectRisingOrNone(rounds: number): void {
     const found = read([damaged], bits);
     expect(found.every((posting, at) => at === 0 || posting > (found[at - 1] as number))).toBe(true);
     expect(found.every((posting) => bucketOf(termIn(posting), bits) === bucket)).toBe(true);
-    const slots = slotsOf(termIn(sorted[random(sorted.length)] as number), damaged, bits);
+    const slots = findSlots(termIn(sorted[random(sorted.length)] as number), damaged, bits);
     expect(slots.every((slot) => slot < maxDocuments)).toBe(true);
   }
 }
@@ -85,7 +85,7 @@ export const odd: [name: string, bytes: (size: number) => Buffer][] = [
 export function expectBounded(postings: Buffer): void {
   const most = 8 * postings.length + 32;
   expect(read([{ bucket: 0, postings }], 0).length).toBeLessThanOrEqual(most);
-  slotsOf(terms - 1, { bucket: 0, postings }, 0);
+  findSlots(terms - 1, { bucket: 0, postings }, 0);
 }
 
 /** Cuts bytes, changes some, puts others before them, or takes others in their place. */

@@ -88,18 +88,13 @@ export function chartOf(report: UsageReport, spans: Span[], facet: UsageFacet, y
     .map(({ id, name, value, names, amount }) => ({ key: id, name, value, names, rest: false, total: amount }));
   const left = values.slice(shown);
   const total = yardstick.read(report.total);
-  const known = left.reduce((sum, { amount }) => sum + amount, 0);
+  const known = sum(left.map(({ amount }) => amount));
   // Values beyond those of the report are the rest of all; sessions of several branches or pull requests have none to tell.
   const addsUp = more > 0 && facet !== "branch" && facet !== "pr";
   const others: Series = {
     ...{ key: null, value: null, rest: true },
     name: `${left.length + more} other ${facetTexts[facet].many}`,
-    total: addsUp
-      ? Math.max(
-          known,
-          named.reduce((rest, one) => rest - one.total, total),
-        )
-      : known,
+    total: addsUp ? Math.max(known, total - sum(named.map((one) => one.total))) : known,
   };
   const series = left.length + more > 0 ? [...named, others] : named;
   const places = new Map(named.map(({ key }, place) => [key, place]));
@@ -118,16 +113,14 @@ export function chartOf(report: UsageReport, spans: Span[], facet: UsageFacet, y
     if (!bar || amount === 0) continue;
     bar.amounts[place] = (bar.amounts[place] ?? 0) + amount;
   }
-  // What a span has of values beyond those of the report is in its total alone.
-  if (addsUp)
-    for (const bar of bars)
-      bar.amounts[named.length] = Math.max(
-        0,
-        named.reduce((rest, _, place) => rest - (bar.amounts[place] ?? 0), bar.total),
-      );
-  const heights = bars.map(({ amounts }) => amounts.reduce((sum, amount) => sum + amount, 0));
+  // A span lists no values beyond those of the report: only its total has them.
+  for (const bar of addsUp ? bars : [])
+    bar.amounts[named.length] = Math.max(0, bar.total - sum(bar.amounts.slice(0, named.length)));
+  const heights = bars.map(({ amounts }) => sum(amounts));
   return { series, bars, total, top: roundTop(Math.max(...heights)) };
 }
+
+const sum = (amounts: number[]): number => amounts.reduce((all, amount) => all + amount, 0);
 
 /** The top of an axis from zero with four even steps: the next of 4, 8, 12, 20, 40 … above a number. */
 export function roundTop(max: number): number {

@@ -155,8 +155,8 @@ function maskTrace(trace: Record<string, unknown>, policy: Policy): Record<strin
   const rows = messages.map((message) => masker.value(message));
   const masked = { ...masker.withoutEchoes(own), source: own.source, sourceId: own.sourceId } as typeof own;
   if (own.source === undefined) delete masked.source;
-  const messagesOf = rows.map((message) => withinBounds(masker.withoutEchoes(message), bounds.message));
-  return { ...withinBounds(masked, bounds.trace), messages: messagesOf };
+  const maskedMessages = rows.map((message) => withinBounds(masker.withoutEchoes(message), bounds.message));
+  return { ...withinBounds(masked, bounds.trace), messages: maskedMessages };
 }
 
 function withinBounds<T>(fields: T, most: Record<string, number>): T {

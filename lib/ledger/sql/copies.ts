@@ -15,7 +15,7 @@ const shared = (key: string) => `one.trace_id as "traceId", one.${key} as key, o
 const ofTraces = `join trace on trace.user_id = $1::uuid and trace.id = one.trace_id
   order by one.replayed, trace.created_at, trace.id`;
 
-/** Of commits whose hashes begin alike, so many may count; a commit that more sessions copied counts in one of the first. */
+/** Maximum commits that count of those whose hashes begin alike. A commit that more sessions copied counts in one of the first. */
 const mostAlike = 100;
 
 /** The commits that traces made whose hashes begin as one of these, the first of each beginning and later ones that still count. */

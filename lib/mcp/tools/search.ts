@@ -49,14 +49,14 @@ export const searchSessions: Tool<typeof input> = {
       ? "No session has all of this; those that have most of it"
       : "Sessions that match, the best first";
     const answer = new Answer(`${instead}${what}, ${found.length} on this page.`);
-    const blocks = await heavyTurn(userId, () => blocksOf(userId, found, wordsOf(corrected ?? query)));
+    const blocks = await heavyTurn(userId, () => writeBlocks(userId, found, wordsOf(corrected ?? query)));
     for (const block of blocks) answer.add(block);
     return answer.end(sealCursor(reader, name, nextCursor));
   },
 };
 
 /** @returns a block for each session, with excerpts of it */
-async function blocksOf(userId: string, found: Found[], words: string[]): Promise<string[]> {
+async function writeBlocks(userId: string, found: Found[], words: string[]): Promise<string[]> {
   const blocks: string[] = [];
   for (const { trace, positions } of found) {
     const messages = await readMessagesAt(userId, trace.id, positions.slice(0, maxExcerpts));

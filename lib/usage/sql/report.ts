@@ -96,7 +96,7 @@ const columnsOf = ({ wanted }: NonNullable<ReportRequest["spans"]>) =>
   columns.filter((name) => !wanted || wanted.includes(name));
 
 /** A facet's values that are listed: what the others have in a span is in the rows without a facet. */
-const listedOf = (by: RolledFacet, maxValues: number) => `
+const selectListed = (by: RolledFacet, maxValues: number) => `
   select value from (select of_${by} as value, ${sums([...ranking])} from summed group by of_${by}) as found
   order by ${order} limit ${maxValues}`;
 
@@ -152,7 +152,7 @@ export async function readReport(tx: PoolClient, userId: string, request: Report
   const parts = partsIn(userId, starts, gone);
   // Materialized: PostgreSQL would look at all facets for each part of a day.
   const corrections = spans ? `, corrections as materialized ${correctionsOf(parts, columnsOf(spans))}` : "";
-  const listed = spans?.by ? `, listed as materialized (${listedOf(spans.by, request.maxValues)})` : "";
+  const listed = spans?.by ? `, listed as materialized (${selectListed(spans.by, request.maxValues)})` : "";
   const inSpans = spans ? `union all ${bySpan(spans, request)}` : "";
   const statement = `with ${expressionsOf(parts)}, ${summedOf(parts, filter)} ${corrections} ${listed} ${byFacet(request)} ${inSpans}`;
   return (await tx.query<ReportRow>(statement, [...parts.values, ...filterValues(filter)])).rows;
