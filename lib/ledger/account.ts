@@ -25,6 +25,10 @@ import { log } from "#lib/log";
 const chunk = { messages: 20_000, traces: 500, metadataBytes: 8 * 1024 * 1024 };
 /** A trace that was accounted for once is read from its end on: by its count alone that is not known. */
 const assumedTail = 100;
+/** How long a user's traces are tried one by one before others have their turn, in milliseconds. */
+const turnMs = 5000;
+/** How long one statement may take, of which a slow one fails its traces: they keep up no other user's. */
+const statementTimeout = "60s";
 /** How long a trace that fails is left alone, and how many of them are known. */
 const failing = { ms: 600_000, traces: 1000 };
 
@@ -74,7 +78,8 @@ async function accountFor(userId: string, settledSeconds: number): Promise<numbe
     log.warn({ err: error }, "sessions could not be accounted for together; each is tried by itself");
   }
   let accounted = 0;
-  for (let n = 0; n < chunk.traces; n += 1) {
+  const deadline = performance.now() + turnMs;
+  while (performance.now() < deadline) {
     const tried: { id?: string } = {};
     try {
       const count = await accountChunk(userId, settledSeconds, 1, tried);
@@ -97,20 +102,26 @@ function accountChunk(
   limit: number,
   tried: { id?: string } = {},
 ): Promise<number | undefined> {
-  return transaction(async (tx) => {
-    if (!(await tryLedgerLock(tx))) return undefined;
-    // Waiting for a user would be a deadlock with a deletion that waits for the rows written here.
-    if (!(await holdUsers(tx, [userId], false)).has(userId)) return 0;
-    const target = await readTarget(tx);
-    const except = [...failed].filter(([, until]) => until > performance.now()).map(([id]) => id);
-    const due = takeChunk(await findDueTraces(tx, userId, { settledSeconds, limit, except }));
-    if (due.length === 0) return 0;
-    if (due.length === 1 && due[0]) tried.id = due[0].id;
-    const read = await readTracesInto(tx, userId, await wantedOf(tx, userId, due, target), parts);
-    const columns = await writeParts(tx, userId, due, read);
-    await finish(tx, userId, { due, read, columns, target });
-    return due.length;
-  });
+  return transaction(
+    async (tx) => {
+      if (!(await tryLedgerLock(tx))) return undefined;
+      // Waiting for a user would be a deadlock with a deletion that waits for the rows written here.
+      if (!(await holdUsers(tx, [userId], false)).has(userId)) return 0;
+      const target = await readTarget(tx);
+      const except = [...failed].filter(([, until]) => until > performance.now()).map(([id]) => id);
+      const due = takeChunk(await findDueTraces(tx, userId, { settledSeconds, limit, except }));
+      if (due.length === 0) return 0;
+      if (due.length === 1 && due[0]) tried.id = due[0].id;
+      const wanted = await wantedOf(tx, userId, due, target);
+      const read = await readTracesInto(tx, userId, wanted, parts);
+      const unread = new Set(wanted.slice(read.length).map(({ trace }) => trace.id));
+      const taken = due.filter(({ id }) => !unread.has(id));
+      const columns = await writeParts(tx, userId, taken, read);
+      await finish(tx, userId, { due: taken, read, columns, target });
+      return taken.length;
+    },
+    { statement_timeout: statementTimeout },
+  );
 }
 
 /** The first traces with at most `chunk.messages` messages together, and at least one trace. */

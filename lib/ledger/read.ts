@@ -1,6 +1,6 @@
 import "server-only";
-import { setImmediate } from "node:timers/promises";
 import type { PoolClient } from "pg";
+import { eachInSlices, StepEnded } from "#lib/concurrency/slices";
 import { readPacked } from "#lib/ledger/packed";
 import type { LedgerMessage, LedgerPart, LedgerTrace, Reading } from "#lib/ledger/part";
 import type { DueTrace } from "#lib/ledger/sql/due";
@@ -10,12 +10,14 @@ import { log } from "#lib/log";
 
 /** What is held in memory of messages at a time. */
 const page = { rows: 1000, bytes: 2 * 1024 * 1024 };
-/** How long the ledger keeps the process from other work, in milliseconds. */
-const maxBusyMs = 10;
 /** The highest position that a message can have, and a column that names one. */
 const maxPosition = limits.message.integer;
 /** How many messages are seen again at most for what is still open at a trace's end. */
 const maxSeenAgain = 1000;
+/** After so many milliseconds no more traces are begun: other users have their turn. */
+const turnMs = 5000;
+/** How long reading may take in the process, in milliseconds: several times what the longest messages need. */
+const allowedMs = { inAll: 10_000, perMessage: 2 };
 
 /** A trace that is read: `from` is the first position that the parts see. */
 export type Wanted = { trace: LedgerTrace; due: DueTrace; from: number };
@@ -26,58 +28,69 @@ export type ReadTrace = Wanted & { found: Found[]; accountedTo: number };
 /** Nothing where a part failed at a trace. */
 type Found = { value: unknown } | undefined;
 
-/** Gives way to others once in a while. */
-export function makePauses(): () => Promise<void> | undefined {
-  let since = performance.now();
-  return () => {
-    if (performance.now() - since < maxBusyMs) return undefined;
-    return setImmediate().then(() => {
-      since = performance.now();
-    });
-  };
-}
-
-/** Shows the parts the messages of traces, each trace's in their order. */
+/**
+ * Shows the parts the messages of traces, each trace's in their order.
+ *
+ * @returns the first of the traces, as many as could be read in some seconds
+ * @throws SpoorError `overloaded` where reading takes much longer than the number of messages explains
+ */
 export async function readTracesInto(
   tx: PoolClient,
   userId: string,
   wanted: Wanted[],
   parts: readonly LedgerPart<unknown>[],
 ): Promise<ReadTrace[]> {
-  const pause = makePauses();
   const read: ReadTrace[] = [];
+  const startedAt = performance.now();
   for (const group of groupsOf(wanted)) {
+    if (read.length > 0 && performance.now() - startedAt > turnMs) break;
     const readers = new Map(group.map((one) => [one.trace.id, new Reader(one, parts)]));
-    if (group.every(isSmall)) {
-      for (const { traceId, ...message } of await readWhole(tx, userId, [...readers.keys()], page.rows)) {
-        readers.get(traceId)?.see(message);
-        await pause();
-      }
-    } else {
-      for (const reader of readers.values()) await readPages(tx, userId, reader, pause);
-    }
-    for (const reader of readers.values()) read.push(reader.result());
+    const show = makeShow(readers);
+    if (group.every(isSmall)) await show(await readWhole(tx, userId, [...readers.keys()], page.rows));
+    else for (const { wanted } of readers.values()) await showPages(tx, userId, wanted, show);
+    await eachInSlices(readers.values(), (reader) => read.push(reader.result()));
   }
   return read;
 }
 
-async function readPages(tx: PoolClient, userId: string, reader: Reader, pause: () => Promise<void> | undefined) {
-  const { trace, from, due } = reader.wanted;
+type Shown = LedgerMessage & { traceId: string };
+type Show = (messages: Shown[]) => Promise<void>;
+
+/** A function that shows messages to their traces' readers. */
+function makeShow(readers: Map<string, Reader>): Show {
+  let leftMs = allowedMs.inAll;
+  return async (messages) => {
+    leftMs += messages.length * allowedMs.perMessage;
+    let next = 0;
+    const see = (message: Shown) => {
+      readers.get(message.traceId)?.see(message);
+      next += 1;
+    };
+    while (next < messages.length) {
+      try {
+        leftMs -= await eachInSlices(messages.slice(next), see, leftMs);
+      } catch (error) {
+        if (!(error instanceof StepEnded)) throw error;
+        leftMs -= error.spentMs;
+        readers.get(messages[next]?.traceId ?? "")?.leaveOut(error);
+      }
+    }
+  };
+}
+
+async function showPages(tx: PoolClient, userId: string, { trace, from, due }: Wanted, show: Show): Promise<void> {
+  const traceId = trace.id;
   if (due.isPacked) {
     let isThere = false;
-    for await (const message of readPacked(tx, userId, trace.id)) {
+    for await (const message of readPacked(tx, userId, traceId)) {
       isThere = true;
-      reader.see(message);
-      await pause();
+      await show([{ traceId, ...message }]);
     }
     if (isThere) return; // else its rows are too large to be packed
   }
   for (let next = from; ; ) {
-    const messages = await readFrom(tx, userId, trace.id, next, page);
-    for (const message of messages) {
-      reader.see(message);
-      await pause();
-    }
+    const messages = await readFrom(tx, userId, traceId, next, page);
+    await show(messages.map((message) => ({ traceId, ...message })));
     const last = messages.at(-1);
     if (!last || last.position === maxPosition) return;
     next = last.position + 1;
@@ -113,6 +126,8 @@ function groupsOf(wanted: Wanted[]): Wanted[][] {
 class Reader {
   readonly wanted: Wanted;
   readonly #readings: (Reading<unknown> | undefined)[];
+  /** The part that sees a message now. */
+  #part = 0;
   /** The positions of the last messages, in a ring. */
   readonly #last: number[] = [];
   #seen = 0;
@@ -124,15 +139,17 @@ class Reader {
     this.#readings = parts.map((part) => this.#attempt(() => part.begin(wanted.trace, wanted.from)));
   }
 
+  /** Shows a message to each part, or to the rest of them, where one was left out at it. */
   see(message: LedgerMessage): void {
-    for (const [at, reading] of this.#readings.entries()) {
-      if (!reading) continue;
-      const went = this.#attempt(() => {
-        reading.see(message);
-        return true;
-      });
-      if (!went) this.#readings[at] = undefined;
+    for (; this.#part < this.#readings.length; this.#part += 1) {
+      const reading = this.#readings[this.#part];
+      try {
+        reading?.see(message);
+      } catch (error) {
+        this.leaveOut(error);
+      }
     }
+    this.#part = 0;
     this.#last[this.#seen % maxSeenAgain] = message.position;
     this.#seen += 1;
     this.#end = Math.min(message.position + 1, maxPosition); // one there is seen again whenever its trace grows
@@ -151,12 +168,22 @@ class Reader {
     return Math.min(position, ...open.filter((one) => one !== undefined));
   }
 
+  /** Leaves the part out that sees a message now. */
+  leaveOut(error: unknown): void {
+    this.#readings[this.#part] = undefined;
+    this.#warn(error);
+  }
+
   #attempt<T>(work: () => T): T | undefined {
     try {
       return work();
     } catch (error) {
-      log.warn({ err: error, trace: this.wanted.trace.id }, "a part of the ledger could not read a session");
+      this.#warn(error);
       return undefined;
     }
+  }
+
+  #warn(error: unknown): void {
+    log.warn({ err: error, trace: this.wanted.trace.id }, "a part of the ledger could not read a session");
   }
 }

@@ -59,10 +59,13 @@ const maxCharacters = 2 ** 21;
 /** Bounds of a draft: 16 MiB of postings in memory. */
 const maxPostings = 2 ** 21;
 
-/** How much of a text is read between two pauses: about 10 ms where each word is a new one. */
-const sliceCharacters = 2 ** 15;
+/** How much of a text is read in one step: about 10 ms where each word is a new one. */
+const stepCharacters = 2 ** 15;
 
 const nobody = { role: null, metadata: null };
+
+/** The steps of some work; each is done when the next value is asked for (lib/concurrency/slices.ts). */
+type Steps = Generator<undefined, void>;
 
 /** Collects the terms of traces into drafts of blocks, one trace after the other. Of a trace of any length it holds a draft at a time. */
 export class Collector {
@@ -72,65 +75,62 @@ export class Collector {
   private open: { document: Document; messages: number; characters: number } | undefined;
   private readonly terms = new TermSet();
   private vocabulary = new Vocabulary();
+  private full: Draft[] = [];
 
-  private readonly take: (draft: Draft) => Promise<void>;
-  private readonly pause: () => Promise<void>;
   private readonly most: number;
 
-  /**
-   * @param take is given each draft when it is full, and the last one.
-   * @param pause is awaited after each slice of a text: jobs of the process would else wait for one of 8 MB, for seconds.
-   * @param most postings of a draft, but for those of its last document.
-   */
-  constructor(
-    take: (draft: Draft) => Promise<void>,
-    pause: () => Promise<void> = async () => {},
-    most: number = maxPostings,
-  ) {
-    this.take = take;
-    this.pause = pause;
+  /** @param most postings of a draft, but for those of its last document. */
+  constructor(most: number = maxPostings) {
     this.most = most;
   }
 
   /** Begins a trace with its title and the other searchable texts beside its messages. */
-  async begin(traceId: string, title: string | null, texts: string[]): Promise<void> {
-    await this.startDocument(traceId, 0);
-    if (title) await this.addText(title, "title");
-    for (const text of texts) await this.addText(text, "any");
+  *begin(traceId: string, title: string | null, texts: string[]): Steps {
+    this.startDocument(traceId, 0);
+    if (title) yield* this.addText(title, "title");
+    for (const text of texts) yield* this.addText(text, "any");
   }
 
   /** Adds a message, in the order of positions, to the trace that was begun last. @param said as the reader knows it */
-  async add(traceId: string, position: number, content: string, said: Omit<Spoken, "content"> = nobody): Promise<void> {
+  *add(traceId: string, position: number, content: string, said: Omit<Spoken, "content"> = nobody): Steps {
     const { messages, characters } = this.open ?? { messages: 0, characters: 0 };
-    if (messages >= maxMessages || characters >= maxCharacters) await this.startDocument(traceId, position);
+    if (messages >= maxMessages || characters >= maxCharacters) this.startDocument(traceId, position);
     if (!this.open) throw new Error("a message was added before its trace was begun");
     this.open.messages += 1;
     this.open.characters += content.length;
     const { speaker, facts, isEcho }: Described = describe({ ...said, content });
-    if (!isEcho) await this.addText(content, speaker === "person" ? "person" : "any");
+    if (!isEcho) yield* this.addText(content, speaker === "person" ? "person" : "any");
     for (const fact of facts) this.terms.add(termOfFact(fact));
   }
 
-  private async addText(text: string, field: Field): Promise<void> {
+  /** Gives the drafts that are full. */
+  takeFull(): Draft[] {
+    const full = this.full;
+    this.full = [];
+    return full;
+  }
+
+  /** Ends the last trace. @returns the drafts that were not taken */
+  finish(): Draft[] {
+    this.endDocument();
+    this.endDraft();
+    return this.takeFull();
+  }
+
+  private *addText(text: string, field: Field): Steps {
     const whole = composed(text);
     const add: Visit = (term, start, end) => {
       const isNew = this.terms.add(term);
       if (isNew && start !== undefined && end !== undefined) this.vocabulary.add(term, whole, start, end);
       if (field !== "any") this.terms.add(inField(term, field));
     };
-    for (const scan = beginScan(); scan.at < whole.length; await this.pause())
-      scanTerms(whole, scan, Math.min(whole.length, scan.at + sliceCharacters), add);
+    for (const scan = beginScan(); scan.at < whole.length; yield)
+      scanTerms(whole, scan, Math.min(whole.length, scan.at + stepCharacters), add);
   }
 
-  /** Ends the last trace. */
-  async finish(): Promise<void> {
+  private startDocument(traceId: string, firstPosition: number): void {
     this.endDocument();
-    await this.endDraft();
-  }
-
-  private async startDocument(traceId: string, firstPosition: number): Promise<void> {
-    this.endDocument();
-    if (this.documents.length === maxDocuments || this.count >= this.most) await this.endDraft();
+    if (this.documents.length === maxDocuments || this.count >= this.most) this.endDraft();
     const document = { traceId, firstPosition, slot: this.documents.length };
     this.open = { document, messages: 0, characters: 0 };
   }
@@ -144,14 +144,13 @@ export class Collector {
     this.open = undefined;
   }
 
-  private async endDraft(): Promise<void> {
+  private endDraft(): void {
     if (this.documents.length === 0) return;
     const postings = sort(this.postings.subarray(0, this.count));
-    const draft = { documents: this.documents, postings, vocabulary: this.vocabulary };
+    this.full.push({ documents: this.documents, postings, vocabulary: this.vocabulary });
     this.documents = [];
     this.vocabulary = new Vocabulary();
     this.count = 0;
-    await this.take(draft);
   }
 
   private reserve(more: number): void {

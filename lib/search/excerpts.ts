@@ -1,12 +1,12 @@
 // Where in a trace a query is found, and the text around it.
 import "server-only";
 import type { PoolClient } from "pg";
+import { eachInSlices } from "#lib/concurrency/slices";
 import { heavyRead } from "#lib/db/heavy";
 import { isOverload } from "#lib/errors";
 import { type Matched, matchBlocks } from "#lib/search/find";
 import { readPackedTexts } from "#lib/search/packed";
 import { bestParts } from "#lib/search/parts";
-import { makePause } from "#lib/search/pause";
 import { isSaidBy } from "#lib/search/phrases";
 import { plainText } from "#lib/search/plain";
 import type { Query } from "#lib/search/query";
@@ -181,17 +181,17 @@ async function bestOf(
   query: Query,
   { budget, weights }: { budget: { left: number }; weights: number[] | undefined },
 ): Promise<Judged[] | undefined> {
-  const pause = makePause();
   const facts = factsOf(query);
   const judged: { message: Text; found: Found; facts: number }[] = [];
-  for (const message of messages) {
-    if (!isSaidBy(message, query.scope)) continue;
+  const judge = (message: Text) => {
+    if (budget.left < 0 || !isSaidBy(message, query.scope)) return;
     budget.left -= message.content.length;
-    if (budget.left < 0) return undefined;
+    if (budget.left < 0) return;
     const found = findIn(composed(message.content), query);
     judged.push({ message, found, facts: facts.length > 0 ? countFacts(message, facts) : 0 });
-    await pause();
-  }
+  };
+  await eachInSlices(messages, judge);
+  if (budget.left < 0) return undefined;
   const rarity = rarityOf(
     judged.map(({ found }) => found),
     weights,

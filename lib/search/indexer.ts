@@ -2,6 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
+import { inSlices } from "#lib/concurrency/slices";
 import { freeSpace } from "#lib/db/sql/vacuum";
 import { isOutage, postgresCode } from "#lib/errors";
 import { log } from "#lib/log";
@@ -12,7 +13,6 @@ import { Collector, type Document, type Draft } from "#lib/search/collect";
 import { holdNext } from "#lib/search/hold";
 import { type Load, mergeBlocks } from "#lib/search/merge";
 import { indexedOf } from "#lib/search/packed";
-import { makePause } from "#lib/search/pause";
 import {
   deleteOutdatedBlocks,
   markIndexed,
@@ -39,6 +39,8 @@ const batches: Record<Load, Batch> = {
 /** How much text is held at a time, and how much of one message is searchable. */
 const pageBytes = 2 ** 19;
 const messageCharacters = 2 ** 23;
+/** How long the process may read the texts of one batch, in milliseconds: ten times what takes longest of what is known. */
+const maxMs = 60_000;
 
 /** Users at whom indexing failed in this process: they come after all others, who would else wait behind them. */
 const failed = new Set<string>();
@@ -117,6 +119,7 @@ function leaveUnread(userId: string, traces: Waiting[], error: unknown): void {
   unread.set(only.id, performance.now() + leaving.ms);
 }
 
+type Contents = Awaited<ReturnType<typeof readContents>>;
 type Found = NonNullable<Awaited<ReturnType<typeof readWaiting>>>;
 
 async function indexWaiting(tx: PoolClient, waiting: Found, batch: Batch, yieldToJobs: Yield) {
@@ -175,29 +178,37 @@ async function collect(
   const bytesOf = ({ id }: Waiting) =>
     [...(sizesOf.get(id) ?? []), ...(packs.get(id) ?? [])].reduce((sum, { bytes }) => sum + bytes, 0);
   const traces = upTo(waiting, maxBytes, bytesOf);
-  const collector = new Collector(write, makePause());
+  const collector = new Collector();
+  let leftMs = maxMs;
+  const take = async (steps: Iterator<unknown>) => {
+    leftMs -= await inSlices(steps, leftMs);
+    for (const draft of collector.takeFull()) await write(draft);
+  };
   for (const trace of traces.filter(({ id }) => !sizesOf.has(id))) {
-    await begin(collector, trace);
+    await take(begin(collector, trace));
     for await (const { rows } of readPacks(tx, userId, packs.get(trace.id) ?? [])) {
       await yieldToJobs();
-      for (const message of messagesIn(rows)) {
-        const { position, content, ...said } = indexedOf(message, messageCharacters);
-        await collector.add(trace.id, position, content, said);
-      }
+      await take(
+        messagesIn(rows).flatMap((message) => {
+          const { position, content, ...said } = indexedOf(message, messageCharacters);
+          return collector.add(trace.id, position, content, said);
+        }),
+      );
     }
   }
   const byId = new Map(traces.map((trace) => [trace.id, trace]));
   let current: string | undefined;
+  function* add({ traceId, position, content, ...said }: Contents[number]) {
+    if (traceId !== current) yield* begin(collector, byId.get(traceId) as Waiting);
+    current = traceId;
+    yield* collector.add(traceId, position, content, said);
+  }
   for (const page of pagesOf(sizes.filter(({ traceId }) => byId.has(traceId)))) {
     await yieldToJobs();
     const contents = await readContents(tx, userId, [...byId.keys()], page, messageCharacters);
-    for (const { traceId, position, content, ...said } of contents) {
-      if (traceId !== current) await begin(collector, byId.get(traceId) as Waiting);
-      current = traceId;
-      await collector.add(traceId, position, content, said);
-    }
+    await take(contents.values().flatMap(add));
   }
-  await collector.finish();
+  for (const draft of collector.finish()) await write(draft);
   return traces;
 }
 

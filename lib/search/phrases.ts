@@ -2,9 +2,9 @@
 // and words of a speaker whose words are no field of it.
 import "server-only";
 import type { PoolClient } from "pg";
+import { inSlices } from "#lib/concurrency/slices";
 import type { Hits } from "#lib/search/find";
 import { readPackedCandidates } from "#lib/search/packed";
-import { makePause } from "#lib/search/pause";
 import { type Group, type Query, type Scope, unprovenOf } from "#lib/search/query";
 import { describe } from "#lib/search/speaker";
 import { type Candidate, readCandidates } from "#lib/search/sql/read";
@@ -34,30 +34,25 @@ export async function keepMatching(
     ...(await readPackedCandidates(tx, userId, traceIds, hits, units, read)),
   ];
   const texts = Map.groupBy(rows, ({ traceId }) => traceId);
-  const pause = makePause();
   const matching: string[] = [];
-  for (const id of traceIds) {
+  function* match(id: string) {
     const own = texts.get(id) ?? [];
     const isAccepted = own.length >= bounds.maxMessages || own.some(({ content }) => content === null);
-    if (isAccepted || (await haveAll(own, groups, query.scope, pause))) matching.push(id);
+    if (isAccepted || (yield* haveAll(own, groups, query.scope))) matching.push(id);
   }
+  await inSlices(traceIds.values().flatMap(match));
   return matching;
 }
 
 /** Whether one unit of each group is in one of the texts at least. */
-async function haveAll(
-  texts: Candidate[],
-  groups: Group[],
-  scope: Scope | undefined,
-  pause: () => Promise<void>,
-): Promise<boolean> {
+function* haveAll(texts: Candidate[], groups: Group[], scope: Scope | undefined): Generator<undefined, boolean> {
   const missing = new Set(groups);
   for (const text of texts) {
     if (!isSaidBy(text, scope)) continue;
     const content = composed(text.content ?? "");
     for (const group of missing) if (findIn(content, group).found > 0) missing.delete(group);
     if (missing.size === 0) return true;
-    await pause();
+    yield;
   }
   return missing.size === 0;
 }

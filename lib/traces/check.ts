@@ -1,10 +1,9 @@
 import "server-only";
-import { setImmediate } from "node:timers/promises";
 import { beginRead } from "#lib/db/heavy";
 import { findSecrets } from "#lib/secrets/find";
 import type { Range } from "#lib/traces/for-others";
 import { countHomes } from "#lib/traces/homes";
-import { readMessagesInTurn } from "#lib/traces/messages";
+import { visitMessages } from "#lib/traces/messages";
 
 /** What a part of a session holds that others had better not see, and where each first is. */
 export type Findings = {
@@ -24,34 +23,24 @@ const page = { limit: 500, maxBytes: 1024 * 1024, maxMessageBytes: 4 * 1024 * 10
  *
  * @throws SpoorError `overloaded` as `beginRead`
  */
-export async function checkForOthers(userId: string, traceId: string, { from, to }: Range): Promise<Findings> {
+export async function checkForOthers(userId: string, traceId: string, range: Range): Promise<Findings> {
   const end = await beginRead(userId, "outline");
   try {
     const kinds = new Map<string, { kind: string; count: number; position: number }>();
     const found: Findings = { secrets: [], homes: 0, isCut: false, messages: 0 };
     let bytes = 0;
-    for (let after: number | null = (from ?? 0) - 1; after !== null; ) {
-      const read: Awaited<ReturnType<typeof readMessagesInTurn>> = await readMessagesInTurn(
-        userId,
-        traceId,
-        after,
-        page,
-      );
-      for (const { position, content, metadata } of read.messages) {
-        if (to !== null && position > to) return { ...found, secrets: [...kinds.values()] };
-        const text = metadata ? `${content}\n${JSON.stringify(metadata)}` : content;
-        bytes += text.length;
-        found.messages += 1;
-        found.homes += countHomes(text);
-        for (const { kind } of findSecrets(text)) {
-          const known = kinds.get(kind) ?? { kind, count: 0, position };
-          kinds.set(kind, { ...known, count: known.count + 1 });
-        }
-        await setImmediate();
+    await visitMessages(userId, traceId, range, page, ({ position, content, metadata }) => {
+      found.isCut = bytes > maxBytes;
+      if (found.isCut) return false;
+      const text = metadata ? `${content}\n${JSON.stringify(metadata)}` : content;
+      bytes += text.length;
+      found.messages += 1;
+      found.homes += countHomes(text);
+      for (const { kind } of findSecrets(text)) {
+        const known = kinds.get(kind) ?? { kind, count: 0, position };
+        kinds.set(kind, { ...known, count: known.count + 1 });
       }
-      if (bytes > maxBytes && read.nextAfter !== null) return { ...found, secrets: [...kinds.values()], isCut: true };
-      after = read.nextAfter;
-    }
+    });
     return { ...found, secrets: [...kinds.values()] };
   } finally {
     end();

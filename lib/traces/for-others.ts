@@ -1,4 +1,5 @@
 // What strangers see of a session: readers of a share link, and whoever is sent its Markdown.
+import { eachInSlices } from "#lib/concurrency/slices";
 import { maskValueForOthers } from "#lib/secrets/json";
 import { maskForOthers } from "#lib/secrets/mask";
 import { beginsBehind, nameCharacter, withoutHomes } from "#lib/traces/homes";
@@ -64,6 +65,13 @@ export function forOthers<M extends Texts>(message: M, mask: (text: string) => s
     content: mask(content),
     metadata: maskValueForOthers(metadata, mask),
   };
+}
+
+/** Messages as others see them. @throws SpoorError `overloaded` where one takes too long */
+export async function allForOthers<M extends Texts>(messages: M[], mask: (text: string) => string): Promise<M[]> {
+  const shown: M[] = [];
+  await eachInSlices(messages, (message) => shown.push(forOthers(message, mask)));
+  return shown;
 }
 
 const allHidden = (text: string): string => textForOthers(text);

@@ -4,7 +4,7 @@ import { rowsOf } from "#lib/reader/rows";
 import { cut } from "#lib/reader/text";
 import { forOthers } from "#lib/traces/for-others";
 import { hideAllOf } from "#lib/traces/masked";
-import { readMessagesInTurn } from "#lib/traces/messages";
+import { visitMessages } from "#lib/traces/messages";
 import type { Message, TraceRow } from "#lib/traces/queries";
 import type { Sharing } from "#lib/traces/shares";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
@@ -13,6 +13,7 @@ import { getTitleForOthers } from "#lib/traces/title-for-others";
 const maxCharacters = 60_000;
 /** What is read for it at most: more than fits. */
 const maxRead = { messages: 3000, bytes: 8 * 1024 * 1024 };
+const page = { limit: 500, maxBytes: 1024 * 1024, maxMessageBytes: 1024 * 1024 };
 /** Of each output and each file so much. */
 const maxBlock = 2000;
 
@@ -21,12 +22,9 @@ const maxBlock = 2000;
  * command, thoughts left out. It names nobody there (`@name`), and ends with a remark where it would be too long.
  */
 export async function githubMarkdown(userId: string, trace: TraceRow, sharing: Sharing): Promise<string> {
-  const { from, to, masked } = sharing;
-  const { messages, isCut } = await read(userId, trace.id, from, to);
-  const hide = hideAllOf(trace);
-  const shown = masked ? messages.map((message) => forOthers(message, hide)) : messages;
+  const { messages, isCut } = await read(userId, trace, sharing);
   let text = `### ${unnamed(oneLine(await getTitleForOthers(userId, trace, sharing)))}\n`;
-  const rows = rowsOf(shown).flatMap((row) => (row.kind === "group" ? row.members : [row]));
+  const rows = rowsOf(messages).flatMap((row) => (row.kind === "group" ? row.members : [row]));
   for (const [index, row] of rows.entries()) {
     const next = rowMarkdown(row);
     if (text.length + next.length > maxCharacters)
@@ -36,25 +34,17 @@ export async function githubMarkdown(userId: string, trace: TraceRow, sharing: S
   return isCut ? `${text}\n_The rest of the session is left out._\n` : text;
 }
 
-async function read(userId: string, traceId: string, from: number | null, to: number | null) {
+async function read(userId: string, trace: TraceRow, { masked, ...range }: Sharing) {
   const messages: Message[] = [];
-  let bytes = 0;
-  for (let after: number | null = (from ?? 0) - 1; after !== null; ) {
-    const page: Awaited<ReturnType<typeof readMessagesInTurn>> = await readMessagesInTurn(userId, traceId, after, {
-      limit: 500,
-      maxBytes: 1024 * 1024,
-      maxMessageBytes: 1024 * 1024,
-    });
-    for (const message of page.messages) {
-      if (to !== null && message.position > to) return { messages, isCut: false };
-      messages.push(message);
-      bytes += message.content.length;
-    }
-    if (page.nextAfter !== null && (messages.length >= maxRead.messages || bytes >= maxRead.bytes))
-      return { messages, isCut: true };
-    after = page.nextAfter;
-  }
-  return { messages, isCut: false };
+  const hide = hideAllOf(trace);
+  let [bytes, isCut] = [0, false];
+  await visitMessages(userId, trace.id, range, page, (message) => {
+    isCut = messages.length >= maxRead.messages || bytes >= maxRead.bytes;
+    if (isCut) return false;
+    messages.push(masked ? forOthers(message, hide) : message);
+    bytes += message.content.length;
+  });
+  return { messages, isCut };
 }
 
 function rowMarkdown({ parts }: ReaderRow): string {

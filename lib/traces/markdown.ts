@@ -3,7 +3,7 @@ import { env } from "#lib/env";
 import type { ReaderMessage } from "#lib/reader/message";
 import { titleOf } from "#lib/reader/title";
 import type { Masked } from "#lib/traces/export-schema";
-import { forOthers } from "#lib/traces/for-others";
+import { allForOthers } from "#lib/traces/for-others";
 import { type Mask, maskJson, maskOf, maskPieces } from "#lib/traces/masked";
 import { readParts, readPieces } from "#lib/traces/parts";
 import { withPictures } from "#lib/traces/pictures";
@@ -29,7 +29,7 @@ async function* parts(userId: string, trace: TraceRow, mask: Mask | undefined): 
   for await (const { messages, isLong } of readParts(userId, trace.id)) {
     const [first] = messages;
     if (isLong && first) yield* longMarkdown(userId, trace.id, first, mask);
-    else if (mask) yield messages.map((one) => messageMarkdown(forOthers(one, mask))).join("");
+    else if (mask) yield (await allForOthers(messages, mask)).map(messageMarkdown).join("");
     else
       yield (await withPictures(userId, trace.id, messages))
         .map((one) => messageMarkdown(one) + pictureLinks(trace.id, one))

@@ -1,6 +1,8 @@
 import "server-only";
+import { inSlices } from "#lib/concurrency/slices";
 import { heavyTurn } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
+import type { Range } from "#lib/traces/for-others";
 import type { Message } from "#lib/traces/queries";
 import type { MessageRow } from "#lib/traces/sql/messages";
 import { readAt, readPage } from "#lib/traces/stored";
@@ -30,13 +32,46 @@ export async function readMessages(
   return { messages: rows.map(presentMessage), nextAfter: last?.hasMore ? last.position : null };
 }
 
-/** The same as one of the user's heavy reads, for those who read a whole trace page by page. */
-export const readMessagesInTurn = (
+/** The same as one of the user's heavy reads. */
+const readMessagesInTurn = (
   userId: string,
   traceId: string,
   after: number,
   bounds: PageBounds,
 ): ReturnType<typeof readMessages> => heavyTurn(userId, () => readMessages(userId, traceId, after, bounds), "wait");
+
+/**
+ * Shows the messages of a part of a trace to `see`, in order. Between pages others of the user's heavy reads have their turn, and
+ * within them other requests.
+ *
+ * @param see returns false where it needs no more.
+ */
+export async function visitMessages(
+  userId: string,
+  traceId: string,
+  { from, to }: Range,
+  bounds: PageBounds,
+  see: (message: Message) => unknown,
+): Promise<void> {
+  let isOver = false;
+  function* steps(messages: Message[]) {
+    for (const message of messages) {
+      isOver = (to !== null && message.position > to) || see(message) === false;
+      if (isOver) return;
+      yield;
+    }
+  }
+  for (let after: number | null = (from ?? 0) - 1; after !== null && !isOver; ) {
+    const page: Awaited<ReturnType<typeof readMessagesInTurn>> = await readMessagesInTurn(
+      userId,
+      traceId,
+      after,
+      bounds,
+    );
+    await inSlices(steps(page.messages));
+    after = page.nextAfter;
+  }
+}
 
 /** The messages right before a position, in order, and whether there are earlier ones; none of a deleted trace. */
 export async function readEarlier(

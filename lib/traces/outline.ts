@@ -1,19 +1,16 @@
 import "server-only";
-import { setImmediate } from "node:timers/promises";
 import { beginRead, hasTooMany } from "#lib/db/heavy";
 import { makeOutliner, type Outline } from "#lib/reader/outline";
 import { maskValueForOthers } from "#lib/secrets/json";
 import { readFileSums } from "#lib/traces/files";
 import { forOthers, type Range, wholeRange } from "#lib/traces/for-others";
 import { hideAllOf } from "#lib/traces/masked";
-import { readMessagesInTurn } from "#lib/traces/messages";
-import { getTrace, type Message } from "#lib/traces/queries";
+import { visitMessages } from "#lib/traces/messages";
+import { getTrace } from "#lib/traces/queries";
 
 /** What a larger message did is left out: understanding it takes too long at a stretch. */
 const maxMessageBytes = 1024 * 1024;
 const page = { limit: 1000, maxBytes: 1024 * 1024, maxMessageBytes };
-/** How long an outline keeps the process from answering others, in milliseconds. */
-const maxBusyMs = 10;
 
 /** Whether so many outlines of a user wait that another one would be refused. */
 export const hasTooManyOutlines = (userId: string): boolean => hasTooMany(userId, "outline");
@@ -35,7 +32,7 @@ export async function readOutline(userId: string, traceId: string): Promise<Outl
 async function outlineOf(userId: string, traceId: string): Promise<Outline> {
   const [trace, files] = await Promise.all([getTrace(userId, traceId), readFileSums(userId, traceId)]);
   const outliner = makeOutliner(trace);
-  for await (const message of messagesOf(userId, traceId, wholeRange)) outliner.add(message);
+  await visitMessages(userId, traceId, wholeRange, page, (message) => outliner.add(message));
   return { ...outliner.result(), ...files };
 }
 
@@ -60,29 +57,13 @@ export async function readOutlineForOthers(
     const hide = hideAllOf({ machine });
     const outliner = makeOutliner({ source, metadata: maskValueForOthers(metadata, (text) => hide(text)) });
     let left = mostMasked;
-    for await (const message of messagesOf(userId, traceId, range)) {
+    await visitMessages(userId, traceId, range, page, (message) => {
       if (masked) left -= message.content.length;
-      if (left < 0) return undefined;
+      if (left < 0) return false;
       outliner.add(masked ? forOthers(message, hide) : message);
-    }
-    return outliner.result();
+    });
+    return left < 0 ? undefined : outliner.result();
   } finally {
     end();
-  }
-}
-
-/** The messages of a part of a trace, in order; others have the process between them. */
-async function* messagesOf(userId: string, traceId: string, { from, to }: Range): AsyncGenerator<Message> {
-  let since = performance.now();
-  for (let after: number | null = (from ?? 0) - 1; after !== null; ) {
-    const read: Awaited<ReturnType<typeof readMessagesInTurn>> = await readMessagesInTurn(userId, traceId, after, page);
-    for (const message of read.messages) {
-      if (to !== null && message.position > to) return;
-      yield message;
-      if (performance.now() - since < maxBusyMs) continue;
-      await setImmediate();
-      since = performance.now();
-    }
-    after = read.nextAfter;
   }
 }

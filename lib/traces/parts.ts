@@ -2,7 +2,7 @@
 import "server-only";
 import { heavyTurn, type Patience } from "#lib/db/heavy";
 import { maskValueForOthers } from "#lib/secrets/json";
-import { forOthers } from "#lib/traces/for-others";
+import { allForOthers } from "#lib/traces/for-others";
 import { type Mask, maskJson, maskPieces } from "#lib/traces/masked";
 import { presentMessage } from "#lib/traces/messages";
 import type { Message } from "#lib/traces/queries";
@@ -94,7 +94,7 @@ export async function* jsonOf(
   const [first] = messages;
   if (!first) return;
   if (!isLong) {
-    const shown = mask ? messages.map((message) => forOthers(message, mask)) : messages;
+    const shown = mask ? await allForOthers(messages, mask) : messages;
     yield shown.map((message) => JSON.stringify(fieldsOf(message))).join(",");
     return;
   }

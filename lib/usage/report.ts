@@ -1,9 +1,9 @@
 import "server-only";
+import { eachInSlices } from "#lib/concurrency/slices";
 import { heavyRead } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
 import { familyOf } from "#lib/prices/model";
 import { isSubAgentName } from "#lib/reader/project";
-import { makePause } from "#lib/search/pause";
 import { readProjectNames } from "#lib/usage/project-names";
 import type { Figures, UsageFacet, UsageFilter, ValueFigures } from "#lib/usage/schema";
 import { type Span, startsOf } from "#lib/usage/spans";
@@ -90,12 +90,11 @@ async function filterOf(userId: string, { model, ...rest }: UsageFilter): Promis
   for (const [name, value] of Object.entries(rest))
     if (value !== undefined) filter[name as keyof typeof rest] = [value];
   if (model === undefined) return filter;
-  const pause = makePause();
   const names: string[] = [];
-  for (const name of await heavyRead(userId, (tx) => readModels(tx, userId))) {
+  const models = await heavyRead(userId, (tx) => readModels(tx, userId));
+  await eachInSlices(models, (name) => {
     if (familyOf(name) === model) names.push(name);
-    await pause();
-  }
+  });
   return { ...filter, model: [model, ...names] };
 }
 

@@ -7,7 +7,8 @@ import { parseSync } from "oxc-parser";
  * name or goes to a lower layer, so that no two folders can import each other.
  */
 const layers = [
-  ["variables", "errors", "evidence", "secrets", "messages", "concurrency"],
+  ["variables", "errors", "evidence", "secrets", "messages"],
+  ["concurrency"],
   ["env", "fields", "memory", "units", "copy-format", "digest", "current-request"],
   ["limits", "log"],
   ["json"],

@@ -1,7 +1,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
+import { eachInSlices } from "#lib/concurrency/slices";
 import type { Columns, Finding, LedgerPart, LedgerTrace } from "#lib/ledger/part";
-import { makePauses } from "#lib/ledger/read";
 import { countTails, findCounted, findRenamed, forget, linkDays, recount } from "#lib/ledger/sql/activity";
 import { rollUp, sumTraces } from "#lib/ledger/sql/roll-up";
 import {
@@ -129,15 +129,11 @@ async function rowsOf(tx: PoolClient, userId: string, findings: Finding<FoundUsa
     ({ from, found }) => from > 0 && found.used.some((one) => !one.at || !one.branch || !one.model),
   );
   const before = open.length > 0 ? await readBefore(tx, userId, placesOf(open)) : new Map();
-  const pause = makePauses();
   const rows: UsageRow[] = [];
-  for (const [place, { trace, found }] of findings.entries()) {
-    const known = before.get(trace.id);
-    for (const used of found.used) {
-      rows.push(rowOf(used, trace, place + 1, known, found));
-      await pause();
-    }
-  }
+  const all = findings.flatMap(({ trace, found }, place) => found.used.map((used) => ({ used, trace, found, place })));
+  await eachInSlices(all, ({ used, trace, found, place }) =>
+    rows.push(rowOf(used, trace, place + 1, before.get(trace.id), found)),
+  );
   return rows;
 }
 

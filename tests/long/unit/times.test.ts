@@ -136,19 +136,18 @@ test("tens of millions of empty values are refused before any of them is made", 
   expect(took).toBeLessThan(5000);
 }, 60_000);
 
-test("words chosen to collide take no longer than others", async () => {
+test("words chosen to collide take no longer than others", () => {
   const words: string[] = [];
   for (let n = 0; words.length < 30_000; n += 1) {
     const choose = (term: number) => Math.floor(term / 256) % 512 === 0 && words.push(`q${n.toString(36)}`);
     forEachTerm(`q${n.toString(36)}`, choose, { parts: false });
   }
-  const timeOf = async (text: string) => {
-    const collector = new Collector(async () => {});
-    await collector.begin("t", null, []);
+  const timeOf = (text: string) => {
+    const collector = new Collector();
     const startedAt = performance.now();
-    await collector.add("t", 0, text);
+    for (const steps of [collector.begin("t", null, []), collector.add("t", 0, text)]) Array.from(steps);
     return performance.now() - startedAt;
   };
-  const usual = await timeOf(words.map((_, n) => `z${n.toString(36)}`).join("\n\n"));
-  expect(await timeOf(words.join("\n\n"))).toBeLessThan(5 * usual + 100);
+  const usual = timeOf(words.map((_, n) => `z${n.toString(36)}`).join("\n\n"));
+  expect(timeOf(words.join("\n\n"))).toBeLessThan(5 * usual + 100);
 }, 60_000);

@@ -1,0 +1,48 @@
+import { afterEach, expect, vi } from "vitest";
+import { prisma } from "#lib/db/client";
+import { accountTraces } from "#lib/ledger/account";
+import { evidencePart } from "#lib/ledger/evidence/evidence";
+import { longTest } from "../support/long.ts";
+import { provideOwner } from "../support/server.ts";
+import { uploadsOf } from "./uploads.ts";
+
+const { userId } = await provideOwner();
+const { send, stored } = uploadsOf(userId);
+afterEach(() => vi.restoreAllMocks());
+
+const said = (content: string) => ({ position: 0, role: "user", content, createdAt: "2026-03-02T10:00:00Z" });
+
+/** Has the ledger's evidence look for something in each text that takes for ever in some. */
+function lookForever() {
+  const begin = evidencePart.begin.bind(evidencePart);
+  vi.spyOn(evidencePart, "begin").mockImplementation((...given) => {
+    const reading = begin(...given);
+    const see = reading.see.bind(reading);
+    return Object.assign(reading, {
+      see: (message: Parameters<typeof see>[0]) => {
+        /^(a+)+$/.test(message.content);
+        see(message);
+      },
+    });
+  });
+}
+
+longTest(
+  "a text on which a part of the ledger would work for ever costs it that part, and other sessions nothing",
+  async () => {
+    const commit = { hash: "abcdef0".padEnd(40, "1"), position: 0 };
+    const made = { metadata: { commits: [commit] } };
+    await send(
+      { sourceId: "before", messages: [said("hello")], ...made },
+      { sourceId: "endless", messages: [said(`${"a".repeat(60)}b`), { ...said("then"), position: 1 }], ...made },
+      { sourceId: "behind", messages: [said("hello")], ...made },
+    );
+    lookForever();
+    expect(await accountTraces(30)).toBe(3);
+    const commitsOf = async (sourceId: string) =>
+      prisma().traceCommit.count({ where: { userId, traceId: (await stored(sourceId))?.id ?? "" } });
+    expect(await Promise.all(["before", "endless", "behind"].map(commitsOf))).toEqual([1, 0, 1]);
+    const { turnCount, ledgerDue } = await prisma().trace.findFirstOrThrow({ where: { userId, sourceId: "endless" } });
+    expect({ turnCount, ledgerDue }).toEqual({ turnCount: 2, ledgerDue: false });
+  },
+);
