@@ -75,6 +75,19 @@ test("a fork keeps what it copied without counting it, in whatever folder its or
   expect(await familyOf(host)).toEqual({ [id]: [0, otherId, 300, "abc1234"] });
 });
 
+test("a fork that names its original is the younger one, also where it ends before the original's own lines begin", async () => {
+  const [first, second] = turns();
+  const copied = first.map((line) => ({ ...line, forkedFrom: { sessionId: otherId, messageUuid: line.uuid } }));
+  const host = await makeHome({
+    [fileOf(id)]: linesOf(...as(id, copied)),
+    [fileOf(otherId)]: linesOf(...as(otherId, [...first, ...second])),
+  });
+  expect(await familyOf(host)).toEqual({
+    [otherId]: [0, undefined, 300, "abc1234"],
+    [id]: [2, otherId, 0, ""],
+  });
+});
+
 test("a line of another session's id is a copy only where that session has it, with its time", async () => {
   const [first, second, third] = turns();
   const later = { timestamp: "2026-11-02T10:00:00.000Z" };

@@ -152,10 +152,20 @@ function forgetOldest(): void {
 
 /**
  * Puts files in the order in which their sessions began: a file was created when its session did, unless it was copied to this
- * machine. Then its first line that no other file has is the best witness, or its last one, where others have all of them.
+ * machine. Then its first line that no other file has is the best witness, or its last one, where others have all of them. A session
+ * that names another one began behind it, unless each names the other.
  */
 function inOrder(members: Member[]): Member[] {
   const began = new Map(members.map((one) => [one, Math.min(one.createdAt, ownBeginning(one, members))]));
+  const names = (one: Member, other: Member) => readHead(one.path).named.has(other.sourceId);
+  const pairs = members.flatMap((one) =>
+    members.flatMap((other) => (names(one, other) && !names(other, one) ? [{ one, other }] : [])),
+  );
+  for (let isSettled = false, left = members.length; !isSettled && left > 0; left--) {
+    const early = pairs.filter(({ one, other }) => (began.get(one) ?? 0) <= (began.get(other) ?? 0));
+    for (const { one, other } of early) began.set(one, Math.max(began.get(one) ?? 0, (began.get(other) ?? 0) + 1));
+    isSettled = early.length === 0;
+  }
   const compare = (a: Member, b: Member) =>
     (began.get(a) ?? 0) - (began.get(b) ?? 0) ||
     a.keys.length - b.keys.length ||
