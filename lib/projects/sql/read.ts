@@ -141,6 +141,9 @@ const sharesOf = `
     group by grouping sets ((source), (machine)) having coalesce(source, machine) is not null
   ) as counted where place <= $3 order by facet, place`;
 
+/** More names of models than anybody uses: names are the client's own. */
+const maxModels = 1000;
+
 /** Sessions by their own models, and what was used of each: another one may have answered in them. */
 const modelsOf = `
   select model as value, sum(sessions)::int as sessions, sum(cost) as "costNano" from (
@@ -150,7 +153,8 @@ const modelsOf = `
     union all
     select model, count(*)::int, 0 from trace
     where user_id = $1 and project_id = $2 and deleted_at is null group by model
-  ) as parts where model is not null group by model having sum(sessions) > 0 or sum(cost) > 0`;
+  ) as parts where model is not null group by model having sum(sessions) > 0 or sum(cost) > 0
+  order by sessions desc, "costNano" desc limit ${maxModels}`;
 
 /** Sessions by the branches that they prove, and what was used on each. */
 const branchesOf = `
