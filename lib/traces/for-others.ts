@@ -18,6 +18,11 @@ const nobodys =
 /** `name@machine:~/api$`, as a shell asks. Behind a backslash the first letter is one of an escape. */
 const prompts =
   /(?<![\w.@/-])(?:(?<=\\)[bfnrt])?([a-z_][\w.-]{0,31}@[a-z][\w.-]{0,62})(?=:(?:~|\/)[^\s$#]{0,200}[$#] )/gi;
+/** A command that may name another machine, and its user there: `ssh -p 22 name@machine`, `scp api.tgz name@machine:/srv`. */
+const remoteCommands = /(?<![\w-])(?:ssh|scp|sftp|mosh|rsync)[ \t][^\n|;&]{0,200}/gi;
+const logins = /(?<![\w.@/:-])([a-z_][\w.-]{0,31})@[a-z\d][\w.-]{0,62}/gi;
+/** Somebody's home folder, as a shell takes it: `~ada/api`. */
+const tildes = /(?<![\w.~^/\\-])~([a-z_][\w-]{2,31})(?=\/)/gi;
 const variables = new RegExp(
   `(USER|LOGNAME|USERNAME|HOSTNAME|COMPUTERNAME)=(?<=${beginsBehind(String.raw`\w`)}\\1=)["']?[${nameCharacter}.\\-]{1,64}`,
   "gu",
@@ -27,7 +32,7 @@ const maxNames = 5;
 
 /**
  * A text with `[redacted:KIND]` for what may be a secret, `~` for each home folder, and without the names of users and machines that
- * are known from folders in it, a shell's prompts and variables.
+ * are known from folders in it, a shell's prompts, variables and remote logins.
  *
  * @param machines names of machines that are known otherwise.
  * @param names names of people that are known from what stands before the text; those that it tells are added.
@@ -36,8 +41,13 @@ export function textForOthers(text: string, machines: readonly string[] = [], na
   let shown = withoutHomes(maskForOthers(text), (name) => {
     if (names.size < maxNames && !nobodys.test(name)) names.add(name);
   });
-  if (shown.includes("@"))
+  if (shown.includes("@")) {
     shown = shown.replace(prompts, (all, prompt: string) => all.replace(prompt, "[user]@[machine]"));
+    shown = shown.replace(remoteCommands, (command) =>
+      command.replace(logins, (login, name: string) => (nobodys.test(name) ? login : "[user]@[machine]")),
+    );
+  }
+  if (shown.includes("~")) shown = shown.replace(tildes, (all, name: string) => (nobodys.test(name) ? all : "~[user]"));
   if (shown.includes("=")) shown = shown.replace(variables, (_, name: string) => `${name}=[${hides(name)}]`);
   for (const name of names) shown = withoutWord(shown, name, "[user]");
   for (const name of machines) if (!nobodys.test(name)) shown = withoutWord(shown, name, "[machine]");

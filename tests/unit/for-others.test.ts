@@ -36,6 +36,9 @@ test.each([
   ["drwxr-xr-x 2 ada staff /home/ada/api, and canada", "drwxr-xr-x 2 [user] staff ~/api, and canada"],
   ["on web-7 in /home/runner/work of runner", "on [machine] in ~/work of runner"],
   ['"a\\nUSER=ada\\nada@web-1:~$ ls\\nada /home/ada"', '"a\\nUSER=[user]\\n[user]@[machine]:~$ ls\\n[user] ~"'],
+  ["ssh -p 22 ada@web-1.example.org uptime", "ssh -p 22 [user]@[machine] uptime"],
+  ["scp api.tgz ada@10.0.0.7:/srv && ssh git@github.com", "scp api.tgz [user]@[machine]:/srv && ssh git@github.com"],
+  ["ls ~ada/api ~/api, HEAD~two/x, ~root/.ssh", "ls ~[user]/api ~/api, HEAD~two/x, ~root/.ssh"],
   [
     "write to ada@example.org: now, or git@github.com:ada/api.git",
     "write to ada@example.org: now, or git@github.com:ada/api.git",
