@@ -1,5 +1,5 @@
 import { behind, isKey } from "#lib/secrets/behind";
-import { isCredible, isDense } from "#lib/secrets/credible";
+import { isCredible, isDense, isRandom } from "#lib/secrets/credible";
 import { before, isInWord } from "#lib/secrets/nearby";
 import { appPasswordIn, isPassword } from "#lib/secrets/password";
 import type { Shape } from "#lib/secrets/shape";
@@ -55,11 +55,33 @@ const appBearer: Shape = {
   },
 };
 
+/** A token of an app at Vercel. Names in code begin alike, so that it has to be as varied as random letters. */
+const vercelApp: Shape = {
+  words: ["vca_", "vci_", "vcr_"],
+  mayBe: (text, end, start) => /^[a-z]{3}_$/.test(text.slice(start, end)) && !isInWord(text, start),
+  find(text, start, end) {
+    const [rest = ""] = /^[A-Za-z\d]{24,80}(?!\w)/.exec(text.slice(end, end + 81)) ?? [];
+    return isDense(rest) && isRandom(rest) ? { kind: "vercel", start, end: end + rest.length } : undefined;
+  },
+};
+
+/** A token as the name in the URL of a repository. */
+const asName: Shape = {
+  words: [":x-oauth-basic@"],
+  find(text, start) {
+    const [value = ""] = /(?<![\w-])[\w-]{20,255}$/.exec(before(text, start, 256)) ?? [];
+    return isKey(value) && isRandom(value) ? { kind: "github", start: start - value.length, end: start } : undefined;
+  },
+};
+
 /** What is known by a command, a call or a place beside it. */
 export const besides: readonly Shape[] = [
   piped,
   webKey,
   appBearer,
+  vercelApp,
+  asName,
+  behind("npm", ["_authtoken="], /^["']?([\w.+/=-]{20,400})/, isCredible),
   behind(
     "authorization",
     ["wandb login ", "shodan init ", "authtoken ", "auth login "],

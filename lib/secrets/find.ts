@@ -1,4 +1,3 @@
-import { type BaseRow, baseRows, findByBase, type Stretch } from "#lib/secrets/base";
 import { isRandom } from "#lib/secrets/credible";
 import { beginEffort, costs, endEffort, isUnread, spend, unreadKind } from "#lib/secrets/effort";
 import { escapeWords, placesWithEscapes, withoutEscapes } from "#lib/secrets/escapes";
@@ -12,13 +11,12 @@ import { endOfForm, isAlnum, isOf, parseTemplate, Runs, type Template } from "#l
 /** A secret in a text: its kind's id, and where it stands. */
 export type Secret = Place & { certain: boolean };
 
-/** A word that is looked for: the forms that it begins, or the shape that has it, and the rows of the base. */
+/** A word that is looked for: the forms that it begins, or the shape that has it. */
 type Sought = {
   word: string;
   length: number;
   forms: (Template & { kind: string })[];
   shape: Shape | undefined;
-  rows: readonly BaseRow[];
   isEscape: boolean;
 };
 let sought: Sought[] = [];
@@ -26,36 +24,23 @@ let keywords: Keywords | undefined;
 
 /** Made where they are needed first: it takes 25 ms, and most commands of the client look for none. */
 function makeKeywords(): Keywords {
-  const forms = grouped(
-    kinds.flatMap(({ id, forms: own }) => own.map((form) => ({ kind: id, ...parseTemplate(form) }))),
-    ({ head }) => [head],
-  );
-  const rows = grouped(baseRows, ({ words }) => words);
-  const asSought = (word: string, shape?: Shape): Sought => {
-    const one = {
-      word,
-      length: word.length,
-      forms: shape ? [] : (forms.get(word) ?? []),
-      shape,
-      rows: rows.get(word) ?? [],
-      isEscape: false,
-    };
-    // Of several that have the same word the first has the rows.
-    rows.delete(word);
-    return one;
-  };
-  const ofShapes = shapes.flatMap((shape) => shape.words.map((word) => [word, shape] as const));
-  sought = [...forms.keys()].map((word) => asSought(word));
-  sought.push(...ofShapes.map(([word, shape]) => asSought(word, shape)));
-  sought.push(...[...rows.keys()].map((word) => asSought(word)));
-  sought.push(...escapeWords.map((word) => ({ ...asSought(word), isEscape: true })));
+  const forms = new Map<string, Sought["forms"]>();
+  for (const { id, forms: own } of kinds) {
+    for (const template of own.map(parseTemplate)) {
+      const same = forms.get(template.head) ?? [];
+      forms.set(template.head, [...same, { kind: id, ...template }]);
+    }
+  }
+  const toSought = (word: string, more: Partial<Sought> = {}): Sought => ({
+    ...{ word, length: word.length, forms: [], shape: undefined, isEscape: false },
+    ...more,
+  });
+  sought = [
+    ...[...forms].map(([head, own]) => toSought(head, { forms: own })),
+    ...shapes.flatMap((shape) => shape.words.map((word) => toSought(word, { shape }))),
+    ...escapeWords.map((word) => toSought(word, { isEscape: true })),
+  ];
   return new Keywords(sought.map(({ word }) => word));
-}
-
-function grouped<T>(all: readonly T[], wordsOf: (one: T) => readonly string[]): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const one of all) for (const word of wordsOf(one)) groups.set(word, [...(groups.get(word) ?? []), one]);
-  return groups;
 }
 
 const rank = new Map(kinds.map(({ id }, index) => [id, index]));
@@ -79,9 +64,6 @@ const reading = {
   places: [] as Place[],
   /** Where the last place of each shape ends: what it covers is not read again. */
   foundTo: new Map<Shape, number>(),
-  /** Stretches for rules of the base, and where the last one of each row ends: words in it are looked at with it. */
-  stretches: [] as Stretch[],
-  shownTo: new Map<BaseRow, number>(),
 };
 
 /**
@@ -120,14 +102,11 @@ function findIn(text: string): Secret[] {
   reading.runs = undefined;
   if (reading.places.length > 0) reading.places = [];
   if (reading.foundTo.size > 0) reading.foundTo.clear();
-  if (reading.stretches.length > 0) reading.stretches = [];
-  if (reading.shownTo.size > 0) reading.shownTo.clear();
   keywords ??= makeKeywords();
   keywords.find(text, look);
   reading.text = "";
   const places = [...reading.places, ...endEffort()];
-  const secrets = places.length === 0 ? none : withoutOverlaps(places);
-  return reading.stretches.length === 0 ? secrets : withBase(text, secrets, reading.stretches);
+  return places.length === 0 ? none : withoutOverlaps(places);
 }
 
 /** The names that were asked about, so many at most: a session has few, again and again. */
@@ -148,52 +127,24 @@ export function mayTell(name: string): boolean {
   return tells;
 }
 
-/** Secrets, and what the base finds where there is none of a certain kind among them. */
-function withBase(text: string, secrets: Secret[], stretches: Stretch[]): Secret[] {
-  const known = secrets.filter((secret) => secret.certain);
-  let at = 0;
-  const open = stretches
-    .sort((a, b) => a.from - b.from)
-    .filter(({ from, to }) => {
-      while (at < known.length && (known[at] as Secret).end <= from) at += 1;
-      return !(at < known.length && (known[at] as Secret).start < to);
-    });
-  if (open.length === 0) return secrets;
-  const more = findByBase(text, open).filter((place) => !isMarked(text, place));
-  return more.length === 0 ? secrets : withoutOverlaps([...secrets, ...more]);
-}
-
-/** Keeps the stretches that rows of the base are shown of a place where their word stands. */
-function keepStretches(rows: readonly BaseRow[], start: number, end: number): void {
-  for (const row of rows) {
-    if (start < (reading.shownTo.get(row) ?? 0)) continue;
-    const stretch = row.stretch(reading.text, start, end);
-    if (!spend(stretch ? costs.look + costs.chars(stretch[1] - stretch[0]) : costs.attempt, end)) return;
-    if (!stretch) continue;
-    reading.stretches.push({ row, from: stretch[0], to: stretch[1] });
-    reading.shownTo.set(row, stretch[1]);
-  }
-}
-
 /** Looks closely at a place where a word ends. */
 function look(index: number, end: number): void {
-  const { word, length, forms, shape, rows, isEscape } = sought[index] as Sought;
+  const { word, length, forms, shape, isEscape } = sought[index] as Sought;
   if (isEscape) {
     reading.hasEscapes = true;
     return;
   }
   const start = end - length;
   if (isUnread(start) && !shape?.isLinear) return;
-  if (shape) lookAtShape(shape, rows, start, end);
-  else if (!isInWord(reading.text, start) && reading.text.startsWith(word, start)) lookAtForms(forms, rows, start, end);
+  if (shape) lookAtShape(shape, start, end);
+  else if (!isInWord(reading.text, start) && reading.text.startsWith(word, start)) lookAtForms(forms, start, end);
 }
 
-function lookAtShape(shape: Shape, rows: readonly BaseRow[], start: number, end: number): void {
+function lookAtShape(shape: Shape, start: number, end: number): void {
   const { text } = reading;
   if (start < (reading.foundTo.get(shape) ?? 0)) return;
   if (!spend(costs.glance, end) || shape.mayBe?.(text, end, start) === false) return;
   if (!shape.isLinear && !spend(costs.look, end)) return;
-  if (rows.length > 0) keepStretches(rows, start, end);
   const found = shape.find(text, start, end);
   if (!found) return;
   for (const place of Array.isArray(found) ? found : [found]) {
@@ -203,11 +154,8 @@ function lookAtShape(shape: Shape, rows: readonly BaseRow[], start: number, end:
   }
 }
 
-function lookAtForms(forms: Sought["forms"], rows: readonly BaseRow[], start: number, end: number): void {
-  if (!spend(costs.attempt, end)) return;
-  const known = reading.places.length;
-  if (mayFollow(forms, reading.text, end)) findForms(forms, start, end);
-  if (rows.length > 0 && reading.places.length === known) keepStretches(rows, start, end);
+function lookAtForms(forms: Sought["forms"], start: number, end: number): void {
+  if (spend(costs.attempt, end) && mayFollow(forms, reading.text, end)) findForms(forms, start, end);
 }
 
 function findForms(forms: Sought["forms"], start: number, end: number): void {

@@ -197,7 +197,7 @@ export const services: readonly Kind[] = [
     "tailscale",
     "Tailscale key",
     "login.tailscale.com/admin/settings/keys",
-    ...["auth", "api", "client", "scim", "webhook"].map((use) => `tskey-${use}-{alnum:8-32}-{alnum:16-64}`),
+    ...["auth", "api", "client", "node", "scim", "webhook"].map((use) => `tskey-${use}-{alnum:8-32}-{alnum:16-64}`),
   ),
   kind("tencent", "Tencent Cloud key", "console.cloud.tencent.com/cam/capi", "AKID{alnum:32}"),
   kind("terraform", "Terraform token", "app.terraform.io/app/settings/tokens"),

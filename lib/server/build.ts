@@ -8,7 +8,6 @@ import { keepCluster } from "#lib/db/new-cluster";
 import { findPrograms } from "#lib/db/postgres-programs";
 import { env } from "#lib/env";
 import { bundleClient } from "#lib/server/client-bundle";
-import { lazyPreset } from "#lib/server/lazy-preset";
 import { clientFile, keptCluster, serverFolder } from "#lib/server/outputs";
 import { missing, stamps } from "#lib/server/stamps";
 
@@ -97,7 +96,7 @@ async function buildServerIfNeeded(): Promise<void> {
       resolve: { conditionNames: ["react-server", "node", "import"] },
       tsconfig: false,
       transform: { target: "node22" },
-      plugins: [builtThread, lazyPreset],
+      plugins: [builtThread],
     });
     const names = { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" };
     const { output } = await bundle.generate({ format: "esm", comments: { legal: false }, ...names });

@@ -1,6 +1,5 @@
 import "server-only";
 import { readFile } from "node:fs/promises";
-import { lazyPreset, licenseOfPreset } from "#lib/server/lazy-preset";
 
 /**
  * Makes the client: one file for Node 20 and later, without dependencies. It is not minified, so that people can read what
@@ -18,12 +17,10 @@ export async function bundleClient(version?: string): Promise<string> {
     platform: "node",
     tsconfig: false,
     transform: { target: "node20", define: { SPOOR_VERSION: JSON.stringify(named) } },
-    plugins: [lazyPreset],
   });
   const banner = `#!/usr/bin/env node\n// spoor ${named}: sends coding-agent sessions to a Spoor server.`;
-  const footer = await licenseOfPreset();
   const shape = { format: "esm", codeSplitting: false, comments: { legal: false } } as const;
-  const { output } = await bundle.generate({ ...shape, banner, footer });
+  const { output } = await bundle.generate({ ...shape, banner });
   await bundle.close();
   return output[0].code;
 }

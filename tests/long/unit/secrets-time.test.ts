@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { baseRows } from "#lib/secrets/base";
 import { findSecrets } from "#lib/secrets/find";
 import { kinds } from "#lib/secrets/kinds";
 import { formed } from "../../unit/secrets/made-up.ts";
 
 describe("the time is linear:", () => {
   const heads = kinds.flatMap(({ forms }) => forms.map((form) => form.split("{")[0] ?? ""));
-  /** Words of the base alone, and behind each what may follow it. */
-  const ofBase = baseRows.flatMap(({ words }) => words).flatMap((word) => [word, `${word}a-`, `${word}aB3dE5fG.`]);
+  /** What begins a look at what stands beside it. */
+  const words = ["vca_", ":x-oauth-basic@", "_authtoken=", "private_key_id"];
+  const beside = words.flatMap((word) => [word, `${word}a-`, `${word}aB3dE5fG.`]);
   const worst = [
-    ...new Set([...heads, ...ofBase]),
+    ...new Set([...heads, ...beside]),
     ...'-----BEGIN |-----BEGIN PRIVATE KEY-----A|-----BEGIN PRIVATE KEY-----\nMIIE|http://|http://a:|http://a:b|eyJaaaaaaaaaaaa.|password=|password=a1B2c3D4e5|password = "|login x password |bearer |basic YWJj|authorization: token |--token |:AA|1234567890:AA|abc1Q~|-us|.G|M.G|private-lines: 9 |secret|"d":|{"kty":"d":"a|login(\'|client(|?code=|?key=|$2b$|:5432:|:5432:a:b:c|akia|AKIAIOSFODNN7EXAMPLE,|session_token=a|sudo -s|echo a|sudo -s|A|NRAL|msh|JQQJ99|:APA91b|<password>|ENV API_TOKEN |https://aaaaaaaaaaaaaaaaaaaa@b'.split(
       "|",
     ),

@@ -18,8 +18,8 @@ const account = Buffer.from(
   JSON.stringify({ email: `${run("lower:12")}@1passwordserviceaccounts.lcl`, secretKey: run("alnum:40"), n: 10 }),
 ).toString("base64");
 
-/** What the table finds by itself, too: one for each row of the base. */
-const known: Example[] = [
+/** One at least for each rule. */
+export const examples: Example[] = [
   example("aws", "aws-secret", run("alnum:40"), "AWS_SECRET_ACCESS_KEY=", "\n"),
   example("aws", "aws-secret", run("alnum:40"), 'SecretAccessKey = "', '"x'),
   example("gcp", "private-key", inJson, `{"private_key_id":"${run("hex:40")}","private_key":"`, '\\n","a":"b"}'),
@@ -60,10 +60,6 @@ const known: Example[] = [
   example("figma", "figma", `figd_${run("alnum:40")}`),
   example("cloudflare", "cloudflare", `cfut_${run("alnum:40")}${run("hex:8").toLowerCase()}`),
   example("tailscale", "tailscale", `tskey-auth-${run("alnum:17")}-${run("alnum:32")}`),
-];
-
-/** What no form or shape of the table's own finds. */
-export const onlyOfBase: Example[] = [
   ...["vca", "vci", "vcr"].map((head) => example("vercel", "vercel", `${head}_${run("alnum:24")}`)),
   example("tailscale", "tailscale", `tskey-node-${run("alnum:17")}-${run("alnum:32")}`),
   example("github", "github", `ghp_${run("alnum:17")}_${run("alnum:18")}`),
@@ -71,5 +67,3 @@ export const onlyOfBase: Example[] = [
   example("slack", "slack", `xoxb-${[1, 2, 3, 4, 5, 6, 7].map(() => run("alnum:38")).join("-")}`),
   example("sendgrid", "sendgrid", `SG.${run("alnum:12")}.${run("alnum:53")}`),
 ];
-
-export const examples: Example[] = [...known, ...onlyOfBase];
