@@ -1,5 +1,5 @@
+import { before } from "#lib/secrets/context";
 import { isDense, isPair } from "#lib/secrets/credible";
-import { before } from "#lib/secrets/nearby";
 import { isPassword } from "#lib/secrets/password";
 import type { Shape } from "#lib/secrets/shape";
 

@@ -1,5 +1,6 @@
 // What a command prints alone on a line: the command before it says what it is.
-import { behind, isKey } from "#lib/secrets/behind";
+
+import { afterWord, isKey } from "#lib/secrets/after-word";
 import { isCredible, isDense, isRandom } from "#lib/secrets/credible";
 import { isPassword } from "#lib/secrets/password";
 import type { Shape } from "#lib/secrets/shape";
@@ -10,36 +11,41 @@ const next = (value: string, command = "") => new RegExp(String.raw`^${command}$
 const isAny = (value: string): boolean => isKey(value) || isCredible(value) || isPassword(value);
 
 export const printed: readonly Shape[] = [
-  behind("private-key", ["wg genkey", "wg genpsk"], next(String.raw`[A-Za-z\d+/]{43}=`), isRandom),
-  behind("assignment", ["master.key", "credentials/production.key"], next(String.raw`[\da-f]{32}`), isRandom),
-  behind("assignment", ["proceed to installation:", "initialadminpassword"], next(String.raw`[\da-f]{32}`), isRandom),
-  behind(
+  afterWord("private-key", ["wg genkey", "wg genpsk"], next(String.raw`[A-Za-z\d+/]{43}=`), isRandom),
+  afterWord("assignment", ["master.key", "credentials/production.key"], next(String.raw`[\da-f]{32}`), isRandom),
+  afterWord(
+    "assignment",
+    ["proceed to installation:", "initialadminpassword"],
+    next(String.raw`[\da-f]{32}`),
+    isRandom,
+  ),
+  afterWord(
     "assignment",
     ["get-login-password", "print-access-token", "auth token"],
     next(String.raw`[\w.+/=-]{60,4000}`),
     isDense,
     4400,
   ),
-  behind(
+  afterWord(
     "assignment",
     ["output -raw ", "printenv ", "/run/secrets/"],
     next(String.raw`[^\s"'\\]{8,256}`, String.raw`(?=[\w.-]{0,60}(?:pass|pwd|secret|token|key))`),
     isAny,
   ),
-  behind(
+  afterWord(
     "assignment",
     ["secret-tool lookup ", "pass show ", "op read ", "find-generic-password "],
     next(String.raw`[^\s"'\\]{8,256}`),
     isAny,
   ),
   // What is made so is a secret of something, soon.
-  behind(
+  afterWord(
     "assignment",
     ["openssl rand -base64 ", "openssl rand -hex "],
     next(String.raw`[A-Za-z\d+/]{24,128}={0,2}`),
     isKey,
   ),
-  behind("assignment", ["| base64 -d", "| base64 --decode"], next(String.raw`[^\s"'\\]{12,256}`), (value) =>
+  afterWord("assignment", ["| base64 -d", "| base64 --decode"], next(String.raw`[^\s"'\\]{12,256}`), (value) =>
     isDense(value),
   ),
 ];

@@ -1,6 +1,6 @@
-import { behind, isKey } from "#lib/secrets/behind";
+import { afterWord, isKey } from "#lib/secrets/after-word";
+import { before } from "#lib/secrets/context";
 import { entropyOf, isCredible, isDense, isRandom } from "#lib/secrets/credible";
-import { before } from "#lib/secrets/nearby";
 import { appPasswordIn, isPassword, mayBePassword } from "#lib/secrets/password";
 import type { Shape } from "#lib/secrets/shape";
 import { isAlnum } from "#lib/secrets/template";
@@ -31,7 +31,7 @@ const salt: Shape = {
 
 /** In YAML, below the name of a service; code has words there. */
 const yamlKey: Shape = {
-  ...behind("assignment", ["key: "], /^\\{0,7}["']?([A-Za-z\d]{28,64})(?![\w/+=.-])/, isDense),
+  ...afterWord("assignment", ["key: "], /^\\{0,7}["']?([A-Za-z\d]{28,64})(?![\w/+=.-])/, isDense),
   mayBe: (text, end, start) => isAlnum(text, end + 20) && /\s/.test(text.charAt(start - 1)),
 };
 
@@ -60,7 +60,12 @@ const shortName: Shape = {
 
 /** The key of an Azure account. */
 const accountKey: Shape = {
-  ...behind("azure", ['"value":', '"value\\":', '"value\\\\\\":'], /^\s?\\{0,7}"([A-Za-z\d+/]{86}==)\\{0,7}"/, isDense),
+  ...afterWord(
+    "azure",
+    ['"value":', '"value\\":', '"value\\\\\\":'],
+    /^\s?\\{0,7}"([A-Za-z\d+/]{86}==)\\{0,7}"/,
+    isDense,
+  ),
   mayBe: (text, end) =>
     text.slice(end + 86, end + 100).includes('=="') || text.slice(end + 86, end + 104).includes("==\\"),
 };
@@ -73,35 +78,35 @@ export const settings: readonly Shape[] = [
   salt,
   shortName,
   yamlKey,
-  behind("assignment", ["requirepass ", "masterauth ", "bindpw "], /^\s{0,8}["']?([^\s"'\\]{8,128})/, isCredible),
-  behind("assignment", ["storepass ", "keypass "], /^["']?([^\s"'\\]{6,128})/, isPassword),
-  behind(
+  afterWord("assignment", ["requirepass ", "masterauth ", "bindpw "], /^\s{0,8}["']?([^\s"'\\]{8,128})/, isCredible),
+  afterWord("assignment", ["storepass ", "keypass "], /^["']?([^\s"'\\]{6,128})/, isPassword),
+  afterWord(
     "assignment",
     ["jwt.sign(", "jwt.verify(", "jwt.encode(", "jwt.decode("],
     /^[^,\n]{1,80},\s?\\{0,7}["']([^\s"'\\]{12,256})\\{0,7}["']/,
     isCredible,
   ),
-  behind(
+  afterWord(
     "assignment",
     ["random_password"],
     /^[\s\S]{0,360}?"result\\{0,7}":\s?\\{0,7}"([^\s"\\]{8,128})\\{0,7}"/,
     isRandom,
   ),
-  behind(
+  afterWord(
     "assignment",
     ["mc alias set ", "config host add "],
     /^\S{1,40}\s\S{1,100}\s\S{3,64}\s([\w+/=]{16,64})/,
     isDense,
   ),
   accountKey,
-  behind("assignment", ["mailgun"], /^[\s\S]{0,80}?\b([\da-f]{32}-[\da-f]{8}-[\da-f]{8})\b/, () => true),
-  behind("assignment", ["service install ", "run --token "], /^(eyJ[\w-]{80,800}={0,2})/, isRandom, 900),
-  behind("assignment", ["admin / ", "root / "], /^["'`]?([^\s"'`]{8,64})/, isPassword),
-  behind("assignment", ["password) values ("], /^(?:[^()\n]{0,200}, ?)?'([^'\n]{8,128})'\)/, isPassword),
-  behind("assignment", ["password for the "], /^[\w-]{1,40} user[^\n]{0,80}:\s{1,10}([^\s]{8,64})/, isCredible),
-  behind("assignment", ["unseal key "], /^\d{1,2}: ([A-Za-z\d+/]{43,44}=?)/, isRandom),
-  behind("signed-url", ["x-amz-signature=", "x-goog-signature="], /^([\da-f]{64,1024})/, isHex),
-  behind(
+  afterWord("assignment", ["mailgun"], /^[\s\S]{0,80}?\b([\da-f]{32}-[\da-f]{8}-[\da-f]{8})\b/, () => true),
+  afterWord("assignment", ["service install ", "run --token "], /^(eyJ[\w-]{80,800}={0,2})/, isRandom, 900),
+  afterWord("assignment", ["admin / ", "root / "], /^["'`]?([^\s"'`]{8,64})/, isPassword),
+  afterWord("assignment", ["password) values ("], /^(?:[^()\n]{0,200}, ?)?'([^'\n]{8,128})'\)/, isPassword),
+  afterWord("assignment", ["password for the "], /^[\w-]{1,40} user[^\n]{0,80}:\s{1,10}([^\s]{8,64})/, isCredible),
+  afterWord("assignment", ["unseal key "], /^\d{1,2}: ([A-Za-z\d+/]{43,44}=?)/, isRandom),
+  afterWord("signed-url", ["x-amz-signature=", "x-goog-signature="], /^([\da-f]{64,1024})/, isHex),
+  afterWord(
     "private-key",
     ["wallet(", "privatekeytoaccount(", "fromprivatekey(", "from_key("],
     /^\\{0,7}["'](?:0x)?([\da-fA-F]{64})\\{0,7}["']/,

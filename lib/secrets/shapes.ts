@@ -1,9 +1,9 @@
-import { assigned } from "#lib/secrets/assigned";
-import { besides } from "#lib/secrets/besides";
+import { calls } from "#lib/secrets/calls";
 import { commands } from "#lib/secrets/commands";
+import { before, isInWord } from "#lib/secrets/context";
 import { isCredible, isDense, isPair, isRandom, knownPasswords } from "#lib/secrets/credible";
 import { encoded } from "#lib/secrets/encoded";
-import { before, isInWord } from "#lib/secrets/nearby";
+import { assigned } from "#lib/secrets/named-values";
 import { printed } from "#lib/secrets/printed";
 import { programs } from "#lib/secrets/programs";
 import { settings } from "#lib/secrets/settings";
@@ -123,7 +123,7 @@ export const shapes: readonly Shape[] = [
   authorization,
   ...assigned,
   ...commands,
-  ...besides,
+  ...calls,
   ...settings,
   ...encoded,
   ...printed,

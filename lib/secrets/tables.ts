@@ -1,6 +1,7 @@
 // Tables whose header names what a column has: of Markdown, and as programs of databases print them.
+
+import { before } from "#lib/secrets/context";
 import { isCredible } from "#lib/secrets/credible";
-import { before } from "#lib/secrets/nearby";
 import { mayBePassword } from "#lib/secrets/password";
 import type { Place, Shape } from "#lib/secrets/shape";
 

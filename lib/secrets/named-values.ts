@@ -1,6 +1,6 @@
-import { assignedBy, valueIn } from "#lib/secrets/between";
+import { assignedBy, valueIn } from "#lib/secrets/assignments";
+import { before } from "#lib/secrets/context";
 import { isCredible, isDense, isDjangoKey } from "#lib/secrets/credible";
-import { before } from "#lib/secrets/nearby";
 import { mayBePassword, namesPassword } from "#lib/secrets/password";
 import type { Shape } from "#lib/secrets/shape";
 

@@ -1,6 +1,6 @@
-import { behind, isKey } from "#lib/secrets/behind";
+import { afterWord, isKey } from "#lib/secrets/after-word";
+import { before, isInWord } from "#lib/secrets/context";
 import { isCredible, isDense, isRandom } from "#lib/secrets/credible";
-import { before, isInWord } from "#lib/secrets/nearby";
 import { appPasswordIn, isPassword } from "#lib/secrets/password";
 import type { Shape } from "#lib/secrets/shape";
 
@@ -75,63 +75,68 @@ const asName: Shape = {
 };
 
 /** What is known by a command, a call or a place beside it. */
-export const besides: readonly Shape[] = [
+export const calls: readonly Shape[] = [
   piped,
   webKey,
   appBearer,
   vercelApp,
   asName,
-  behind("npm", ["_authtoken="], /^["']?([\w.+/=-]{20,400})/, isCredible),
-  behind(
+  afterWord("npm", ["_authtoken="], /^["']?([\w.+/=-]{20,400})/, isCredible),
+  afterWord(
     "authorization",
     ["wandb login ", "shodan init ", "authtoken ", "auth login "],
     /^["']?([\w-]{32,64})(?![\w-])/,
     isKey,
   ),
-  behind(
+  afterWord(
     "assignment",
     ["client(", "algoliasearch("],
     /^(?:\\{0,7}["'][^"'\n]{1,60}\\{0,7}["'],\s?)?\\{0,7}["']([\w-]{32,64})\\{0,7}["']/,
     isKey,
   ),
-  behind(
+  afterWord(
     "discord",
     ["login('", 'login("', 'login(\\"'],
     /^([MNO][\w-]{23,27}\.[\w-]{6,7}\.[\w-]{27,38})\\{0,7}["']/,
     isDense,
   ),
-  behind(
+  afterWord(
     "authorization",
     ["login('", 'login("', 'login(\\"', "auth=(", "auth = (", "basicauth("],
     /^\\{0,7}["']?[^"'\n]{1,80}\\{0,7}["'],\s?\\{0,7}["']([^"'\n\\]{6,128})\\{0,7}["']/,
     (value) => isPassword(value) || appPasswordIn(value) === value,
   ),
-  behind(
+  afterWord(
     "authorization",
     ["authorization: ", 'authorization": ', 'authorization\\": ', "authorization', "],
     /^\\{0,7}["']?(?!bearer|basic|token)[a-z][\w-]{1,20} ([\w.~+/=-]{16,4096})/i,
     (value) => /\d/.test(value) && isCredible(value.slice(0, 200)),
   ),
-  behind(
+  afterWord(
     "assignment",
     ["getconnection(", "mysqli(", "mysqli_connect(", "new pdo("],
     /^(?:\\{0,7}["'][^"'\n]{1,160}["'],\s?){2}\\{0,7}["']([^"'\n\\]{6,128})\\{0,7}["']/,
     isPassword,
   ),
-  behind(
+  afterWord(
     "assignment",
     ["networkcredential("],
     /^\\{0,7}["'][^"'\n]{1,80}["'],\s?\\{0,7}["']([^"'\n\\]{6,128})\\{0,7}["']/,
     isPassword,
   ),
-  behind("authorization", ["x-honeycomb-team: "], /^([\w-]{22,64})/, isDense),
-  behind("authorization", ["snyk auth "], /^([\da-f]{8}-[\da-f-]{27})/, () => true),
-  behind("assignment", ["htpasswd -"], /^\w{1,6} \S{1,80} \S{1,64} ["']?([^\s"'\\]{6,128})/, isPassword),
-  behind("assignment", ["securestring "], /^(?:-String )?["']([^\s"']{6,128})["']/, isPassword),
-  behind("assignment", ["pass pass:", "passin pass:", "passout pass:"], /^([^\s"'\\]{6,128})/, isPassword),
-  behind("assignment", [":5432:", ":3306:"], /^[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\]{6,128})(?![^\s])/, isPassword),
-  behind("azure", ["?code=", "&code="], /^([\w-]{54}(?:==|%3D%3D))/i, isDense),
-  behind(
+  afterWord("authorization", ["x-honeycomb-team: "], /^([\w-]{22,64})/, isDense),
+  afterWord("authorization", ["snyk auth "], /^([\da-f]{8}-[\da-f-]{27})/, () => true),
+  afterWord("assignment", ["htpasswd -"], /^\w{1,6} \S{1,80} \S{1,64} ["']?([^\s"'\\]{6,128})/, isPassword),
+  afterWord("assignment", ["securestring "], /^(?:-String )?["']([^\s"']{6,128})["']/, isPassword),
+  afterWord("assignment", ["pass pass:", "passin pass:", "passout pass:"], /^([^\s"'\\]{6,128})/, isPassword),
+  afterWord(
+    "assignment",
+    [":5432:", ":3306:"],
+    /^[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\]{6,128})(?![^\s])/,
+    isPassword,
+  ),
+  afterWord("azure", ["?code=", "&code="], /^([\w-]{54}(?:==|%3D%3D))/i, isDense),
+  afterWord(
     "password-hash",
     ["$2a$", "$2b$", "$2y$", "$1$", "$5$", "$6$", "$y$", "$apr1$", "$argon2"],
     /^([\w$.,=/+-]{22,140})/,

@@ -3,7 +3,7 @@ import { isDense } from "#lib/secrets/credible";
 import type { Shape } from "#lib/secrets/shape";
 
 /** A secret behind a word, found in so many characters by a pattern whose first group it is. */
-export const behind = (
+export const afterWord = (
   kind: string,
   words: string[],
   pattern: RegExp,
