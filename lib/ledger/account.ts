@@ -3,6 +3,7 @@ import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
 import { pool, transaction } from "#lib/db/client";
 import { type ColumnsToSet, columnValues, joinColumns } from "#lib/ledger/columns";
+import { factBytes } from "#lib/ledger/digest/facts";
 import type { DerivedColumns, Finding } from "#lib/ledger/part";
 import { parts } from "#lib/ledger/parts";
 import { type ReadTrace, readTracesInto, type Wanted } from "#lib/ledger/read";
@@ -130,7 +131,7 @@ function takeChunk(due: DueTrace[]): DueTrace[] {
   return due.filter(({ isDeleted, isPacked, messageCount, accountedTo, metadataBytes }, index) => {
     const known = accountedTo === 0 || isPacked ? messageCount : Math.max(assumedTail, messageCount - accountedTo);
     messages += isDeleted ? 0 : Math.min(messageCount, known);
-    metadata += metadataBytes;
+    metadata += metadataBytes + messageCount * factBytes;
     return index === 0 || (messages <= chunk.messages && metadata <= chunk.metadataBytes);
   });
 }

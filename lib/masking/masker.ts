@@ -26,7 +26,13 @@ export type Policy = {
 };
 
 /** A trace that is masked: its key, and what tells its project. */
-type MaskedTrace = { source: string; sourceId: string; project?: unknown; metadata?: unknown; machine?: string | null };
+export type MaskedTrace = {
+  source: string;
+  sourceId: string;
+  project?: unknown;
+  metadata?: unknown;
+  machine?: string | null;
+};
 
 /** Whether something may be masked by a policy at all: otherwise nothing need be looked for. */
 export const masksAny = ({ masks, rulings }: Policy): boolean =>
@@ -59,12 +65,38 @@ const [windowBytes, overlapBytes] = [256 * 1024, 40 * 1024];
 /** So many marks are kept: a text that repeats a secret a million times has it hashed once. */
 const maxMarks = 10_000;
 
+type Verdicts = Map<string, Ruling["verdict"]>;
+
+/** What a policy decides of secrets: everywhere, and in single traces by their keys. */
+type Decided = { everywhere: Verdicts; inTraces: Map<string, Verdicts> };
+
+/** Made once of each: a batch has a thousand traces, and a user may have decided of ten thousand secrets. */
+const decidedBy = new WeakMap<Policy, Decided>();
+
+function decidedIn(policy: Policy): Decided {
+  const known = decidedBy.get(policy);
+  if (known) return known;
+  const decided: Decided = { everywhere: new Map(), inTraces: new Map() };
+  for (const { kind, mark, verdict, source, sourceId } of policy.rulings) {
+    const key = sourceId === undefined ? undefined : keyOf({ source, sourceId });
+    const own = key === undefined ? decided.everywhere : (decided.inTraces.get(key) ?? new Map());
+    if (key !== undefined) decided.inTraces.set(key, own);
+    own.set(`${kind}:${mark}`, verdict);
+  }
+  decidedBy.set(policy, decided);
+  return decided;
+}
+
+const keyOf = ({ source, sourceId }: { source?: string | undefined; sourceId: string }): string =>
+  JSON.stringify([source, sourceId]);
+
 /** Masks the texts of one trace by its user's policy. */
 export class Masker {
   readonly #policy: Policy;
   readonly #masks: boolean;
   readonly #echoes = new Echoes();
-  readonly #verdicts = new Map<string, Ruling["verdict"]>();
+  readonly #decided: Decided;
+  readonly #own: Verdicts | undefined;
   readonly #marks = new Map<string, string>();
 
   readonly #seen: ((kind: string, mark: string) => void) | undefined;
@@ -77,11 +109,8 @@ export class Masker {
     this.#policy = policy;
     this.#masks = policy.masks && !(trace && isUnmasked(policy, trace));
     this.#seen = seen;
-    const { general = [], own = [] } = Object.groupBy(policy.rulings, ({ source, sourceId }) => {
-      if (sourceId === undefined) return "general";
-      return source === trace?.source && sourceId === trace?.sourceId ? "own" : "other";
-    });
-    for (const { kind, mark, verdict } of [...general, ...own]) this.#verdicts.set(`${kind}:${mark}`, verdict);
+    this.#decided = decidedIn(policy);
+    this.#own = trace && this.#decided.inTraces.get(keyOf(trace));
   }
 
   /** The text with what is to be masked replaced by `[redacted:KIND:xxxxxxxx]`. */
@@ -144,8 +173,10 @@ export class Masker {
 
   #isMasked({ kind, certain }: Secret, value: string): boolean {
     const byDefault = this.#seen !== undefined || (certain && this.#masks);
-    if (this.#verdicts.size === 0) return byDefault;
-    const verdict = this.#verdicts.get(`${kind}:${this.mark(value)}`);
+    const { everywhere } = this.#decided;
+    if (everywhere.size === 0 && !this.#own) return byDefault;
+    const id = `${kind}:${this.mark(value)}`;
+    const verdict = this.#own?.get(id) ?? everywhere.get(id);
     return verdict === undefined ? byDefault : verdict === "mask";
   }
 }

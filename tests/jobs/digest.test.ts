@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
+import { digestPart } from "#lib/ledger/digest/part";
 import { requestReaccounting } from "#lib/ledger/version";
 import { deleteTrace } from "#lib/traces/deletion";
 import { provideOwner } from "../support/server.ts";
@@ -88,4 +89,18 @@ test("what is derived goes with a deleted session", async () => {
   expect(await rowOf("whole")).toMatchObject({ derived_title: null, error_count: 0, tools: null, spark: null });
   const { rows } = await pool().query("select 1 from trace_digest where trace_id = $1", [id]);
   expect(rows).toEqual([]);
+});
+
+test("of long sessions that grew no more are read at once than memory is meant for", async () => {
+  const ids = ["long one", "long two"];
+  for (const sourceId of ids) await send({ sourceId, messages: positioned(session) });
+  await accountTraces(60);
+  await pool().query(
+    "update trace set message_count = 700000, accounted_to = 699999, ledger_due = true where user_id = $1 and source_id = any($2)",
+    [userId, ids],
+  );
+  const write = vi.spyOn(digestPart, "write");
+  expect(await accountTraces(60)).toBe(2);
+  expect(write.mock.calls.map(([, , findings]) => findings.length)).toEqual([1, 1]);
+  write.mockRestore();
 });

@@ -219,7 +219,8 @@ test("a large body is masked on a thread", async () => {
   await rule();
   const calls = vi.spyOn(DecodeThread.prototype, "call");
   expect(await maskStored(10)).toBe(1);
-  expect(calls.mock.calls.map(([operation]) => operation)).toEqual(["receive", "read", "pack", "close"]);
+  const operations = calls.mock.calls.map(([operation]) => operation).filter((one) => !one.startsWith("mask"));
+  expect(operations).toEqual(["close", "receive", "read", "pack", "close"]);
   await replayJob(userId, jobId);
   expect(await run(jobId)).toMatchObject({ status: "succeeded", messages: { written: 42 } });
   expect(await isThere()).toBe(false);

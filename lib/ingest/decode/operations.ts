@@ -15,6 +15,7 @@ import { type Masked, type Reading, readMasked, wholeOf } from "#lib/ingest/deco
 import { MessageRows } from "#lib/ingest/decode/message-rows";
 import { own, packReceived, type ReceivedBody, readAndPack } from "#lib/ingest/decode/received";
 import { type Comparison, compareRows, type StoredHashes } from "#lib/ingest/decode/row-hashes";
+import { type MaskingOperations, makeMasking } from "#lib/ingest/decode/stored-masking";
 import { limits } from "#lib/limits";
 import type { Policy } from "#lib/masking/masker";
 import { free } from "#lib/memory";
@@ -58,9 +59,10 @@ export type Chunk = { bytes: OwnBytes; isLast: boolean };
  * has begun where it was told that it `isPacked`; `judge` is all three at once.
  * While processing: `manifest` and `open` (which returns the headers if no manifest did) hold a batch, `grown` and `compare`
  * compare it with what is stored, and `copy` returns the first chunk of a plan's COPY stream, then without a plan the next.
+ * While what is stored is masked: `mask` begins a trace where it is given one, and masks messages; `maskTexts` masks its own texts.
  * `close` frees what is held.
  */
-export type Operations = {
+export type Operations = MaskingOperations & {
   receive(input: WireBody): Received;
   read(input: { policy?: Policy; isPacked: boolean }): Promise<Found>;
   pack(): Promise<OwnBytes>;
@@ -102,6 +104,7 @@ export function makeOperations(): Operations {
   let received: ReceivedBody | undefined;
   let open = nothing;
   let copying: Generator<Chunk, Chunk> | undefined;
+  const { endMasking, ...masking } = makeMasking();
 
   const body = () => {
     if (!received) throw new Error("no body was received");
@@ -116,6 +119,8 @@ export function makeOperations(): Operations {
   };
 
   const operations: Operations = {
+    ...masking,
+
     receive({ body, encoding, maxBytes }) {
       const decoded = inflate(body, encoding, maxBytes);
       received = { body, decoded, isZstd: encoding === "zstd", isBeingPacked: false };
@@ -182,6 +187,7 @@ export function makeOperations(): Operations {
       received = undefined;
       open = nothing;
       copying = undefined;
+      endMasking();
     },
   };
   return operations;

@@ -135,6 +135,16 @@ export async function withThread<T>(userId: string, work: (thread: DecodeThread)
   }
 }
 
+/** The same, where it holds nothing afterwards. */
+export const onThread = <T>(userId: string, work: (thread: Decoder) => Promise<T>): Promise<T> =>
+  withThread(userId, async (thread) => {
+    try {
+      return await work(thread);
+    } finally {
+      if (!thread.broken) await thread.call("close", undefined);
+    }
+  });
+
 /** Terminates the idle threads of this process. */
 export async function endThreads(): Promise<void> {
   const idle = threads.idle.splice(0);

@@ -3,6 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { pool } from "#lib/db/client";
 import type { Trace } from "#lib/generated/prisma/client";
+import type { StoredMessage } from "#lib/ingest/decode/stored-masking";
 
 /** Traces that are to be masked, each with when that was decided last. */
 export type Tasks = ReadonlyMap<string, Date>;
@@ -57,8 +58,6 @@ export async function lockTrace(tx: PoolClient, userId: string, traceId: string)
   return rows[0];
 }
 
-export type StoredMessage = { position: number; content: string; metadata: unknown };
-
 /** So many messages are read at a time, with so many bytes of content and metadata; at least one. */
 const page = { rows: 500, bytes: 8 << 20 };
 
@@ -70,7 +69,7 @@ export async function readMessagesAfter(
   after: number,
 ): Promise<StoredMessage[]> {
   const { rows } = await tx.query<StoredMessage>(
-    `select position, content, metadata from (
+    `select position, content, metadata::text as metadata from (
        select position, content, metadata, sum(octet_length(content) + coalesce(pg_column_size(metadata), 0))
          over (order by position) - octet_length(content) - coalesce(pg_column_size(metadata), 0) as before
        from (select position, content, metadata from message where user_id = $1 and trace_id = $2 and position > $3
@@ -90,7 +89,7 @@ export async function writeMessage(
 ): Promise<void> {
   await tx.query(
     "update message set content = $4, metadata = $5 where user_id = $1 and trace_id = $2 and position = $3",
-    [userId, traceId, position, content, metadata === null ? null : JSON.stringify(metadata)],
+    [userId, traceId, position, content, metadata],
   );
 }
 

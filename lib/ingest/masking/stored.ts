@@ -3,13 +3,14 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { prisma, transaction } from "#lib/db/client";
+import type { Masking } from "#lib/ingest/decode/stored-masking";
+import { type Decoder, onThread } from "#lib/ingest/decode/thread-pool";
 import { Pauses } from "#lib/ingest/masking/pauses";
 import {
   deleteTasks,
   lockTrace,
   readMessagesAfter,
   readTasks,
-  type StoredMessage,
   type StoredTrace,
   type Tasks,
   writeMessage,
@@ -18,7 +19,7 @@ import {
 import { cleanUploads } from "#lib/ingest/masking/uploads";
 import { deleteRemoved } from "#lib/ingest/raw/sql";
 import { log } from "#lib/log";
-import { Masker, type Policy } from "#lib/masking/masker";
+import type { Policy } from "#lib/masking/masker";
 import { readPolicy } from "#lib/masking/policy";
 import { pingDatabase } from "#lib/observability/sql";
 import { unpack } from "#lib/packs/unpack";
@@ -108,62 +109,51 @@ async function maskTraces(userId: string, tasks: Tasks, policy: Policy, deadline
   return { masked, keys };
 }
 
-/** Masks a trace's rows. @returns the trace as it was; undefined where it is deleted */
-function maskTrace(userId: string, traceId: string, policy: Policy): Promise<StoredTrace | undefined> {
-  return transaction(
-    async (tx) => {
-      const trace = await lockTrace(tx, userId, traceId);
-      if (!trace) return undefined;
-      await unpack(tx, userId, [traceId]);
-      const masker = new Masker(policy, trace);
-      const messages = await maskMessages(tx, userId, traceId, masker);
-      const { source, sourceId, machine, ...texts } = trace;
-      const own = masker.value(texts);
-      if (masker.hasEchoes) {
-        const more = await maskMessages(tx, userId, traceId, masker);
-        messages.changed += more.changed;
-        messages.moreBytes += more.moreBytes;
-      }
-      const masked = masker.withoutEchoes(own);
-      const fields = JSON.stringify(masked) !== JSON.stringify(texts);
-      if (messages.changed > 0 || fields) {
-        const changes = { messages: messages.changed > 0, fields, moreBytes: messages.moreBytes };
-        await writeTrace(tx, userId, traceId, { source, sourceId, machine, ...masked }, changes);
-      }
-      return trace;
-    },
-    { idle_in_transaction_session_timeout: "60s" },
+/**
+ * Masks a trace's rows, on a thread: a message of hundreds of megabytes takes minutes. @returns the trace as it was; undefined where it
+ * is deleted
+ */
+const maskTrace = (userId: string, traceId: string, policy: Policy): Promise<StoredTrace | undefined> =>
+  onThread(userId, (thread) =>
+    transaction(
+      async (tx) => {
+        const trace = await lockTrace(tx, userId, traceId);
+        if (!trace) return undefined;
+        await unpack(tx, userId, [traceId]);
+        const messages = await maskMessages(tx, { userId, traceId }, thread, { policy, trace });
+        const { source, sourceId, machine, ...texts } = trace;
+        let own = await thread.call("maskTexts", texts);
+        if (own.hasEchoes) {
+          const more = await maskMessages(tx, { userId, traceId }, thread);
+          messages.changed += more.changed;
+          messages.moreBytes += more.moreBytes;
+          own = await thread.call("maskTexts", texts);
+        }
+        if (messages.changed > 0 || own.isChanged) {
+          const masked = { source, sourceId, machine, ...own.texts } as StoredTrace;
+          const changes = { messages: messages.changed > 0, fields: own.isChanged, moreBytes: messages.moreBytes };
+          await writeTrace(tx, userId, traceId, masked, changes);
+        }
+        return trace;
+      },
+      { idle_in_transaction_session_timeout: "60s" },
+    ),
   );
-}
 
-async function maskMessages(tx: PoolClient, userId: string, traceId: string, masker: Masker) {
+type Of = { userId: string; traceId: string };
+
+/** Masks a trace's messages. @param begun where it is begun: later what was masked before is looked for, too */
+async function maskMessages(tx: PoolClient, { userId, traceId }: Of, thread: Decoder, begun?: Masking) {
   const sums = { changed: 0, moreBytes: 0 };
   let after = -1;
-  for (;;) {
+  for (let first = begun; ; first = undefined) {
     const messages = await readMessagesAfter(tx, userId, traceId, after);
-    for (const message of messages) {
-      const masked = maskMessage(message, masker);
-      if (!masked) continue;
-      await writeMessage(tx, userId, traceId, masked);
-      sums.changed += 1;
-      sums.moreBytes += sizeOf(masked) - sizeOf(message);
-    }
+    const { changed, moreBytes } = await thread.call("mask", { messages, ...(first && { begun: first }) });
+    for (const message of changed) await writeMessage(tx, userId, traceId, message);
+    sums.changed += changed.length;
+    sums.moreBytes += moreBytes;
     const last = messages.at(-1);
     if (!last) return sums;
     after = last.position;
   }
-}
-
-const sizeOf = ({ content, metadata }: StoredMessage): number =>
-  Buffer.byteLength(content) + Buffer.byteLength(JSON.stringify(metadata) ?? "");
-
-/** @returns undefined where nothing of it is masked */
-function maskMessage({ position, content, metadata }: StoredMessage, masker: Masker): StoredMessage | undefined {
-  const masked = masker.withoutEchoes({
-    position,
-    content: masker.text(content),
-    metadata: masker.value(metadata),
-  });
-  const isSame = masked.content === content && JSON.stringify(masked.metadata) === JSON.stringify(metadata);
-  return isSame ? undefined : masked;
 }

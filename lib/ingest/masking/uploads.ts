@@ -2,7 +2,7 @@ import "server-only";
 import { transaction } from "#lib/db/client";
 import { type ErrorCode, isOutage, SpoorError, StoreOutageError } from "#lib/errors";
 import { unpackHeaders, unpackManifest } from "#lib/ingest/decode/manifest";
-import { type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
+import { type Decoder, decodeHere, onThread, smallBytes } from "#lib/ingest/decode/thread-pool";
 import { Pauses } from "#lib/ingest/masking/pauses";
 import { deleteManifest, endUploads, type KeptUpload, readKeptUploads, replaceBody } from "#lib/ingest/masking/sql";
 import { removeFailedUploads } from "#lib/ingest/raw/sql";
@@ -112,13 +112,3 @@ async function maskBody(userId: string, { jobId, bytes }: KeptUpload, policy: Po
   const masked = await (bytes <= smallBytes ? mask(decodeHere()) : onThread(userId, mask));
   await transaction((tx) => replaceBody(tx, userId, jobId, masked));
 }
-
-/** Runs `work` with a thread, which holds nothing afterwards. */
-const onThread = <T>(userId: string, work: (decoder: Decoder) => Promise<T>): Promise<T> =>
-  withThread(userId, async (thread) => {
-    try {
-      return await work(thread);
-    } finally {
-      if (!thread.broken) await thread.call("close", undefined);
-    }
-  });

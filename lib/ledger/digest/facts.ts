@@ -3,16 +3,17 @@
 /** What is known of a message: its time in seconds since 1970 (0: none), and how many turns, calls and failures it has. */
 export type Fact = { position: number; at: number; turns: number; calls: number; errors: number };
 
-const bytesEach = 11;
+/** What is kept of each message, in bytes. */
+export const factBytes = 11;
 
 export function packFacts(facts: Fact[]): Buffer {
-  const packed = Buffer.alloc(facts.length * bytesEach);
+  const packed = Buffer.alloc(facts.length * factBytes);
   let to = 0;
   for (const { position, at, turns, calls, errors } of facts) {
     packed.writeUInt32BE(position, to);
     packed.writeUInt32BE(Math.min(Math.max(at, 0), 2 ** 32 - 1), to + 4);
     for (const [place, count] of [turns, calls, errors].entries()) packed[to + 8 + place] = Math.min(count, 255);
-    to += bytesEach;
+    to += factBytes;
   }
   return packed;
 }
@@ -21,10 +22,10 @@ export function packFacts(facts: Fact[]): Buffer {
 export function unpackFacts(packed: Uint8Array, before: number): Fact[] {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
   const facts: Fact[] = [];
-  for (let from = 0; from + bytesEach <= bytes.length; from += bytesEach) {
+  for (let from = 0; from + factBytes <= bytes.length; from += factBytes) {
     const position = bytes.readUInt32BE(from);
     if (position >= before) break;
-    const [turns = 0, calls = 0, errors = 0] = bytes.subarray(from + 8, from + bytesEach);
+    const [turns = 0, calls = 0, errors = 0] = bytes.subarray(from + 8, from + factBytes);
     facts.push({ position, at: bytes.readUInt32BE(from + 4), turns, calls, errors });
   }
   return facts;

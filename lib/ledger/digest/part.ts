@@ -1,4 +1,5 @@
 import "server-only";
+import { eachInSlices } from "#lib/concurrency/slices";
 import { TrivialCheck } from "#lib/evidence/trivial";
 import { courseOf, type Fact, packFacts, unpackFacts } from "#lib/ledger/digest/facts";
 import type {
@@ -32,14 +33,14 @@ export const digestPart: LedgerPart<Found> = {
     const before = await readDigests(tx, userId, grown);
     const digests: Digest[] = [];
     const columns: Columns = new Map();
-    for (const finding of findings) {
+    await eachInSlices(findings, (finding) => {
       const known = before.get(finding.trace.id);
       const facts = [...(known ? unpackFacts(known.facts, finding.from) : []), ...finding.found.facts];
       digests.push({ traceId: finding.trace.id, facts: packFacts(facts) });
       const dated = finding.trace.createdAt !== null || facts.some(({ at }) => at > 0);
       const times = dated ? { dated } : { dated, activityAt: new Date(0) };
       columns.set(finding.trace.id, { ...courseOf(facts), ...times, ...restOf(finding, known?.tools ?? null) });
-    }
+    });
     await writeDigests(tx, userId, digests);
     return columns;
   },

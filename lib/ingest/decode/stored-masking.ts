@@ -1,0 +1,79 @@
+// Runs in the decoding thread: masks what is stored of a trace, whose messages may be as large as a batch.
+import { type MaskedTrace, Masker, type Policy } from "#lib/masking/masker";
+
+/** A message as it is stored; its metadata is JSON. */
+export type StoredMessage = { position: number; content: string; metadata: string | null };
+
+/** A trace that is begun to be masked. */
+export type Masking = { policy: Policy; trace: MaskedTrace };
+
+export type MaskingOperations = {
+  mask(input: { begun?: Masking; messages: StoredMessage[] }): MaskedMessages;
+  maskTexts(texts: Record<string, unknown>): MaskedTexts;
+};
+
+/** The messages in which something was masked, and by how many bytes they grew. */
+type MaskedMessages = { changed: StoredMessage[]; moreBytes: number };
+
+/** A trace's own texts, masked; and whether its messages may have more of what was masked so far. */
+type MaskedTexts = { texts: Record<string, unknown>; isChanged: boolean; hasEchoes: boolean };
+
+/** Masks one trace: its messages, its own texts, and where these tell of more its messages once again. */
+class StoredMasking {
+  readonly #masker: Masker;
+
+  constructor({ policy, trace }: Masking) {
+    this.#masker = new Masker(policy, trace);
+  }
+
+  messages(messages: StoredMessage[]): MaskedMessages {
+    const sums: MaskedMessages = { changed: [], moreBytes: 0 };
+    for (const message of messages) {
+      const masked = this.#message(message);
+      if (!masked) continue;
+      sums.changed.push(masked);
+      sums.moreBytes += sizeOf(masked) - sizeOf(message);
+    }
+    return sums;
+  }
+
+  texts(texts: Record<string, unknown>): MaskedTexts {
+    const masked = this.#masker.withoutEchoes(this.#masker.value(texts));
+    const isChanged = JSON.stringify(masked) !== JSON.stringify(texts);
+    return { texts: masked, isChanged, hasEchoes: this.#masker.hasEchoes };
+  }
+
+  /** @returns undefined where nothing of it is masked */
+  #message({ position, content, metadata }: StoredMessage): StoredMessage | undefined {
+    const before = metadata === null ? null : JSON.parse(metadata);
+    const masked = this.#masker.withoutEchoes({
+      content: this.#masker.text(content),
+      metadata: this.#masker.value(before),
+    });
+    const json = masked.metadata === null ? null : JSON.stringify(masked.metadata);
+    const isSame = masked.content === content && (json === null || json === JSON.stringify(before));
+    return isSame ? undefined : { position, content: masked.content, metadata: json };
+  }
+}
+
+const sizeOf = ({ content, metadata }: StoredMessage): number =>
+  Buffer.byteLength(content) + Buffer.byteLength(metadata ?? "");
+
+/** The operations that mask one trace at a time, and what ends that. */
+export function makeMasking(): MaskingOperations & { endMasking: () => void } {
+  let masking: StoredMasking | undefined;
+  const begun = () => {
+    if (!masking) throw new Error("no trace is being masked");
+    return masking;
+  };
+  return {
+    mask({ begun: next, messages }) {
+      if (next) masking = new StoredMasking(next);
+      return begun().messages(messages);
+    },
+    maskTexts: (texts) => begun().texts(texts),
+    endMasking() {
+      masking = undefined;
+    },
+  };
+}
