@@ -2,10 +2,13 @@
 import { isCredible } from "#lib/secrets/credible";
 import { unreadKind } from "#lib/secrets/effort";
 import { kinds } from "#lib/secrets/kinds";
+import { marks } from "#lib/secrets/mark";
 import { changeTexts, type Deep } from "#lib/secrets/mask";
 
 /** Kinds that are known by what stands beside them alone. */
 const besides = new Set(kinds.filter(({ forms, id }) => forms.length === 0 && id !== unreadKind).map(({ id }) => id));
+/** `RegExp.escape` is missing in Node 20, on which the client runs. */
+const escaped = (value: string): string => value.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 /** So many values are looked for. */
 const maxEchoes = 200;
 
@@ -30,10 +33,12 @@ export class Echoes {
     return changeTexts(value, (text) => this.#hide(text), deep);
   }
 
+  /** All at once: a value may be a part of what stands for another one, and would be looked for in that, and so on. */
   #hide(text: string): string {
-    let shown = text;
-    for (const [value, placeholder] of this.#placeholders)
-      if (shown.includes(value)) shown = shown.replaceAll(value, placeholder);
-    return shown;
+    const values = [...this.#placeholders.keys()].filter((value) => text.includes(value));
+    if (values.length === 0) return text;
+    const longestFirst = values.sort((one, other) => other.length - one.length).map(escaped);
+    const all = new RegExp(`${marks.source}|${longestFirst.join("|")}`, "g");
+    return text.replaceAll(all, (found) => this.#placeholders.get(found) ?? found);
   }
 }
