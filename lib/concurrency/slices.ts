@@ -6,14 +6,25 @@ import { SpoorError } from "#lib/errors";
 const sliceMs = 10;
 const longestStepMs = 2000;
 
-/** A step of the work was ended, after `spentMs` milliseconds of the work. */
+/**
+ * A step of the work was ended, after `spentMs` milliseconds of the work. `isStarved` where not the step took them: the process was
+ * stopped, or the machine gave it no processor.
+ */
 export class StepEnded extends SpoorError {
   readonly spentMs: number;
+  readonly isStarved: boolean;
 
-  constructor(spentMs: number) {
+  constructor(spentMs: number, isStarved: boolean) {
     super("overloaded", "A text takes too long to read.");
     this.spentMs = spentMs;
+    this.isStarved = isStarved;
   }
+}
+
+/** What this thread has taken of the processor, in milliseconds; where Node can't tell (before 23.9), the process. */
+function processorMs(): number {
+  const { user, system } = (process.threadCpuUsage ?? process.cpuUsage)();
+  return (user + system) / 1000;
 }
 
 /**
@@ -31,13 +42,13 @@ export async function inSlices(
   stepMs = longestStepMs,
 ): Promise<number> {
   for (let spentMs = 0; ; await setImmediate()) {
-    const startedAt = performance.now();
+    const [startedAt, processorAt] = [performance.now(), processorMs()];
     const isDone = withTimeout(sliceMs + stepMs, () => {
       while (!steps.next().done) if (performance.now() - startedAt >= sliceMs) return false;
       return true;
     });
     spentMs += performance.now() - startedAt;
-    if (isDone === undefined) throw new StepEnded(spentMs);
+    if (isDone === undefined) throw new StepEnded(spentMs, processorMs() - processorAt < stepMs / 10);
     if (isDone) return spentMs;
     if (spentMs > maxMs) throw new SpoorError("overloaded");
   }

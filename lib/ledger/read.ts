@@ -70,7 +70,8 @@ function makeShow(readers: Map<string, Reader>): Show {
       try {
         leftMs -= await eachInSlices(messages.slice(next), see, leftMs);
       } catch (error) {
-        if (!(error instanceof StepEnded)) throw error;
+        // What was read halfway for no fault of its own is read again later: nothing of it may be missing for ever.
+        if (!(error instanceof StepEnded) || error.isStarved) throw error;
         leftMs -= error.spentMs;
         readers.get(messages[next]?.traceId ?? "")?.leaveOut(error);
       }

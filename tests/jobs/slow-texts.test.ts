@@ -1,6 +1,7 @@
 import { afterEach, expect, vi } from "vitest";
 import { prisma } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
+import { digestPart } from "#lib/ledger/digest/part";
 import { evidencePart } from "#lib/ledger/evidence/evidence";
 import { longTest } from "../support/long.ts";
 import { provideOwner } from "../support/server.ts";
@@ -44,5 +45,22 @@ longTest(
     expect(await Promise.all(["before", "endless", "behind"].map(commitsOf))).toEqual([1, 0, 1]);
     const { turnCount, ledgerDue } = await prisma().trace.findFirstOrThrow({ where: { userId, sourceId: "endless" } });
     expect({ turnCount, ledgerDue }).toEqual({ turnCount: 2, ledgerDue: false });
+  },
+);
+
+longTest(
+  "a session in whose middle the machine stood still is accounted for later, and no part of it is left out",
+  async () => {
+    const commits = [{ hash: "abcdef1".padEnd(40, "2"), position: 0 }];
+    await send({ sourceId: "still", messages: [said("hello")], metadata: { commits } });
+    const begin = digestPart.begin.bind(digestPart);
+    const standStill = vi.spyOn(digestPart, "begin").mockImplementation((...given) => {
+      const nothing = new Int32Array(new SharedArrayBuffer(4));
+      return Object.assign(begin(...given), { see: () => Atomics.wait(nothing, 0, 0, 10_000) });
+    });
+    expect(await accountTraces(5)).toBe(0);
+    standStill.mockRestore();
+    const { ledgerDue } = await prisma().trace.findFirstOrThrow({ where: { userId, sourceId: "still" } });
+    expect(ledgerDue).toBe(true);
   },
 );

@@ -23,9 +23,15 @@ test("a step that looks for an end that never comes is ended, and what it caught
   }
   const error = await inSlices(steps(), undefined, 100).catch((error) => error);
   expect(error).toBeInstanceOf(StepEnded);
-  expect(error).toMatchObject({ code: "overloaded" });
+  expect(error).toMatchObject({ code: "overloaded", isStarved: false });
   expect(error.spentMs).toBeGreaterThan(100);
   expect(seen).toEqual(["begun"]);
+});
+
+test("a step that was given no time is told from one that takes too much", async () => {
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  const waiting = eachInSlices([1], () => Atomics.wait(nothing, 0, 0, 10_000));
+  await expect(waiting).rejects.toMatchObject({ code: "overloaded", isStarved: true });
 });
 
 test("between slices others have their turn", async () => {
