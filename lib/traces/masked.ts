@@ -1,5 +1,6 @@
 // Exports for others: masked while they are read, a bounded part at a time.
 
+import { eachInSlices, StepEnded } from "#lib/concurrency/slices";
 import { findSecrets, type Secret } from "#lib/secrets/find";
 import { maskValueForOthers } from "#lib/secrets/json";
 import { placeholderOf } from "#lib/secrets/mark";
@@ -85,12 +86,21 @@ function withoutSecrets(text: string, secrets: readonly Secret[], from: number, 
 /** Metadata with more characters is left out where it has to be masked: to mask it, all of it has to be read at once. */
 const maxJson = 8 * 1024 * 1024;
 
-/** Masks a value of JSON that comes in pieces. */
+const omitted = JSON.stringify({ omitted: "too long to be masked" });
+
+/** Masks a value of JSON that comes in pieces; one that takes too long is left out. */
 export async function maskJson(pieces: AsyncIterable<string>, mask: Mask): Promise<string> {
   let json = "";
   for await (const piece of pieces) {
     json += piece;
-    if (json.length > maxJson) return JSON.stringify({ omitted: "too long to be masked" });
+    if (json.length > maxJson) return omitted;
   }
-  return JSON.stringify(maskValueForOthers(JSON.parse(json), mask));
+  let masked = omitted;
+  const work = (text: string) => {
+    masked = JSON.stringify(maskValueForOthers(JSON.parse(text), mask));
+  };
+  await eachInSlices([json], work).catch((error) => {
+    if (!(error instanceof StepEnded)) throw error;
+  });
+  return masked;
 }

@@ -1,8 +1,12 @@
 import { afterEach, expect, vi } from "vitest";
-import { prisma } from "#lib/db/client";
+import { prisma, transaction } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { digestPart } from "#lib/ledger/digest/part";
 import { evidencePart } from "#lib/ledger/evidence/evidence";
+import { replaceFindings } from "#lib/ledger/sql/secrets";
+import { Answer } from "#lib/mcp/answer";
+import { readSession } from "#lib/mcp/tools/read";
+import { type Mask, maskJson } from "#lib/traces/masked";
 import { longTest } from "../support/long.ts";
 import { provideOwner } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";
@@ -62,5 +66,35 @@ longTest(
     standStill.mockRestore();
     const { ledgerDue } = await prisma().trace.findFirstOrThrow({ where: { userId, sourceId: "still" } });
     expect(ledgerDue).toBe(true);
+  },
+);
+
+const endless = () => /^(a+)+$/.test(`${"a".repeat(60)}b`);
+
+longTest("metadata that would be masked for ever is left out of what is for others", async () => {
+  async function* pieces() {
+    yield '{"a":"b"}';
+  }
+  const hideForever: Mask = (text) => (endless() ? text : "");
+  expect(JSON.parse(await maskJson(pieces(), hideForever))).toEqual({ omitted: "too long to be masked" });
+});
+
+longTest("an agent's reading of a message without end is refused", async () => {
+  await send({ sourceId: "read", messages: [said("hello")] });
+  const { id = "" } = (await stored("read")) ?? {};
+  const add = vi.spyOn(Answer.prototype, "add").mockImplementation(endless);
+  const reading = readSession.run({ session: id, detail: "all" }, { userId, projectId: null });
+  await expect(reading).rejects.toMatchObject({ code: "overloaded" });
+  expect(add).toHaveBeenCalledOnce();
+});
+
+longTest(
+  "secrets that would be looked for in a session's own fields for ever end the ledger's turn at it",
+  async () => {
+    await send({ sourceId: "fields", messages: [said("hello")] });
+    const { id = "" } = (await stored("fields")) ?? {};
+    const finding = { traceId: id, from: 0, at: new Date(), found: [] };
+    const replacing = transaction((tx) => replaceFindings(tx, userId, [finding], () => (endless() ? [] : [])));
+    await expect(replacing).rejects.toMatchObject({ code: "overloaded" });
   },
 );

@@ -1,6 +1,7 @@
 // The rows of the secrets' part. SQL: sets of rows of many traces, replaced in a statement each.
 import "server-only";
 import type { PoolClient } from "pg";
+import { eachInSlices } from "#lib/concurrency/slices";
 import { lockFindings } from "#lib/db/sql/findings-lock";
 import type { Trace } from "#lib/generated/prisma/client";
 import { everywhere } from "#lib/masking/key";
@@ -35,9 +36,10 @@ export async function replaceFindings(
     [userId, ids],
   );
   const fieldsOf = new Map(fields.map(({ id, ...own }) => [id, own]));
-  const rows = traces.flatMap(({ traceId, at, found }) => {
+  const rows: (FoundSecret & { traceId: string; at: Date })[] = [];
+  await eachInSlices(traces, ({ traceId, at, found }) => {
     const own = fieldsOf.get(traceId);
-    return [...found, ...(own ? inFields(own) : [])].map((one) => ({ ...one, traceId, at: one.at ?? at }));
+    for (const one of [...found, ...(own ? inFields(own) : [])]) rows.push({ ...one, traceId, at: one.at ?? at });
   });
   if (rows.length === 0) return;
   const stateOf = await readStates(tx, userId);

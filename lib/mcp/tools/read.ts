@@ -1,5 +1,6 @@
 import "server-only";
 import { z } from "zod";
+import { eachInSlices } from "#lib/concurrency/slices";
 import { heavyTurn } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
 import { Answer, citation, linkTo } from "#lib/mcp/answer";
@@ -79,7 +80,11 @@ export async function addMessages(
   for (let read = 0; read < maxPages; read += 1) {
     const bounds = { limit: 100, maxBytes, maxMessageBytes: maxBytes };
     const { messages, nextAfter } = await heavyTurn(userId, () => readMessages(userId, id, from, bounds));
-    for (const message of messages) if (!page.add(message, detail)) return String(page.last);
+    let isFull = false;
+    await eachInSlices(messages, (message) => {
+      isFull ||= !page.add(message, detail);
+    });
+    if (isFull) return String(page.last);
     if (nextAfter === null) return page.end() ? null : String(page.last);
     from = nextAfter;
   }
