@@ -145,10 +145,10 @@ async function indexWaiting(tx: PoolClient, waiting: Found, batch: Batch, yieldT
   return { userId, count: traces.length, deletedPostings: await deleteOutdatedBlocks(tx, userId) };
 }
 
-function writeDraft(tx: PoolClient, userId: string, { postings, documents, vocabulary }: Draft): Promise<string> {
+async function writeDraft(tx: PoolClient, userId: string, { postings, documents, vocabulary }: Draft): Promise<string> {
   const bits = bucketBits(postings.length);
   const head = { bits, documents: documents.length, postings: postings.length, version: blockVersion };
-  return writeBlock(tx, userId, head, [...encode(postings, bits), ...vocabulary.encode(bits)]);
+  return writeBlock(tx, userId, head, [...encode(postings, bits), ...(await vocabulary.encode(bits))]);
 }
 
 const messagesOf = ({ messageCount }: Waiting) => messageCount;

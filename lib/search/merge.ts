@@ -116,7 +116,7 @@ async function mergePostings(
     buckets.push(...encode(sorted, bits));
     countTerms(sorted, vocabulary);
   }
-  buckets.push(...vocabulary.encode(bits));
+  buckets.push(...(await vocabulary.encode(bits)));
   return { bits, postings, buckets };
 }
 

@@ -1,6 +1,7 @@
 // The words of a block, by which beginnings of words, slips and suggestions are found: terms are hashes and can't tell. They
 // stand beside the postings, in buckets of their own numbers, by their first three letters; a word that looks like a number or
 // like a hash is left out, since nobody remembers its beginning.
+import { eachInSlices } from "#lib/concurrency/slices";
 import type { Bucket } from "#lib/search/block";
 import { fold, foldedCode, partsOf, termOfWord } from "#lib/search/terms";
 
@@ -48,9 +49,17 @@ export function bucketsOfLetter(lower: string, bits: number): [number, number] {
   ];
 }
 
+/** So many words of a block are remembered, some 200 MB of memory: a text of random letters has millions. */
+const maxWords = 2 ** 20;
+
 /** The words of one block while it is made. */
 export class Vocabulary {
   private readonly words = new Map<number, Word>();
+  private readonly most: number;
+
+  constructor(most: number = maxWords) {
+    this.most = most;
+  }
 
   /** Counts a document that has the word at a place of a text. */
   add(term: number, text: string, start: number, end: number): void {
@@ -61,7 +70,7 @@ export class Vocabulary {
 
   /** Takes the words of another block; only those that are counted afterwards are kept. */
   addAll(words: Iterable<Word>): void {
-    for (const { word } of words) this.words.set(termOfWord(word), { word, documents: 0 });
+    for (const { word } of words) if (this.hasRoom) this.words.set(termOfWord(word), { word, documents: 0 });
   }
 
   /** Counts the documents of a term, if it is one of a word. */
@@ -70,16 +79,29 @@ export class Vocabulary {
     if (known) known.documents += documents;
   }
 
-  /** Encodes the words that documents have as buckets, of a block with so many bits for its terms. */
-  encode(bits: number): Bucket[] {
-    const all = [...this.words.values()].filter(({ documents }) => documents > 0);
-    const byBucket = Map.groupBy(all, ({ word }) => bucketOfBeginning(fold(word), bits));
-    return [...byBucket].map(([bucket, words]) => ({ bucket, postings: encodeWords(words) }));
+  /** Encodes the words that documents have as buckets, of a block with so many bits for its terms; in slices. */
+  async encode(bits: number): Promise<Bucket[]> {
+    const byBucket = new Map<number, Word[]>();
+    const group = (word: Word) => {
+      if (word.documents === 0) return;
+      const bucket = bucketOfBeginning(fold(word.word), bits);
+      const words = byBucket.get(bucket);
+      if (words) words.push(word);
+      else byBucket.set(bucket, [word]);
+    };
+    await eachInSlices(this.words.values(), group);
+    const buckets: Bucket[] = [];
+    await eachInSlices(byBucket, ([bucket, words]) => buckets.push({ bucket, postings: encodeWords(words) }));
+    return buckets;
+  }
+
+  private get hasRoom(): boolean {
+    return this.words.size < this.most;
   }
 
   private addNew(term: number, word: string): void {
     // A slice would keep all of its text in memory.
-    if (isRemembered(word)) this.words.set(term, { word: Buffer.from(word).toString(), documents: 1 });
+    if (this.hasRoom && isRemembered(word)) this.words.set(term, { word: Buffer.from(word).toString(), documents: 1 });
   }
 }
 

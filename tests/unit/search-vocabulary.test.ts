@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { termOfWord } from "#lib/search/terms";
+import { decodeWords, Vocabulary } from "#lib/search/vocabulary";
+
+const add = (vocabulary: Vocabulary, ...words: string[]) => {
+  for (const word of words) vocabulary.add(termOfWord(word), word, 0, word.length);
+};
+const wordsOf = async (vocabulary: Vocabulary) =>
+  (await vocabulary.encode(2))
+    .flatMap(({ postings }) => decodeWords(postings))
+    .toSorted((a, b) => (a.word < b.word ? -1 : 1));
+
+test("of a block whose texts are random letters so many words are remembered, and these are counted", async () => {
+  const vocabulary = new Vocabulary(2);
+  add(vocabulary, "alder", "birch", "cedar", "alder", "cedar");
+  const known = [
+    { word: "alder", documents: 2 },
+    { word: "birch", documents: 1 },
+  ];
+  expect(await wordsOf(vocabulary)).toEqual(known);
+  const merged = new Vocabulary(2);
+  merged.addAll([...known, { word: "cedar", documents: 1 }]);
+  for (const { word, documents } of known) merged.count(termOfWord(word), documents);
+  merged.count(termOfWord("cedar"), 1);
+  expect(await wordsOf(merged)).toEqual(known);
+});
+
+test("others have their turn while the words of a block are written", async () => {
+  const letters = (n: number) => n.toString(26).replace(/\d/g, (digit) => String.fromCharCode(113 + Number(digit)));
+  const vocabulary = new Vocabulary();
+  add(vocabulary, ...Array.from({ length: 50_000 }, (_, n) => letters(n + 10_000)));
+  let turns = 0;
+  const turning = setInterval(() => {
+    turns += 1;
+  });
+  const words = await wordsOf(vocabulary);
+  clearInterval(turning);
+  expect([words.length, turns > 0]).toEqual([50_000, true]);
+});
