@@ -53,6 +53,12 @@ function derive(password: string, salt: Buffer, { ln, r, p }: Work): Promise<Buf
   return promise;
 }
 
+/** A longer text is nobody's password: an empty one, which nobody has either, takes the same work in its place. */
+const maxCharacters = 1024;
+
+/** A password as it is hashed: a long run of accents would be brought into order for minutes, while the process answers nobody. */
+const bounded = (password: string): string => (password.length <= maxCharacters ? password : "");
+
 async function makeHash(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   const key = await derive(password, salt, work);
@@ -91,12 +97,12 @@ export async function hashForNow(password: string): Promise<string> {
 }
 
 /** Whether a password is the one of a stored hash. @throws SpoorError `overloaded` */
-export const verifyPassword = (given: { hash: string; password: string }): Promise<boolean> =>
-  inTurn(() => isMatch(given));
+export const verifyPassword = ({ hash, password }: { hash: string; password: string }): Promise<boolean> =>
+  inTurn(() => isMatch({ hash, password: bounded(password) }));
 
 /** The same for better-auth, which answers its own errors only. */
 export const betterAuthPasswords = {
-  hash: (password: string) => hashForNow(password).catch(asApiError),
+  hash: (password: string) => hashForNow(bounded(password)).catch(asApiError),
   verify: (given: { hash: string; password: string }) => verifyPassword(given).catch(asApiError),
 };
 

@@ -39,8 +39,24 @@ function makeTables() {
 const kindAt = (text: string, at: number) => kinds[text.charCodeAt(at)] as number;
 const isUpper = (code: number) => folded[code] !== code;
 
-/** The form in which texts are compared: letters and their accents in one code unit where there is one. */
-export const composed = (text: string) => (combining.test(text) ? text.normalize("NFC") : text);
+/**
+ * A run of marks that no letter has (UAX #15, section 13, allows thirty): to bring its marks into their order takes a time that grows
+ * with the square of its length, and nothing ends that before it is done.
+ */
+const longRun = /(\p{M}{32,})/u;
+
+/**
+ * The form in which texts are compared: letters and their accents in one code unit where there is one. A longer run of marks stays as
+ * it is.
+ */
+export function composed(text: string): string {
+  if (!combining.test(text)) return text;
+  if (!longRun.test(text)) return text.normalize("NFC");
+  return text
+    .split(longRun)
+    .map((part, index) => (index % 2 === 1 ? part : part.normalize("NFC")))
+    .join("");
+}
 
 /** The last step of MurmurHash3 (Austin Appleby, public domain): every bit of the input changes half of the output's. */
 function mix(value: number): number {
