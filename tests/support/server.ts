@@ -113,10 +113,10 @@ const sharedEnvironment = { CRON_SECRET: operatorSecret, METRICS_TOKEN: operator
 
 /** What a web process reads at each request, and a worker does not. */
 const readAnew = new Set([
+  "AUTH_RATE_LIMIT",
   "CRON_SECRET",
   "INGEST_MAX_BYTES",
   "INGEST_MAX_WIRE_BYTES",
-  "METRICS_TOKEN",
   "SIGN_UP",
   "TELEMETRY_ANONYMOUS",
   "TELEMETRY_SINK",
@@ -203,7 +203,9 @@ export async function logIn(
   const login = await findLogin(userId, userCode);
   await decideLogin(userId, login?.id ?? "", "approved", operator);
   const polled = await fetch(`${server.url}/api/cli/device/poll?deviceCode=${deviceCode}`);
-  return ((await polled.json()) as { token: string }).token;
+  const { token } = (await polled.json()) as { token?: string };
+  if (token === undefined) throw new Error(`the approved login answered ${polled.status}`);
+  return token;
 }
 
 /** An address that no other test uses, for limits by address. */
