@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import WorkerFirst from "./tests/support/sequence.ts";
 import { installTools } from "./tools/install.ts";
 
 installTools();
@@ -32,6 +33,7 @@ export default defineConfig({
   ...shared,
   test: {
     maxWorkers: 3,
+    sequence: { sequencer: WorkerFirst },
     reporters: process.env.CI ? ["default", ["json", { outputFile: "test-results/vitest.json" }]] : ["default"],
     projects: [
       {

@@ -12,7 +12,7 @@ import { buffer } from "node:stream/consumers";
 export async function loadAhead(handle: RequestListener): Promise<void> {
   const [near, far] = duplexPair();
   createServer(handle).emit("connection", far);
-  const asked = request({ path: "/api/health", agent: false, createConnection: () => near });
+  const asked = request({ path: "/api/health", createConnection: () => near });
   asked.end();
   const [response] = (await once(asked, "response")) as [IncomingMessage];
   await buffer(response);

@@ -10,7 +10,7 @@ import { limits } from "#lib/limits";
 import { longTest } from "../support/long.ts";
 import { documentedPicture, shapes } from "../support/openapi.ts";
 import { provideInterruptibleServer } from "../support/outage.ts";
-import { get, logIn, makeUser, post, someAddress, startServer } from "../support/server.ts";
+import { get, logIn, makeUser, post, shareServer, someAddress } from "../support/server.ts";
 import { asResponse, bearer, exhaust, exhaustMany, expectApiHeaders, openRequest, sessionCookie } from "./client.ts";
 
 // Every documented example of an error is provoked, and compared with what the server answers: status, headers, and the
@@ -279,17 +279,13 @@ describe("an example of an error is what the server answers", () => {
 
   test("not_found, where the operator set no secret, and what anonymous telemetry gets where it is off", async () => {
     const environment = { CRON_SECRET: "", METRICS_TOKEN: "", TELEMETRY_ANONYMOUS: "off" };
-    const closed = await startServer({ worker: false, environment });
-    try {
-      for (const call of calls.filter(isUnset))
-        for (const given of [secret, "", "undefined"])
-          await expectExample(call, await send(call, { to: closed.url, headers: bearer(given) }));
-      for (const call of calls.filter(isOff)) {
-        const headers = call.code === "invalid_token" ? bearer("wrong") : {};
-        await expectExample(call, await send(call, { to: closed.url, headers }));
-      }
-    } finally {
-      await closed.stop();
+    const closed = await shareServer({ worker: false, environment });
+    for (const call of calls.filter(isUnset))
+      for (const given of [secret, "", "undefined"])
+        await expectExample(call, await send(call, { to: closed.url, headers: bearer(given) }));
+    for (const call of calls.filter(isOff)) {
+      const headers = call.code === "invalid_token" ? bearer("wrong") : {};
+      await expectExample(call, await send(call, { to: closed.url, headers }));
     }
   });
 });

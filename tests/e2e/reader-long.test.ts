@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { openIntercepted, signIn } from "../support/browser.ts";
 import { isLong } from "../support/long.ts";
-import { storeSession } from "../support/long-session.ts";
+import { storeSession, wordsSql } from "../support/long-session.ts";
 import { owner } from "../support/server.ts";
 import { belowBars, focused, motion, mounted, poll, ready, watchMotion, wheelUp } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
@@ -142,7 +142,8 @@ describe(`a session of ${inWords(size)} messages`, () => {
   }, 120_000);
 
   test("has at most twelve segments mounted, and emptied ones come back in the same place", async () => {
-    await openReady(`/traces/${long}?at=${middle}`);
+    const words = isLong ? long : await storeSession(userId, { messages: size, sourceId: "words", content: wordsSql });
+    await openReady(`/traces/${words}?at=${middle}`);
     while ((await mounted(page)).empty === 0) {
       await page.evaluate("window.scrollBy(0, -document.documentElement.scrollHeight)");
       const { first } = await mounted(page);

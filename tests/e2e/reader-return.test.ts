@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { openIntercepted, signIn } from "../support/browser.ts";
-import { storeSession } from "../support/long-session.ts";
+import { storeSession, wordsSql } from "../support/long-session.ts";
 import { owner } from "../support/server.ts";
 import { belowBars, focused, mounted, poll, ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
@@ -53,7 +53,8 @@ describe("folds that were opened and closed", () => {
   });
 
   test("are restored in a segment that was emptied and is filled again", async () => {
-    await openReady(`/traces/${long}?at=2500`);
+    const words = await storeSession(userId, { messages: 5000, sourceId: "words", content: wordsSql });
+    await openReady(`/traces/${words}?at=2500`);
     const fold = page.locator("#m2502 details[data-fold]").first();
     await fold.locator("summary").first().click();
     while ((await fold.count()) > 0) {

@@ -19,6 +19,14 @@ const contentSql = `case
   else 'Answer ' || p || '. ' || repeat('It depends on the order in which the modules are read. ', 1 + p % 9)
   end`;
 
+/** The same of words alone, for what depends on their heights and not on their kinds; at position 2502 is a command with its output. */
+export const wordsSql = `case p
+  when 2502 then '<tool-use data-tool-type="shell" data-tool-name="Bash"><details>' || chr(10)
+    || '<summary>Tool use: **Bash**</summary>' || chr(10) || 'Look' || chr(10) || chr(10) || '\`ls\`' || chr(10) || chr(10)
+    || '\`\`\`text' || chr(10) || 'a line' || chr(10) || '\`\`\`' || chr(10) || '</details></tool-use>'
+  else 'Answer ' || p || '. ' || repeat('It depends on the order in which the modules are read. ', p % 40)
+  end`;
+
 type Options = {
   messages: number;
   first?: number;

@@ -1,4 +1,6 @@
-import { AxeBuilder } from "@axe-core/playwright";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type axe from "axe-core";
 import type { Page } from "playwright";
 import { expect } from "vitest";
 import { isLong } from "./long.ts";
@@ -21,6 +23,17 @@ const whatFades = async (): Promise<void> => {
     await Promise.allSettled(fading.map(({ finished }) => finished));
   }
 };
+
+const source = readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe finds in the current page, each with its first element. */
+async function violations(page: Page, options: axe.RunOptions): Promise<string[]> {
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(await source);
+  return page.evaluate(async (given) => {
+    const found = await (window as unknown as { axe: typeof axe }).axe.run(document, given);
+    return found.violations.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`);
+  }, options);
+}
 
 const themes = isLong ? (["dark", "light"] as const) : (["light"] as const);
 
@@ -51,10 +64,7 @@ export async function expectGoodLook(page: Page, name: string, { fullPage = fals
     if (process.env.SCREENSHOTS)
       await page.screenshot({ path: `${process.env.SCREENSHOTS}/${name}-${width}-${theme}.png`, fullPage });
     const rules = theme === "dark" ? { runOnly: colorRules } : {};
-    // No page has frames of another origin, for whose sake axe would open a second page.
-    const axe = new AxeBuilder({ page }).setLegacyMode(true).options({ ...rules, resultTypes: ["violations"] });
-    const { violations } = await axe.analyze();
-    expect(violations.map(({ id, nodes }) => `${name}, ${theme}: ${id} ${nodes[0]?.html}`)).toEqual([]);
+    expect(await violations(page, { ...rules, resultTypes: ["violations"] }), `${name}, ${theme}`).toEqual([]);
   }
   if (!isLong) {
     const size = page.viewportSize() ?? { width, height: 800 };

@@ -13,6 +13,7 @@ import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { program, supervise } from "#lib/server/processes";
 import { checkStatements, Statements } from "../growth/recorded.ts";
 import { emptyDatabase, freshDatabase, switchDatabase, testEnvironment } from "./database.ts";
+import { tell, tellable } from "./told.ts";
 
 export const setupToken = "a set-up token for tests";
 /** The secret that `/api/cron` and `/api/metrics` of a shared server take. */
@@ -34,6 +35,8 @@ type Options = {
   scopes?: readonly Scope[];
   /** Changes the URL by which the server, but not the test, reaches its database. */
   via?: (databaseUrl: string) => Promise<string>;
+  /** The socket where its web process is told other variables. */
+  tellAt?: string;
 };
 
 /** A built server with its own database, and a worker unless `worker` is false. */
@@ -42,7 +45,7 @@ export async function startServer(options: Options = {}) {
   const database = await freshDatabase();
   const port = await freePort();
   const url = `http://localhost:${port}`;
-  const environment = {
+  const environment: Record<string, string> = {
     ...testEnvironment,
     DATABASE_URL: database.url,
     PORT: String(port),
@@ -58,11 +61,15 @@ export async function startServer(options: Options = {}) {
   const wanted = options.worker === false ? [processes.web] : [processes.worker, processes.web];
   const reached = { ...environment, ...(options.via ? { DATABASE_URL: await options.via(database.url) } : {}) };
   const statements = new Statements();
-  const nodeOptions = [...hashOptions(), options.environment?.NODE_OPTIONS ?? ""].join(" ");
-  const running = await supervise(wanted, { ...reached, ...statements.environment(nodeOptions) });
+  const told = options.tellAt ? tellable(options.tellAt) : undefined;
+  const nodeOptions = [...hashOptions(), told?.option, options.environment?.NODE_OPTIONS].join(" ");
+  const started = { ...reached, ...statements.environment(nodeOptions) };
+  const running = await supervise(wanted, { ...started, ...told?.environment });
   return {
     url,
     environment,
+    /** Starts a worker for it, which its caller stops. */
+    startWorker: () => supervise([processes.worker], started),
     /** What its processes have asked the database of tenant tables. */
     statements: () => statements.read(),
     stop: async () => {
@@ -96,37 +103,69 @@ export async function provideOwner(): Promise<{ userId: string }> {
   return { userId: await makeUser() };
 }
 
-/** Servers without an environment of their own, with a worker and without: each is started once, for all files of a run. */
-const shared = new Map<boolean, Promise<Started>>();
+/** The server of all files of a run whose environment it can be told, and the worker that the file before may have left it. */
+const shared: { server?: Promise<Started>; worker?: { stop: () => Promise<void> } | undefined; told: string[] } = {
+  told: [],
+};
 
-/** The secrets of an operator that every shared server has. */
+/** The secrets of an operator that it has. */
 const sharedEnvironment = { CRON_SECRET: operatorSecret, METRICS_TOKEN: operatorSecret };
 
+/** What a web process reads at each request, and a worker does not. */
+const readAnew = new Set([
+  "AUTH_RATE_LIMIT",
+  "CRON_SECRET",
+  "INGEST_MAX_BYTES",
+  "INGEST_MAX_WIRE_BYTES",
+  "SIGN_UP",
+  "TELEMETRY_ANONYMOUS",
+  "TELEMETRY_SINK",
+  "TELEMETRY_SINK_KEY",
+  "TELEMETRY_SINK_URL",
+  "UPLOAD_RETENTION_DAYS",
+  "USER_QUOTA_BYTES",
+]);
+
 /**
- * A server for the test file that awaits it. Where the file needs no environment of its own, it is one that the files before have
- * used, emptied; else it has its own, stopped after the file's last test.
+ * A server for the test file that awaits it. It is one that the files before have used, emptied, and told the file's own environment;
+ * where that is read at its start, the file has its own, stopped after the file's last test.
  */
 export async function provideServer(options: Options = {}): Promise<Started> {
-  if (options.environment || options.via) {
+  if (options.via || Object.keys(options.environment ?? {}).some((name) => !readAnew.has(name))) {
     const server = await startServer(options);
     afterAll(() => server.stop());
     return server;
   }
-  const hasWorker = options.worker !== false;
-  const isNew = !shared.has(hasWorker);
-  if (isNew) shared.set(hasWorker, startServer({ worker: hasWorker, environment: sharedEnvironment }));
-  const server = (await shared.get(hasWorker)) as Started;
+  afterAll(async () => {
+    await endThreads();
+    await checkStatements((await shared.server)?.statements() ?? []);
+  });
+  return shareServer(options);
+}
+
+/** The server that files share, as one of them wants it. */
+export async function shareServer({ worker, environment }: Options = {}): Promise<Started> {
+  const tellAt = join(tmpdir(), `spoor-tell-${process.pid}`);
+  const isNew = shared.server === undefined;
+  shared.server ??= startServer({ worker: false, environment: sharedEnvironment, tellAt });
+  const server = await shared.server;
+  if (worker === false) {
+    await shared.worker?.stop();
+    shared.worker = undefined;
+  }
   if (!isNew) {
     await switchDatabase(server.environment);
     await emptyDatabase();
+    if (!shared.worker) await pool().query("delete from process_heartbeat");
     Object.assign(owner, freshOwner);
     await openSetup();
   }
-  afterAll(async () => {
-    await endThreads();
-    await checkStatements(server.statements());
-  });
-  return server;
+  const before = Object.fromEntries(shared.told.map((name) => [name, server.environment[name]]));
+  shared.told = Object.keys(environment ?? {});
+  await tell(tellAt, { ...before, ...environment });
+  setEnv({ ...environment });
+  if (worker !== false) shared.worker ??= await server.startWorker();
+  return { ...server, environment: { ...server.environment, ...environment } };
 }
 
 /** As `provideServer`, with its owner's account and a token of theirs. */
@@ -164,7 +203,9 @@ export async function logIn(
   const login = await findLogin(userId, userCode);
   await decideLogin(userId, login?.id ?? "", "approved", operator);
   const polled = await fetch(`${server.url}/api/cli/device/poll?deviceCode=${deviceCode}`);
-  return ((await polled.json()) as { token: string }).token;
+  const { token } = (await polled.json()) as { token?: string };
+  if (token === undefined) throw new Error(`the approved login answered ${polled.status}`);
+  return token;
 }
 
 /** An address that no other test uses, for limits by address. */
