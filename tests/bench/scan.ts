@@ -1,4 +1,4 @@
-// `npm run bench:scan [CCUSAGE]`: a cold and a warm scan of a home of Claude Code's, and in turns with them another program's sum of the same.
+// `npm run bench:scan [CCUSAGE [ROUNDS]]`: a cold and a warm scan of a home of Claude Code's, and in turns with them another program's sum of the same.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -8,8 +8,8 @@ import { promisify } from "node:util";
 import { tellUsage, usageOf } from "../support/usage.ts";
 import { writeClaudeHome } from "./claude-home.ts";
 
-const [other] = process.argv.slice(2);
-const [sessions, rounds] = [2048, 7];
+const [other, rounds = "7"] = process.argv.slice(2);
+const sessions = 2048;
 const program = resolve("dist/spoor.mjs");
 
 type Run = { seconds: number; cpuSeconds: number; memoryMb?: number };
@@ -31,7 +31,7 @@ async function scan(home: string): Promise<Run> {
 async function sum(home: string, path: string): Promise<Run> {
   const startedAt = performance.now();
   const { stdout } = await promisify(execFile)("sh", ["-c", '"$0" daily --json --offline >/dev/null && times', path], {
-    env: { PATH: process.env.PATH, HOME: home },
+    env: { NODE_ENV: "production", PATH: process.env.PATH, HOME: home },
   });
   const seconds = (performance.now() - startedAt) / 1000;
   const [, children = ""] = stdout.split("\n");
@@ -58,7 +58,7 @@ try {
   const share = ((100 * requestBytes) / bytes).toFixed(0);
   console.log(`${sessions} files, ${(bytes / 1e6).toFixed(0)} MB, ${share} % of it lines of requests`);
   const runs: Record<"cold" | "warm" | "other", Run[]> = { cold: [], warm: [], other: [] };
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < Number(rounds); round++) {
     if (other) runs.other.push(await sum(home, other));
     await rm(join(home, ".local"), { recursive: true, force: true });
     runs.cold.push(await scan(home));
