@@ -31,6 +31,8 @@ export type Input = {
   isComplete?: boolean;
   /** Tells whether the server has a session of this agent, also one whose file is gone. */
   isStored?(sourceId: string): boolean;
+  /** The version of the adapter that read a session of this agent when it was sent; undefined where that is not known. */
+  sentVersion?(sourceId: string): number | undefined;
   /** Where an earlier reading ended; the adapter continues there. */
   from?: Resumption;
 };

@@ -31,7 +31,8 @@ const worktrees = [
 
 /** A project's name: the last part of its folder's path, on any system; of an agent's worktree that of its repository. */
 export function projectName(cwd: string | undefined): string | undefined {
-  const folder = cwd && worktrees.reduce((path, place) => path.replace(place, ""), cwd);
+  const isWorktree = cwd !== undefined && /worktrees/i.test(cwd);
+  const folder = isWorktree ? worktrees.reduce((path, place) => path.replace(place, ""), cwd) : cwd;
   const name = folder
     ?.split(/[/\\]+/)
     .filter(Boolean)

@@ -1,4 +1,4 @@
-import { type Dirent, opendirSync, readdirSync, type Stats, statSync } from "node:fs";
+import { type Dirent, existsSync, opendirSync, readdirSync, type Stats, statSync } from "node:fs";
 import { lstat, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Input } from "../adapters/adapter.ts";
@@ -144,3 +144,6 @@ export async function listFolder(folder: string): Promise<Dirent[]> {
     throw error;
   }
 }
+
+/** Whether a file was moved or deleted; what is no file by itself, such as a part of a database, is taken to be there. */
+export const isGone = (path: string): boolean => /\.jsonl?(?:\.zst)?$/.test(path) && !existsSync(path);

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { Echoes } from "../../lib/secrets/echoes.ts";
-import { findSecrets, mayTell, type Secret } from "../../lib/secrets/find.ts";
+import { findSecrets, mayTell, type Secret, saysNothing } from "../../lib/secrets/find.ts";
 import { maskBeside, textIn } from "../../lib/secrets/json.ts";
 import { placeholderOf } from "../../lib/secrets/mark.ts";
 import { changeTexts, replaceSecrets } from "../../lib/secrets/mask.ts";
@@ -35,7 +35,10 @@ export class Masker {
   #isTold = false;
   /** The same functions for all messages. */
   readonly #change = (text: string): string => {
-    if (text.length <= maxNameChars) this.#isTold ||= mayTell(text);
+    if (text.length <= maxNameChars) {
+      if (saysNothing(text)) return text;
+      this.#isTold ||= mayTell(text);
+    }
     return this.text(text);
   };
   readonly #certainIn = (text: string): Secret[] => {

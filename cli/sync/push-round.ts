@@ -224,7 +224,11 @@ class PushRound {
   #withStored(input: AdapterInput): AdapterInput {
     const { record } = this.#target;
     const source = input.adapter.name;
-    return { ...input, isStored: (sourceId) => record.stateOf(sessionKey({ source, sourceId })) !== undefined };
+    return {
+      ...input,
+      isStored: (sourceId) => record.stateOf(sessionKey({ source, sourceId })) !== undefined,
+      sentVersion: (sourceId) => record.versionOf(sessionKey({ source, sourceId })),
+    };
   }
 
   /** Sends the sessions that the server wants whole. */

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
-import { listFolder, statInput } from "../files/discovery.ts";
+import { isGone, listFolder, statInput } from "../files/discovery.ts";
 import { stateFolder, writeFileAtomically } from "../files/state-files.ts";
 import { type AdapterInput, inputKey } from "../sessions/inputs.ts";
 import { begunAgain, type HeldSession, type Kept, type SentState, type SessionLabels } from "../sessions/session.ts";
@@ -29,9 +28,6 @@ export type JobOutcome = Pick<SentJob, "status" | "error"> & {
 const maxJobs = 100;
 /** With many sessions the record has megabytes, so it is not written for each of them. */
 const minWriteIntervalMs = 2000;
-
-/** Whether a file was moved or deleted; what is no file by itself, such as a part of a database, is taken to be there. */
-const isGone = (path: string): boolean => /\.jsonl?(?:\.zst)?$/.test(path) && !existsSync(path);
 
 /**
  * What was sent to one account at one server, so that nothing is sent twice. It may be deleted at any time: everything is
@@ -132,6 +128,12 @@ export class SentRecord {
     if (read?.stamp !== input.stamp || read.version !== input.adapter.version) return undefined;
     const sessions = Object.entries(read.sessions);
     return sessions.every(([key, hash]) => this.isSent(key, hash)) ? sessions.length : undefined;
+  }
+
+  /** The latest version of the adapter that read a session, in any input; undefined where none is known to have had it. */
+  versionOf(key: string): number | undefined {
+    const holding = [...this.#inputs.values()].filter(({ sessions }) => Object.hasOwn(sessions, key));
+    return holding.map(({ version }) => version).sort((a, b) => b - a)[0];
   }
 
   /** Whether a session was in one input, and in no other one that is still there, when they were read last. */

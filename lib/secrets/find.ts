@@ -119,12 +119,20 @@ export function mayTell(name: string): boolean {
   if (known !== undefined) return known;
   let tells = false;
   keywords ??= makeKeywords();
-  keywords.find(`"${name}":"`, (index) => {
-    tells ||= sought[index]?.shape !== undefined;
+  const quoted = `"${name}":"`;
+  keywords.find(quoted, (index, end) => {
+    const shape = sought[index]?.shape;
+    tells ||= shape !== undefined && shape.mayTell?.(quoted, end) !== false;
   });
   if (told.size >= maxTold) told.clear();
   told.set(name, tells);
   return tells;
+}
+
+/** Whether a short text surely holds no secret, and does not tell of one beside it, as most names and ids. */
+export function saysNothing(text: string): boolean {
+  keywords ??= makeKeywords();
+  return keywords.areMissing('"', text, '":"');
 }
 
 /** Looks closely at a place where a word ends. */

@@ -64,6 +64,23 @@ export class Keywords {
     }
   }
 
+  /** Whether none of the words is in a text between two others, which are read with it. */
+  areMissing(before: string, text: string, behind: string): boolean {
+    return this.#pass(this.#pass(this.#pass(0, before), text), behind) >= 0;
+  }
+
+  /** The state behind a text that is read from a state on; -1 where it has a word. */
+  #pass(state: number, text: string): number {
+    if (state < 0) return state;
+    const [columns, next, firstEnd] = [this.#columns, this.#next, this.#firstEnd];
+    let last = state;
+    for (let at = 0; at < text.length; at += 1) {
+      last = next[last + (columns[text.charCodeAt(at) & 0xff] as number)] as number;
+      if (last >= firstEnd) return -1;
+    }
+    return last;
+  }
+
   #readText(text: string, see: See): void {
     const [columns, next, firstEnd] = [this.#columns, this.#next, this.#firstEnd];
     let state = 0;

@@ -41,7 +41,8 @@ function valueAt(text: string, from: number, quote: string, isLine: boolean): st
 /** `PASSWORD=…`, `"apiKey": "…"`, `--token …`, `password …` of .netrc: a name that says so, and a value that may be one. */
 const assignment: Shape = {
   words: [...names, "identified by"],
-  mayBe: (text, end) => mayAssign(text, end) && !isPlural(text, end),
+  mayTell: (text, end) => !isPlural(text, end),
+  mayBe: (text, end) => !isPlural(text, end) && mayAssign(text, end),
   find(text, start, end) {
     const rest = text.slice(end, end + fewChars);
     const ahead = before(text, start, 60);
@@ -111,7 +112,7 @@ const isNoSecret = (name: string, ahead: string): boolean =>
 const weakAssignment: Shape = {
   ...assignment,
   words: weakNames,
-  mayBe: (text, end) => !/[a-z-]/i.test(text.charAt(end)) && mayAssign(text, end) && !isPlural(text, end),
+  mayBe: (text, end) => !/[a-z-]/i.test(text.charAt(end)) && !isPlural(text, end) && mayAssign(text, end),
 };
 
 /** Words between a name and its value; anything else that has only letters begins or goes on with a sentence. */

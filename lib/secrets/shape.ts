@@ -7,6 +7,8 @@ export type Place = { kind: string; start: number; end: number };
  */
 export type Shape = {
   words: readonly string[];
+  /** Whether a name with the word may tell that its value is a secret; it may where this is not given. */
+  mayTell?: (text: string, end: number) => boolean;
   /** Rejects, in a few steps, most places that are none; they do not count as looked at. */
   mayBe?: (text: string, end: number, start: number) => boolean;
   /** Whether the time of all its looks at a text grows with the text's length alone: it has as many as there are words. */

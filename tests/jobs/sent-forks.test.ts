@@ -1,3 +1,5 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
@@ -18,6 +20,15 @@ const { push, countStored, clear } = await receiveFiles(userId);
 
 const countTokens = async () => (await countStored()).tokens;
 
+type Entry = [path: string, lines: object[]];
+
+/** Deletes the session of a rollout on the server. */
+async function deleteStored(path: string): Promise<void> {
+  const [, id] = /-([0-9a-f]{8}-[-0-9a-f]{27})\.jsonl$/.exec(path) ?? [];
+  const { rows } = await pool().query("select id from trace where source_id = $1", [id]);
+  await deleteTrace(userId, rows[0]?.id, operator);
+}
+
 /** Sends the rollouts of a family from two machines in any order; some were cleaned away before, and one is deleted afterwards. */
 async function sendCodexFamily(seed: number): Promise<void> {
   const random = makeRandom(seed + 77);
@@ -35,13 +46,27 @@ async function sendCodexFamily(seed: number): Promise<void> {
   }
   expect(await countStored(), `family ${seed}`).toEqual(truthOfRollouts(family, sent));
   const [gone = "", ...others] = sent;
-  const [, id] = /-([0-9a-f]{8}-[-0-9a-f]{27})\.jsonl$/.exec(gone) ?? [];
-  const { rows } = await pool().query("select id from trace where source_id = $1", [id]);
-  await deleteTrace(userId, rows[0]?.id, operator);
+  await deleteStored(gone);
   expect(await countStored(), `family ${seed}, one deleted on the server`).toEqual(truthOfRollouts(family, others));
   await expectSums();
   await clear(homes);
 }
+
+test("what a Codex fork copied counts once where this machine sent the parent, which was cleaned away here, then deleted on the server", async () => {
+  const family = makeCodexFamily(3);
+  const [[parentPath, parent], [forkPath, fork]] = [...family.files] as [Entry, Entry];
+  const { home } = await makeHome();
+  await writeBelow(home, parentPath, linesOf(...parent));
+  await push(home);
+  await rm(join(home, parentPath));
+  await writeBelow(home, forkPath, linesOf(...fork));
+  await push(home);
+  expect(await countStored()).toEqual(truthOfRollouts(family, [parentPath, forkPath]));
+  await deleteStored(parentPath);
+  expect(await countStored()).toEqual(truthOfRollouts(family, [forkPath]));
+  await expectSums();
+  await clear([home]);
+});
 
 /** Sends the sessions of a family from two machines' databases in any order; one is deleted on its machine, then on the server. */
 async function sendOpencodeFamily(seed: number): Promise<void> {

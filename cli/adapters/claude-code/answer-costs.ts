@@ -61,6 +61,7 @@ export class AnswerCosts {
 
   /** Notices of what other models used for the answer that has ended, and said nothing. */
   takeOthers(): Message[] {
+    if (this.#others.length === 0) return [];
     return this.#others.splice(0).map((other) => {
       const message = withMetadata(notice(`Answered by ${other.model}, too`), { subtype: "other_model" });
       return withOther(other.createdAt ? { ...message, createdAt: other.createdAt } : message, other);

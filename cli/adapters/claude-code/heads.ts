@@ -5,6 +5,7 @@ import { recoverRecords } from "../../files/broken-line.ts";
 import { readBeginningOrNothing } from "../../files/byte-reader.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { asString } from "../values.ts";
+import { isRequestLine } from "./line-types.ts";
 
 /** What a file begins with: its folder, the id of its first message, summaries by the lines that they name, and other sessions. */
 export type Head = {
@@ -59,7 +60,7 @@ export function readHead(path: string): Head {
   let [first, folder]: (string | undefined)[] = [];
   const bytes = readBeginningOrNothing(path);
   for (const line of linesIn(bytes)) {
-    if (first !== undefined && !line.includes('"summary"')) continue;
+    if (first !== undefined && (isRequestLine(line) || !line.includes('"summary"'))) continue;
     for (const record of recordsIn(line.toString())) {
       folder ??= asString(record.cwd);
       if (isMessage(record.type)) first ??= asString(record.uuid);

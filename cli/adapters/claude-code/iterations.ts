@@ -19,6 +19,7 @@ const beside = new Set(["advisor_message", "compaction"]);
 export function splitUsage(usage: Fields, model: string | undefined): SplitUsage {
   const whole = readUsage(usage);
   const list = Array.isArray(usage.iterations) ? usage.iterations.filter(isFields).slice(0, maxRequests) : [];
+  if (list.length === 0) return { own: whole, requests: [], others: [] };
   const hourly = (whole.cacheWrite1hTokens ?? 0) > 0 && !whole.cacheWrite5mTokens;
   const all = list.map((one) => ({
     type: asString(one.type) ?? "message",

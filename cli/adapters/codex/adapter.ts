@@ -43,9 +43,10 @@ export const codex: Adapter = {
       return;
     }
     const parent = input.from ? undefined : await findParent(input.path, (folder) => sink.folder(folder));
-    // A former client sent no ids of such a parent by which its copies could be known.
     const isStored = parent !== undefined && !parent.isThere && input.isStored?.(parent.id) === true;
-    const rollout = new Rollout(sink, nameOf(input.path), { parentTurns: parent?.turns, countsCopies: !isStored });
+    const isKnown = isStored && (input.sentVersion?.(parent.id) ?? 0) >= versionWithIds;
+    const ancestry = { parentTurns: parent?.turns, countsCopies: !isStored || isKnown };
+    const rollout = new Rollout(sink, nameOf(input.path), ancestry);
     if (input.from) rollout.resume(input.from.state, input.from.messages);
     const end = await readRecords(input.path, sink, (record) => rollout.add(record), { from: input.from });
     const isEnded = !end.isOpen && !isCompressed(input.path);
@@ -55,6 +56,9 @@ export const codex: Adapter = {
     rollout.end(home === undefined ? undefined : (await readTitles(home)).get(rollout.threadId));
   },
 };
+
+/** Former versions sent no ids of a parent by which the server could know its copies. */
+const versionWithIds = 7;
 
 const nameOf = (path: string): string => basename(path).replace(/\.jsonl(?:\.zst)?$/, "");
 

@@ -23,3 +23,10 @@ test("words are found wherever they stand, in texts and pieces of any length", (
     expect(found.sort()).toEqual(expected.sort());
   }
 });
+
+test("words are missed in a text and over its ends alike", () => {
+  const keywords = new Keywords(["key-", '"ab', 'cd":']);
+  const areMissing = (text: string) => keywords.areMissing('"', text, '":"');
+  expect(["", "b", "cab", "cdx", "key", "日本"].filter((text) => !areMissing(text))).toEqual([]);
+  expect(["ab", "AB-", "x cd", "monKEY-s"].filter(areMissing)).toEqual([]);
+});
