@@ -6,8 +6,7 @@ import type { IncomingMessage, RequestListener, Server } from "node:http";
 import { trustClientAddressHeader } from "#lib/http/address";
 import { requestIdHeader } from "#lib/http/request-id";
 import { arrivalTimes, makeServing } from "#lib/server/listener";
-import { isApi, refusalOf } from "#lib/server/refusals";
-import { cutUserAgent, toOriginForm } from "#lib/server/request-target";
+import { cutUserAgent, isApi, refusalOf } from "#lib/server/refusals";
 
 /** The platform serves them by itself. */
 const noFiles = { has: () => false };
@@ -22,7 +21,6 @@ type Started = { request: IncomingMessage; server: Server };
 export function nameRequests(): void {
   subscribe("http.server.request.start", (message) => {
     const { request } = message as Started;
-    toOriginForm(request);
     cutUserAgent(request);
     const requestId = randomUUID();
     request.headers[requestIdHeader] = requestId;
@@ -39,8 +37,6 @@ export async function adoptServers(): Promise<void> {
   const adopted = new WeakSet<Server>();
   subscribe("http.server.request.start", (message) => {
     const { request, server } = message as Started;
-    // Node would refuse it without a body; lib/server/refusals.ts looks at what was sent.
-    request.headers.host ??= "";
     if (adopted.has(server)) return;
     adopted.add(server);
     const [next] = server.listeners("request") as RequestListener[];

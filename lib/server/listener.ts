@@ -14,8 +14,7 @@ import { makeAccessLog } from "#lib/observability/access";
 import { Arriving } from "#lib/server/arriving";
 import { Pace } from "#lib/server/pace";
 import { hasTooManyPages, isPage, renderInTurn } from "#lib/server/page-turns";
-import { fileName, isApi, refusalOf, refuseBusy } from "#lib/server/refusals";
-import { cutUserAgent, toOriginForm } from "#lib/server/request-target";
+import { cutUserAgent, fileName, isApi, refusalOf, refuseBusy } from "#lib/server/refusals";
 import { readStaticFiles, type StaticFiles } from "#lib/server/static-files";
 
 /** The largest upload at the slowest accepted pace takes over an hour; lib/http/body.ts watches the pace. */
@@ -117,8 +116,6 @@ export async function makeServing(dev: boolean): Promise<(server: Server, handle
     server.on("request", serve);
     // An unknown expectation is ignored (RFC 9110, section 10.1.1, allows it).
     server.on("checkExpectation", serve);
-    // A client that closes its half of the connection still gets the response. Node has no option for it, only this property.
-    Object.assign(server, { httpAllowHalfOpen: true });
     return inFlight;
   };
 }
@@ -135,7 +132,6 @@ function makeListener(
   const pace = new Pace();
   const arriving = new Arriving(limits.request.bodiesArriving);
   return (request, response) => {
-    toOriginForm(request);
     // By the scheme that a proxy says Next would call this server itself, which speaks no TLS.
     delete request.headers["x-forwarded-proto"];
     cutUserAgent(request);

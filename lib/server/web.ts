@@ -23,8 +23,6 @@ const server = createServer({
   ...arrivalTimes,
   keepAliveTimeout: 30_000,
   maxHeaderSize: maxHeaderBytes,
-  // lib/server/refusals.ts refuses such a request with a body.
-  requireHostHeader: false,
   // Upgrade requests are answered as ordinary ones; Next in development needs them.
   shouldUpgradeCallback: () => dev,
 });

@@ -28,8 +28,6 @@ test.each([
   ["/api//limits", "/api/refused"],
   ["/api/limits?q=%zz", "/api/limits?q=%zz"],
   ["/traces//x", "/traces//x"],
-  ["http://evil.example/api/limits?q=%zz", "/api/limits?q=%zz"],
-  ["http://evil.example/api/%zz", "/api/refused"],
 ])("%s is seen as %s, with an id that the client did not choose", async (path, url) => {
   const [first, second] = [await seen(path), await seen(path)];
   expect(first[0]).toBe(url);
