@@ -41,7 +41,7 @@ function connections(): Connections {
 }
 
 function makePool(): LimitedPool {
-  const seconds = database.statementSeconds ?? 0;
+  const usual = database.statementSeconds ?? 0;
   const wanted = () => (patience.getStore() ? 0 : (database.statementSeconds ?? 0));
   const options = {
     connectionString: withRequiredAuth(requiredEnv("DATABASE_URL")),
@@ -52,7 +52,7 @@ function makePool(): LimitedPool {
     allowExitOnIdle: true,
     application_name: "spoor",
   };
-  const created = new LimitedPool(options, { seconds, wanted });
+  const created = new LimitedPool(options, { usual, wanted });
   // The pool drops an idle connection that breaks (a restarted server); without a listener the error would end the process.
   created.on("error", (error) => log.warn({ err: error }, "an idle database connection broke"));
   // The pool listens to idle connections only. One that breaks between two statements of a transaction fails the next
@@ -63,7 +63,11 @@ function makePool(): LimitedPool {
 }
 
 /** Whether a connection is a session of PostgreSQL's: not where a pooler in transaction mode is in front of it. */
-export const hasSessions = async (): Promise<boolean> => !(await connections().pool.learn());
+export async function hasSessions(): Promise<boolean> {
+  const { pool } = connections();
+  (await pool.connect()).release();
+  return !pool.isPooled;
+}
 
 /** The process's connection pool, created at the first call. Prisma and `pg` share it. */
 export const pool = (): pg.Pool => connections().pool;

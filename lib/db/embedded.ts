@@ -2,23 +2,23 @@ import "server-only";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort, isFree } from "#lib/db/ports";
 import { EnvError } from "#lib/errors";
 import { operatorCommand } from "#lib/variables/operator-command";
 import { makeCluster } from "./new-cluster.ts";
+import { becomeOwner, findOwner, type Kind } from "./owner.ts";
 import { control, findPrograms, majorVersion, type Programs } from "./postgres-programs.ts";
 import { type Cluster, findPostmaster, lookAt, readLockFile, removeStaleLockFile } from "./postmaster.ts";
-import { acquire, countLiving } from "./reference-files.ts";
 import { readOrMake } from "./secret-file.ts";
 import { keepRunning } from "./server-watch.ts";
 import { isAtSocket, mayHoldSocket, socketPort } from "./socket.ts";
 
 /**
- * A running embedded server. `stop` ends this process's use of it, and the server itself if no other process uses it.
- * `keep` restarts it at the same place whenever it ends; it rejects if that doesn't help, or another program has taken its port, and
- * resolves after `stop`.
+ * A running embedded server. `stop` ends this process's use of it, and the server itself if this process owns it, or its owner is gone.
+ * `keep` restarts it at the same place whenever it ends, unless another process owns it; it rejects if that doesn't help, or another
+ * program has taken its port, and resolves after `stop`.
  * `whenUp` resolves once the server takes connections, for it may be recovering; and after `stop`.
  */
 export type EmbeddedDatabase = {
@@ -30,12 +30,10 @@ export type EmbeddedDatabase = {
 
 /** How an embedded server is started; each has a default. */
 export type StartOptions = {
+  /** What starts it; a command, where nothing is said. All wait for a command that owns the server, which will stop it. */
+  kind?: Kind;
   /** Where PostgreSQL's programs are, if not this version's own. */
   programs?: string | undefined;
-  /** Where a cluster may be kept that a new one is copied from, with what is in its database. By default it is empty. */
-  kept?: string | undefined;
-  /** Called while a cluster is being made: for what this process can load until then. */
-  meanwhile?: (() => void) | undefined;
   /** Prints a line for the operator where the start takes long. */
   say?: (line: string) => void;
   /** Ends the start. */
@@ -47,38 +45,37 @@ export type StartOptions = {
 };
 
 /**
- * Starts the embedded PostgreSQL of a data folder, or adopts the one that already runs on it. One that recovers from a crash
- * is waited for, however long that takes: where it is stopped, the next start begins at the same checkpoint.
+ * Starts the embedded PostgreSQL of a data folder, or connects to the one that already runs on it: that of another process, or one
+ * that a killed process left behind, which this one then owns. One that recovers from a crash is waited for, however long that
+ * takes: where it is stopped, the next start begins at the same checkpoint.
  *
- * @param dataDir contains `postgres/` (the cluster), `postgres.password`, and `postgres.users/` (the processes that use it);
- *   created if missing.
+ * @param dataDir contains `postgres/` (the cluster), `postgres.password`, and `postgres.owner`; created if missing.
  * @throws if the platform has no embedded PostgreSQL, its version is not the folder's, or no server starts within 30 s (the
  *   message contains the last lines of its log); the signal's reason, once that is aborted.
  */
 export async function startEmbedded(dataDir: string, options: StartOptions = {}): Promise<EmbeddedDatabase> {
-  await endUpgrade(resolve(dataDir));
-  const { server, release } = await use(dataDir, options.programs);
+  const folder = resolve(dataDir);
+  await endUpgrade(folder);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const server: Server = {
+    programs: await findPrograms(folder, options.programs),
+    password: await readOrMake(join(folder, "postgres.password"), () => randomBytes(24).toString("base64url")),
+    cluster: join(folder, "postgres"),
+    owner: ownerFile(folder),
+    kind: options.kind ?? "command",
+    disown: undefined,
+    ending: new AbortController(),
+  };
   try {
-    const made = await majorOf(dataDir);
-    if (made === undefined) await makeCluster(server, options.kept, options.meanwhile ?? (() => {}));
-    else await expectVersion(server, made);
     const url = await startServer(server, options);
-    return { url, ...superviseServer(server, url, release, options.patienceSeconds) };
+    return { url, ...superviseServer(server, url, options.patienceSeconds) };
   } catch (error) {
-    await release(() => stopServer(server));
+    await leave(server);
     throw error;
   }
 }
 
-/**
- * Takes over from another process the use of a server that it started: call it before that process stops using it.
- *
- * @param url as the other process was given it.
- */
-export async function takeOverEmbedded(dataDir: string, url: string): Promise<EmbeddedDatabase> {
-  const { server, release } = await use(dataDir);
-  return { url, ...superviseServer(server, url, release) };
-}
+const ownerFile = (dataDir: string): string => join(dataDir, "postgres.owner");
 
 /** The major version of PostgreSQL that made a data folder's cluster; undefined where there is none. */
 export async function majorOf(dataDir: string): Promise<number | undefined> {
@@ -86,9 +83,9 @@ export async function majorOf(dataDir: string): Promise<number | undefined> {
   return text === undefined ? undefined : Number.parseInt(text, 10);
 }
 
-/** Whether processes use a data folder's server. */
+/** Whether a process owns a data folder's server. */
 export const isInUse = async (dataDir: string): Promise<boolean> =>
-  existsSync(join(dataDir, "postgres.users")) && (await countLiving(join(dataDir, "postgres.users"), "use")) > 0;
+  (await findOwner(ownerFile(resolve(dataDir)))) !== undefined;
 
 /** Does the last step of an upgrade (lib/server/move.ts) that was killed before it: else an empty cluster would be made in its place. */
 async function endUpgrade(folder: string): Promise<void> {
@@ -101,7 +98,11 @@ async function endUpgrade(folder: string): Promise<void> {
   });
 }
 
-async function expectVersion({ cluster, programs }: Server, made: number): Promise<void> {
+/** Makes the cluster if there is none. @throws EnvError where another version has made it */
+async function prepareCluster(server: Server): Promise<void> {
+  const { cluster, programs } = server;
+  const made = await majorOf(dirname(cluster));
+  if (made === undefined) return makeCluster(server);
   const major = await majorVersion(programs.bin);
   if (major === made) return;
   throw new EnvError(
@@ -110,27 +111,34 @@ async function expectVersion({ cluster, programs }: Server, made: number): Promi
   );
 }
 
-async function use(
-  dataDir: string,
-  given?: string,
-): Promise<{ server: Server; release: Awaited<ReturnType<typeof acquire>> }> {
-  const folder = resolve(dataDir);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const programs = await findPrograms(folder, given);
-  const password = await readOrMake(join(folder, "postgres.password"), () => randomBytes(24).toString("base64url"));
-  const server: Server = { programs, password, cluster: join(folder, "postgres"), ending: new AbortController() };
-  return { server, release: await acquire(join(folder, "postgres.users")) };
+/** What running a cluster's server needs. `disown` is there while this process owns it; `ending` is aborted when it is to stop. */
+type Server = Cluster & {
+  programs: Programs;
+  owner: string;
+  kind: Kind;
+  disown: (() => Promise<void>) | undefined;
+  ending: AbortController;
+};
+
+/** Makes this process the server's owner, unless a living one is. @returns whether it is this one */
+async function mayStart(server: Server): Promise<boolean> {
+  if (server.disown) return true;
+  server.disown = await becomeOwner(server.owner, server.kind);
+  if (server.disown) await prepareCluster(server);
+  return server.disown !== undefined;
 }
 
-/** What running a cluster's server needs. `ending` is aborted when it is to stop. */
-type Server = Cluster & { programs: Programs; ending: AbortController };
+/** Stops the server unless another process owns it. */
+async function leave(server: Server): Promise<void> {
+  server.disown ??= await becomeOwner(server.owner, server.kind);
+  try {
+    if (server.disown) await stopServer(server);
+  } finally {
+    await server.disown?.();
+  }
+}
 
-function superviseServer(
-  server: Server,
-  url: string,
-  release: Awaited<ReturnType<typeof acquire>>,
-  patienceSeconds?: number,
-) {
+function superviseServer(server: Server, url: string, patienceSeconds?: number) {
   let watching: Promise<void> | undefined;
   let hasFailed = false;
   const { port } = new URL(url);
@@ -162,7 +170,7 @@ function superviseServer(
     stop: async () => {
       server.ending.abort();
       await watching?.catch(() => {}); // `keep` has reported it
-      await release(() => stopServer(server));
+      await leave(server);
     },
   };
 }
@@ -177,8 +185,8 @@ async function stopServer(server: Server): Promise<void> {
 }
 
 /**
- * Adopts the server that runs on a cluster, or starts one. Retries while a killed server's locks or shared memory are in the way.
- * While one is starting, nothing but the signal ends the wait.
+ * Starts a cluster's server, or finds the one that runs on it. Retries while a killed server's locks or shared memory are in the way.
+ * While one is starting, or a command still owns it, nothing but the signal ends the wait.
  *
  * @param former the URL of the server whose place it takes. @returns the server's URL
  */
@@ -188,17 +196,25 @@ async function startServer(server: Server, options: StartOptions, former?: strin
   let failure: Error | undefined;
   let isTold = false;
   for (;;) {
+    const isOwn = await mayStart(server);
+    const other = isOwn ? undefined : await findOwner(server.owner);
+    const isPassing = other?.kind === "command";
     const { url, isStarting } = await lookAt(server);
-    if (url) return url;
+    if (url && !isPassing) return url;
     signal.throwIfAborted();
     const tookMs = performance.now() - startedAt;
-    if (isStarting) {
-      if (tookMs > tellMs && !isTold) say(`${recovering} Its progress is in ${logFile(server)}.`);
+    if (isStarting || isPassing) {
+      if (tookMs > tellMs && !isTold)
+        say(
+          isPassing
+            ? `Waiting for process ${other.pid}, which uses the database.`
+            : `${recovering} ${logFile(server)}.`,
+        );
       isTold ||= tookMs > tellMs;
     } else {
       if (tookMs > patienceSeconds * 1000) throw await notStarted(server, failure);
-      failure = await callStart(server, await choosePlace(server, options, former));
-      if (!failure) continue;
+      if (isOwn) failure = await callStart(server, await choosePlace(server, options, former));
+      if (isOwn && !failure) continue;
     }
     await pause(signal);
   }
@@ -206,7 +222,8 @@ async function startServer(server: Server, options: StartOptions, former?: strin
 
 /** After how long a server that is starting is told of. */
 const tellMs = 3000;
-const recovering = "The database is recovering after a crash or a power failure, which can take minutes.";
+const recovering =
+  "The database is recovering after a crash or a power failure, which can take minutes. Its progress is in";
 
 /** Sooner where it is to end. */
 const pause = (signal: AbortSignal): Promise<void> => sleep(500, undefined, { signal }).catch(() => {});

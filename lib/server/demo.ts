@@ -19,7 +19,6 @@ import { ingestResponse, jobResponse } from "#lib/ingest/schema";
 import { buildIfNeeded } from "#lib/server/build";
 import { listenForStop, runCommand, say } from "#lib/server/command";
 import { prepareSchema, withDatabase } from "#lib/server/database";
-import { keptCluster } from "#lib/server/outputs";
 import { serve, startProcesses } from "#lib/server/serve";
 import { listResponse } from "#lib/traces/schema";
 
@@ -50,16 +49,16 @@ async function main(): Promise<void> {
     },
   );
   if (!isBuilt) return;
-  const work = async (database: Pick<EmbeddedDatabase, "keep">) => {
+  const work = async (database: Pick<EmbeddedDatabase, "keep" | "whenUp">) => {
     await prepareSchema();
-    await serve(startProcesses("all", {}, stopRequest), database, stopRequest, async () => {
+    await serve(startProcesses("all", {}, stopRequest, database.whenUp), database, stopRequest, async () => {
       await perform();
       if (process.argv.includes("--exit")) return false;
       say("\nThe server keeps running. Stop it with Ctrl-C.");
       return true;
     });
   };
-  await withDatabase(work, { kept: keptCluster, signal: stopRequest }).catch((error) => {
+  await withDatabase(work, { kind: "launcher", signal: stopRequest }).catch((error) => {
     if (error !== stopRequest.reason) throw error;
   });
 }

@@ -36,7 +36,7 @@ export async function listenAt(
   const { port: bound } = server.address() as AddressInfo;
   const more: Server[] = [];
   for (const address of others) {
-    // As the HTTP server's own: half-open connections are answered, and packets are not held back.
+    // As the HTTP server's own.
     const other = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit("connection", socket));
     try {
       await listening(other, bound, address);

@@ -1,21 +1,19 @@
-// What every request goes through before and after Next, whoever made the HTTP server that it comes to.
+// What every request goes through before and after Next.
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
-import { isIP } from "node:net";
-import proxyaddr from "proxy-addr";
 import { forRequest, type RequestState } from "#lib/current-request";
 import { env } from "#lib/env";
-import { clientAddressHeader, noteForwarded, siteOf } from "#lib/http/address";
+import { siteOf } from "#lib/http/address";
 import { endOf, rememberArrival } from "#lib/http/arrival";
 import { closedPolicy, securityHeaders, transportHeaders } from "#lib/http/headers";
 import { requestIdHeader } from "#lib/http/request-id";
 import { limits } from "#lib/limits";
 import { makeAccessLog } from "#lib/observability/access";
 import { Arriving } from "#lib/server/arriving";
+import { makeSenderNaming } from "#lib/server/client-address";
 import { Pace } from "#lib/server/pace";
 import { hasTooManyPages, isPage, renderInTurn } from "#lib/server/page-turns";
-import { fileName, isApi, refusalOf, refuseBusy } from "#lib/server/refusals";
-import { cutUserAgent, toOriginForm } from "#lib/server/request-target";
+import { cutUserAgent, fileName, isApi, refusalOf, refuseBusy } from "#lib/server/refusals";
 import { readStaticFiles, type StaticFiles } from "#lib/server/static-files";
 
 /** The largest upload at the slowest accepted pace takes over an hour; lib/http/body.ts watches the pace. */
@@ -28,7 +26,6 @@ const requestTimeoutMs = limits.request.seconds * 1000;
 const overloadedSeconds = 5;
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => unknown;
-type Trusts = ReturnType<typeof proxyaddr.compile>;
 
 const isUpload = ({ method, url }: IncomingMessage) =>
   (method === "POST" && /^\/api\/(ingest|uploads)\/?(\?|$)/.test(url ?? "")) ||
@@ -45,28 +42,6 @@ function limitArrival(request: IncomingMessage, address: string, arriving: Arriv
   if (hasBody(request)) arriving.enter(request, siteOf(address));
   const timer = setTimeout(() => !request.complete && request.destroy(), requestTimeoutMs);
   request.once("close", () => clearTimeout(timer));
-}
-
-/**
- * On every request that Next gets. Next calls this server by itself, with all headers of a form's request: for an action of
- * another page, and for the page that an action leads to. Such a call has its sender's address, not the server's.
- */
-const ownHeader = "x-spoor-own";
-const ownCall = randomUUID();
-const isPrivate = proxyaddr.compile(["loopback", "linklocal", "uniquelocal"]);
-
-/** The client's address behind the trusted proxies; the connection's own where they passed on no valid one. */
-function addressOf(request: IncomingMessage, trusts: Trusts): string {
-  if (request.headers[ownHeader] === ownCall) return String(request.headers[clientAddressHeader]);
-  // A closed connection no longer has an address.
-  const direct = request.socket.remoteAddress ?? "unknown";
-  // A private address that forwards is a proxy of the operator's. One that is not trusted makes all callers one.
-  const isForwarded = request.headers["x-forwarded-for"] !== undefined && isIP(direct) !== 0;
-  if (isForwarded && isPrivate(direct, 0) && !trusts(direct, 0)) noteForwarded(direct);
-  const forwarded = proxyaddr(request, (address, hop) => isIP(address) !== 0 && trusts(address, hop));
-  const address = isIP(forwarded ?? "") ? forwarded : direct;
-  // The zone of a link-local address is free text that names an interface of the proxy.
-  return address.replace(/^::ffff:/, "").replace(/%.*$/, "");
 }
 
 async function send(response: ServerResponse, { status, headers, body }: Response): Promise<void> {
@@ -117,8 +92,6 @@ export async function makeServing(dev: boolean): Promise<(server: Server, handle
     server.on("request", serve);
     // An unknown expectation is ignored (RFC 9110, section 10.1.1, allows it).
     server.on("checkExpectation", serve);
-    // A client that closes its half of the connection still gets the response. Node has no option for it, only this property.
-    Object.assign(server, { httpAllowHalfOpen: true });
     return inFlight;
   };
 }
@@ -129,13 +102,12 @@ function makeListener(
   inFlight: Set<ServerResponse>,
   watch: Awaited<ReturnType<typeof makeAccessLog>>,
 ): RequestListener {
-  const { BASE_URL, TRUSTED_PROXIES } = env();
-  const trusts = proxyaddr.compile(TRUSTED_PROXIES);
+  const { BASE_URL } = env();
+  const nameSender = makeSenderNaming();
   const headersOfAll = Object.entries({ ...securityHeaders, ...transportHeaders(BASE_URL) });
   const pace = new Pace();
   const arriving = new Arriving(limits.request.bodiesArriving);
   return (request, response) => {
-    toOriginForm(request);
     // By the scheme that a proxy says Next would call this server itself, which speaks no TLS.
     delete request.headers["x-forwarded-proto"];
     cutUserAgent(request);
@@ -145,9 +117,7 @@ function makeListener(
     if (isUpload(request)) delete request.headers["accept-encoding"];
     const requestId = randomUUID();
     request.headers[requestIdHeader] = requestId;
-    const address = addressOf(request, trusts);
-    request.headers[clientAddressHeader] = address;
-    request.headers[ownHeader] = ownCall;
+    const address = nameSender(request);
     // For responses that Next makes itself, such as a missing file. Route handlers and the middleware set the same values.
     response.setHeader("X-Request-Id", requestId);
     for (const [name, value] of headersOfAll) response.setHeader(name, value);

@@ -1,58 +1,53 @@
-// What comes before the processes run: the environment, the database, its schema. The launcher starts it as a process of its
+// What comes before the processes run, once the launcher has started the database: checks, and its schema. It is a process of its
 // own, because it needs 100 MiB of code, and the launcher, which only watches, should not.
 import "server-only";
-import { env, requiredEnv } from "#lib/env";
-import { EnvError } from "#lib/errors";
+import { openSetup } from "#lib/auth/setup";
+import { refuseNewer } from "#lib/db/sql/upgrading";
+import { env } from "#lib/env";
+import { isUnmigrated } from "#lib/observability/readiness";
+import { ownPrices } from "#lib/prices/own";
 import { runCommand, say } from "#lib/server/command";
-import { prepareSchema, prepareSecret, withDatabase } from "#lib/server/database";
-import { keptCluster } from "#lib/server/outputs";
-import type { Step, Word } from "#lib/server/start";
+import { prepareSchema, withDatabase } from "#lib/server/database";
+import { warningOf } from "#lib/server/listen";
+import { enableSinks } from "#lib/telemetry/sink-state";
 
-const tell = (step: Step): void => void process.send?.(step);
+/** In an upgrade a new web starts before the schema is its own: it is not ready until then, and must not end. */
+async function beforeMigrate<T>(step: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await step();
+  } catch (error) {
+    if (await isUnmigrated(error)) return undefined;
+    throw error;
+  }
+}
 
-/** What is needed only once the database answers; it is loaded while that is made. */
-const loadLater = () => import("#lib/server/prepare-later");
+/** The lines that the launcher prints when everything runs. */
+async function greet(): Promise<string[]> {
+  const { BASE_URL } = env();
+  const setup = await beforeMigrate(openSetup);
+  const warning = warningOf(BASE_URL);
+  return [
+    `Spoor is running at ${BASE_URL}`,
+    ...(warning ? [warning] : []),
+    ...(setup ? [`\nCreate the first account (this link works once):\n  ${setup}\n`] : []),
+    "Stop it with Ctrl-C.",
+  ];
+}
 
-/** Ends the wait for a database that recovers. Everything else that is begun is done. */
-const stopping = new AbortController();
-const takenOver = Promise.withResolvers<void>();
-process.on("message", (word: Word) => (word === "stop" ? stopping.abort() : takenOver.resolve()));
-process.once("disconnect", () => {
-  stopping.abort();
-  takenOver.resolve();
-});
-
-// Ctrl-C reaches every process of the terminal. The launcher says what is to end, and stops what was started.
+// What is begun is done. Ctrl-C reaches every process of the terminal; the launcher ends after this one.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
 
-await runCommand(async () => {
-  const [role] = process.argv.slice(2);
-  const migrates = role !== "web" && role !== "worker";
-  const dataDir = env().DATABASE_URL ? undefined : env().DATA_DIR;
-  const prepare = async () => {
-    const { checkPrices, enableSinks, greet, refuseNewer } = await loadLater();
+const [role] = process.argv.slice(2);
+await runCommand(() =>
+  withDatabase(async () => {
     await refuseNewer();
-    checkPrices(); // a wrong PRICES_FILE stops the start
-    const DATABASE_URL = requiredEnv("DATABASE_URL");
-    if (migrates) {
+    ownPrices(); // a wrong PRICES_FILE stops the start
+    if (role !== "web" && role !== "worker") {
       const applied = await prepareSchema();
       if (applied.length > 0) say(`Applied ${applied.length} migration${applied.length === 1 ? "" : "s"}.`);
       if (role === "migrate") return say("The database is up to date.");
     }
-    if (!migrates) await enableSinks(); // what can't reach the database starts nothing
-    tell({ schema: { DATABASE_URL } });
-    if (migrates) await enableSinks();
-    tell({ url: DATABASE_URL, greeting: role === "worker" ? [] : await greet(), dataDir });
-    if (dataDir) await takenOver.promise; // keeps the database until the launcher uses it, or is gone
-  };
-  tell({ variables: { AUTH_SECRET: await prepareSecret() } });
-  const meanwhile = () => {
-    Promise.all([loadLater(), import("#lib/db/migrate"), import("#lib/queue/queues")]).catch(() => {}); // told where they are used
-  };
-  try {
-    await withDatabase(prepare, { kept: migrates ? keptCluster : undefined, meanwhile, signal: stopping.signal });
-  } catch (error) {
-    if (error !== stopping.signal.reason) throw error;
-    if (role === "migrate") throw new EnvError("Stopped before the database was brought to this version.");
-  }
-});
+    await beforeMigrate(enableSinks); // clears the pauses of the last run
+    process.send?.(role === "worker" ? [] : await greet());
+  }),
+);

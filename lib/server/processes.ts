@@ -3,20 +3,9 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EnvError } from "#lib/errors";
-import { heldWord, type Told } from "#lib/server/held-word";
 import { serverFolder } from "#lib/server/outputs";
 
 type Wanted = { name: string; words: string[] };
-
-/**
- * Until when the first processes are held: they load their code while the database is made. `schema` has the variables that only
- * the database decides. `database` is what later ones wait for, whose start would fail while it recovers from a crash.
- */
-export type Hold = {
-  variables: Promise<Record<string, string>>;
-  schema: Promise<Record<string, string>>;
-  database: () => Promise<void>;
-};
 
 const readyMs = 60_000;
 const stopMs = 14_000;
@@ -40,7 +29,7 @@ const maxRestartsPerMinute = 5;
  * @param wanted each with its arguments to `node`.
  * @param environment set for all of them, over this process's own.
  * @param signal aborts the start, and stops what was started so far.
- * @param hold what is awaited before they use anything; none: all is there.
+ * @param whenUp awaited before one is restarted: the database, without which its start would fail while that recovers from a crash.
  * @returns `lost` rejects when a process can't be kept running; `stop` ends all of them (SIGTERM, after 14 s SIGKILL).
  * @throws if one does not become ready.
  */
@@ -48,7 +37,7 @@ export async function supervise(
   wanted: Wanted[],
   environment: Record<string, string>,
   signal?: AbortSignal,
-  hold?: Hold,
+  whenUp: () => Promise<void> = async () => {},
 ) {
   const running = new Map<string, ChildProcess>();
   let stopping = false;
@@ -59,12 +48,8 @@ export async function supervise(
   lost.catch(() => {});
 
   async function keep(one: Wanted, restarts: number[]): Promise<void> {
-    const isHeld = hold !== undefined && restarts.length === 0;
-    const child = isHeld
-      ? launch([...one.words, heldWord], environment, allocation)
-      : launch(one.words, { ...environment, ...(await hold?.variables), ...(await hold?.schema) }, allocation);
+    const child = launch(one.words, environment, allocation);
     running.set(one.name, child);
-    if (isHeld) await letGo(one.name, child, hold, signal);
     await ready(one.name, child, signal);
     child.once("exit", (code, signal) => {
       if (!stopping) process.stderr.write(`The ${one.name} process ended (${signal ?? code}); restarting it.\n`);
@@ -81,7 +66,7 @@ export async function supervise(
       return lose(new EnvError(`The ${one.name} process failed ${count}. Spoor shuts down.`));
     }
     await sleep(500 * recent.length);
-    await hold?.database();
+    await whenUp();
     if (!stopping) await keep(one, recent).catch(() => restart(one, recent));
   }
 
@@ -117,26 +102,6 @@ export function launch(
     env: { ...defaults, ...process.env, ...environment },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
-}
-
-/** Tells a held process what it waits for. @throws if that fails or is aborted, or the process ends before */
-async function letGo(
-  name: string,
-  child: ChildProcess,
-  hold: Hold,
-  signal = new AbortController().signal,
-): Promise<void> {
-  const tell = (message: Told) => child.send(message, () => {}); // one that is gone is noticed by its end
-  const told = (async () => {
-    tell({ variables: await hold.variables });
-    tell({ variables: await hold.schema });
-    signal.throwIfAborted();
-    tell({ go: true });
-  })();
-  const ended = failedStart(name, child);
-  const aborted = once(signal, "abort").then(() => signal.throwIfAborted());
-  for (const end of [told, ended, aborted]) end.catch(() => {}); // of those that lose the race
-  await Promise.race([told, ended, aborted]);
 }
 
 /** Rejects when a process ends. */

@@ -43,18 +43,11 @@ type Files = { has(path: string): boolean };
  * @param files the paths of static files; undefined in development, where Next has paths of its own
  */
 export function refusalOf(request: IncomingMessage, requestId: string, files: Files | undefined): Response | undefined {
-  const { method = "", url = "", headers, httpVersion } = request;
+  const { method = "", url = "", headers } = request;
   const missing = () => problemResponse(notFound(), requestId);
   if (!knownMethods.includes(method)) return methodRefusal(requestId);
-  const hosts = countHosts(request);
-  if (hosts > 1 || (hosts === 0 && httpVersion === "1.1")) {
-    const detail = `The request has ${hosts || "no"} Host header${hosts ? "s" : ""}.`;
-    return problemResponse(new SpoorError("invalid_request", detail), requestId);
-  }
-  if (url === "*") return missing();
-  if (!url.startsWith("/")) {
-    return problemResponse(new SpoorError("invalid_request", "The request is for another kind of URL."), requestId);
-  }
+  // A whole URL, which only proxies are asked for, or the `*` of OPTIONS.
+  if (!url.startsWith("/")) return missing();
   const [path = ""] = url.split("?");
   // Next would take them away and answer for another path than the one that is looked at here; clients do so themselves.
   if (/\/(?:\.|%2e){1,2}(?:[/\\#]|$)/i.test(path)) return missing();
@@ -107,9 +100,14 @@ function hasRouterState({ headers }: IncomingMessage): boolean {
   }
 }
 
-/** There is one (RFC 9112, section 3.2). By what was sent: lib/server/adopt.ts has to fill the header in. */
-const countHosts = ({ rawHeaders }: IncomingMessage): number =>
-  rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "host").length;
+/** Names are shorter, and what is stored of one is (lib/auth/audit.ts). */
+const maxAgentCharacters = 512;
+
+/** Shortens `User-Agent`: Next looks in it for robots at every page, in a time that grows with the square of its length. */
+export function cutUserAgent({ headers }: IncomingMessage): void {
+  const agent = headers["user-agent"];
+  if (agent !== undefined) headers["user-agent"] = agent.slice(0, maxAgentCharacters);
+}
 
 function decoded(path: string): string | undefined {
   try {

@@ -2,7 +2,7 @@ import "server-only";
 import { once } from "node:events";
 import type { EmbeddedDatabase } from "#lib/db/embedded";
 import { say, warn } from "#lib/server/command";
-import { type Hold, program, supervise } from "#lib/server/processes";
+import { program, supervise } from "#lib/server/processes";
 
 type Running = Awaited<ReturnType<typeof supervise>>;
 
@@ -23,14 +23,14 @@ const sources = {
  *
  * @param variables are set for them.
  * @param signal aborts the start.
- * @param hold what they wait for, where the database is still being made.
+ * @param whenUp resolves once the database takes connections: awaited before one is restarted.
  * @returns what stops them, and a promise that rejects when one can't be kept running
  */
 export function startProcesses(
   role: Role,
   variables: Record<string, string> = {},
   signal?: AbortSignal,
-  hold?: Hold,
+  whenUp?: () => Promise<void>,
 ): Promise<Running> {
   const wanted = {
     all: [built.worker, built.web],
@@ -38,7 +38,7 @@ export function startProcesses(
     web: [built.web],
     worker: [built.worker],
   }[role];
-  return supervise(wanted, { ...variables, NODE_ENV: role === "dev" ? "development" : "production" }, signal, hold);
+  return supervise(wanted, { ...variables, NODE_ENV: role === "dev" ? "development" : "production" }, signal, whenUp);
 }
 
 /**
@@ -49,11 +49,11 @@ export function startProcesses(
  */
 export async function serve(
   starting: Promise<Running>,
-  database: Pick<EmbeddedDatabase, "keep"> | undefined,
+  database: Pick<EmbeddedDatabase, "keep">,
   stopRequest: AbortSignal,
   onceReady: () => Promise<boolean>,
 ): Promise<void> {
-  const kept = database?.keep(warn) ?? new Promise<void>(() => {});
+  const kept = database.keep(warn);
   kept.catch(() => {}); // reported below, once the processes run
   const processes = await starting.catch((error) => {
     if (!stopRequest.aborted) throw error;

@@ -10,24 +10,19 @@ import { trustClientAddressHeader } from "#lib/http/address";
 import { log } from "#lib/log";
 import { logConsole } from "#lib/observability/console";
 import { flushTracing } from "#lib/observability/tracing";
-import { whenLetGo, whenToldVariables } from "#lib/server/held";
 import { addressesOf, listenAt, warningOf } from "#lib/server/listen";
 import { arrivalTimes, makeServing } from "#lib/server/listener";
-import { loadAhead } from "#lib/server/load-ahead";
 import { maxHeaderBytes } from "#lib/server/refusals";
 import { restWhenIdle } from "#lib/server/rest";
 
 const drainMs = 12_000;
 process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal; the launcher stops this one in its turn
-await whenToldVariables();
 const { PORT, HOST, BASE_URL } = env();
 const dev = process.argv.includes("--dev");
 const server = createServer({
   ...arrivalTimes,
   keepAliveTimeout: 30_000,
   maxHeaderSize: maxHeaderBytes,
-  // lib/server/refusals.ts refuses such a request with a body.
-  requireHostHeader: false,
   // Upgrade requests are answered as ordinary ones; Next in development needs them.
   shouldUpgradeCallback: () => dev,
 });
@@ -62,12 +57,8 @@ process.once("disconnect", stop);
 
 trustClientAddressHeader();
 if (!dev) logConsole();
-// Next keeps a copy of the environment as it is now; in development it goes back to that when a file of variables changes.
-if (dev) await whenLetGo();
 await app.prepare();
 const serve = await makeServing(dev);
-if (!dev) await loadAhead(app.getRequestHandler()).catch(() => {}); // the first request from outside tells why
-await whenLetGo();
 inFlight = serve(server, app.getRequestHandler());
 const warning = warningOf(BASE_URL);
 if (warning) log.warn(warning);

@@ -31,7 +31,6 @@ import { settleProjects } from "#lib/projects/settle";
 import { queues } from "#lib/queue/queues";
 import { makeWorkerBoss, queueConnections } from "#lib/queue/worker-boss";
 import { keepIndexing } from "#lib/search/schedule";
-import { whenLetGo } from "#lib/server/held";
 import { housekeep } from "#lib/server/housekeeping";
 import { makeLedgerPace } from "#lib/server/ledger-pace";
 import { refreshPriceList, takePriceList } from "#lib/server/price-list";
@@ -70,7 +69,6 @@ const pricesFailed = "the price list could not be read";
 const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
 
 process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal; the launcher stops this one
-await whenLetGo();
 await startTracing("spoor-worker");
 leaveConnections(queueConnections);
 setEnv({ DATABASE_URL: directDatabaseUrl() });

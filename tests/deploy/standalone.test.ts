@@ -1,4 +1,4 @@
-// `server.js` of the standalone output, as a container or `next start` runs it: Next's own server, which we adopt.
+// `server.js` of the standalone output, as a function host other than Vercel runs it: Next's own server, whose requests we name.
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { sendHeartbeat } from "#lib/observability/heartbeat";
 import { webDigest } from "#lib/server/sources";
-import { asResponse, bearer, expectApiHeaders, expectProblem, openRequest, openSocket } from "../api/client.ts";
+import { asResponse, bearer, expectProblem, openRequest } from "../api/client.ts";
 import { until } from "../faults/wait.ts";
 import { freshDatabase, testEnvironment } from "../support/database.ts";
 import { get, jobEnd, logIn, makeUser, post, type Server, setupToken } from "../support/server.ts";
@@ -47,12 +47,6 @@ async function ask(path: string, method = "GET", headers: Record<string, string>
   return asResponse(await answer);
 }
 
-async function exchange(bytes: string): Promise<string> {
-  const { socket, ended } = await openSocket(server);
-  socket.write(bytes);
-  return ended;
-}
-
 test("the build's id and the key of its forms' ids follow from the sources alone, so that hosts that build agree", async () => {
   const digest = webDigest();
   const { version } = JSON.parse(await readFile("package.json", "utf8"));
@@ -68,42 +62,6 @@ describe("what Next itself would answer in a form of its own", () => {
       for (const method of ["GET", "POST", "DELETE"]) await expectProblem(await ask(path, method), 404, "not_found");
     },
   );
-
-  test.each(["PROPFIND", "TRACE"])("%s is a 405", async (method) => {
-    for (const path of ["/api/limits", "/sign-in"]) {
-      await expectProblem(await ask(path, method), 405, "method_not_allowed");
-    }
-  });
-
-  test("a method that no file and no page takes is a 405", async () => {
-    const scripts = /\/_next\/static\/[^"?]+\.js/.exec(await (await ask("/sign-in")).text()) ?? [];
-    for (const path of [String(scripts[0]), "/sign-in"]) {
-      await expectProblem(await ask(path, "OPTIONS"), 405, "method_not_allowed");
-    }
-  });
-
-  test("HEAD, an unknown expectation and a missing file have the headers of every response", async () => {
-    const head = await ask("/api/limits", "HEAD");
-    expect([head.status, await head.text()]).toEqual([200, ""]);
-    expectApiHeaders(head.headers);
-    expectApiHeaders((await ask("/api/limits", "GET", { Expect: "200-maybe" })).headers);
-    for (const path of ["/_next/static/none.js", "/_next/none", "/nothing"]) {
-      const missing = await ask(path);
-      expect([path, missing.status]).toEqual([path, 404]);
-      expect(missing.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
-      expect(missing.headers.get("x-frame-options")).toBe("DENY");
-    }
-  });
-
-  test("a request without a host, one for a whole URL, a half-closed one", async () => {
-    expect(await exchange("GET /api/limits HTTP/1.1\r\nConnection: close\r\n\r\n")).toMatch(/"invalid_request"/);
-    expect(await exchange("GET http://x/api/limits HTTP/1.1\r\nHost: y\r\nConnection: close\r\n\r\n")).toMatch(
-      /"wireBytes"/,
-    );
-    const { socket, ended } = await openSocket(server);
-    socket.end("GET /api/limits HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    expect(await ended).toMatch(/^HTTP\/1\.1 200 .*"wireBytes"/s);
-  });
 
   test("a client chooses neither its request's id nor its address", async () => {
     const id = "01900000-0000-7000-8000-000000000000";

@@ -1,11 +1,10 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { startEmbedded } from "#lib/db/embedded";
-import { keepCluster } from "#lib/db/new-cluster";
-import { findPrograms } from "#lib/db/postgres-programs";
 import { keepRunning } from "#lib/db/server-watch";
 import { isOutage } from "#lib/errors";
 
@@ -73,11 +72,11 @@ describe("the embedded database", () => {
 
   test("listens on loopback alone where its folder's path is too long for a socket, and again where it was", async () => {
     const far = join(folder, "f".repeat(100));
-    const [first, again] = [await startEmbedded(far), await startEmbedded(far)];
+    const [first, again] = [await startEmbedded(far, { kind: "launcher" }), await startEmbedded(far)];
     const sql = "select current_setting('listen_addresses') as addresses";
     expect(await ask(first.url, sql)).toEqual([{ addresses: "127.0.0.1" }]);
     expect(again.url).toBe(first.url);
-    await Promise.all([first.stop(), again.stop()]);
+    for (const one of [again, first]) await one.stop();
   });
 
   test("listens at its socket where a start was killed that tried whether it can", async () => {
@@ -117,59 +116,71 @@ describe("the embedded database", () => {
     expect(written).not.toMatch(/canary|ERROR/);
   });
 
-  test("left behind by a killed start is adopted, never started twice, and later stopped by its new user", async () => {
+  test("left behind by a killed start is adopted, never started twice, and later stopped by its new owner", async () => {
     const first = await startEmbedded(folder);
     const pid = await postmaster();
-    const [note = ""] = await readdir(join(folder, "postgres.users"));
-    const dead = note.replace(/\.\d+_/, ".999999999_"); // as a killed start leaves it
-    await rename(join(folder, "postgres.users", note), join(folder, "postgres.users", dead));
+    const owner = join(folder, "postgres.owner");
+    await writeFile(owner, (await readFile(owner, "utf8")).replace(/^\d+_\d+/, `${process.pid}_1`)); // as a killed start leaves it
     const adopted = await startEmbedded(folder);
     expect(adopted.url).toBe(first.url);
     expect(await postmaster()).toBe(pid);
     await adopted.stop();
     await expect(ask(first.url, "select 1")).rejects.toThrow();
-    expect(await readdir(join(folder, "postgres.users"))).toEqual([]);
+    await expect(stat(owner)).rejects.toThrow("ENOENT");
   });
 
-  test("is stopped by the last of its users, whichever started it", async () => {
-    const uses = [await startEmbedded(folder), await startEmbedded(folder), await startEmbedded(folder)];
-    const [first, second, third] = uses;
-    await Promise.all([first?.stop(), second?.stop()]);
-    expect(await ask(third?.url ?? "", "select 1 as one")).toEqual([{ one: 1 }]);
-    await third?.stop();
-    await expect(ask(third?.url ?? "", "select 1")).rejects.toThrow();
+  test("is stopped by its owner, and by no other process that uses it", async () => {
+    const owner = await startEmbedded(folder, { kind: "launcher" });
+    const other = await startEmbedded(folder);
+    expect(other.url).toBe(owner.url);
+    await other.stop();
+    expect(await ask(owner.url, "select 1 as one")).toEqual([{ one: 1 }]);
+    await owner.stop();
+    await expect(ask(owner.url, "select 1")).rejects.toThrow();
   });
-});
 
-test("a cluster copied from a kept one has what is in its database, and a password of its own", async () => {
-  const [kept, copied] = [join(folder, "kept"), join(folder, "copied")];
-  await keepCluster(join(folder, "postgres"), kept, (await findPrograms(folder)).bin);
-  let loadedMeanwhile = 0;
-  const database = await startEmbedded(copied, { kept, meanwhile: () => (loadedMeanwhile += 1) });
-  expect(await ask(database.url, "select value from kept")).toEqual([{ value: 7 }]);
-  expect(loadedMeanwhile).toBe(1);
-  const former = (await readFile(join(folder, "postgres.password"), "utf8")).trim();
-  await expect(ask(database.url.replace(/:[^:@]+@/, `:${former}@`), "select 1")).rejects.toThrow(/password/);
-  await database.stop();
-  expect((await readdir(copied)).sort()).toEqual(["postgres", "postgres.password", "postgres.users"]); // no draft is left
+  test("is started again by a launcher that outlives its owner, at the same place", async () => {
+    const owner = await startEmbedded(folder, { kind: "launcher" });
+    const other = await startEmbedded(folder, { kind: "launcher" });
+    const said: string[] = [];
+    const kept = other.keep((line) => said.push(line));
+    await owner.stop();
+    await vi.waitUntil(() => said.length === 2, { timeout: 20_000 });
+    expect(await ask(other.url, "select value from kept")).toEqual([{ value: 7 }]);
+    await other.stop();
+    await kept;
+    await expect(ask(other.url, "select 1")).rejects.toThrow();
+  });
+
+  test("of a command is left alone until that has stopped it", async () => {
+    const command = await startEmbedded(folder);
+    const before = await postmaster();
+    const starting = startEmbedded(folder, { kind: "launcher" });
+    await sleep(600);
+    await command.stop();
+    const launcher = await starting;
+    expect(await postmaster()).not.toBe(before);
+    expect(await ask(launcher.url, "select value from kept")).toEqual([{ value: 7 }]);
+    await launcher.stop();
+  });
 });
 
 test.runIf(process.platform === "linux")(
   "a lock file that names another cluster's server neither keeps the database from starting nor ends that server",
   async () => {
-    const [own, another] = [join(folder, "copied"), join(folder, "another")];
+    const [own, another] = [folder, join(folder, "another")];
     const lockFile = (dataDir: string) => join(dataDir, "postgres/postmaster.pid");
     const first = await startEmbedded(own);
     const [, ...left] = (await readFile(lockFile(own), "utf8")).split("\n"); // by a power failure
     await first.stop();
-    const other = await startEmbedded(another, { kept: join(folder, "kept") });
+    const other = await startEmbedded(another);
     const [pid] = (await readFile(lockFile(another), "utf8")).split("\n");
     try {
       await writeFile(lockFile(own), [pid, ...left].join("\n"));
       const again = await startEmbedded(own, { patienceSeconds: 5 });
       expect(await ask(again.url, "select value from kept")).toEqual([{ value: 7 }]);
       await again.stop();
-      expect(await ask(other.url, "select value from kept")).toEqual([{ value: 7 }]);
+      expect(await ask(other.url, "select 1 as one")).toEqual([{ one: 1 }]);
     } finally {
       await other.stop();
     }

@@ -7,7 +7,6 @@ import { beginRead, hasTooMany, heavyRead, heavyTurn } from "#lib/db/heavy";
 import { env, setEnv } from "#lib/env";
 import { toSpoorError } from "#lib/http/problem";
 import { limits } from "#lib/limits";
-import { provideDatabaseProxy } from "../support/database-proxy.ts";
 import { holdDeadlines } from "../support/deadlines.ts";
 import { provideOwner } from "../support/server.ts";
 
@@ -205,43 +204,4 @@ describe("in a process that serves requests", () => {
     await transaction((tx) => tx.query("select pg_sleep(0.3)"));
     await patiently(() => pool().query("select pg_sleep(0.3)"));
   });
-
-  test("a pooler that refuses the limit among the start-up parameters has it set by transaction", async () => {
-    const pooler = provideStrictPooler();
-    await limitTo(0.2, await pooler.via(env().DATABASE_URL ?? ""));
-    const late = await pool()
-      .query("select pg_sleep(3)")
-      .catch((error) => error);
-    expect(toSpoorError(late, "")).toMatchObject(overloaded);
-    expect(await prisma().user.count()).toBe(1);
-    expect(pooler.refused()).toBe(1);
-    await expect(heavyRead(userId, endless, { seconds: 0.2 })).rejects.toMatchObject(overloaded);
-    await closeDatabase();
-  });
 });
-
-/** A proxy to a database that refuses `statement_timeout` among the start-up parameters, as PgBouncer does. */
-function provideStrictPooler() {
-  let refused = 0;
-  const { via } = provideDatabaseProxy((near, reach) => {
-    near.once("data", (startup) => {
-      if (startup.includes("statement_timeout")) {
-        refused += 1;
-        near.end(errorResponse("unsupported startup parameter: statement_timeout"));
-        return;
-      }
-      const far = reach();
-      far.write(startup);
-      near.pipe(far).pipe(near);
-    });
-  });
-  return { via, refused: () => refused };
-}
-
-/** An error as PostgreSQL's protocol has it (section 55.7, ErrorResponse). */
-function errorResponse(message: string): Buffer {
-  const fields = Buffer.from(`SFATAL\0VFATAL\0C08P01\0M${message}\0\0`);
-  const head = Buffer.from("E....");
-  head.writeInt32BE(fields.length + 4, 1);
-  return Buffer.concat([head, fields]);
-}

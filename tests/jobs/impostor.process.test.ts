@@ -59,7 +59,7 @@ const urlOf = (port: number) => `postgresql://spoor:secret@127.0.0.1:${port}/spo
 /** What fails at an impostor, by each way in which a process connects. */
 const ways: Record<string, (url: string) => Promise<unknown>> = {
   "the pool": async (url) => {
-    const pool = new LimitedPool({ connectionString: withRequiredAuth(url) }, { seconds: 0, wanted: () => 0 });
+    const pool = new LimitedPool({ connectionString: withRequiredAuth(url) }, { usual: 0, wanted: () => 0 });
     await pool.query("select 'a statement'").finally(() => pool.end());
   },
   "the migration": (url) => migrate(url, async () => {}),

@@ -44,10 +44,12 @@ async function loggedSince(length: number): Promise<string> {
 const postmaster = async () => Number((await readFile(join(folder, "postgres/postmaster.pid"), "utf8")).split("\n")[0]);
 
 describe("the embedded database", () => {
-  test("serves a process that starts while its last user is stopping", async () => {
+  test("serves a process that starts while its owner is stopping", async () => {
     for (let round = 0; round < 5; round += 1) {
       const first = await startEmbedded(folder);
-      const [second] = await Promise.all([startEmbedded(folder), sleep(round * 5).then(first.stop)]);
+      const starting = startEmbedded(folder);
+      await sleep(round * 5).then(first.stop);
+      const second = await starting;
       expect(await ask(second.url, "select 1 as one")).toEqual([{ one: 1 }]);
       await second.stop();
       await expect(ask(second.url, "select 1")).rejects.toThrow();
@@ -75,19 +77,21 @@ describe("the embedded database", () => {
     const first = await startEmbedded(folder);
     await ask(first.url, "create table committed as select 8 as value");
     process.kill(await postmaster(), "SIGKILL");
+    await first.stop();
     const second = await startEmbedded(folder);
     expect(await ask(second.url, "select value from committed")).toEqual([{ value: 8 }]);
-    await Promise.all([first.stop(), second.stop()]);
+    await second.stop();
   });
 
   test("that recovers for longer than a start may take is waited for, told of once and never stopped", async () => {
     const first = await startEmbedded(folder);
     process.kill(await postmaster(), "SIGKILL");
-    await first.stop(); // no other process uses it
+    await first.stop();
     const goOn = await holdRecovery(join(folder, "postgres"));
     const { length } = await loggedSince(0);
     const said: string[] = [];
-    const starting = startEmbedded(folder, { patienceSeconds: 1, say: (line) => said.push(line) });
+    const say = (line: string) => said.push(line);
+    const starting = startEmbedded(folder, { kind: "launcher", patienceSeconds: 1, say });
     await until(20, async () => said.length > 0);
     const pid = await postmaster();
     const adopting = startEmbedded(folder, { patienceSeconds: 1 });
@@ -140,9 +144,9 @@ describe("the embedded database", () => {
 
   test("two simultaneous first starts get the same server", async () => {
     const other = await mkdtemp(join(tmpdir(), "spoor-embedded-"));
-    const [one, two] = await Promise.all([startEmbedded(other), startEmbedded(other)]);
-    expect(one.url).toBe(two.url);
-    await Promise.all([one.stop(), two.stop()]);
+    const [one, two] = await Promise.all([1, 2].map(() => startEmbedded(other, { kind: "launcher" })));
+    expect(one?.url).toBe(two?.url);
+    await Promise.all([one?.stop(), two?.stop()]);
     await rm(other, { recursive: true, force: true });
   });
 });

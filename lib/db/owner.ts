@@ -1,0 +1,37 @@
+// Which process owns an embedded server: that one starts, restarts and stops it. Others on the same data folder use it meanwhile.
+import "server-only";
+import { randomUUID } from "node:crypto";
+import { readFile, rm } from "node:fs/promises";
+import { identityOf } from "./process-identity.ts";
+import { readOrMake } from "./secret-file.ts";
+
+/** A launcher owns the server for as long as it lives, a command until its work is done. */
+export type Kind = "launcher" | "command";
+
+type Owner = { pid: number; kind: Kind };
+
+const asOwner = (text: string): Owner & { identity: string } => {
+  const [identity = "", kind] = text.trim().split(" ");
+  return { identity, pid: Number.parseInt(identity, 10), kind: kind as Kind };
+};
+
+/** The living process that owns a server. */
+export async function findOwner(path: string): Promise<Owner | undefined> {
+  const { identity, ...owner } = asOwner(await readFile(path, "utf8").catch(() => ""));
+  return identity && (await identityOf(owner.pid)) === identity ? owner : undefined;
+}
+
+/**
+ * Makes this process the owner, unless a living one is. Two that find the same dead owner at the same moment may both become it: the
+ * first to end stops the server then, and the other, if it is a launcher, starts it again.
+ *
+ * @returns what ends the ownership, or undefined where another has it.
+ */
+export async function becomeOwner(path: string, kind: Kind): Promise<(() => Promise<void>) | undefined> {
+  const mine = `${await identityOf(process.pid)} ${kind} ${randomUUID()}`;
+  for (;;) {
+    if ((await readOrMake(path, () => mine)) === mine) return () => rm(path, { force: true });
+    if (await findOwner(path)) return undefined;
+    await rm(path, { force: true });
+  }
+}
