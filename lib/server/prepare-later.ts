@@ -7,7 +7,7 @@ import { ownPrices } from "#lib/prices/own";
 import { warningOf } from "#lib/server/listen";
 import * as sinks from "#lib/telemetry/sink-state";
 
-export { refuseNewer } from "#lib/db/sql/upgrading";
+export { refuseNewer } from "#lib/db/sql/floor";
 
 /** @throws EnvError if the operator's prices can't be used */
 export const checkPrices = (): void => void ownPrices();

@@ -4,6 +4,8 @@ import { resetPassword } from "#lib/auth/accounts";
 import { operator } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
 import { pool } from "#lib/db/client";
+import { generation, refuseNewer } from "#lib/db/sql/floor";
+import { checkReadiness } from "#lib/observability/readiness";
 import { owner, provideOwner } from "../support/server.ts";
 
 const { userId } = await provideOwner();
@@ -42,4 +44,21 @@ test("where there was no account before, there is no release before", async () =
   await migrated("-1 minute", "1 hour");
   await resetPassword(owner.email, owner.password, operator);
   expect(await stored()).toMatch(today);
+});
+
+test("where a newer version has stored what this one can't read, this one neither starts nor is ready", async () => {
+  const raise = (to: number) =>
+    pool().query(
+      "insert into server_setting (key, value) values ('generation', $1) on conflict (key) do update set value = $1",
+      [to],
+    );
+  await refuseNewer();
+  await raise(generation);
+  await refuseNewer();
+  await raise(generation + 1);
+  await expect(refuseNewer()).rejects.toThrow("Start the newer version");
+  expect((await checkReadiness()).checks.migrations).toEqual({
+    ok: false,
+    detail: expect.stringContaining("newer version"),
+  });
 });
