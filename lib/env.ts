@@ -3,7 +3,6 @@ import { z } from "zod";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { EnvError } from "#lib/errors";
 import { encryptionVariables } from "#lib/variables/encryption";
-import { keepingVariables } from "#lib/variables/keeping";
 import {
   httpUrl,
   isProxy,
@@ -117,7 +116,11 @@ const variables = {
       allowed: "0 or more",
     },
   ),
-  ...keepingVariables,
+  UPLOAD_RETENTION_DAYS: wholeNumber(
+    7,
+    [0, 3650],
+    "days for which the raw uploads of succeeded jobs are kept; those of failed jobs are kept for 30 days",
+  ),
   ...storeVariables,
   ...priceVariables,
   WORKER_CONCURRENCY: wholeNumber(2, [1, 16], "uploads that a worker, or a call of `/api/cron`, processes at a time"),

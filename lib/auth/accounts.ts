@@ -2,7 +2,7 @@ import "server-only";
 import type { z } from "zod";
 import { logSecurity, type Origin, recordEvent } from "#lib/auth/audit";
 import type { Caller } from "#lib/auth/guards";
-import { hashForNow, verifyPassword } from "#lib/auth/hashing";
+import { hashPassword, verifyPassword } from "#lib/auth/hashing";
 import { findInvitation, takeInvitation } from "#lib/auth/invitations";
 import { requireStrong } from "#lib/auth/passwords";
 import type { accountForm, sessionResponse } from "#lib/auth/schema";
@@ -125,7 +125,7 @@ export async function findOwner(): Promise<string | undefined> {
 
 async function hashNewPassword(password: string, about: { name?: string; email: string }): Promise<string> {
   await requireStrong(password, about);
-  return hashForNow(password);
+  return hashPassword(password);
 }
 
 /** Each attempt tells whether an address has an account, and costs a hash. */

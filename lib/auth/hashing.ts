@@ -1,11 +1,10 @@
 import "server-only";
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 import { APIError } from "better-auth/api";
-import { hashPassword as hashEarlier, verifyPassword as verifyEarlier } from "better-auth/crypto";
+import { verifyPassword as verifyEarlier } from "better-auth/crypto";
 import { FairQueue } from "#lib/concurrency/fair-queue";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { requestAddress } from "#lib/current-request";
-import { isUpgrading } from "#lib/db/sql/upgrading";
 import { SpoorError } from "#lib/errors";
 import { siteOf } from "#lib/http/address";
 import { limits } from "#lib/limits";
@@ -74,14 +73,11 @@ async function isMatch(given: { hash: string; password: string }): Promise<boole
   return derived.length === expected.length && timingSafeEqual(derived, expected);
 }
 
-const isEarlierMatch = (given: { hash: string; password: string }) =>
-  inFullTime(given.password, () => verifyEarlier(given));
-
 /** A hash of an earlier version takes a third of the work. Without the rest the time would tell for which addresses there is one. */
-async function inFullTime<T>(password: string, hash: () => Promise<T>): Promise<T> {
-  const result = await hash();
-  await derive(password, randomBytes(saltBytes), { ...work, p: work.p - 1 });
-  return result;
+async function isEarlierMatch(given: { hash: string; password: string }): Promise<boolean> {
+  const matches = await verifyEarlier(given);
+  await derive(given.password, randomBytes(saltBytes), { ...work, p: work.p - 1 });
+  return matches;
 }
 
 /** Whether a stored hash was made with other parameters than today's. */
@@ -90,19 +86,13 @@ export const isOutdated = (hash: string): boolean => !hash.startsWith(`$scrypt$l
 /** A password's scrypt hash, as it is stored. @throws SpoorError `overloaded` */
 export const hashPassword = (password: string): Promise<string> => inTurn(() => makeHash(password));
 
-/** As `hashPassword`, in the form of the release before for as long as its webs may have to read it. */
-export async function hashForNow(password: string): Promise<string> {
-  if (!(await isUpgrading("passwords"))) return hashPassword(password);
-  return inTurn(() => inFullTime(password, () => hashEarlier(password)));
-}
-
 /** Whether a password is the one of a stored hash. @throws SpoorError `overloaded` */
 export const verifyPassword = ({ hash, password }: { hash: string; password: string }): Promise<boolean> =>
   inTurn(() => isMatch({ hash, password: bounded(password) }));
 
 /** The same for better-auth, which answers its own errors only. */
 export const betterAuthPasswords = {
-  hash: (password: string) => hashForNow(bounded(password)).catch(asApiError),
+  hash: (password: string) => hashPassword(bounded(password)).catch(asApiError),
   verify: (given: { hash: string; password: string }) => verifyPassword(given).catch(asApiError),
 };
 

@@ -3,7 +3,6 @@ import { APIError, type createAuthMiddleware, getSessionFromCtx, isAPIError } fr
 import { hashPassword, isOutdated, verifyPassword } from "#lib/auth/hashing";
 import { endTrust, findPendingUser } from "#lib/auth/second-factor";
 import { prisma } from "#lib/db/client";
-import { isUpgrading } from "#lib/db/sql/upgrading";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 
@@ -68,7 +67,7 @@ export async function refuseOutdated(context: Context): Promise<void> {
   if (isAPIError(returned) || !before?.password) return;
   const { userId, password } = before;
   const given = context.path === "/sign-in/email" ? String(context.body?.password) : undefined;
-  const isEarlier = given !== undefined && isOutdated(password) && !(await isUpgrading("passwords"));
+  const isEarlier = given !== undefined && isOutdated(password);
   // Where there is no time for it now, the next sign-in renews it.
   const renewed = isEarlier ? await hashPassword(given).catch(() => password) : password;
   // A write, so that it waits for a change or a reset that is about to commit. One that comes later ends this sign-in itself.

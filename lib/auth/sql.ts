@@ -41,17 +41,13 @@ export async function holdUsers(tx: Queryable, userIds: string[], wait: boolean)
 }
 
 /** What is deleted of a user in one transaction: about a tenth of a second's work, or one long session. */
-const batch = { jobs: 50, rows: 5000, bodies: 100 };
-/** Tables whose rows are large. */
-const withBodies: readonly string[] = ["message_pack", "picture"];
-
+const batch = { jobs: 50, rows: 5000, pictures: 100 };
 /**
  * The tables of a user's rows but for uploads and their jobs, with a column by which they are deleted in batches: all rows of
  * the values that the first ones have.
  */
 const inBatches = [
   ["message", "trace_id"],
-  ["message_pack", "trace_id"],
   ["trace_picture", "trace_id"],
   ["picture", "sha256"],
   ["search_document", "trace_id"],
@@ -101,7 +97,7 @@ export function deleteSome(userId: string, settings?: Settings): Promise<boolean
       const { rowCount } = await tx.query(
         `delete from ${table} where user_id = $1 and ${column} in (
            select ${column} from ${table} where user_id = $1 order by ${column} limit $2)`,
-        [userId, withBodies.includes(table) ? batch.bodies : batch.rows],
+        [userId, table === "picture" ? batch.pictures : batch.rows],
       );
       if (rowCount) return true;
     }

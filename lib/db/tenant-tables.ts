@@ -4,7 +4,6 @@ export const tenantTables = [
   "upload",
   "trace",
   "message",
-  "message_pack",
   "picture",
   "trace_picture",
   "trace_usage",

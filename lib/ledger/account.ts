@@ -128,8 +128,8 @@ function accountChunk(
 /** The first traces with at most `chunk.messages` messages together, and at least one trace. */
 function takeChunk(due: DueTrace[]): DueTrace[] {
   let [messages, metadata] = [0, 0];
-  return due.filter(({ isDeleted, isPacked, messageCount, accountedTo, metadataBytes }, index) => {
-    const known = accountedTo === 0 || isPacked ? messageCount : Math.max(assumedTail, messageCount - accountedTo);
+  return due.filter(({ isDeleted, messageCount, accountedTo, metadataBytes }, index) => {
+    const known = accountedTo === 0 ? messageCount : Math.max(assumedTail, messageCount - accountedTo);
     messages += isDeleted ? 0 : Math.min(messageCount, known);
     metadata += metadataBytes + messageCount * factBytes;
     return index === 0 || (messages <= chunk.messages && metadata <= chunk.metadataBytes);
@@ -141,8 +141,7 @@ async function wantedOf(tx: PoolClient, userId: string, due: DueTrace[], target:
   const live = new Map(due.filter(({ isDeleted }) => !isDeleted).map((one) => [one.id, one]));
   const wanted = (await readTraces(tx, userId, [...live.keys()])).flatMap((trace) => {
     const one = live.get(trace.id);
-    const isWhole = one && (one.isPacked || one.accountedVersion < target);
-    return one ? [{ trace, due: one, from: isWhole ? 0 : one.accountedTo }] : [];
+    return one ? [{ trace, due: one, from: one.accountedVersion < target ? 0 : one.accountedTo }] : [];
   });
   const grown = wanted.filter(({ from }) => from > 0).map(({ trace }) => trace);
   if (grown.length === 0) return wanted;

@@ -1,7 +1,6 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { eachInSlices, StepEnded } from "#lib/concurrency/slices";
-import { readPacked } from "#lib/ledger/packed";
 import type { LedgerMessage, LedgerPart, LedgerTrace, Reading } from "#lib/ledger/part";
 import type { DueTrace } from "#lib/ledger/sql/due";
 import { readFrom, readWhole } from "#lib/ledger/sql/messages";
@@ -79,16 +78,8 @@ function makeShow(readers: Map<string, Reader>): Show {
   };
 }
 
-async function showPages(tx: PoolClient, userId: string, { trace, from, due }: Wanted, show: Show): Promise<void> {
+async function showPages(tx: PoolClient, userId: string, { trace, from }: Wanted, show: Show): Promise<void> {
   const traceId = trace.id;
-  if (due.isPacked) {
-    let isThere = false;
-    for await (const message of readPacked(tx, userId, traceId)) {
-      isThere = true;
-      await show([{ traceId, ...message }]);
-    }
-    if (isThere) return; // else its rows are too large to be packed
-  }
   for (let next = from; ; ) {
     const messages = await readFrom(tx, userId, traceId, next, page);
     await show(messages.map((message) => ({ traceId, ...message })));
@@ -98,8 +89,8 @@ async function showPages(tx: PoolClient, userId: string, { trace, from, due }: W
   }
 }
 
-const isSmall = ({ due: { isPacked, messageCount, storedBytes }, from }: Wanted) =>
-  from === 0 && !isPacked && messageCount <= page.rows && storedBytes !== null && storedBytes <= page.bytes;
+const isSmall = ({ due: { messageCount, storedBytes }, from }: Wanted) =>
+  from === 0 && messageCount <= page.rows && storedBytes !== null && storedBytes <= page.bytes;
 
 /** Small traces together, as many as a page holds, and each other one alone. */
 function groupsOf(wanted: Wanted[]): Wanted[][] {

@@ -5,7 +5,6 @@ import { eachInSlices } from "#lib/concurrency/slices";
 import { heavyRead } from "#lib/db/heavy";
 import { isOverload } from "#lib/errors";
 import { type Matched, matchBlocks } from "#lib/search/find";
-import { readPackedTexts } from "#lib/search/packed";
 import { bestParts } from "#lib/search/parts";
 import { isSaidBy } from "#lib/search/phrases";
 import { plainText } from "#lib/search/plain";
@@ -110,12 +109,7 @@ async function readMatches(
     : undefined;
   const telling = tellingUnits(query.units, weights && weightsOfUnits(query, weights));
   const word = longestWord(telling);
-  const texts = [
-    ...(await readTexts(tx, userId, traceIds, patternOf(telling), { ...bounds, word }, within)),
-    ...(await readPackedTexts(tx, userId, traceIds, telling, { ...bounds, word }, within)),
-  ];
-  const placeOf = new Map(traceIds.map((id, place) => [id, place]));
-  return texts.sort((a, b) => (placeOf.get(a.traceId) ?? 0) - (placeOf.get(b.traceId) ?? 0));
+  return readTexts(tx, userId, traceIds, patternOf(telling), { ...bounds, word }, within);
 }
 
 /** How much of the weight of a query's words its rarest ones have by which messages are read: the others are nearly everywhere. */

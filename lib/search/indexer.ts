@@ -6,13 +6,10 @@ import { inSlices } from "#lib/concurrency/slices";
 import { freeSpace } from "#lib/db/sql/vacuum";
 import { isOutage, postgresCode } from "#lib/errors";
 import { log } from "#lib/log";
-import { messagesIn } from "#lib/packs/format";
-import { headsOf, readPacks } from "#lib/packs/read";
 import { blockVersion, bucketBits, bytesPerPosting, encode } from "#lib/search/block";
 import { Collector, type Document, type Draft } from "#lib/search/collect";
 import { holdNext } from "#lib/search/hold";
 import { type Load, mergeBlocks } from "#lib/search/merge";
-import { indexedOf } from "#lib/search/packed";
 import {
   deleteOutdatedBlocks,
   markIndexed,
@@ -171,12 +168,9 @@ async function collect(
   { maxBytes, yieldToJobs, write }: { maxBytes: number; yieldToJobs: Yield; write: (draft: Draft) => Promise<void> },
 ): Promise<Waiting[]> {
   const ids = waiting.map(({ id }) => id);
-  const headsOfAll = await headsOf(tx, userId, ids); // first: a trace that waits may be unpacked meanwhile, and is not packed
   const sizes = await readSizes(tx, userId, ids);
   const sizesOf = Map.groupBy(sizes, ({ traceId }) => traceId);
-  const packs = new Map([...headsOfAll].filter(([id]) => !sizesOf.has(id)));
-  const bytesOf = ({ id }: Waiting) =>
-    [...(sizesOf.get(id) ?? []), ...(packs.get(id) ?? [])].reduce((sum, { bytes }) => sum + bytes, 0);
+  const bytesOf = ({ id }: Waiting) => (sizesOf.get(id) ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
   const traces = upTo(waiting, maxBytes, bytesOf);
   const collector = new Collector();
   let leftMs = maxMs;
@@ -184,18 +178,7 @@ async function collect(
     leftMs -= await inSlices(steps, leftMs);
     for (const draft of collector.takeFull()) await write(draft);
   };
-  for (const trace of traces.filter(({ id }) => !sizesOf.has(id))) {
-    await take(begin(collector, trace));
-    for await (const { rows } of readPacks(tx, userId, packs.get(trace.id) ?? [])) {
-      await yieldToJobs();
-      await take(
-        messagesIn(rows).flatMap((message) => {
-          const { position, content, ...said } = indexedOf(message, messageCharacters);
-          return collector.add(trace.id, position, content, said);
-        }),
-      );
-    }
-  }
+  for (const trace of traces.filter(({ id }) => !sizesOf.has(id))) await take(begin(collector, trace));
   const byId = new Map(traces.map((trace) => [trace.id, trace]));
   let current: string | undefined;
   function* add({ traceId, position, content, ...said }: Contents[number]) {

@@ -4,7 +4,6 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { inSlices } from "#lib/concurrency/slices";
 import type { Hits } from "#lib/search/find";
-import { readPackedCandidates } from "#lib/search/packed";
 import { type Group, type Query, type Scope, unprovenOf } from "#lib/search/query";
 import { describe } from "#lib/search/speaker";
 import { type Candidate, readCandidates } from "#lib/search/sql/read";
@@ -29,10 +28,7 @@ export async function keepMatching(
   const groups = unprovenOf(query);
   const units = groups.flatMap((group) => group.units);
   const read = { ...bounds, maxDocuments: all ? null : 1 };
-  const rows = [
-    ...(await readCandidates(tx, userId, traceIds, hits, patternOf(units), read)),
-    ...(await readPackedCandidates(tx, userId, traceIds, hits, units, read)),
-  ];
+  const rows = await readCandidates(tx, userId, traceIds, hits, patternOf(units), read);
   const texts = Map.groupBy(rows, ({ traceId }) => traceId);
   const matching: string[] = [];
   function* match(id: string) {

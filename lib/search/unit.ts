@@ -132,15 +132,6 @@ function coarseCharacter(character: string): string {
 /** A regular expression for PostgreSQL that matches every text whose lower case may contain one of some units. */
 export const patternOf = (units: Unit[]) => units.map(({ coarse }) => coarse).join("|");
 
-/** Whether that expression matches the lower case of a text, as PostgreSQL would tell of one in a row. */
-export function coarseTest(units: Unit[]): (text: string) => boolean {
-  const pattern = new RegExp(
-    patternOf(units).replaceAll(/\\([^\w])/g, (_, sign: string) => RegExp.escape(sign)),
-    "su",
-  );
-  return (text) => pattern.test(text.toLowerCase());
-}
-
 /** The ranges of a query's units in a text: `[start, end]` in its order, not overlapping. */
 export type Ranges = [number, number][];
 

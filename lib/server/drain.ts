@@ -13,7 +13,6 @@ import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 import { writeCounts } from "#lib/observability/counters";
 import { sendHeartbeat, substituteId } from "#lib/observability/heartbeat";
-import { packQuiet } from "#lib/packs/pack";
 import { settleProjects } from "#lib/projects/settle";
 import { superviseQueues, takeOne } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
@@ -46,7 +45,7 @@ const removalSeconds = 3;
 /**
  * Does a worker's work for a bounded time, for hosts without one: requeues entries of dead processes, enqueues jobs that lost
  * their entry, goes on with deletions of accounts, processes queued uploads, purges deleted traces, keeps the ledger, updates and
- * compacts the search index, packs quiet traces, forwards telemetry, and does the hourly housekeeping.
+ * compacts the search index, forwards telemetry, and does the hourly housekeeping.
  *
  * A step that fails is logged, and stops none of the others.
  *
@@ -84,7 +83,6 @@ async function drain(seconds: number): Promise<{ processed: number; drained: boo
   await step("compactNext", async () => {
     while (performance.now() < deadline - compactionMs && (await compactNext(isTime)));
   });
-  await step("packQuiet", () => packQuiet(Math.max(0, (deadline - performance.now()) / 1000)));
   await step("forwardDue", () => forwardDue(AbortSignal.timeout(forwardSeconds * 1000)));
   await removeObjects(removalSeconds).catch((error) => log.warn({ err: error }, "objects could not be deleted"));
   await step("housekeepHourly", housekeepHourly);

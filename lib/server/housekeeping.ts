@@ -1,7 +1,6 @@
 import "server-only";
 import { purgeGrants } from "#lib/auth/oauth/grants";
 import { purgeSignIns } from "#lib/auth/sign-ins";
-import { raiseFloor } from "#lib/db/sql/upgrading";
 import { purgeLogins } from "#lib/device/login";
 import { purgeLimits } from "#lib/http/rate-limit";
 import { sweepOrphans } from "#lib/ingest/raw/removal";
@@ -15,7 +14,7 @@ import { takeHour } from "#lib/server/hourly";
 import { makeSteps } from "#lib/server/steps";
 import { purgeReports } from "#lib/telemetry/record";
 import { purgeShares } from "#lib/traces/shares";
-import { forgetInJobs, purgePacks } from "#lib/traces/sql/deletion";
+import { forgetInJobs } from "#lib/traces/sql/deletion";
 
 /** How long projects are settled; a worker does it all the time. */
 const settleSeconds = 10;
@@ -38,11 +37,9 @@ export async function housekeep(): Promise<void> {
   await step("purgeFacets", purgeFacets);
   await step("purgeShares", purgeShares);
   await step("forgetInJobs", forgetInJobs);
-  await step("purgePacks", purgePacks);
   await step("unlinkDeleted", unlinkDeleted);
   await step("purgeLimits", purgeLimits);
   await step("purgeHeartbeats", purgeHeartbeats);
-  await step("raiseFloor", raiseFloor);
   log.info({ uploads, idempotencyKeys, logins, reports }, "housekeeping deleted what is past its retention");
   end();
 }

@@ -2,7 +2,7 @@
 // own, because it needs 100 MiB of code, and the launcher, which only watches, should not.
 import "server-only";
 import { openSetup } from "#lib/auth/setup";
-import { refuseNewer } from "#lib/db/sql/upgrading";
+import { refuseNewer } from "#lib/db/sql/floor";
 import { env } from "#lib/env";
 import { isUnmigrated } from "#lib/observability/readiness";
 import { ownPrices } from "#lib/prices/own";

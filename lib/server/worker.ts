@@ -8,7 +8,7 @@ import { z } from "zod";
 import { resumeDeletions } from "#lib/auth/deletion";
 import { closeDatabase, hasSessions } from "#lib/db/client";
 import { jobsAtOnce, leaveConnections } from "#lib/db/pool-size";
-import { refuseNewer } from "#lib/db/sql/upgrading";
+import { refuseNewer } from "#lib/db/sql/floor";
 import { directDatabaseUrl, setEnv } from "#lib/env";
 import { EnvError } from "#lib/errors";
 import { purgeLimits } from "#lib/http/rate-limit";
@@ -25,7 +25,6 @@ import { log } from "#lib/log";
 import { writeCounts } from "#lib/observability/counters";
 import { deleteHeartbeat, sendHeartbeat } from "#lib/observability/heartbeat";
 import { flushTracing, startTracing } from "#lib/observability/tracing";
-import { packQuiet } from "#lib/packs/pack";
 import { ownPrices } from "#lib/prices/own";
 import { settleProjects } from "#lib/projects/settle";
 import { queues } from "#lib/queue/queues";
@@ -49,8 +48,6 @@ const deletion = { pauseMs: 10_000, seconds: 8 };
 const removal = { pauseMs: 10_000, seconds: 8 };
 /** Pause between two looks for stored secrets that are to be masked, and how long one takes at most. */
 const masking = { pauseMs: 1000, seconds: 8 };
-/** Pause between two looks for quiet sessions to pack, and how long one packs at most. */
-const packing = { pauseMs: 60_000, seconds: 8 };
 /** Pause between two deletions of ended rate limits: strangers can make a row with each request. */
 const limitsMs = 300_000;
 /** Pause between two checks for changed traces. */
@@ -114,9 +111,6 @@ async function account(): Promise<void> {
   await step("settleProjects", () => settleProjects(ledgerMs / 1000));
   end();
 }
-
-/** Whether no upload is being processed or waits for it. */
-const isCalm = async () => running === 0 && !(await hasOpenJobs());
 
 /** The queue's names of the loops that take uploads. */
 const takers: string[] = [];
@@ -192,7 +186,6 @@ loops = [
   repeat(removal.pauseMs, "objects of the upload store could not be deleted", () => removeObjects(removal.seconds)),
   repeat(limitsMs, "ended rate limits could not be deleted", purgeLimits),
   repeat(ledgerMs, "accounting for sessions failed", account),
-  repeat(packing.pauseMs, "quiet sessions could not be packed", () => packQuiet(packing.seconds, isCalm)),
   repeat(pricesMs, pricesFailed, () => refreshPriceList().then(takePriceList)),
   repeat(forwardMs, "the telemetry outbox scan failed", () => forwardDue(stopping.signal)),
   keepIndexing(stopping.signal, { uploadsWait: hasOpenJobs, jobsRun: () => running > 0 }),

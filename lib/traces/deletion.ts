@@ -138,7 +138,6 @@ async function makeTombstones(tx: Db, userId: string, ids: string[]): Promise<nu
       messagesBytes: null,
       messagesHash: null,
       storedBytes: 0,
-      packedAt: null,
       ...nothingDerived,
       ...nothingMarked,
       usageDue: true,

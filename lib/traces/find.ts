@@ -16,7 +16,7 @@ export async function findInMessages(userId: string, traceId: string, text: stri
   const isAscii = /^[\x00-\x7f]*$/.test(text);
   // Of C the case of ASCII is folded, whatever the database's locale, most of which take longer.
   const collation = isAscii ? "C" : (await foldsUnicodeHere()) ? "pg_c_utf8" : undefined;
-  const rows = await findText(userId, traceId, { text, maxPlaces, collation });
+  const rows = await findText(userId, traceId, text, { maxPlaces, collation });
   const [first] = rows;
   return {
     total: Number(first?.total ?? 0),

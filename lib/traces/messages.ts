@@ -1,11 +1,11 @@
 import "server-only";
 import { inSlices } from "#lib/concurrency/slices";
+import { prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
 import type { Range } from "#lib/traces/for-others";
 import type { Message } from "#lib/traces/queries";
-import type { MessageRow } from "#lib/traces/sql/messages";
-import { readAt, readPage } from "#lib/traces/stored";
+import { type MessageRow, readAt, readPage } from "#lib/traces/sql/messages";
 
 /**
  * What bounds a page: whichever of both is reached first. `maxBytes` of content and metadata; one message always comes, but
@@ -88,6 +88,12 @@ export async function readEarlier(
 export async function readMessagesAt(userId: string, traceId: string, positions: number[]): Promise<Message[]> {
   return (await readAt(userId, traceId, positions, messagesPageBytes)).map(presentMessage);
 }
+
+/** Counts a trace's messages before or after a position, by the primary key; the trace must be known to be live. */
+export const countMessages = (userId: string, traceId: string, range: { before: number } | { after: number }) =>
+  prisma().message.count({
+    where: { userId, traceId, position: "before" in range ? { lt: range.before } : { gt: range.after } },
+  });
 
 /** A message as the API and the pages show it. */
 export function presentMessage(row: MessageRow): Message {

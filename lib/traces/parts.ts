@@ -6,7 +6,7 @@ import { allForOthers } from "#lib/traces/for-others";
 import { type Mask, maskJson, maskPieces } from "#lib/traces/masked";
 import { presentMessage } from "#lib/traces/messages";
 import type { Message } from "#lib/traces/queries";
-import { readBytes, readPage } from "#lib/traces/stored";
+import { readBytes, readPage } from "#lib/traces/sql/messages";
 
 const MiB = 1024 * 1024;
 

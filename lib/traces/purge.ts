@@ -7,7 +7,6 @@ import { lockUnpurged } from "#lib/traces/sql/deletion";
 /** Removes the messages of deleted traces; one of them may have 50,000. */
 export async function purgeMessages(tx: Db, userId: string, traceIds: string[]): Promise<void> {
   await tx.message.deleteMany({ where: { userId, traceId: { in: traceIds } } });
-  await tx.messagePack.deleteMany({ where: { userId, traceId: { in: traceIds } } });
   await tx.trace.updateMany({ where: { userId, id: { in: traceIds } }, data: { messageCount: 0 } });
 }
 

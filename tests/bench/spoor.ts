@@ -113,7 +113,7 @@ export async function startSpoor() {
 async function emptied(): Promise<boolean> {
   try {
     await pool().query(
-      "truncate message, message_pack, trace, upload, ingest_job, search_document, search_block, search_bucket, trace_usage, usage_facets",
+      "truncate message, trace, upload, ingest_job, search_document, search_block, search_bucket, trace_usage, usage_facets",
     );
     return true;
   } catch (error) {

@@ -1,8 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { readExcerpts } from "#lib/search/excerpts";
 import { parseQuery } from "#lib/search/query";
 import { provideOwner } from "../support/server.ts";
-import { clearTraces } from "./searching.ts";
+import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
 import { messages, uploadsOf } from "./uploads.ts";
 
 const { userId } = await provideOwner();
@@ -120,4 +121,30 @@ describe("excerpts", () => {
     const found = await readExcerpts(userId, ids, parseQuery("needle"));
     expect(ids.map((id) => found.get(id)?.excerpts.length)).toEqual([2, 2, 2]);
   });
+});
+
+test("a call is known by metadata of at most 64 KiB of JSON, however PostgreSQL stores it", async () => {
+  const failed = (sourceId: string, output: unknown) => ({
+    sourceId,
+    messages: [
+      {
+        position: 0,
+        role: "assistant",
+        content: "log: full",
+        metadata: { tool: { name: "Bash", isError: true }, output },
+      },
+    ],
+  });
+  const noise = randomBytes(50_000).toString("hex"); // no compression makes it shorter than half
+  const objects = Array.from({ length: 6000 }, () => ({}));
+  await send(
+    failed("incompressible", noise.slice(0, 60_000)),
+    failed("more", noise),
+    failed("repeated", "ab".repeat(20_000)),
+    failed("more repeated", "ab".repeat(90_000)),
+    failed("objects", objects),
+  );
+  await indexAll();
+  expect(await searchSourceIds(userId, "log has:error")).toEqual(["incompressible", "objects", "repeated"]);
+  expect(await searchSourceIds(userId, "log")).toHaveLength(5);
 });

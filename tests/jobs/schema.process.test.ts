@@ -50,9 +50,7 @@ async function objectsOf(client: pg.Client | pg.Pool): Promise<Map<string, strin
 const byHand = [
   "constraint device_login_status_check",
   "constraint ingest_job_status_check",
-  "constraint trace_packed_check",
   "constraint user_role_check",
-  "external message_pack.body",
   "external picture.body",
   "external search_bucket.postings",
   "external upload.body",

@@ -7,26 +7,9 @@ export async function indexAll(): Promise<void> {
   while ((await indexNext()) > 0);
 }
 
-/** As if the schema had been migrated so long ago, where there were accounts before. */
-async function migrated(ago: string): Promise<void> {
-  await pool().query("update _prisma_migrations set finished_at = now() - $1::interval", [ago]);
-  await pool().query(`update "user" set created_at = now() - interval '1 year'`);
-}
-
-/** Runs `work` while processes of the release before may still run. */
-export async function whileUpgrading<T>(work: () => Promise<T>): Promise<T> {
-  await migrated("1 hour");
-  try {
-    return await work();
-  } finally {
-    await migrated("2 days");
-  }
-}
-
 /** Removes all traces and the index. */
 export async function clearTraces(): Promise<void> {
   await pool().query("delete from trace");
-  await pool().query("delete from message_pack");
   await pool().query("delete from search_block");
 }
 

@@ -17,7 +17,7 @@ const layers = [
   ["queue", "http"],
   ["observability"],
   ["auth"],
-  ["packs", "pictures"],
+  ["pictures"],
   ["search", "masking"],
   ["device", "ingest", "traces", "findings", "telemetry", "usage", "ledger", "projects"],
   ["mcp"],

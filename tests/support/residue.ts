@@ -1,4 +1,4 @@
-import { brotliDecompressSync, zstdDecompressSync } from "node:zlib";
+import { zstdDecompressSync } from "node:zlib";
 import { pool } from "#lib/db/client";
 import { forEachPosting } from "#lib/search/block";
 import { forEachTerm } from "#lib/search/terms";
@@ -30,15 +30,13 @@ async function searchTable({ name, bytes }: { name: string; bytes: string[] }, t
   const { rows } = await pool().query<{ row: object }>(`select to_jsonb(t) as row from ${name} t`);
   return rows.flatMap(({ row }) => {
     const hex = bytes.map((column) => (row as Record<string, string | null>)[column]?.slice(2) ?? "");
-    const contents = [JSON.stringify(row), ...hex.map(name === "public.message_pack" ? inflate : decode)];
+    const contents = [JSON.stringify(row), ...hex.map(decode)];
     const shown = Object.fromEntries(Object.entries(row).filter(([column]) => !bytes.includes(column)));
     return texts.some((text) => contents.some((content) => content.includes(text)))
       ? { table: name, row: JSON.stringify(shown) }
       : [];
   });
 }
-
-const inflate = (hex: string) => `${brotliDecompressSync(Buffer.from(hex, "hex"))}`;
 
 function decode(hex: string): string {
   const bytes = Buffer.from(hex, "hex");

@@ -8,7 +8,10 @@ await loadModule();
 
 /** What a process of the former version would fail at while the migration is applied beside it, or afterwards. */
 const breaking: [what: string, pattern: RegExp][] = [
-  ["drops what the former version uses", /\bdrop\s+(?!index\b|not\s+null\b|constraint\s+"?\w+_fkey)\w+/i],
+  [
+    "drops what the former version uses",
+    /\bdrop\s+(?!index\b|not\s+null\b|constraint\s+"?\w+_fkey|(?:table|column)\s+if\s+exists\b)\w+/i,
+  ],
   ["renames", /\brename\b(?!\s+constraint\s+"?\w+_fkey)/i], // no statement names a foreign key
   ["changes a type", /\balter\s+column\s+\S+\s+(?:set\s+data\s+)?type\b/i],
   ["refuses what the former version writes", /\balter\s+column\s+\S+\s+set\s+not\s+null\b/i],
@@ -32,9 +35,18 @@ test.each(names)(
   },
 );
 
+test("what is dropped if it exists is made by no migration: only an unreleased version had it", async () => {
+  const scripts = await Promise.all(names.map((name) => readFile(`prisma/migrations/${name}/migration.sql`, "utf8")));
+  const all = scripts.join("\n");
+  const dropped = [...all.matchAll(/drop\s+(?:table|column)\s+if\s+exists\s+"(\w+)"/gi)].map(([, name = ""]) => name);
+  expect(dropped).toEqual(["message_pack", "packed_at"]);
+  for (const name of dropped) expect(all).not.toMatch(new RegExp(`(?:create table|add column) "?${name}\\b`, "i"));
+});
+
 test.each([
   [`ALTER TABLE "trace" DROP COLUMN "model";`, 1],
   [`DROP TABLE "upload";`, 1],
+  [`DROP TABLE IF EXISTS "message_pack";`, 0],
   [`ALTER TABLE "trace" DROP CONSTRAINT "trace_pkey";`, 1],
   [`ALTER TABLE "trace" DROP CONSTRAINT "trace_user_id_fkey";`, 0],
   [`ALTER TABLE "trace" RENAME CONSTRAINT "a_fkey" TO "b_fkey";`, 0],

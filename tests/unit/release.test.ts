@@ -25,6 +25,7 @@ test("the changelog tells what this version brings, in at most 60 lines", () => 
 test("an upgrade begins at the last release, or at the one before where the checkout is the last", () => {
   expect(formerVersion("## Unreleased\n\n- a\n\n## 1.1.0\n\n## 1.0.0\n")).toBe("1.1.0");
   expect(formerVersion("## Unreleased\n\n## 1.1.0 - 2026-11-01\n\n## 1.0.0\n")).toBe("1.0.0");
+  expect(formerVersion("## 1.1.0 - 2026-11-01\n\n- a\n\n## 1.0.0\n")).toBe("1.0.0");
   expect(formerVersion("## Unreleased\n\n## 1.0.0\n")).toBeUndefined();
 });
 

@@ -11,15 +11,28 @@ export class Load {
   readonly answers: Answer[] = [];
   /** The keys of uploads by the job that acknowledged them. */
   readonly acknowledged = new Map<string, string>();
-  phase = "";
+  #phase = "";
+  /** How often each kind of request was sent in this phase. */
+  readonly #rounds = new Map<unknown, number>();
   readonly #servers: Launched[] = [];
   readonly #token: string;
   readonly #stopping = new AbortController();
   #ready: Launched[] = [];
   #running: Promise<unknown>[] = [];
+  readonly #sending = new Set<Promise<void>>();
 
   constructor(token: string) {
     this.#token = token;
+  }
+
+  begin(phase: string): void {
+    this.#phase = phase;
+    this.#rounds.clear();
+  }
+
+  /** How often every kind of request was sent in this phase. */
+  get rounds(): number {
+    return Math.min(...this.#kinds.map((send) => this.#rounds.get(send) ?? 0));
   }
 
   /** Sends requests to a server from when it is ready. */
@@ -31,7 +44,7 @@ export class Load {
   async remove(server: Launched): Promise<void> {
     this.#servers.splice(this.#servers.indexOf(server), 1);
     this.#ready = this.#ready.filter((one) => one !== server);
-    await sleep(1500);
+    await Promise.all(this.#sending);
   }
 
   start(): void {
@@ -55,25 +68,56 @@ export class Load {
     await Promise.all(this.#running);
   }
 
-  /** One request of each kind to a server, whether it is ready or not. @returns its answers, which count nowhere else */
-  async once(server: Launched): Promise<Answer[]> {
-    for (const send of this.#kinds) await send(server);
-    const own = this.answers.filter(({ by }) => by === server.name);
-    for (const answer of own) this.answers.splice(this.answers.indexOf(answer), 1);
-    return own;
+  /** Uploads sessions to a server, whether it is ready or not. */
+  async upload(server: Launched, sessions: number): Promise<void> {
+    for (let n = 0; n < sessions; n += 1) await this.#upload(server);
+  }
+
+  /** The keys of all sessions, by whether what is read of one is all that is counted of it, and it is found by what it says. */
+  async readAll(server: Launched): Promise<Map<string, boolean>> {
+    const found = new Set((await this.#list(server, "q=word&")).map(({ id }) => id));
+    const keys = new Map<string, boolean>();
+    for (const { id, sourceId, messageCount } of await this.#list(server, "")) {
+      const { messages } = await this.#read(server, `/api/traces/${id}/messages`);
+      keys.set(sourceId, messages.length === messageCount && (messageCount === 0 || found.has(id)));
+    }
+    return keys;
+  }
+
+  async #list(server: Launched, query: string): Promise<{ id: string; sourceId: string; messageCount: number }[]> {
+    const listed = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const after: string = cursor && `&cursor=${encodeURIComponent(cursor)}`;
+      const page = await this.#read(server, `/api/traces?${query}limit=200${after}`);
+      listed.push(...page.traces);
+      cursor = page.nextCursor;
+    }
+    return listed;
+  }
+
+  async #read(server: Launched, path: string) {
+    const response = await fetch(server.url + path, { headers: this.#bearer() });
+    if (!response.ok) throw new Error(`${path} is a ${response.status}`);
+    return response.json();
   }
 
   async #repeat(send: (server: Launched) => Promise<void>): Promise<void> {
     for (let n = 0; !this.#stopping.signal.aborted; n += 1) {
       const server = this.#ready[n % Math.max(1, this.#ready.length)];
-      if (server) await send(server);
+      if (server) {
+        const sent = send(server);
+        this.#sending.add(sent);
+        await sent;
+        this.#sending.delete(sent);
+        this.#rounds.set(send, (this.#rounds.get(send) ?? 0) + 1);
+      }
       await sleep(30);
     }
   }
 
   async #call(server: Launched, method: string, path: string, body?: object, headers: Record<string, string> = {}) {
     const startedAt = performance.now();
-    const { phase } = this;
+    const phase = this.#phase;
     const address = Array.from(randomBytes(3)).join(".");
     const response = await fetch(server.url + path, {
       method,

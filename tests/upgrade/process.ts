@@ -31,8 +31,8 @@ export class Launched {
     }
   }
 
-  /** Starts a role of the version in a folder, and waits until a web answers that it lives. */
-  static async start(folder: string, name: string, role: "web" | "worker", environment: Record<string, string>) {
+  /** Starts a role of the version in a folder, and waits until its web answers that it lives. */
+  static async start(folder: string, name: string, role: "all" | "web", environment: Record<string, string>) {
     const port = await freePort();
     const child = spawn(process.execPath, [...launcherOf(folder), role], {
       cwd: folder,
@@ -40,7 +40,7 @@ export class Launched {
       stdio: ["ignore", "pipe", "pipe"],
     });
     const launched = new Launched(name, port, child);
-    if (role === "web") await launched.#answers();
+    await launched.#answers();
     return launched;
   }
 
@@ -74,18 +74,4 @@ export class Launched {
   get said(): string {
     return this.#said;
   }
-}
-
-/** Runs a command of a version to its end. @throws with what it printed */
-export async function runOnce(folder: string, role: string, environment: Record<string, string>): Promise<string> {
-  const child = spawn(process.execPath, [...launcherOf(folder), role], {
-    cwd: folder,
-    env: { ...process.env, ...environment },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (said += text));
-  const [code] = await once(child, "close");
-  if (code !== 0) throw new Error(`${role} failed in ${folder}:\n${said}`);
-  return said.trim();
 }

@@ -8,8 +8,9 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const git = async (...words: string[]) => (await run("git", words, { maxBuffer: 1 << 24 })).stdout.trim();
 
-/** A changelog in which nothing was added since its last release. */
+/** A changelog in which nothing was added since its last release, and one in which something was. */
 const released = /^## Unreleased\s+^## (\d\S*)/m;
+const continued = /^## Unreleased\s+(?!## )\S/m;
 
 /**
  * The version that a checkout with this changelog is upgraded from: the last one, or the one before where the checkout is that
@@ -17,7 +18,7 @@ const released = /^## Unreleased\s+^## (\d\S*)/m;
  */
 export function formerVersion(changelog: string): string | undefined {
   const versions = [...changelog.matchAll(/^## (\d\S*)/gm)].map(([, version]) => version);
-  return versions[released.test(changelog) ? 1 : 0];
+  return versions[continued.test(changelog) ? 0 : 1];
 }
 
 /**

@@ -22,7 +22,6 @@ import { log } from "#lib/log";
 import type { Policy } from "#lib/masking/masker";
 import { readPolicy } from "#lib/masking/policy";
 import { pingDatabase } from "#lib/observability/sql";
-import { unpack } from "#lib/packs/unpack";
 import { forgetTerms } from "#lib/search/forget";
 
 /** How many traces of a user are masked before their uploads and the index are looked through, once for all of them. */
@@ -119,7 +118,6 @@ const maskTrace = (userId: string, traceId: string, policy: Policy): Promise<Sto
       async (tx) => {
         const trace = await lockTrace(tx, userId, traceId);
         if (!trace) return undefined;
-        await unpack(tx, userId, [traceId]);
         const messages = await maskMessages(tx, { userId, traceId }, thread, { policy, trace });
         const { source, sourceId, machine, ...texts } = trace;
         let own = await thread.call("maskTexts", texts);

@@ -61,9 +61,6 @@ export async function judgeAppends(
   return appends;
 }
 
-/** Whether an append is judged by what is stored of its trace's messages, and not by its counts alone. */
-export const needsMessages = (pair: Pair): boolean => ["fits", "has"].includes(guess(pair));
-
 /** Whether the prompts of a session are all that an upload knows of it. */
 export const isPromptsOnly = ({ metadata }: Pick<Pair["header"], "metadata">): boolean =>
   metadata?.includes('"prompts-only"') === true && JSON.parse(metadata).kind === "prompts-only";

@@ -5,14 +5,7 @@ import { haveSameFields } from "#lib/ingest/decode/content-hash";
 import type { TraceHeader } from "#lib/ingest/decode/manifest";
 import type { CopyPlan } from "#lib/ingest/decode/operations";
 import type { Comparison } from "#lib/ingest/decode/row-hashes";
-import {
-  type Appends,
-  isPromptsOnly,
-  judgeAppends,
-  mendTitles,
-  needsMessages,
-  updateAppends,
-} from "#lib/ingest/process/append";
+import { type Appends, isPromptsOnly, judgeAppends, mendTitles, updateAppends } from "#lib/ingest/process/append";
 import { listLinks } from "#lib/ingest/process/pictures";
 import { copyMessages, deleteMessages, hashStored } from "#lib/ingest/process/sql/messages";
 import {
@@ -30,7 +23,6 @@ import {
 } from "#lib/ingest/process/sql/traces";
 import type { StoredBatch } from "#lib/ingest/process/stored-batch";
 import { type incompleteTrace, keptReasons, type keptTrace } from "#lib/ingest/schema";
-import { unpack } from "#lib/packs/unpack";
 import { linkPictures } from "#lib/pictures/sql";
 
 /** What became of a batch's traces, how many message rows were written, and which traces were created or updated. */
@@ -70,7 +62,6 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
     header.append === null ? "whole" : "append",
   );
   const judged = judge(whole);
-  await unpackStored(tx, [...append.filter(needsMessages), ...judged.changed], upload.userId);
   const appends = await judgeAppends(tx, batch, append, upload.userId);
   const { unchanged, changed, newer } = await settle(tx, batch, judged.changed, upload.userId);
   // The decoding thread compares the messages while the traces are updated.
@@ -119,16 +110,6 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
     deletedBytes,
     writtenTraceIds: [...created.values(), ...[...changed, ...appends.changed].map(({ stored }) => stored.id)],
   };
-}
-
-/** Makes rows of the packs of traces that are compared with messages of the batch, or get some of them. */
-function unpackStored(tx: PoolClient, pairs: Pair[], userId: string): Promise<void> {
-  const packed = pairs.filter(({ stored }) => stored.isPacked && !stored.deleted);
-  return unpack(
-    tx,
-    userId,
-    packed.map(({ stored }) => stored.id),
-  );
 }
 
 /** The traces that could not be appended to, with what is stored of them. */

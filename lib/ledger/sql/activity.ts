@@ -3,7 +3,6 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { pauseSeconds } from "#lib/ledger/digest/facts";
-import { type PackedTimes, readTimes } from "#lib/ledger/packed";
 import type { LedgerTrace } from "#lib/ledger/part";
 import { dayNumber, withDays } from "#lib/ledger/sql/days";
 import { facetsOf, given, givenValues } from "#lib/ledger/sql/facets";
@@ -28,24 +27,8 @@ export async function findRenamed(tx: PoolClient, userId: string, traces: Ledger
  */
 export async function recount(tx: PoolClient, userId: string, traces: LedgerTrace[], isOwn = false): Promise<string[]> {
   const before = await forget(tx, userId, ids(traces));
-  const times = await readTimes(tx, userId, ids(traces), isOwn); // first: a trace that is due may be unpacked meanwhile, and is not packed
-  const packedIds = new Set(times.traceIds);
-  const inRows = traces.filter(({ id }) => !packedIds.has(id));
-  const { rows } = await tx.query<{ day: number }>(isOwn ? insertOwnDays : insertDays, givenValues(userId, inRows));
-  const packed = times.traceIds.length > 0 ? await recountPacked(tx, userId, traces, times) : [];
-  return [...before, ...withDays([...rows, ...packed]).map(({ day }) => day)];
-}
-
-/** The same statement, with the messages of packs in place of the table. */
-async function recountPacked(tx: PoolClient, userId: string, traces: LedgerTrace[], times: PackedTimes) {
-  const { rows } = await tx.query<{ day: number }>(
-    `with message as (
-       select $1::uuid as user_id, * from unnest($8::uuid[], $9::int[], $10::int[], $11::timestamptz[])
-         as packed (trace_id, position, token_count, created_at))
-     ${insertDays}`,
-    [...givenValues(userId, traces), times.traceIds, times.positions, times.tokenCounts, times.createdAt],
-  );
-  return rows;
+  const { rows } = await tx.query<{ day: number }>(isOwn ? insertOwnDays : insertDays, givenValues(userId, traces));
+  return [...before, ...withDays(rows).map(({ day }) => day)];
 }
 
 /** Counts the messages at the ends of traces that grew: after as many as are counted, of which none changed. */
@@ -128,7 +111,7 @@ const timed = `
   join trace on trace.user_id = $1::uuid and trace.id = given.id and trace.deleted_at is null
   join message on message.user_id = $1::uuid and message.trace_id = given.id`;
 
-/** The same of the messages that are not counted yet, of traces that are not packed; the latest time before them is that of the last quarter with one. */
+/** The same of the messages that are not counted yet; the latest time before them is that of the last quarter with one. */
 const tails = `
   select tail.trace_id, ${base} as facets, tail.token_count, tail.created_at, ${secondsSince("tail", "before.created_at")},
     least(trace.stored_at, coalesce(

@@ -14,8 +14,6 @@ export type DueTrace = {
   /** Of its message rows; null in traces of earlier versions. */
   storedBytes: number | null;
   metadataBytes: number;
-  /** Whether it may be packed (lib/packs). */
-  isPacked: boolean;
   accountedTo: number;
   accountedVersion: number;
 };
@@ -63,7 +61,7 @@ export async function findDueTraces(
   const { rows } = await tx.query<DueTrace>(
     `select id, ${version} as version, deleted_at is not null as "isDeleted", message_count as "messageCount",
        stored_bytes as "storedBytes", coalesce(pg_column_size(metadata), 0) as "metadataBytes",
-       packed_at is not null as "isPacked", accounted_to as "accountedTo", accounted_version as "accountedVersion"
+       accounted_to as "accountedTo", accounted_version as "accountedVersion"
      from (
        select * from trace where user_id = $1 and ledger_due and stored_at <= now() - make_interval(secs => $2)
          and id <> all($4::uuid[]) order by id desc limit $5

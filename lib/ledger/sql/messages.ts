@@ -5,13 +5,13 @@ import type { PoolClient } from "pg";
 import type { LedgerMessage } from "#lib/ledger/part";
 
 /** Below so many bytes as it is stored, metadata is not measured: that would make its text twice. */
-export const smallBytes = 8192;
+const smallBytes = 8192;
 /** What of a longer text is read, and from which size on. */
-export const maxBytes = 1024 * 1024;
-export const maxStart = 1_000_000;
+const maxBytes = 1024 * 1024;
+const maxStart = 1_000_000;
 
 /** What is left of metadata that is too large: what tells the usage, where that is not large itself. */
-export const needed = [
+const needed = [
   "usage",
   "copiedUsage",
   "model",

@@ -2,7 +2,6 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import type { Named, Relation, Relative } from "#lib/ledger/kinship";
-import { readStarts } from "#lib/ledger/packed";
 
 /** A stored trace as far as its parent is concerned. */
 export type StoredRelative = Relative & {
@@ -99,22 +98,13 @@ export async function findStarts(
 ): Promise<Map<string, Map<string, number>>> {
   const starts = new Map(traceIds.map((id) => [id, new Map<string, number>()]));
   if (traceIds.length === 0) return starts;
-  const add = ({ id, session, position }: { id: string; session: string; position: number }) => {
-    const own = starts.get(id);
-    if (!own?.has(session)) own?.set(session, position);
-  };
-  const addPacked = async () => {
-    for await (const one of readStarts(tx, userId, traceIds)) add(one);
-  };
-  await addPacked();
   const { rows } = await tx.query<{ id: string; session: string; position: number }>(
     `select trace_id as id, metadata #>> '{result,session}' as session, min(position) as position from message
      where user_id = $1 and trace_id = any($2) and metadata #>> '{result,session}' is not null
      group by 1, 2`,
     [userId, traceIds],
   );
-  for (const one of rows) add(one);
-  if ([...starts.values()].some(({ size }) => size === 0)) await addPacked(); // one that was packed between the two
+  for (const { id, session, position } of rows) starts.get(id)?.set(session, position);
   return starts;
 }
 

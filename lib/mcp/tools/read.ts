@@ -11,7 +11,6 @@ import { requireReadable } from "#lib/mcp/within";
 import { countOf } from "#lib/reader/text";
 import { readEarlier, readMessages } from "#lib/traces/messages";
 import { getTrace, type Message } from "#lib/traces/queries";
-import { countUnreadable } from "#lib/traces/unreadable";
 
 const position = z.int().min(0).max(limits.message.integer);
 
@@ -43,14 +42,8 @@ export const readSession: Tool<typeof input> = {
     const trace = await getTrace(userId, id);
     const after =
       cursor === undefined ? await startOf(userId, id, around) : Math.min(Number(cursor), limits.message.integer);
-    const unreadable = await countUnreadable(userId, id);
-    const counts = [
-      countOf(trace.messageCount, "message"),
-      unreadable > 0 ? `${unreadable} of them can't be read` : undefined,
-    ];
-    const answer = new Answer(
-      `Messages of a session; ${linkTo(id)}?at=N is the link of message #N.\n${citation(trace, counts)}`,
-    );
+    const cited = citation(trace, [countOf(trace.messageCount, "message")]);
+    const answer = new Answer(`Messages of a session; ${linkTo(id)}?at=N is the link of message #N.\n${cited}`);
     return answer.end(await addMessages(answer, { userId, id, after, detail }));
   },
 };

@@ -98,38 +98,13 @@ export function isHit({ blockIds, slots }: HitBits): Prisma.Sql {
   return Prisma.sql`get_bit(${slots}::bytea, (${block})::bigint * ${Prisma.raw(`${maxDocuments}`)} + search_document.slot) = 1`;
 }
 
-/** The first documents of the trace `wanted.id` that are hits, from one position up to but without another. */
-function documentsOfHits(userId: string, hits: HitBits, max: number | null): Prisma.Sql {
+/** The messages of the first documents of the trace `wanted.id` that are hits; all its hits where `max` is null. */
+function messagesOfHits(userId: string, hits: HitBits, max: number | null): Prisma.Sql {
   return Prisma.sql`(
       select first_position, coalesce(next_position::bigint, ${afterAll}) as next_position
       from (select *, lead(first_position) over (order by first_position) as next_position
         from search_document where user_id = ${userId} and trace_id = wanted.id) as search_document
-      where ${isHit(hits)} order by first_position limit ${max}::int) as document`;
-}
-
-/** Those of some traces that are not deleted: the texts of others may not be purged yet. */
-export async function keepLive(tx: PoolClient, userId: string, traceIds: string[]): Promise<string[]> {
-  const { rows } = await tx.query<{ id: string }>(Prisma.sql`
-    select id from trace where user_id = ${userId} and id = any(${traceIds}::uuid[]) and deleted_at is null`);
-  return rows.map(({ id }) => id);
-}
-
-/** The positions of the first documents of traces that are hits. */
-export async function readHitRanges(
-  tx: PoolClient,
-  userId: string,
-  traceIds: string[],
-  { hits, maxDocuments }: { hits: HitBits; maxDocuments: number | null },
-): Promise<{ traceId: string; from: number; to: number }[]> {
-  const { rows } = await tx.query<{ traceId: string; from: number; to: number }>(Prisma.sql`
-    select wanted.id as "traceId", first_position as "from", next_position::float8 as "to"
-    from unnest(${traceIds}::uuid[]) as wanted (id) cross join lateral ${documentsOfHits(userId, hits, maxDocuments)}`);
-  return rows;
-}
-
-/** The messages of the first documents of the trace `wanted.id` that are hits; all its hits where `max` is null. */
-function messagesOfHits(userId: string, hits: HitBits, max: number | null): Prisma.Sql {
-  return Prisma.sql`${documentsOfHits(userId, hits, max)}
+      where ${isHit(hits)} order by first_position limit ${max}::int) as document
     cross join lateral (select * from message where user_id = ${userId} and trace_id = wanted.id
       and position >= first_position and position < next_position) as message`;
 }
@@ -139,10 +114,10 @@ const afterAll = Prisma.raw(`${2 ** 31}`);
 const maxInteger = Prisma.raw(`${2 ** 31 - 1}`);
 
 /** Larger metadata, in bytes of its JSON, holds whole outputs. */
-export const maxMetadataBytes = 64 * 1024;
+const maxMetadataBytes = 64 * 1024;
 /**
- * A message's metadata where it is small, by the same measure as in a pack. Its JSON is only made where its size does not tell: it has
- * less than eight bytes for each that is stored, and one of more is not looked at.
+ * A message's metadata where it is small. Its JSON is only made where its size does not tell: it has less than eight bytes for each
+ * that is stored, and one of more is not looked at.
  */
 export const smallMetadataSql = `case when pg_column_size(metadata) <= ${4 * maxMetadataBytes} and (
   (pg_column_compression(metadata) is null and pg_column_size(metadata) <= ${maxMetadataBytes / 8})
@@ -159,7 +134,7 @@ export type Candidate = Pick<Text, "traceId" | "role" | "metadata"> & {
  * How many characters of messages and their metadata before a message, in its own trace, keep it from being read: the texts of a page of
  * fifty traces stay below 30 million, however long its messages are.
  */
-export const maxCharactersBefore = 2 ** 19;
+const maxCharactersBefore = 2 ** 19;
 
 /** The characters of the messages before a `found` row. */
 const charactersBefore = Prisma.raw(`coalesce(sum(length(content) + coalesce(length(metadata::text), 0))

@@ -85,22 +85,6 @@ async function forgetInJobsOf(userId: string): Promise<void> {
 }
 
 /**
- * Deletes the packs of traces that were purged by a release that knows no packs, whose worker or web process was left running. SQL: a
- * join, since Prisma knows no relation of the two.
- */
-export async function purgePacks(): Promise<void> {
-  const users = await prisma().trace.groupBy({ by: ["userId"], where: { deletedAt: { not: null }, messageCount: 0 } });
-  for (const { userId } of users) {
-    await pool().query(
-      `delete from message_pack using trace
-       where message_pack.user_id = $1 and trace.user_id = $1 and trace.id = message_pack.trace_id
-         and trace.deleted_at is not null and trace.message_count = 0`,
-      [userId],
-    );
-  }
-}
-
-/**
  * Some of a user's tombstones whose messages are not purged, locked. SQL: `skip locked`, so that several processes purge at
  * once.
  */

@@ -1,12 +1,8 @@
-// Reading the rows of a trace's messages; `lib/traces/stored.ts` reads those that are packed, too. Each statement reads nothing of a deleted trace, whose messages may not be purged yet.
+// Reading the messages of a trace. Each statement reads nothing of a deleted trace, whose messages may not be purged yet.
 import "server-only";
-import type { PoolClient } from "pg";
 import { pool } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import type { Message } from "#lib/generated/prisma/client";
-import { messagesIn } from "#lib/packs/format";
-import { readPacks } from "#lib/packs/read";
-import { type PackHead, readHeads } from "#lib/packs/sql/read";
 
 /** A message as it is stored, or only its start; and what all of it has. */
 export type MessageRow = Omit<Message, "userId" | "traceId"> & { bytes: number };
@@ -18,9 +14,8 @@ const isLive = "exists (select from trace where user_id = $1 and id = $2 and del
 const size = "octet_length(content) + coalesce(octet_length(metadata::text), 0)";
 
 /** How many characters are shown of a message that is too large to be shown, and what is said of the rest. */
-export const maxStart = 1_000_000;
-export const restIsLeftOut =
-  "[The rest of this message is too long to be shown. An export of the session has all of it.]";
+const maxStart = 1_000_000;
+const restIsLeftOut = "[The rest of this message is too long to be shown. An export of the session has all of it.]";
 
 /** What comes of a larger message: the start of its content and no metadata, or nothing but whether it has metadata. */
 const cuts = {
@@ -69,10 +64,10 @@ const pageSql = (beyond: ">" | "<", cut: keyof typeof cuts = "start") => {
 const pages = { after: pageSql(">"), before: pageSql("<"), "after, in parts": pageSql(">", "none") };
 
 /** On which side of a position a page is; in parts, nothing comes of a message that is too large but that it is there. */
-export type PageSide = keyof typeof pages;
+type PageSide = keyof typeof pages;
 
 /** What bounds a page; of a message over `maxMessageBytes` the start is read; in parts nothing, for `readBytes`. */
-export type PageBounds = { limit: number; maxBytes: number; maxMessageBytes?: number | undefined };
+type PageBounds = { limit: number; maxBytes: number; maxMessageBytes?: number | undefined };
 
 /**
  * A page of messages, bounded by rows and bytes, of which one comes however large it is. SQL: Prisma can't bound a page by
@@ -93,30 +88,27 @@ export async function readPage(
 const texts = { content: "content", metadata: "metadata::text" };
 
 /** Some bytes of a text of a message. @property from the first byte's number, from 1. */
-export type ByteRange = { column: keyof typeof texts; from: number; bytes: number };
-
-/** These bytes, and those of the whole content, which tell whether it changed. */
-export type Piece = { piece: Buffer; contentBytes: number };
+type ByteRange = { column: keyof typeof texts; from: number; bytes: number };
 
 /**
  * Some bytes of a message's content, or of its metadata as JSON, in UTF-8. SQL: a part of a value. Of the characters of a text
  * PostgreSQL would count those before the part each time, which takes three times as long.
  *
- * @returns nothing where the message is gone
+ * @returns the bytes of the whole content as well, which tell whether it changed; undefined where the message is gone
  */
 export async function readBytes(
   userId: string,
   traceId: string,
   position: number,
   { column, from, bytes }: ByteRange,
-): Promise<Piece[]> {
-  const { rows } = await pool().query<Piece>(
+): Promise<{ piece: Buffer; contentBytes: number } | undefined> {
+  const { rows } = await pool().query<{ piece: Buffer; contentBytes: number }>(
     `select substring(convert_to(${texts[column]}, 'UTF8') from $4::int for $5::int) as piece,
        octet_length(content) as "contentBytes"
      from message where user_id = $1 and trace_id = $2 and position = $3 and ${isLive}`,
     [userId, traceId, position, from, bytes],
   );
-  return rows;
+  return rows[0];
 }
 
 /** The messages at some positions, until they exceed `maxBytes`; of a larger one the start. SQL: a running sum of bytes. */
@@ -139,67 +131,31 @@ export async function readAt(
 /** A message that contains a text, with its matches, and the totals of messages and matches. */
 type MatchRow = { position: number; count: number; total: string; messages: string };
 
-/** Where texts are: in a trace's rows, or given as the parameters from `$5` on. */
-const searchedIn = {
-  rows: `message where user_id = $1 and trace_id = $2 and ${isLive}`,
-  given: `unnest($5::int[], $6::text[], $7::text[]) as message (position, content, metadata) where ${isLive}`,
-};
-
-/** How a text is found, and how many of the places are told. @property collation by which case is folded; by the database's without it. */
-type Finding = { text: string; maxPlaces: number; collation: "C" | "pg_c_utf8" | undefined };
-
 /**
  * Counts the matches of a text in a trace's messages, in content and metadata, whatever its case. SQL: PostgreSQL tests the texts,
  * so that none of them travels; no index is needed, since the messages of one trace lie beside each other (figures in
- * docs/decisions/0013). `offset 0` keeps the planner from folding a text again for each use: folding is what takes the time. Those
- * of packs are given to the same statement, so that case is folded alike.
+ * docs/decisions/0013). `offset 0` keeps the planner from folding a text again for each use: folding is what takes the time.
+ *
+ * @param collation by which case is folded; by the database's without it.
  */
-export const findText = (userId: string, traceId: string, finding: Finding): Promise<MatchRow[]> =>
-  heavyRead(userId, async (tx) => {
-    const heads = await readHeads(tx, userId, [traceId]);
-    return heads.length > 0
-      ? findInPacks(tx, userId, heads, finding)
-      : findIn(tx, [userId, traceId, finding.text, finding.maxPlaces], "rows", finding);
-  });
-
-async function findInPacks(tx: PoolClient, userId: string, heads: PackHead[], finding: Finding): Promise<MatchRow[]> {
-  const found: MatchRow[] = [];
-  let [total, messages] = [0, 0];
-  for await (const { traceId, rows } of readPacks(tx, userId, heads)) {
-    const given = [...messagesIn(rows)];
-    const limit = Math.max(1, finding.maxPlaces - found.length); // the first one has the totals
-    const values = [
-      ...[userId, traceId, finding.text, limit, given.map(({ position }) => position)],
-      ...[given.map(({ content }) => `${content}`), given.map(({ metadata }) => metadata && `${metadata}`)],
-    ];
-    const matches = await findIn(tx, values, "given", finding);
-    total += Number(matches[0]?.total ?? 0);
-    messages += Number(matches[0]?.messages ?? 0);
-    found.push(...matches);
-  }
-  return found.slice(0, finding.maxPlaces).map((match) => ({ ...match, total: `${total}`, messages: `${messages}` }));
-}
-
-async function findIn(
-  tx: PoolClient,
-  values: unknown[],
-  where: keyof typeof searchedIn,
-  { collation }: Finding,
+export async function findText(
+  userId: string,
+  traceId: string,
+  text: string,
+  { maxPlaces, collation }: { maxPlaces: number; collation: "C" | "pg_c_utf8" | undefined },
 ): Promise<MatchRow[]> {
   const folding = collation ? ` collate "${collation}"` : "";
-  const { rows } = await tx.query<MatchRow>(
-    `with wanted as (select lower($3::text${folding}) as text),
+  const statement = `with wanted as (select lower($3::text${folding}) as text),
      hit as materialized (
        select position,
          (octet_length(searched) - octet_length(replace(searched, wanted.text, ''))) / octet_length(wanted.text) as count
        from wanted cross join (
          select position, lower((content || coalesce(e'\\n' || (metadata::text), ''))${folding}) as searched
-         from ${searchedIn[where]} offset 0) as folded
+         from message where user_id = $1 and trace_id = $2 and ${isLive} offset 0) as folded
        where strpos(searched, wanted.text) > 0)
      select position, count::int, sum(count) over () as total, count(*) over () as messages
-     from hit order by position limit $4`,
-    values,
-  );
+     from hit order by position limit $4`;
+  const { rows } = await heavyRead(userId, (tx) => tx.query<MatchRow>(statement, [userId, traceId, text, maxPlaces]));
   return rows;
 }
 

@@ -9,7 +9,6 @@ import { neighbours } from "#lib/traces/neighbours";
 import { hasTooManyOutlines, readOutline } from "#lib/traces/outline";
 import { getTrace, type Trace } from "#lib/traces/queries";
 import type { Selection } from "#lib/traces/sql/conditions";
-import { countUnreadable } from "#lib/traces/unreadable";
 import { readCircumstances } from "#lib/traces/usage";
 import { Notice } from "../../../components/notice";
 import { orMissing } from "../../../components/or-missing";
@@ -42,12 +41,11 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   if (hasTooManyOutlines(user.id)) throw new SpoorError("overloaded");
   const query = await searchParams;
   const zone = await readerZone();
-  const [trace, { segment, talk, opened }, kin, circumstances, unreadable] = await Promise.all([
+  const [trace, { segment, talk, opened }, kin, circumstances] = await Promise.all([
     ownTrace(id),
     readView(user.id, id, query),
     readKinOf(user.id, id),
     readCircumstances(user.id, id),
-    orMissing(countUnreadable(user.id, id)),
   ]);
   const isGone = trace.metadata?.kind === "prompts-only"; // and can't be continued
   const resume = isGone ? undefined : resumeCommand(trace.source, trace.sourceId, trace.metadata?.cwd);
@@ -63,14 +61,6 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         deleting={query.delete === "1" && <DeleteQuestion userId={user.id} trace={trace} />}
       />
       <CameOf userId={user.id} traceId={id} remote={trace.metadata?.repository} />
-      {unreadable > 0 && (
-        <Notice tone="bad">
-          <p>
-            {unreadable} of this session's {trace.messageCount} messages can't be read. Tell who runs this server: its
-            log names the session.
-          </p>
-        </Notice>
-      )}
       {opened && (
         <Notice tone="info">
           <p>The message that you followed a link to is not part of the talk, so all messages are shown.</p>

@@ -20,7 +20,6 @@ type StoredTrace = {
   newer: boolean;
   replacedByNewer: boolean;
   appendedByNewer: boolean;
-  isPacked: boolean;
   messageCount: number;
   messagesBytes: number | null;
   messagesHash: string | null;
@@ -115,7 +114,7 @@ export async function lockStoredTraces(
      ) as given cross join lateral (
        select id, source, source_id as "sourceId", deleted_at is not null as deleted, upload_sequence > $2 as newer,
               replace_sequence > $2 as "replacedByNewer", append_sequence > $2 as "appendedByNewer",
-              packed_at is not null as "isPacked", message_count as "messageCount", messages_bytes as "messagesBytes",
+              message_count as "messageCount", messages_bytes as "messagesBytes",
               encode(messages_hash, 'base64') as "messagesHash", encode(content_hash, 'base64') as "contentHash",
               metadata->>'kind' is not distinct from 'prompts-only' as "isPromptsOnly"
        from trace where user_id = $1 and source = given.source and source_id = given.source_id for update

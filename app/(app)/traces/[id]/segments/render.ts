@@ -1,8 +1,8 @@
 import "server-only";
 import { isWithin, type Range, wholeRange } from "#lib/traces/for-others";
+import { countMessages } from "#lib/traces/messages";
 import { withPictures } from "#lib/traces/pictures";
 import { readOrigin } from "#lib/traces/place";
-import { countMessages } from "#lib/traces/stored";
 import { readerZone } from "../../../../components/zone";
 import { draw } from "../drawing/draw";
 import type { DrawnSegment } from "../drawing/operations";

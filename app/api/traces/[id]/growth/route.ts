@@ -1,8 +1,8 @@
 import { endpoint, route } from "#lib/api/route";
 import { readGrowth } from "#lib/traces/api";
 import { readStanding } from "#lib/traces/live";
+import { countMessages } from "#lib/traces/messages";
 import { getTrace } from "#lib/traces/queries";
-import { countMessages } from "#lib/traces/stored";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readGrowth, async ({ caller, params, query }) => {

@@ -1,0 +1,36 @@
+import "server-only";
+import { pool } from "#lib/db/client";
+import { EnvError, isSchemaError } from "#lib/errors";
+
+/**
+ * The generation of what is stored that this version reads. A release that stores what the one before can't read has the next one,
+ * and a migration that records it in `server_setting`: that one does not start any more then.
+ */
+export const generation = 1;
+
+/**
+ * Finds out whether a newer version has stored what this one can't read. SQL: it is asked before a migration, too.
+ *
+ * @returns the reason to give, or undefined where this version may use the database
+ */
+export async function findNewer(): Promise<string | undefined> {
+  const { rows } = await pool()
+    .query<{ value: string }>("select value from server_setting where key = 'generation'")
+    .catch((error) => {
+      if (isSchemaError(error)) return { rows: [] };
+      throw error;
+    });
+  const floor = Number(rows[0]?.value ?? 0);
+  if (floor <= generation) return undefined;
+  return `a newer version of Spoor has stored what this one can't read (generation ${floor}, this one reads ${generation})`;
+}
+
+/** @throws EnvError where a newer version has stored what this one can't read */
+export async function refuseNewer(): Promise<void> {
+  const fault = await findNewer();
+  if (!fault) return;
+  throw new EnvError(
+    `This version can't be started on this database: ${fault}. Nothing was changed. Start the newer version, or restore a ` +
+      "backup from before the upgrade.",
+  );
+}
