@@ -57,7 +57,7 @@ export class LimitedPool extends pg.Pool {
       log.info("a connection pooler is in front of the database: limits are set by transaction");
     this.isPooled = isPooled;
     if (!isPooled && this.#limit.usual > 0) await client.query(`set statement_timeout = '${this.#limit.usual}s'`);
-    const run: Query = client.query.bind(client);
+    const run: Query = (...values) => Reflect.apply(pg.Client.prototype.query, client, values);
     const adapted: Query = (first, ...rest) =>
       run(
         typeof first === "object" && first.text === "BEGIN" ? { ...first, text: `BEGIN${this.#set()}` } : first,

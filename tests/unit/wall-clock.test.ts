@@ -11,7 +11,6 @@ const comparing = [
   "lib/ingest/masking/sql.ts",
   "lib/ingest/raw/removal.ts",
   "lib/reader/live.ts",
-  "lib/server/build.ts",
   "lib/server/hourly.ts",
   "lib/telemetry/post.ts",
 ];
