@@ -7,8 +7,11 @@ const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
 /** The timeout of an HTTP response, in milliseconds: no case has to wait. */
 const answerMs = 20_000;
-/** How long the sender of a broken request waits before it closes its half of the connection, and then all of it. */
-const [quietMs, closeMs] = [1000, 3000];
+/**
+ * How long the sender of a broken request waits before it closes its half of the connection, and then all of it. Who sends several
+ * waits longer: the server owes a client that closes its half no answer to what it is still at.
+ */
+const [quietMs, severalMs, closeMs] = [1000, 5000, 3000];
 
 /** Sends a call. @returns its responses: one for an HTTP call, any number for a raw one */
 export async function send(port: number, call: Call): Promise<Answer[]> {
@@ -52,7 +55,8 @@ async function sendRaw(port: number, { raw }: RawCall): Promise<Answer[]> {
   socket.write(raw);
   const timers = new AbortController();
   const wait = (ms: number) => sleep(ms, undefined, { signal: timers.signal }).catch(() => {});
-  await Promise.race([closed, wait(quietMs)]);
+  const isSeveral = raw.toString("latin1").split(" HTTP/1.1\r\n").length > 2;
+  await Promise.race([closed, wait(isSeveral ? severalMs : quietMs)]);
   if (!socket.destroyed) {
     socket.end();
     await Promise.race([closed, wait(closeMs)]);

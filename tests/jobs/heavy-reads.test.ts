@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PoolClient } from "pg";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { forRequest } from "#lib/current-request";
 import { closeDatabase, limitStatements, patiently, pool, prisma, transaction } from "#lib/db/client";
 import { beginRead, hasTooMany, heavyRead, heavyTurn } from "#lib/db/heavy";
@@ -186,6 +186,7 @@ test("a user's outlines wait as long as their clients, some of them; more are re
 });
 
 describe("in a process that serves requests", () => {
+  afterAll(closeDatabase);
   /** The rest of the file has connections of its own. */
   const limitTo = async (seconds: number, url = env().DATABASE_URL) => {
     await closeDatabase();
