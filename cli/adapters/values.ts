@@ -37,7 +37,7 @@ export function projectName(cwd: string | undefined): string | undefined {
     ?.split(/[/\\]+/)
     .filter(Boolean)
     .at(-1);
-  return name && !/^[A-Za-z]:$/.test(name) ? truncate(name.normalize("NFC"), 256) : undefined;
+  return name && !/^[A-Za-z]:$/.test(name) ? truncate(truncate(name, 1024).normalize("NFC"), 256) : undefined;
 }
 
 /** Cuts a text to at most `max` UTF-16 units, without splitting a surrogate pair. */

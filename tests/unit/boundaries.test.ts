@@ -72,3 +72,14 @@ test("a circle is found, however it is reached", () => {
   const files = [importing("lib/a.ts", "b.ts"), importing("lib/b.ts", "c.ts"), importing("lib/c.ts", "b.ts")];
   expect(circles(files)).toEqual(["lib/b.ts -> lib/c.ts -> lib/b.ts"]);
 });
+
+test("characters are composed where the length is bounded first: that takes a time that grows with the square of their accents", async () => {
+  const composing = (await sourceFiles()).filter(({ text }) => /\.normalize\("NF/.test(text)).map(({ path }) => path);
+  expect(composing.toSorted()).toEqual([
+    "cli/adapters/values.ts",
+    "lib/auth/hashing.ts",
+    "lib/evidence/spelling.ts",
+    "lib/search/terms.ts",
+    "lib/search/unit.ts",
+  ]);
+});
