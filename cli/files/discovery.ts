@@ -145,5 +145,5 @@ export async function listFolder(folder: string): Promise<Dirent[]> {
   }
 }
 
-/** Whether a file was moved or deleted; what is no file by itself, such as a part of a database, is taken to be there. */
+/** Returns whether a session's file was moved or deleted. A session inside a database has no file of its own and counts as present. */
 export const isGone = (path: string): boolean => /\.jsonl?(?:\.zst)?$/.test(path) && !existsSync(path);

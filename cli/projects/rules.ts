@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { composedPath, isWrittenByWindows, spellingOf, withDrive } from "../../lib/evidence/spelling.ts";
+import { composePath, isWrittenByWindows, spellingOf, withDrive } from "../../lib/evidence/spelling.ts";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { isFields } from "../files/json.ts";
@@ -123,7 +123,7 @@ function pathsOf(cwd: string | undefined, project: string | undefined, host: Hos
     const home = homes.find((one) => one.every((part, index) => parts[index] === part));
     return home ? parts.slice(home.length) : parts;
   });
-  const names = [...new Set([...(project ? [composedPath(project)] : []), ...folders])];
+  const names = [...new Set([...(project ? [composePath(project)] : []), ...folders])];
   return {
     whole,
     names: names.length > 0 ? names : [noProject],
@@ -146,7 +146,7 @@ function realpathOf(path: string): string {
 
 function compile(glob: string, host: Host): (paths: Paths) => boolean {
   if (glob === "*" || glob === "**") return () => true;
-  const texts = isPathGlob(glob) ? pathGlobs(glob, host) : [composedPath(glob)];
+  const texts = isPathGlob(glob) ? pathGlobs(glob, host) : [composePath(glob)];
   const exact = texts.map((text) => new Glob(text));
   const caseless = texts.map((text) => new Glob(text, { ignoresCase: true }));
   return ({ whole, names, ignoresCase }) => {
@@ -163,7 +163,7 @@ function pathGlobs(glob: string, host: Host): string[] {
   const parts = partsOf(whole);
   const plain = parts.findIndex((part) => part === "**" || hasWildcards(part));
   const fixed = parts.slice(0, plain === -1 ? parts.length : plain);
-  const spelled = composedPath(withDrive(whole));
+  const spelled = composePath(withDrive(whole));
   const hasDrive = /^[A-Z]:$/i.test(fixed[0] ?? "");
   const isHere = fixed.length > 0 && hasDrive === (host.platform === "win32");
   if (!isHere) return [spelled];

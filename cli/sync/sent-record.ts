@@ -133,7 +133,7 @@ export class SentRecord {
   /** The latest version of the adapter that read a session, in any input; undefined where none is known to have had it. */
   versionOf(key: string): number | undefined {
     const holding = [...this.#inputs.values()].filter(({ sessions }) => Object.hasOwn(sessions, key));
-    return holding.map(({ version }) => version).sort((a, b) => b - a)[0];
+    return holding.length === 0 ? undefined : Math.max(...holding.map(({ version }) => version));
   }
 
   /** Whether a session was in one input, and in no other one that is still there, when they were read last. */

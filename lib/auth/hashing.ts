@@ -52,11 +52,11 @@ function derive(password: string, salt: Buffer, { ln, r, p }: Work): Promise<Buf
   return promise;
 }
 
-/** A longer text is nobody's password: an empty one, which nobody has either, takes the same work in its place. */
+/** No password is longer (better-auth allows 128 characters). The empty text, which is nobody's password either, is hashed instead. */
 const maxCharacters = 1024;
 
-/** A password as it is hashed: a long run of accents would be brought into order for minutes, while the process answers nobody. */
-const bounded = (password: string): string => (password.length <= maxCharacters ? password : "");
+/** Bounds what is hashed: normalizing a long run of accents takes minutes in which the process answers nobody. */
+const bound = (password: string): string => (password.length <= maxCharacters ? password : "");
 
 async function makeHash(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
@@ -88,11 +88,11 @@ export const hashPassword = (password: string): Promise<string> => inTurn(() => 
 
 /** Whether a password is the one of a stored hash. @throws SpoorError `overloaded` */
 export const verifyPassword = ({ hash, password }: { hash: string; password: string }): Promise<boolean> =>
-  inTurn(() => isMatch({ hash, password: bounded(password) }));
+  inTurn(() => isMatch({ hash, password: bound(password) }));
 
 /** The same for better-auth, which answers its own errors only. */
 export const betterAuthPasswords = {
-  hash: (password: string) => hashPassword(bounded(password)).catch(asApiError),
+  hash: (password: string) => hashPassword(bound(password)).catch(asApiError),
   verify: (given: { hash: string; password: string }) => verifyPassword(given).catch(asApiError),
 };
 

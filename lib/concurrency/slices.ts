@@ -2,13 +2,14 @@ import { setImmediate } from "node:timers/promises";
 import { createContext, Script } from "node:vm";
 import { SpoorError } from "#lib/errors";
 
-/** How long a slice of work keeps the process from answering others, and after how long one step of it is ended, in milliseconds. */
+/** Length of a slice in milliseconds: the process answers nobody meanwhile. */
 const sliceMs = 10;
+/** Time limit of one step in milliseconds. */
 const longestStepMs = 2000;
 
 /**
- * A step of the work was ended, after `spentMs` milliseconds of the work. `isStarved` where not the step took them: the process was
- * stopped, or the machine gave it no processor.
+ * The error of a step that exceeded its time limit. `spentMs` is the duration of the whole work so far, in milliseconds. `isStarved`
+ * means that the step is not to blame: the process was stopped, or the machine gave it no processor.
  */
 export class StepEnded extends SpoorError {
   readonly spentMs: number;
@@ -21,20 +22,22 @@ export class StepEnded extends SpoorError {
   }
 }
 
-/** What this thread has taken of the processor, in milliseconds; where Node can't tell (before 23.9), the process. */
+/** Returns the processor time of this thread in milliseconds; before Node 23.9, which can't tell, that of the process. */
 function processorMs(): number {
   const { user, system } = (process.threadCpuUsage ?? process.cpuUsage)();
   return (user + system) / 1000;
 }
 
 /**
- * Takes the steps of synchronous work on people's texts, in slices of 10 ms between which the process answers whoever waits. A
- * step that takes longer than two seconds is ended, also within a regular expression: no text delays others for longer.
+ * Runs synchronous work on people's texts in slices of 10 ms, between which the process answers others. A step that exceeds two
+ * seconds is ended, even inside a regular expression, so no text delays others for longer. A native call is not: `normalize` and its
+ * like need bounded input.
  *
- * @param steps does a piece of the work each time it is asked for the next value. It can't be continued after a failure.
- * @param maxMs how long all steps may take together; others' turns don't count. `stepMs`: how long one may.
- * @returns how long they took, in milliseconds
- * @throws StepEnded, and SpoorError `overloaded` where all steps together take too long
+ * @param steps does a piece of the work for each value it is asked for. It can't be continued after a failure.
+ * @param maxMs time limit of all steps together, in milliseconds; others' turns don't count.
+ * @param stepMs time limit of one step, in milliseconds.
+ * @returns the duration of the steps, in milliseconds
+ * @throws StepEnded; SpoorError `overloaded` where the steps together exceed their limit
  */
 export async function inSlices(
   steps: Iterator<unknown>,
@@ -66,7 +69,7 @@ type Context = { work?: () => void };
 let context: Context | undefined;
 const script = new Script("work()");
 
-/** Runs a function that V8 ends where a step in it takes too long; no `catch` or `finally` in it sees that. @returns undefined then */
+/** Runs a function that V8 ends at the timeout; no `catch` or `finally` inside it sees that. @returns undefined if it was ended */
 function withTimeout<T>(timeout: number, work: () => T): T | undefined {
   let result: T | undefined;
   context ??= createContext({}) as Context;

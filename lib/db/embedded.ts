@@ -30,7 +30,7 @@ export type EmbeddedDatabase = {
 
 /** How an embedded server is started; each has a default. */
 export type StartOptions = {
-  /** What starts it; a command, where nothing is said. All wait for a command that owns the server, which will stop it. */
+  /** The kind of process that starts it; a command by default. Others wait while a command owns the server, since it will stop it. */
   kind?: Kind;
   /** Where PostgreSQL's programs are, if not this version's own. */
   programs?: string | undefined;
@@ -83,7 +83,7 @@ export async function majorOf(dataDir: string): Promise<number | undefined> {
   return text === undefined ? undefined : Number.parseInt(text, 10);
 }
 
-/** Whether a process owns a data folder's server. */
+/** Returns whether a process owns the server of a data folder. */
 export const isInUse = async (dataDir: string): Promise<boolean> =>
   (await findOwner(ownerFile(resolve(dataDir)))) !== undefined;
 
@@ -111,7 +111,7 @@ async function prepareCluster(server: Server): Promise<void> {
   );
 }
 
-/** What running a cluster's server needs. `disown` is there while this process owns it; `ending` is aborted when it is to stop. */
+/** A cluster's server. `disown` is set while this process owns it; `ending` is aborted to stop it. */
 type Server = Cluster & {
   programs: Programs;
   owner: string;

@@ -4,16 +4,16 @@ import { log } from "#lib/log";
 
 type Query = (first: string | pg.QueryConfig, ...rest: unknown[]) => Promise<pg.QueryResult>;
 
-/** How many seconds a statement may take: `usual` on a connection, `wanted` right now. 0 is as long as it needs. */
+/** Time limits of a statement in seconds: `usual` is a connection's, `wanted` the current one. 0 means no limit. */
 type Limit = { usual: number; wanted: () => number };
 
 /**
- * A pool whose statements end in time, also behind a pooler in transaction mode (PgBouncer). There a connection has another backend
- * for each transaction, and what is set on it reaches others: so nothing is, no statement has a name, and each runs in a transaction
- * that sets its limit. So does, anywhere, one with another limit than its connection's.
+ * A pool that limits the time of its statements, also behind a pooler in transaction mode (PgBouncer). There each transaction may get
+ * another backend, and a setting would reach other clients: statements are unnamed, and each runs in a transaction that sets its limit.
+ * Without a pooler the connection has the limit, and only a statement with a different one needs such a transaction.
  */
 export class LimitedPool extends pg.Pool {
-  /** Whether such a pooler may be in front of PostgreSQL. Known once there was a connection. */
+  /** Set with the first connection: such a pooler may be in front of PostgreSQL. */
   isPooled = false;
   readonly #limit: Limit;
 
@@ -26,7 +26,7 @@ export class LimitedPool extends pg.Pool {
   override query = (async (first: string | pg.QueryConfig, ...rest: unknown[]) => {
     const client = await this.connect();
     const run: Query = client.query.bind(client);
-    const begin = this.#set();
+    const begin = this.#limitStatement();
     let failed: Error | undefined;
     try {
       if (begin) await run(`begin${begin}`);
@@ -35,20 +35,24 @@ export class LimitedPool extends pg.Pool {
       return result;
     } catch (error) {
       failed = error as Error;
-      if (begin) failed = await run("rollback").then(() => undefined, Object);
+      if (begin)
+        failed = await run("rollback").then(
+          () => undefined,
+          (failure: Error) => failure,
+        );
       throw error;
     } finally {
       client.release(failed);
     }
   }) as pg.Pool["query"];
 
-  /** Sets the limit of a transaction; nothing where its connection has it. */
-  #set(): string {
+  /** Returns the statement that sets a transaction's limit; nothing where the connection has that limit. */
+  #limitStatement(): string {
     const { usual, wanted } = this.#limit;
     return wanted() === (this.isPooled ? 0 : usual) ? "" : `; set local statement_timeout = '${wanted()}s'`;
   }
 
-  /** Learns what is in front of the database, and sets the limit: on the connection, or as Prisma's transactions begin. */
+  /** Finds out whether a pooler is in front of the database. Sets the limit on the connection, or at the start of Prisma's transactions. */
   async #begin(client: pg.PoolClient): Promise<void> {
     const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
     // A pooler tells each client a number of its own, by which it may cancel.
@@ -60,7 +64,9 @@ export class LimitedPool extends pg.Pool {
     const run: Query = (...values) => Reflect.apply(pg.Client.prototype.query, client, values);
     const adapted: Query = (first, ...rest) =>
       run(
-        typeof first === "object" && first.text === "BEGIN" ? { ...first, text: `BEGIN${this.#set()}` } : first,
+        typeof first === "object" && first.text === "BEGIN"
+          ? { ...first, text: `BEGIN${this.#limitStatement()}` }
+          : first,
         ...rest,
       );
     client.query = adapted as typeof client.query;

@@ -1,11 +1,11 @@
-// Which process owns an embedded server: that one starts, restarts and stops it. Others on the same data folder use it meanwhile.
+// The owner of an embedded server is the process that starts, restarts and stops it. Others on the same data folder only use it.
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { identityOf } from "./process-identity.ts";
 import { readOrMake } from "./secret-file.ts";
 
-/** A launcher owns the server for as long as it lives, a command until its work is done. */
+/** A launcher owns the server as long as it lives, a command until its work is done. */
 export type Kind = "launcher" | "command";
 
 type Owner = { pid: number; kind: Kind };
@@ -15,17 +15,17 @@ const asOwner = (text: string): Owner & { identity: string } => {
   return { identity, pid: Number.parseInt(identity, 10), kind: kind as Kind };
 };
 
-/** The living process that owns a server. */
+/** Finds the living process that owns a server. */
 export async function findOwner(path: string): Promise<Owner | undefined> {
   const { identity, ...owner } = asOwner(await readFile(path, "utf8").catch(() => ""));
   return identity && (await identityOf(owner.pid)) === identity ? owner : undefined;
 }
 
 /**
- * Makes this process the owner, unless a living one is. Two that find the same dead owner at the same moment may both become it: the
- * first to end stops the server then, and the other, if it is a launcher, starts it again.
+ * Makes this process the owner unless another living process is. Two processes that find the same dead owner at once may both become
+ * owners: the first to end stops the server, and the other restarts it if it is a launcher.
  *
- * @returns what ends the ownership, or undefined where another has it.
+ * @returns a function that ends the ownership; undefined where another process has it.
  */
 export async function becomeOwner(path: string, kind: Kind): Promise<(() => Promise<void>) | undefined> {
   const mine = `${await identityOf(process.pid)} ${kind} ${randomUUID()}`;

@@ -18,14 +18,14 @@ export const isWrittenByWindows = (path: string): boolean => /^(?:[a-z]:(?:[\\/]
 export function spellingOf(written: string): Spelling {
   const isWritten = isWrittenByWindows(written);
   const path = withDrive(inWsl(withoutPrefix(isWritten ? written.replaceAll("\\", "/") : written)));
-  return { path: composedPath(path), isWindows: isWritten ? /^(?:[A-Z]:|\/\/)/.test(path) : /^[A-Z]:/.test(path) };
+  return { path: composePath(path), isWindows: isWritten ? /^(?:[A-Z]:|\/\/)/.test(path) : /^[A-Z]:/.test(path) };
 }
 
-/** No system has longer paths. */
+/** The longest path of any system (PATH_MAX of Linux), in characters. */
 const maxPath = 4096;
 
-/** A path in composed characters. What is too long for one stays as it is: composing takes a time that grows with the square of its accents. */
-export const composedPath = (path: string): string => (path.length > maxPath ? path : path.normalize("NFC"));
+/** Composes the characters of a path. A longer text stays as it is: composing is quadratic in the number of accents in a row. */
+export const composePath = (path: string): string => (path.length > maxPath ? path : path.normalize("NFC"));
 
 /** A path by which a folder is recognized: where case does not count, all but the drive is in lower case. */
 export function foldedPath({ path, isWindows }: Spelling): string {

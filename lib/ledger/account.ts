@@ -26,9 +26,9 @@ import { log } from "#lib/log";
 const chunk = { messages: 20_000, traces: 500, metadataBytes: 8 * 1024 * 1024 };
 /** A trace that was accounted for once is read from its end on: by its count alone that is not known. */
 const assumedTail = 100;
-/** How long a user's traces are tried one by one before others have their turn, in milliseconds. */
+/** Time limit in milliseconds for trying a user's traces one by one; then other users have their turn. */
 const turnMs = 5000;
-/** How long one statement may take, of which a slow one fails its traces: they keep up no other user's. */
+/** Time limit of one statement. A slow one fails its traces, so that they don't hold up other users'. */
 const statementTimeout = "60s";
 /** How long a trace that fails is left alone, and how many of them are known. */
 const failing = { ms: 600_000, traces: 1000 };

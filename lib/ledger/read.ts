@@ -13,9 +13,9 @@ const page = { rows: 1000, bytes: 2 * 1024 * 1024 };
 const maxPosition = limits.message.integer;
 /** How many messages are seen again at most for what is still open at a trace's end. */
 const maxSeenAgain = 1000;
-/** After so many milliseconds no more traces are begun: other users have their turn. */
+/** Time limit in milliseconds for beginning another trace; then other users have their turn. */
 const turnMs = 5000;
-/** How long reading may take in the process, in milliseconds: several times what the longest messages need. */
+/** Time limits of reading, in milliseconds: several times what the longest messages need. */
 const allowedMs = { inAll: 10_000, perMessage: 2 };
 
 /** A trace that is read: `from` is the first position that the parts see. */

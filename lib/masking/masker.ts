@@ -67,10 +67,10 @@ const maxMarks = 10_000;
 
 type Verdicts = Map<string, Ruling["verdict"]>;
 
-/** What a policy decides of secrets: everywhere, and in single traces by their keys. */
+/** The verdicts of a policy: everywhere, and by trace. */
 type Decided = { everywhere: Verdicts; inTraces: Map<string, Verdicts> };
 
-/** Made once of each: a batch has a thousand traces, and a user may have decided of ten thousand secrets. */
+/** Verdicts by policy, made once: a batch may have a thousand traces, and a policy ten thousand rulings. */
 const decidedBy = new WeakMap<Policy, Decided>();
 
 function decidedIn(policy: Policy): Decided {
@@ -78,7 +78,7 @@ function decidedIn(policy: Policy): Decided {
   if (known) return known;
   const decided: Decided = { everywhere: new Map(), inTraces: new Map() };
   for (const { kind, mark, verdict, source, sourceId } of policy.rulings) {
-    const key = sourceId === undefined ? undefined : keyOf({ source, sourceId });
+    const key = sourceId === undefined ? undefined : makeKey({ source, sourceId });
     const own = key === undefined ? decided.everywhere : (decided.inTraces.get(key) ?? new Map());
     if (key !== undefined) decided.inTraces.set(key, own);
     own.set(`${kind}:${mark}`, verdict);
@@ -87,7 +87,7 @@ function decidedIn(policy: Policy): Decided {
   return decided;
 }
 
-const keyOf = ({ source, sourceId }: { source?: string | undefined; sourceId: string }): string =>
+const makeKey = ({ source, sourceId }: { source?: string | undefined; sourceId: string }): string =>
   JSON.stringify([source, sourceId]);
 
 /** Masks the texts of one trace by its user's policy. */
@@ -110,7 +110,7 @@ export class Masker {
     this.#masks = policy.masks && !(trace && isUnmasked(policy, trace));
     this.#seen = seen;
     this.#decided = decidedIn(policy);
-    this.#own = trace && this.#decided.inTraces.get(keyOf(trace));
+    this.#own = trace && this.#decided.inTraces.get(makeKey(trace));
   }
 
   /** The text with what is to be masked replaced by `[redacted:KIND:xxxxxxxx]`. */

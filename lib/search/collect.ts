@@ -103,7 +103,7 @@ export class Collector {
     for (const fact of facts) this.terms.add(termOfFact(fact));
   }
 
-  /** Gives the drafts that are full. */
+  /** Takes the drafts that are full. */
   takeFull(): Draft[] {
     const full = this.full;
     this.full = [];

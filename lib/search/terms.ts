@@ -40,8 +40,8 @@ const kindAt = (text: string, at: number) => kinds[text.charCodeAt(at)] as numbe
 const isUpper = (code: number) => folded[code] !== code;
 
 /**
- * A run of marks that no letter has (UAX #15, section 13, allows thirty): to bring its marks into their order takes a time that grows
- * with the square of its length, and nothing ends that before it is done.
+ * A run of more combining marks than any letter has (UAX #15, section 13, allows thirty). Ordering them is quadratic in their number,
+ * and nothing can interrupt it.
  */
 const longRun = /(\p{M}{32,})/u;
 

@@ -49,7 +49,7 @@ export function bucketsOfLetter(lower: string, bits: number): [number, number] {
   ];
 }
 
-/** So many words of a block are remembered, some 200 MB of memory: a text of random letters has millions. */
+/** Maximum words of a block, some 200 MB of memory: a text of random letters has millions. */
 const maxWords = 2 ** 20;
 
 /** The words of one block while it is made. */

@@ -14,7 +14,7 @@ const ownCall = randomUUID();
 const isPrivate = proxyaddr.compile(["loopback", "linklocal", "uniquelocal"]);
 
 /** The client's address behind the trusted proxies; the connection's own where they passed on no valid one. */
-function addressOf(request: IncomingMessage, trusts: ReturnType<typeof proxyaddr.compile>): string {
+function findAddress(request: IncomingMessage, trusts: ReturnType<typeof proxyaddr.compile>): string {
   if (request.headers[ownHeader] === ownCall) return String(request.headers[clientAddressHeader]);
   // A closed connection no longer has an address.
   const direct = request.socket.remoteAddress ?? "unknown";
@@ -27,11 +27,11 @@ function addressOf(request: IncomingMessage, trusts: ReturnType<typeof proxyaddr
   return address.replace(/^::ffff:/, "").replace(/%.*$/, "");
 }
 
-/** @returns gives a request its client's address, in the header that `clientAddress` reads, and returns it */
+/** Makes a function that sets a request's client address in the header that `clientAddress` reads, and returns the address. */
 export function makeSenderNaming(): (request: IncomingMessage) => string {
   const trusts = proxyaddr.compile(env().TRUSTED_PROXIES);
   return (request) => {
-    const address = addressOf(request, trusts);
+    const address = findAddress(request, trusts);
     request.headers[clientAddressHeader] = address;
     request.headers[ownHeader] = ownCall;
     return address;

@@ -77,7 +77,7 @@ export function forOthers<M extends Texts>(message: M, mask: (text: string) => s
   };
 }
 
-/** Messages as others see them. @throws SpoorError `overloaded` where one takes too long */
+/** Presents messages as others see them. @throws SpoorError `overloaded` where one takes too long */
 export async function allForOthers<M extends Texts>(messages: M[], mask: (text: string) => string): Promise<M[]> {
   const shown: M[] = [];
   await eachInSlices(messages, (message) => shown.push(forOthers(message, mask)));

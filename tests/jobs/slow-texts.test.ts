@@ -98,3 +98,22 @@ longTest(
     await expect(replacing).rejects.toMatchObject({ code: "overloaded" });
   },
 );
+
+longTest(
+  "a member's turn in the ledger ends after some seconds: the sessions that were not read stay due",
+  async () => {
+    const messages = Array.from({ length: 1001 }, (_, position) => ({ ...said(`message ${position}`), position }));
+    const sourceIds = ["turn 1", "turn 2", "turn 3"];
+    await send(...sourceIds.map((sourceId) => ({ sourceId, messages })));
+    const begin = evidencePart.begin.bind(evidencePart);
+    vi.spyOn(evidencePart, "begin").mockImplementation((...given) =>
+      Object.assign(begin(...given), {
+        see: () => {
+          for (const until = performance.now() + 6; performance.now() < until; );
+        },
+      }),
+    );
+    await accountTraces(1);
+    expect(await prisma().trace.count({ where: { userId, sourceId: { in: sourceIds }, ledgerDue: true } })).toBe(2);
+  },
+);

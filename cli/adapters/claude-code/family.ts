@@ -157,21 +157,27 @@ function forgetOldest(): void {
  */
 function inOrder(members: Member[]): Member[] {
   const began = new Map(members.map((one) => [one, Math.min(one.createdAt, ownBeginning(one, members))]));
-  const names = (one: Member, other: Member) => readHead(one.path).named.has(other.sourceId);
-  const pairs = members.flatMap((one) =>
-    members.flatMap((other) => (names(one, other) && !names(other, one) ? [{ one, other }] : [])),
-  );
-  for (let isSettled = false, left = members.length; !isSettled && left > 0; left--) {
-    const early = pairs.filter(({ one, other }) => (began.get(one) ?? 0) <= (began.get(other) ?? 0));
-    for (const { one, other } of early) began.set(one, Math.max(began.get(one) ?? 0, (began.get(other) ?? 0) + 1));
-    isSettled = early.length === 0;
-  }
+  putBehindNamed(members, began);
   const compare = (a: Member, b: Member) =>
     (began.get(a) ?? 0) - (began.get(b) ?? 0) ||
     a.keys.length - b.keys.length ||
     a.createdAt - b.createdAt ||
     (a.path < b.path ? -1 : 1);
   return members.toSorted(compare);
+}
+
+/** Moves the beginning of each session behind those of the sessions that it names. */
+function putBehindNamed(members: Member[], began: Map<Member, number>): void {
+  const names = (one: Member, other: Member) => readHead(one.path).named.has(other.sourceId);
+  const pairs = members.flatMap((one) =>
+    members.filter((other) => names(one, other) && !names(other, one)).map((other) => ({ one, other })),
+  );
+  // A chain settles in as many rounds as it has links; three sessions that name each other in a circle never do.
+  for (let round = 0; round < members.length; round++) {
+    const early = pairs.filter(({ one, other }) => (began.get(one) ?? 0) <= (began.get(other) ?? 0));
+    if (early.length === 0) return;
+    for (const { one, other } of early) began.set(one, Math.max(began.get(one) ?? 0, (began.get(other) ?? 0) + 1));
+  }
 }
 
 function ownBeginning({ path, keys, times }: Member, members: Member[]): number {

@@ -4,7 +4,7 @@ import { type MaskedTrace, Masker, type Policy } from "#lib/masking/masker";
 /** A message as it is stored; its metadata is JSON. */
 export type StoredMessage = { position: number; content: string; metadata: string | null };
 
-/** A trace that is begun to be masked. */
+/** The trace to mask, and its user's policy. */
 export type Masking = { policy: Policy; trace: MaskedTrace };
 
 export type MaskingOperations = {
@@ -12,10 +12,10 @@ export type MaskingOperations = {
   maskTexts(texts: Record<string, unknown>): MaskedTexts;
 };
 
-/** The messages in which something was masked, and by how many bytes they grew. */
+/** The changed messages, and the number of bytes by which they grew. */
 type MaskedMessages = { changed: StoredMessage[]; moreBytes: number };
 
-/** A trace's own texts, masked; and whether its messages may have more of what was masked so far. */
+/** The masked texts of a trace. `hasEchoes` means that its messages may repeat what was masked so far. */
 type MaskedTexts = { texts: Record<string, unknown>; isChanged: boolean; hasEchoes: boolean };
 
 /** Masks one trace: its messages, its own texts, and where these tell of more its messages once again. */
@@ -32,7 +32,7 @@ class StoredMasking {
       const masked = this.#message(message);
       if (!masked) continue;
       sums.changed.push(masked);
-      sums.moreBytes += sizeOf(masked) - sizeOf(message);
+      sums.moreBytes += countBytes(masked) - countBytes(message);
     }
     return sums;
   }
@@ -56,10 +56,10 @@ class StoredMasking {
   }
 }
 
-const sizeOf = ({ content, metadata }: StoredMessage): number =>
+const countBytes = ({ content, metadata }: StoredMessage): number =>
   Buffer.byteLength(content) + Buffer.byteLength(metadata ?? "");
 
-/** The operations that mask one trace at a time, and what ends that. */
+/** Makes the operations that mask one trace at a time; `endMasking` forgets that trace. */
 export function makeMasking(): MaskingOperations & { endMasking: () => void } {
   let masking: StoredMasking | undefined;
   const begun = () => {

@@ -135,7 +135,7 @@ export async function withThread<T>(userId: string, work: (thread: DecodeThread)
   }
 }
 
-/** The same, where it holds nothing afterwards. */
+/** Runs `work` with a decoding thread, and has the thread free its batch or trace afterwards. */
 export const onThread = <T>(userId: string, work: (thread: Decoder) => Promise<T>): Promise<T> =>
   withThread(userId, async (thread) => {
     try {

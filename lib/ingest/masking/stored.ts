@@ -138,10 +138,10 @@ const maskTrace = (userId: string, traceId: string, policy: Policy): Promise<Sto
     ),
   );
 
-type Of = { userId: string; traceId: string };
+type TraceKey = { userId: string; traceId: string };
 
-/** Masks a trace's messages. @param begun where it is begun: later what was masked before is looked for, too */
-async function maskMessages(tx: PoolClient, { userId, traceId }: Of, thread: Decoder, begun?: Masking) {
+/** Masks a trace's messages. @param begun the trace, in the first pass; the second one looks for what the first masked */
+async function maskMessages(tx: PoolClient, { userId, traceId }: TraceKey, thread: Decoder, begun?: Masking) {
   const sums = { changed: 0, moreBytes: 0 };
   let after = -1;
   for (let first = begun; ; first = undefined) {

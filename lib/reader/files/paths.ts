@@ -1,5 +1,5 @@
 import { maxRemoteChars } from "#lib/evidence/remotes";
-import { composedPath, isWrittenByWindows, spellingOf } from "#lib/evidence/spelling";
+import { composePath, isWrittenByWindows, spellingOf } from "#lib/evidence/spelling";
 
 /** Where a session's files are, as far as its trace tells. */
 export type Place = {
@@ -117,7 +117,7 @@ const isAbsolute = (path: string) => path.startsWith("/") || /^[A-Z]:\//.test(pa
 
 /** One way to write a path, of Windows as `spellingOf` does; without `.`, `..` and `//`. macOS' `/private/tmp` is its `/tmp`. */
 function tidy(path: string, isWindows: boolean): string {
-  const plain = isWindows ? spellingOf(path.replaceAll("\\", "/")).path : composedPath(path);
+  const plain = isWindows ? spellingOf(path.replaceAll("\\", "/")).path : composePath(path);
   const start = /^(?:[A-Z]:\/|\/\/(?=[^/])|\/)?/.exec(plain)?.[0] ?? "";
   const parts: string[] = [];
   for (const part of plain.slice(start.length).split("/")) {
