@@ -32,7 +32,7 @@ const onPostgres = {
 export default defineConfig({
   ...shared,
   test: {
-    maxWorkers: 3,
+    maxWorkers: 2,
     sequence: { sequencer: WorkerFirst },
     reporters: process.env.CI ? ["default", ["json", { outputFile: "test-results/vitest.json" }]] : ["default"],
     projects: [
