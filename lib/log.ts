@@ -42,6 +42,8 @@ const isPlain = (value: unknown) => typeof value === "string" || typeof value ==
 const quotesValues = /^PrismaClient|\s(?:22\w{3}|P20\d\d)$/;
 
 function withoutValues(message: string, kind: string): string {
+  // JSON.parse quotes what it was given, with the quotes in it.
+  if (kind.startsWith("SyntaxError ")) return message.replace(/"[\s\S]*"/, '"…"');
   if (!quotesValues.test(kind)) return message;
   // Prisma's messages begin with the call, over several lines, and end with what was wrong.
   const [last = ""] = message.trim().split("\n").slice(-1);
