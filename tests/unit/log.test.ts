@@ -44,6 +44,7 @@ describe("an error in the log", () => {
 
   test.each([
     ["a data exception", databaseError(`invalid input syntax for type uuid: "${secret}"`, { code: "22P02" })],
+    ["one that has quotation marks", databaseError(`invalid syntax: "a" ${secret} "b"`, { code: "22P02" })],
     ["one that is not closed", databaseError(`invalid input syntax for type json: "${secret}`, { code: "22P02" })],
     [
       "a failed raw query of Prisma's",
