@@ -42,11 +42,15 @@ const isPlain = (value: unknown) => typeof value === "string" || typeof value ==
 const quotesValues = /^PrismaClient|\s(?:22\w{3}|P20\d\d)$/;
 
 function withoutValues(message: string, kind: string): string {
+  if (kind.startsWith("SyntaxError ")) return withoutQuotations(message); // of JSON.parse, which quotes what it was given
   if (!quotesValues.test(kind)) return message;
   // Prisma's messages begin with the call, over several lines, and end with what was wrong.
   const [last = ""] = message.trim().split("\n").slice(-1);
-  return last.replace(/"[^"]*("|$)/g, '"…"');
+  return withoutQuotations(last);
 }
+
+/** A text without what stands between its first and its last quotation mark: what is quoted may have some, too. */
+export const withoutQuotations = (text: string): string => text.replace(/".*"|"[^"]*$/s, '"…"');
 
 /** The process's log: JSON lines on stdout. No body, code or token is ever passed to it. */
 export const log = pino({

@@ -9,13 +9,15 @@ const maxKnown = 1000;
 
 const known = new Map<string, string | undefined>();
 
+/** Whether a path is on a share of another computer, which is not asked: that would sign in there. */
+const isOfShare = (path: string): boolean => /^[\\/]{2}/.test(path);
+
 /**
  * The folder with the Git data of the worktree that a folder of this machine is in (`REPO/.git/worktrees/NAME`), as `git worktree
  * add` makes it anywhere; undefined for what is no worktree, or gone.
  */
 export function gitDirOf(folder: string): string | undefined {
-  // A share of another computer is not asked: that would sign in there.
-  if (!isAbsolute(folder) || /^(?:\\\\|\/\/)/.test(folder)) return undefined;
+  if (!isAbsolute(folder) || isOfShare(folder)) return undefined;
   if (!known.has(folder)) {
     if (known.size >= maxKnown) known.clear();
     known.set(folder, findGitDir(folder));
@@ -34,6 +36,7 @@ function findGitDir(folder: string): string | undefined {
     const entry = readEntry(join(at, ".git"));
     if (entry === "folder") return undefined;
     const [, named] = /^gitdir: (.+?)\r?\n?$/.exec(entry ?? "") ?? [];
+    if (named && isOfShare(named)) return undefined; // a stranger's file may name any
     if (named) return /[/\\]worktrees[/\\][^/\\]+$/.test(named) ? resolve(at, named) : undefined;
     if (dirname(at) === at) return undefined;
   }

@@ -62,6 +62,17 @@ export const markOf = (key: Uint8Array, value: string | Uint8Array): string =>
  */
 const [windowBytes, overlapBytes] = [256 * 1024, 40 * 1024];
 
+/**
+ * A piece of a text, of which only counts whether it has a secret. Each byte is taken for a character, since to make a text of the bytes
+ * takes longer than to search it; but for signs that assign or divide, and for the byte that would be a blank (of "\u00e0").
+ */
+const plainText = (bytes: Buffer, from: number): string =>
+  bytes
+    .toString("latin1", from, from + windowBytes)
+    .replaceAll("\u00a0", "\u00a1")
+    .replaceAll(/\u00ef\u00bc[\u009a\u009d]/g, ":")
+    .replaceAll(/\u00e2[\u0094\u0095][\u0082\u0083\u0091]/g, "|");
+
 /** So many marks are kept: a text that repeats a secret a million times has it hashed once. */
 const maxMarks = 10_000;
 
@@ -140,12 +151,8 @@ export class Masker {
   /** Whether `text` would change a text, given as its bytes of UTF-8. */
   wouldMask(bytes: Buffer): boolean {
     for (let from = 0; from === 0 || from < bytes.length - overlapBytes; from += windowBytes - overlapBytes) {
-      // Each byte is taken for a character: to make a text of the bytes takes longer than to search it.
-      // One of them (of "\u00e0") would be a blank.
-      const text = bytes.toString("latin1", from, from + windowBytes).replaceAll("\u00a0", "\u00a1");
-      const isFound = findSecrets(text).some((secret) =>
-        this.#isMasked(secret, Buffer.from(text.slice(secret.start, secret.end), "latin1").toString()),
-      );
+      const text = this.#hasVerdicts ? bytes.toString("utf8", from, from + windowBytes) : plainText(bytes, from);
+      const isFound = findSecrets(text).some((secret) => this.#isMasked(secret, text.slice(secret.start, secret.end)));
       if (isFound) return true;
     }
     return false;
@@ -171,12 +178,16 @@ export class Masker {
     return mark;
   }
 
+  /** Whether single secrets were decided of, by their values. */
+  get #hasVerdicts(): boolean {
+    return this.#decided.everywhere.size > 0 || this.#own !== undefined;
+  }
+
   #isMasked({ kind, certain }: Secret, value: string): boolean {
     const byDefault = this.#seen !== undefined || (certain && this.#masks);
-    const { everywhere } = this.#decided;
-    if (everywhere.size === 0 && !this.#own) return byDefault;
+    if (!this.#hasVerdicts) return byDefault;
     const id = `${kind}:${this.mark(value)}`;
-    const verdict = this.#own?.get(id) ?? everywhere.get(id);
+    const verdict = this.#own?.get(id) ?? this.#decided.everywhere.get(id);
     return verdict === undefined ? byDefault : verdict === "mask";
   }
 }

@@ -1,7 +1,7 @@
 // Next writes its own errors to the console, for people. In the web process they become lines of the log.
 import { stripVTControlCharacters } from "node:util";
 import { currentRequestId } from "#lib/current-request";
-import { log } from "#lib/log";
+import { log, withoutQuotations } from "#lib/log";
 
 const levels = { error: "error", warn: "warn", log: "info", info: "info", debug: "debug", trace: "debug" } as const;
 
@@ -36,8 +36,7 @@ function describe(values: unknown[]): string {
     if (value instanceof Error) return value.message;
     return typeof value === "object" || typeof value === "function" ? "" : String(value);
   });
-  return stripVTControlCharacters(texts.filter(Boolean).join(" "))
-    .replace(/"[^"]*("|$)/g, '"…"')
+  return withoutQuotations(stripVTControlCharacters(texts.filter(Boolean).join(" ")))
     .replace(/spoor_\w+/g, "spoor_…")
     .slice(0, maxLength)
     .trim();

@@ -6,21 +6,22 @@ const quoteMark = String.raw`(?:\\{0,7}["'\x60]|&quot;|&#3[49];)`;
 const colours = String.raw`(?:(?:\x1b|\\{1,4}(?:u001b|x1b|033|e))\[[\d;]{0,8}m){0,3}`;
 /** What assigns: signs, types before them, words of prose, an attribute's value, arguments, an alternative, and a property's braces. */
 const signs = [
-  "=>|:=|(?:->|→)(?= )",
+  "=>|[:?]=|<<<|(?:->|→)(?= )",
   String.raw`:\s?[&A-Za-z][\w.[\]<>|?& ]{0,40}=(?=\s?\\{0,7}["'])`,
-  "[=:](?![=:])",
+  String.raw`[=:]\s?(?:new )?(?:JSON\.stringify|Secret(?:Str)?|Buffer\.from|TextEncoder\(\)\.encode|z\.string\(\)\.default)\((?=\\{0,7}["'\x60])`,
+  "[=:：＝](?![=:])",
   "%3D",
-  String.raw`(?:is|was|ist|est|es)(?: now)?:?\s|(?:set|changed|reset) to:?\s|(?:to|as)\s(?=\x60)|lautet:?\s`,
+  String.raw`(?:is|was|ist|est|es|è)(?: now)?:?\s|[是为]\s?|(?:set|changed|reset) to:?\s|(?:to|as)\s(?=\x60)|lautet:?\s`,
   String.raw`value\s?=(?=\s?\\{0,7}["'])`,
   String.raw`\{\s?get;[^}\n]{0,24}\}\s?=(?=\s?\\{0,7}["'])`,
-  String.raw`(?:,|\|\||\?\?)(?=\s{0,8}\\{0,7}["'])`,
+  String.raw`(?:,|\|\||\?\?|or )(?=\s{0,8}\\{0,7}["'])`,
 ].join("|");
 /** The rest of a name, with what closes it in code and in Markdown. */
 const restOfName = String.raw`[\w.-]{0,40}?${colours}(?:${quoteMark}?[\])]?)[*_]{0,3}`;
 /** What it is for, in prose, or what it is unless one answers, in brackets. */
 const detail = String.raw`(?: (?:generated|created|reset)| (?:for|of|on|to|für|von|vom|zum|de|del|du|do|da)(?: (?:the|our|my|den|die|das|dem|der|la|el|le))?(?: [\w@.-]{1,40}){1,3}?| \[[^\]\n]{0,24}\])?`;
 /** Blanks before a value; a block of YAML and a value in quotes may begin in the next line. */
-const blanks = String.raw`[*_]{0,3}(?: ?[|>][-+]?\n\s{1,24}|[^\S\n]{0,4}|\s{0,12}(?=\\{0,7}["']))`;
+const blanks = String.raw`[*_]{0,3}(?:\s?\\{0,7}["'](?=\\{1,7}["'])| ?[|>][-+]?\n\s{1,24}|[^\S\n]{0,40}|\s{0,12}(?=\\{0,7}["']))`;
 /** A value in quotes as an argument, or behind a blank. */
 const onlyQuoted = String.raw`\((?=\\{0,7}["'])|\s(?=\\{0,7}["'\x60])(?![^"'\x60]{0,2}["'\x60]\s)`;
 const letters = `(?:[@bBrRuUfLN]{1,2}(?=["']))?`;
@@ -29,23 +30,23 @@ const assigns = new RegExp(
 );
 /** A name and its value as two fields: of YAML and JSON, of lists of properties, and of resources. */
 const asPair =
-  /^[\w./-]{0,40}\\{0,7}["']?,?(?:\s|\\{1,3}[nrt]){0,20}(?:\\{0,7}"Type\\{0,7}":\s?\\{0,7}"\w{1,20}\\{0,7}",(?:\s|\\{1,3}[nrt]){0,20})?\\{0,7}["']?(?:Parameter)?value\\{0,7}["']?\s?[:=]\s{0,4}(\\{0,7}["'])?/i;
+  /^[\w./-]{0,40}\\{0,7}["']?,?(?:\s|\\{1,3}[nrt]){0,20}(?:\\{0,7}"\w{1,20}\\{0,7}":\s?(?:\\{0,7}"\w{1,20}\\{0,7}"|true|false),(?:\s|\\{1,3}[nrt]){0,20}){0,2}(?:\\{0,7}["']?(?:Parameter)?value\\{0,7}["']?\s?[:=]|--value[ =])\s{0,4}(\\{0,7}["'])?/i;
 /** A name and an object that has its value, as `terraform output -json` prints it, and a variable of Terraform's. */
 const asObject =
   /^[\w-]{0,40}\\{0,7}"(?::\s?\{[^{}]{0,120}?"value\\{0,7}":| \{[^{}]{0,240}?\bdefault\s{0,12}=)\s?(\\{0,7}")/;
 const asKey = /^[\w.-]{0,40}<\/key>(?:\s|\\{1,3}[nrt]){0,20}<string>/;
 const asResource = /^[\w.-]{0,40}\\{0,7}["']>/;
 /** A row of a table, as programs print settings, and of Markdown. */
-const asRow = /^[\w.-]{0,40}(?: |\t|\\t){2,40}(?=\S)/;
-const asCell = /^[\w .-]{0,40}?[*_\x60]{0,3}\s{0,24}\|\s{1,8}(\x60)?(?=[^\s|-])/;
+const asRow = /^[\w.-]{0,40}(?: {2}|\t|\\t)(?: |\t|\\t){0,40}(?=\S)/;
+const asCell = /^[\w .-]{0,40}?[*_\x60]{0,3}\s{0,40}[|│┃║]\s{1,8}(\x60)?(?=[^\s|-])/;
 const asOption = /^[\w-]{0,40}[ =](["'])?/;
 /** In a form and in a URL `&` is behind a value, elsewhere in it. */
 const values = /^(?:[^\s"'`,;<>&|\p{Cc}]|&(?!&|[\w.%-]{1,40}=)){8,264}/u;
 /** A variable at the beginning of a line has all of the line, one at that of a text of JSON all of it. */
-const wholeLine = /^(?:(?!&&|\|\||\\{1,3}[nr])[^\s"'`\p{Cc}]){8,128}(?=\s*(?:["\n]|$|\\{1,3}["nr]))/u;
+const wholeLine = /^(?:(?!&&|<\/|\|\||\\{1,3}[nr])[^\s"'`\p{Cc}]){8,128}(?=\s*(?:["\n]|$|\\{1,3}["nr]))/u;
 /** Commands that take a name and, behind a space, its value. */
 const sets =
-  /(?:^|[\s;&+-])(?:setx|set\s+-\w+|ENV|ARG|configure\s+set|secrets?\s+(?:set|put|add)|config\s+set|env\s+(?:add|set))\s+["']?[\w./:-]{0,60}$/;
+  /(?:^|["\s;&+-])(?:setx|setenv|set\s+-\w+|ENV|ARG|configure\s+set|secrets?\s+(?:set|put|add)|(?:git\s+config|config\s+set)(?:\s+--\w+)?|env[\s:](?:add|set)|(?:kv|etcdctl)\s+put)\s+["']?[\w./:-]{0,60}$/;
 
 /** The value at the beginning of a text, up to the quote that began it. */
 export function valueIn(rest: string, quote: string, isLine: boolean): string {
@@ -64,10 +65,10 @@ export function assignedBy(before: string, rest: string, isOption: boolean): rea
   if (/\bname=\\{0,7}["'][\w.-]{0,40}$/.test(before) && asResource.test(rest)) return asResource.exec(rest) ?? [];
   const found = (isOption ? asOption : assigns).exec(rest);
   if (found) return found;
-  if (/(?:^|\n)[\s\d→+-]{0,12}\|[^\n]{0,40}$/.test(before) && asCell.test(rest)) return asCell.exec(rest) ?? [];
+  if (/(?:^|["\n])[\s\d→+-]{0,12}[|│┃║][^\n]{0,40}$/.test(before) && asCell.test(rest)) return asCell.exec(rest) ?? [];
   if (/<[\w:.-]{0,40}$/.test(before)) return /^[\w.-]{0,40}>\s{0,4}/.exec(rest) ?? [];
-  if (sets.test(before)) return /^[\w.-]{0,40}\s{1,4}(?:--body[ =])?(["'])?/.exec(rest) ?? [];
+  if (sets.test(before)) return /^[\w.-]{0,40}\s{1,4}(?:--body[ =]|-b\s?)?(["'])?/.exec(rest) ?? [];
   // In .netrc a space assigns.
   if (/\blogin\s+\S+\s+$/.test(before)) return /^\s+/.exec(rest) ?? [];
-  return /(?:^|\n)\s{0,8}[\w.-]{0,40}$/.test(before) ? (asRow.exec(rest) ?? []) : [];
+  return /(?:^|["\n])\s{0,8}[\w.-]{0,40}$/.test(before) ? (asRow.exec(rest) ?? []) : [];
 }

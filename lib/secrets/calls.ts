@@ -118,15 +118,6 @@ export const calls: readonly Shape[] = [
     /^(?:\\{0,7}["'][^"'\n]{1,160}["'],\s?){2}\\{0,7}["']([^"'\n\\]{6,128})\\{0,7}["']/,
     isPassword,
   ),
-  afterWord(
-    "assignment",
-    ["networkcredential("],
-    /^\\{0,7}["'][^"'\n]{1,80}["'],\s?\\{0,7}["']([^"'\n\\]{6,128})\\{0,7}["']/,
-    isPassword,
-  ),
-  afterWord("authorization", ["x-honeycomb-team: "], /^([\w-]{22,64})/, isDense),
-  afterWord("authorization", ["snyk auth "], /^([\da-f]{8}-[\da-f-]{27})/, () => true),
-  afterWord("assignment", ["htpasswd -"], /^\w{1,6} \S{1,80} \S{1,64} ["']?([^\s"'\\]{6,128})/, isPassword),
   afterWord("assignment", ["securestring "], /^(?:-String )?["']([^\s"']{6,128})["']/, isPassword),
   afterWord("assignment", ["pass pass:", "passin pass:", "passout pass:"], /^([^\s"'\\]{6,128})/, isPassword),
   afterWord(

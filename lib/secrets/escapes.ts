@@ -5,8 +5,8 @@ import type { Place } from "#lib/secrets/shape";
 const escapes =
   /(?<!\\)(?:\\+(?:\/|u([\da-fA-F]{4}))|\\{2,}(?=["'bfnrt]))|&(?:(quot|#34)|(?:apos|#39)|(amp)|(lt)|(gt));/g;
 
-/** By what a text is known to have some. A few backslashes before a quote are read as they stand: most JSON has them. */
-export const escapeWords = ["\\/", "\\u", "\\\\\\\\", "&quot;", "&apos;", "&amp;", "&lt;", "&gt;", "&#34;", "&#39;"];
+/** By what a text is known to have some: of `&#34;` without the sign that no other word has. A few backslashes before a quote are read as they stand: most JSON has them. */
+export const escapeWords = ["\\/", "\\u", "\\\\\\\\", "&quot;", "&apos;", "&amp;", "&lt;", "&gt;", "34;", "39;"];
 
 /** The one character that an escape stands for. */
 function characterOf(written: string, code?: string, quot?: string, amp?: string, lt?: string, gt?: string): string {

@@ -15,6 +15,8 @@ export type Secret = Place & { certain: boolean };
 type Sought = {
   word: string;
   length: number;
+  /** Whether it has a letter of which not all is looked for. */
+  isWide: boolean;
   forms: (Template & { kind: string })[];
   shape: Shape | undefined;
   isEscape: boolean;
@@ -32,7 +34,7 @@ function makeKeywords(): Keywords {
     }
   }
   const toSought = (word: string, more: Partial<Sought> = {}): Sought => ({
-    ...{ word, length: word.length, forms: [], shape: undefined, isEscape: false },
+    ...{ word, length: word.length, isWide: /[^\0-\x7f]/.test(word), forms: [], shape: undefined, isEscape: false },
     ...more,
   });
   sought = [
@@ -137,12 +139,13 @@ export function saysNothing(text: string): boolean {
 
 /** Looks closely at a place where a word ends. */
 function look(index: number, end: number): void {
-  const { word, length, forms, shape, isEscape } = sought[index] as Sought;
+  const { word, length, isWide, forms, shape, isEscape } = sought[index] as Sought;
   if (isEscape) {
     reading.hasEscapes = true;
     return;
   }
   const start = end - length;
+  if (isWide && reading.text.slice(start, end).toLowerCase() !== word) return;
   if (isUnread(start) && !shape?.isLinear) return;
   if (shape) lookAtShape(shape, start, end);
   else if (!isInWord(reading.text, start) && reading.text.startsWith(word, start)) lookAtForms(forms, start, end);

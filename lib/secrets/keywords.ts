@@ -26,7 +26,7 @@ export class Keywords {
   readonly #found: number[][];
   readonly #longest: number;
 
-  /** @param words of ASCII */
+  /** @param words whose letters beyond Latin-1 are looked for by their lower half: who sees such a word has to look at it */
   constructor(words: readonly string[]) {
     this.#longest = Math.max(...words.map(({ length }) => length));
     const { columns, count } = columnsOf(words);
@@ -145,7 +145,8 @@ export class Keywords {
 function columnsOf(words: readonly string[]): { columns: Uint8Array; count: number } {
   const columns = new Uint8Array(256);
   let count = 1;
-  for (const byte of Buffer.from(words.join("").toLowerCase(), "latin1")) {
+  for (const one of Buffer.from(words.join("").toLowerCase(), "latin1")) {
+    const byte = one >= 0x41 && one <= 0x5a ? one + 0x20 : one;
     if (columns[byte] !== 0) continue;
     columns[byte] = count;
     count += 1;

@@ -13,7 +13,9 @@ const names = `
   .trim()
   .split(/\s+/)
   .concat("secret id", "clé api", "clé d'api", "clave api", "kennwort", "wachtwoord", "senha")
-  .concat("api key", "secret key", "access key", "private key", "auth token", "mot de passe", "contraseña");
+  .concat("api key", "secret key", "access key", "private key", "auth token", "mot de passe", "contraseña")
+  // Without a capital, as its other case can't be looked for.
+  .concat("密码", "ароль", "hasło", "heslo");
 /** Names of much else, too: only what is as varied as random letters is taken for a secret. */
 const weakNames = `
   _key -key _pat ?key &key appid _bearer api.key auth.key adminkey appkey storagekey signingkey masterkey licensekey writekey readkey
@@ -69,7 +71,8 @@ const assignment: Shape = {
 function endOfName(text: string): string {
   let at = text.length;
   while (at > 0 && (nameCharacters[text.charCodeAt(at - 1)] === 1 || text.charCodeAt(at - 1) === 0x2e)) at -= 1;
-  return text.slice(at);
+  // A diff has a sign before a line that was removed.
+  return text.slice(at).replace(/^-/, "");
 }
 
 /** A variable in capitals, or the name of a password as in YAML, has all of its line, or of a text of JSON. */
@@ -86,7 +89,10 @@ function trimmed(value: string, isQuoted: boolean): string {
 /** Whether something of that name may have that value; JSON may write a slash with a backslash. */
 function maySet(name: string, secret: string, isQuoted: boolean): boolean {
   const plain = secret.replace(/\\+\//g, "/");
-  if (/^\d+:|:$|^@|^[A-Za-z]+\?$|^\d{4}-\d\d-\d\dT|^#[\da-f]{3,8}$|^arn:aws/.test(plain) || isNameOf(name, plain))
+  if (
+    /^\d+:|:$|^@|^[A-Za-z]+\?$|^\d{4}-\d\d-\d\dT|^#[\da-f]{3,8}$|^arn:aws|^0x[\da-fA-F]{40}$/.test(plain) ||
+    isNameOf(name, plain)
+  )
     return false;
   return (
     isCredible(plain) ||
@@ -99,12 +105,13 @@ function maySet(name: string, secret: string, isQuoted: boolean): boolean {
 /** Whether a value only says its own name in other letters: `X_AWS_TOKEN = "x-aws-token"`. */
 function isNameOf(name: string, value: string): boolean {
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z\d]/g, "");
-  return value.length < 100 && (plain(name).includes(plain(value)) || plain(value).includes(plain(name)));
+  const [own, said] = [plain(name.slice(name.lastIndexOf(".") + 1)), plain(value)];
+  return value.length < 100 && own !== "" && (plain(name).includes(said) || said.includes(own));
 }
 
 /** Names of what is public, of what tells of a secret without being it, and of what is random for other reasons. */
 const isNoSecret = (name: string, ahead: string): boolean =>
-  /publi(?:c|shable)|(?:cache|etag|idempotency|partition|sort|primary|foreign|integrity|dedup\w*)[_-]?key|(?:private_key|key)_?id$|accessor$|(?:secret|token|password|credential|key)[_-]?(?:name|ref|type|policy|version|path|file|hint|length|arn|url|uri|endpoint|changed_?at|\w*_at|expir\w*)$/i.test(
+  /publi(?:c|shable)|(?:cache|etag|idempotency|partition|sort|primary|foreign|integrity|dedup\w*)[_-]?key|(?:private_key|key)_?id$|accessor$|(?:secret|token|password|credential|key)[_-]?(?:name|ref|type|policy|version|path|file|hint|length|arn|url|uri|endpoint|fingerprint|changed_?at|\w*_at|expir\w*)$/i.test(
     name,
   ) || /\barn:aws[\w:-]{0,60}$/.test(ahead);
 
@@ -117,7 +124,7 @@ const weakAssignment: Shape = {
 
 /** Words between a name and its value; anything else that has only letters begins or goes on with a sentence. */
 const joins = new Set(
-  "is was ist est es set changed reset to as for of on von vom zum de del du do da lautet generated created value".split(
+  "is was ist est es è set changed reset to as for of on von vom zum de del du do da lautet generated created value".split(
     " ",
   ),
 );
@@ -130,7 +137,7 @@ const none = [
   String.raw`[\w.-]{1,7}(?:[,;)\]}]|[^\S\n]*(?:\n|$|\\{1,3}[nrt]))`,
 ].join("|");
 /** A comma assigns only before a quote. */
-const setsNone = new RegExp(`${toName}(?:[:=][^\\S\\n]{0,8}(?:${none})|,(?!\\s{0,8}["'\\\\]))`, "y");
+const setsNone = new RegExp(`${toName}(?:[:=][^\\S\\n]{0,8}(?:${none})|,(?!\\s{0,8}["'\\\\]|ParameterV))`, "y");
 
 function isSetToNone(text: string, end: number): boolean {
   setsNone.lastIndex = end;
@@ -161,10 +168,11 @@ const ofApp = /^(?=(?:[a-z]{4} ){0,3}[^aeiou ]{4}(?: |$))[a-z]{4}(?: [a-z]{4}){3
 
 /** As keys of small letters and digits are, also in hexadecimal; and those of two parts. */
 const isLong = (secret: string): boolean => /^[a-z\d]{32,}$|^[0-9a-f-]{36}:[0-9a-f]{32}$/.test(secret);
-const isUuid = (secret: string): boolean => /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(secret);
+const isUuid = (secret: string): boolean => /^[0-9a-f]{8}-[0-9a-f-]{27}(?::fx)?$/.test(secret);
 
-/** The tokens of kubeadm, and Django's keys of punctuation. */
-const isOther = (secret: string): boolean => /^(?=\D*\d)[a-z\d]{6}\.[a-z\d]{16}$/.test(secret) || isDjangoKey(secret);
+/** The tokens of kubeadm and of Laravel, and Django's keys of punctuation. */
+const isOther = (secret: string): boolean =>
+  /^(?=\D*\d)[a-z\d]{6}\.[a-z\d]{16}$|^\d{1,9}\|[A-Za-z\d]{40,64}$/.test(secret) || isDjangoKey(secret);
 
 const plural = /(?:s|s?manager|_?count|_?usage|_?limit|izer?)(?![a-z])/iy;
 
@@ -186,7 +194,7 @@ function kindOf(name: string, value: string, quote: string, before: string, isOp
   if (/^[0-9a-f]{32}-us\d{1,2}$/.test(value)) return "mailchimp";
   // As WireGuard writes them.
   if (/private_?key|preshared_?key/i.test(name) && /^[A-Za-z\d+/]{43}=$/.test(value)) return "private-key";
-  const isVariable = /^[A-Z][A-Z0-9_]*$/.test(name) && !isOption && quote !== "`";
+  const isVariable = /^(?:[\w-]+\.)*[A-Z][A-Z0-9_]*$/.test(name) && !isOption && quote !== "`";
   return isVariable && (isDense(value) || isLong(value) || isUuid(value)) ? "environment" : "assignment";
 }
 

@@ -11,7 +11,7 @@ import {
 
 /** Names of passwords; names of tokens and keys have longer values, which are judged by their letters alone. */
 export const namesPassword =
-  /pass(?!ed|es|ing|ive|age|port)|pwd|(?:^|[_-]|root)pw$|psk|contraseña|kennwort|wachtwoord|senha|identified by/i;
+  /pass(?!ed|es|ing|ive|age|port)|pwd|(?:^|[_-]|root)pw$|psk|contraseña|kennwort|wachtwoord|senha|identified by|密码|ароль|hasło|heslo/i;
 
 /** What is none though it stands where one does: variables, templates, calls, and what code names a value. */
 const isCode = (value: string): boolean =>

@@ -47,13 +47,6 @@ const ofCommands: readonly Shape[] = [
 
 /** What is typed to a server, and what one answers. */
 const ofProtocols: readonly Shape[] = [
-  // A tool of tests writes "PASS" before the name of a file; FTP asks for a password first.
-  afterWord(
-    "assignment",
-    ["\n331 ", "\\n331 "],
-    /^[^\n]{0,120}?(?:\n|\\{1,3}n)[->\s]{0,6}PASS ([^\s\\]{4,64})/,
-    isPassword,
-  ),
   afterWord(
     "assignment",
     ["> auth ", "redis-cli auth "],

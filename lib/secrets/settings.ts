@@ -92,12 +92,6 @@ export const settings: readonly Shape[] = [
     /^[\s\S]{0,360}?"result\\{0,7}":\s?\\{0,7}"([^\s"\\]{8,128})\\{0,7}"/,
     isRandom,
   ),
-  afterWord(
-    "assignment",
-    ["mc alias set ", "config host add "],
-    /^\S{1,40}\s\S{1,100}\s\S{3,64}\s([\w+/=]{16,64})/,
-    isDense,
-  ),
   accountKey,
   afterWord("assignment", ["mailgun"], /^[\s\S]{0,80}?\b([\da-f]{32}-[\da-f]{8}-[\da-f]{8})\b/, () => true),
   afterWord("assignment", ["service install ", "run --token "], /^(eyJ[\w-]{80,800}={0,2})/, isRandom, 900),

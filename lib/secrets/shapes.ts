@@ -11,6 +11,24 @@ import type { Place, Shape } from "#lib/secrets/shape";
 import { tables } from "#lib/secrets/tables";
 
 const maxKeyChars = 16 * 1024;
+const beginOfKey = /^(?: |\+|%20)?(?:[A-Z\d]{1,12}(?: |\+|%20)){0,3}PRIVATE(?: |\+|%20)KEY(?:(?: |\+|%20)BLOCK)?-----/;
+/** The end may have a diff's sign before it. */
+const endOfKey = /^-{5,6}END[A-Z\d +%]{0,60}-----/;
+/** A line of a key, or most of it. */
+const lineOfKey = /[A-Za-z\d+/]{40}/;
+/** Lines as of a key, for one without an end. */
+const linesOfKey = /^(?:\s|\\+(?:[nrt"']|(?=\s))|["'+,|]|[^\0-\x7f]|[A-Za-z0-9+/=.:>#*_-](?!----))*/;
+
+/** The length of a key's lines and its end, whatever each line has around it: what joins texts in a language, colours, HTML. */
+function lengthOfKey(rest: string): number {
+  const to = rest.indexOf("-----");
+  const [end = ""] = to < 0 ? [] : (endOfKey.exec(rest.slice(to, to + 80)) ?? []);
+  const [line = ""] = end === "" ? [] : (lineOfKey.exec(rest.slice(0, to)) ?? []);
+  if (line !== "" && isRandom(line)) return to + end.length;
+  const [lines = ""] = linesOfKey.exec(rest) ?? [];
+  const letters = lines.replaceAll(/\\+[nrt]|[^A-Za-z0-9+/]/g, "");
+  return letters.length >= 40 && isRandom(letters.slice(0, 400)) ? lines.length : 0;
+}
 
 /** A block of PEM (RFC 7468) or OpenSSH; without its end, as far as lines of Base64 go. */
 const privateKey: Shape = {
@@ -19,14 +37,9 @@ const privateKey: Shape = {
   find(text, start, end) {
     const rest = text.slice(end, end + maxKeyChars);
     if (text.startsWith("-----", start)) {
-      const [head = "", body = ""] =
-        /^ ?[A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----((?:\s|\\+[nrt"']|["'+,|]|[^\0-\x7f]|[A-Za-z0-9+/=.:>#*_-](?!----))*)(.?-----END[A-Z0-9 ]{0,40}-----)?/.exec(
-          rest,
-        ) ?? [];
-      const letters = body.replaceAll(/\\+[nrt]|[^A-Za-z0-9+/]/g, "");
-      return letters.length >= 40 && isRandom(letters.slice(0, 400))
-        ? { kind: "private-key", start, end: end + head.length }
-        : undefined;
+      const [begin = ""] = beginOfKey.exec(rest) ?? [];
+      const length = begin === "" ? 0 : lengthOfKey(rest.slice(begin.length));
+      return length > 0 ? { kind: "private-key", start, end: end + begin.length + length } : undefined;
     }
     const [lines = ""] = /^ *\d+\s+(?:[A-Za-z0-9+/=]{16,80}\s*)+/.exec(rest) ?? [];
     return lines === "" ? undefined : { kind: "private-key", start: end, end: end + lines.length };
@@ -63,7 +76,7 @@ const urlPassword: Shape = {
     const name = nameOfUrl(text, end);
     if (name) return name;
     const [, user = "", password = ""] =
-      /^([^\s:/@"'`<>()[\]{}|\\^,;]{0,128}):([^\s/"'`<>{}\\]{3,256})@(?=[\w.[-]{1,255}(?::\d{1,5})?(?:[/?#,\s"'`)\\;]|$))/.exec(
+      /^([^\s:/"'`<>()[\]{}|\\^,;]{0,128}):(?!\d{1,5}[?#&,;|])([^\s/"'`<>{}\\]{3,256})@(?=[\w.[$%{<-])/.exec(
         text.slice(end, end + 800),
       ) ?? [];
     if (password === "" || knownPasswords.test(password) || /^[$%]\w*[$%]?$|^\$\(|^%[a-z]$/i.test(password))
@@ -88,7 +101,7 @@ const authorization: Shape = {
   find(text, start, end) {
     if (isInWord(text, start)) return undefined;
     const rest = text.slice(end, end + 4200);
-    const [value = ""] = /^[A-Za-z0-9._~+/-]{16,4096}={0,2}/.exec(rest) ?? [];
+    const [value = ""] = /^(?:[A-Za-z0-9._~+/|-]|:(?!\/\/)){16,4096}={0,2}/.exec(rest) ?? [];
     const scheme = text.slice(start, end).toLowerCase();
     if (scheme === "basic ") {
       const [encoded = ""] = credentials.exec(rest) ?? [];
@@ -98,7 +111,8 @@ const authorization: Shape = {
     const named =
       !["bearer ", "basic "].includes(scheme) &&
       !/authorization\\{0,7}["']?\s{0,4}[:=]\s{0,4}\\{0,7}["']?$/i.test(before(text, start, 40));
-    if (named || !/\d/.test(value) || !isCredible(value.slice(0, 200))) return undefined;
+    // Laravel and JetBrains join parts.
+    if (named || !/\d/.test(value) || !isCredible(value.slice(0, 200).replace(/[|:]/g, ""))) return undefined;
     return { kind: "authorization", start: end, end: end + value.length };
   },
 };

@@ -14,13 +14,17 @@ export const isWithin = ({ from, to }: Range, position: number): boolean =>
 
 /** Names of accounts that are no person's. */
 const nobodys =
-  /^(?:user|users|runner|node|root|ubuntu|debian|vscode|codespace|admin|app|dev|test|code|work|home|shared|public|default|git|jenkins|circleci|vagrant|agent|build|builder|claude|codex|sandbox|ec2-user|azureuser|page|.{1,2})$/i;
+  /^(?:user|users|runner|node|root|ubuntu|debian|vscode|codespace|admin|app|dev|test|code|work|home|shared|public|default|git|jenkins|circleci|vagrant|agent|build|builder|claude|codex|sandbox|ec2-user|azureuser|page|staff|wheel|sudo|adm|docker|www-data|daemon|.{1,2})$/i;
 /** `name@machine:~/api$`, as a shell asks. Behind a backslash the first letter is one of an escape. */
 const prompts =
   /(?<![\w.@/-])(?:(?<=\\)[bfnrt])?([a-z_][\w.-]{0,31}@[a-z][\w.-]{0,62})(?=:(?:~|\/)[^\s$#]{0,200}[$#] )/gi;
 /** A command that may name another machine, and its user there: `ssh -p 22 name@machine`, `scp api.tgz name@machine:/srv`. */
 const remoteCommands = /(?<![\w-])(?:ssh|scp|sftp|mosh|rsync)[ \t][^\n|;&]{0,200}/gi;
 const logins = /(?<![\w.@/:-])([a-z_][\w.-]{0,31})@[a-z\d][\w.-]{0,62}/gi;
+/** Whose a file is, and its group, as `ls -l` lists them; and who one is, as `id` tells. */
+const owners =
+  /((?:(?<![\w-])|(?<=\\n))[-bcdlps](?:[r-][w-][xsStT-]){3}[.@+]? {1,4}\d{1,7} {1,4})(\S{1,64})( {1,32})(\S{1,64})(?= {1,16}\d)/g;
+const ids = /\b([ug]id=\d{1,10}|(?<==|,)\d{1,10})\(([^()\s]{1,64})\)/g;
 /** Somebody's home folder, as a shell takes it: `~ada/api`. */
 const tildes = /(?<![\w.~^/\\-])~([a-z_][\w-]{2,31})(?=\/)/gi;
 const variables = new RegExp(
@@ -32,7 +36,7 @@ const maxNames = 5;
 
 /**
  * A text with `[redacted:KIND]` for what may be a secret, `~` for each home folder, and without the names of users and machines that
- * are known from folders in it, a shell's prompts, variables and remote logins.
+ * are known from folders in it, lists of files, a shell's prompts, variables and remote logins.
  *
  * @param machines names of machines that are known otherwise.
  * @param names names of people that are known from what stands before the text; those that it tells are added.
@@ -49,10 +53,18 @@ export function textForOthers(text: string, machines: readonly string[] = [], na
   }
   if (shown.includes("~")) shown = shown.replace(tildes, (all, name: string) => (nobodys.test(name) ? all : "~[user]"));
   if (shown.includes("=")) shown = shown.replace(variables, (_, name: string) => `${name}=[${hides(name)}]`);
+  if (shown.includes("rw"))
+    shown = shown.replace(owners, (_, ahead: string, owner: string, blanks: string, group: string) =>
+      [ahead, unlessNobody(owner), blanks, unlessNobody(group)].join(""),
+    );
+  if (shown.includes("id="))
+    shown = shown.replace(ids, (_, id: string, name: string) => `${id}(${unlessNobody(name)})`);
   for (const name of names) shown = withoutWord(shown, name, "[user]");
   for (const name of machines) if (!nobodys.test(name)) shown = withoutWord(shown, name, "[machine]");
   return shown;
 }
+
+const unlessNobody = (name: string): string => (nobodys.test(name) || /^\d+$/.test(name) ? name : "[user]");
 
 const hides = (variable: string): string => (/^(?:HOST|COMPUTER)NAME$/.test(variable) ? "machine" : "user");
 

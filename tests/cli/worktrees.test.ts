@@ -32,9 +32,11 @@ test("a relative path and a bare repository are known; submodules, other files a
     "b/.git": "gitdir: /srv/tool.git/worktrees/b\n",
     "c/.git": "gitdir: ../.git/modules/c\n",
     "d/.git": `gitdir: ${"x".repeat(5000)}/.git/worktrees/d`,
+    "e/.git": "gitdir: //host/share/.git/worktrees/e\n",
+    "f/.git": "gitdir: \\\\host\\share\\.git\\worktrees\\f\n",
   });
-  const found = ["a", "b", "c", "d"].map((name) => repositoryOf(join(home, name)));
-  expect(found).toEqual([join(home, "api"), "/srv/tool.git", undefined, undefined]);
+  const found = ["a", "b", "c", "d", "e", "f"].map((name) => repositoryOf(join(home, name)));
+  expect(found).toEqual([join(home, "api"), "/srv/tool.git", undefined, undefined, undefined, undefined]);
   for (const folder of ["//host/share/x", "\\\\host\\share", "relative"]) expect(gitDirOf(folder)).toBeUndefined();
 });
 

@@ -38,6 +38,15 @@ test.each([
   ['"a\\nUSER=ada\\nada@web-1:~$ ls\\nada /home/ada"', '"a\\nUSER=[user]\\n[user]@[machine]:~$ ls\\n[user] ~"'],
   ["ssh -p 22 ada@web-1.example.org uptime", "ssh -p 22 [user]@[machine] uptime"],
   ["scp api.tgz ada@10.0.0.7:/srv && ssh git@github.com", "scp api.tgz [user]@[machine]:/srv && ssh git@github.com"],
+  [
+    "-rw-r--r-- 1 ada ada  120 Nov 1 a.ts\ndrwxr-xr-x@  9 ada  staff   288 b\n-rw------- 1 root 1001 0 c",
+    "-rw-r--r-- 1 [user] [user]  120 Nov 1 a.ts\ndrwxr-xr-x@  9 [user]  staff   288 b\n-rw------- 1 root 1001 0 c",
+  ],
+  ['{"o":"total 4\\n-rw-r--r-- 1 ada ada 120 a"}', '{"o":"total 4\\n-rw-r--r-- 1 [user] [user] 120 a"}'],
+  [
+    "uid=1000(ada) gid=1000(ada) groups=1000(ada),27(sudo),999(docker); f(ada)",
+    "uid=1000([user]) gid=1000([user]) groups=1000([user]),27(sudo),999(docker); f(ada)",
+  ],
   ["ls ~ada/api ~/api, HEAD~two/x, ~root/.ssh", "ls ~[user]/api ~/api, HEAD~two/x, ~root/.ssh"],
   [
     "write to ada@example.org: now, or git@github.com:ada/api.git",

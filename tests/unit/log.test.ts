@@ -10,6 +10,14 @@ const secret = "canary@example.org";
 const databaseError = (message: string, fields: object) =>
   Object.assign(new pg.DatabaseError(message, message.length, "error"), fields);
 
+function notJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return error;
+  }
+}
+
 describe("an error in the log", () => {
   test("of PostgreSQL has its code and names, and nothing that quotes a row", () => {
     const error = databaseError('duplicate key value violates unique constraint "user_email_key"', {
@@ -36,6 +44,7 @@ describe("an error in the log", () => {
 
   test.each([
     ["a data exception", databaseError(`invalid input syntax for type uuid: "${secret}"`, { code: "22P02" })],
+    ["one that has quotation marks", databaseError(`invalid syntax: "a" ${secret} "b"`, { code: "22P02" })],
     ["one that is not closed", databaseError(`invalid input syntax for type json: "${secret}`, { code: "22P02" })],
     [
       "a failed raw query of Prisma's",
@@ -54,6 +63,8 @@ describe("an error in the log", () => {
     ["its cause", new Error("a job failed", { cause: databaseError("x", { code: "23505", detail: secret }) })],
     ["one of several", new AggregateError([databaseError("x", { code: "23505", detail: secret })], "several failed")],
     ["an error that carries what it was about", Object.assign(new Error("refused"), { body: { email: secret } })],
+    ["a text that is no JSON", notJson(`{"a": ${secret}`)],
+    ["a text that is no JSON at all", notJson(`${secret}"`)],
     ["no error at all", secret],
   ])("has no value of %s", (_what, error) => {
     const text = JSON.stringify(describeError(error));

@@ -1,6 +1,7 @@
 import { kinds } from "#lib/secrets/kinds";
 import { fillForm, parseTemplate } from "#lib/secrets/template";
 import { makeRandom } from "../../support/random.ts";
+import { beside } from "./beside.ts";
 
 const random = makeRandom(7);
 
@@ -144,7 +145,6 @@ export const surrounded: [kind: string, before: string, secret: string, after: s
   ["assignment", "rabbitmqctl add_user ada ", "EmberWulo005", "\n"],
   ["assignment", "ssm put-parameter --name /db --type SecureString --value '", "FXm4Z0PIHfH5O#0J", "'"],
   ["assignment", 'expect "password:"\nsend "', "litil-roledi-31", '\\r"'],
-  ["assignment", "USER ada\n331 Please specify the password.\nPASS ", "Nuljosja060", "\n"],
   ["assignment", "127.0.0.1:6379> AUTH ", "YaAcvHk2nldNX%0C", "\nOK"],
   ["assignment", "IDENTIFIED WITH caching_sha2_password BY '", "ABasADHnb%6C", "'"],
   ["assignment", "CREATE LOGIN ada WITH PASSWORD = N'", "ErUJFZ9CDDi!7V", "'"],
@@ -164,6 +164,7 @@ export const surrounded: [kind: string, before: string, secret: string, after: s
   ["assignment", "sign in as ada with the password `", "cYQPLe4mw_8N", "`"],
   ["assignment", "credentials for staging: ada / ", "ember-kolvor-66", "\n"],
   ["assignment", "login with admin:", "eWT2xYMN6?4X", " on the NAS"],
+  ...beside(run),
   // In tables.
   ["assignment", "| user | password |\n|---|---|\n| ada | `", "harbor5047", "` |"],
   ["assignment", " id | api_token\n----+-----------\n  1 | ", `a7B${run("alnum:25")}`, "\n(1 row)"],
@@ -278,4 +279,10 @@ export const harmless = [
   "$user->password->verify2(input)",
   "| name | token |\n|---|---|\n| color | `--blue-500` |",
   "credentials: see docs/setup2.md",
+  "open http://localhost:3000?email=ada@example.org or http://localhost:8000?pkg=react@18.2.0",
+  "TOKEN_ADDRESS=0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48",
+  "SSH_KEY_FINGERPRINT=SHA256:uNiVztksCsDhcc0u9e8BrrJXVGiFtZBHRKSo9ZwYbXk",
+  "the use of Bearer https://tools.ietf.org/html/rfc6750",
+  'if (key.startsWith("-----BEGIN PRIVATE KEY-----") && key.trimEnd().endsWith("-----END PRIVATE KEY-----")) return;',
+  "exports.ATTR_AWS_S3_KEY = require_experimental_attributes2.ATTR_AWS_S3_KEY;",
 ];
