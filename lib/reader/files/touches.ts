@@ -120,10 +120,28 @@ export function makeTouching(session: Session) {
     touches(waiting: Placed[]): Touch[] {
       const more = isLeftOut ? waiting : [];
       const open = more.flatMap((placed) => touchesOf(placed, undefined, place, placed.position < last));
-      return [...touched, ...open].sort((a, b) => a.position - b.position).slice(0, maxTouches);
+      return inOrder([...touched, ...open]).slice(0, maxTouches);
     },
   };
 }
+
+/** By position. What several calls of one message did with a file is one touch: a table's key. */
+function inOrder(touches: Touch[]): Touch[] {
+  const byPlace = new Map<string, Touch>();
+  for (const touch of touches) {
+    const place = `${touch.position} ${touch.path}`;
+    const known = byPlace.get(place);
+    byPlace.set(place, known ? joined(known, touch) : touch);
+  }
+  return [...byPlace.values()].sort((a, b) => a.position - b.position);
+}
+
+const joined = (one: Touch, other: Touch): Touch => ({
+  ...one,
+  action: other.action === "read" ? one.action : other.action,
+  added: one.added + other.added,
+  removed: one.removed + other.removed,
+});
 
 export type FileReader = {
   add(message: ReaderMessage): void;
