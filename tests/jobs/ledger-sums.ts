@@ -57,7 +57,8 @@ export async function expectSums(): Promise<void> {
     await query(
       `select id as trace_id, count(*)::int as messages from trace
        join message on message.user_id = trace.user_id and trace_id = id
-         and not (jsonb_typeof(trace.metadata->'forkedFrom') is not distinct from 'string' and message.metadata->>'replayed' is not distinct from 'true')
+         and not (coalesce(trace.metadata ?| array['forkedFrom', 'parent', 'continues'], false)
+           and message.metadata->>'replayed' is not distinct from 'true')
        where deleted_at is null group by 1 order by 1`,
     ),
   );
