@@ -2,8 +2,14 @@ import type { Call, Piece, Result } from "#lib/reader/call";
 import { piecesOf } from "#lib/reader/kind";
 import type { ReaderMessage } from "#lib/reader/message";
 
-/** A call where it stands. `folder` is the message's own, where it names one. */
-export type Placed = { call: Call; position: number; folder: string | undefined };
+/** A call where it stands. `folder` is the message's own, where it names one; `isCopy`: it was copied from another session. */
+export type Placed = {
+  call: Call;
+  position: number;
+  folder: string | undefined;
+  createdAt: string | null;
+  isCopy: boolean;
+};
 
 /** Calls wait for their results: at most so many, and for at most so many messages. Then they are taken without one. */
 const max = { calls: 1000, messages: 1000 };
@@ -43,13 +49,14 @@ export function makePairing(
     }
   };
   const add = (message: ReaderMessage) => {
-    const { position, metadata } = message;
+    const { position, createdAt, metadata } = message;
+    const isCopy = metadata?.replayed === true;
     const folder = typeof metadata?.cwd === "string" ? metadata.cwd : undefined;
     const pieces = piecesOf(message);
     for (const piece of pieces) {
       if (piece.type === "result") close(piece.result.callId ?? `after ${before}`, piece.result);
       if (piece.type !== "call") continue;
-      const placed = { call: piece.call, position, folder };
+      const placed = { call: piece.call, position, folder, createdAt, isCopy };
       if (piece.result) take(placed, piece.result);
       else if (awaits(piece.call)) {
         const key = piece.call.callId ?? `after ${position}`;

@@ -24,7 +24,7 @@ export const readTraceFileList = {
   about: {
     group: "Traces",
     summary: "List a trace's files",
-    text: "The files that its tool calls read and changed, changed ones first. A path below the session's folder is relative to it. `edits` counts the calls that edited, wrote or deleted the file, `added` and `removed` the lines that they changed. Failed and declined calls do not count. `pending` is true while the last upload is not counted yet, `cut` where the trace has more than 50,000 calls on files, of which the first count.",
+    text: "The files that its tool calls read and changed, changed ones first. A path below the session's folder is relative to it. `edits` counts the calls that edited, wrote or deleted the file, `added` and `removed` the lines that they changed. Failed and declined calls do not count; calls that were copied from another session do. `pending` is true while the last upload is not counted yet, `cut` where the trace has more than 50,000 calls on files, of which the first count.",
     answers: {
       200: {
         text: "A page of files.",
@@ -47,7 +47,7 @@ export const readFileList = {
   about: {
     group: "Traces",
     summary: "List the traces that touched a file",
-    text: "`path` is the end of the file's path, from a whole part of it on: `retry.ts` finds `src/retry.ts`, too. Upper and lower case are alike. Newest activity first, an item for each trace and path; `action` leaves those that changed the file, or those that read it; `from` and `to` are a span of the last activity. `firstPosition` and `lastPosition` are those of the messages that touched it. What was uploaded in the last seconds may not be counted yet.",
+    text: "`path` is the end of the file's path, from a whole part of it on: `retry.ts` finds `src/retry.ts`, too. Upper and lower case are alike. Newest activity first, an item for each trace and path; `action` leaves those that changed the file, or those that read it; `from` and `to` are a span of the last activity. `firstPosition` and `lastPosition` are those of the messages that touched it. What several sessions have, because one was forked or resumed, is an item of one of them. What was uploaded in the last seconds may not be counted yet.",
     answers: {
       200: {
         text: "A page of traces.",

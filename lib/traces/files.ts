@@ -66,6 +66,15 @@ export async function readFileSums(
   return { files, fileCount: Number(rows[0]?.files ?? 0) };
 }
 
+/** The lines that all edits of a trace added and removed, also those that count in the session that they were copied from. */
+export async function sumEdits(userId: string, traceId: string): Promise<{ added: number; removed: number }> {
+  const { _sum } = await prisma().traceFile.aggregate({
+    where: { userId, traceId },
+    _sum: { added: true, removed: true },
+  });
+  return { added: _sum.added ?? 0, removed: _sum.removed ?? 0 };
+}
+
 /**
  * The traces that touched a file, newest activity first: an item for each trace and each of its paths that end with the given one.
  *

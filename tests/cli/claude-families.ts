@@ -17,13 +17,26 @@ export function makeFamily(seed: number): Family {
   const random = makeRandom(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const make = new Lines();
-  let [answers, commits] = [0, 0];
+  let [answers, commits, edits] = [0, 0, 0];
   const commit = (sessionId: string): Line[] => {
     const number = commits++;
     const answer = { id: `msg_commit_${number}`, usage: { output_tokens: 3 } };
     return [
       make.answered(call(`call_${number}`, "git commit -m x"), answer, { sessionId }),
       make.result(`call_${number}`, `[main ${(0xabc0000 + number).toString(16)}] x\n 1 file changed`, { sessionId }),
+    ] as Line[];
+  };
+  /** An edit, whose id no other session has, or that only numbers it. */
+  const edit = (sessionId: string): Line[] => {
+    const number = edits++;
+    const id = number % 2 === 0 ? `toolu_01${String(number).padStart(22, "x")}` : `edit_${number}`;
+    const file_path = `/home/ada/code/api/${pick(["a.ts", "lib/b.ts", "web/a.ts"])}`;
+    const new_string = Array.from({ length: 1 + (number % 4) }, (_, at) => `new ${number} ${at}`).join("\n");
+    const input = { file_path, old_string: `old ${number}`, new_string };
+    const answer = { id: `msg_edit_${number}`, usage: { output_tokens: 2 } };
+    return [
+      make.answered([{ type: "tool_use", id, name: "Edit", input }], answer, { sessionId }),
+      make.result(id, "The file has been updated.", { sessionId }),
     ] as Line[];
   };
   /** Now and then the machine's clock was set back by an hour. */
@@ -41,6 +54,7 @@ export function makeFamily(seed: number): Family {
         { sessionId, ...(random() < 0.5 && { requestId: `req_${answers}` }) },
       ),
       ...(random() < 0.3 ? commit(sessionId) : []),
+      ...(random() < 0.4 ? edit(sessionId) : []),
     ] as Line[]);
   const first = nameOf(seed, 0);
   const files = new Map([[first, turn(first)]]);
@@ -82,4 +96,40 @@ export function truthOf({ files }: Family): { messages: number; tokens: number; 
     if (JSON.stringify(message).includes("[main abc")) commits++;
   }
   return { messages: lines.size, tokens, commits };
+}
+
+type Block = { id?: string; tool_use_id?: string; name?: string; input?: { file_path: string; new_string: string } };
+
+/** By file, how many edits a family has, each once, and the lines that they added: those whose result stands in a file with them. */
+export function editsOf({ files }: Family): Edits {
+  const edits = new Map<string, Block["input"]>();
+  for (const lines of files.values()) {
+    const blocks = lines.flatMap(({ uuid, message }) => {
+      const { content } = message as { content: unknown };
+      return Array.isArray(content) ? content.map((block: Block) => ({ uuid, block })) : [];
+    });
+    const answered = new Set(blocks.map(({ block }) => block.tool_use_id));
+    for (const { uuid, block } of blocks)
+      if (block.name === "Edit" && answered.has(block.id)) edits.set(uuid, block.input);
+  }
+  return sumEdits(
+    [...edits.values()].flatMap((input) =>
+      input ? { path: input.file_path.replace("/home/ada/code/api/", ""), text: input.new_string } : [],
+    ),
+  );
+}
+
+/** By file: how many edits, and how many lines they added. */
+export type Edits = Record<string, { edits: number; added: number }>;
+
+export const sumEdits = (made: { path: string; text: string }[]): Edits =>
+  addUp(made.map(({ path, text }) => ({ path, edits: 1, added: text.split("\n").length })));
+
+export function addUp(counts: { path: string; edits: number; added: number }[]): Edits {
+  const sums: Edits = {};
+  for (const { path, edits, added } of counts) {
+    const sum = sums[path] ?? { edits: 0, added: 0 };
+    sums[path] = { edits: sum.edits + edits, added: sum.added + added };
+  }
+  return sums;
 }

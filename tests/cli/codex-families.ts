@@ -1,10 +1,11 @@
 // Random families of Codex' rollouts: a fork's file has its parent's lines, written anew at new times.
 import { makeRandom } from "../support/random.ts";
+import { type Edits, sumEdits } from "./claude-families.ts";
 
 type Line = { timestamp: string; type: string; payload: Record<string, unknown> };
 type Rollout = { id: string; lines: Line[] };
-/** What a request used and whether it made a commit, known wherever its lines stand. */
-type Request = { name: string; output: number; commits: number };
+/** What a request used and whether it made a commit or an edit, known wherever its lines stand. */
+type Request = { name: string; output: number; commits: number; edit?: { path: string; text: string } };
 
 export type CodexFamily = {
   /** The lines of each rollout by its path. */
@@ -42,12 +43,21 @@ export function makeCodexFamily(seed: number): CodexFamily {
     line(1, "turn_context", { ...turnId, model: "gpt-5.5", cwd: "/home/ada/code/web" });
     line(2, "response_item", said("user", `Question ${id}`));
     line(900, "response_item", said("assistant", `Answer ${id}`));
-    const request = { name: `${id}`, output: 1 + Math.floor(random() * 50), commits: random() < 0.3 ? 1 : 0 };
+    const request: Request = { name: `${id}`, output: 1 + Math.floor(random() * 50), commits: random() < 0.3 ? 1 : 0 };
     if (request.commits > 0) {
       const call = { call_id: `call_${id}`, name: "exec_command", arguments: '{"cmd":"git commit -m x"}' };
       line(900, "response_item", { type: "function_call", ...call });
       const output = `[main ${(0xabc0000 + id).toString(16)}] x`;
       line(900, "response_item", { type: "function_call_output", call_id: call.call_id, output });
+    }
+    if (random() < 0.4) {
+      const edit = { path: pick(["a.ts", "lib/b.ts"]), text: `one ${id}\ntwo`.slice(0, id % 2 === 0 ? 40 : 4) };
+      const call = { call_id: `call_${String(id).padStart(24, "x")}`, name: "apply_patch" };
+      const lines = edit.text.replace(/^/gm, "+");
+      const input = `*** Begin Patch\n*** Update File: ${edit.path}\n@@\n-old ${id}\n${lines}\n*** End Patch`;
+      line(900, "response_item", { type: "custom_tool_call", ...call, input });
+      line(900, "response_item", { type: "custom_tool_call_output", call_id: call.call_id, output: "Done" });
+      Object.assign(request, { edit });
     }
     const usage = { input_tokens: 100 + Math.floor(random() * 900), output_tokens: request.output };
     const before = totals.get(rollout.id) ?? { input: 0, output: 0 };
@@ -93,7 +103,15 @@ export function makeCodexFamily(seed: number): CodexFamily {
 
 /** The output and commits of the requests that any of some rollouts has: of each once. */
 export function truthOfRollouts({ requests }: CodexFamily, paths: string[]): { tokens: number; commits: number } {
-  const all = new Map(paths.flatMap((path) => requests.get(path) ?? []).map((one) => [one.name, one]));
-  const sumOf = (field: "output" | "commits") => [...all.values()].reduce((sum, one) => sum + one[field], 0);
+  const all = requestsOf(requests, paths);
+  const sumOf = (field: "output" | "commits") => all.reduce((sum, one) => sum + one[field], 0);
   return { tokens: sumOf("output"), commits: sumOf("commits") };
+}
+
+/** The edits of the requests that any of some rollouts has: of each once. */
+export const editsOfRollouts = ({ requests }: CodexFamily, paths: string[]): Edits =>
+  sumEdits(requestsOf(requests, paths).flatMap(({ edit }) => edit ?? []));
+
+function requestsOf(requests: CodexFamily["requests"], paths: string[]): Request[] {
+  return [...new Map(paths.flatMap((path) => requests.get(path) ?? []).map((one) => [one.name, one])).values()];
 }

@@ -1,6 +1,7 @@
 // Random families of OpenCode's sessions: a fork has copies of another one's messages, with new ids and the same times.
 import type { DatabaseSync } from "node:sqlite";
 import { makeRandom } from "../support/random.ts";
+import { type Edits, sumEdits } from "./claude-families.ts";
 import { answer, question, start, type Told } from "./opencode-files.ts";
 
 type Session = { id: string; title: string; created: number; messages: Told[] };
@@ -20,7 +21,8 @@ export function makeOpencodeFamily(seed: number): Session[] {
     const number = messages.length;
     messages.push(question(`Question ${number}`, { time: later() }));
     const tokens = { input: 100 + Math.floor(random() * 900), output: 1 + Math.floor(random() * 50) };
-    messages.push(answer([{ type: "text", text: `Answer ${number}` }], { time: later(), tokens }));
+    const edited = random() < 0.4 ? [edit(number, pick(["a.ts", "lib/b.ts"]))] : [];
+    messages.push(answer([{ type: "text", text: `Answer ${number}` }, ...edited], { time: later(), tokens }));
   }
   function create(from?: Session): Session {
     const { created } = later();
@@ -54,6 +56,26 @@ export function writeSession(db: DatabaseSync, { id, title, created, messages }:
       db.prepare("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)").run(...partRow);
     }
   }
+}
+
+const edit = (number: number, path: string) => {
+  const input = { filePath: `/code/api/${path}`, oldString: "old", newString: number % 2 === 0 ? "one" : "one\ntwo" };
+  const state = { status: "completed", input, output: "Done", metadata: {}, time: { start, end: start + 1 } };
+  return { type: "tool", callID: `call_${number}`, tool: "edit", state };
+};
+
+/** The edits of the answers that any of some sessions has: of each once. */
+export function editsOfSessions(sessions: Session[]): Edits {
+  const messages = new Map(
+    sessions.flatMap(({ messages }) => messages).map((one) => [(one.info.time as { created: number }).created, one]),
+  );
+  const edits = [...messages.values()].flatMap(({ parts }) => parts.filter(({ tool }) => tool === "edit"));
+  return sumEdits(
+    edits.map(({ state }) => {
+      const { filePath, newString } = (state as ReturnType<typeof edit>["state"]).input;
+      return { path: filePath.replace("/code/api/", ""), text: newString };
+    }),
+  );
 }
 
 /** The output of the answers that any of some sessions has: of each once. */

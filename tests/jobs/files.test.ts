@@ -111,6 +111,19 @@ describe("the rows of a trace's files", () => {
     expect(await rowsOf(id)).toEqual([]);
   });
 
+  test("have what several calls of one message did with a file together", async () => {
+    const calls = ["b", "c\nd"].map((after, at) => {
+      const input = { file_path: `${cwd}/a.ts`, old_string: "a", new_string: after };
+      return { type: "tool_use", id: `t${at}`, name: "Edit", input };
+    });
+    const results = calls.map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: "done" }));
+    const raw = (role: string, content: object[]) => ({ role, content: "", metadata: { message: { role, content } } });
+    await send(session("one", [raw("assistant", calls), raw("user", results)]));
+    const id = await idOf("one");
+    await account(id);
+    expect(await rowsOf(id)).toEqual(["0 edit a.ts a.ts 3 2"]);
+  });
+
   longTest("are cut at 50,000, which the answer says, also where the trace grows", async () => {
     const many = Array.from({ length: 110 }, (_, at) =>
       call("read_many_files", { paths: Array.from({ length: 500 }, (_, file) => `f${at}-${file}`) }),

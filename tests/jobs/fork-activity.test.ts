@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
+import { readFamilies } from "#lib/traces/family";
 import { provideOwner } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";
 
@@ -31,8 +32,12 @@ async function readFork() {
   );
   return rows[0];
 }
-const sendFork = (messages: object[]) =>
-  send({ sourceId: "fork", source: "codex-cli", messages, metadata: { forkedFrom: "original" } });
+const sendFork = (messages: object[], metadata: object = { forkedFrom: "original" }) =>
+  send({ sourceId: "fork", source: "codex-cli", messages, metadata });
+afterEach(async () => {
+  await pool().query("delete from trace");
+  await pool().query("delete from trace_usage");
+});
 
 test("a fork's time, turns, messages and tokens are its own, also as it grows and is read anew", async () => {
   await send({ sourceId: "original", source: "codex-cli", messages: original });
@@ -45,4 +50,24 @@ test("a fork's time, turns, messages and tokens are its own, also as it grows an
   expect(await readFork()).toEqual(grown);
   await send({ sourceId: "fork", source: "codex-cli", messages: copied, replace: true, metadata: { forkedFrom: "o" } });
   expect(await readFork()).toEqual({ active: 0, turns: 0, messages: null, tokens: null, seconds: null });
+});
+
+test.each(["parent", "continues"])(
+  "what a session copied of its %s counts there alone, also as it grows",
+  async (relation) => {
+    await send({ sourceId: "original", source: "codex-cli", messages: original });
+    await sendFork([...copied, own[0] ?? {}], { [relation]: "original" });
+    expect(await readFork()).toMatchObject({ messages: 1, tokens: 1 });
+    await sendFork([...copied, ...own], { [relation]: "original" });
+    expect(await readFork()).toMatchObject({ messages: 2, tokens: 2 });
+  },
+);
+
+test("a family's messages are counted without those that a fork copied", async () => {
+  await send({ sourceId: "original", source: "codex-cli", messages: original });
+  await sendFork([...copied, ...own]);
+  await accountTraces(60);
+  const { rows } = await pool().query("select id from trace where source_id = 'original'");
+  const family = (await readFamilies(userId, [rows[0].id], 10)).get(rows[0].id);
+  expect(family).toMatchObject({ counts: { fork: 1 }, sums: { messages: 2 }, members: [{ own: { messages: 6 } }] });
 });

@@ -21,6 +21,7 @@ const snapshot = async () => ({
   used: await query("select * from message_usage order by user_id, trace_id, position"),
   counted: await query("select * from trace_usage order by user_id, trace_id, day"),
   days: await query("select * from usage_day order by user_id, day, facets"),
+  files: await query("select * from trace_file order by user_id, trace_id, position, path"),
   traces: await query(
     `select id, ${[...sums, ...remarks].join(", ")} from trace where deleted_at is null order by user_id, id`,
   ),
@@ -56,7 +57,8 @@ export async function expectSums(): Promise<void> {
     await query(
       `select id as trace_id, count(*)::int as messages from trace
        join message on message.user_id = trace.user_id and trace_id = id
-         and not (jsonb_typeof(trace.metadata->'forkedFrom') is not distinct from 'string' and message.metadata->>'replayed' is not distinct from 'true')
+         and not (coalesce(trace.metadata ?| array['forkedFrom', 'parent', 'continues'], false)
+           and message.metadata->>'replayed' is not distinct from 'true')
        where deleted_at is null group by 1 order by 1`,
     ),
   );
@@ -64,12 +66,28 @@ export async function expectSums(): Promise<void> {
     await query(`select request_key from message_usage where request_key is not null
       group by user_id, request_key having count(*) filter (where counted) <> 1`),
   ).toEqual([]);
+  await expectFiles();
   for (const table of ["message_usage", "trace_usage", "usage_day"]) {
     expect(
       await query(`select * from ${table} as used where not exists (
       select from usage_facets named where named.user_id = used.user_id and named.facets = used.facets)`),
     ).toEqual([]);
   }
+}
+
+/** Of the touches that several sessions have, one session's count; and what counts of a session's is what its row says. */
+async function expectFiles(): Promise<void> {
+  expect(
+    await query(`select touch_key from trace_file where touch_key is not null
+      group by user_id, touch_key having count(distinct trace_id) filter (where counted) <> 1`),
+  ).toEqual([]);
+  expect(
+    await query(`select id from trace cross join lateral (
+        select count(distinct path) filter (where action <> 'read') as files, coalesce(sum(added), 0) as added,
+          coalesce(sum(removed), 0) as removed
+        from trace_file where trace_file.user_id = trace.user_id and trace_id = trace.id and counted) as counted
+      where deleted_at is null and (files_changed, lines_added, lines_removed) is distinct from (files, added, removed)`),
+  ).toEqual([]);
 }
 
 /** Makes the whole ledger anew, and compares it with what it was. */

@@ -5,7 +5,7 @@ import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { deleteTrace } from "#lib/traces/deletion";
-import { makeFamily, truthOf } from "../cli/claude-families.ts";
+import { editsOf, makeFamily, truthOf } from "../cli/claude-families.ts";
 import { linesOf, makeHome, writeBelow } from "../cli/home.ts";
 import { longTest } from "../support/long.ts";
 import { makeRandom } from "../support/random.ts";
@@ -14,7 +14,7 @@ import { expectSums } from "./ledger-sums.ts";
 import { receiveFiles } from "./sent-files.ts";
 
 const { userId } = await provideOwner();
-const { push, countStored, clear } = await receiveFiles(userId);
+const { push, countStored, countEdits, clear } = await receiveFiles(userId);
 
 type Lines = Parameters<typeof truthOf>[0]["files"];
 
@@ -47,16 +47,20 @@ async function sendFamily(seed: number): Promise<void> {
     stored.set(name, lines);
   }
   for (const home of homes) await push(home);
-  expect(await countStored(), `family ${seed}`).toEqual(storedOf(stored));
+  const expectOnce = async (what: string) => {
+    expect(await countStored(), `family ${seed}${what}`).toEqual(storedOf(stored));
+    expect(await countEdits(), `family ${seed}${what}`).toEqual(editsOf({ files: stored }));
+  };
+  await expectOnce("");
   const gone = placed[0];
   if (!gone) return;
   await rm(join(gone.home, pathOf(gone.name)));
   await writeBelow(gone.home, pathOf("later"), linesOf(...gone.lines.map((line) => ({ ...line, sessionId: "later" }))));
   await push(gone.home);
-  expect(await countStored(), `family ${seed}, with a copy of a file that is gone`).toEqual(storedOf(stored));
+  await expectOnce(", with a copy of a file that is gone");
   const { rows } = await pool().query("select id from trace where source_id = $1", [gone.name]);
   await deleteTrace(userId, rows[0]?.id, operator);
-  expect(await countStored(), `family ${seed}, one deleted on the server`).toEqual(storedOf(stored));
+  await expectOnce(", one deleted on the server");
   await expectSums();
   await clear(homes);
 }
@@ -65,9 +69,11 @@ async function sendFamilies(from: number, to: number): Promise<void> {
   for (let seed = from; seed < to; seed++) await sendFamily(seed);
 }
 
-test("every token and commit of a random family counts once on the server, from two machines, in any order, whatever is gone", () =>
+test("every token, commit and edit of a random family counts once on the server, from two machines, in any order, whatever is gone", () =>
   sendFamilies(0, 2));
 
-longTest("every token and commit of 10,000 random families counts once on the server", { timeout: 10_800_000 }, () =>
-  sendFamilies(2, 10_002),
+longTest(
+  "every token, commit and edit of 10,000 random families counts once on the server",
+  { timeout: 10_800_000 },
+  () => sendFamilies(2, 10_002),
 );

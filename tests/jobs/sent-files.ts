@@ -3,11 +3,16 @@ import { rm } from "node:fs/promises";
 import { expect } from "vitest";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
+import { listTouching } from "#lib/traces/files";
+import { addUp, type Edits } from "../cli/claude-families.ts";
 import { runInProcess } from "../cli/in-process.ts";
 import { serveIngest } from "./ingest-server.ts";
 import { clearTraces } from "./searching.ts";
 
-const tables = ["trace_usage", "message_usage", "usage_day", "usage_facets", "trace_commit", "ingest_job", "upload"];
+const tables = [
+  ...["trace_usage", "message_usage", "usage_day", "usage_facets", "trace_commit", "trace_file"],
+  ...["ingest_job", "upload"],
+];
 
 /** Serves a user's uploads. @returns functions that push the files of a home, count what is stored, and delete both */
 export async function receiveFiles(userId: string) {
@@ -26,6 +31,25 @@ export async function receiveFiles(userId: string) {
            (select count(*)::int from trace_commit where counted) as commits`,
       );
       return rows[0];
+    },
+
+    /** By file, as the files' pages have it; the sums of sessions have to be the same. */
+    async countEdits(): Promise<Edits> {
+      await accountTraces(30);
+      const { rows: names } = await pool().query<{ name: string }>("select distinct name from trace_file");
+      const touched = [];
+      for (const { name } of names)
+        touched.push(...(await listTouching(userId, { path: name, action: "changed", limit: 100 })).files);
+      const edits = addUp(touched);
+      const { rows } = await pool().query(
+        `select coalesce(sum(lines_added), 0)::int as added, coalesce(sum(lines_removed), 0)::int as removed
+         from trace where deleted_at is null`,
+      );
+      const all = Object.values(edits);
+      const sumOf = (field: "edits" | "added") => all.reduce((sum, one) => sum + one[field], 0);
+      // Each of these edits removes one line.
+      expect(rows[0]).toEqual({ added: sumOf("added"), removed: sumOf("edits") });
+      return edits;
     },
 
     async clear(homes: string[]): Promise<void> {

@@ -4,9 +4,9 @@ import { expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { deleteTrace } from "#lib/traces/deletion";
-import { makeCodexFamily, truthOfRollouts } from "../cli/codex-families.ts";
+import { editsOfRollouts, makeCodexFamily, truthOfRollouts } from "../cli/codex-families.ts";
 import { linesOf, makeHome, writeBelow } from "../cli/home.ts";
-import { makeOpencodeFamily, outputOfSessions, writeSession } from "../cli/opencode-families.ts";
+import { editsOfSessions, makeOpencodeFamily, outputOfSessions, writeSession } from "../cli/opencode-families.ts";
 import { data, database } from "../cli/opencode-files.ts";
 import { longTest } from "../support/long.ts";
 import { makeRandom } from "../support/random.ts";
@@ -16,7 +16,7 @@ import { receiveFiles } from "./sent-files.ts";
 
 const { userId } = await provideOwner();
 const pickOf = <T>(list: readonly T[], random: () => number): T => list[Math.floor(random() * list.length)] as T;
-const { push, countStored, clear } = await receiveFiles(userId);
+const { push, countStored, countEdits, clear } = await receiveFiles(userId);
 
 const countTokens = async () => (await countStored()).tokens;
 
@@ -45,9 +45,11 @@ async function sendCodexFamily(seed: number): Promise<void> {
     if (random() < 0.5) expect(await countStored(), `family ${seed}, in part`).toEqual(truthOfRollouts(family, sent));
   }
   expect(await countStored(), `family ${seed}`).toEqual(truthOfRollouts(family, sent));
+  expect(await countEdits(), `family ${seed}`).toEqual(editsOfRollouts(family, sent));
   const [gone = "", ...others] = sent;
   await deleteStored(gone);
   expect(await countStored(), `family ${seed}, one deleted on the server`).toEqual(truthOfRollouts(family, others));
+  expect(await countEdits(), `family ${seed}, one deleted on the server`).toEqual(editsOfRollouts(family, others));
   await expectSums();
   await clear(homes);
 }
@@ -86,13 +88,15 @@ async function sendOpencodeFamily(seed: number): Promise<void> {
   const { session: gone, machine } = pickOf(placed, random);
   for (const { home } of machines) await push(home);
   expect(await countTokens(), `family ${seed}`).toBe(outputOfSessions(sessions));
+  expect(await countEdits(), `family ${seed}`).toEqual(editsOfSessions(sessions));
   machine.db.exec(`DELETE FROM message WHERE session_id = '${gone.id}'; DELETE FROM session WHERE id = '${gone.id}'`);
   for (const { home } of machines) await push(home);
   expect(await countTokens(), `family ${seed}, one gone from its database`).toBe(outputOfSessions(sessions));
   const { rows } = await pool().query("select id from trace where source_id = $1", [gone.id]);
   await deleteTrace(userId, rows[0]?.id, operator);
-  const left = outputOfSessions(sessions.filter((session) => session !== gone));
-  expect(await countTokens(), `family ${seed}, one deleted on the server`).toBe(left);
+  const left = sessions.filter((session) => session !== gone);
+  expect(await countTokens(), `family ${seed}, one deleted on the server`).toBe(outputOfSessions(left));
+  expect(await countEdits(), `family ${seed}, one deleted on the server`).toEqual(editsOfSessions(left));
   await expectSums();
   for (const { db } of machines) db.close();
   await clear(machines.map(({ home }) => home));
@@ -106,16 +110,20 @@ async function sendCodexFamilies(from: number, to: number): Promise<void> {
   for (let seed = from; seed < to; seed++) await sendCodexFamily(seed);
 }
 
-test("every token and commit of a random family of Codex' rollouts counts once on the server, also where a parent was cleaned away", () =>
+test("every token, commit and edit of a random family of Codex' rollouts counts once on the server, also where a parent was cleaned away", () =>
   sendCodexFamilies(0, 2));
 
-longTest("every token and commit of 1,000 random families of Codex' rollouts counts once", { timeout: 3_600_000 }, () =>
-  sendCodexFamilies(2, 1002),
+longTest(
+  "every token, commit and edit of 1,000 random families of Codex' rollouts counts once",
+  { timeout: 3_600_000 },
+  () => sendCodexFamilies(2, 1002),
 );
 
-test("every token of a random family of OpenCode's sessions counts once on the server, whatever their titles are", () =>
+test("every token and edit of a random family of OpenCode's sessions counts once on the server, whatever their titles are", () =>
   sendOpencodeFamilies(7, 9));
 
-longTest("every token of 1,000 random families of OpenCode's sessions counts once", { timeout: 3_600_000 }, () =>
-  sendOpencodeFamilies(9, 1009),
+longTest(
+  "every token and edit of 1,000 random families of OpenCode's sessions counts once",
+  { timeout: 3_600_000 },
+  () => sendOpencodeFamilies(9, 1009),
 );

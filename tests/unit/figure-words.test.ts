@@ -37,10 +37,8 @@ test("the changes of a session are net lines, beside those of all edits where th
     { added: 100, removed: 40 },
     { added: 71, removed: 118 },
   ];
-  const sumOf = (linesAdded: number, linesRemoved: number) =>
-    textOf(
-      renderToStaticMarkup(createElement(Sum, { files, untold: 0, cut: false, trace: { linesAdded, linesRemoved } })),
-    );
+  const sumOf = (added: number, removed: number) =>
+    textOf(renderToStaticMarkup(createElement(Sum, { files, untold: 0, cut: false, edits: { added, removed } })));
   expect(sumOf(207, 195)).toMatch(/^2 files \+171 −158 net, \+207 −195 in all edits together\./);
   expect(sumOf(171, 158)).toMatch(/^2 files \+171 −158 net\./);
 });

@@ -53,6 +53,20 @@ export async function countTails(tx: PoolClient, userId: string, traces: LedgerT
   return withDays([...moved, ...rows]).map(({ day }) => day);
 }
 
+/** So many messages tell whether a trace begins with copies. */
+const beginning = 10;
+
+/** Those of the traces that begin with messages of another one, as a sub-agent does that was given its parent's. */
+export async function findCopying(tx: PoolClient, userId: string, traceIds: string[]): Promise<Set<string>> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select given.id from unnest($2::uuid[]) as given (id) where exists (select from (
+       select metadata from message where message.user_id = $1 and message.trace_id = given.id order by position limit ${beginning}
+     ) as first where metadata->>'replayed' = 'true')`,
+    [userId, traceIds],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Which of the traces are counted at all. */
 export async function findCounted(tx: PoolClient, userId: string, traceIds: string[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ id: string }>(
@@ -170,7 +184,7 @@ const daysOf = (messages: string, quarters: (messages: string) => string) => `
   from (${quarters(messages)}) as quarters
   group by trace_id, at::date, facets`;
 
-/** Only forks are asked whether a message is their own: metadata is read from where PostgreSQL keeps long values. */
+/** Only what begins with copies is asked whether a message is its own: metadata is read from where PostgreSQL keeps long values. */
 const own = `${timed} and message.metadata->>'replayed' is distinct from 'true'`;
 
 const insertFrom = (

@@ -2,7 +2,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/concurrency/slices";
 import type { Columns, Finding, LedgerPart, LedgerTrace } from "#lib/ledger/part";
-import { countTails, findCounted, findRenamed, forget, linkDays, recount } from "#lib/ledger/sql/activity";
+import { countTails, findCopying, findCounted, findRenamed, forget, linkDays, recount } from "#lib/ledger/sql/activity";
 import { rollUp, sumTraces } from "#lib/ledger/sql/roll-up";
 import {
   type Before,
@@ -70,13 +70,22 @@ async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundU
     userId,
     findings.filter(({ from }) => from > 0).map(({ trace }) => trace.id),
   );
+  const related = findings.filter(({ trace: { metadata } }) => metadata?.parent ?? metadata?.continues);
+  const copying = await findCopying(
+    tx,
+    userId,
+    related.map(({ trace }) => trace.id),
+  );
   const {
     grown = [],
     whole = [],
     forks = [],
   } = Object.groupBy(
     findings.map(({ trace }) => trace),
-    ({ id, metadata }) => (typeof metadata?.forkedFrom === "string" ? "forks" : counted.has(id) ? "grown" : "whole"),
+    ({ id, metadata }) => {
+      if (typeof metadata?.forkedFrom === "string" || copying.has(id)) return "forks";
+      return counted.has(id) ? "grown" : "whole";
+    },
   );
   const days = [
     ...(left.length > 0 ? await forget(tx, userId, left) : []),

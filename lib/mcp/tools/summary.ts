@@ -39,11 +39,11 @@ export async function summaryOf(id: string, reader: Reader): Promise<string> {
   const { parentId, ...rest } = await getWholeTrace(userId, id);
   const trace = { ...rest, parentId: parentId && (await isReadable(reader, parentId)) ? parentId : null };
   const answer = new Answer(`Facts of a session.\n${citation(trace, [countOf(trace.messageCount, "message")])}`);
-  const { files } = await listTraceFiles(userId, id, { action: "changed", limit: maxListed });
+  const { files, nextCursor } = await listTraceFiles(userId, id, { action: "changed", limit: maxListed });
   for (const block of factsOf(trace)) answer.add(block);
   if (files.length > 0)
     answer.add(
-      `Files changed${trace.filesChanged > files.length ? ` (${files.length} of ${trace.filesChanged})` : ""}:\n${files
+      `Files changed${nextCursor === null ? "" : ` (the first ${files.length})`}:\n${files
         .map(
           ({ path, added, removed, lastPosition }) =>
             `- ${named(path, 300)}${changedLines(added, removed)}, last at #${lastPosition}`,

@@ -14,8 +14,9 @@ import { kindOfTool, plainName } from "#lib/reader/vocabulary";
 /** What a call did with a file. */
 type Action = "read" | "edit" | "write" | "delete";
 
-/** That a call at a position read or changed a file, and how many lines it added and removed. */
-export type Touch = { position: number; path: string; action: Action } & Counts;
+/** That a call at a position read or changed a file, how many lines it added and removed, and what tells the call. */
+export type Touch = { position: number; path: string; action: Action } & Counts & OfCall;
+type OfCall = Pick<Placed, "createdAt" | "isCopy"> & { callId: string | undefined };
 
 /** What of a trace tells how its calls are to be read. */
 export type Session = { source: string; metadata: Record<string, unknown> | null };
@@ -39,7 +40,8 @@ const mayTouch = (call: Call): boolean => touching.has(kindOf(call)); // `exec` 
  * @param isOver whether a call without a result counts as carried out
  */
 function touchesOf(placed: Placed, result: Result | undefined, place: Place, isOver = false) {
-  const { position, folder } = placed;
+  const { position, folder, createdAt, isCopy } = placed;
+  const ofCall: OfCall = { createdAt, isCopy, callId: placed.call.callId };
   const call = plainCall(placed.call);
   const kind = kindOf(call);
   if (!touching.has(kind) || !isDone(kind, result, isOver)) return [];
@@ -47,14 +49,14 @@ function touchesOf(placed: Placed, result: Result | undefined, place: Place, isO
   const add = (written: string, action: Action, counts: Counts, at: string | undefined) => {
     const path = projectPath(written, place, at);
     if (path === undefined || written.trim() === "") return;
-    const known = byPath.get(path) ?? { position, path, action, added: 0, removed: 0 };
+    const known = byPath.get(path) ?? { position, path, action, added: 0, removed: 0, ...ofCall };
     byPath.set(path, known);
     if (action !== "read") known.action = action;
     known.added += counts.added;
     known.removed += counts.removed;
   };
   const effort = newEffort();
-  for (const { change, folder: at } of changesIn({ call, position, folder }, result))
+  for (const { change, folder: at } of changesIn({ ...placed, call }, result))
     add(change.path, change.action, countsOf(change, effort), at);
   for (const path of readsOf(call, result, kind)) add(path, "read", none, folder);
   return [...byPath.values()];
@@ -118,10 +120,28 @@ export function makeTouching(session: Session) {
     touches(waiting: Placed[]): Touch[] {
       const more = isLeftOut ? waiting : [];
       const open = more.flatMap((placed) => touchesOf(placed, undefined, place, placed.position < last));
-      return [...touched, ...open].sort((a, b) => a.position - b.position).slice(0, maxTouches);
+      return inOrder([...touched, ...open]).slice(0, maxTouches);
     },
   };
 }
+
+/** By position. What several calls of one message did with a file is one touch: a table's key. */
+function inOrder(touches: Touch[]): Touch[] {
+  const byPlace = new Map<string, Touch>();
+  for (const touch of touches) {
+    const place = `${touch.position} ${touch.path}`;
+    const known = byPlace.get(place);
+    byPlace.set(place, known ? joined(known, touch) : touch);
+  }
+  return [...byPlace.values()].sort((a, b) => a.position - b.position);
+}
+
+const joined = (one: Touch, other: Touch): Touch => ({
+  ...one,
+  action: other.action === "read" ? one.action : other.action,
+  added: one.added + other.added,
+  removed: one.removed + other.removed,
+});
 
 export type FileReader = {
   add(message: ReaderMessage): void;

@@ -132,10 +132,10 @@ function matchesRow(userId: string, { name, value }: RowTerm): Prisma.Sql {
 const isModel = (value: string): Prisma.Sql =>
   Prisma.sql`(model = ${value} or (starts_with(model, ${value}) and substr(model, length(${value}::text) + 1) ~ ${datePattern}))`;
 
-/** The condition that a row of `trace_file` is of a file, which is named by the end of its path, or a change of it. */
+/** The condition that a row of `trace_file` counts and is of a file, which is named by the end of its path, or a change of it. */
 export function isNamed({ name, ending, changed }: FileTerm): Prisma.Sql {
   const onlyChanges = changed ? Prisma.sql`and trace_file.action <> 'read'` : Prisma.empty;
-  const byName = Prisma.sql`trace_file.name = ${name} ${onlyChanges}`;
+  const byName = Prisma.sql`trace_file.name = ${name} and trace_file.counted ${onlyChanges}`;
   if (ending === `/${name}`) return byName;
   return Prisma.sql`${byName} and right('/' || lower(trace_file.path), length(${ending}::text)) = ${ending}::text`;
 }

@@ -21,6 +21,9 @@ export type SumsRow = Record<`${Relation}s`, number> & {
   seconds: number;
 };
 
+/** Without those that were copied from another session (lib/ledger/sql/activity.ts). */
+const ownMessages = `(select coalesce(sum(messages), 0) from trace_usage where trace_usage.user_id = $1 and trace_id = trace.id)`;
+
 /**
  * What is below some traces: how many there are of each kind among their children, and the sums of all that is below.
  *
@@ -31,15 +34,15 @@ export async function readSums(userId: string, ids: string[], max: number): Prom
   const { rows } = await pool().query<SumsRow>(
     // Each row brings what is summed: joined to the table afterwards, all of the user's traces would be read.
     `with recursive tree as (
-       select given.id as root, given.id, 0 as depth, null as parent_relation, 0 as message_count, 0::bigint as tokens,
+       select given.id as root, given.id, 0 as depth, null as parent_relation, 0::bigint as messages, 0::bigint as tokens,
          0::bigint as cost_nano, 0::bigint as unpriced_tokens,
          0::bigint as tier_not_priced_tokens, 0 as active_seconds
        from unnest($2::uuid[]) as given (id)
        union all
-       select tree.root, child.id, tree.depth + 1, child.parent_relation, child.message_count, child.tokens,
+       select tree.root, child.id, tree.depth + 1, child.parent_relation, child.messages, child.tokens,
          child.cost_nano, child.unpriced_tokens, child.tier_not_priced_tokens, child.active_seconds
        from tree cross join lateral (
-         select id, parent_relation, message_count, ${usedTokensOf.sql} as tokens, cost_nano, unpriced_tokens,
+         select id, parent_relation, ${ownMessages} as messages, ${usedTokensOf.sql} as tokens, cost_nano, unpriced_tokens,
            tier_not_priced_tokens, active_seconds
          from trace where user_id = $1 and parent_id = tree.id and deleted_at is null limit $3) as child
        where tree.depth < $4)
@@ -47,7 +50,7 @@ export async function readSums(userId: string, ids: string[], max: number): Prom
        count(*) filter (where depth = 1 and parent_relation = 'subagent')::int as subagents,
        count(*) filter (where depth = 1 and parent_relation = 'fork')::int as forks,
        count(*) filter (where depth = 1 and parent_relation = 'continuation')::int as continuations,
-       sum(message_count)::float8 as messages, sum(tokens)::float8 as tokens, sum(cost_nano) as "costNano",
+       sum(messages)::float8 as messages, sum(tokens)::float8 as tokens, sum(cost_nano) as "costNano",
        sum(unpriced_tokens) as "unpricedTokens", sum(tier_not_priced_tokens) as "tierNotPricedTokens",
        sum(active_seconds)::float8 as seconds
      from (select * from tree where depth > 0 limit $3) as below group by root`,

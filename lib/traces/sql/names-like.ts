@@ -27,7 +27,7 @@ const newest = Prisma.raw("deleted_at is null order by activity_at desc, id desc
 
 const sources: Record<Kind, (userId: string, lower: string) => Prisma.Sql> = {
   // Names of files are stored in lower case.
-  file: (userId, lower) => Prisma.sql`select name from trace_file where user_id = ${userId}
+  file: (userId, lower) => Prisma.sql`select name from trace_file where user_id = ${userId} and counted
     and name >= ${lower} and name < ${`${lower}\u{10ffff}`}`,
   project: (userId) => Prisma.sql`select name from project where user_id = ${userId} and merged_into is null`,
   branch: (userId) => Prisma.sql`select branch as name from trace_branch where user_id = ${userId}`,

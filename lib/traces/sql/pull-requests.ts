@@ -107,7 +107,7 @@ export function readPullRequestRows(
         max(activity_at) filter (where dated) as "updatedAt",
         array_agg(distinct source) as sources, array_agg(distinct model) filter (where model is not null) as models,
         sum(lines_added) as "linesAdded", sum(lines_removed) as "linesRemoved",
-        (select count(distinct path)::int from trace_file where user_id = ${userId}::uuid and action <> 'read'
+        (select count(distinct path)::int from trace_file where user_id = ${userId}::uuid and action <> 'read' and counted
           and trace_id in (select id from member)) as files
       from member join trace on trace.user_id = ${userId}::uuid and trace.id = member.id`);
     const { rows: commits } = await tx.query<CommitRow>(Prisma.sql`

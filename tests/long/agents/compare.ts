@@ -5,7 +5,7 @@ import type { Tokens } from "./apis/api.ts";
 import type { Archived, Session } from "./archive.ts";
 import { type Conversation, conversationsOf, type Item } from "./expected.ts";
 import { branch, type Played } from "./play.ts";
-import { secret } from "./scenes.ts";
+import { type Scene, secret } from "./scenes.ts";
 import { itemsOf, type Shown } from "./shown.ts";
 import { type Exchange, sideTexts } from "./standin.ts";
 
@@ -17,12 +17,13 @@ export type Aspect = (typeof aspects)[number];
 /** By aspect, what is shown otherwise. Without a difference it is empty. */
 export type Differences = Map<Aspect, string>;
 
-export function compare(agent: Agent, played: Played, archived: Archived): Differences {
+export function compare(agent: Agent, scene: Scene, played: Played, archived: Archived): Differences {
   const found: Differences = new Map();
   const differ = (aspect: Aspect, text: string) => {
     if (!agent.unrecorded?.includes(aspect)) found.set(aspect, found.get(aspect) ?? text.slice(0, 300));
   };
   const expected = conversationsOf(played, agent.told);
+  if (scene.needs === "help" && expected.length === 1) differ("sessions", "no helper was started");
   const [main, ...others] = inOrder(archived.sessions, played.prompts[0] ?? "");
   if (!main) return new Map([["sessions", "there is none"]]);
   if (others.length !== expected.length - 1) {

@@ -30,7 +30,8 @@ export function callOf(deed: Deed, tools: Tool[], folder: string): Wanted | unde
 }
 
 /** Fields by all names that agents have for them, of which the tool's are taken. */
-function inputOf(deed: Deed, { schema, about }: Tool, folder: string): Record<string, unknown> {
+function inputOf(deed: Deed, tool: Tool, folder: string): Record<string, unknown> {
+  const { schema, about } = tool;
   const file = "file" in deed ? join(folder, deed.file) : undefined;
   const path = { file_path: file, filePath: file, filepath: file, path: file };
   const fields = (): Record<string, unknown> => {
@@ -49,7 +50,7 @@ function inputOf(deed: Deed, { schema, about }: Tool, folder: string): Record<st
     return {
       ...{ description: title, prompt, message: prompt, name, task_name: name },
       ...{ subagent_type: type, agent_type: type, agent_name: "generalist" },
-      fork_turns: "none",
+      ...(tool.name === "spawn_agent" && { fork_turns: "none" }), // Qwen Code's field of this name knows no such word
     };
   };
   const known = Object.keys(schema?.properties ?? {});

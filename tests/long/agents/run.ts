@@ -72,7 +72,7 @@ async function runScene(agent: Agent, command: string, scene: Scene, place: stri
     say(`  it asked nothing: ${played.output}`);
     return "did not run";
   }
-  const found = compare(agent, played, await archive.push(played.home));
+  const found = compare(agent, scene, played, await archive.push(played.home));
   for (const [aspect, text] of found) say(`  ${aspect}: ${text}`);
   if (!values.keep) await rm(place, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   return cellOf(found);

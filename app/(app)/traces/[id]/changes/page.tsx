@@ -5,6 +5,7 @@ import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { readChanges } from "#lib/traces/changes";
+import { sumEdits } from "#lib/traces/files";
 import { hasTooManyOutlines } from "#lib/traces/outline";
 import { getTrace } from "#lib/traces/queries";
 import { formatCount } from "../../../../components/figures";
@@ -34,6 +35,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
     traceId: id,
     alone: typeof file === "string",
   }));
+  const edits = typeof file === "string" ? undefined : await sumEdits(user.id, id);
   const back = `/traces/${id}`;
   return (
     <div className="flex flex-col gap-4">
@@ -43,7 +45,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
           {typeof file === "string" ? "All changes" : trace.title || "Untitled session"}
         </a>
         <h1 className="font-semibold text-title">All changes</h1>
-        <Sum files={drawn?.files ?? []} untold={untold} cut={cut} {...(typeof file !== "string" && { trace })} />
+        <Sum files={drawn?.files ?? []} untold={untold} cut={cut} {...(edits && { edits })} />
       </header>
       {drawn && drawn.files.length > 1 && <FileLinks files={drawn.files} />}
       {/* biome-ignore lint/security/noDangerouslySetInnerHtml: messages/markup.ts wrote it, by lists of elements and attributes */}

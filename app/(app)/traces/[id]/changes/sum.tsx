@@ -1,4 +1,3 @@
-import type { Trace } from "#lib/traces/queries";
 import { countOf, formatCount } from "../../../../components/figures";
 import type { DrawnFile } from "./draw-changes";
 
@@ -6,11 +5,11 @@ type Props = {
   files: Pick<DrawnFile, "added" | "removed">[];
   untold: number;
   cut: boolean;
-  trace?: Pick<Trace, "linesAdded" | "linesRemoved">;
+  edits?: { added: number; removed: number };
 };
 
-/** The net lines, and where an edit was edited again those of all edits, which the list of sessions has. */
-export function Sum({ files, untold, cut, trace }: Props) {
+/** The net lines, and where an edit was edited again those of all edits. */
+export function Sum({ files, untold, cut, edits }: Props) {
   const total = (side: "added" | "removed") => files.reduce((sum, file) => sum + file[side], 0);
   return (
     <p className="text-code text-muted">
@@ -20,9 +19,9 @@ export function Sum({ files, untold, cut, trace }: Props) {
         <>
           {countOf(files.length, "file")} <span className="text-ok">+{formatCount(total("added"))}</span>{" "}
           <span className="text-bad">−{formatCount(total("removed"))}</span> net
-          {trace && (trace.linesAdded !== total("added") || trace.linesRemoved !== total("removed")) && (
+          {edits && (edits.added !== total("added") || edits.removed !== total("removed")) && (
             <>
-              , +{formatCount(trace.linesAdded)} −{formatCount(trace.linesRemoved)} in all edits together
+              , +{formatCount(edits.added)} −{formatCount(edits.removed)} in all edits together
             </>
           )}
           .<span className="needs-script pointer-coarse:hidden"> j and k step through them.</span>
