@@ -90,3 +90,43 @@ test("answers that only happen to have the same time and tokens are not taken fo
   await send(plain("exact"), plain("again"));
   expect((await outputs("exact", "again")).toSorted()).toEqual([0, 5]);
 });
+
+const message = (position: number, minute: number, isReplayed: boolean) => ({
+  position,
+  role: position % 2 === 0 ? "user" : "assistant",
+  content: `message ${position}`,
+  tokenCount: 1,
+  createdAt: new Date(Date.parse("2026-03-02T10:00:00Z") + minute * 60_000).toISOString(),
+  ...(isReplayed && { metadata: { replayed: true } }),
+});
+const begun = [0, 1, 2, 3].map((at) => message(at, at, false));
+const copied = [0, 1, 2, 3].map((at) => message(at, at, true));
+const added = [message(4, 60, false), message(5, 62, false)];
+
+/** What counts of the fork: its time, its turns, and its messages and tokens by day. */
+async function readFork() {
+  await accountTraces(60);
+  const { rows } = await pool().query(
+    `select t.active_seconds as active, t.turn_count as turns, sum(u.messages)::int as messages, sum(u.tokens)::int as tokens,
+       sum((select sum(piece) from unnest(u.quarter_seconds) as piece))::int as seconds
+     from trace t left join trace_usage u on u.user_id = t.user_id and u.trace_id = t.id
+     where t.user_id = $1 and t.source_id = 'fork' group by t.user_id, t.id, t.active_seconds, t.turn_count`,
+    [userId],
+  );
+  return rows[0];
+}
+const sendFork = (messages: object[]) =>
+  send({ sourceId: "fork", source: "codex-cli", messages, metadata: { forkedFrom: "original" } });
+
+test("a fork's time, turns, messages and tokens are its own, also as it grows and is read anew", async () => {
+  await send({ sourceId: "original", source: "codex-cli", messages: begun });
+  await sendFork([...copied, added[0] ?? {}]);
+  expect(await readFork()).toEqual({ active: 0, turns: 1, messages: 1, tokens: 1, seconds: 0 });
+  await sendFork([...copied, ...added]);
+  const grown = { active: 120, turns: 1, messages: 2, tokens: 2, seconds: 120 };
+  expect(await readFork()).toEqual(grown);
+  await pool().query("update trace set ledger_due = true, accounted_version = 0 where user_id = $1", [userId]);
+  expect(await readFork()).toEqual(grown);
+  await send({ sourceId: "fork", source: "codex-cli", messages: copied, replace: true, metadata: { forkedFrom: "o" } });
+  expect(await readFork()).toEqual({ active: 0, turns: 0, messages: null, tokens: null, seconds: null });
+});

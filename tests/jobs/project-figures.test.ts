@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { mergeProjects } from "#lib/projects/change";
-import { getProject, listProjects } from "#lib/projects/queries";
+import { findProjects, getProject, listProjects } from "#lib/projects/queries";
 import { settleProjects } from "#lib/projects/settle";
 import { countTraces } from "#lib/traces/facets";
 import { answerUsage } from "#lib/usage/answer";
@@ -90,4 +90,15 @@ test("a budget of a project that is gone says so", async () => {
   await setBudget(userId, { facet: "project", value: crypto.randomUUID(), amountNano: 7 });
   const { budgets } = await readMonth(userId, "UTC", new Date());
   expect(budgets.map(({ name }) => name)).toEqual(["a project that is gone"]);
+});
+
+test("a project is found by the characters of its name, each as it is", async () => {
+  await pool().query(
+    "insert into project (user_id, id, name) select $1, gen_random_uuid(), name from unnest($2::text[]) as given (name)",
+    [userId, ["plain", "snake_case", "100 %"]],
+  );
+  const found = async (...words: string[]) => (await findProjects(userId, words)).map(({ name }) => name);
+  expect(await found("_")).toEqual(["snake_case"]);
+  expect(await found("%")).toEqual(["100 %"]);
+  expect(await found("AI", "pl")).toEqual(["plain"]);
 });
