@@ -8,17 +8,26 @@ import { claudeLines, claudeMessagesPerTurn, codexLines } from "../cli/sessions.
 import { provideBrowser, signIn } from "../support/browser.ts";
 import { download, ended, provideClient, wrote } from "../support/client.ts";
 import { isLong } from "../support/long.ts";
+import { makePng } from "../support/pictures.ts";
 import { get, logIn, makeUser, owner, provideServer } from "../support/server.ts";
 
 const server = await provideServer();
 const userId = await makeUser();
 const { page, faults, button } = await provideBrowser();
 const client = await provideClient((folder) => download(server.url, folder));
+const other = await provideClient((folder) => download(server.url, folder));
 
 const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 const claudePath = (number: number) => `.claude/projects/-home-ada-code-api/${idOf(number)}.jsonl`;
 
-type Listed = { sourceId: string; source: string; messageCount: number; tokenCount: number; project: string | null };
+type Listed = {
+  id: string;
+  sourceId: string;
+  source: string;
+  messageCount: number;
+  tokenCount: number;
+  project: string | null;
+};
 
 async function archive(token: string): Promise<Map<string, Listed>> {
   const found = new Map<string, Listed>();
@@ -174,6 +183,43 @@ describe("the line of the README", () => {
     const { "spoor.mjs": __, ...fresh } = before;
     expect(rest).toEqual(fresh);
   });
+});
+
+test("the pictures of an agent's file come to the server with their messages, once, and can be read there", async () => {
+  const [pasted, returned, later] = [makePng({ extra: 300_000 }), makePng(), makePng()];
+  const image = ({ bytes, mediaType }: typeof pasted) => ({
+    type: "image",
+    source: { type: "base64", media_type: mediaType, data: bytes.toString("base64") },
+  });
+  const lines = claudeLines(idOf(500), 3) as { message: object }[];
+  const say = (at: number, ...content: object[]) => {
+    lines[at] = { ...lines[at], message: { ...lines[at]?.message, content } };
+  };
+  const give = (turn: number, ...content: object[]) =>
+    say(turn * 4 + 3, { type: "tool_result", tool_use_id: `toolu_${turn}`, content });
+  say(0, { type: "text", text: "Why is it red?" }, image(pasted));
+  give(0, { type: "text", text: "Here" }, image(returned));
+  give(1, image(returned));
+  say(8, image(later), image(pasted));
+  const push = async () => {
+    const { code, output, errors } = await other.run(["push", "--json"], { SPOOR_URL: server.url, SPOOR_TOKEN: token });
+    expect([code, errors]).toEqual([0, ""]);
+    return JSON.parse(output).sent;
+  };
+  const path = await writeBelow(other.home, claudePath(500), linesOf(...lines.slice(0, 8)));
+  expect(await push()).toMatchObject({ sessions: 1, pictures: 2, refusedPictures: 0 });
+  await appendFile(path, linesOf(...lines.slice(8)));
+  expect(await push()).toMatchObject({ sessions: 1, pictures: 1 });
+  const id = (await archive(token)).get(idOf(500))?.id;
+  const { messages } = await (await get(server, `/api/traces/${id}/messages`, token)).json();
+  type Named = { metadata: { pictures?: { sha256: string }[] } | null };
+  const named = messages.flatMap(({ metadata }: Named) => metadata?.pictures?.map(({ sha256 }) => sha256) ?? []);
+  expect(new Set(named)).toEqual(new Set([pasted.sha256, returned.sha256, later.sha256]));
+  for (const { bytes, sha256, mediaType } of [pasted, returned, later]) {
+    const answer = await get(server, `/api/traces/${id}/pictures/${sha256}`, token);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, mediaType]);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+  }
 });
 
 describe("a push that is killed", () => {

@@ -7,10 +7,8 @@ import { storeSession } from "../support/long-session.ts";
 import { belowBars, focused, poll, ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
-const { server, page, faults, open, field } = await provideSignedIn();
+const { server, userId, page, faults, open, field } = await provideSignedIn();
 
-const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
-const userId = rows[0]?.id ?? "";
 for (let at = 0; at < 40; at += 1)
   await storeSession(userId, { messages: at < 15 ? 150 : 3, title: `Session ${at}`, sourceId: `soft-${at}` });
 await pool().query(
@@ -208,6 +206,34 @@ describe("without a reload of the document", () => {
     expect(faults).toEqual([]);
     await other.context().close();
   });
+});
+
+test("a page that fails shows the id of its request, and so does a page that does not exist", async () => {
+  await pool().query("alter table trace rename to trace_away");
+  const failed = await open("/traces");
+  await page.getByText("This page could not be shown").waitFor();
+  const failedId = failed?.headers()["x-request-id"] ?? "";
+  expect(failedId).toMatch(/^[0-9a-f-]{36}$/);
+  await page.getByText(failedId, { exact: true }).waitFor();
+  await pool().query("alter table trace_away rename to trace");
+
+  const missing = await open("/nothing");
+  expect(missing?.status()).toBe(404);
+  await page.getByText(missing?.headers()["x-request-id"] ?? "", { exact: true }).waitFor();
+});
+
+test("the API's page shows its reference with and without script, and copies a command", async () => {
+  await page.context().grantPermissions(["clipboard-write"]);
+  await open("/docs");
+  const entry = page.locator("section#post-ingest");
+  const command = await entry.locator("pre").first().textContent();
+  expect(command).toContain(`BASE=${server.url}`);
+  await entry.getByRole("button", { name: "Copy" }).click();
+  await entry.getByRole("button", { name: "Copied" }).waitFor();
+  await entry.getByRole("button", { name: "Copy", exact: true }).waitFor();
+  expect(faults).toEqual([]);
+  const plain = await (await fetch(`${server.url}/docs`)).text();
+  expect(plain).toContain('<section id="post-ingest"');
 });
 
 test("a link is a link: with Ctrl a tab of its own, and what the server refuses is loaded", async () => {

@@ -10,9 +10,7 @@ import { expectGoodLook, widths } from "../support/look.ts";
 import { get, logIn, makeUser, owner } from "../support/server.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
-const { server, browser, page, button, field, open } = await provideSignedIn();
-const { rows: users } = await pool().query(`select id from "user"`);
-const userId: string = users[0].id;
+const { server, userId, browser, page, button, field, open } = await provideSignedIn();
 const token = await logIn(server, userId);
 const bob = await logIn(server, await makeUser({ name: "Bob", email: "bob@example.org", password: "" }), "bobs");
 

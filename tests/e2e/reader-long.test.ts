@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { pool } from "#lib/db/client";
 import { openIntercepted, signIn } from "../support/browser.ts";
 import { isLong } from "../support/long.ts";
 import { storeSession, wordsSql } from "../support/long-session.ts";
@@ -7,11 +6,9 @@ import { owner } from "../support/server.ts";
 import { belowBars, focused, motion, mounted, poll, ready, watchMotion, wheelUp } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
-const { server, browser, page, faults, open } = await provideSignedIn();
+const { server, userId, browser, page, faults, open } = await provideSignedIn();
 const intercepted = await openIntercepted(page);
 
-const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
-const userId = rows[0]?.id ?? "";
 /** Ten times what a page ever has mounted of it; a long run has an outline of 1000 turns, too. */
 const size = isLong ? 50_000 : 5000;
 const [middle, turns] = [size / 2, size / 50];
