@@ -100,5 +100,6 @@ test("a project is found by the characters of its name, each as it is", async ()
   const found = async (...words: string[]) => (await findProjects(userId, words)).map(({ name }) => name);
   expect(await found("_")).toEqual(["snake_case"]);
   expect(await found("%")).toEqual(["100 %"]);
-  expect(await found("AI", "pl")).toEqual(["plain"]);
+  expect(await found("A", "pl")).toEqual(["plain"]);
+  expect(await found("a")).toEqual(["plain", "snake_case"]);
 });
