@@ -105,7 +105,7 @@ describe("without a reload of the document", () => {
 
   test("a link to a message arrives at it, before anything else of the session shows", async () => {
     await mark("/home");
-    const id = await idOf("Session 6");
+    const id = await findId("Session 6");
     await page.evaluate((href) => {
       const made = Object.assign(document.createElement("a"), { href, textContent: "To the message" });
       document.querySelector("main")?.prepend(made);
@@ -169,7 +169,7 @@ describe("without a reload of the document", () => {
       await page.locator("#m149").waitFor({ state: "attached" });
       await page.waitForTimeout(11_000);
       const growth = asked.filter((path) => path.endsWith("/growth"));
-      expect(new Set(growth)).toEqual(new Set([`/api/traces/${await idOf("Session 2")}/growth`]));
+      expect(new Set(growth)).toEqual(new Set([`/api/traces/${await findId("Session 2")}/growth`]));
       expect(growth.length).toBeLessThanOrEqual(2);
       page.removeAllListeners("request");
       expect(faults).toEqual([]);
@@ -250,7 +250,7 @@ test("a link is a link: with Ctrl a tab of its own, and what the server refuses 
   await field("Email").waitFor();
 });
 
-async function idOf(title: string): Promise<string> {
+async function findId(title: string): Promise<string> {
   const { rows } = await pool().query<{ id: string }>("select id from trace where title = $1", [title]);
   return rows[0]?.id ?? "";
 }

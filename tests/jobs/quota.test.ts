@@ -33,7 +33,7 @@ async function store(traces: object[]): Promise<string> {
   return jobId;
 }
 
-async function idOf(sourceId: string): Promise<string> {
+async function findId(sourceId: string): Promise<string> {
   const { rows } = await pool().query("select id from trace where source_id = $1", [sourceId]);
   return rows[0]?.id;
 }
@@ -76,7 +76,7 @@ test("what is used follows from what is stored: sent, sent again, grown, replace
   expect(await used()).toBe(one);
   await store([{ ...trace("two", "a"), metadata: { text: makeNoise(100_000) } }]);
   expect(await used()).toBeGreaterThan(one + 100_000);
-  for (const sourceId of ["one", "two"]) await deleteTrace(userId, await idOf(sourceId), operator);
+  for (const sourceId of ["one", "two"]) await deleteTrace(userId, await findId(sourceId), operator);
   expect(await used()).toBeLessThan(2000);
 });
 
@@ -101,7 +101,7 @@ test("a session of most of the quota can be sent again, and grow", async () => {
   for (const more of ["", "a little more", "and more"]) await store([trace("one", text, more)]);
   await expect(send([trace("one", text, makeNoise(300_000))])).rejects.toMatchObject(refused);
   await expect(send([trace("two", makeNoise(300_000))])).rejects.toMatchObject(refused);
-  await deleteTrace(userId, await idOf("one"), operator);
+  await deleteTrace(userId, await findId("one"), operator);
   await store([trace("two", makeNoise(300_000))]);
 });
 
@@ -149,7 +149,7 @@ test("failed uploads are replayed only where there is room", async () => {
   await replayJob(userId, jobs[0] ?? "");
   await expect(replayJob(userId, jobs[1] ?? "")).rejects.toMatchObject(full);
   await runJob({ userId, jobId: jobs[0] ?? "" });
-  await deleteTrace(userId, await idOf("failed-1"), operator);
+  await deleteTrace(userId, await findId("failed-1"), operator);
   await replayJob(userId, jobs[1] ?? "");
 });
 
