@@ -170,8 +170,8 @@ async function collect(
   const ids = waiting.map(({ id }) => id);
   const sizes = await readSizes(tx, userId, ids);
   const sizesOf = Map.groupBy(sizes, ({ traceId }) => traceId);
-  const bytesOf = ({ id }: Waiting) => (sizesOf.get(id) ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
-  const traces = upTo(waiting, maxBytes, bytesOf);
+  const sumBytes = ({ id }: Waiting) => (sizesOf.get(id) ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
+  const traces = upTo(waiting, maxBytes, sumBytes);
   const collector = new Collector();
   let leftMs = maxMs;
   const take = async (steps: Iterator<unknown>) => {

@@ -4,9 +4,10 @@ import { describe, expect, test } from "vitest";
 import { provideOwnedServer, someAddress } from "../support/server.ts";
 import { bearer, openSocket, storedUploads, unknownToken } from "./client.ts";
 
-const { server, token } = await provideOwnedServer({ worker: false });
-
 const MiB = 1 << 20;
+const cap = 4 * MiB;
+const environment = { INGEST_MAX_WIRE_BYTES: String(cap) };
+const { server, token } = await provideOwnedServer({ worker: false, environment });
 
 /** One request on an agent's connection, its body sent without waiting. @returns the status, or the error */
 function call(
@@ -20,9 +21,9 @@ function call(
       response.resume().on("end", () => resolve(response.statusCode ?? 0));
     });
     const late = setTimeout(() => {
-      resolve("no answer within 8 s");
+      resolve("no answer within 30 s");
       request.destroy();
-    }, 8_000);
+    }, 30_000);
     request.on("close", () => clearTimeout(late));
     request.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     request.end(body);
@@ -72,7 +73,7 @@ describe("a request that is refused before its whole body was read", () => {
         "/api/ingest",
         { ...json, ...bearer(token) },
       ];
-      const body = Buffer.alloc(64 * MiB + over, " ");
+      const body = Buffer.alloc(cap + over, " ");
       const outcomes = await outcomesOf(body, { "Transfer-Encoding": "chunked" }, [size]);
       expect(outcomes).toEqual(outcomes.map((one) => ({ ...one, first: one.expected, next: 200 })));
     },
@@ -109,5 +110,43 @@ describe("a whole upload with bytes behind it that are no HTTP", () => {
       if (statuses.includes("202")) expect(jobs).toBeGreaterThan(before.jobs);
       expect(uploads - before.uploads).toBe(jobs - before.jobs);
     }
+  });
+});
+
+/** What came back on a bare connection, as a response. */
+function parseResponse(raw: string): Response {
+  const [head = "", ...rest] = raw.split("\r\n\r\n");
+  const [first = "", ...lines] = head.split("\r\n");
+  const headers = new Headers(lines.map((line) => [line.split(": ", 1)[0] ?? "", line.slice(line.indexOf(": ") + 2)]));
+  const body = rest.join("\r\n\r\n");
+  // Of a chunked body the sizes stand on lines of their own.
+  const text = headers.has("transfer-encoding") ? body.replace(/(?:^|\r\n)[0-9a-f]+\r\n/g, "") : body;
+  return new Response(text, { status: Number(first.split(" ")[1]), headers });
+}
+
+/** Sends bytes as they are. */
+async function exchange(bytes: string): Promise<Response> {
+  const { socket, ended } = await openSocket(server);
+  socket.write(bytes);
+  return parseResponse(await ended);
+}
+
+describe("what Node's parser refuses is answered by Node, and the connection is closed", () => {
+  test.each([
+    ["an unknown method", 400, "FOO /api/limits HTTP/1.1\r\nHost: localhost\r\n\r\n"],
+    ["bytes that are no HTTP", 400, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"],
+    ["a header without a colon", 400, "GET /api/limits HTTP/1.1\r\nHost: localhost\r\nnonsense\r\n\r\n"],
+    ["two lengths", 400, "POST /api/ingest HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"],
+    ["no Host", 400, "GET /api/limits HTTP/1.1\r\nConnection: close\r\n\r\n"],
+    ["a head of over 16 KiB", 431, `GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ${"x".repeat(20_000)}\r\n\r\n`],
+  ])("%s", async (_, status, bytes) => {
+    const response = await exchange(bytes);
+    expect([response.status, (await response.text()).trim()]).toEqual([status, ""]);
+  });
+
+  test("CONNECT gets no answer", async () => {
+    const { socket, ended } = await openSocket(server);
+    socket.write("CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n");
+    expect(await ended).toBe("");
   });
 });

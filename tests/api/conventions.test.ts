@@ -1,7 +1,10 @@
+import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { operations } from "#lib/api/operations";
-import type { Operation } from "#lib/http/operation";
+import { limits } from "#lib/limits";
+import { shapes } from "../support/openapi.ts";
 import { get, post, provideOwnedServer, someAddress } from "../support/server.ts";
+import { noId, routes } from "./calls.ts";
 import {
   asResponse,
   bearer,
@@ -13,61 +16,92 @@ import {
 } from "./client.ts";
 
 const { server, token } = await provideOwnedServer({ worker: false });
+const { answerOf } = shapes(await (await get(server, "/api/openapi.json")).json());
 
-const id = "01900000-0000-7000-8000-000000000000";
+const uuid = /^[0-9a-f-]{36}$/;
+const usualMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+const listMethods = (allow: string | null | undefined) => allow?.split(", ").toSorted();
 
-/** A HEAD must never run these: the poll after the approval redeems the code, and a call of cron processes uploads. */
-const withoutHead = ["/api/cron", "/api/cli/device/poll"];
-/** The paths that are answered by others. */
-const aliases: Record<string, string> = {
-  "/mcp": "/api/mcp",
-  "/.well-known/oauth-protected-resource/mcp": "/api/oauth/resource",
-  "/.well-known/oauth-authorization-server": "/api/oauth/server",
-};
-
-const documented = Map.groupBy(operations, ({ path }) => path);
-const listMethods = (path: string) => {
-  const methods: string[] = (documented.get(path as Operation["path"]) ?? []).flatMap(({ methods }) => methods);
-  return methods.includes("GET") && !withoutHead.includes(path) ? [...methods, "HEAD"] : methods;
-};
-
-/** Every route of ours with the methods it takes. better-auth answers for its own. */
-const routes: [path: string, methods: string[]][] = [
-  ...[...documented.keys()]
-    .filter((path) => path !== "/api/auth/{path}")
-    .map((path): [string, string[]] => [path.replace(/\{\w+\}/g, id), listMethods(path)]),
-  ...Object.entries(aliases).map(([path, own]): [string, string[]] => [path, listMethods(own)]),
-];
+async function ask(path: string, method = "GET", headers: Record<string, string> = {}): Promise<Response> {
+  const { request, answer } = openRequest(server, path, { method, headers });
+  request.end();
+  return asResponse(await answer);
+}
 
 describe("a method that a path does not take", () => {
-  test.each(routes)("%s answers 405 with the supported methods in Allow", async (path, taken) => {
-    const wrong = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].filter((method) => !taken.includes(method));
-    for (const method of wrong) {
+  test.each(routes)("$path answers 405 with the supported methods in Allow", async ({ path, methods }) => {
+    for (const method of usualMethods.filter((one) => !methods.includes(one))) {
       const response = await fetch(server.url + path, { method, headers: bearer(token) });
       if (method === "HEAD") {
         expect(response.status).toBe(405);
         expectApiHeaders(response.headers);
       } else await expectProblem(response, 405, "method_not_allowed");
-      expect(response.headers.get("allow")?.split(", ").toSorted()).toEqual([...taken, "OPTIONS"].toSorted());
+      expect(listMethods(response.headers.get("allow"))).toEqual([...methods, "OPTIONS"].toSorted());
     }
   });
 
-  test.each(["PROPFIND", "TRACE", "QUERY"])(
-    "a method outside HTTP's usual ones (%s) is a 405 as well",
-    async (method) => {
-      for (const path of ["/api/limits", "/api/ingest"]) {
-        const { request, answer } = openRequest(server, path, { method });
-        request.end();
-        await expectProblem(asResponse(await answer), 405, "method_not_allowed");
+  test("is HEAD where a GET changes something: the poll redeems the code, and a call of cron processes uploads", () => {
+    const changing = operations.filter(({ about }) => about.head === false && !about.foreign);
+    expect(changing.map(({ path }) => path)).toEqual(["/api/cli/device/poll", "/api/cron"]);
+  });
+
+  test.each(["PROPFIND", "TRACE", "QUERY"])("is one outside HTTP's usual ones (%s) as well", async (method) => {
+    for (const path of ["/api/limits", "/api/ingest", "/sign-in"])
+      await expectProblem(await ask(path, method), 405, "method_not_allowed");
+  });
+
+  test.each(routes)(
+    "OPTIONS on $path lists its methods, as the document does",
+    async ({ path, operation, methods }) => {
+      const response = await fetch(server.url + path, { method: "OPTIONS" });
+      expect(response.status).toBe(204);
+      expectApiHeaders(response.headers);
+      expect(listMethods(response.headers.get("allow"))).toEqual([...methods, "OPTIONS"].toSorted());
+      if (operation.about.foreign) return;
+      const documented = answerOf(operation.path, "options", "204")?.headers?.Allow?.example;
+      expect(listMethods(documented)).toEqual([...methods, "OPTIONS"].toSorted());
+    },
+  );
+});
+
+describe("a method that no file or page takes", () => {
+  const send = (path: string, method: string) => fetch(server.url + path, { method, redirect: "manual" });
+  const others = (taken: string[]) => [...usualMethods, "OPTIONS"].filter((method) => !taken.includes(method));
+
+  test("is a 405 for every file of public/ and for the scripts of pages, however their names are written", async () => {
+    const scripts = [...(await (await ask("/sign-in")).text()).matchAll(/"(\/_next\/static\/[^"?]+)/g)];
+    const own = readdirSync("public").flatMap((name) => [`/${name}`, `/${name}/`, `/${name}?x`]);
+    const paths = [...own, "/%69con.svg", ...scripts.slice(0, 3).map(([, path = ""]) => path)];
+    expect(paths.length).toBeGreaterThan(8);
+    for (const path of paths) {
+      expect([path, (await send(path, "HEAD")).status]).toEqual([path, 200]);
+      for (const method of others(["GET", "HEAD"])) {
+        const response = await send(path, method);
+        expect([path, response.headers.get("allow")]).toEqual([path, "GET, HEAD"]);
+        await expectProblem(response, 405, "method_not_allowed");
       }
+    }
+  });
+
+  test.each(["/", "/sign-in", "/traces", "/oauth/authorize", "/docs", "/nothing"])(
+    "is a 405 for the page %s",
+    async (path) => {
+      for (const method of others(["GET", "HEAD", "POST"])) {
+        const response = await send(path, method);
+        expect(response.headers.get("allow")).toBe("GET, HEAD, POST");
+        await expectProblem(response, 405, "method_not_allowed");
+      }
+      for (const method of ["GET", "HEAD", "POST"]) expect((await send(path, method)).status).not.toBe(405);
     },
   );
 
-  test.each(routes)("OPTIONS on %s lists its methods", async (path, taken) => {
-    const response = await fetch(server.url + path, { method: "OPTIONS" });
-    expect(response.status).toBe(204);
-    expectApiHeaders(response.headers);
-    expect(response.headers.get("allow")?.split(", ").toSorted()).toEqual([...taken, "OPTIONS"].toSorted());
+  test("is a 405 of the client's own route handler", async () => {
+    expect((await send("/spoor.mjs", "OPTIONS")).status).toBe(204);
+    for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+      const response = await send("/spoor.mjs", method);
+      expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+      await expectProblem(response, 405, "method_not_allowed");
+    }
   });
 });
 
@@ -79,7 +113,7 @@ describe("an unknown path", () => {
     "/api/ingest/a/b",
     "/api/v1/ingest",
     "/api/cli",
-    `/api/traces/${id}/nothing`,
+    `/api/traces/${noId}/nothing`,
     "/api/Ingest",
     "/api/%E0%A4%A",
     "/api/ingest/%zz",
@@ -90,9 +124,7 @@ describe("an unknown path", () => {
   ];
   test.each(unknown)("%s is a 404 in the form of every error, for every method", async (path) => {
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
-      const { request, answer } = openRequest(server, path, { method, headers: bearer(token) });
-      request.end();
-      const response = asResponse(await answer);
+      const response = await ask(path, method, bearer(token));
       const isId = /^\/api\/(ingest|traces)\/[^/]+$/.test(path);
       if (isId && response.status === 405) await expectProblem(response, 405, "method_not_allowed");
       else await expectProblem(response, 404, "not_found");
@@ -105,22 +137,35 @@ describe("an unknown path", () => {
   });
 });
 
+describe("a path outside the API with nothing behind it", () => {
+  test.each([
+    ..."/favicon.ico /nothing /_next/x /_next/static/chunks/missing.js /%zz /%E0%A4%A /a%00b".split(" "),
+    ..."/_global-error /%5Fglobal-error/ /_not-found".split(" "),
+  ])("%s is a 404 with a body, a request id and the headers of a page", async (path) => {
+    for (const method of ["GET", "POST"]) {
+      const response = await ask(path, method);
+      expect(response.status).toBe(404);
+      expect(response.headers.get("x-request-id")).toMatch(uuid);
+      expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+      expect(response.headers.get("cache-control")).toContain("no-store");
+      if (response.headers.get("content-type")?.startsWith("text/html")) {
+        expect(response.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+      }
+      expect((await response.text()).length).toBeGreaterThan(8);
+    }
+    const head = await ask(path, "HEAD");
+    expect([head.status, await head.text()]).toEqual([404, ""]);
+  });
+});
+
 describe("a request that Next or Node would answer in a form of their own", () => {
   test.each([
     ["an unknown expectation", { Expect: "200-maybe" }],
     ["the header of Next's own client", { RSC: "1" }],
   ])("%s is answered as it is", async (_, headers) => {
-    const { request, answer } = openRequest(server, "/api/limits", { method: "GET", headers });
-    request.end();
-    const response = asResponse(await answer);
+    const response = await ask("/api/limits", "GET", headers);
     expect(response.status).toBe(200);
     expectApiHeaders(response.headers);
-  });
-
-  test("a page asked for with TRACE is a 405", async () => {
-    const { request, answer } = openRequest(server, "/sign-in", { method: "TRACE" });
-    request.end();
-    await expectProblem(asResponse(await answer), 405, "method_not_allowed");
   });
 
   test.each([
@@ -133,6 +178,14 @@ describe("a request that Next or Node would answer in a form of their own", () =
     socket.write(`${line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
     expect(await ended).toMatch(/^HTTP\/1\.1 404 .*x-request-id: .*"not_found"/is);
   });
+});
+
+test("a URL of more parameters than a page or route has is a 400, and one of as many is read", async () => {
+  const parameters = (count: number) => "a&".repeat(count - 1);
+  for (const path of ["/sign-in", "/api/limits", "/spoor.mjs", "/mcp"]) {
+    await expectProblem(await ask(`${path}?${parameters(limits.request.parameters + 1)}`), 400, "invalid_request");
+    expect([path, (await ask(`${path}?${parameters(limits.request.parameters)}`)).status]).not.toEqual([path, 400]);
+  }
 });
 
 describe("every answer", () => {
@@ -152,10 +205,10 @@ describe("every answer", () => {
   });
 
   test("has a request id that the client cannot choose", async () => {
-    const headers = { "X-Request-Id": "mine", "X-Spoor-Request-Id": id };
+    const headers = { "X-Request-Id": "mine", "X-Spoor-Request-Id": noId };
     const response = await fetch(`${server.url}/api/limits`, { headers });
     expectApiHeaders(response.headers);
-    expect(response.headers.get("x-request-id")).not.toBe(id);
+    expect(response.headers.get("x-request-id")).not.toBe(noId);
   });
 
   test("names a request the same in its body, with a cookie as well", async () => {
@@ -170,7 +223,12 @@ describe("every answer", () => {
 
   test("of a page carries a request id", async () => {
     const response = await fetch(`${server.url}/`, { redirect: "manual" });
-    expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    expect(response.headers.get("x-request-id")).toMatch(uuid);
+  });
+
+  test("of better-auth carries a request id as well", async () => {
+    for (const path of ["/api/auth/get-session", "/api/auth/nothing"])
+      expect((await ask(path)).headers.get("x-request-id")).toMatch(uuid);
   });
 
   test("to HEAD has a GET's status and headers and no body", async () => {
@@ -188,7 +246,7 @@ describe("every answer", () => {
   test("of a validation names the paths, at most 20, and no other error has them", async () => {
     const invalid = await expectProblem(await get(server, "/api/traces?limit=0&from=x", token), 400, "invalid_request");
     expect(invalid.errors?.map(({ path }) => path).toSorted()).toEqual(["from", "limit"]);
-    const missing = await expectProblem(await get(server, `/api/traces/${id}`, token), 404, "not_found");
+    const missing = await expectProblem(await get(server, `/api/traces/${noId}`, token), 404, "not_found");
     expect(missing).not.toHaveProperty("errors");
   });
 });
@@ -198,43 +256,4 @@ test("the sheet of agents' icons is kept by caches and asked for again", async (
   expect([status, headers.get("content-type")]).toEqual([200, "image/svg+xml; charset=utf-8"]);
   expect(headers.get("cache-control")).toBe("public, max-age=3600, stale-while-revalidate=2592000");
   expect(headers.get("content-security-policy")).toContain("default-src 'none'");
-});
-
-describe("a JSON body", () => {
-  const paths = ["/api/ingest", "/api/cli/device/start", "/api/cli/telemetry"];
-  const send = (path: string, headers: Record<string, string>, body: BodyInit) =>
-    fetch(server.url + path, {
-      method: "POST",
-      headers: { ...bearer(token), "X-Forwarded-For": someAddress(), ...headers },
-      body,
-    });
-
-  test.each(paths)("%s refuses one that is not declared as JSON", async (path) => {
-    const wrong = [
-      "text/plain",
-      "application/x-www-form-urlencoded",
-      "application/jsonx",
-      "application/json-seq",
-      "json",
-    ];
-    for (const type of wrong) {
-      await expectProblem(await send(path, { "Content-Type": type }, "{}"), 415, "unsupported_media_type");
-    }
-    await expectProblem(await send(path, {}, new Uint8Array([123, 125])), 415, "unsupported_media_type");
-  });
-
-  test.each(paths)("%s accepts the type with parameters and in any case", async (path) => {
-    for (const type of ["application/json; charset=utf-8", "Application/JSON;charset=UTF-8", "application/json ;x=y"]) {
-      await expectProblem(await send(path, { "Content-Type": type }, "{}"), 400, "invalid_request");
-    }
-  });
-
-  test.each(paths)("%s refuses text that is not JSON in UTF-8 and echoes nothing of it", async (path) => {
-    const bodies = ["", "canary", '{"canary":', '{"machine":"canary"} x', new Uint8Array([34, 255, 34])];
-    for (const body of bodies) {
-      const response = await send(path, { "Content-Type": "application/json" }, body);
-      const { detail } = await expectProblem(response, 400, "invalid_json");
-      expect(detail).not.toContain("canary");
-    }
-  });
 });

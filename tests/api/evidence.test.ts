@@ -101,9 +101,9 @@ describe("a pull request", () => {
   const link = { userId, repository, number: 9, evidence: "gh-pr-create" };
   const url = `https://gitlab.com/${repository}/-/merge_requests/9`;
   const ids = new Map<string, string>();
-  const idOf = (name: string) => ids.get(name) ?? "";
+  const findId = (name: string) => ids.get(name) ?? "";
   const change = (name: string, data: Prisma.TraceUpdateInput) =>
-    prisma().trace.update({ where: { userId_id: { userId, id: idOf(name) } }, data: { ledgerDue: false, ...data } });
+    prisma().trace.update({ where: { userId_id: { userId, id: findId(name) } }, data: { ledgerDue: false, ...data } });
 
   beforeAll(async () => {
     await ingest(server, token, ["opened", "linked", "helper", "fork", "deleted"].map(session));
@@ -111,22 +111,22 @@ describe("a pull request", () => {
     const used = { costNano: 2_000_000_000, inputTokens: 5, linesAdded: 3 };
     await change("opened", used);
     await change("linked", { ...used, unpricedTokens: 7, tierNotPricedTokens: 5 });
-    await change("helper", { ...used, parentId: idOf("opened"), parentRelation: "subagent" });
-    await change("fork", { ...used, parentId: idOf("opened"), parentRelation: "fork" });
+    await change("helper", { ...used, parentId: findId("opened"), parentRelation: "subagent" });
+    await change("fork", { ...used, parentId: findId("opened"), parentRelation: "fork" });
     await change("deleted", { ...used, deletedAt: new Date() });
-    const links = ["opened", "linked", "deleted"].map((name) => ({ ...link, traceId: idOf(name), url, position: 0 }));
+    const links = ["opened", "linked", "deleted"].map((name) => ({ ...link, traceId: findId(name), url, position: 0 }));
     await prisma().tracePullRequest.createMany({
-      data: [...links, { ...link, traceId: idOf("linked"), url: `${url}9`, number: 99, position: null }],
+      data: [...links, { ...link, traceId: findId("linked"), url: `${url}9`, number: 99, position: null }],
     });
     const file = { userId, position: 0, path: "src/x.ts", name: "x.ts" };
     await prisma().traceFile.createMany({
       data: [
-        { ...file, traceId: idOf("opened"), action: "edit" },
-        { ...file, traceId: idOf("helper"), action: "write" },
-        { ...file, traceId: idOf("linked"), path: "README.md", action: "read" },
+        { ...file, traceId: findId("opened"), action: "edit" },
+        { ...file, traceId: findId("helper"), action: "write" },
+        { ...file, traceId: findId("linked"), path: "README.md", action: "read" },
       ],
     });
-    const commit = { userId, traceId: idOf("helper"), hash: "0abc123", subject: "Mend", position: 0 };
+    const commit = { userId, traceId: findId("helper"), hash: "0abc123", subject: "Mend", position: 0 };
     await prisma().traceCommit.create({ data: { ...commit, evidence: "git-commit" } });
   });
 
@@ -138,9 +138,9 @@ describe("a pull request", () => {
       urls: [url],
       ...{ sessionCount: 2, subagentCount: 1, costNano: 6_000_000_000, filesChanged: 1, linesAdded: 9 },
       usage: { inputTokens: 15, unpricedTokens: 7, tierNotPricedTokens: 5 },
-      commits: [{ hash: "0abc123", subject: "Mend", traceId: idOf("helper"), position: 0, url: null }],
+      commits: [{ hash: "0abc123", subject: "Mend", traceId: findId("helper"), position: 0, url: null }],
     });
-    const told = (name: string) => pullRequest.sessions.find(({ id }: { id: string }) => id === idOf(name));
+    const told = (name: string) => pullRequest.sessions.find(({ id }: { id: string }) => id === findId(name));
     expect(told("opened")).toMatchObject({ costNano: 4_000_000_000, subagents: 1, linkedTo: 1, position: 0 });
     expect(told("linked")).toMatchObject({ costNano: 2_000_000_000, subagents: 0, linkedTo: 2 });
   });

@@ -10,10 +10,10 @@ import { sessionCookie } from "./client.ts";
 const { server, token } = await provideOwnedServer();
 const signedIn = await sessionCookie(server);
 await ingest(server, token, [{ sourceId: "a", messages: [{ position: 0, role: "user", content: "hello" }] }]);
-const idOf = async (sql: string) => String((await pool().query<{ id: string }>(sql)).rows[0]?.id);
+const readId = async (sql: string) => String((await pool().query<{ id: string }>(sql)).rows[0]?.id);
 const parts: Record<string, string> = {
-  "/traces/[id]": `/traces/${await idOf("select id from trace")}`,
-  "[jobId]": await idOf("select id from ingest_job"),
+  "/traces/[id]": `/traces/${await readId("select id from trace")}`,
+  "[jobId]": await readId("select id from ingest_job"),
   "[id]": crypto.randomUUID(),
   "[token]": "a".repeat(43),
   "[...path]": "github.com/a/b/1",

@@ -1,90 +1,46 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { operations } from "#lib/api/operations";
 import { errorsOf } from "#lib/api/problems";
 import { pool } from "#lib/db/client";
 import { type ErrorCode, errorTable } from "#lib/errors";
-import { type Scope, scopes } from "#lib/fields";
-import type { Operation } from "#lib/http/operation";
+import { scopes } from "#lib/fields";
 import { limits } from "#lib/limits";
+import { provideDatabaseProxy } from "../support/database-proxy.ts";
 import { longTest } from "../support/long.ts";
-import { documentedPicture, shapes } from "../support/openapi.ts";
-import { provideInterruptibleServer } from "../support/outage.ts";
-import { get, logIn, makeUser, post, shareServer, someAddress } from "../support/server.ts";
-import { asResponse, bearer, exhaust, exhaustMany, expectApiHeaders, openRequest, sessionCookie } from "./client.ts";
+import { shapes } from "../support/openapi.ts";
+import { get, logIn, makeUser, operatorSecret, post, provideServer, someAddress } from "../support/server.ts";
+import { tell } from "../support/told.ts";
+import {
+  type Call as Calling,
+  fromElsewhere,
+  jsonTypes,
+  makeWrong,
+  notJson,
+  otherTypes,
+  provideCalls,
+} from "./calls.ts";
+import { bearer, exhaust, exhaustMany, expectApiHeaders, expectProblem, unknownToken } from "./client.ts";
 
 // Every documented example of an error is provoked, and compared with what the server answers: status, headers, and the
 // whole body but for the request's id.
 
-const { server, secret, interrupt } = await provideInterruptibleServer();
+const { via, interrupt } = provideDatabaseProxy();
+const secret = operatorSecret;
+const environment = { CRON_SECRET: secret, METRICS_TOKEN: secret };
+const tellAt = join(tmpdir(), `spoor-tell-errors-${process.pid}`);
+const server = await provideServer({ worker: false, environment, via, tellAt });
 const userId = await makeUser();
-const token = await logIn(server, userId, "m", scopes);
-const cookie = await sessionCookie(server);
+const { token, cookie, send, announce, authorization } = await provideCalls(server, userId, secret);
 const { answerOf } = shapes(await (await get(server, "/api/openapi.json")).json());
 
-const { bytes, sha256 } = documentedPicture();
-
-type Sending = {
-  headers?: Record<string, string | undefined>;
-  body?: string;
-  query?: Record<string, string>;
-  to?: string;
-};
-type Call = { operation: Operation; method: string; code: ErrorCode };
-
-const from = (address = someAddress()) => ({ "X-Forwarded-For": address });
-
-function authorization({ auth, about }: Operation): Record<string, string> {
-  if (about.secret) return bearer(secret);
-  if (auth === "cookie") return { Cookie: cookie, Origin: server.url };
-  return auth === "none" ? {} : bearer(token);
-}
-
-/** Where the call goes: its example's query, and ids of objects that do not exist. */
-function targetOf({ path, about }: Operation, query = about.example?.query ?? {}): string {
-  const named = path
-    .replace("{path}", "sign-out")
-    .replace("{sha256}", sha256)
-    .replace(/\{\w+\}/g, () => crypto.randomUUID());
-  return `${named}?${new URLSearchParams(query)}`;
-}
-
-/** Makes the call of an operation's example, with what the test wants otherwise. */
-function send({ operation, method }: Call, { headers, body, query, to = server.url }: Sending = {}): Promise<Response> {
-  const { example, raw } = operation.about;
-  const text = body ?? (raw && bytes) ?? (example?.body && JSON.stringify(example.body));
-  const type = text === undefined ? {} : { "Content-Type": raw?.example.type ?? "application/json" };
-  const all = { ...from(), ...type, ...authorization(operation), ...headers };
-  const given = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
-  return fetch(to + targetOf(operation, query), {
-    method,
-    headers: Object.fromEntries(given),
-    ...(text === undefined ? {} : { body: text as BodyInit }),
-  });
-}
-
-/** As `send`, with a body that is announced and does not come. */
-async function announce({ operation, method }: Call, contentLength: number): Promise<Response> {
-  const type = operation.about.raw && { "Content-Type": operation.about.raw.example.type };
-  const headers = { ...from(), ...type, ...authorization(operation), "Content-Length": String(contentLength) };
-  const { request, answer } = openRequest(server, targetOf(operation), { method, headers });
-  request.write("{");
-  try {
-    return asResponse(await answer);
-  } finally {
-    request.destroy();
-  }
-}
-
-const wrongInput = ({ operation }: Call): Sending => {
-  if (operation.about.raw) return { body: "other bytes" };
-  const { wrong, example } = operation.about;
-  return example?.body ? { body: JSON.stringify(wrong?.body ?? {}) } : { query: wrong?.query ?? {} };
-};
+type Call = Calling & { code: ErrorCode };
 
 /** A login in a state that a test chose. @returns its code */
 async function startLogin(set = ""): Promise<string> {
-  const { deviceCode } = await (await post(server, "/api/cli/device/start", { machine: "m" }, from())).json();
+  const { deviceCode } = await (await post(server, "/api/cli/device/start", { machine: "m" }, fromElsewhere())).json();
   if (set) {
     await pool().query(
       `update device_login set ${set} where id = (select id from device_login order by created_at desc limit 1)`,
@@ -93,31 +49,36 @@ async function startLogin(set = ""): Promise<string> {
   return deviceCode;
 }
 
-const tokenWithout = (scope: Scope) =>
-  logIn(
-    server,
-    userId,
-    "m",
-    scopes.filter((one) => one !== scope),
-  );
-
 const poll = async (call: Call, set?: string) => send(call, { query: { deviceCode: await startLogin(set) } });
 
-const exhaustFrom = (call: Call, max?: number, headers = from()) => exhaust(() => send(call, { headers }), max);
+const exhaustFrom = (call: Call, max?: number, headers = fromElsewhere()) =>
+  exhaust(() => send(call, { headers }), max);
 
-const usual: Partial<Record<ErrorCode, (call: Call) => Promise<Response>>> = {
-  invalid_json: (call) => send(call, { body: "{" }),
-  invalid_request: (call) => send(call, wrongInput(call)),
+type Provoke = (call: Call) => Promise<Response> | Promise<Response>[];
+
+const usual: Partial<Record<ErrorCode, Provoke>> = {
+  invalid_json: (call) => notJson.map((body) => send(call, { body })),
+  invalid_request: (call) => {
+    const input = makeWrong(call);
+    const types = "body" in input && !call.operation.about.raw ? jsonTypes : [undefined];
+    return types.map((type) => send(call, { ...input, headers: type === undefined ? {} : { "Content-Type": type } }));
+  },
   missing_token: (call) => send(call, { headers: { Authorization: undefined, Cookie: undefined } }),
   invalid_token: (call) => send(call, { headers: bearer("wrong") }),
   not_found: (call) => send(call),
   request_timeout: (call) => announce(call, 100),
   payload_too_large: (call) => announce(call, 100 << 20),
-  unsupported_media_type: (call) => send(call, { headers: { "Content-Type": "text/plain" } }),
+  unsupported_media_type: (call) => [
+    ...otherTypes
+      .filter((type) => !(call.operation.about.form && type.includes("form")))
+      .map((type) => send(call, { headers: { "Content-Type": type } })),
+    send(call, { headers: { "Content-Type": undefined }, body: new Uint8Array([123, 125]) }),
+  ],
   unsupported_encoding: (call) => send(call, { headers: { "Content-Encoding": "compress" } }),
   access_denied: async (call) => {
     const { scope = "none" } = call.operation;
-    if (scope !== "none") return send(call, { headers: bearer(await tokenWithout(scope)) });
+    const others = scopes.filter((one) => one !== scope);
+    if (scope !== "none") return send(call, { headers: bearer(await logIn(server, userId, "m", others)) });
     return send(call, { headers: { Authorization: undefined, Cookie: cookie, Origin: "https://evil.example" } });
   },
   idempotency_key_reused: async (call) => {
@@ -143,12 +104,12 @@ const usual: Partial<Record<ErrorCode, (call: Call) => Promise<Response>>> = {
   },
 };
 
-const special: Record<string, (call: Call) => Promise<Response>> = {
+const special: Record<string, Provoke> = {
   "/api/pictures/{sha256} not_found": ({ method, operation }) =>
-    fetch(`${server.url}/api/pictures/none`, { method, headers: { ...from(), ...authorization(operation) } }),
+    fetch(`${server.url}/api/pictures/none`, { method, headers: { ...fromElsewhere(), ...authorization(operation) } }),
   "/api/shared/{link}/pictures/{sha256} rate_limited": (call) => {
     const [address, limit] = [someAddress(), limits.pictures.sharedPerMinutePerNetwork];
-    return exhaustMany(`shared-picture:${address}`, limit, () => send(call, { headers: from(address) }));
+    return exhaustMany(`shared-picture:${address}`, limit, () => send(call, { headers: fromElsewhere(address) }));
   },
   "/api/cli/device/start rate_limited": (call) => exhaustFrom(call),
   "/api/cli/telemetry rate_limited": (call) => exhaustFrom(call),
@@ -158,7 +119,7 @@ const special: Record<string, (call: Call) => Promise<Response>> = {
     return exhaustMany(`mcp:${bob}`, limits.mcp.callsPerMinutePerUser, () => send(call, { headers }));
   },
   "/api/auth/{path} not_found": ({ method }) =>
-    fetch(`${server.url}/api/auth/verify-password`, { method, headers: from() }),
+    fetch(`${server.url}/api/auth/verify-password`, { method, headers: fromElsewhere() }),
   "/api/cli/device/poll invalid_grant": (call) => send(call, { query: { deviceCode: "A".repeat(43) } }),
   "/api/cli/device/poll access_denied": (call) => poll(call, "status = 'denied'"),
   "/api/cli/device/poll already_consumed": (call) => poll(call, "status = 'redeemed'"),
@@ -203,7 +164,7 @@ describe("an example of an error is what the server answers", () => {
   test.each(named(provokable))("%s", async (_, call) => {
     const provoke = special[`${call.operation.path} ${call.code}`] ?? usual[call.code];
     expect(provoke, "nothing provokes it").toBeDefined();
-    if (provoke) await expectExample(call, await provoke(call));
+    for (const response of [provoke?.(call) ?? []].flat()) await expectExample(call, await response);
   });
 
   longTest("request_timeout, of every operation with a body at the same time", async () => {
@@ -270,22 +231,60 @@ describe("an example of an error is what the server answers", () => {
     ]);
   });
 
+  test("not_found, where the operator set no secret, and what anonymous telemetry gets where it is off", async () => {
+    await tell(tellAt, { CRON_SECRET: "", METRICS_TOKEN: "", TELEMETRY_ANONYMOUS: "off" });
+    for (const call of calls.filter(isUnset))
+      for (const given of [secret, "", "undefined"])
+        await expectExample(call, await send(call, { headers: bearer(given) }));
+    for (const call of calls.filter(isOff))
+      await expectExample(call, await send(call, { headers: call.code === "invalid_token" ? bearer("wrong") : {} }));
+    await tell(tellAt, { ...environment, TELEMETRY_ANONYMOUS: undefined });
+  });
+});
+
+describe("while the database is away", () => {
+  beforeAll(interrupt);
+
   test("unavailable, of every operation that needs the database", async () => {
-    interrupt();
     const away = calls.filter(isOutage);
     expect(away.length).toBeGreaterThan(15);
     for (const call of away) await expectExample(call, await send(call));
   });
 
-  test("not_found, where the operator set no secret, and what anonymous telemetry gets where it is off", async () => {
-    const environment = { CRON_SECRET: "", METRICS_TOKEN: "", TELEMETRY_ANONYMOUS: "off" };
-    const closed = await shareServer({ worker: false, environment });
-    for (const call of calls.filter(isUnset))
-      for (const given of [secret, "", "undefined"])
-        await expectExample(call, await send(call, { to: closed.url, headers: bearer(given) }));
-    for (const call of calls.filter(isOff)) {
-      const headers = call.code === "invalid_token" ? bearer("wrong") : {};
-      await expectExample(call, await send(call, { to: closed.url, headers }));
+  test("what needs the database is a 503", async () => {
+    expect((await get(server, "/api/ready")).status).toBe(503);
+    for (const headers of [bearer(token), bearer(unknownToken()), { Cookie: cookie }]) {
+      await expectProblem(await fetch(`${server.url}/api/traces`, { headers }), 503, "unavailable");
+    }
+    await expectProblem(await post(server, "/api/ingest", { traces: [] }, bearer(token)), 503, "unavailable");
+    await expectProblem(await get(server, "/api/cron", secret), 503, "unavailable");
+    expect(await (await get(server, "/api/metrics", secret)).text()).toContain("spoor_database_up 0");
+  });
+
+  /** Tokens whose checksum is wrong, and what is no operator's secret. */
+  const misspelt = [
+    `${token.slice(0, -1)}${token.endsWith("0") ? "1" : "0"}`,
+    token.replace("spoor_", "spoon_"),
+    `${token}0`,
+    "spoor_",
+    "x",
+  ];
+  const wrongSecrets = [`${secret}x`, token, unknownToken()];
+  const refused = calls.filter((call) => ["missing_token", "invalid_token"].includes(call.code) && !isOff(call));
+
+  // A query would end as a 503.
+  test.each(named(refused))("%s is answered without a query", async (_, call) => {
+    const isSecret = call.operation.about.secret !== undefined;
+    const none = isSecret ? [undefined, ""] : [undefined];
+    for (const given of call.code === "missing_token" ? none : isSecret ? wrongSecrets : misspelt) {
+      const Authorization = given === undefined ? given : `Bearer ${given}`;
+      await expectExample(call, await send(call, { headers: { Authorization, Cookie: undefined } }));
+    }
+  });
+
+  test("health, limits and the API's description are answered as ever", async () => {
+    for (const path of ["/api/health", "/api/limits", "/api/openapi.json", "/docs"]) {
+      expect([path, (await get(server, path)).status]).toEqual([path, 200]);
     }
   });
 });

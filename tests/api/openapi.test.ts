@@ -9,7 +9,8 @@ import { wholeTrace } from "#lib/traces/examples";
 import { wholeRange } from "#lib/traces/for-others";
 import { shareTrace } from "#lib/traces/shares";
 import { documentedPicture, shapes } from "../support/openapi.ts";
-import { get, logIn, operatorSecret, post, provideOwnedServer, someAddress } from "../support/server.ts";
+import { get, logIn, operatorSecret, post, provideOwnedServer } from "../support/server.ts";
+import { fromElsewhere } from "./calls.ts";
 import { bearer, expectApiHeaders, sessionCookie } from "./client.ts";
 
 const { server, token, userId } = await provideOwnedServer();
@@ -49,10 +50,6 @@ async function comeToSomething(): Promise<void> {
     data: pullRequests.map((row) => ({ ...key, ...row })),
     skipDuplicates: true,
   });
-}
-
-function fromElsewhere(): Record<string, string> {
-  return { "X-Forwarded-For": someAddress() };
 }
 
 /** What authorizes a call, as the operation says. A new token for each, since one call revokes its token. */
@@ -140,15 +137,6 @@ describe("an operation of the document", () => {
       await callExample(operation, method);
     },
   );
-
-  const ours = described.filter(([, { about }]) => !about.foreign);
-  test.each(ours)("%s: OPTIONS on its path lists the methods of the document", async (_, { path }) => {
-    const url = server.url + path.replace(/\{\w+\}/, crypto.randomUUID());
-    const response = await fetch(url, { method: "OPTIONS" });
-    expect(response.status).toBe(204);
-    const allow = answerOf(path, "options", "204")?.headers?.Allow;
-    expect(response.headers.get("allow")?.split(", ").toSorted()).toEqual(allow?.example?.split(", ").toSorted());
-  });
 });
 
 test("better-auth answers errors and unknown routes as the document says", async () => {

@@ -25,7 +25,7 @@ const session = (sourceId: string, ...pictures: Sample[]) => ({
   sourceId,
   messages: [{ position: 0, role: "user", content: "see", metadata: naming(...pictures) }],
 });
-const idOf = async (sourceId: string) => {
+const findId = async (sourceId: string) => {
   const { rows } = await pool().query("select id from trace where source_id = $1", [sourceId]);
   return String(rows[0]?.id);
 };
@@ -38,7 +38,7 @@ test("a picture is asked for, sent once, and read as it was by whoever may read 
   expect([first.status, await first.json(), second.status]).toEqual([201, { ok: true }, 200]);
   expect((await ask([one.sha256])).missing).toEqual([]);
   await ingest(server, token, [session("one", one)]);
-  const address = path(await idOf("one"), one);
+  const address = path(await findId("one"), one);
   for (const headers of [bearer(token), { Cookie: cookie }] as Record<string, string>[]) {
     const response = await fetch(server.url + address, { headers });
     expect(response.status).toBe(200);
@@ -63,10 +63,10 @@ test("another user's picture is a missing one in every route, and no answer tell
   const [one, unknown] = [makePng(), makePng()];
   await put(one);
   await ingest(server, token, [session("mine", one)]);
-  const traceId = await idOf("mine");
+  const traceId = await findId("mine");
   expect((await ask([one.sha256, unknown.sha256], bobs)).missing).toEqual([one.sha256, unknown.sha256]);
   await ingest(server, bobs, [session("bobs", one)]); // a guess at its hash
-  for (const address of [path(traceId, one), path(traceId, unknown), path(await idOf("bobs"), one)])
+  for (const address of [path(traceId, one), path(traceId, unknown), path(await findId("bobs"), one)])
     await expectProblem(await get(server, address, bobs), 404, "not_found");
   expect([(await put(one, bobs)).status, (await put(unknown, bobs)).status]).toEqual([201, 201]);
 });
@@ -124,7 +124,7 @@ test("exports name pictures, and a session's Markdown links those that are there
   const [one, gone] = [makePng(), makePng()];
   await put(one);
   await ingest(server, token, [session("told", one, gone)]);
-  const traceId = await idOf("told");
+  const traceId = await findId("told");
   const exported = await (await get(server, `/api/traces/${traceId}/export.json`, token)).json();
   expect(JSON.stringify(exported)).toContain(one.sha256);
   const markdown = await (await get(server, `/api/traces/${traceId}/export.md`, token)).text();

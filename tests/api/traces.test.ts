@@ -32,7 +32,7 @@ const list = async (query = "") => {
   expect(response.status).toBe(200);
   return (await response.json()) as ListJson;
 };
-const idOf = async (sourceId: string) => {
+const findId = async (sourceId: string) => {
   const found = (await list("?limit=200")).traces.find((one) => one.sourceId === sourceId);
   return found?.id ?? expect.fail(`there is no trace ${sourceId}`);
 };
@@ -212,7 +212,7 @@ describe("one trace", () => {
   });
 
   test("of another user answers as a missing one on every route, and stays", async () => {
-    const id = await idOf("trace-1");
+    const id = await findId("trace-1");
     const missing = "01900000-0000-7000-8000-000000000000";
     for (const path of ["", "/messages"]) {
       const [theirs, nobodys] = await Promise.all(
@@ -237,7 +237,7 @@ describe("one trace", () => {
 
   test("that is deleted is gone with its messages, and missing the second time", async () => {
     await ingest(server, token, [{ sourceId: "gone", messages: [{ position: 0, content: "x" }] }]);
-    const id = await idOf("gone");
+    const id = await findId("gone");
     const response = await remove(id);
     expect([response.status, await response.text()]).toEqual([204, ""]);
     expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
@@ -254,7 +254,7 @@ describe("one trace", () => {
 
 test("the routes for the pages' scripts refuse text and times that PostgreSQL can't store", async () => {
   const headers = { Cookie: await sessionCookie(server) };
-  const id = await idOf("trace-1");
+  const id = await findId("trace-1");
   for (const path of [
     `/api/traces/${id}/matches?q=a%00`,
     `/api/traces/${id}/growth?after=-1`,

@@ -1,8 +1,8 @@
 // What a stranger, or a member, can fill the disk with.
-import { randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { expect, test, vi } from "vitest";
 import { pool } from "#lib/db/client";
+import { makeNoise } from "../support/random.ts";
 import { jobEnd, owner, post, provideOwnedServer } from "../support/server.ts";
 
 const quota = 3_000_000;
@@ -19,24 +19,22 @@ async function databaseBytes(): Promise<number> {
 }
 
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
-/** Text that can't be compressed. */
-const noise = (length: number) => randomBytes(length).toString("base64").slice(0, length);
 
 /** A report of 200 diagnostics and 50 events from a new device, with about `bytes` bytes of text that can't be compressed. */
 function report(device: number, bytes: number): object {
   const [ofTypes, ofEvents] = [Math.floor(bytes / 2 / 200), Math.floor(bytes / 2 / 50)];
   return {
     schema: 1,
-    deviceId: `${noise(8)}-${device}`,
+    deviceId: `${makeNoise(8)}-${device}`,
     cliVersion: "1.0.0",
     platform: "linux",
     arch: "x64",
     command: "scan",
     diagnostics: Array.from({ length: 200 }, (_, n) => ({
       adapter: `adapter-${n}`,
-      unhandledTypes: Array.from({ length: Math.floor(ofTypes / 128) }, () => noise(120)),
+      unhandledTypes: Array.from({ length: Math.floor(ofTypes / 128) }, () => makeNoise(120)),
     })),
-    events: Array.from({ length: 50 }, () => ({ name: "event", properties: { text: noise(ofEvents) } })),
+    events: Array.from({ length: 50 }, () => ({ name: "event", properties: { text: makeNoise(ofEvents) } })),
   };
 }
 
@@ -74,7 +72,7 @@ test("a member's uploads at once end with 413 at the quota, stored whole or not 
     post(
       server,
       "/api/ingest",
-      { traces: [{ sourceId: `fill-${n}`, messages: [{ position: 0, content: noise(150_000) }] }] },
+      { traces: [{ sourceId: `fill-${n}`, messages: [{ position: 0, content: makeNoise(150_000) }] }] },
       { Authorization: `Bearer ${token}` },
     );
   const answers = await times(40, upload);

@@ -7,10 +7,10 @@ import { sha256 } from "#lib/digest";
 import { limits } from "#lib/limits";
 import { wholeRange } from "#lib/traces/for-others";
 import { shareTrace } from "#lib/traces/shares";
-import { denseTrace } from "../support/dense.ts";
 import { storeSession } from "../support/long-session.ts";
 import { bestOfThree, type Pulse, takePulse } from "../support/pulse.ts";
 import { ingest, owner, post, provideOwnedServer } from "../support/server.ts";
+import { denseTrace } from "./dense.ts";
 
 const { server, userId, token } = await provideOwnedServer();
 await ingest(server, token, [denseTrace("one")]);

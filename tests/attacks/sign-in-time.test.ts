@@ -6,7 +6,7 @@ const server = await provideServer({ worker: false, environment: { AUTH_RATE_LIM
 await makeUser();
 
 /** How long a wrong password takes to be refused, in ms. */
-async function timeOf(email: string): Promise<number> {
+async function measureTime(email: string): Promise<number> {
   const from = { Origin: server.url, "X-Forwarded-For": someAddress() };
   const asked = performance.now();
   const response = await post(server, "/api/auth/sign-in/email", { email, password: "wrong, and long enough" }, from);
@@ -27,7 +27,7 @@ test("a wrong password takes as long for a known address as for an unknown one",
   for (let pair = 0; pair < 100; pair += 1) {
     const both = ["known", "unknown"] as const;
     for (const one of pair % 2 === 0 ? both : both.toReversed())
-      times[one].push(await timeOf(one === "known" ? owner.email : `nobody${pair}@example.org`));
+      times[one].push(await measureTime(one === "known" ? owner.email : `nobody${pair}@example.org`));
   }
   const differences = [0.1, 0.5].map((part) => quantile(times.known, part) - quantile(times.unknown, part));
   const [tenth = 0, half = 0] = differences;

@@ -7,7 +7,7 @@ type Line = Record<string, unknown>;
 
 const { texts } = loadTexts();
 const start = Date.parse("2026-11-01T08:00:00.000Z");
-const idOf = (kind: string, number: number) =>
+const makeId = (kind: string, number: number) =>
   `${kind.padEnd(8, "0")}-0000-4000-8000-${number.toString(16).padStart(12, "0")}`;
 
 /** Makes the lines of one session. */
@@ -19,7 +19,7 @@ class Session {
 
   constructor(number: number) {
     this.#number = number;
-    this.#id = idOf("5e5510", number);
+    this.#id = makeId("5e5510", number);
   }
 
   text(longest: number): string {
@@ -36,7 +36,7 @@ class Session {
 
   /** A line of the conversation. */
   line(fields: Line): void {
-    const uuid = idOf("aaaa", this.#number * 1000 + this.lines.length);
+    const uuid = makeId("aaaa", this.#number * 1000 + this.lines.length);
     const timestamp = new Date(start + this.#number * 600_000 + this.lines.length * 1000).toISOString();
     const about = { userType: "external", entrypoint: "cli", cwd: `/home/ada/code/p${this.#number % 40}` };
     this.lines.push({
@@ -86,7 +86,7 @@ class Session {
 function sessionLines(number: number): Line[] {
   const session = new Session(number);
   const snapshot = {
-    messageId: idOf("5a4b", number),
+    messageId: makeId("5a4b", number),
     trackedFileBackups: {},
     timestamp: new Date(start).toISOString(),
   };
@@ -94,10 +94,10 @@ function sessionLines(number: number): Line[] {
   session.state("permission-mode", { permissionMode: "default" });
   session.state("file-history-snapshot", { snapshot, isSnapshotUpdate: false });
   const prompt = { role: "user", content: `${session.text(600)} (${number})` };
-  session.line({ promptId: idOf("9403", number), type: "user", message: prompt, permissionMode: "default" });
+  session.line({ promptId: makeId("9403", number), type: "user", message: prompt, permissionMode: "default" });
   const system = Array.from({ length: 4 }, (_, part) => `${part} ${session.texts(5000)}`);
   const shape = { system: system.map((text) => ({ type: "text", text })), tools: [] };
-  session.lines.push({ type: "api-request-shape", sessionId: idOf("5e5510", number), shapeHash: "e2", shape });
+  session.lines.push({ type: "api-request-shape", sessionId: makeId("5e5510", number), shapeHash: "e2", shape });
   session.line({ attachment: { type: "prompt_snapshot", systemPrompt: system }, type: "attachment" });
   session.line({
     attachment: { type: "skill_listing", content: session.text(2000), skillCount: 9 },
@@ -117,7 +117,7 @@ function sessionLines(number: number): Line[] {
   session.request(4);
   session.answer(4, { type: "text", text: session.text(1500) });
   session.line({ type: "system", subtype: "turn_duration", durationMs: 9000 + number, isMeta: false });
-  session.lines.push({ type: "tools-used", tools: ["Bash"], sessionId: idOf("5e5510", number) });
+  session.lines.push({ type: "tools-used", tools: ["Bash"], sessionId: makeId("5e5510", number) });
   session.state("last-prompt", { lastPrompt: session.text(200) });
   session.state("ai-title", { aiTitle: `Mend the timer ${number}` });
   return session.lines;
@@ -132,7 +132,7 @@ export async function writeClaudeHome(home: string, count: number): Promise<{ by
     const isRequest = (line: string) =>
       /^\{"type":"(?:api-request|tools-used)/.test(line) || line.includes("prompt_snapshot");
     await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, `${idOf("5e5510", number)}.jsonl`), lines.join(""));
+    await writeFile(join(folder, `${makeId("5e5510", number)}.jsonl`), lines.join(""));
     for (const line of lines) bytes += Buffer.byteLength(line);
     for (const line of lines.filter(isRequest)) requestBytes += Buffer.byteLength(line);
   }

@@ -13,13 +13,13 @@ import { idle, lines, startArchive } from "./watching.ts";
 const MB = 1_000_000;
 const { texts } = loadTexts();
 const jsonOf = (lines: unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+const makeId = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
 /** Writes one file of about `bytes` bytes. @returns its size */
 async function writeLarge(path: string, bytes: number): Promise<number> {
   await mkdir(dirname(path), { recursive: true });
   const file = createWriteStream(path);
-  const id = idOf(1);
+  const id = makeId(1);
   let written = 0;
   for (let turn = 0; written < bytes; turn++) {
     const [first, ...rest] = claudeLines(id, 25, { text: texts[turn % texts.length] ?? "" });
@@ -38,11 +38,11 @@ async function writeMany(home: string, count: number): Promise<number> {
     const isCodex = number % 3 === 0;
     const text = jsonOf(
       isCodex
-        ? codexLines(idOf(number), 8)
-        : claudeLines(idOf(number), 8, { text: texts[number % texts.length] ?? "" }),
+        ? codexLines(makeId(number), 8)
+        : claudeLines(makeId(number), 8, { text: texts[number % texts.length] ?? "" }),
     );
     const folder = isCodex ? `.codex/sessions/2026/11/${number % 28}` : `.claude/projects/p${number % 40}`;
-    const path = join(home, folder, isCodex ? `rollout-${idOf(number)}.jsonl` : `${idOf(number)}.jsonl`);
+    const path = join(home, folder, isCodex ? `rollout-${makeId(number)}.jsonl` : `${makeId(number)}.jsonl`);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text);
     bytes += text.length;
@@ -77,7 +77,7 @@ function line(name: string, { seconds, cpuSeconds, memoryMb }: Run, bytes: numbe
 /** First pushes, and what `watch` costs, against a server that only counts. */
 async function measureSending(folder: string): Promise<void> {
   const archive = await startArchive();
-  const path = (home: string) => join(home, ".claude/projects/p", `${idOf(1)}.jsonl`);
+  const path = (home: string) => join(home, ".claude/projects/p", `${makeId(1)}.jsonl`);
   const large = join(folder, "large");
   const size = await writeLarge(path(large), 300 * MB);
   line("first push of one file of 300 MB", await run(large, ["push"], archive.environment), size);
@@ -103,7 +103,7 @@ const work = await mkdtemp(join(tmpdir(), "spoor-bench-"));
 try {
   await measureSending(work);
   const one = join(work, "one");
-  const size = await writeLarge(join(one, ".claude/projects/p", `${idOf(1)}.jsonl`), 1000 * MB);
+  const size = await writeLarge(join(one, ".claude/projects/p", `${makeId(1)}.jsonl`), 1000 * MB);
   line("scan of one file of 1 GB", await run(one, ["scan"]), size);
   line(
     "dry run of the same: parsed, encoded, hashed",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { linesOf, writeBelow } from "./home.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
-import { claudePath, idOf, world } from "./world.ts";
+import { claudePath, makeId, world } from "./world.ts";
 
 /** Tells on stderr how many bytes the process has read, which includes its own sources. */
 const tellRead = `data:text/javascript,${encodeURIComponent(
@@ -13,8 +13,8 @@ const tellRead = `data:text/javascript,${encodeURIComponent(
 const maxOwnBytes = 4e6;
 
 const long = "word ".repeat(2000);
-const claude = claudeLines(idOf(1), 1010, { text: long });
-const codex = codexLines(idOf(2), 1010).map((line) => withText(line));
+const claude = claudeLines(makeId(1), 1010, { text: long });
+const codex = codexLines(makeId(2), 1010).map((line) => withText(line));
 
 /** A line of Codex with a long question in it. */
 function withText(line: Record<string, unknown>): Record<string, unknown> {
@@ -23,7 +23,7 @@ function withText(line: Record<string, unknown>): Record<string, unknown> {
 
 test.each([
   ["Claude Code", "claude-code", claudePath(1), claude, 4],
-  ["Codex", "codex-cli", `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${idOf(2)}.jsonl`, codex, 5],
+  ["Codex", "codex-cli", `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${makeId(2)}.jsonl`, codex, 5],
 ])(
   "of a large file of %s only what was added is read, and it is all the same afterwards",
   {

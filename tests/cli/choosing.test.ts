@@ -14,7 +14,7 @@ import { SentRecord } from "../../cli/sync/sent-record.ts";
 import { linesOf, makeHome, writeBelow } from "./home.ts";
 import { runInside, worldInside } from "./inside.ts";
 import { claudeLines } from "./sessions.ts";
-import { claudePath, idOf } from "./world.ts";
+import { claudePath, makeId } from "./world.ts";
 
 const server = "https://spoor.example.org";
 
@@ -28,7 +28,7 @@ const homeOf = (sessions: number) =>
     Object.fromEntries(
       Array.from({ length: sessions }, (_, index) => [
         claudePath(index),
-        linesOf(...claudeLines(idOf(index), 1, { cwd: index % 2 === 0 ? "/srv/web" : "/srv/api" })),
+        linesOf(...claudeLines(makeId(index), 1, { cwd: index % 2 === 0 ? "/srv/web" : "/srv/api" })),
       ]),
     ),
   );
@@ -149,7 +149,7 @@ describe("spoor projects", () => {
   test("lists what was found and what is left out, and says what stays on the server", async () => {
     const { home, host } = await worldInside(2);
     const run = (...words: string[]) => runInside(projects, host, { words });
-    await writeBelow(home, claudePath(3), linesOf(...claudeLines(idOf(3), 1, { cwd: join(home, "code/web") })));
+    await writeBelow(home, claudePath(3), linesOf(...claudeLines(makeId(3), 1, { cwd: join(home, "code/web") })));
     await runInside(push, host);
     const excluded = await run("exclude", "~/code/*", "none-like-this");
     expect(excluded).toMatchObject({ code: 0, errors: "" });

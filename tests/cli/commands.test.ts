@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { push } from "../../cli/commands/push.ts";
 import { linesOf, writeBelow } from "./home.ts";
 import { pushInside, runInside, worldInside } from "./inside.ts";
-import { claudePath, idOf, problem, world } from "./world.ts";
+import { claudePath, makeId, problem, world } from "./world.ts";
 
 const session = (sourceId: string, more: object = {}) => ({
   sourceId,
@@ -187,8 +187,8 @@ test("status aligns its text columns to the left", async () => {
 test("an error response is shown with its fields and request id", async () => {
   const { fake, run } = await world(0);
   fake.failWith(() =>
-    problem(400, { errors: [{ path: "machine", message: "is required" }] }, { "X-Request-Id": `r-${idOf(1)}` }),
+    problem(400, { errors: [{ path: "machine", message: "is required" }] }, { "X-Request-Id": `r-${makeId(1)}` }),
   );
   const { code, errors } = await run(["login", "--machine", ""]);
-  expect([code, errors]).toEqual([1, `spoor: No. machine: is required. (request r-${idOf(1)})\n`]);
+  expect([code, errors]).toEqual([1, `spoor: No. machine: is required. (request r-${makeId(1)})\n`]);
 });

@@ -7,7 +7,15 @@ import { isLong } from "../support/long.ts";
 import { type Parsed, parseAll, writeBelow } from "./home.ts";
 import { pushInside, worldInside } from "./inside.ts";
 import { homes, wholes } from "./samples/all.ts";
-import { bytesOf, damages, futureVersions, missingFields, strange, unknownTypes, wrongTypes } from "./samples/drift.ts";
+import {
+  damages,
+  findBytes,
+  futureVersions,
+  missingFields,
+  strange,
+  unknownTypes,
+  wrongTypes,
+} from "./samples/drift.ts";
 import { changingHome, fillHome, type Home } from "./samples/home.ts";
 import { expectSendable } from "./sendable.ts";
 
@@ -73,7 +81,7 @@ const onceEach = (paths: string[]): string[] => [
 
 // Of several files each has every second damage, and all of them in long tests.
 test.each(homes)("%s, %s: files that are empty, cut off or rubbish end nothing", async (name, form, home) => {
-  const whole = bytesOf(home);
+  const whole = findBytes(home);
   const { host, become } = await changingHome();
   const paths = onceEach(Object.keys(whole));
   for (const [index, [what, damage]] of damages.entries()) {
@@ -124,7 +132,7 @@ test.each(damages.filter(isQuick))(
   async (_, damage) => {
     const { fake, host } = await worldInside(2);
     for (const [, , home] of homes)
-      for (const [path, bytes] of Object.entries(bytesOf(home))) await writeBelow(host.home, path, damage(bytes));
+      for (const [path, bytes] of Object.entries(findBytes(home))) await writeBelow(host.home, path, damage(bytes));
     await expectHealthySent(fake, host);
   },
 );

@@ -14,7 +14,7 @@ import { Terminal } from "../../cli/terminal/terminal.ts";
 import { ended, wrote } from "../support/client.ts";
 import { discoverAll, linesOf, makeHome, writeBelow } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
-import { claudePath, idOf, world } from "./world.ts";
+import { claudePath, makeId, world } from "./world.ts";
 
 /** A folder that nothing can be written to, not even by root. */
 const nowhere = { XDG_STATE_HOME: "/dev/null/state", XDG_CONFIG_HOME: "/dev/null/config" };
@@ -34,7 +34,7 @@ describe("an output whose reader is gone", () => {
     const done = once(child, "close");
     await wrote(child, /2 new/);
     child.stdout?.destroy();
-    await writeBelow(home, claudePath(3), linesOf(...claudeLines(idOf(3), 1)));
+    await writeBelow(home, claudePath(3), linesOf(...claudeLines(makeId(3), 1)));
     expect(await done).toEqual([0, null]);
   });
 
@@ -77,7 +77,7 @@ describe("other files in a projects folder", () => {
     await symlink("/nowhere.jsonl", join(folder, "gone.jsonl"));
     await mkdir(join(folder, "folder.jsonl"));
     await writeBelow(folder, "bytes.jsonl", Buffer.from([0xff, 0xfe, 0x00, 0x0a, 0x80, 0x0a]));
-    const latin = Buffer.from(linesOf(...claudeLines(idOf(5), 1, { text: "caf\u00e9" })), "latin1");
+    const latin = Buffer.from(linesOf(...claudeLines(makeId(5), 1, { text: "caf\u00e9" })), "latin1");
     await writeBelow(home, claudePath(5), latin);
     const { code, errors } = await run(["push"]);
     expect([code, fake.archive.size]).toEqual([0, 3]);
@@ -98,7 +98,7 @@ describe("other files in a projects folder", () => {
       await mkdir(dirname(join(home, path)), { recursive: true });
       execFileSync("mkfifo", [join(home, path)]);
     }
-    await writeBelow(home, ".claude/projects/-a/s/subagents/agent-a1.jsonl", linesOf(...claudeLines(idOf(7), 1)));
+    await writeBelow(home, ".claude/projects/-a/s/subagents/agent-a1.jsonl", linesOf(...claudeLines(makeId(7), 1)));
     const start = { type: "session_start", id: "x", cwd: "/a" };
     const hi = { type: "message", id: "m", message: { role: "user", content: [{ type: "text", text: "hi" }] } };
     await writeBelow(home, ".factory/sessions/-a/x.jsonl", linesOf(start, hi));
@@ -123,7 +123,7 @@ describe("other files in a projects folder", () => {
     ["of which only the names may be read", 0o444],
   ];
   test.skipIf(process.platform === "win32").each(modes)("a folder %s is listed, once", async (_, mode) => {
-    const files = [1, 2].map((number) => [claudePath(number), linesOf(...claudeLines(idOf(number), 1))]);
+    const files = [1, 2].map((number) => [claudePath(number), linesOf(...claudeLines(makeId(number), 1))]);
     const host = await makeHome(Object.fromEntries(files));
     const folder = dirname(join(host.home, claudePath(1)));
     await chmod(host.home, 0o755);

@@ -6,7 +6,7 @@ import { scan } from "../../cli/commands/scan.ts";
 import { linesOf, writeBelow } from "./home.ts";
 import { pushInside, runInside, worldInside } from "./inside.ts";
 import { claudeLines } from "./sessions.ts";
-import { claudePath, idOf } from "./world.ts";
+import { claudePath, makeId } from "./world.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -48,7 +48,7 @@ describe("a session whose earlier messages have changed, and that can't be read 
   ])("(%s) is sent by the next push", async (code, exitCode, left) => {
     const { host, home, fake } = await worldInside(1);
     await pushInside(host);
-    await writeBelow(home, claudePath(1), linesOf(...claudeLines(idOf(1), 3, { text: "Another text" })));
+    await writeBelow(home, claudePath(1), linesOf(...claudeLines(makeId(1), 3, { text: "Another text" })));
     beforeReading(2, () => Promise.reject(Object.assign(new Error(`${code}: a fault`), { code })));
     const failed = await pushInside(host);
     expect([failed.code, failed.sent.sessions, failed.left.length]).toEqual([exitCode, 0, left]);

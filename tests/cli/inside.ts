@@ -8,7 +8,7 @@ import { Terminal } from "../../cli/terminal/terminal.ts";
 import { startFake } from "./fake-server.ts";
 import { linesOf, makeHome } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
-import { claudePath, idOf } from "./world.ts";
+import { claudePath, makeId } from "./world.ts";
 
 type Options = {
   words?: string[];
@@ -60,7 +60,7 @@ export async function worldInside(sessions: number, options: Parameters<typeof s
   const fake = await startFake(options);
   const files = Array.from({ length: sessions }, (_, index) => index + 1).map((number) => [
     claudePath(number),
-    linesOf(...claudeLines(idOf(number), number)),
+    linesOf(...claudeLines(makeId(number), number)),
   ]);
   const host = await makeHome(Object.fromEntries(files));
   host.env.SPOOR_URL = fake.url;

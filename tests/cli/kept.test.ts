@@ -5,9 +5,9 @@ import { stateFolder } from "../../cli/files/state-files.ts";
 import { deleted } from "./fake-server.ts";
 import { linesOf, writeBelow } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
-import { claudePath, idOf, world } from "./world.ts";
+import { claudePath, makeId, world } from "./world.ts";
 
-const id = idOf(1);
+const id = makeId(1);
 const key = `claude-code/${id}`;
 const turns = (from: number, to: number) => linesOf(...claudeLines(id, to).slice(from * 4));
 

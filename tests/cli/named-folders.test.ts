@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { expandHomes, splitFolders } from "../../cli/adapters/named-folders.ts";
 import { linesOf, makeHome, writeBelow } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
-import { idOf, world } from "./world.ts";
+import { makeId, world } from "./world.ts";
 
 test("a `~` at the beginning of a variable is the home folder", () => {
   const env = { A: "~", B: "~/x", C: "~ada/x", D: "x/~/y", E: "", F: undefined, G: "~\\x" };
@@ -31,12 +31,12 @@ describe("a list of folders", () => {
 });
 
 describe("scan", () => {
-  const session = (folder: string) => `${folder}/projects/-code-api/${idOf(7)}.jsonl`;
+  const session = (folder: string) => `${folder}/projects/-code-api/${makeId(7)}.jsonl`;
 
   test("reads the folders that a variable names, with a `~`, a comma, or both", async () => {
     const { home, run } = await world(0);
-    await writeBelow(home, session(".work"), linesOf(...claudeLines(idOf(7), 1)));
-    await writeBelow(home, session("AI,ML"), linesOf(...claudeLines(idOf(8), 1)));
+    await writeBelow(home, session(".work"), linesOf(...claudeLines(makeId(7), 1)));
+    await writeBelow(home, session("AI,ML"), linesOf(...claudeLines(makeId(8), 1)));
     const { code, output } = await run(["scan", "--json"], { CLAUDE_CONFIG_DIR: `~/.work,${home}/AI,ML` });
     expect([code, JSON.parse(output).adapters["claude-code"].inputs, JSON.parse(output).missing]).toEqual([0, 2, []]);
   });

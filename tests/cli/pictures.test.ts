@@ -7,7 +7,7 @@ import { linesOf, writeBelow } from "./home.ts";
 import { pushInside, runInside, worldInside } from "./inside.ts";
 import { makePicture } from "./picture.ts";
 import { claudeLines } from "./sessions.ts";
-import { claudePath, idOf, problem } from "./world.ts";
+import { claudePath, makeId, problem } from "./world.ts";
 
 const [one, two, three] = [makePicture(1), makePicture(2), makePicture(3)];
 
@@ -16,7 +16,7 @@ const pastedLines = (number: number, pictures: (typeof one)[], { cwd = "/home/ad
   linesOf(
     ...pictures.map(({ block }, index) => ({
       type: "user",
-      sessionId: idOf(number),
+      sessionId: makeId(number),
       cwd,
       uuid: `00000000-0000-4000-9000-00000000000${from + index}`,
       timestamp: `2026-11-02T10:00:0${from + index}.000Z`,
@@ -25,7 +25,7 @@ const pastedLines = (number: number, pictures: (typeof one)[], { cwd = "/home/ad
   );
 
 const pasted = (number: number, pictures: (typeof one)[], cwd?: string) =>
-  linesOf(...claudeLines(idOf(number), 1, cwd ? { cwd } : {})) + pastedLines(number, pictures, cwd ? { cwd } : {});
+  linesOf(...claudeLines(makeId(number), 1, cwd ? { cwd } : {})) + pastedLines(number, pictures, cwd ? { cwd } : {});
 
 async function picturesWorld(pictures = [one, two], options: Parameters<typeof worldInside>[1] = {}) {
   const world = await worldInside(0, options);
@@ -159,7 +159,7 @@ test("a scan and a dry run tell how many pictures would be sent", async () => {
 
 test("masking leaves references and pictures as they are", async () => {
   const { host, path, named } = await picturesWorld([]);
-  const told = linesOf(...claudeLines(idOf(1), 1, { text: `api_token=${one.reference.sha256}` }));
+  const told = linesOf(...claudeLines(makeId(1), 1, { text: `api_token=${one.reference.sha256}` }));
   await writeFile(path, told + pastedLines(1, [one]));
   await pushInside(host);
   expect(named()).toEqual([one.reference]);

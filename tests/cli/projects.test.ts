@@ -9,7 +9,7 @@ import { ended, wrote } from "../support/client.ts";
 import { linesOf, makeHome, writeBelow } from "./home.ts";
 import { pushInside, runInside, worldInside } from "./inside.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
-import { claudePath, idOf, world } from "./world.ts";
+import { claudePath, makeId, world } from "./world.ts";
 
 const folderOf = (path: string) => path.split("/").filter(Boolean);
 
@@ -163,11 +163,15 @@ describe("what is left out", () => {
   test("is neither read further nor sent by scan and push, and is sent once it is wanted again", async () => {
     const { home, host, fake } = await worldInside(1);
     const web = { cwd: "/home/ada/code/web" };
-    const secret = await writeBelow(home, claudePath(2), `${linesOf(...claudeLines(idOf(2), 1, web))}{"broken\n`);
-    await writeBelow(home, `.codex/sessions/rollout-${idOf(3)}.jsonl`, `${linesOf(...codexLines(idOf(3), 1, web))}{\n`);
+    const secret = await writeBelow(home, claudePath(2), `${linesOf(...claudeLines(makeId(2), 1, web))}{"broken\n`);
+    await writeBelow(
+      home,
+      `.codex/sessions/rollout-${makeId(3)}.jsonl`,
+      `${linesOf(...codexLines(makeId(3), 1, web))}{\n`,
+    );
     await writeBelow(home, settingsFile, settings([{ exclude: "~/nowhere" }, { exclude: "/home/ada/*/web" }]));
     const plan = await pushInside(host, { "dry-run": true });
-    expect(plan).toMatchObject({ code: 0, invalid: 0, sessions: [{ sourceId: idOf(1) }], projectsLeftOut: 1 });
+    expect(plan).toMatchObject({ code: 0, invalid: 0, sessions: [{ sourceId: makeId(1) }], projectsLeftOut: 1 });
     for (const sessions of [1, 0]) {
       const { code, sent, errors } = await pushInside(host);
       expect([code, sent.sessions, errors]).toEqual([0, sessions, ""]);
@@ -206,7 +210,7 @@ describe("what is left out", () => {
     const { home, host, fake } = await worldInside(1);
     await pushInside(host);
     await writeBelow(home, settingsFile, settings([{ exclude: "api" }]));
-    await appendFile(join(home, claudePath(1)), `${linesOf(...claudeLines(idOf(1), 1))}{"broken\n`);
+    await appendFile(join(home, claudePath(1)), `${linesOf(...claudeLines(makeId(1), 1))}{"broken\n`);
     expect(await pushInside(host)).toMatchObject({ code: 0, invalid: 0, sent: { sessions: 0 }, projectsLeftOut: 1 });
     expect(fake.uploads).toHaveLength(1);
     const scanned = await runInside(scan, host, { values: { "no-telemetry": true } });
@@ -229,9 +233,9 @@ test("watch takes a change of the rules without a restart", async () => {
   const watching = start(["watch"]);
   await wrote(watching, /1 new/, 60);
   await writeBelow(home, settingsFile, settings([{ exclude: "web" }]));
-  await writeBelow(home, claudePath(2), linesOf(...claudeLines(idOf(2), 1, { cwd: "/srv/web" })));
-  await writeBelow(home, claudePath(3), linesOf(...claudeLines(idOf(3), 1)));
-  await expect.poll(() => [...fake.archive.keys()], { timeout: 60_000 }).toContain(`claude-code/${idOf(3)}`);
+  await writeBelow(home, claudePath(2), linesOf(...claudeLines(makeId(2), 1, { cwd: "/srv/web" })));
+  await writeBelow(home, claudePath(3), linesOf(...claudeLines(makeId(3), 1)));
+  await expect.poll(() => [...fake.archive.keys()], { timeout: 60_000 }).toContain(`claude-code/${makeId(3)}`);
   const gone = ended(watching);
   watching.kill("SIGINT");
   expect((await gone).code).toBe(130);

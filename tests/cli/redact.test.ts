@@ -11,7 +11,7 @@ import { formed } from "../unit/secrets/made-up.ts";
 import { linesOf, writeBelow } from "./home.ts";
 import { pushInside, runInside, worldInside } from "./inside.ts";
 import { claudeLines } from "./sessions.ts";
-import { claudePath, idOf } from "./world.ts";
+import { claudePath, makeId } from "./world.ts";
 
 const secretOf = (kind: string) => formed.find(([id]) => id === kind)?.[1] ?? "";
 const [github, stripe, likely] = [secretOf("github"), secretOf("stripe"), "p4ssW0rd&x"];
@@ -28,7 +28,7 @@ function leakingLines(id: string, cwd = "/srv/api") {
 
 async function leakingWorld() {
   const made = await worldInside(0);
-  const path = await writeBelow(made.home, claudePath(1), linesOf(...leakingLines(idOf(1))));
+  const path = await writeBelow(made.home, claudePath(1), linesOf(...leakingLines(makeId(1))));
   const sent = () => JSON.stringify(made.fake.uploads);
   const settings = async () => JSON.parse(await readFile(join(made.home, ".config/spoor/settings.json"), "utf8"));
   return { ...made, path, sent, settings };
@@ -47,7 +47,7 @@ describe("push", () => {
     expect((await settings()).redactKey).toMatch(/^[0-9a-f]{64}$/);
 
     expect(await pushInside(host)).toMatchObject({ same: 1, sent: { sessions: 0 } });
-    await appendFile(path, linesOf(...claudeLines(idOf(1), 2, { text: `And ${github}` }).slice(4)));
+    await appendFile(path, linesOf(...claudeLines(makeId(1), 2, { text: `And ${github}` }).slice(4)));
     expect(await pushInside(host)).toMatchObject({
       sent: { sessions: 1, messages: 4 },
       secrets: { github: 1 },
@@ -61,9 +61,9 @@ describe("push", () => {
     const value = "a9B8c7D6e5F4g3H2i1J0k9L8m7N6o5P4";
     const [first, second] = [`cat .env\nSESSION_SECRET=${value}`, `is ${value} still right?`];
     const lines = [
-      ...claudeLines(idOf(1), 1, { text: first }),
-      ...claudeLines(idOf(1), 2, { text: second }).slice(4),
-      { type: "custom-title", customTitle: `Rotate ${value}`, sessionId: idOf(1) },
+      ...claudeLines(makeId(1), 1, { text: first }),
+      ...claudeLines(makeId(1), 2, { text: second }).slice(4),
+      { type: "custom-title", customTitle: `Rotate ${value}`, sessionId: makeId(1) },
     ];
     await writeFile(path, linesOf(...lines));
     expect((await runInside(push, host)).code).toBe(0);
@@ -79,7 +79,9 @@ describe("push", () => {
       `${'{"a":['.repeat(levels / 2)}${inner}${"]}".repeat(levels / 2)}`;
     const [deep, deepest] = [nested(70, JSON.stringify(github)), nested(40_000, "1")];
     const calls = [deep, deepest].map((input, at) => {
-      const [, , call] = JSON.parse(JSON.stringify(claudeLines(idOf(1), at + 2)).replaceAll("2026", "2027")).slice(-4);
+      const [, , call] = JSON.parse(JSON.stringify(claudeLines(makeId(1), at + 2)).replaceAll("2026", "2027")).slice(
+        -4,
+      );
       return JSON.stringify(call).replace(/"input":\{[^}]*\}/, `"input":${input}`);
     });
     await appendFile(path, `${calls.join("\n")}\n`);
@@ -102,10 +104,10 @@ describe("push", () => {
       "redact    off  secrets are sent as they are\n",
     );
     expect((await settings()).redact).toBe(false);
-    await writeFile(path, linesOf(...leakingLines(idOf(1), "/srv/web")));
+    await writeFile(path, linesOf(...leakingLines(makeId(1), "/srv/web")));
     expect(await pushInside(host)).toMatchObject({ isRedacted: false });
     await runInside(config, host, { words: ["redact", "on"] });
-    await writeFile(path, linesOf(...leakingLines(idOf(1))));
+    await writeFile(path, linesOf(...leakingLines(makeId(1))));
     expect(await pushInside(host)).toMatchObject({ isRedacted: true, sent: { sessions: 1 } });
   });
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { ended, wrote } from "../support/client.ts";
 import { linesOf, writeBelow } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
-import { claudePath, idOf, problem, world, zstdText } from "./world.ts";
+import { claudePath, makeId, problem, world, zstdText } from "./world.ts";
 
 describe("what the server refuses", () => {
   test("a token that is not valid ends a push with 3", async () => {
@@ -31,18 +31,22 @@ describe("what the server refuses", () => {
     expect(left).toEqual([
       { source: "own", sourceId: "bad", reason: expect.stringContaining("messages.0.position Too small") },
     ]);
-    expect([...fake.archive.keys()].sort()).toEqual([`claude-code/${idOf(1)}`, `claude-code/${idOf(2)}`, "own/good"]);
+    expect([...fake.archive.keys()].sort()).toEqual([
+      `claude-code/${makeId(1)}`,
+      `claude-code/${makeId(2)}`,
+      "own/good",
+    ]);
   });
 
   test("a batch refused without a session's name is halved until the cause is isolated", async () => {
     const { fake, push } = await world(5);
     fake.failWith(({ url }, body) =>
-      url === "/api/ingest" && zstdText(body).includes(idOf(4))
+      url === "/api/ingest" && zstdText(body).includes(makeId(4))
         ? problem(400, { error: "invalid_request" })
         : undefined,
     );
     const { code, left, sent } = await push();
-    expect([code, sent.sessions, left.map(({ sourceId }) => sourceId)]).toEqual([5, 4, [idOf(4)]]);
+    expect([code, sent.sessions, left.map(({ sourceId }) => sourceId)]).toEqual([5, 4, [makeId(4)]]);
   });
 
   test("an account that is full ends a push with the server's figures, and the next one sends the rest", async () => {
@@ -62,12 +66,12 @@ describe("what the server refuses", () => {
   test("a failed job's batch is sent in halves, and the session at fault is listed", async () => {
     const failed = { status: "failed", error: { code: "internal", message: "It could not be stored." } };
     const job = ({ traces }: { traces: { sourceId: string }[] }) =>
-      traces.some(({ sourceId }) => sourceId === idOf(2)) ? failed : {};
+      traces.some(({ sourceId }) => sourceId === makeId(2)) ? failed : {};
     const { push } = await world(3, { job });
     const { code, left, sent } = await push();
     expect([code, sent.sessions]).toEqual([5, 2]);
     expect(left).toEqual([
-      expect.objectContaining({ sourceId: idOf(2), reason: expect.stringContaining("could not be stored") }),
+      expect.objectContaining({ sourceId: makeId(2), reason: expect.stringContaining("could not be stored") }),
     ]);
   });
 
@@ -76,7 +80,7 @@ describe("what the server refuses", () => {
     const failed = { status: "failed", error: { code: "internal", message: "It could not be stored." } };
     const { push, run } = await world(1, { job: () => (isBroken ? failed : {}) });
     for (let time = 1; time <= 3; time++)
-      expect(await push()).toMatchObject({ code: 5, left: [{ sourceId: idOf(1) }] });
+      expect(await push()).toMatchObject({ code: 5, left: [{ sourceId: makeId(1) }] });
     expect((await run(["status"])).code).toBe(5);
     isBroken = false; // the server's owner has replayed the upload
     expect(await push()).toMatchObject({ code: 0, left: [], sent: { sessions: 1 } });
@@ -86,7 +90,7 @@ describe("what the server refuses", () => {
     const { fake, push, home } = await world(0, { limits: { wireBytes: 25_000 } });
     for (let number = 1; number <= 12; number += 1) {
       const text = randomBytes(4000).toString("base64"); // hardly compressible
-      await writeBelow(home, claudePath(number), linesOf(...claudeLines(idOf(number), 1, { text })));
+      await writeBelow(home, claudePath(number), linesOf(...claudeLines(makeId(number), 1, { text })));
     }
     expect(await push()).toMatchObject({ code: 0, sent: { sessions: 12 }, left: [] });
     expect(fake.archive.size).toBe(12);
@@ -114,9 +118,9 @@ describe("watch", () => {
     const watching = start(["watch"]);
     const gone = ended(watching);
     await wrote(watching, /Not sent: unknown bad/);
-    await writeBelow(home, claudePath(2), linesOf(...claudeLines(idOf(2), 1)));
+    await writeBelow(home, claudePath(2), linesOf(...claudeLines(makeId(2), 1)));
     await wrote(watching, /1 new/);
-    await writeBelow(home, claudePath(3), linesOf(...claudeLines(idOf(3), 1)));
+    await writeBelow(home, claudePath(3), linesOf(...claudeLines(makeId(3), 1)));
     await wrote(watching, /1 new/);
     watching.kill("SIGINT");
     const { code, errors } = await gone;

@@ -6,10 +6,10 @@ import { until } from "../faults/wait.ts";
 import { ended, wrote } from "../support/client.ts";
 import { linesOf, writeBelow } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
-import { claudePath, idOf, world } from "./world.ts";
+import { claudePath, makeId, world } from "./world.ts";
 
-const key = `claude-code/${idOf(1)}`;
-const lines = claudeLines(idOf(1), 10);
+const key = `claude-code/${makeId(1)}`;
+const lines = claudeLines(makeId(1), 10);
 const state = ".local/state/spoor";
 
 /** A world with the first lines of session 1, and what was sent of it: how many messages, and after how many. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { linesOf, writeBelow } from "./home.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
-import { claudePath, idOf, world } from "./world.ts";
+import { claudePath, makeId, world } from "./world.ts";
 
 describe("an upload", () => {
   test("is a compressed batch within the server's limits, with a key made from its content", async () => {
@@ -17,11 +17,11 @@ describe("an upload", () => {
 
   test("is gzip where the server accepts nothing else, also for a session in many pieces", async () => {
     const { fake, push, home } = await world(1, { limits: { contentEncodings: ["gzip"] } });
-    await writeBelow(home, claudePath(5), linesOf(...claudeLines(idOf(5), 500, { text: "word ".repeat(5000) })));
+    await writeBelow(home, claudePath(5), linesOf(...claudeLines(makeId(5), 500, { text: "word ".repeat(5000) })));
     await push();
     expect(fake.uploads.map(({ encoding }) => encoding)).toEqual(["gzip", "gzip"]);
-    expect(fake.archive.get(`claude-code/${idOf(5)}`)).toBe(2000);
-    const large = fake.uploads.flatMap(({ traces }) => traces).find(({ sourceId }) => sourceId === idOf(5));
+    expect(fake.archive.get(`claude-code/${makeId(5)}`)).toBe(2000);
+    const large = fake.uploads.flatMap(({ traces }) => traces).find(({ sourceId }) => sourceId === makeId(5));
     expect(large?.messages.map(({ position }) => position)).toEqual([...Array(2000).keys()]);
   });
 
@@ -38,7 +38,7 @@ describe("an upload", () => {
     const path = join(home, claudePath(1));
     const before = await readFile(path, "utf8");
     await push();
-    await appendFile(path, linesOf(...claudeLines(idOf(1), 2).slice(4)));
+    await appendFile(path, linesOf(...claudeLines(makeId(1), 2).slice(4)));
     await push();
     await writeBelow(home, claudePath(1), before);
     await push();
@@ -47,7 +47,7 @@ describe("an upload", () => {
 
   test("has the sessions that --since, --source and --project select", async () => {
     const { push, home } = await world(2);
-    await writeBelow(home, `.codex/sessions/rollout-${idOf(3)}.jsonl`, linesOf(...codexLines(idOf(3), 1)));
+    await writeBelow(home, `.codex/sessions/rollout-${makeId(3)}.jsonl`, linesOf(...codexLines(makeId(3), 1)));
     await utimes(join(home, claudePath(1)), new Date(), new Date(Date.now() - 3 * 86_400_000));
     const dry = async (...words: string[]) =>
       (await push("--dry-run", ...words)).sessions.map(({ sourceId }) => Number(sourceId.slice(-2))).sort();

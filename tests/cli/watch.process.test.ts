@@ -11,10 +11,10 @@ import { makeDatabase } from "./databases.ts";
 import { linesOf, writeBelow } from "./home.ts";
 import { hurried } from "./machine.ts";
 import { claudeLines, codexLines } from "./sessions.ts";
-import { claudePath, idOf, world } from "./world.ts";
+import { claudePath, makeId, world } from "./world.ts";
 
-const key = (number: number) => `claude-code/${idOf(number)}`;
-const turns = (number: number, from: number, to: number) => linesOf(...claudeLines(idOf(number), to).slice(from * 4));
+const key = (number: number) => `claude-code/${makeId(number)}`;
+const turns = (number: number, from: number, to: number) => linesOf(...claudeLines(makeId(number), to).slice(from * 4));
 
 /** A preload for Node. */
 const preload = (script: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` });
@@ -62,14 +62,20 @@ describe("watch", { timeout: 90_000 }, () => {
     await stored(key(3), 4);
     const nested = join(home, ".claude/projects/-home-ada-code-web/s/subagents");
     await mkdir(nested, { recursive: true });
-    await writeFile(join(nested, `agent-${idOf(4)}.jsonl`), turns(4, 0, 1));
-    await stored(`claude-code/s/agent-${idOf(4)}`, 4);
-    await writeBelow(home, `.codex/sessions/2026/11/01/rollout-${idOf(5)}.jsonl`, linesOf(...codexLines(idOf(5), 1)));
-    await stored(`codex-cli/${idOf(5)}`, 4);
-    await appendFile(join(home, `.codex/sessions/2026/11/01/rollout-${idOf(5)}.jsonl`), codexEnd);
-    await stored(`codex-cli/${idOf(5)}`, 8);
+    await writeFile(join(nested, `agent-${makeId(4)}.jsonl`), turns(4, 0, 1));
+    await stored(`claude-code/s/agent-${makeId(4)}`, 4);
+    await writeBelow(
+      home,
+      `.codex/sessions/2026/11/01/rollout-${makeId(5)}.jsonl`,
+      linesOf(...codexLines(makeId(5), 1)),
+    );
+    await stored(`codex-cli/${makeId(5)}`, 4);
+    await appendFile(join(home, `.codex/sessions/2026/11/01/rollout-${makeId(5)}.jsonl`), codexEnd);
+    await stored(`codex-cli/${makeId(5)}`, 8);
     // Each line arrived alone: nothing was sent again.
-    expect(fake.uploads.flatMap(({ traces }) => traces).filter(({ sourceId }) => sourceId === idOf(1))).toHaveLength(2);
+    expect(fake.uploads.flatMap(({ traces }) => traces).filter(({ sourceId }) => sourceId === makeId(1))).toHaveLength(
+      2,
+    );
   });
 
   test("goes on where a folder was deleted and made again, moved, or replaced", async () => {
@@ -79,7 +85,7 @@ describe("watch", { timeout: 90_000 }, () => {
     await writeBelow(home, claudePath(1), turns(1, 0, 2));
     await stored(key(1), 8);
     await rename(folder, `${folder}-moved`);
-    await appendFile(join(`${folder}-moved`, `${idOf(1)}.jsonl`), turns(1, 2, 3));
+    await appendFile(join(`${folder}-moved`, `${makeId(1)}.jsonl`), turns(1, 2, 3));
     await stored(key(1), 12);
     await rename(join(home, ".claude"), join(home, ".claude-old"));
     await writeBelow(home, claudePath(2), turns(2, 0, 1));
@@ -205,7 +211,7 @@ const gooseSchema = `PRAGMA journal_mode = WAL;
 const aiderChat =
   "\n# aider chat started at 2026-11-01 10:00:00\n\n#### Why does it fire twice?  \n\nIt is never cleared.\n";
 
-const codexEnd = linesOf(...codexLines(idOf(5), 2).slice(2 + 5));
+const codexEnd = linesOf(...codexLines(makeId(5), 2).slice(2 + 5));
 
 const isRunning = (pid: number): boolean => {
   try {

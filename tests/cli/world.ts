@@ -7,8 +7,8 @@ import { linesOf, writeBelow } from "./home.ts";
 import { runInProcess } from "./in-process.ts";
 import { claudeLines } from "./sessions.ts";
 
-export const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
-export const claudePath = (number: number) => `.claude/projects/-home-ada-code-api/${idOf(number)}.jsonl`;
+export const makeId = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+export const claudePath = (number: number) => `.claude/projects/-home-ada-code-api/${makeId(number)}.jsonl`;
 
 /** The output of `push --json`, of a plan or a failure. */
 type PushOutput = {
@@ -35,7 +35,7 @@ export async function world(
   const fake = await startFake(options);
   const client = await provideClient(program);
   for (let number = 1; number <= sessions; number++) {
-    await writeBelow(client.home, claudePath(number), linesOf(...claudeLines(idOf(number), number)));
+    await writeBelow(client.home, claudePath(number), linesOf(...claudeLines(makeId(number), number)));
   }
   const environment = { SPOOR_URL: fake.url, SPOOR_TOKEN: "spoor_test" };
   const start = (words: string[], more: Record<string, string> = {}) =>

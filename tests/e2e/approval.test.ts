@@ -7,7 +7,7 @@ import { fieldsOf } from "../support/form.ts";
 import { get, owner, post, someAddress } from "../support/server.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";
 
-const { server, browser, page, faults, stranger, button, field, open, sessionStatus, tokenByHand } =
+const { server, userId, browser, page, faults, stranger, button, field, open, sessionStatus, tokenByHand } =
   await provideSignedIn();
 
 async function startLogin(machine: string, { scopes, from }: { scopes?: string[]; from?: string } = {}) {
@@ -20,10 +20,7 @@ const poll = (deviceCode: string) => get(server, `/api/cli/device/poll?deviceCod
 const grantedTo = async (deviceCode: string) => (await (await poll(deviceCode)).json()).scopes;
 
 /** What `tokenByHand` makes on the page, made directly. */
-async function makeToken(machine: string): Promise<string> {
-  const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
-  return createTokenByHand(rows[0]?.id ?? "", machine, operator);
-}
+const makeToken = (machine: string): Promise<string> => createTokenByHand(userId, machine, operator);
 
 describe("/devices", () => {
   test("a token created by hand is shown once, works, and is refused after it is revoked", async () => {

@@ -8,17 +8,26 @@ import { claudeLines, claudeMessagesPerTurn, codexLines } from "../cli/sessions.
 import { provideBrowser, signIn } from "../support/browser.ts";
 import { download, ended, provideClient, wrote } from "../support/client.ts";
 import { isLong } from "../support/long.ts";
+import { makePng } from "../support/pictures.ts";
 import { get, logIn, makeUser, owner, provideServer } from "../support/server.ts";
 
 const server = await provideServer();
 const userId = await makeUser();
 const { page, faults, button } = await provideBrowser();
 const client = await provideClient((folder) => download(server.url, folder));
+const other = await provideClient((folder) => download(server.url, folder));
 
-const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
-const claudePath = (number: number) => `.claude/projects/-home-ada-code-api/${idOf(number)}.jsonl`;
+const makeId = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+const claudePath = (number: number) => `.claude/projects/-home-ada-code-api/${makeId(number)}.jsonl`;
 
-type Listed = { sourceId: string; source: string; messageCount: number; tokenCount: number; project: string | null };
+type Listed = {
+  id: string;
+  sourceId: string;
+  source: string;
+  messageCount: number;
+  tokenCount: number;
+  project: string | null;
+};
 
 async function archive(token: string): Promise<Map<string, Listed>> {
   const found = new Map<string, Listed>();
@@ -80,29 +89,34 @@ describe("a new machine", () => {
 
   test("a push archives every session, and the next one has nothing new", async () => {
     for (const number of [1, 2, 3])
-      await writeBelow(client.home, claudePath(number), linesOf(...claudeLines(idOf(number), number)));
+      await writeBelow(client.home, claudePath(number), linesOf(...claudeLines(makeId(number), number)));
     await writeBelow(
       client.home,
-      `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${idOf(4)}.jsonl`,
-      linesOf(...codexLines(idOf(4), 2)),
+      `.codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-${makeId(4)}.jsonl`,
+      linesOf(...codexLines(makeId(4), 2)),
     );
     const { code, output } = await client.run(["push"]);
     expect([code, output]).toEqual([0, expect.stringContaining("Sent 4 sessions with 32 messages")]);
     const found = await archive(token);
-    expect([...found.keys()].sort()).toEqual([1, 2, 3, 4].map(idOf));
-    expect(found.get(idOf(3))).toMatchObject({
+    expect([...found.keys()].sort()).toEqual([1, 2, 3, 4].map(makeId));
+    expect(found.get(makeId(3))).toMatchObject({
       source: "claude-code",
       messageCount: 12,
       tokenCount: 120,
       project: "api",
     });
-    expect(found.get(idOf(4))).toMatchObject({ source: "codex-cli", messageCount: 8, tokenCount: 40, project: "web" });
+    expect(found.get(makeId(4))).toMatchObject({
+      source: "codex-cli",
+      messageCount: 8,
+      tokenCount: 40,
+      project: "web",
+    });
     const again = await client.run(["push", "--json"]);
     expect(JSON.parse(again.output)).toMatchObject({ same: 4, sent: { sessions: 0, jobs: [] } });
   });
 
   test("a session that grew is sent again; without its record everything is, which changes nothing", async () => {
-    await appendFile(join(client.home, claudePath(1)), linesOf(...claudeLines(idOf(1), 2).slice(4)));
+    await appendFile(join(client.home, claudePath(1)), linesOf(...claudeLines(makeId(1), 2).slice(4)));
     const grown = JSON.parse((await client.run(["push", "--json"])).output);
     expect(grown).toMatchObject({ same: 3, sent: { sessions: 1, updated: 1, created: 0 } });
     const forgetful = { XDG_STATE_HOME: join(client.home, "elsewhere") };
@@ -117,7 +131,7 @@ describe("a new machine", () => {
     const scan = await client.run(["scan", "--show-telemetry"]);
     expect(scan.output).toContain("telemetry report of this scan (sent):");
     const [, submission = ""] = scan.output.split("(sent):");
-    for (const secret of [client.home, "/home/", owner.email, idOf(1), "retry", "Bash"])
+    for (const secret of [client.home, "/home/", owner.email, makeId(1), "retry", "Bash"])
       expect(submission).not.toContain(secret);
     const off = await client.run(["scan", "--json"], { DO_NOT_TRACK: "1" });
     expect(JSON.parse(off.output)).toMatchObject({ telemetry: { sent: false } });
@@ -126,11 +140,11 @@ describe("a new machine", () => {
   test("a session that is compressed in pieces is accepted", async () => {
     // More than the 8 MiB from which on it is, in few messages or in many.
     const [turns, sentences] = isLong ? [3000, 300] : [600, 900];
-    const large = claudeLines(idOf(90), turns, { text: "A long question. ".repeat(sentences) });
+    const large = claudeLines(makeId(90), turns, { text: "A long question. ".repeat(sentences) });
     await writeBelow(client.home, claudePath(90), linesOf(...large));
     const { code, output } = await client.run(["push", "--json"]);
     expect([code, JSON.parse(output).sent]).toEqual([0, expect.objectContaining({ created: 1, written: 4 * turns })]);
-    expect((await archive(token)).get(idOf(90))?.messageCount).toBe(4 * turns);
+    expect((await archive(token)).get(makeId(90))?.messageCount).toBe(4 * turns);
   });
 });
 
@@ -146,7 +160,7 @@ describe("the line of the README", () => {
         *disable*) kill "$(cat "$HOME.pid")";;
       esac`,
     });
-    await writeBelow(home, claudePath(400), linesOf(...claudeLines(idOf(400), 2)));
+    await writeBelow(home, claudePath(400), linesOf(...claudeLines(makeId(400), 2)));
     const before = await tree();
     const startedAt = performance.now();
     const line = `curl -fsSO ${server.url}/spoor.mjs && node spoor.mjs install --yes`;
@@ -159,7 +173,7 @@ describe("the line of the README", () => {
     const { code, output, errors } = await done;
     expect([code, errors, output]).toEqual([0, "", expect.stringContaining("Running in the background")]);
     for (;;) {
-      if ((await archive(token)).get(idOf(400))?.messageCount === 8) break;
+      if ((await archive(token)).get(makeId(400))?.messageCount === 8) break;
       expect(performance.now() - startedAt).toBeLessThan(60_000);
       await sleep(50);
     }
@@ -176,12 +190,49 @@ describe("the line of the README", () => {
   });
 });
 
+test("the pictures of an agent's file come to the server with their messages, once, and can be read there", async () => {
+  const [pasted, returned, later] = [makePng({ extra: 300_000 }), makePng(), makePng()];
+  const image = ({ bytes, mediaType }: typeof pasted) => ({
+    type: "image",
+    source: { type: "base64", media_type: mediaType, data: bytes.toString("base64") },
+  });
+  const lines = claudeLines(makeId(500), 3) as { message: object }[];
+  const say = (at: number, ...content: object[]) => {
+    lines[at] = { ...lines[at], message: { ...lines[at]?.message, content } };
+  };
+  const give = (turn: number, ...content: object[]) =>
+    say(turn * 4 + 3, { type: "tool_result", tool_use_id: `toolu_${turn}`, content });
+  say(0, { type: "text", text: "Why is it red?" }, image(pasted));
+  give(0, { type: "text", text: "Here" }, image(returned));
+  give(1, image(returned));
+  say(8, image(later), image(pasted));
+  const push = async () => {
+    const { code, output, errors } = await other.run(["push", "--json"], { SPOOR_URL: server.url, SPOOR_TOKEN: token });
+    expect([code, errors]).toEqual([0, ""]);
+    return JSON.parse(output).sent;
+  };
+  const path = await writeBelow(other.home, claudePath(500), linesOf(...lines.slice(0, 8)));
+  expect(await push()).toMatchObject({ sessions: 1, pictures: 2, refusedPictures: 0 });
+  await appendFile(path, linesOf(...lines.slice(8)));
+  expect(await push()).toMatchObject({ sessions: 1, pictures: 1 });
+  const id = (await archive(token)).get(makeId(500))?.id;
+  const { messages } = await (await get(server, `/api/traces/${id}/messages`, token)).json();
+  type Named = { metadata: { pictures?: { sha256: string }[] } | null };
+  const named = messages.flatMap(({ metadata }: Named) => metadata?.pictures?.map(({ sha256 }) => sha256) ?? []);
+  expect(new Set(named)).toEqual(new Set([pasted.sha256, returned.sha256, later.sha256]));
+  for (const { bytes, sha256, mediaType } of [pasted, returned, later]) {
+    const answer = await get(server, `/api/traces/${id}/pictures/${sha256}`, token);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, mediaType]);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+  }
+});
+
 describe("a push that is killed", () => {
   test("at several moments, and run again, stores everything once", { timeout: 120_000 }, async () => {
     const numbers = Array.from({ length: isLong ? 60 : 20 }, (_, index) => 100 + index);
     for (const number of numbers) {
       const text = "Why does the retry timer fire twice? ".repeat(150);
-      await writeBelow(client.home, claudePath(number), linesOf(...claudeLines(idOf(number), 40, { text })));
+      await writeBelow(client.home, claudePath(number), linesOf(...claudeLines(makeId(number), 40, { text })));
     }
     for (const milliseconds of [120, 200, 300, 450, 700]) {
       const push = client.start(["push"]);
@@ -193,7 +244,7 @@ describe("a push that is killed", () => {
     const { code, output, errors } = await client.run(["push"]);
     expect([code, errors, output]).toEqual([0, "", expect.anything()]);
     const found = await archive(token);
-    for (const number of numbers) expect(found.get(idOf(number))?.messageCount).toBe(40 * claudeMessagesPerTurn);
+    for (const number of numbers) expect(found.get(makeId(number))?.messageCount).toBe(40 * claudeMessagesPerTurn);
   });
 });
 
@@ -207,14 +258,14 @@ describe("watch", () => {
     try {
       await wrote(watching, /Watching/);
       for (const [number, content, messages] of [
-        [200, linesOf(...claudeLines(idOf(200), 1)), 4],
-        [200, linesOf(...claudeLines(idOf(200), 2).slice(4)), 8],
-        [201, linesOf(...claudeLines(idOf(201), 1)), 4],
+        [200, linesOf(...claudeLines(makeId(200), 1)), 4],
+        [200, linesOf(...claudeLines(makeId(200), 2).slice(4)), 8],
+        [201, linesOf(...claudeLines(makeId(201), 1)), 4],
       ] as const) {
         const startedAt = performance.now();
         await appendFile(await touched(claudePath(number)), content);
         for (;;) {
-          if ((await archive(token)).get(idOf(number))?.messageCount === messages) break;
+          if ((await archive(token)).get(makeId(number))?.messageCount === messages) break;
           expect(performance.now() - startedAt).toBeLessThan(patienceMs);
           await sleep(50);
         }
@@ -234,13 +285,13 @@ describe("watch", () => {
 describe("a revoked token", () => {
   test("ends a push with 3; after the next login it continues", async () => {
     await client.run(["logout"]);
-    await writeBelow(client.home, claudePath(300), linesOf(...claudeLines(idOf(300), 1)));
+    await writeBelow(client.home, claudePath(300), linesOf(...claudeLines(makeId(300), 1)));
     const revoked = await logIn(server, userId, "short-lived");
     await fetch(`${server.url}/api/cli/session`, { method: "DELETE", headers: { Authorization: `Bearer ${revoked}` } });
     const refused = await client.run(["push"], { SPOOR_TOKEN: revoked });
     expect([refused.code, refused.errors]).toEqual([3, expect.stringContaining("no longer valid")]);
     const { code } = await client.run(["push"], { SPOOR_TOKEN: token });
     expect(code).toBe(0);
-    expect((await archive(token)).has(idOf(300))).toBe(true);
+    expect((await archive(token)).has(makeId(300))).toBe(true);
   });
 });

@@ -7,9 +7,8 @@ import { operatorSecret, owner, post } from "../support/server.ts";
 import { formed } from "../unit/secrets/made-up.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";
 
-const { server, page, faults, button, open } = await provideSignedIn();
-const { rows: users } = await pool().query<{ id: string }>(`select id from "user"`);
-const token = await createTokenByHand(users[0]?.id ?? "", "ada-laptop", operator);
+const { server, userId, page, faults, button, open } = await provideSignedIn();
+const token = await createTokenByHand(userId, "ada-laptop", operator);
 /** There is no worker: what is to be masked waits until the test says so. */
 const work = () => post(server, "/api/cron", "", { Authorization: `Bearer ${operatorSecret}` });
 

@@ -11,7 +11,7 @@ import { provideBrowser, signIn, watchFaults } from "../support/browser.ts";
 import { isLong, longTest } from "../support/long.ts";
 import { expectGoodLook } from "../support/look.ts";
 import { ingest, logIn, makeUser, owner, post, provideServer, someAddress } from "../support/server.ts";
-import { lowControls } from "../support/touch.ts";
+import { lowControls } from "./touch.ts";
 
 const server = await provideServer({ environment: { SIGN_UP: "open" } });
 const { browser } = await provideBrowser();

@@ -7,10 +7,8 @@ import { storeSession } from "../support/long-session.ts";
 import { belowBars, focused, poll, ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
-const { server, page, faults, open, field } = await provideSignedIn();
+const { server, userId, page, faults, open, field } = await provideSignedIn();
 
-const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
-const userId = rows[0]?.id ?? "";
 for (let at = 0; at < 40; at += 1)
   await storeSession(userId, { messages: at < 15 ? 150 : 3, title: `Session ${at}`, sourceId: `soft-${at}` });
 await pool().query(
@@ -107,7 +105,7 @@ describe("without a reload of the document", () => {
 
   test("a link to a message arrives at it, before anything else of the session shows", async () => {
     await mark("/home");
-    const id = await idOf("Session 6");
+    const id = await findId("Session 6");
     await page.evaluate((href) => {
       const made = Object.assign(document.createElement("a"), { href, textContent: "To the message" });
       document.querySelector("main")?.prepend(made);
@@ -171,7 +169,7 @@ describe("without a reload of the document", () => {
       await page.locator("#m149").waitFor({ state: "attached" });
       await page.waitForTimeout(11_000);
       const growth = asked.filter((path) => path.endsWith("/growth"));
-      expect(new Set(growth)).toEqual(new Set([`/api/traces/${await idOf("Session 2")}/growth`]));
+      expect(new Set(growth)).toEqual(new Set([`/api/traces/${await findId("Session 2")}/growth`]));
       expect(growth.length).toBeLessThanOrEqual(2);
       page.removeAllListeners("request");
       expect(faults).toEqual([]);
@@ -210,6 +208,34 @@ describe("without a reload of the document", () => {
   });
 });
 
+test("a page that fails shows the id of its request, and so does a page that does not exist", async () => {
+  await pool().query("alter table trace rename to trace_away");
+  const failed = await open("/traces");
+  await page.getByText("This page could not be shown").waitFor();
+  const failedId = failed?.headers()["x-request-id"] ?? "";
+  expect(failedId).toMatch(/^[0-9a-f-]{36}$/);
+  await page.getByText(failedId, { exact: true }).waitFor();
+  await pool().query("alter table trace_away rename to trace");
+
+  const missing = await open("/nothing");
+  expect(missing?.status()).toBe(404);
+  await page.getByText(missing?.headers()["x-request-id"] ?? "", { exact: true }).waitFor();
+});
+
+test("the API's page shows its reference with and without script, and copies a command", async () => {
+  await page.context().grantPermissions(["clipboard-write"]);
+  await open("/docs");
+  const entry = page.locator("section#post-ingest");
+  const command = await entry.locator("pre").first().textContent();
+  expect(command).toContain(`BASE=${server.url}`);
+  await entry.getByRole("button", { name: "Copy" }).click();
+  await entry.getByRole("button", { name: "Copied" }).waitFor();
+  await entry.getByRole("button", { name: "Copy", exact: true }).waitFor();
+  expect(faults).toEqual([]);
+  const plain = await (await fetch(`${server.url}/docs`)).text();
+  expect(plain).toContain('<section id="post-ingest"');
+});
+
 test("a link is a link: with Ctrl a tab of its own, and what the server refuses is loaded", async () => {
   await mark("/traces");
   const opened = page.context().waitForEvent("page");
@@ -224,7 +250,7 @@ test("a link is a link: with Ctrl a tab of its own, and what the server refuses 
   await field("Email").waitFor();
 });
 
-async function idOf(title: string): Promise<string> {
+async function findId(title: string): Promise<string> {
   const { rows } = await pool().query<{ id: string }>("select id from trace where title = $1", [title]);
   return rows[0]?.id ?? "";
 }

@@ -9,7 +9,7 @@ import { makePng, naming, placeholderOf, type Sample } from "../support/pictures
 import { ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
-const { server, page, faults, stranger, open, button } = await provideSignedIn();
+const { server, userId, page, faults, stranger, open, button } = await provideSignedIn();
 
 const colors = [[200, 60, 60] as const, [60, 140, 80] as const, [70, 90, 200] as const];
 const [red, green, blue] = colors.map((color, at) =>
@@ -19,8 +19,6 @@ const gone = makePng({ extra: 9000 });
 let traceId = "";
 
 beforeAll(async () => {
-  const { rows } = await pool().query(`select id from "user"`);
-  const userId = rows[0].id;
   for (const { sha256, mediaType, bytes } of [red, green, blue] as Sample[]) {
     const init = { method: "PUT", headers: { "Content-Type": mediaType }, body: bytes };
     await receivePicture(new Request("http://localhost", init), userId, sha256);

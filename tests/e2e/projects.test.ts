@@ -10,9 +10,7 @@ import { expectGoodLook, widths } from "../support/look.ts";
 import { get, logIn, makeUser, owner } from "../support/server.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
-const { server, browser, page, button, field, open } = await provideSignedIn();
-const { rows: users } = await pool().query(`select id from "user"`);
-const userId: string = users[0].id;
+const { server, userId, browser, page, button, field, open } = await provideSignedIn();
 const token = await logIn(server, userId);
 const bob = await logIn(server, await makeUser({ name: "Bob", email: "bob@example.org", password: "" }), "bobs");
 
@@ -65,7 +63,7 @@ beforeAll(async () => {
 // biome-ignore lint/suspicious/noExplicitAny: what is answered is compared as a whole
 const read = async (path: string, as = token): Promise<any> => (await get(server, path, as)).json();
 const projects = async (query = "") => (await read(`/api/projects${query}`)).projects;
-const idOf = async (sourceId: string): Promise<string> =>
+const findId = async (sourceId: string): Promise<string> =>
   (await pool().query("select project_id from trace where source_id = $1", [sourceId])).rows[0].project_id;
 
 describe("the API", () => {
@@ -78,7 +76,7 @@ describe("the API", () => {
       "engine 2",
     ]);
     expect(all[3]).toEqual({
-      id: await idOf("a"),
+      id: await findId("a"),
       name: "engine",
       distinction: "github.com/ada/engine",
       sessions: 2,
@@ -99,7 +97,7 @@ describe("the API", () => {
   });
 
   test("tells one project in full, and filters traces by it; another's is 404", async () => {
-    const id = await idOf("a");
+    const id = await findId("a");
     const { project } = await read(`/api/projects/${id}`);
     expect(project).toMatchObject({
       name: "engine",
@@ -146,7 +144,7 @@ describe("the pages", () => {
       await open("/projects");
       await page.getByRole("link", { name: "engine-web" }).waitFor();
       await expectGoodLook(page, "projects");
-      await open(`/projects/${await idOf("a")}`);
+      await open(`/projects/${await findId("a")}`);
       await page.getByRole("heading", { name: "Recognized by" }).waitFor();
       await page.getByText("Split off").first().click();
       await expectGoodLook(page, "project", { fullPage: true });
@@ -156,7 +154,7 @@ describe("the pages", () => {
     await page.getByRole("link", { name: /Remove filter project engine/ }).waitFor();
     expect(await page.locator("[data-rows] li.session").count()).toBe(2);
     await page.locator('.facts a[href^="/projects/"]').first().click();
-    await page.waitForURL(`**/projects/${await idOf("a")}`);
+    await page.waitForURL(`**/projects/${await findId("a")}`);
   });
 
   test("never show a sub-agent's name as a project, nor markup", async () => {
@@ -166,7 +164,7 @@ describe("the pages", () => {
   });
 
   test("rename a project in place, and the name stays", async () => {
-    await open(`/projects/${await idOf("c")}`);
+    await open(`/projects/${await findId("c")}`);
     await page.getByText("Rename", { exact: true }).click();
     await field("Name").fill("  ");
     await button("Save name").click();
@@ -180,15 +178,15 @@ describe("the pages", () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const plain = await context.newPage();
     await signIn(plain, server, owner);
-    const [web, engine] = [await idOf("c"), await idOf("a")];
+    const [web, engine] = [await findId("c"), await findId("a")];
     await open(`/projects/${web}`, plain);
     await plain.getByLabel("Merge into").selectOption(engine);
     await button("Merge…", plain).click();
     await plain.getByText("You can undo it there").waitFor();
-    expect(await idOf("c")).toBe(web); // asking changes nothing
+    expect(await findId("c")).toBe(web); // asking changes nothing
     await button("Merge", plain).click();
     await plain.getByText("The web was merged into this project").waitFor();
-    expect(await idOf("c")).toBe(engine);
+    expect(await findId("c")).toBe(engine);
     expect((await plain.goto(`${server.url}/projects/${web}`))?.status()).toBe(404);
     await plain.goBack();
     await button("Undo", plain).click();
@@ -201,7 +199,7 @@ describe("the pages", () => {
   });
 
   test("split off a folder", async () => {
-    await open(`/projects/${await idOf("a")}`);
+    await open(`/projects/${await findId("a")}`);
     await page.getByText("Split off").first().click();
     await button("Split off").click();
     await page.getByText("Choose at least one").first().waitFor();
@@ -211,7 +209,7 @@ describe("the pages", () => {
     await page.getByRole("heading", { name: "Worktrees" }).waitFor();
     await takeIn();
     await page.getByRole("link", { name: "Show it in the list" }).waitFor();
-    expect(await idOf("a")).not.toBe(await idOf("b"));
+    expect(await findId("a")).not.toBe(await findId("b"));
   });
 
   test("answer an unknown, a stranger's and a malformed id alike", async () => {

@@ -1,10 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { runJob } from "#lib/ingest/process/run-job";
 import { provideBrowser, signIn } from "../support/browser.ts";
 import { accept, acceptFailed, trace } from "../support/ingesting.ts";
 import { expectGoodLook, widths } from "../support/look.ts";
+import { makeNoise } from "../support/random.ts";
 import { makeUser, owner, provideServer } from "../support/server.ts";
 
 const server = await provideServer({ worker: false, environment: { USER_QUOTA_BYTES: "1000000" } });
@@ -17,10 +17,8 @@ beforeEach(async () => {
   await pool().query("delete from trace");
 });
 
-const noise = (length: number) => randomBytes(length).toString("base64").slice(0, length);
-
 async function store(bytes: number): Promise<void> {
-  await runJob({ userId, jobId: await accept(userId, trace("stored", noise(bytes))) });
+  await runJob({ userId, jobId: await accept(userId, trace("stored", makeNoise(bytes))) });
 }
 
 test("what is used of the quota is shown in the settings and with the uploads, and a notice where it is nearly full", async () => {
@@ -49,7 +47,7 @@ test("a file that does not fit is refused with the figures, without script with 
     on.locator("#file").setInputFiles({
       name: "batch.json",
       mimeType: "application/json",
-      buffer: Buffer.from(JSON.stringify(trace("more", noise(100_000)))),
+      buffer: Buffer.from(JSON.stringify(trace("more", makeNoise(100_000)))),
     });
   await page.goto(`${server.url}/upload`);
   await file();

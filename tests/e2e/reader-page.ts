@@ -37,6 +37,19 @@ export const mounted = (page: Page): Promise<{ first: number; last: number; segm
     };
   });
 
+/** Waits until nothing has moved and the page has kept its height for so many frames. */
+export const rest = (page: Page, frames = 20): Promise<void> =>
+  page.evaluate(async (wanted) => {
+    const look = () => `${window.scrollY} ${document.documentElement.scrollHeight}`;
+    let before = look();
+    for (let still = 0; still < wanted; still += 1) {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      const now = look();
+      if (now !== before) still = 0;
+      before = now;
+    }
+  }, frames);
+
 /**
  * Follows, frame by frame, how far what is in view moves, and which tasks take long. A row is followed for as long as it is in
  * view, then another one.
@@ -96,6 +109,6 @@ export async function wheelUp(page: Page, seconds: number, step: number): Promis
     }
     await page.waitForTimeout(40);
   }
-  await page.waitForTimeout(1000);
+  await rest(page);
   return turned;
 }

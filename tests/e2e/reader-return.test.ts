@@ -1,15 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { pool } from "#lib/db/client";
 import { openIntercepted, signIn } from "../support/browser.ts";
 import { storeSession, wordsSql } from "../support/long-session.ts";
 import { owner } from "../support/server.ts";
 import { belowBars, focused, mounted, poll, ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
-const { server, browser, page, faults, open } = await provideSignedIn();
+const { server, userId, browser, page, faults, open } = await provideSignedIn();
 
-const { rows } = await pool().query<{ id: string }>(`select id from "user"`);
-const userId = rows[0]?.id ?? "";
 const long = await storeSession(userId, { messages: 5000 });
 const middle = await storeSession(userId, { messages: 400, title: "Middle", sourceId: "middle" });
 

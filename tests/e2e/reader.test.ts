@@ -8,13 +8,12 @@ import { owner } from "../support/server.ts";
 import { belowBars, focused, poll, ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
-const { server, browser, page, faults, open } = await provideSignedIn();
+const { server, userId, browser, page, faults, open } = await provideSignedIn();
 await page.context().grantPermissions(["clipboard-write"]);
 // The server's policy lets no page of its own read the clipboard, so another one shows what is in it.
 const pasteboard = await page.context().newPage();
 await pasteboard.setContent("<textarea></textarea>");
 
-const userId = String((await pool().query(`select id from "user"`)).rows[0]?.id);
 const middle = await storeSession(userId, { messages: 400, title: "Middle", sourceId: "middle" });
 const short = await storeSession(userId, { messages: 120, title: "Short", sourceId: "short" });
 

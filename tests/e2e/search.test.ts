@@ -8,7 +8,7 @@ import { expectGoodLook, widths } from "../support/look.ts";
 import { ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
-const { page, field, button, open, faults } = await provideSignedIn();
+const { userId, page, field, button, open, faults } = await provideSignedIn();
 
 const long = "a sentence that goes on and on, ".repeat(12);
 const sessions = [
@@ -16,14 +16,8 @@ const sessions = [
   trace("paths", "See src/lib/x.ts first.", "<script>alert(1)</script> foo_bar"),
 ];
 
-async function userId(): Promise<string> {
-  const { rows } = await pool().query<{ id: string }>('select id from "user"');
-  return rows[0]?.id ?? "";
-}
-
 async function send(...traces: unknown[]): Promise<void> {
-  const owner = await userId();
-  await runJob({ userId: owner, jobId: await accept(owner, ...traces) });
+  await runJob({ userId, jobId: await accept(userId, ...traces) });
 }
 
 beforeAll(async () => {

@@ -11,18 +11,17 @@ import { owner } from "../support/server.ts";
 import { ready } from "./reader-page.ts";
 import { provideSignedIn, trail } from "./signed-in.ts";
 
-const { server, page, faults, stranger, open, button } = await provideSignedIn();
+const { server, userId, page, faults, stranger, open, button } = await provideSignedIn();
 
 /** Uploads a session of user messages, with a tool's output after them. @returns its id */
 async function upload(sourceId: string, contents: string[], output?: string): Promise<string> {
-  const { rows } = await pool().query(`select id from "user"`);
   const said = [
     ...contents.map((content) => ({ content, role: "user" })),
     ...(output ? [{ content: output, role: "tool" }] : []),
   ];
   const messages = said.map((one, position) => ({ ...one, position, metadata: { cwd: "/home/ada" } }));
   const trace = { sourceId, source: "codex", title: `Title of ${sourceId}`, project: "secret-project", messages };
-  const caller = { userId: rows[0].id, machine: "ada-laptop" };
+  const caller = { userId, machine: "ada-laptop" };
   const body = Buffer.from(JSON.stringify({ traces: [trace] }));
   await runJob({ userId: caller.userId, jobId: await acceptBatch(caller, body, "identity", undefined) });
   const found = await pool().query("select id from trace where source_id = $1", [sourceId]);
@@ -43,8 +42,7 @@ async function share(traceId: string, days = "7", query = ""): Promise<string> {
 
 /** Shares a whole session for a week. @returns the link's path */
 async function shareDirectly(traceId: string): Promise<string> {
-  const { rows } = await pool().query(`select id from "user"`);
-  return new URL(await shareTrace(rows[0].id, traceId, { ...wholeRange, masked: false, days: 7 }, operator)).pathname;
+  return new URL(await shareTrace(userId, traceId, { ...wholeRange, masked: false, days: 7 }, operator)).pathname;
 }
 
 const missing = "There is nothing here";

@@ -5,7 +5,7 @@ import { get, makeUser, owner, provideServer } from "../support/server.ts";
 /** A server for the test file that awaits it, shared unless it needs an environment of its own, and a page on which its owner is signed in. */
 export async function provideSignedIn(environment?: Record<string, string>, worker = false) {
   const server = await provideServer({ worker, ...(environment && { environment }) });
-  await makeUser();
+  const userId = await makeUser();
   const flow = await provideBrowser();
   const { page, field, button } = flow;
   await signIn(page, server, owner);
@@ -20,7 +20,7 @@ export async function provideSignedIn(environment?: Record<string, string>, work
     return String(await on.locator("pre", { hasText: /^spoor_/ }).textContent()).trim();
   }
 
-  return { server, ...flow, open, sessionStatus, tokenByHand };
+  return { server, userId, ...flow, open, sessionStatus, tokenByHand };
 }
 
 /** The actions in an account's audit trail, newest first. */

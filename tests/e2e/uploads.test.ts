@@ -9,11 +9,9 @@ import { logIn, makeUser, operatorSecret, owner, post } from "../support/server.
 import { provideSignedIn } from "./signed-in.ts";
 
 // There is no worker: uploads wait until the test calls the cron route.
-const { server, browser, page, faults, open: visit, button } = await provideSignedIn();
+const { server, userId, browser, page, faults, open: visit, button } = await provideSignedIn();
 await page.setViewportSize({ width: 1280, height: 500 });
 await page.clock.install();
-const { rows: users } = await pool().query<{ id: string }>(`select id from "user"`);
-const userId = users[0]?.id ?? "";
 const token = await logIn(server, userId);
 await pool().query("create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$");
 afterAll(() => pool().query("drop function refuse"));

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { pool } from "#lib/db/client";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { endThreads } from "#lib/ingest/decode/thread-pool";
 import { runJob } from "#lib/ingest/process/run-job";
@@ -8,12 +7,11 @@ import { signIn } from "../support/browser.ts";
 import { owner } from "../support/server.ts";
 import { provideSignedIn } from "./signed-in.ts";
 
-const { server, browser, page, faults, open } = await provideSignedIn();
+const { server, userId, browser, page, faults, open } = await provideSignedIn();
 
 /** Uploads a batch, and processes it. */
 async function send(traces: object[]) {
-  const { rows } = await pool().query(`select id from "user"`);
-  const caller = { userId: rows[0].id, machine: "ada-laptop" };
+  const caller = { userId, machine: "ada-laptop" };
   const jobId = await acceptBatch(caller, Buffer.from(JSON.stringify({ traces })), "identity", undefined);
   await runJob({ userId: caller.userId, jobId });
   await endThreads();

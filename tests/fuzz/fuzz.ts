@@ -161,8 +161,8 @@ class Run {
 
   async collect(): Promise<void> {
     const { web, worker } = this.#target.processes();
-    const bytesOf = async (pid = 0) => (await liveBytes(this.#options.logFile, pid)) ?? 0;
-    this.live.push({ cases: this.#ended, web: await bytesOf(web?.pid), worker: await bytesOf(worker?.pid) });
+    const readLive = async (pid = 0) => (await liveBytes(this.#options.logFile, pid)) ?? 0;
+    this.live.push({ cases: this.#ended, web: await readLive(web?.pid), worker: await readLive(worker?.pid) });
   }
 
   /** Waits until no job is open, for at most five minutes. */

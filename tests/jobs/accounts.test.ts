@@ -29,14 +29,14 @@ beforeAll(async () => {
   database = await freshDatabase();
   setEnv({ SETUP_TOKEN: setupToken, SIGN_UP: "invitation" });
   await createOwner(setupToken, owner, here);
-  ownerId = await idOf(owner.email);
+  ownerId = await findId(owner.email);
 });
 afterAll(async () => {
   await endThreads();
   await database.drop();
 });
 
-async function idOf(email: string): Promise<string> {
+async function findId(email: string): Promise<string> {
   const { rows } = await pool().query<{ id: string }>(`select id from "user" where email = $1`, [email]);
   return rows[0]?.id ?? "";
 }
@@ -46,7 +46,7 @@ const newInvitation = async (email: string | null = null) => tokenOf(await invit
 
 async function member(email: string): Promise<string> {
   await signUp({ name: "Bob", email, password }, await newInvitation(), here);
-  return idOf(email);
+  return findId(email);
 }
 
 async function startedLogin() {
@@ -263,7 +263,7 @@ describe("deleting an account", () => {
 
     await deleteAccount(user);
     for (const mark of marks) expect(await tablesWith(mark), mark).toEqual([]);
-    expect(await idOf(owner.email)).toBe(ownerId);
+    expect(await findId(owner.email)).toBe(ownerId);
     expect((await listEvents(ownerId, { limit: 1 })).length).toBe(1);
   });
 

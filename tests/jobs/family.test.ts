@@ -51,7 +51,7 @@ async function family(): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map((row) => [row.child, words(row)]));
 }
 
-const idOf = async (sourceId: string): Promise<string> =>
+const findId = async (sourceId: string): Promise<string> =>
   (await pool().query("select id from trace where source_id = $1", [sourceId])).rows[0].id;
 
 describe("sessions are linked to the one that they came from", () => {
@@ -159,7 +159,7 @@ test("deleting a parent makes its children roots again, at once, and sending it 
   ];
   await send(...all);
   await account();
-  await deleteTrace(userId, await idOf("main"), operator);
+  await deleteTrace(userId, await findId("main"), operator);
   const left = { "main/agent-a": "root", "main/agent-a/agent-b": "subagent of main/agent-a" };
   expect(await family()).toEqual(left);
   await account();
@@ -222,7 +222,7 @@ test("a session comes up in the list where something below it was active later",
   );
   await account();
   expect(await latest()).toEqual(["16", undefined, "16"]);
-  await deleteTrace(userId, await idOf("b"), operator);
+  await deleteTrace(userId, await findId("b"), operator);
   await account();
   expect(await latest()).toEqual([undefined, undefined, "16"]);
 });
@@ -248,11 +248,11 @@ describe("lists of families", () => {
     const rest = await listPage(userId, { families: true }, { limit: 2, cursor: first.nextCursor ?? "" });
     expect([titles(rest.traces), rest.nextCursor]).toEqual([["last"], null]);
     expect(await countTraces(userId, { families: true }, 10)).toBe(3);
-    expect(await neighbours(userId, await idOf("other"), { families: true })).toMatchObject({
-      newer: { id: await idOf("main") },
-      older: { id: await idOf("last") },
+    expect(await neighbours(userId, await findId("other"), { families: true })).toMatchObject({
+      newer: { id: await findId("main") },
+      older: { id: await findId("last") },
     });
-    const place = { id: await idOf("main"), activityAt: "2026-03-02T13:30:00.000Z" };
+    const place = { id: await findId("main"), activityAt: "2026-03-02T13:30:00.000Z" };
     expect(await countChanges(userId, { roots: true }, place)).toBe(1);
     expect(await countChanges(userId, { roots: true }, { ...place, activityAt: "2026-03-02T14:00:00.000Z" })).toBe(0);
   });
@@ -261,11 +261,11 @@ describe("lists of families", () => {
     const list = async (selection: Selection) => titles((await listTraces(userId, selection, { limit: 9 })).traces);
     expect(await list({})).toEqual(["fork", "b", "a", "other", "main", "last"]);
     expect(await list({ roots: true })).toEqual(["other", "main", "last"]);
-    expect(await list({ parent: await idOf("main") })).toEqual(["fork", "a"]);
-    expect(await list({ parent: await idOf("last") })).toEqual([]);
+    expect(await list({ parent: await findId("main") })).toEqual(["fork", "a"]);
+    expect(await list({ parent: await findId("last") })).toEqual([]);
     const [fork] = (await listTraces(userId, {}, { limit: 1 })).traces;
-    expect(fork).toMatchObject({ parentId: await idOf("main"), parentRelation: "fork" });
-    await deleteTrace(userId, await idOf("main"), operator);
+    expect(fork).toMatchObject({ parentId: await findId("main"), parentRelation: "fork" });
+    await deleteTrace(userId, await findId("main"), operator);
     expect((await listTraces(userId, {}, { limit: 1 })).traces[0]).toMatchObject({
       parentId: null,
       parentRelation: null,
@@ -273,7 +273,7 @@ describe("lists of families", () => {
   });
 
   test("know what is below a session, with sums, and what it is of", async () => {
-    const [main, a, b] = [await idOf("main"), await idOf("a"), await idOf("b")];
+    const [main, a, b] = [await findId("main"), await findId("a"), await findId("b")];
     const family = (await readFamilies(userId, [main], 10)).get(main);
     expect(family).toMatchObject({
       counts: { subagent: 1, fork: 1, continuation: 0 },
@@ -282,7 +282,7 @@ describe("lists of families", () => {
     });
     expect(family?.members.map(({ id, below }) => [id, below])).toEqual([
       [a, 1],
-      [await idOf("fork"), 0],
+      [await findId("fork"), 0],
     ]);
     expect((await findSubagents(userId, [main, a])).sort()).toEqual([b]);
     expect((await readOriginsOf(userId, [main, b])).get(b)).toMatchObject({ relation: "subagent", parentId: a });

@@ -15,11 +15,10 @@ import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
 import { uploadsOf } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, findId } = uploadsOf(userId);
 beforeEach(clearTraces);
 
 const cwd = "/home/ada/api";
-const idOf = async (sourceId: string) => (await stored(sourceId))?.id ?? expect.fail(`there is no ${sourceId}`);
 
 type Fields = Record<string, unknown>;
 let calls = 0;
@@ -73,7 +72,7 @@ describe("the rows of a trace's files", () => {
 
   test("say what was read and changed where, and the trace their sums", async () => {
     await send(session("one", ...parts));
-    const id = await idOf("one");
+    const id = await findId("one");
     expect(await account(id)).toBe(11);
     expect(await rowsOf(id)).toEqual([
       "1 read src/A.ts a.ts 0 0",
@@ -87,21 +86,21 @@ describe("the rows of a trace's files", () => {
   test("are the same however a trace grew: each time from its first open call on", async () => {
     const whole = session("whole", ...parts, word("go on"), edit("z.ts"));
     await send(whole);
-    await account(await idOf("whole"));
-    const expected = await rowsOf(await idOf("whole"));
+    await account(await findId("whole"));
+    const expected = await rowsOf(await findId("whole"));
     let from = 0;
     for (let count = 1; count <= whole.messages.length; count += 1) {
       await send({ ...whole, sourceId: "grown", messages: whole.messages.slice(0, count) });
-      from = await account(await idOf("grown"));
+      from = await account(await findId("grown"));
     }
     expect(from).toBe(11);
-    expect(await rowsOf(await idOf("grown"))).toEqual(expected);
-    expect(await sumsOf(await idOf("grown"))).toEqual(await sumsOf(await idOf("whole")));
+    expect(await rowsOf(await findId("grown"))).toEqual(expected);
+    expect(await sumsOf(await findId("grown"))).toEqual(await sumsOf(await findId("whole")));
   });
 
   test("follow a rewrite, and are gone with the trace", async () => {
     await send(session("one", edit("a.ts"), edit("b.ts")));
-    const id = await idOf("one");
+    const id = await findId("one");
     await account(id);
     await send({ ...session("one", edit("c.ts")), replace: true });
     await account(id);
@@ -129,7 +128,7 @@ describe("the rows of a trace's files", () => {
       call("read_many_files", { paths: Array.from({ length: 500 }, (_, file) => `f${at}-${file}`) }),
     );
     await send(session("many", ...many));
-    const id = await idOf("many");
+    const id = await findId("many");
     await account(id);
     await send(session("many", ...many, read("more.ts")));
     await account(id);
@@ -141,7 +140,7 @@ describe("the rows of a trace's files", () => {
 
 test("a session's outline has the same files before and after they were counted", async () => {
   await send(session("one", read("x.ts"), edit("a.ts"), edit("b.ts"), read("a.ts"), edit("a.ts")));
-  const id = await idOf("one");
+  const id = await findId("one");
   const before = await readOutline(userId, id);
   await account(id);
   const after = await readOutline(userId, id);
@@ -191,13 +190,13 @@ describe("a search that names files", () => {
   test("takes the list's filters, pages and neighbours", async () => {
     expect(await search("file:x.ts", { project: "web" })).toEqual([]);
     expect(await search("file:x.ts", { to: "2020-01-01T00:00:00Z" })).toEqual([]);
-    const { newer, older } = await neighbours(userId, await idOf("one"), { q: "file:x.ts" });
+    const { newer, older } = await neighbours(userId, await findId("one"), { q: "file:x.ts" });
     expect([newer?.title ?? older?.title]).toEqual(["About two"]);
     await expect(search("file:a ".repeat(9))).rejects.toMatchObject({ code: "invalid_request" });
   });
 
   test("finds a session anew when it was deleted nowhere", async () => {
-    await pool().query("update trace set deleted_at = now() where id = $1", [await idOf("one")]);
+    await pool().query("update trace set deleted_at = now() where id = $1", [await findId("one")]);
     expect(await search("file:x.ts")).toEqual(["two"]);
   });
 });
@@ -241,7 +240,7 @@ describe("the sessions that touched a file", () => {
       nextCursor: null,
     });
     expect(await searchSourceIds(stranger, "file:x.ts")).toEqual([]);
-    const id = await idOf("one");
+    const id = await findId("one");
     await expect(listTraceFiles(stranger, id, { action: "any", limit: 9 })).rejects.toMatchObject({
       code: "not_found",
     });
@@ -249,7 +248,7 @@ describe("the sessions that touched a file", () => {
 
   test("a session's own files come changed first, a page at a time, and say what waits", async () => {
     await send(session("one", read("r.ts"), edit("x.ts"), edit("a.ts"), read("x.ts")));
-    const id = await idOf("one");
+    const id = await findId("one");
     expect(await listTraceFiles(userId, id, { action: "any", limit: 9 })).toMatchObject({ files: [], pending: true });
     await account(id);
     const paths: string[] = [];

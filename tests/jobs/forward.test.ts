@@ -27,7 +27,7 @@ async function submitInVain<T>(requests: number, work: () => Promise<T>): Promis
   }
 }
 
-const idOf = (at: number) => sink.got[at]?.headers["webhook-id"];
+const readId = (at: number) => sink.got[at]?.headers["webhook-id"];
 /** Nothing listens on port 1. */
 const unreachable = "http://127.0.0.1:1/hook";
 
@@ -61,7 +61,7 @@ describe("a sink that is", () => {
     sink.answer = status(204);
     await pass(60);
     expect(await forwardDue()).toBe(1);
-    expect([idOf(0), await readOutbox()]).toEqual([idOf(1), []]);
+    expect([readId(0), await readOutbox()]).toEqual([readId(1), []]);
   });
 
   test("slow in its response body counts as having answered", async () => {
@@ -179,7 +179,7 @@ describe("forwarding", () => {
     expect(await forwardDue()).toBe(0);
     await pass(31);
     expect(await forwardDue()).toBe(1);
-    expect(idOf(1)).toBe(idOf(0));
+    expect(readId(1)).toBe(readId(0));
   });
 
   test("forwards at most 16 submissions at once before their responses, and leaves the others to the worker", async () => {

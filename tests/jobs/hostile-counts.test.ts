@@ -13,10 +13,9 @@ import { clearTraces } from "./searching.ts";
 import { uploadsOf } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, findId } = uploadsOf(userId);
 beforeEach(() => clearTraces());
 
-const idOf = async (sourceId: string) => (await stored(sourceId))?.id ?? "";
 const said = { position: 0, role: "assistant", content: "done", createdAt: "2026-03-02T10:00:00.123Z" };
 
 test("twenty thousand answers of a user's first session are settled by a look-up each, not each compared with each", async () => {
@@ -33,10 +32,10 @@ test("twenty thousand answers of a user's first session are settled by a look-up
   const other = await makeUser({ name: "Bob", email: "bob@example.org", password: "" });
   await insert(other, other);
   await pool().query("analyze message_usage");
-  const { rows } = await insert(userId, await idOf("first"));
+  const { rows } = await insert(userId, await findId("first"));
   const keys = rows.map(({ key }) => key);
   const turned = await transaction((tx) => settleWinners(tx, userId, keys));
-  expect(turned).toEqual([{ traceId: await idOf("first"), day: "2026-03-02" }]);
+  expect(turned).toEqual([{ traceId: await findId("first"), day: "2026-03-02" }]);
   const { rows: counted } = await pool().query(
     "select count(*)::int as rows from message_usage where counted and user_id <> $1",
     [other],
@@ -54,7 +53,7 @@ test("of commits whose hashes begin alike a hundred count, so that no number of 
   });
   await send(made(1, 0), made(2, 80));
   await accountTraces(30);
-  const countOf = async (day: number) => (await readEvidence(userId, await idOf(`made ${day}`))).commits.length;
+  const countOf = async (day: number) => (await readEvidence(userId, await findId(`made ${day}`))).commits.length;
   expect([await countOf(1), await countOf(2)]).toEqual([80, 20]);
 });
 

@@ -17,11 +17,10 @@ import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
 import { messages, uploadsOf } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { accept, run, send, stored } = uploadsOf(userId);
+const { accept, run, send, findId } = uploadsOf(userId);
 beforeEach(clearTraces);
 
 const search = (q: string, filter = {}) => searchSourceIds(userId, q, filter);
-const idOf = async (sourceId: string) => (await stored(sourceId))?.id ?? expect.fail(`there is no ${sourceId}`);
 
 describe("the indexer", () => {
   test("yields to jobs before it reads any text", async () => {
@@ -86,7 +85,7 @@ describe("the indexer", () => {
     expect([await search("alpha"), await searchSourceIds(staying, "alpha", {})]).toEqual([[], ["kept"]]);
     await indexAll();
     for (const [user, id] of [
-      [userId, await idOf("gone")],
+      [userId, await findId("gone")],
       [staying, (await others.stored("gone"))?.id ?? ""],
     ] as const)
       await deleteTrace(user, id, operator);
@@ -142,7 +141,7 @@ describe("the indexer", () => {
 
   test("leaves one whose tag was replaced while it was read for the next run", async () => {
     await send({ sourceId: "one", messages: messages("alpha") });
-    const id = await idOf("one");
+    const id = await findId("one");
     await setMarks(userId, id, { tags: ["former"] });
     afterNext("from message", () => setMarks(userId, id, { tags: ["latter"] }));
     await indexAll();
@@ -162,7 +161,7 @@ describe("the indexer", () => {
   test("merges small blocks, and everything live in them is still found", async () => {
     for (let n = 0; n < 20; n += 1) {
       await send({ sourceId: `s${n}`, messages: messages(`alpha number${n}`) });
-      if (n === 5) await deleteTrace(userId, await idOf("s3"), operator);
+      if (n === 5) await deleteTrace(userId, await findId("s3"), operator);
       await indexAll();
     }
     const { rows } = await pool().query("select count(*)::int as blocks from search_block");
@@ -187,7 +186,7 @@ describe("the indexer", () => {
     const before = await found();
     expect([before[0]?.length, before[1], before[2]?.length]).toEqual([5, ["s3"], 5]);
     expect([await compactNext(async () => false), await blocks()]).toEqual([false, 5]);
-    await deleteTrace(userId, await idOf("s5"), operator);
+    await deleteTrace(userId, await findId("s5"), operator);
     expect([await compactNext(), await blocks(), await compactNext()]).toEqual([true, 1, false]);
     expect(await found()).toEqual([
       before[0]?.filter((id) => id !== "s5"),
@@ -273,7 +272,7 @@ describe("the indexer", () => {
     expect((await found()).map(({ length }) => length)).toEqual([5, 0, 5]);
     await send({ sourceId: "s3", messages: messages("beta instead") });
     await indexNext(0, undefined, "busy");
-    await deleteTrace(userId, await idOf("s4"), operator);
+    await deleteTrace(userId, await findId("s4"), operator);
     expect((await found()).map(({ length }) => length)).toEqual([3, 1, 3]);
   });
 

@@ -10,7 +10,7 @@ import { expectSameAnew, expectSums } from "./ledger-sums.ts";
 import { uploadsOf } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, stored, findId } = uploadsOf(userId);
 
 beforeEach(async () => {
   for (const table of ["trace", "trace_usage", "message_usage", "usage_day", "usage_facets"]) {
@@ -44,7 +44,6 @@ const session = (sourceId: string, day: number, messages: unknown[], more: Recor
   ...more,
 });
 
-const idOf = async (sourceId: string) => (await stored(sourceId))?.id ?? "";
 const used = async (sourceId: string) => (await stored(sourceId))?.usage;
 
 describe("the ledger adds up", () => {
@@ -76,10 +75,10 @@ describe("the ledger adds up", () => {
       () => send(session("b", 2, answers(6, 4), { model: "claude-haiku-4-5" })),
       () => send(session("fork", 5, [...answers(8, 1, "a"), ...answers(3, 6, "own", 8)])),
       () => send(session("unpriced", 6, [answer(0, 6, "u", { model: "nobody-knows-1", costUsd: 0.25 })])),
-      async () => deleteTrace(userId, await idOf("a"), operator),
+      async () => deleteTrace(userId, await findId("a"), operator),
       () => send(session("early", 1, answers(8, 1, "a"))),
       () => requestReaccounting(),
-      async () => deleteTrace(userId, await idOf("early"), operator),
+      async () => deleteTrace(userId, await findId("early"), operator),
     ];
     for (const step of steps) {
       await step();
@@ -152,7 +151,7 @@ describe("an answer that two sessions have", () => {
     await accountTraces(30);
     expect(await used("resumed")).toMatchObject({ inputTokens: 0 });
     expect(await used("first")).toMatchObject({ inputTokens: 303 });
-    await deleteTrace(userId, await idOf("first"), operator);
+    await deleteTrace(userId, await findId("first"), operator);
     await accountTraces(30);
     expect(await used("resumed")).toMatchObject({ inputTokens: 303 });
     await expectSums();

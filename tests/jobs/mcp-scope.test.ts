@@ -86,7 +86,7 @@ const storedOf = async (userId: string): Promise<Stored[]> =>
 
 const nameOfId = new Map<string, string>();
 const readers = new Map<string, Reader>();
-const idOf = new Map<string, string>();
+const ids = new Map<string, string>();
 
 beforeAll(async () => {
   await uploadsOf(adaId).send(...others);
@@ -98,10 +98,10 @@ beforeAll(async () => {
   for (const userId of [adaId, eveId])
     for (const { id, source_id: name, project_id: projectId } of await storedOf(userId)) {
       nameOfId.set(id, name);
-      idOf.set(`${userId} ${name}`, id);
+      ids.set(`${userId} ${name}`, id);
       if (name === "first") readers.set(userId, { userId, projectId });
     }
-  const { rows } = await pool().query("select from trace where parent_id = $1", [idOf.get(`${adaId} ${mark}-0`)]);
+  const { rows } = await pool().query("select from trace where parent_id = $1", [ids.get(`${adaId} ${mark}-0`)]);
   expect(rows).toHaveLength(1);
   await pool().query("update trace set note = $1, tags = $2 where title like $3", [`A ${mark}`, [mark], `%${mark}%`]);
 });
@@ -191,7 +191,7 @@ function callsOf(schema: { properties?: object; required?: string[] }): Record<s
 }
 
 const givenTo = (userId: string, { session, ...given }: Record<string, unknown>) =>
-  session === undefined ? given : { ...given, session: idOf.get(`${userId} ${session}`) ?? crypto.randomUUID() };
+  session === undefined ? given : { ...given, session: ids.get(`${userId} ${session}`) ?? crypto.randomUUID() };
 
 describe("an agent that was let into one project", () => {
   test("has nothing looked up where the index has only others", async () => {
@@ -235,7 +235,7 @@ describe("an agent that was let into one project", () => {
     expectNothingOfOthers(await told(ada));
     expect(comparable(await told(ada))).toBe(comparable(await told(eve)));
     const read = async (client: Client, userId: string, name: string) =>
-      JSON.stringify(await client.readResource({ uri: `spoor://session/${idOf.get(`${userId} ${name}`)}` }));
+      JSON.stringify(await client.readResource({ uri: `spoor://session/${ids.get(`${userId} ${name}`)}` }));
     for (const name of ["first", "child"]) {
       expectNothingOfOthers(await read(ada, adaId, name));
       expect(comparable(await read(ada, adaId, name))).toBe(comparable(await read(eve, eveId, name)));

@@ -56,7 +56,7 @@ async function toastReads(): Promise<number> {
   return Number(rows[0]?.blocks);
 }
 
-const bytesOf = (messages: { content: string; metadata: unknown }[]) =>
+const countBytes = (messages: { content: string; metadata: unknown }[]) =>
   messages.reduce((sum, { content, metadata }) => sum + content.length + JSON.stringify(metadata ?? "").length - 2, 0);
 
 describe("a page of messages", () => {
@@ -88,7 +88,7 @@ describe("a page of messages", () => {
     const id = await storeTrace("metadata", 9, "''", `jsonb_build_object('k', repeat('z', ${MiB}))`);
     const pages = await pagesOf(id, { limit: 1000 });
     expect(pages.map((page) => page.length)).toEqual([7, 2]);
-    for (const page of pages) expect(bytesOf(page)).toBeLessThanOrEqual(8 * MiB);
+    for (const page of pages) expect(countBytes(page)).toBeLessThanOrEqual(8 * MiB);
   });
 
   test("ends at its limit, and has no next page after the last", async () => {

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-async function idOf(email: string): Promise<string> {
+async function findId(email: string): Promise<string> {
   const { rows } = await pool().query<{ id: string }>(`select id from "user" where email = $1`, [email]);
   return rows[0]?.id ?? "";
 }
@@ -37,7 +37,7 @@ async function idOf(email: string): Promise<string> {
 async function member(name: string) {
   const email = `${name}@example.org`;
   await signUp({ name, email, password }, undefined, here);
-  const userId = await idOf(email);
+  const userId = await findId(email);
   await auth().api.signInEmail({ body: { email, password }, headers: new Headers() });
   await pool().query("insert into two_factor (user_id, secret, backup_codes) values ($1, 's', 'c')", [userId]);
   const token = await createTokenByHand(userId, "laptop", here);

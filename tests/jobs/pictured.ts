@@ -34,16 +34,15 @@ export async function storedHashes(): Promise<string[]> {
 
 /** Sends and reads pictures as a user's client does. */
 export function picturesOf(userId: string) {
-  const { stored } = uploadsOf(userId);
-  const idOf = async (sourceId: string) => (await stored(sourceId))?.id ?? "";
+  const { findId } = uploadsOf(userId);
   return {
-    idOf,
+    findId,
     put: ({ sha256, mediaType, bytes }: Sample, as = userId) => {
       const init = { method: "PUT", headers: { "Content-Type": mediaType }, body: bytes };
       return receivePicture(new Request(`http://localhost/api/pictures/${sha256}`, init), as, sha256);
     },
     read: async (sourceId: string, { sha256 }: Sample, as = userId) => {
-      const wanted = { userId: as, traceId: await idOf(sourceId), ...wholeRange, turn: as };
+      const wanted = { userId: as, traceId: await findId(sourceId), ...wholeRange, turn: as };
       return Buffer.from(await new Response((await readPicture(wanted, sha256)).body).arrayBuffer());
     },
   };

@@ -23,7 +23,7 @@ const bob = await makeUser({ name: "Bob", email: "bob@example.org", password: ""
 const s3 = await startS3();
 afterAll(s3.stop);
 const { send } = uploadsOf(userId);
-const { put, read, idOf } = picturesOf(userId);
+const { put, read, findId } = picturesOf(userId);
 beforeEach(clearPictures);
 
 describe("another user's picture", () => {
@@ -96,7 +96,7 @@ describe("what is refused", () => {
 
 describe("a share", () => {
   const tokenOf = async (sharing: Parameters<typeof shareTrace>[2]) =>
-    (await shareTrace(userId, await idOf("s"), sharing, operator)).split("/").at(-1) ?? "";
+    (await shareTrace(userId, await findId("s"), sharing, operator)).split("/").at(-1) ?? "";
   const open = async (token: string, { sha256 }: Sample) => {
     const response = await getSharedPicture(token, sha256, "203.0.113.7");
     return Buffer.from(await response.arrayBuffer());
@@ -115,7 +115,7 @@ describe("a share", () => {
     expect((await open(part, two)).equals(two.bytes)).toBe(true);
     await expect(open(part, one)).rejects.toMatchObject(missing);
     await expect(open("x".repeat(36), one)).rejects.toMatchObject(missing);
-    await deleteTrace(userId, await idOf("s"), operator);
+    await deleteTrace(userId, await findId("s"), operator);
     await expect(open(ticked, one)).rejects.toMatchObject(missing);
   });
 });

@@ -21,7 +21,7 @@ const { userId } = await provideOwner();
 const s3 = await startS3();
 afterAll(s3.stop);
 const { accept, run, send } = uploadsOf(userId);
-const { put, read, idOf } = picturesOf(userId);
+const { put, read, findId } = picturesOf(userId);
 
 beforeEach(clearPictures);
 
@@ -41,11 +41,11 @@ describe.each(["postgres", "s3", "postgres, encrypted", "s3, encrypted"])("pictu
     await send(session("a", [one, two]), session("b", [one]));
     expect((await read("a", one)).equals(one.bytes)).toBe(true);
     await expect(read("b", two)).rejects.toMatchObject(missing);
-    await deleteTrace(userId, await idOf("a"), operator);
+    await deleteTrace(userId, await findId("a"), operator);
     await purgeDeleted(5);
     expect(await storedHashes()).toEqual([one.sha256]);
     expect((await read("b", one)).equals(one.bytes)).toBe(true);
-    await deleteTrace(userId, await idOf("b"), operator);
+    await deleteTrace(userId, await findId("b"), operator);
     await purgeDeleted(5);
     expect(await storedHashes()).toEqual([]);
     if (!where.startsWith("s3")) return;
@@ -108,7 +108,7 @@ describe("a picture that no message names", () => {
     await put(one);
     await send(session("first", [one]));
     expect(await findMissing(userId, [one.sha256])).toEqual([]);
-    await deleteTrace(userId, await idOf("first"), operator);
+    await deleteTrace(userId, await findId("first"), operator);
     await purgeDeleted(5);
     await send(session("second", [one]));
     expect((await read("second", one)).equals(one.bytes)).toBe(true);

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { mergeProjects } from "#lib/projects/change";
-import { getProject, listProjects } from "#lib/projects/queries";
+import { findProjects, getProject, listProjects } from "#lib/projects/queries";
 import { settleProjects } from "#lib/projects/settle";
 import { countTraces } from "#lib/traces/facets";
 import { answerUsage } from "#lib/usage/answer";
@@ -36,7 +36,7 @@ async function takeIn(...sessions: object[]) {
   await accountTraces(10);
 }
 
-const idOf = async (name: string): Promise<string> =>
+const findId = async (name: string): Promise<string> =>
   (await pool().query("select id from project where name = $1", [name])).rows[0]?.id;
 
 test("a project's sessions are as many as its list has, and those that it says are put away", async () => {
@@ -47,7 +47,7 @@ test("a project's sessions are as many as its list has, and those that it says a
     session("empty", "api", [opus], { metadata: { kind: "trivial" } }),
   );
   await pool().query("update trace set archived_at = now() where source_id = 'archived'");
-  const projectId = await idOf("api");
+  const projectId = await findId("api");
   const { sessions, sessionsPutAway } = await getProject(userId, projectId);
   expect([sessions, sessionsPutAway]).toEqual([3, 2]);
   expect((await listProjects(userId, { sort: "active", limit: 5 })).projects).toMatchObject([{ sessionsPutAway: 2 }]);
@@ -63,7 +63,7 @@ test("a project's models have the cost that usage gives them, each with its date
     session("dated", "api", [`${opus}-20251101`]),
     session("plain", "api", [opus]),
   );
-  const { byModel, costNano } = await getProject(userId, await idOf("api"));
+  const { byModel, costNano } = await getProject(userId, await findId("api"));
   const query = { from: "2026-03-01", to: "2026-03-03", by: "model", project: "api", unit: "total" };
   const { values = [] } = await answerUsage(userId, usageQuery.parse(query));
   const costs = (of: { value: string | null; costNano: number }[]) =>
@@ -78,7 +78,7 @@ test("a project's models have the cost that usage gives them, each with its date
 
 test("a merged project's budget goes with its sessions, and what masks in one masks in both", async () => {
   await takeIn(session("a", "api", ["claude-opus-4-5"]), session("b", "web", ["claude-opus-4-5"]));
-  const [api, web] = [await idOf("api"), await idOf("web")];
+  const [api, web] = [await findId("api"), await findId("web")];
   await setBudget(userId, { facet: "project", value: web, amountNano: 7 });
   await pool().query("update project set masks = false where id = $1", [api]);
   await mergeProjects(userId, web, api);
@@ -90,4 +90,16 @@ test("a budget of a project that is gone says so", async () => {
   await setBudget(userId, { facet: "project", value: crypto.randomUUID(), amountNano: 7 });
   const { budgets } = await readMonth(userId, "UTC", new Date());
   expect(budgets.map(({ name }) => name)).toEqual(["a project that is gone"]);
+});
+
+test("a project is found by the characters of its name, each as it is", async () => {
+  await pool().query(
+    "insert into project (user_id, id, name) select $1, gen_random_uuid(), name from unnest($2::text[]) as given (name)",
+    [userId, ["plain", "snake_case", "100 %"]],
+  );
+  const found = async (...words: string[]) => (await findProjects(userId, words)).map(({ name }) => name);
+  expect(await found("_")).toEqual(["snake_case"]);
+  expect(await found("%")).toEqual(["100 %"]);
+  expect(await found("A", "pl")).toEqual(["plain"]);
+  expect(await found("a")).toEqual(["plain", "snake_case"]);
 });

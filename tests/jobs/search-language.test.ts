@@ -79,8 +79,8 @@ test("of more hits than are ranked, older ones are listed where their title has 
     return [all.length, some.length, (await readRankedTraces(tx, userId, {}, some, 10)).map(({ id }) => id).sort()];
   });
   const { traces } = await listTraces(userId, {}, { limit: 10 });
-  const idOf = (sourceId: string) => traces.find((one) => one.sourceId === sourceId)?.id;
-  expect(ranked).toEqual([3, 2, [idOf("old-titled"), idOf("new")].sort()]);
+  const findId = (sourceId: string) => traces.find((one) => one.sourceId === sourceId)?.id;
+  expect(ranked).toEqual([3, 2, [findId("old-titled"), findId("new")].sort()]);
 });
 
 test("who asks for a tool or a failure is led to the message that is one, of the session that has it", async () => {

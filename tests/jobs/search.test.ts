@@ -1,8 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
+import { compactNext } from "#lib/search/compact";
 import { readExcerpts } from "#lib/search/excerpts";
 import { countPending } from "#lib/search/find";
+import { indexNext } from "#lib/search/indexer";
+import { purgeNext } from "#lib/search/purge";
 import { parseQuery } from "#lib/search/query";
 import { countSelection, deleteSelection, deleteTrace } from "#lib/traces/deletion";
 import { countTraces, readFacets } from "#lib/traces/facets";
@@ -12,11 +15,10 @@ import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
 import { messages, uploadsOf } from "./uploads.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, findId } = uploadsOf(userId);
 beforeEach(clearTraces);
 
 const search = (q: string, filter = {}) => searchSourceIds(userId, q, filter);
-const idOf = async (sourceId: string) => (await stored(sourceId))?.id ?? expect.fail(`there is no ${sourceId}`);
 
 describe("a trace", () => {
   test("is found once it is indexed, and counts as pending until then", async () => {
@@ -56,7 +58,7 @@ describe("a trace", () => {
       await send({ sourceId, messages: messages(`${written}🎉`) });
       await indexAll();
       expect(await search(`"${text}"`)).toEqual([sourceId]);
-      const excerpts = await readExcerpts(userId, [await idOf(sourceId)], parseQuery(`"${text}"`));
+      const excerpts = await readExcerpts(userId, [await findId(sourceId)], parseQuery(`"${text}"`));
       expect([...excerpts.values()].map(({ excerpts }) => excerpts[0]?.ranges)).toEqual([[[0, text.length]]]);
     }
   });
@@ -70,13 +72,13 @@ describe("a trace", () => {
   test("that is deleted is not found, even before the index is purged", async () => {
     await send({ sourceId: "gone", messages: messages("alpha") });
     await indexAll();
-    await deleteTrace(userId, await idOf("gone"), operator);
+    await deleteTrace(userId, await findId("gone"), operator);
     expect([await search("alpha"), await countPending(userId)]).toEqual([[], 0]);
   });
 
   test("that is deleted before it was indexed is not pending and never found", async () => {
     await send({ sourceId: "gone", messages: messages("alpha") });
-    await deleteTrace(userId, await idOf("gone"), operator);
+    await deleteTrace(userId, await findId("gone"), operator);
     expect(await countPending(userId)).toBe(0);
     await indexAll();
     expect(await search("alpha")).toEqual([]);
@@ -104,7 +106,7 @@ describe("a trace", () => {
     expect(await search("alpha")).toEqual(["mine"]);
     const { traces } = await listTraces(stranger, { q: "alpha" }, { limit: 9 });
     expect(traces.map(({ sourceId }) => sourceId)).toEqual(["theirs"]);
-    const excerpts = await readExcerpts(stranger, [await idOf("mine")], parseQuery("alpha"));
+    const excerpts = await readExcerpts(stranger, [await findId("mine")], parseQuery("alpha"));
     expect(excerpts.size).toBe(0);
   });
 });
@@ -173,7 +175,7 @@ describe("a search", () => {
     );
     await indexAll();
     expect(await search('"one two three"')).toEqual(["whole"]);
-    const id = await idOf("whole");
+    const id = await findId("whole");
     const found = (await readExcerpts(userId, [id], parseQuery("three"))).get(id);
     expect(found?.excerpts.map(({ position, text }) => [position, text])).toEqual([[2051, "one two three"]]);
   });
@@ -194,7 +196,7 @@ describe("a search", () => {
       expect(await search(q)).toEqual(["long"]);
     for (const q of ['"one two three"', "alpha nothing", "plan alpha nothing"]) expect(await search(q)).toEqual([]);
     expect(await countSelection(userId, { q: '"alpha one two" "beta two three"' })).toMatchObject({ traces: 1 });
-    const id = await idOf("long");
+    const id = await findId("long");
     expect((await readExcerpts(userId, [id], parseQuery("beta gamma"))).get(id)?.excerpts).not.toEqual([]);
   });
 
@@ -249,5 +251,42 @@ describe("a search", () => {
     );
     const old = await listTraces(userId, { q: "alpha", to: "2026-01-01T00:00:04Z" }, { limit: 200 });
     expect(old.traces.map(({ sourceId }) => sourceId)).toEqual(["n3", "n2", "n1"]);
+  });
+});
+
+describe("the index", () => {
+  const store = async (...names: string[]) => {
+    await send(...names.map((name) => ({ sourceId: name, messages: messages(`alpha number${name} of many`) })));
+    await indexNext(0, undefined, "busy");
+  };
+  const versions = async () => {
+    const { rows } = await pool().query<{ version: number }>("select version from search_block order by id");
+    return rows.map(({ version }) => version);
+  };
+
+  test("what an earlier version indexed is not merged with others, and keeps its version where a session of it is purged", async () => {
+    await store("s1", "s2");
+    await pool().query("update search_block set version = 1");
+    for (const n of [3, 4, 5]) await store(`s${n}`);
+    expect([await compactNext(), await versions()]).toEqual([false, [1, 2, 2, 2]]);
+    await deleteTrace(userId, await findId("s1"), operator);
+    while (await purgeNext());
+    expect((await versions()).toSorted()).toEqual([1, 2, 2, 2]);
+    for (const q of ["alpha", "numb"]) expect(await search(q)).toEqual(["s2", "s3", "s4", "s5"]);
+    expect(await search('"alpha numbers2"')).toEqual(["s2"]);
+  });
+
+  test("words that are in every session are merged", async () => {
+    const words = Array.from({ length: 300 }, (_, n) => `word${n}`).join(" ");
+    for (const part of ["a", "b", "c", "d"]) {
+      await send(...Array.from({ length: 60 }, (_, n) => ({ sourceId: `${part}${n}`, messages: messages(words) })));
+      await indexNext(0, undefined, "busy");
+    }
+    const countPostings = async () =>
+      (await pool().query("select sum(postings)::int as postings from search_block")).rows[0];
+    const before = await countPostings();
+    expect([await compactNext(), await versions()]).toEqual([true, [2]]);
+    expect(await countPostings()).toEqual(before);
+    for (const q of ["word0", '"word7 word8"', "word299"]) expect(await search(q)).toHaveLength(200);
   });
 });

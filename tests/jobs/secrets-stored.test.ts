@@ -10,10 +10,9 @@ import { accountTraces } from "#lib/ledger/account";
 import { purgeFacets } from "#lib/ledger/sql/facets";
 import { settleProjects } from "#lib/projects/settle";
 import { withIndexLock } from "#lib/search/sql/write";
-import { forEachTerm } from "#lib/search/terms";
 import { setMarks } from "#lib/traces/marks";
 import { afterNext, waitingForLocks } from "../support/meanwhile.ts";
-import { findResidue, indexedTerms } from "../support/residue.ts";
+import { findResidue, isIndexed } from "../support/residue.ts";
 import { provideOwner } from "../support/server.ts";
 import { formed } from "../unit/secrets/made-up.ts";
 import { clearTraces, indexAll, searchSourceIds } from "./searching.ts";
@@ -41,14 +40,6 @@ const settle = async () => {
   await accountTraces(10);
   while ((await maskStored(10)) > 0);
   await accountTraces(10);
-};
-const isIndexed = async (text: string) => {
-  const indexed = await indexedTerms();
-  let found = false;
-  forEachTerm(text, (term) => {
-    found ||= indexed.has(term);
-  });
-  return found;
 };
 
 describe("a secret that is masked everywhere", () => {
@@ -233,6 +224,30 @@ test.each([
   await settle();
   expect((await find()).map(({ state }) => state)).toEqual(["masked"]);
   expect((await stored("one"))?.contents[1]).toBe(`[redacted:stripe:${found?.mark}]`);
+});
+
+test("long messages are masked beside the thread that answers others", async () => {
+  const long = "x\nsecret-".repeat(200_000);
+  await send({
+    sourceId: "long",
+    title: "t",
+    messages: messages(`password: "${likely}"`, long, `it is ${likely}`),
+  });
+  await accountTraces(60);
+  const { kind = "", mark = "" } = (await find({ state: "open" })).find((one) => one.kind === "assignment") ?? {};
+  await decide(userId, { kind, mark, verdict: "mask" }, operator);
+  const [whole, own] = [process.cpuUsage(), process.threadCpuUsage()];
+  expect(await maskStored(10)).toBe(1);
+  const add = ({ user, system }: { user: number; system: number }) => user + system;
+  const [all, here] = [add(process.cpuUsage(whole)), add(process.threadCpuUsage(own))];
+  const { contents = [] } = (await stored("long")) ?? {};
+  const placeholder = `[redacted:assignment:${mark}]`;
+  expect(contents.map((one) => one.slice(0, 60))).toEqual([
+    `password: "${placeholder}"`,
+    long.slice(0, 60),
+    `it is ${placeholder}`,
+  ]);
+  expect(here).toBeLessThan(all / 2);
 });
 
 test("a cursor that no list gave out is refused, whatever is in it", async () => {

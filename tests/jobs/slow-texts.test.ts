@@ -44,9 +44,9 @@ longTest(
     );
     lookForever();
     expect(await accountTraces(30)).toBe(3);
-    const commitsOf = async (sourceId: string) =>
+    const countCommits = async (sourceId: string) =>
       prisma().traceCommit.count({ where: { userId, traceId: (await stored(sourceId))?.id ?? "" } });
-    expect(await Promise.all(["before", "endless", "behind"].map(commitsOf))).toEqual([1, 0, 1]);
+    expect(await Promise.all(["before", "endless", "behind"].map(countCommits))).toEqual([1, 0, 1]);
     const { turnCount, ledgerDue } = await prisma().trace.findFirstOrThrow({ where: { userId, sourceId: "endless" } });
     expect({ turnCount, ledgerDue }).toEqual({ turnCount: 2, ledgerDue: false });
   },

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { renameProject } from "#lib/projects/change";
@@ -9,10 +9,15 @@ import { messages, uploadsOf } from "./uploads.ts";
 const { userId } = await provideOwner();
 const { send } = uploadsOf(userId);
 
+beforeEach(async () => {
+  for (const table of ["trace", "project_alias", "project"]) await pool().query(`delete from ${table}`);
+});
+
 /** Sends sessions of some folders one by one, and takes each in. */
-async function tell(folders: Record<string, string>) {
-  for (const [sourceId, cwd] of Object.entries(folders)) {
-    await send({ sourceId, createdAt: "2026-03-03T14:00:00.000Z", metadata: { cwd }, messages: messages("x") });
+async function tell(folders: Record<string, string | { cwd: string; gitDir: string }>) {
+  for (const [sourceId, folder] of Object.entries(folders)) {
+    const metadata = typeof folder === "string" ? { cwd: folder } : folder;
+    await send({ sourceId, createdAt: "2026-03-03T14:00:00.000Z", metadata, messages: messages("x") });
     await accountTraces(10);
   }
   for (let round = 0; round < 5; round += 1) {
@@ -62,6 +67,17 @@ test("what a release stored by another spelling stays the project, with the name
   await storedAs("D:/Old/Shop", "D:/old/shop");
   await storedAs("E:/Web", "E:/web");
   await tell({ i: "/mnt/d/old/shop", j: "D:\\Old\\Shop", k: "E:\\Web\\" });
-  expect((await placed()).slice(2)).toEqual(["My shop: g i j", "Web: h k"]);
+  expect(await placed()).toEqual(["My shop: g i j", "Web: h k"]);
   expect(await projectOf("k")).toBe(web);
+});
+
+test("a worktree beside its repository is the repository's project, whichever comes first, and when it is gone", async () => {
+  await tell({
+    before: "/home/ada/api-fix",
+    worktree: { cwd: "/home/ada/api-fix", gitDir: "/home/ada/api/.git/worktrees/fix" },
+    main: "/home/ada/api",
+    gone: "/home/ada/api-fix",
+    other: "/home/ada/api-new",
+  });
+  expect(await placed()).toEqual(["api: before gone main worktree", "api-new: other"]);
 });

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { costOf } from "#lib/telemetry/budget";
@@ -6,12 +5,11 @@ import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
 import { isLong } from "../support/long.ts";
 import { isDistributed } from "../support/nodes.ts";
+import { makeNoise } from "../support/random.ts";
 import { provideOwner } from "../support/server.ts";
 
 await provideOwner();
 
-/** Text that can't be compressed. */
-const noise = (length: number) => randomBytes(length).toString("base64").slice(0, length);
 const many = <T>(length: number, make: (n: number) => T) => Array.from({ length }, (_, n) => make(n));
 
 /** Reports that take as much as possible for their size, by what they have most of. */
@@ -26,12 +24,20 @@ const shapes: [what: string, count: number, parts: (round: number) => object][] 
     () => ({ events: many(15, () => ({ name: "e", properties: { l: many(8000, () => (Math.random() * 10) | 0) } })) }),
   ],
   ["small events", 100, () => ({ events: many(50, () => ({ name: "e" })) })],
-  ["events of a page's third", 12, () => ({ events: many(50, () => ({ name: "e", properties: { t: noise(2100) } })) })],
-  ["events of a page's half", 12, () => ({ events: many(50, () => ({ name: "e", properties: { t: noise(4000) } })) })],
+  [
+    "events of a page's third",
+    12,
+    () => ({ events: many(50, () => ({ name: "e", properties: { t: makeNoise(2100) } })) }),
+  ],
+  [
+    "events of a page's half",
+    12,
+    () => ({ events: many(50, () => ({ name: "e", properties: { t: makeNoise(4000) } })) }),
+  ],
   [
     "types",
     10,
-    () => ({ diagnostics: many(200, (n) => ({ adapter: `a${n}`, unhandledTypes: many(10, () => noise(100)) })) }),
+    () => ({ diagnostics: many(200, (n) => ({ adapter: `a${n}`, unhandledTypes: many(10, () => makeNoise(100)) })) }),
   ],
   [
     "types that are counted by name",
@@ -79,7 +85,7 @@ test.each(shapes.filter(([what]) => isLong || quick.has(what)))(
     const before = await storedBytes();
     let cost = 0;
     for (let round = 0; round < count; round += 1) {
-      const head = { schema: 1, deviceId: noise(100), cliVersion: "1", platform: "p", arch: "a", command: "c" };
+      const head = { schema: 1, deviceId: makeNoise(100), cliVersion: "1", platform: "p", arch: "a", command: "c" };
       const sent = { ...head, diagnostics: [], ...parts(round) };
       const submission = telemetryRequest.parse(sent);
       cost += costOf(submission, Buffer.byteLength(JSON.stringify(sent)));

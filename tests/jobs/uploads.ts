@@ -45,5 +45,8 @@ export function uploadsOf(userId: string) {
     return { ...trace, contents: page.messages.map(({ content }) => content) };
   }
 
-  return { acceptText, accept, run, send, stored };
+  /** The id of a stored trace. */
+  const findId = async (sourceId: string) => (await findListed(sourceId))?.id ?? expect.fail(`there is no ${sourceId}`);
+
+  return { acceptText, accept, run, send, stored, findId };
 }

@@ -19,7 +19,7 @@ const input = (inputTokens: number) => ({ inputTokens, outputTokens: 0 });
 const model = "claude-sonnet-4-5";
 
 /** In dollars. */
-async function costOf(sourceId: string, ...messages: unknown[]) {
+async function readCost(sourceId: string, ...messages: unknown[]) {
   await send({ source: "claude-code", sourceId, model, messages });
   await accountTraces(10);
   return Number((await stored(sourceId))?.costNano) / 1e9;
@@ -28,19 +28,19 @@ async function costOf(sourceId: string, ...messages: unknown[]) {
 test("each request of an answer is priced by its own context", async () => {
   const requests = (...sizes: number[]) => ({ requestId: `r${sizes}`, requests: sizes.map(input) });
   const whole = input(400_000);
-  expect(await costOf("one", answer(0, { usage: whole }))).toBe(2.4);
-  expect(await costOf("two", answer(0, { usage: whole, ...requests(200_000, 200_000) }))).toBe(1.2);
-  expect(await costOf("mixed", answer(0, { usage: whole, ...requests(150_000, 250_000) }))).toBe(0.45 + 1.5);
+  expect(await readCost("one", answer(0, { usage: whole }))).toBe(2.4);
+  expect(await readCost("two", answer(0, { usage: whole, ...requests(200_000, 200_000) }))).toBe(1.2);
+  expect(await readCost("mixed", answer(0, { usage: whole, ...requests(150_000, 250_000) }))).toBe(0.45 + 1.5);
   // Told by a later line of the answer, and not adding up to it.
-  expect(await costOf("later", answer(0, { usage: whole, requestId: "l" }), answer(1, requests(2)))).toBe(2.4);
-  expect(await costOf("odd", answer(0, { usage: whole, ...requests(100_000, 150_000) }))).toBe(1.2);
+  expect(await readCost("later", answer(0, { usage: whole, requestId: "l" }), answer(1, requests(2)))).toBe(2.4);
+  expect(await readCost("odd", answer(0, { usage: whole, ...requests(100_000, 150_000) }))).toBe(1.2);
   const raw = [200_000, 200_000].map((input_tokens) => ({ type: "message", input_tokens, output_tokens: 0 }));
   const usage = { input_tokens: 400_000, output_tokens: 0, iterations: raw };
-  expect(await costOf("raw", answer(0, { message: { id: "m", model, usage } }))).toBe(1.2);
+  expect(await readCost("raw", answer(0, { message: { id: "m", model, usage } }))).toBe(1.2);
 });
 
 test("what another model used for an answer is that model's, and the answer goes on as its own model's", async () => {
-  const cost = await costOf(
+  const cost = await readCost(
     "advised",
     answer(0, { model, requestId: "a", usage: input(1000) }),
     {

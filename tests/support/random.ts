@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+
 /** Makes a generator of numbers from 0 to below 1, the same ones for the same seed (mulberry32). */
 export function makeRandom(seed: number): () => number {
   let state = seed;
@@ -8,3 +10,6 @@ export function makeRandom(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
+
+/** Makes a text of so many characters that can't be compressed. */
+export const makeNoise = (length: number): string => randomBytes(length).toString("base64").slice(0, length);

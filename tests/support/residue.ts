@@ -64,3 +64,13 @@ export async function indexedTerms(): Promise<Set<number>> {
   }
   return terms;
 }
+
+/** Whether any term of a text has a posting in the search index, of any user. */
+export async function isIndexed(text: string): Promise<boolean> {
+  const indexed = await indexedTerms();
+  let isFound = false;
+  forEachTerm(text, (term) => {
+    isFound ||= indexed.has(term);
+  });
+  return isFound;
+}

@@ -144,7 +144,7 @@ export async function provideServer(options: Options = {}): Promise<Started> {
 }
 
 /** The server that files share, as one of them wants it. */
-export async function shareServer({ worker, environment }: Options = {}): Promise<Started> {
+async function shareServer({ worker, environment }: Options = {}): Promise<Started> {
   const tellAt = join(tmpdir(), `spoor-tell-${process.pid}`);
   const isNew = shared.server === undefined;
   shared.server ??= startServer({ worker: false, environment: sharedEnvironment, tellAt });

@@ -11,7 +11,7 @@ import { setEnv } from "#lib/env";
 import { errorTable, SpoorError } from "#lib/errors";
 import { openTransport } from "#lib/mcp/transport";
 import { isLong } from "../support/long.ts";
-import { fixtureServer } from "../support/mcp-fixtures.ts";
+import { fixtureServer } from "./mcp-fixtures.ts";
 
 // The protocol's own suite against Spoor's transport, with the fixtures that its scenarios call.
 const answer = openTransport(sdk, () => fixtureServer(sdk));

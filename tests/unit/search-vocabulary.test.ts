@@ -5,7 +5,7 @@ import { decodeWords, Vocabulary } from "#lib/search/vocabulary";
 const add = (vocabulary: Vocabulary, ...words: string[]) => {
   for (const word of words) vocabulary.add(termOfWord(word), word, 0, word.length);
 };
-const wordsOf = async (vocabulary: Vocabulary) =>
+const readWords = async (vocabulary: Vocabulary) =>
   (await vocabulary.encode(2))
     .flatMap(({ postings }) => decodeWords(postings))
     .toSorted((a, b) => (a.word < b.word ? -1 : 1));
@@ -17,12 +17,12 @@ test("of a block whose texts are random letters so many words are remembered, an
     { word: "alder", documents: 2 },
     { word: "birch", documents: 1 },
   ];
-  expect(await wordsOf(vocabulary)).toEqual(known);
+  expect(await readWords(vocabulary)).toEqual(known);
   const merged = new Vocabulary(2);
   merged.addAll([...known, { word: "cedar", documents: 1 }]);
   for (const { word, documents } of known) merged.count(termOfWord(word), documents);
   merged.count(termOfWord("cedar"), 1);
-  expect(await wordsOf(merged)).toEqual(known);
+  expect(await readWords(merged)).toEqual(known);
 });
 
 test("others have their turn while the words of a block are written", async () => {
@@ -33,7 +33,7 @@ test("others have their turn while the words of a block are written", async () =
   const turning = setInterval(() => {
     turns += 1;
   });
-  const words = await wordsOf(vocabulary);
+  const words = await readWords(vocabulary);
   clearInterval(turning);
   expect([words.length, turns > 0]).toEqual([50_000, true]);
 });

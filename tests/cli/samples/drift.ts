@@ -147,7 +147,7 @@ export const wrongTypes = (home: Home): Home[] =>
 const bytesOfHomes = new WeakMap<Home, Record<string, Buffer>>();
 
 /** The bytes of every file of a home, also of its databases, by their paths. */
-export function bytesOf(home: Home): Record<string, Buffer> {
+export function findBytes(home: Home): Record<string, Buffer> {
   const bytes = bytesOfHomes.get(home) ?? readBytes(home);
   bytesOfHomes.set(home, bytes);
   return bytes;

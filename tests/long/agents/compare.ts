@@ -207,7 +207,7 @@ function compareTokens(agent: Agent, exchanges: Exchange[], total: Archived["tot
     if (!compared.every((kind) => sum[kind] === shown[kind])) continue;
     const missed = others.filter((one) => one.side && !counted.includes(one)).map(({ side }) => side);
     if (missed.length > 0) differ("side tokens", `without the requests for ${missed}`);
-    const cost = costOf(agent, counted);
+    const cost = sumCost(agent, counted);
     if (!hasCut && Math.abs(total.costNano - cost) > counted.length) differ("cost", `${total.costNano} for ${cost}`);
     return;
   }
@@ -230,7 +230,7 @@ function sumOf(agent: Agent, exchanges: Exchange[]): Tokens {
   return sum;
 }
 
-function costOf(agent: Agent, exchanges: Exchange[]): number {
+function sumCost(agent: Agent, exchanges: Exchange[]): number {
   return exchanges.reduce((sum, exchange) => {
     const tokens = sumOf(agent, [exchange]);
     const { prices, longPrices } = agent;

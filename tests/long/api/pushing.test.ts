@@ -56,15 +56,15 @@ afterEach(async () => {
   await pool().query("delete from ingest_job");
 });
 
-const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+const makeId = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
 /** A machine with a client and some sessions. @param token by default a new one */
 async function machine(sessions: number[], token?: string) {
   const client = await provideClient((folder) => download(server.url, folder));
   const text = "Why does the retry timer fire twice? ".repeat(60);
   for (const number of sessions) {
-    const path = join(".claude/projects/-home-ada-code-api", `${idOf(number)}.jsonl`);
-    await writeBelow(client.home, path, linesOf(...claudeLines(idOf(number), turnsOf(number), { text })));
+    const path = join(".claude/projects/-home-ada-code-api", `${makeId(number)}.jsonl`);
+    await writeBelow(client.home, path, linesOf(...claudeLines(makeId(number), turnsOf(number), { text })));
   }
   const login = { SPOOR_TOKEN: token ?? (await createTokenByHand(userId, "ada-laptop", operator)) };
   const push = () => client.start(["push"], login);
@@ -86,7 +86,7 @@ async function expectArchive(sessions: number[], token: string): Promise<void> {
     found.push(...body.traces.map(({ sourceId, messageCount }): [string, number] => [sourceId, messageCount]));
     cursor = body.nextCursor;
   }
-  const wanted = sessions.map((number) => [idOf(number), turnsOf(number) * claudeMessagesPerTurn]);
+  const wanted = sessions.map((number) => [makeId(number), turnsOf(number) * claudeMessagesPerTurn]);
   expect(found.sort()).toEqual(wanted.sort());
   const { rows } = await pool().query(
     `select source_id from trace t

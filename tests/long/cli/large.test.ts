@@ -44,7 +44,7 @@ test("a file of 100 MB with lines of the maximum length is sent in less than 300
 });
 
 const homeBytes = 1e9;
-const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+const makeId = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
 /** Repeats a block until a file has at least `bytes` bytes. @returns how often */
 async function writeBlocks(path: string, block: Buffer, bytes: number): Promise<number> {
@@ -63,10 +63,10 @@ async function makeLargeHome(home: string) {
   for (let number = 1; made.bytes < homeBytes; number++) {
     const isCodex = number % 2 === 0;
     const wanted = made.bytes < homeBytes / 2 ? 100e6 : 1e6;
-    const lines = isCodex ? codexLines(idOf(number), 200) : claudeLines(idOf(number), 20, { text });
+    const lines = isCodex ? codexLines(makeId(number), 200) : claudeLines(makeId(number), 20, { text });
     const block = Buffer.from(linesOf(...lines));
     const folder = isCodex ? ".codex/sessions/2026/11/01/rollout-2026-11-01T10-00-00-" : ".claude/projects/p/";
-    const times = await writeBlocks(join(home, `${folder}${idOf(number)}.jsonl`), block, isCodex ? 1e6 : wanted);
+    const times = await writeBlocks(join(home, `${folder}${makeId(number)}.jsonl`), block, isCodex ? 1e6 : wanted);
     made.bytes += times * block.length;
     made.sessions++;
     if (isCodex) made.codex += times * 200 * 4;

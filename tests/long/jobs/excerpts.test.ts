@@ -7,16 +7,14 @@ import { messages, uploadsOf } from "../../jobs/uploads.ts";
 import { provideOwner } from "../../support/server.ts";
 
 const { userId } = await provideOwner();
-const { send, stored } = uploadsOf(userId);
+const { send, findId } = uploadsOf(userId);
 beforeEach(clearTraces);
-
-const idOf = async (sourceId: string) => (await stored(sourceId))?.id ?? expect.fail(`there is no ${sourceId}`);
 
 describe("excerpts", () => {
   test("of texts that take long to search end in time, and let others have their turns meanwhile", async () => {
     // At each of its places the word begins within a word.
     await send({ sourceId: "one", messages: messages(...Array.from({ length: 60 }, () => `a ${"a".repeat(99_000)}`)) });
-    const id = await idOf("one");
+    const id = await findId("one");
     const query = parseQuery("a ".repeat(32));
     const delay = monitorEventLoopDelay({ resolution: 5 });
     const startedAt = performance.now();

@@ -5,7 +5,7 @@ import { forbidden } from "../../unit/reader/markup";
 import { render, renderBody } from "../../unit/reader/rendering";
 
 /** What some work takes of the processor, in milliseconds: a machine that does other things too makes it no longer. */
-async function costOf(work: () => Promise<void>): Promise<number> {
+async function measureCost(work: () => Promise<void>): Promise<number> {
   const before = process.cpuUsage();
   await work();
   const { user, system } = process.cpuUsage(before);
@@ -16,7 +16,7 @@ describe("what is made to take long", { timeout: 60_000 }, () => {
   // Grammars are read once, by whoever needs them first.
   test.each(Object.entries(bombs))("%s: drawn in bounded time", async (name, text) => {
     let html = "";
-    const took = await costOf(async () => {
+    const took = await measureCost(async () => {
       html = await render(drawnIn(text));
     });
     if (process.env.SHARES) process.stdout.write(`${Math.round(took)} ms ${html.length} ${name}\n`);
@@ -28,7 +28,7 @@ describe("what is made to take long", { timeout: 60_000 }, () => {
   test("a segment of edits that are slow to compare, and a fence longer than a regular expression may be", async () => {
     const messages = slowSegment(8, 3_000_000);
     let parts = 0;
-    const took = await costOf(async () => {
+    const took = await measureCost(async () => {
       parts = rowsOf(messages).length;
     });
     expect(took).toBeLessThan(3000);
@@ -40,7 +40,7 @@ describe("what is made to take long", { timeout: 60_000 }, () => {
     async (name, text) => {
       for (const shape of shapesOf(text)) {
         let [html, body] = ["", ""];
-        const took = await costOf(async () => {
+        const took = await measureCost(async () => {
           html = await render([shape]);
           body = await renderBody([shape]);
         });

@@ -51,7 +51,7 @@ describe("the time is linear:", () => {
   ];
 
   const sized = (text: string, chars: number) => text.repeat(Math.ceil(chars / text.length)).slice(0, chars);
-  const timeOf = (text: string) => {
+  const measureTime = (text: string) => {
     const from = process.threadCpuUsage();
     findSecrets(text);
     const { user, system } = process.threadCpuUsage(from);
@@ -69,9 +69,10 @@ describe("the time is linear:", () => {
     },
     (_size, chars, texts) => {
       const plain = sized(prose, chars);
-      const usual = Math.max((3 * chars) / 1e6, Math.min(...[1, 2, 3, 4, 5].map(() => timeOf(plain))));
+      const usual = Math.max((3 * chars) / 1e6, Math.min(...[1, 2, 3, 4, 5].map(() => measureTime(plain))));
       // On a machine of its own it is 60 times. What is slow is so each time beside prose, also where the first times compile it, and others need the processor.
-      const isSlow = (text: string) => [1, 2, 3, 4, 5].every(() => timeOf(text) > 120 * Math.max(usual, timeOf(plain)));
+      const isSlow = (text: string) =>
+        [1, 2, 3, 4, 5].every(() => measureTime(text) > 120 * Math.max(usual, measureTime(plain)));
       expect(texts.filter((text) => isSlow(sized(text, chars)))).toEqual([]);
     },
   );

@@ -14,7 +14,7 @@ import { countHomes } from "#lib/traces/homes";
 import { message } from "../../unit/reader/rendering";
 
 /** What some work takes of this thread's processor, in milliseconds: others may use the processors, too. */
-async function costOf(work: () => unknown): Promise<number> {
+async function measureCost(work: () => unknown): Promise<number> {
   const before = process.threadCpuUsage();
   await work();
   const { user, system } = process.threadCpuUsage(before);
@@ -45,7 +45,7 @@ test.each([
   "<aB>".repeat(n / 4),
   " │".repeat(n / 2),
 ])("a title is found in hostile text in bounded time: %.20j", async (text) => {
-  expect(await costOf(() => deriveTitle([{ role: "user", text, kind: undefined }]))).toBeLessThan(300);
+  expect(await measureCost(() => deriveTitle([{ role: "user", text, kind: undefined }]))).toBeLessThan(300);
 });
 
 test.each([
@@ -63,7 +63,7 @@ test.each([
 ])("a megabyte of %j is read in time that grows with its length", async (part) => {
   const output = part.repeat(1_000_000 / part.length);
   const acts = ["git-commit", "git-push", "gh-pr-create", "pull-request-tool"] as const;
-  expect(await costOf(() => proofIn([...acts], output))).toBeLessThan(2000);
+  expect(await measureCost(() => proofIn([...acts], output))).toBeLessThan(2000);
 });
 
 test("of a hostile session a bounded number of commits is kept in bounded time", async () => {
@@ -79,7 +79,7 @@ test("of a hostile session a bounded number of commits is kept in bounded time",
     { content: lines(at * 20_000), metadata: { result: { callId: "c" } } },
   ]);
   const reading = new EvidenceReading();
-  const took = await costOf(() => {
+  const took = await measureCost(() => {
     for (const [position, one] of messages.flat().entries())
       reading.see({ ...one, position, role: null, tokenCount: null, createdAt: null });
   });
@@ -93,7 +93,7 @@ test("a session that is made to take long is combined in bounded time", async ()
     return message({ metadata: { tool: { name: "Edit", input, output: "done" } } });
   });
   const combiner = makeCombiner({ source: "claude-code", metadata: { cwd: "/p" } });
-  const took = await costOf(() => {
+  const took = await measureCost(() => {
     for (const one of edits) combiner.add(one);
     combiner.result();
   });
@@ -102,11 +102,11 @@ test("a session that is made to take long is combined in bounded time", async ()
 
 test("two large texts without much in common are compared in time", async () => {
   const large = (step: number) => Array.from({ length: 50_000 }, (_, at) => `${(at * step) % 4999}`).join("\n");
-  expect(await costOf(() => countChange(large(7), large(11)))).toBeLessThan(3000);
+  expect(await measureCost(() => countChange(large(7), large(11)))).toBeLessThan(3000);
 });
 
 test("a remote is read in time, whatever it is", async () => {
-  const took = await costOf(() => {
+  const took = await measureCost(() => {
     for (const part of ["@", ":", "/", "a@", "a:", "[", ".git", "../"]) {
       remoteOf(part.repeat(1000));
       remoteOf(`https://${part.repeat(1000)}`);
@@ -117,20 +117,20 @@ test("a remote is read in time, whatever it is", async () => {
 
 test("counting a megabyte of what looks like home folders takes no time", async () => {
   const hostile = "/home/".repeat(200_000) + "C:\\\\Users".repeat(100_000);
-  expect(await costOf(() => countHomes(hostile))).toBeLessThan(1000);
+  expect(await measureCost(() => countHomes(hostile))).toBeLessThan(1000);
 });
 
 test("hostile names of models take no time", async () => {
   for (const model of ["-".repeat(200), "claude-".repeat(28), "/".repeat(200), "models/".repeat(28)]) {
     const usage = { inputTokens: 100_000 };
-    const took = await costOf(() => priceOf({ model, source: "claude-code", at: new Date("2026-11-01"), usage }));
+    const took = await measureCost(() => priceOf({ model, source: "claude-code", at: new Date("2026-11-01"), usage }));
     expect(took).toBeLessThan(500);
   }
 });
 
 test("tens of millions of empty values are refused before any of them is made", async () => {
   const body = Buffer.from(`{"traces":[],"x":[${"{},".repeat(20_000_000)}0]}`);
-  const took = await costOf(() =>
+  const took = await measureCost(() =>
     expect(() => parseBatch(body)).toThrow(expect.objectContaining({ code: "invalid_request" })),
   );
   expect(took).toBeLessThan(5000);
@@ -142,12 +142,12 @@ test("words chosen to collide take no longer than others", () => {
     const choose = (term: number) => Math.floor(term / 256) % 512 === 0 && words.push(`q${n.toString(36)}`);
     forEachTerm(`q${n.toString(36)}`, choose, { parts: false });
   }
-  const timeOf = (text: string) => {
+  const measureTime = (text: string) => {
     const collector = new Collector();
     const startedAt = performance.now();
     for (const steps of [collector.begin("t", null, []), collector.add("t", 0, text)]) Array.from(steps);
     return performance.now() - startedAt;
   };
-  const usual = timeOf(words.map((_, n) => `z${n.toString(36)}`).join("\n\n"));
-  expect(timeOf(words.join("\n\n"))).toBeLessThan(5 * usual + 100);
+  const usual = measureTime(words.map((_, n) => `z${n.toString(36)}`).join("\n\n"));
+  expect(measureTime(words.join("\n\n"))).toBeLessThan(5 * usual + 100);
 }, 60_000);

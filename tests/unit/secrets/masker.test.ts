@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { Masker, type Policy, type Ruling } from "#lib/masking/masker";
 
 const key = new Uint8Array(32).fill(7);
-const policyOf = (rulings: Ruling[] = []): Policy => ({ stamp: "1", key, masks: true, rulings });
+const makePolicy = (rulings: Ruling[] = []): Policy => ({ stamp: "1", key, masks: true, rulings });
 const trace = { source: "a", sourceId: "b" };
 const url = (password: string) => `mysql://root:${password}@db/x`;
 
 test("what stands for one secret is not looked through for the next one: a text of a few bytes stays one", () => {
   const values = ["q7xKz2w9"];
-  const masker = new Masker(policyOf(), trace);
+  const masker = new Masker(makePolicy(), trace);
   for (let n = 0; n < 20; n += 1) {
     const [, inside = ""] = /\[redacted:([a-z-]+:[0-9a-f]{8})\]/.exec(masker.text(url(values.at(-1) ?? ""))) ?? [];
     values.push(inside);
@@ -20,7 +20,7 @@ test("what stands for one secret is not looked through for the next one: a text 
 });
 
 test("of values of which one begins with another the longer one is masked, whatever signs they have", () => {
-  const masker = new Masker(policyOf(), trace);
+  const masker = new Masker(makePolicy(), trace);
   for (const password of ["q7xKz2w9", "q7xKz2w9$.*+^"]) masker.text(url(password));
   expect(masker.withoutEchoes("(q7xKz2w9$.*+^)")).toMatch(/^\(\[redacted:url-password:[0-9a-f]{8}\]\)$/);
 });
@@ -32,15 +32,15 @@ test("decisions are gone through once for all traces of a batch", () => {
     reads += 1;
     return rulings;
   };
-  const policy = Object.defineProperty(policyOf(), "rulings", { get });
+  const policy = Object.defineProperty(makePolicy(), "rulings", { get });
   for (let n = 0; n < 100; n += 1) new Masker(policy, { source: "a", sourceId: `${n}` });
   expect(reads).toBeLessThan(3);
 });
 
 test("what was decided in one trace comes before what was decided everywhere, and counts there alone", () => {
   const kind = "url-password";
-  const mark = new Masker(policyOf()).mark("q7xKz2w9");
-  const policy = policyOf([
+  const mark = new Masker(makePolicy()).mark("q7xKz2w9");
+  const policy = makePolicy([
     { kind, mark, verdict: "mask", ...trace },
     { kind, mark, verdict: "keep" },
   ]);
