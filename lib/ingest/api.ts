@@ -118,10 +118,10 @@ export const readRawUpload = {
   about: {
     group: "Ingest",
     summary: "Download an upload",
-    text: "As it was sent, decompressed, for as long as the upload is kept. For its owner's browser: tokens do not open it. It counts as one of the user's exports, of which two run at a time. Where uploads are in an S3 store that browsers reach, a request that accepts zstd is answered with a link to it.",
+    text: "Its traces as they were accepted: with what is masked, and without fields that stand twice. They are there for as long as the upload is kept. For its owner's browser: tokens do not open it. It counts as one of the user's exports, of which two run at a time.",
     answers: {
       200: {
-        text: "The decoded body of the upload.",
+        text: "A batch.",
         headers: {
           "Content-Disposition": {
             text: "A file name.",
@@ -131,10 +131,6 @@ export const readRawUpload = {
         type: "application/json",
         schema: z.unknown(),
         example: batch,
-      },
-      302: {
-        text: "To the store, which sends the same with `Content-Encoding: zstd`; the link is valid for a minute.",
-        headers: { Location: { text: "The link.", example: `https://s3.example.org/bucket/uploads/${jobId}.zst` } },
       },
     },
   },

@@ -16,7 +16,6 @@ type Store = { sdk: Sdk; client: S3Client; bucket: string };
  * at the slowest pace. A store that is down is noticed within two seconds.
  */
 const bounds = { callsAtOnce: 16, attempts: 3, connectSeconds: 2, callSeconds: 10, minBytesPerSecond: 2 ** 20 };
-const linkSeconds = 60;
 
 /** Whether new bodies go to the store. One that is configured without that is read and emptied still. */
 export const usesStore = () => env().UPLOAD_STORE === "s3";
@@ -24,22 +23,22 @@ export const hasStore = () => env().UPLOAD_S3_BUCKET !== undefined;
 
 const stores = oncePerProcess("stores", () => new Map<string, Promise<Store>>());
 
-/** The client of the settings of now, at the store's address for this server or for browsers. */
-function open(endpoint = env().UPLOAD_S3_ENDPOINT): Promise<Store> {
-  const settings = settingsOf(endpoint);
+/** The client of the settings of now. */
+function open(): Promise<Store> {
+  const settings = readSettings();
   const key = JSON.stringify(settings);
   const store = stores.get(key) ?? connect(settings);
   stores.set(key, store);
   return store;
 }
 
-function settingsOf(endpoint: string | undefined) {
-  const { UPLOAD_S3_BUCKET: bucket, UPLOAD_S3_REGION: region, ...keys } = env();
+function readSettings() {
+  const { UPLOAD_S3_BUCKET: bucket, UPLOAD_S3_REGION: region, UPLOAD_S3_ENDPOINT: endpoint, ...keys } = env();
   if (!bucket) throw new EnvError("An upload is in an S3 store, and UPLOAD_S3_BUCKET is not set.");
   return { bucket, region, endpoint, keyId: keys.UPLOAD_S3_ACCESS_KEY_ID, key: keys.UPLOAD_S3_SECRET_ACCESS_KEY };
 }
 
-async function connect({ bucket, region, endpoint, keyId, key }: ReturnType<typeof settingsOf>): Promise<Store> {
+async function connect({ bucket, region, endpoint, keyId, key }: ReturnType<typeof readSettings>): Promise<Store> {
   const sdk = await import("@aws-sdk/client-s3");
   const client = new sdk.S3Client({
     region,
@@ -162,25 +161,4 @@ export async function pingStore(): Promise<void> {
       abortSignal: AbortSignal.any([abortSignal, AbortSignal.timeout(bounds.connectSeconds * 1000)]),
     }),
   );
-}
-
-/**
- * A link with which a browser downloads an object from the store itself, as JSON: the store says that it is compressed.
- *
- * @returns undefined where browsers have no address of the store.
- */
-export async function presign(key: string, fileName: string): Promise<string | undefined> {
-  const { UPLOAD_S3_PUBLIC_ENDPOINT: endpoint } = env();
-  if (!endpoint) return undefined;
-  const { getSignedUrl } = await import("@aws-sdk/s3-request-presigner");
-  const { sdk, client, bucket: Bucket } = await open(endpoint);
-  const command = new sdk.GetObjectCommand({
-    Bucket,
-    Key: key,
-    ResponseContentType: "application/json",
-    ResponseContentEncoding: "zstd",
-    ResponseContentDisposition: `attachment; filename="${fileName}"`,
-    ResponseCacheControl: "no-store",
-  });
-  return getSignedUrl(client, command, { expiresIn: linkSeconds });
 }

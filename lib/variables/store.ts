@@ -29,11 +29,6 @@ export const storeVariables = {
       text: "what the keys of all objects begin with; each Spoor needs its own, since it deletes objects that it does not know",
     },
   ),
-  UPLOAD_S3_PUBLIC_ENDPOINT: optional(httpUrl, {
-    text: "the store's address for browsers: downloads go straight there, with links that are valid for a minute",
-    unset: "downloads go through the server",
-    allowed: "an http or https URL without a path",
-  }),
 } satisfies Record<string, Variable>;
 
 type Store = { [Name in keyof typeof storeVariables]?: z.output<(typeof storeVariables)[Name]["schema"]> };

@@ -40,7 +40,7 @@ export async function provideStore() {
 
   async function expectReadable(jobs: string[], bodies: string[]): Promise<void> {
     for (const [index, jobId] of jobs.entries())
-      expect((await text(await streamUpload(userId, jobId))) === bodies[index]).toBe(true);
+      expect(JSON.parse(await text(await streamUpload(userId, jobId)))).toMatchObject(JSON.parse(bodies[index] ?? ""));
   }
 
   async function expectProcessed(jobs: string[]): Promise<void> {

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from "vitest";
 import { pool, type Queryable, transaction } from "#lib/db/client";
 import { acceptBatch } from "#lib/ingest/accept/batch";
 import { storeWhileReading } from "#lib/ingest/accept/large-upload";
-import type { Found } from "#lib/ingest/decode/operations";
+import type { Checked } from "#lib/ingest/decode/operations";
 import { DecodeThread } from "#lib/ingest/decode/thread-pool";
 import { waitingForLocks } from "../support/meanwhile.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
@@ -25,16 +25,16 @@ async function beginLarge(key: string) {
   const own = (text: string) => new Uint8Array(Buffer.from(text));
   const sha256 = new Uint8Array(createHash("sha256").update(key).digest());
   const upload = { userId, machine: "test", jobId: uuid(), idempotencyKey: key, bytes: 1, sha256 };
-  const reading = Promise.withResolvers<Found>();
-  const storing = storeWhileReading(upload, { packing: Promise.resolve(own("body")) }, reading.promise);
+  const reading = Promise.withResolvers<Checked>();
+  const storing = storeWhileReading(upload, reading.promise);
   storing.catch(() => {});
   const isBegun = `select 1 from pg_stat_activity
-    where datname = current_database() and state = 'idle in transaction' and query ilike '%upload%'`;
+    where datname = current_database() and state = 'idle in transaction' and query ilike '%job%'`;
   await expect.poll(async () => (await pool().query(isBegun)).rowCount).toBe(1);
   return {
     jobId: upload.jobId,
     end: async () => {
-      reading.resolve({ manifest: own("{}"), traces: 1, messages: 0, sizes: [], isMasked: false });
+      reading.resolve({ manifest: own("{}"), stored: own("body"), traces: 1, messages: 0, sizes: [], isMasked: false });
       return storing;
     },
   };

@@ -4,12 +4,12 @@ import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import { storeRepeated, storeWhileReading } from "#lib/ingest/accept/large-upload";
-import { discardBody, placeWhileReading } from "#lib/ingest/accept/placed-body";
+import { discardBody, placeBody } from "#lib/ingest/accept/placed-body";
 import { findSameUpload, turnOfBytes } from "#lib/ingest/accept/same-bytes";
 import { storeSmall } from "#lib/ingest/accept/small-uploads";
 import type { NewUpload, Sender } from "#lib/ingest/accept/sql";
 import { type Encoding, encodings, inflate } from "#lib/ingest/decode/inflate";
-import type { Found, Received } from "#lib/ingest/decode/operations";
+import type { Received } from "#lib/ingest/decode/operations";
 import { type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
 import { hasQuota } from "#lib/ingest/quota/quota";
 import { idempotencyKey as idempotencyKeySchema } from "#lib/ingest/schema";
@@ -102,28 +102,19 @@ function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unkn
     const repeated = await findSameUpload(upload, policy);
     // With a quota it is read again: what its traces need depends on what is stored of them by now.
     if (repeated && !hasQuota()) return storeRepeated(upload, repeated);
-    const reading = thread.call("read", { policy, isPacked: !repeated });
-    const packing = packRead(thread, reading, repeated !== undefined);
-    // The thread may be lent again only after both; their errors are reported by `stored`.
-    read.resolve(Promise.allSettled([reading, packing]));
-    if (repeated && !(await reading).isMasked) return storeWhileReading(upload, { heldBy: repeated.holder }, reading);
-    if (!usesStore()) return storeWhileReading(upload, { packing }, reading);
+    const reading = thread.call("read", { policy });
+    // The thread may be lent again only after it; an error is reported by `stored`.
+    read.resolve(Promise.allSettled([reading]));
+    if (repeated && !(await reading).isMasked) return storeWhileReading(upload, reading, { heldBy: repeated.holder });
+    if (!usesStore()) return storeWhileReading(upload, reading);
     // No database connection is held while the store takes the body.
-    const placed = await placeWhileReading(upload, packing, reading);
-    const isStored = await storeWhileReading(upload, placed, reading);
+    const placed = await placeBody(upload, (await reading).stored);
+    const isStored = await storeWhileReading(upload, reading, placed);
     if (!isStored) discardBody(placed);
     return isStored;
   })();
   stored.then(read.resolve, read.resolve);
   return { read: read.promise, stored };
-}
-
-type Packed = Uint8Array<ArrayBuffer>;
-
-/** What is stored of a body: nothing of a repeated one, unless something in it is masked now. */
-async function packRead(thread: Decoder, reading: Promise<Found>, isRepeated: boolean): Promise<Packed> {
-  const { isMasked } = await reading;
-  return isRepeated && !isMasked ? new Uint8Array() : thread.call("pack", undefined);
 }
 
 /** A body with more JSON values is validated on a thread: refusing 64 KiB of `{}` takes 70 ms of the event loop. */

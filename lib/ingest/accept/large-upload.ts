@@ -16,7 +16,7 @@ import {
   type NewUpload,
   type Repeated,
 } from "#lib/ingest/accept/sql";
-import type { Found } from "#lib/ingest/decode/operations";
+import type { Checked } from "#lib/ingest/decode/operations";
 import { inTurn, reserveRoom } from "#lib/ingest/quota/quota";
 import { free } from "#lib/memory";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
@@ -29,29 +29,28 @@ import { queues } from "#lib/queue/queues";
  * Its idempotency key and its place among the user's uploads are taken after the reading, so that no other request waits
  * for the key meanwhile.
  *
- * @param body a promise of what is stored of it, or where it is already: with another upload, or in the store.
  * @param reading resolves to what the body contains.
+ * @param elsewhere where the body is already: with another upload, or in the store.
  * @returns false if another job has the idempotency key; nothing was stored then.
- * @throws what `packing` and `reading` reject with; SpoorError `payload_too_large` where it is over its user's quota
+ * @throws what `reading` rejects with; SpoorError `payload_too_large` where it is over its user's quota
  */
 export function storeWhileReading(
   upload: NewUpload,
-  body: { packing: Promise<Uint8Array<ArrayBuffer>> } | BodyElsewhere,
-  reading: Promise<Found>,
+  reading: Promise<Checked>,
+  elsewhere?: BodyElsewhere,
 ): Promise<boolean> {
   const store = async (tx: PoolClient) => {
     await insertJob(tx, upload);
     await enqueueUpload(tx, upload);
-    if ("packing" in body) {
-      const packed = await body.packing;
-      await copyBody(tx, upload, packed);
-      free(packed);
+    const checked = await reading;
+    if (elsewhere) {
+      await insertWithoutBody(tx, upload, elsewhere);
     } else {
-      await insertWithoutBody(tx, upload, body);
+      await copyBody(tx, upload, checked.stored);
+      free(checked.stored);
     }
-    const found = await reading;
-    if (!(await completeJob(tx, upload, found))) return false;
-    await reserveRoom(tx, [{ ...upload, ...found }]);
+    if (!(await completeJob(tx, upload, checked))) return false;
+    await reserveRoom(tx, [{ ...upload, ...checked }]);
     return true;
   };
   return inTurn(upload.userId, () => storeOrRollBack(store));

@@ -25,23 +25,3 @@ export async function placeBody({ userId, jobId }: Owner, body: Uint8Array<Array
 export function discardBody({ object }: PlacedBody): void {
   deleteObject(object).catch(() => {});
 }
-
-/**
- * Puts a body into the store once it was read, and deletes it there if it turns out to be invalid.
- *
- * @throws what `packing` and `reading` reject with; StoreOutageError
- */
-export async function placeWhileReading(
-  owner: Owner,
-  packing: Promise<Uint8Array<ArrayBuffer>>,
-  reading: Promise<unknown>,
-): Promise<PlacedBody> {
-  const placing = packing.then((packed) => placeBody(owner, packed));
-  try {
-    const [placed] = await Promise.all([placing, reading]);
-    return placed;
-  } catch (error) {
-    placing.then(discardBody, () => {});
-    throw error;
-  }
-}

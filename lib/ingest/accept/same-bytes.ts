@@ -3,7 +3,7 @@ import "server-only";
 import { Turns } from "#lib/concurrency/turns";
 import { prisma } from "#lib/db/client";
 import type { Repeated } from "#lib/ingest/accept/sql";
-import { stampOf } from "#lib/ingest/decode/manifest";
+import { unpackManifest } from "#lib/ingest/decode/manifest";
 import type { Received } from "#lib/ingest/decode/operations";
 import type { Policy } from "#lib/masking/masker";
 
@@ -41,5 +41,5 @@ async function readStamp(userId: string, jobId: string): Promise<string | undefi
     where: { userId_jobId: { userId, jobId } },
     select: { manifest: true },
   });
-  return upload?.manifest ? stampOf(upload.manifest) : undefined;
+  return upload?.manifest ? unpackManifest(upload.manifest)?.stamp : undefined;
 }

@@ -11,7 +11,7 @@ import { copyHeader, copyRow, copyTrailer } from "#lib/copy-format";
 import type { Queryable } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
 import type { PlacedBody } from "#lib/ingest/accept/placed-body";
-import type { Checked, Found, Received } from "#lib/ingest/decode/operations";
+import type { Checked, Received } from "#lib/ingest/decode/operations";
 import { limits } from "#lib/limits";
 import { seal } from "#lib/store/sealed";
 
@@ -103,7 +103,7 @@ export async function findHolders(tx: Queryable, userId: string, uploads: NewUpl
  *
  * @returns false if another job has its idempotency key; the transaction is then aborted.
  */
-export async function completeJob(tx: Queryable, upload: NewUpload, found: Found): Promise<boolean> {
+export async function completeJob(tx: Queryable, upload: NewUpload, found: Checked): Promise<boolean> {
   await releaseExpiredKeys(tx, [upload]);
   const { userId, jobId, idempotencyKey = null } = upload;
   const { rows } = await tx.query<{ sequence: string }>(

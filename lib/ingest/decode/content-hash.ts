@@ -1,7 +1,7 @@
 // Runs in the decoding thread: the hash by which a trace that was sent before is recognized.
 import { hash } from "node:crypto";
 import type { MessageRows } from "#lib/ingest/decode/message-rows";
-import type { TraceFields } from "#lib/ingest/decode/parser";
+import type { TraceFields } from "#lib/ingest/decode/normalize";
 
 /**
  * The hash of a trace's content: 16 bytes of its own fields, then of its messages as rows. `sanitized` is not part of it: an
@@ -19,6 +19,10 @@ const hashFields = ({ model, title, project, createdAt, metadata }: OwnFields): 
 /** A trace's own fields that its content hash depends on. */
 export type OwnFields = Pick<TraceFields, "model" | "title" | "project" | "createdAt" | "metadata">;
 
+/** The SHA-256 of a trace's rows, which its content hash ends with. */
+export const hashMessages = (contentHash: string): Buffer =>
+  Buffer.from(contentHash, "base64").subarray(fieldsHashBytes);
+
 type Appended = { contentHash: string; messageCount: number };
 
 /**
@@ -26,9 +30,7 @@ type Appended = { contentHash: string; messageCount: number };
  * messages it is not the hash of the same trace sent whole.
  */
 export function appendedHash(fields: OwnFields, stored: string, appended: Appended): string {
-  const [before, more] = [stored, appended.contentHash].map((one) =>
-    Buffer.from(one, "base64").subarray(fieldsHashBytes),
-  ) as [Buffer, Buffer];
+  const [before, more] = [hashMessages(stored), hashMessages(appended.contentHash)];
   const messages = appended.messageCount === 0 ? before : hash("sha256", Buffer.concat([before, more]), "buffer");
   return Buffer.concat([hashFields(fields), messages]).toString("base64");
 }

@@ -1,4 +1,5 @@
 // Runs in the decoding thread.
+import { kMaxLength } from "node:buffer";
 import { brotliDecompressSync, constants, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
@@ -46,6 +47,23 @@ export function inflate(
   if (rest.byteLength > 0)
     throw encoding === "zstd" && maxFrames < maxZstdFrames ? tooLarge(maxBytes) : corrupt(encoding);
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+}
+
+/**
+ * Decodes the first frame of a stored body.
+ *
+ * @param expected its decoded size and a byte more, where that is known.
+ * @returns also what follows it.
+ * @throws SpoorError `invalid_request` where it is corrupt.
+ */
+export function inflateFrame(body: Uint8Array, expected?: number): { bytes: Uint8Array; rest: Uint8Array } {
+  const chunkSize = expected ?? firstChunkBytes(body, "zstd", limits.ingest.maxDecodableBytes);
+  try {
+    const { buffer, engine } = decoders.zstd(body, { maxOutputLength: kMaxLength, info: true, chunkSize });
+    return { bytes: buffer, rest: body.subarray(engine.bytesWritten) };
+  } catch {
+    throw corrupt("zstd");
+  }
 }
 
 /**

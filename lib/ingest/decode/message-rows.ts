@@ -1,7 +1,7 @@
 // Runs in the decoding thread: message rows in PostgreSQL's binary COPY format.
-import type { BatchMessage } from "#lib/ingest/decode/parser";
+import type { BatchMessage } from "#lib/ingest/decode/normalize";
 
-/** The columns of a row. The content comes first: it is copied while it is scanned, before the other fields are known. */
+/** The columns of a row, in their order there. */
 export const messageColumns = "user_id, trace_id, content, position, role, token_count, created_at, metadata";
 
 /** PostgreSQL counts microseconds from 2000-01-01, JavaScript milliseconds from 1970-01-01. */
@@ -22,67 +22,64 @@ const traceIdAt = userIdAt + idBytes + 4;
 const contentAt = head.length;
 
 /** The fields after the content, without the bytes of role and metadata: position, role, tokens, time and metadata. */
-const tailBytes = 8 + 4 + 8 + 12 + 4;
+const tailBytes = 8 + 4 + 8 + 12 + 5;
+
+const initialBytes = 16 * 1024;
+
+/** A UTF-16 unit takes at most three bytes of UTF-8; to count exactly costs another pass, which a long text is worth. */
+const maxBytes = (text: string | null): number =>
+  text === null ? 0 : text.length > 1 << 20 ? Buffer.byteLength(text) : text.length * 3;
 
 /**
  * The message rows of one trace in one buffer. Until the ids are filled in, equal messages are equal bytes, so the buffer's
  * hash is part of the trace's content hash.
  */
 export class MessageRows {
-  bytes = Buffer.allocUnsafeSlow(64 * 1024);
+  bytes: Buffer;
   /** The number of bytes written. */
-  end = 0;
+  end: number;
+
+  /** @param bytes rows that were taken from another. */
+  constructor(bytes?: Buffer) {
+    this.bytes = bytes ?? Buffer.allocUnsafeSlow(initialBytes);
+    this.end = bytes?.byteLength ?? 0;
+  }
+
+  /** Gives the rows away, and begins with none. */
+  take(): Buffer {
+    const rows = this.bytes.subarray(0, this.end);
+    this.bytes = Buffer.allocUnsafeSlow(initialBytes);
+    this.end = 0;
+    return rows;
+  }
 
   /** Grows the buffer so that `more` bytes fit. */
-  reserve(more: number): void {
+  #reserve(more: number): void {
     if (this.end + more <= this.bytes.length) return;
     const larger = Buffer.allocUnsafeSlow(Math.max(this.end + more, this.bytes.length * 2));
     this.bytes.copy(larger, 0, 0, this.end);
     this.bytes = larger;
   }
 
-  /** Starts a row. The caller writes its content at `end` and then calls `finish`. */
-  begin(): void {
-    this.reserve(head.length + 4);
+  /** Appends a row. */
+  add({ content, position, role, tokenCount, createdAt, metadata }: BatchMessage): void {
+    this.#reserve(
+      head.length + 4 + tailBytes + [content, role, metadata].reduce((sum, text) => sum + maxBytes(text), 0),
+    );
     this.bytes.set(head, this.end);
-    this.end += head.length + 4;
-  }
-
-  /** Finishes the row that starts at `start`, whose content was written after its head. */
-  finish(
-    start: number,
-    position: number,
-    role: Uint8Array | string | null,
-    tokenCount: number | null,
-    createdAt: number | null,
-    metadata: string | null,
-  ): void {
-    const contentLength = this.end - start - contentAt - 4;
-    this.bytes.writeInt32BE(contentLength, start + contentAt);
-    this.reserve(tailBytes + (role?.length ?? 0) * 3);
+    this.end += head.length;
+    this.#text(content);
     this.#int32(4);
     this.#int32(position);
     if (role === null) this.#null();
-    else if (typeof role === "string") this.#text(role);
-    else this.#raw(role);
-    if (tokenCount === null) {
-      this.#null();
-    } else {
+    else this.#text(role);
+    if (tokenCount === null) this.#null();
+    else {
       this.#int32(4);
       this.#int32(tokenCount);
     }
     this.#time(createdAt);
     this.#json(metadata);
-  }
-
-  /** Appends a row. */
-  add(message: BatchMessage): void {
-    const start = this.end;
-    this.begin();
-    // A UTF-16 unit takes at most three bytes of UTF-8; counting exactly would cost another pass.
-    this.reserve(message.content.length * 3);
-    this.end += this.bytes.write(message.content, this.end, "utf8");
-    this.finish(start, message.position, message.role, message.tokenCount, message.createdAt, message.metadata);
   }
 
   #int32(value: number): void {
@@ -91,12 +88,6 @@ export class MessageRows {
 
   #null(): undefined {
     this.#int32(absent);
-  }
-
-  #raw(bytes: Uint8Array): void {
-    this.#int32(bytes.byteLength);
-    this.bytes.set(bytes, this.end);
-    this.end += bytes.byteLength;
   }
 
   #text(text: string): void {
@@ -113,7 +104,6 @@ export class MessageRows {
 
   #json(json: string | null): undefined {
     if (json === null) return this.#null();
-    this.reserve(5 + json.length * 3);
     const written = this.bytes.write(json, this.end + 5, "utf8");
     this.#int32(written + 1);
     this.bytes[this.end] = jsonbVersion;
@@ -122,9 +112,7 @@ export class MessageRows {
 
   /** The offset of the row after the one at `start`. */
   next(start: number): number {
-    let at = start + contentAt;
-    for (let field = 2; field < fields; field += 1) at += 4 + Math.max(0, this.bytes.readInt32BE(at));
-    return at;
+    return endOfRow(this.bytes, start) ?? this.end;
   }
 
   /** The position, role and content of the row at `start`. */
@@ -151,43 +139,18 @@ export class MessageRows {
     return { fields: this.bytes.subarray(from, at), metadata };
   }
 
-  /** A copy of the rows, for `restore`. */
-  save(): Buffer<ArrayBuffer> {
-    return Buffer.from(this.bytes.subarray(0, this.end));
-  }
-
-  /** Replaces all rows by saved ones, whose buffer is used from then on. */
-  restore(saved: Buffer<ArrayBuffer>): void {
-    this.bytes = saved;
-    this.end = saved.length;
-  }
-
-  /** Removes the rows with the given positions. */
-  remove(positions: ReadonlySet<number>): void {
-    let end = 0;
-    for (let from = 0; from < this.end; ) {
-      const to = this.next(from);
-      if (!positions.has(this.read(from).position)) end += this.bytes.copy(this.bytes, end, from, to);
-      from = to;
+  /** The rows but those at some positions, in pieces that follow one another. */
+  *without(positions: ReadonlySet<number>): Generator<Buffer> {
+    let from = 0;
+    for (let at = 0; at < this.end; ) {
+      const next = this.next(at);
+      if (positions.has(this.read(at).position)) {
+        yield this.bytes.subarray(from, at);
+        from = next;
+      }
+      at = next;
     }
-    this.end = end;
-  }
-
-  /** Sorts the rows by position. @returns false if a position occurs twice */
-  sort(): boolean {
-    const rows: { position: number; from: number; to: number }[] = [];
-    for (let from = 0; from < this.end; ) {
-      const to = this.next(from);
-      rows.push({ position: this.read(from).position, from, to });
-      from = to;
-    }
-    rows.sort((a, b) => a.position - b.position);
-    if (rows.some(({ position }, index) => position === rows[index - 1]?.position)) return false;
-    const sorted = Buffer.allocUnsafeSlow(this.bytes.length);
-    let at = 0;
-    for (const { from, to } of rows) at += this.bytes.copy(sorted, at, from, to);
-    this.bytes = sorted;
-    return true;
+    yield this.bytes.subarray(from, this.end);
   }
 
   /** Sets the ids in every row. */
@@ -197,4 +160,34 @@ export class MessageRows {
       this.bytes.set(traceId, at + traceIdAt);
     }
   }
+}
+
+/** The offset behind the row at `start`; undefined where not all of it is there. */
+export function endOfRow(bytes: Buffer, start: number): number | undefined {
+  let at = start + contentAt;
+  for (let field = 2; field < fields; field += 1) {
+    if (at + 4 > bytes.length) return undefined;
+    at += 4 + Math.max(0, bytes.readInt32BE(at));
+  }
+  return at <= bytes.length ? at : undefined;
+}
+
+/** The message whose row is at `start`. */
+export function readRow(bytes: Buffer, start: number): BatchMessage {
+  let at = start + contentAt;
+  const next = (): Buffer | null => {
+    const length = bytes.readInt32BE(at);
+    const from = at + 4;
+    at = from + Math.max(0, length);
+    return length === absent ? null : bytes.subarray(from, at);
+  };
+  const [content, position, role, tokens, time, json] = [next(), next(), next(), next(), next(), next()];
+  return {
+    content: content?.toString() ?? "",
+    position: position?.readInt32BE() ?? 0,
+    role: role?.toString() ?? null,
+    tokenCount: tokens?.readInt32BE() ?? null,
+    createdAt: time && Number(time.readBigInt64BE() / 1000n) + epochDifferenceMs,
+    metadata: json?.toString("utf8", 1) ?? null,
+  };
 }

@@ -1,22 +1,17 @@
 // The work on a batch that takes CPU time. For large ones it runs in a decoding thread (thread-pool.ts).
+import { hash } from "node:crypto";
 import { parse as uuidBytes } from "uuid";
 import { copyHeader, copyTrailer } from "#lib/copy-format";
 import { sha256 } from "#lib/digest";
+import { writeJson } from "#lib/ingest/decode/as-json";
 import { type Encoding, inflate } from "#lib/ingest/decode/inflate";
-import {
-  isGrown,
-  packManifest,
-  type ReadRows,
-  rowsOf,
-  type TraceHeader,
-  unpackManifest,
-} from "#lib/ingest/decode/manifest";
-import { type Masked, type Reading, readMasked, wholeOf } from "#lib/ingest/decode/masked";
+import { packManifest, type StoredManifest, type TraceHeader, unpackManifest } from "#lib/ingest/decode/manifest";
 import { MessageRows } from "#lib/ingest/decode/message-rows";
-import { own, packReceived, type ReceivedBody, readAndPack } from "#lib/ingest/decode/received";
+import { Packing } from "#lib/ingest/decode/packing";
+import { type ReadBatch, readBatch } from "#lib/ingest/decode/read-batch";
 import { type Comparison, compareRows, type StoredHashes } from "#lib/ingest/decode/row-hashes";
+import { packBatch, unpackBatch } from "#lib/ingest/decode/stored-batch";
 import { type MaskingOperations, makeMasking } from "#lib/ingest/decode/stored-masking";
-import { limits } from "#lib/limits";
 import type { Policy } from "#lib/masking/masker";
 import { free } from "#lib/memory";
 
@@ -27,24 +22,28 @@ type WireBody = { body: Uint8Array; encoding: Encoding; maxBytes: number };
 /** A decoded body's size, and its SHA-256, by which a repeated one is recognized. */
 export type Received = { bytes: number; sha256: OwnBytes };
 
-/**
- * What reading a body yields: the manifest that is stored with it, its counts, the sizes that its traces will have, and whether
- * something in it was masked: what is packed from then on is the masked body.
- */
-export type Found = { manifest: OwnBytes; traces: number; messages: number; sizes: TraceSize[]; isMasked: boolean };
-
-/** The headers of an opened batch where no manifest had them, and whether something in it was masked now. */
-type Opened = { headers: TraceHeader[]; isMasked: boolean };
-
 /** What a trace's messages, metadata and texts will take; `isMore` where that comes on top of what is stored. */
 export type TraceSize = { source: string; sourceId: string; bytes: number; isMore: boolean };
 
-/** A validated body, with what is stored of it. */
-export type Checked = Found & { stored: OwnBytes };
+/** A batch that was read: its manifest and its rows as they are stored, its counts, and the sizes that its traces will have. */
+export type Checked = {
+  manifest: OwnBytes;
+  stored: OwnBytes;
+  traces: number;
+  messages: number;
+  sizes: TraceSize[];
+  isMasked: boolean;
+};
+
+/** A stored body; and the policy that its batch is to be masked by. */
+type StoredBody = { stored: OwnBytes; policy: Policy | undefined };
+
+/** The headers of an opened batch where its manifest did not tell them, and whether something in it was masked only now. */
+type Opened = { headers: TraceHeader[]; isMasked: boolean };
 
 /**
- * The messages to write of the trace at `index`, as rows of `traceId`: those after the first `skipBytes` bytes of their
- * text, except those at the positions `except`.
+ * The messages to write of the trace at `index`, as rows of `traceId`: those after the first `skipBytes` bytes of its rows,
+ * except those at the positions `except`.
  */
 type TracePlan = { index: number; traceId: string; skipBytes: number; except?: number[] };
 export type CopyPlan = { userId: string; traces: TracePlan[] };
@@ -55,23 +54,23 @@ export type Chunk = { bytes: OwnBytes; isLast: boolean };
 /**
  * The operations on a batch. Each ends before the next one starts.
  *
- * While accepting: `receive` holds a body, `read` validates and masks it, and `pack` compresses what it is then, which `read`
- * has begun where it was told that it `isPacked`; `judge` is all three at once.
+ * While accepting: `receive` holds a body, and `read` reads it; `judge` is both at once.
  * While processing: `manifest` and `open` (which returns the headers if no manifest did) hold a batch, `grown` and `compare`
  * compare it with what is stored, and `copy` returns the first chunk of a plan's COPY stream, then without a plan the next.
- * While what is stored is masked: `mask` begins a trace where it is given one, and masks messages; `maskTexts` masks its own texts.
+ * While what is stored is masked: `readAgain` reads an upload by another policy; `mask` begins a trace where it is given one, and
+ * masks messages; `maskTexts` masks its own texts.
  * `close` frees what is held.
  */
 export type Operations = MaskingOperations & {
   receive(input: WireBody): Received;
-  read(input: { policy?: Policy; isPacked: boolean }): Promise<Found>;
-  pack(): Promise<OwnBytes>;
+  read(input: { policy?: Policy }): Promise<Checked>;
   judge(input: WireBody & { policy?: Policy }): Promise<Received & Checked>;
-  manifest(input: { packed: OwnBytes; stamp?: string }): TraceHeader[] | undefined;
-  open(input: { stored: OwnBytes; bytes: number; policy?: Policy }): Opened | undefined;
+  manifest(input: { packed: OwnBytes; stamp: string }): TraceHeader[] | undefined;
+  open(input: StoredBody): Promise<Opened | undefined>;
   grown(input: { index: number; bytes: number; hash: string }[]): boolean[];
   compare(input: { index: number; stored: StoredHashes }[]): Comparison[];
   copy(plan: CopyPlan | undefined): Chunk;
+  readAgain(input: StoredBody): Promise<Checked>;
   close(): void;
 };
 
@@ -82,94 +81,68 @@ export type Operations = MaskingOperations & {
 const [firstCopyBytes, maxCopyBytes] = [256 << 10, 4 << 20];
 const minChunkBytes = 16 << 10;
 
-/** The open batch: its traces, and once it is decoded its bytes and the reader of its rows. */
-type Open = { headers: TraceHeader[] | undefined; bytes: Uint8Array; readRows: ReadRows; differing: SavedRows };
+/** The open batch: its headers once they are known, and its rows once they are inflated. */
+type Open = { headers: TraceHeader[] | undefined; rows: Buffer };
 
-/** Rows that `compare` found to differ, by their trace's index, so that `copy` need not read them again. */
-type SavedRows = Map<number, Buffer<ArrayBuffer>>;
-/** How many bytes of such rows are held; more are read again. */
-const maxSavedBytes = 64 << 20;
-
-const nothing: Readonly<Open> = {
-  headers: undefined,
-  bytes: new Uint8Array(),
-  readRows: () => {
-    throw new Error("no batch is open");
-  },
-  differing: new Map(),
-};
+const nothing: Readonly<Open> = { headers: undefined, rows: Buffer.alloc(0) };
 
 /** The operations on one batch at a time. */
 export function makeOperations(): Operations {
-  let received: ReceivedBody | undefined;
+  let received: Uint8Array | undefined;
   let open = nothing;
   let copying: Generator<Chunk, Chunk> | undefined;
   const { endMasking, ...masking } = makeMasking();
-
-  const body = () => {
-    if (!received) throw new Error("no body was received");
-    return received;
-  };
-
-  /** From now on the masked body is the one that is packed. */
-  const keepMasked = (masked: Masked | undefined) => {
-    if (!masked) return;
-    const whole = wholeOf(body().decoded, masked);
-    received = { body: whole, decoded: whole, isZstd: false, isBeingPacked: false };
-  };
 
   const operations: Operations = {
     ...masking,
 
     receive({ body, encoding, maxBytes }) {
-      const decoded = inflate(body, encoding, maxBytes);
-      received = { body, decoded, isZstd: encoding === "zstd", isBeingPacked: false };
-      return { bytes: decoded.byteLength, sha256: own(sha256(decoded)) };
+      received = inflate(body, encoding, maxBytes);
+      return { bytes: received.byteLength, sha256: own(sha256(received)) };
     },
 
-    async read({ policy, isPacked }) {
-      const reading = await readAndPack(body(), policy, isPacked);
-      if (!body().packed) keepMasked(reading.masked);
-      return found(reading, policy);
+    read({ policy }) {
+      if (!received) throw new Error("no body was received");
+      return check(received, policy);
     },
 
-    pack: () => packReceived(body()),
-
-    async judge(input) {
+    async judge({ policy, ...body }) {
       try {
-        const read = operations.receive(input);
-        const reading = readMasked(body().decoded, input.policy);
-        keepMasked(reading.masked);
-        return { ...read, ...found(reading, input.policy), stored: await operations.pack() };
+        const { bytes, sha256 } = operations.receive(body);
+        return { bytes, sha256, ...(await operations.read({ ...(policy && { policy }) })) };
       } finally {
         received = undefined; // the body is the caller's
       }
     },
 
     manifest({ packed, stamp }) {
-      const headers = unpackManifest(packed, stamp);
-      open = { ...nothing, headers };
-      return headers;
+      const manifest = unpackManifest(packed);
+      open = { ...nothing, headers: manifest?.stamp === stamp ? manifest.headers : undefined };
+      return open.headers;
     },
 
-    open({ stored, bytes, policy }) {
-      const decoded = inflate(stored, "zstd", limits.ingest.maxDecodableBytes, {
-        expected: inflatedBufferBytes(bytes),
-      });
-      const known = open.headers;
-      const reading = known ? undefined : readMasked(decoded, policy);
-      const headers = known ?? reading?.manifest.headers ?? [];
-      const read = reading?.masked ? wholeOf(decoded, reading.masked) : decoded;
-      open = { headers, bytes: read, readRows: rowsOf(read, headers), differing: new Map() };
-      return known ? undefined : { headers, isMasked: reading?.masked !== undefined };
+    async open({ stored, policy }) {
+      const batch = unpackBatch(stored);
+      if (open.headers && "rows" in batch) {
+        if (!haveSameRows(open.headers, batch.manifest.headers)) throw new Error("a stored body was masked meanwhile");
+        open = { ...open, rows: batch.rows };
+        return undefined;
+      }
+      const rows: Buffer[] = [];
+      const { headers, isMasked } = await readStored(batch, policy, (more) => rows.push(more));
+      open = { headers, rows: Buffer.concat(rows) };
+      return { headers, isMasked };
     },
 
     grown(stored) {
-      return stored.map(({ index, ...text }) => isGrown(open.bytes, open.headers?.[index] as TraceHeader, text));
+      return stored.map(({ index, bytes, hash: known }) => {
+        const rows = rowsOf(open, index);
+        return rows.byteLength >= bytes && hash("sha256", rows.subarray(0, bytes), "base64") === known;
+      });
     },
 
     compare(traces) {
-      return traces.map(({ index, stored }) => compareTrace(open, index, stored));
+      return traces.map(({ index, stored }) => compareRows(new MessageRows(rowsOf(open, index)), stored));
     },
 
     copy(plan) {
@@ -178,12 +151,13 @@ export function makeOperations(): Operations {
       return copying.next().value;
     },
 
+    readAgain({ stored, policy }) {
+      return pack((keep) => readStored(unpackBatch(stored), policy, keep), policy);
+    },
+
     close() {
-      free(open.bytes);
-      if (received && !received.isBeingPacked) {
-        free(received.decoded);
-        free(received.body);
-      }
+      free(open.rows);
+      if (received) free(received);
       received = undefined;
       open = nothing;
       copying = undefined;
@@ -193,57 +167,83 @@ export function makeOperations(): Operations {
   return operations;
 }
 
-const found = ({ manifest, masked }: Reading, policy: Policy | undefined): Found => ({
-  manifest: own(packManifest(manifest, policy?.stamp)),
-  isMasked: masked !== undefined,
-  traces: manifest.traces,
-  messages: manifest.messages,
-  sizes: manifest.headers.map(
-    ({ source, sourceId, rowBytes, title, derivedTitle, model, project, metadata, append }) => {
-      // As lib/ingest/quota/sql.ts counts what is stored: the key stands in an index, too.
-      const texts = [source, sourceId, source, sourceId, title, derivedTitle, model, project, metadata];
-      const bytes = rowBytes + texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ""), 0);
-      return { source, sourceId, bytes, isMore: append !== null };
-    },
-  ),
-});
+/** Reads a decoded body. */
+const check = (bytes: Uint8Array, policy: Policy | undefined): Promise<Checked> =>
+  pack((keep) => readBatch(bytes, policy, keep), policy);
 
-/** Compares a trace with what is stored of it, and saves the rows that differ. */
-function compareTrace({ readRows, differing }: Open, index: number, stored: StoredHashes): Comparison {
-  const rows = new MessageRows();
-  readRows(index, 0, rows);
-  const compared = compareRows(rows, stored);
-  rows.remove(new Set(compared.same));
-  const savedBytes = [...differing.values()].reduce((sum, { length }) => sum + length, rows.end);
-  if (savedBytes <= maxSavedBytes) differing.set(index, rows.save());
-  return compared;
+/** Compresses the rows of a batch while it is read. */
+async function pack(
+  read: (keep: (rows: Buffer) => Promise<void>) => Promise<ReadBatch>,
+  policy: Policy | undefined,
+): Promise<Checked> {
+  const packing = new Packing();
+  try {
+    const { headers, traces, messages, isMasked } = await read((rows) => packing.add(rows));
+    const manifest: StoredManifest = { headers, stamp: policy?.stamp ?? "" };
+    return {
+      manifest: own(packManifest(manifest)),
+      stored: own(packBatch(manifest, await packing.end())),
+      traces,
+      messages,
+      sizes: headers.map(sizeOf),
+      isMasked,
+    };
+  } finally {
+    packing.abandon();
+  }
 }
 
-/** The COPY stream of a plan in chunks, so that a batch's rows are never all in memory. */
+function sizeOf({ source, sourceId, rowBytes, title, derivedTitle, model, project, metadata, append }: TraceHeader) {
+  // As lib/ingest/quota/sql.ts counts what is stored: the key stands in an index, too.
+  const texts = [source, sourceId, source, sourceId, title, derivedTitle, model, project, metadata];
+  const bytes = rowBytes + texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ""), 0);
+  return { source, sourceId, bytes, isMore: append !== null };
+}
+
+/** Reads a stored batch again, by another policy; or for the first time where an earlier version stored its JSON. */
+async function readStored(
+  batch: ReturnType<typeof unpackBatch>,
+  policy: Policy | undefined,
+  keep: (rows: Buffer) => unknown,
+): Promise<ReadBatch> {
+  if ("json" in batch) return readBatch(batch.json, policy, keep);
+  const { headers } = batch.manifest;
+  const parts: Buffer[] = [];
+  for await (const part of writeJson(headers, [batch.rows])) parts.push(part);
+  const read = await readBatch(Buffer.concat(parts), policy, keep);
+  for (const [index, header] of read.headers.entries()) header.sanitized ||= headers[index]?.sanitized === true;
+  return read;
+}
+
+const haveSameRows = (some: TraceHeader[], others: TraceHeader[]): boolean =>
+  some.length === others.length && some.every(({ contentHash }, index) => contentHash === others[index]?.contentHash);
+
+/** The rows of the trace at an index. */
+function rowsOf({ headers = [], rows }: Open, index: number): Buffer {
+  const { at, rowBytes } = headers[index] as TraceHeader;
+  return rows.subarray(at, at + rowBytes);
+}
+
+/** The COPY stream of a plan in chunks, so that a batch's rows are not copied all at once. */
 function* copyStream(open: Open, { userId, traces }: CopyPlan): Generator<Chunk, Chunk> {
   const user = uuidBytes(userId);
-  const rows = new MessageRows();
-  let chunkBytes = Math.min(firstCopyBytes, open.bytes.byteLength + minChunkBytes);
+  let chunkBytes = Math.min(firstCopyBytes, open.rows.byteLength + minChunkBytes);
   let chunk = Buffer.allocUnsafeSlow(chunkBytes);
   let end = copyHeader.copy(chunk);
   for (const { index, traceId, skipBytes, except } of traces) {
-    const saved = except && open.differing.get(index);
-    if (saved) {
-      rows.restore(saved);
-    } else {
-      open.readRows(index, skipBytes, rows);
-      if (except) rows.remove(new Set(except));
-    }
+    const rows = new MessageRows(rowsOf(open, index).subarray(skipBytes));
     rows.fillIn(user, uuidBytes(traceId));
-    for (let at = 0; at < rows.end; ) {
-      const copied = rows.bytes.copy(chunk, end, at, rows.end);
-      at += copied;
-      end += copied;
-      if (end < chunkBytes) continue;
-      yield { bytes: chunk, isLast: false };
-      chunkBytes = Math.min(2 * chunkBytes, maxCopyBytes);
-      chunk = Buffer.allocUnsafeSlow(chunkBytes);
-      end = 0;
+    for (const part of except ? rows.without(new Set(except)) : [rows.bytes]) {
+      for (let at = 0; at < part.byteLength; ) {
+        const copied = part.copy(chunk, end, at);
+        at += copied;
+        end += copied;
+        if (end < chunkBytes) continue;
+        yield { bytes: chunk, isLast: false };
+        chunkBytes = Math.min(2 * chunkBytes, maxCopyBytes);
+        chunk = Buffer.allocUnsafeSlow(chunkBytes);
+        end = 0;
+      }
     }
   }
   if (end + copyTrailer.length > chunkBytes) {
@@ -254,8 +254,12 @@ function* copyStream(open: Open, { userId, traces }: CopyPlan): Generator<Chunk,
   return { bytes: chunk.subarray(0, end + copyTrailer.length), isLast: true };
 }
 
-/** The buffer to inflate into is one byte larger than the result, or Node allocates another to find the end. */
-const inflatedBufferBytes = (bytes: number) => Math.max(64, bytes + 1);
+/** Bytes in a buffer of their own: a shared one cannot be transferred to another thread. */
+function own(bytes: Uint8Array): OwnBytes {
+  const { buffer, byteLength } = bytes;
+  const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
+  return isWhole ? (bytes as OwnBytes) : new Uint8Array(bytes);
+}
 
 /** Where an unexpected error happened: its stack without its message, which could quote the body. */
 export function placeOf(error: unknown): string {

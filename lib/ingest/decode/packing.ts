@@ -1,65 +1,56 @@
-// Runs in the decoding thread: compresses bodies as they are stored.
+// Runs in the decoding thread: compresses the rows of a batch as they are stored.
 import { once } from "node:events";
-import { promisify } from "node:util";
-import { constants, createZstdCompress, type ZstdCompress, zstdCompress, zstdCompressSync } from "node:zlib";
-import { type Edit, partsOf } from "#lib/ingest/decode/masked";
+import { constants, createZstdCompress, type ZstdCompress, zstdCompressSync } from "node:zlib";
 
 /** Level 1 makes an 18 MB batch 4.9 times smaller in 46 ms; storing it uncompressed takes half a second more. */
 const params = { [constants.ZSTD_c_compressionLevel]: 1 };
 
-/** A ratio that nearly every body exceeds: real sessions become 4.9 times smaller. */
-const usualRatio = 3;
-
-/** The size of a chunk of what is compressed while it is read. */
-const maxChunkBytes = 1 << 20;
-
-/** A body up to this size is compressed synchronously: waking another thread takes longer. */
+/** Rows up to this size are compressed synchronously: waking another thread takes longer. */
 const maxSyncBytes = 64 * 1024;
 
-const compress = promisify(zstdCompress);
+const maxChunkBytes = 1 << 20;
 
-/** Compresses a decoded body, on a thread of Node's if it is large. */
-export async function packBody(decoded: Uint8Array): Promise<Uint8Array> {
-  if (decoded.byteLength <= maxSyncBytes) return zstdCompressSync(decoded, { params });
-  // Output usually fits one chunk: after each, the compression waits for this thread.
-  return compress(decoded, { params, chunkSize: Math.ceil(decoded.byteLength / usualRatio) });
-}
-
-/**
- * Compresses a body on a thread of Node's while this one still reads it, as far as it was read: what follows may have to be
- * masked. So it takes no time of its own, as it did when a body was compressed whole beside its reading.
- */
-export class PackingAlong {
-  readonly #bytes: Uint8Array;
-  readonly #stream: ZstdCompress = createZstdCompress({ params, chunkSize: maxChunkBytes });
-  readonly #ended = once(this.#stream, "end");
+/** Compresses rows, on a thread of Node's while this one reads the next trace. */
+export class Packing {
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #stream: ZstdCompress | undefined;
+  #ended: Promise<unknown> | undefined;
+  #drained: Promise<unknown> | undefined;
   readonly #chunks: Buffer[] = [];
-  #edits = 0;
-  #at = 0;
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-    this.#ended.catch(() => {}); // an error is thrown by `end`
-    this.#stream.on("data", (chunk) => this.#chunks.push(chunk));
+  /** Takes the rows of a trace, which are not changed afterwards. */
+  async add(rows: Buffer): Promise<void> {
+    this.#bytes += rows.byteLength;
+    this.#parts.push(rows);
+    if (this.#bytes <= maxSyncBytes) return;
+    await this.#drained; // so that no more than two traces are held
+    const stream = this.#begin();
+    const parts = this.#parts.splice(0);
+    if (!parts.map((part) => stream.write(part)).every(Boolean)) this.#drained = once(stream, "drain");
+    this.#drained?.catch(() => {}); // thrown by the next call, or by `end`
   }
 
-  /** Takes the body up to an offset, after the edits so far, each of which ends before it. */
-  readonly follow = (to: number, edits: readonly Edit[]): void => {
-    for (const part of partsOf(this.#bytes, edits.slice(this.#edits), { from: this.#at, to })) this.#stream.write(part);
-    this.#edits = edits.length;
-    this.#at = to;
-  };
+  #begin(): ZstdCompress {
+    if (this.#stream) return this.#stream;
+    const stream = createZstdCompress({ params, chunkSize: maxChunkBytes });
+    stream.on("data", (chunk) => this.#chunks.push(chunk));
+    this.#stream = stream;
+    this.#ended = once(stream, "end");
+    this.#ended.catch(() => {}); // likewise
+    return stream;
+  }
 
-  /** Takes what is left. @returns the compressed body */
-  async end(edits: readonly Edit[]): Promise<Buffer> {
-    this.follow(this.#bytes.byteLength, edits);
+  /** @returns the compressed rows */
+  async end(): Promise<Buffer> {
+    if (!this.#stream) return zstdCompressSync(Buffer.concat(this.#parts), { params });
     this.#stream.end();
     await this.#ended;
     return Buffer.concat(this.#chunks);
   }
 
-  /** Gives up; the body's memory may still be read for a moment. */
+  /** Frees what is held of a batch that is not stored. */
   abandon(): void {
-    this.#stream.destroy();
+    this.#stream?.destroy();
   }
 }

@@ -1,7 +1,7 @@
 // The entry point of a decoding thread: runs the operations it receives.
 import { parentPort } from "node:worker_threads";
 import { SpoorError } from "#lib/errors";
-import { type Chunk, makeOperations, type Operations, placeOf } from "#lib/ingest/decode/operations";
+import { type Checked, type Chunk, makeOperations, type Operations, placeOf } from "#lib/ingest/decode/operations";
 
 export type Call = { id: number; operation: keyof Operations; input: unknown };
 export type Answer = { id: number } & (
@@ -27,7 +27,7 @@ async function answer({ id, operation, input }: Call): Promise<{ answer: Answer;
 
 /** The buffers that are transferred with a result. */
 function transferredOf(operation: keyof Operations, result: unknown): ArrayBuffer[] {
-  if (operation === "pack") return [(result as Uint8Array<ArrayBuffer>).buffer];
+  if (operation === "read" || operation === "readAgain") return [(result as Checked).stored.buffer];
   if (operation === "copy") return [(result as Chunk).bytes.buffer];
   return [];
 }

@@ -1,13 +1,12 @@
 import "server-only";
 import { transaction } from "#lib/db/client";
 import { type ErrorCode, isOutage, SpoorError, StoreOutageError } from "#lib/errors";
-import { unpackHeaders, unpackManifest } from "#lib/ingest/decode/manifest";
+import { unpackManifest } from "#lib/ingest/decode/manifest";
 import { type Decoder, decodeHere, onThread, smallBytes } from "#lib/ingest/decode/thread-pool";
 import { Pauses } from "#lib/ingest/masking/pauses";
 import { deleteManifest, endUploads, type KeptUpload, readKeptUploads, replaceBody } from "#lib/ingest/masking/sql";
 import { removeFailedUploads } from "#lib/ingest/raw/sql";
 import { readUpload } from "#lib/ingest/raw/stored-upload";
-import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 import type { Policy } from "#lib/masking/masker";
 import { BrokenSealError, seal } from "#lib/store/sealed";
@@ -43,12 +42,12 @@ const noId = "00000000-0000-0000-0000-000000000000";
 
 /** Without a manifest, or one that can't be read, what an upload has is not known. */
 function hasAny({ manifest }: KeptUpload, keys: ReadonlySet<string>): boolean {
-  const headers = manifest && readable(() => unpackHeaders(manifest));
+  const headers = manifest && readable(() => unpackManifest(manifest))?.headers;
   return !headers || headers.some(({ source, sourceId }) => keys.has(JSON.stringify([source, sourceId])));
 }
 
 const isMaskedBy = ({ manifest }: KeptUpload, { stamp }: Policy): boolean =>
-  manifest !== null && readable(() => unpackManifest(manifest, stamp)) !== undefined;
+  manifest !== null && readable(() => unpackManifest(manifest))?.stamp === stamp;
 
 /** What `read` returns; undefined where its bytes are corrupt. */
 function readable<T>(read: () => T): T | undefined {
@@ -103,12 +102,10 @@ async function cleanFailed(
 async function maskBody(userId: string, { jobId, bytes }: KeptUpload, policy: Policy): Promise<void> {
   const stored = await readUpload(userId, jobId, "body");
   if (!stored) return;
-  const mask = async (decoder: Decoder) => {
-    const wire = { body: stored, encoding: "zstd", maxBytes: limits.ingest.maxDecodableBytes } as const;
-    await decoder.call("receive", wire, [stored.buffer]);
-    const { manifest, isMasked } = await decoder.call("read", { policy, isPacked: false });
-    return { manifest, body: isMasked ? seal(await decoder.call("pack", undefined)) : undefined };
-  };
-  const masked = await (bytes <= smallBytes ? mask(decodeHere()) : onThread(userId, mask));
-  await transaction((tx) => replaceBody(tx, userId, jobId, masked));
+  const mask = (decoder: Decoder) => decoder.call("readAgain", { stored, policy }, [stored.buffer]);
+  const read = await (bytes <= smallBytes ? mask(decodeHere()) : onThread(userId, mask));
+  const { manifest, isMasked } = read;
+  await transaction((tx) =>
+    replaceBody(tx, userId, jobId, { manifest, body: isMasked ? seal(read.stored) : undefined }),
+  );
 }

@@ -52,8 +52,8 @@ export class StoredBatch {
     this.#opened ??= (async () => {
       const stored = await (this.#body ?? this.#read("body"));
       if (!stored) throw new Error("an upload has no body");
-      const [{ bytes }, policy] = [this.#upload, await this.#policy];
-      const opened = await this.#decoder.call("open", { stored, bytes, ...(policy && { policy }) }, [stored.buffer]);
+      const policy = await this.#policy;
+      const opened = await this.#decoder.call("open", { stored, policy }, [stored.buffer]);
       if (!opened) return;
       this.headers = opened.headers;
       this.isStoredUnmasked = opened.isMasked;
@@ -73,7 +73,7 @@ export class StoredBatch {
   }
 
   /**
-   * Tells for each stored trace, given by the size and hash of its messages' text, whether its messages are the first ones
+   * Tells for each stored trace, given by the size and hash of its message rows, whether its messages are the first ones
    * of the batch's trace at `index`.
    */
   async grown(stored: { index: number; bytes: number; hash: string }[]): Promise<boolean[]> {

@@ -2,11 +2,12 @@ import "server-only";
 import { beginRead } from "#lib/db/heavy";
 import { notFound, SpoorError } from "#lib/errors";
 import { streamOf } from "#lib/http/stream-of";
+import { convertToJson } from "#lib/ingest/decode/as-json";
 import { copyUpload, type Place, selectBodySlice, selectPlace, selectSmallUpload } from "#lib/ingest/raw/sql";
 import { inflateFrames } from "#lib/ingest/raw/zstd-frames";
 import { log } from "#lib/log";
-import { hasStore, presign, readObject } from "#lib/store/s3";
-import { seals, unseal, unsealParts } from "#lib/store/sealed";
+import { readObject } from "#lib/store/s3";
+import { unseal, unsealParts } from "#lib/store/sealed";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
 
@@ -47,8 +48,8 @@ const noLongerStored = () => new SpoorError("not_found", "The upload is no longe
 const sliceBytes = { database: 1 << 20, store: 4 << 20 };
 
 /**
- * The JSON of an upload as it was sent, inflated while it is read: in constant memory, and without holding a database
- * connection for a slow reader. The stream ends early with an error if the upload is removed meanwhile.
+ * An upload as JSON, written while it is read: without all of it in memory, and without holding a database connection for a slow
+ * reader. The stream ends early with an error if the upload is removed meanwhile.
  *
  * It counts as one of the user's exports until the stream has ended.
  *
@@ -62,26 +63,7 @@ export async function streamUpload(userId: string, jobId: string): Promise<Reada
   const end = await beginRead(userId, "export");
   const parts = object && bytes ? slicesOfObject(userId, object, bytes) : slices(userId, jobId);
   const onError = (error: unknown) => log.warn({ err: error, jobId }, "the download of an upload ended early");
-  return streamOf(inflateFrames(unsealParts(parts)), onError, end);
-}
-
-/**
- * A link to an upload in the store, for a browser that inflates zstd by itself.
- *
- * @param acceptEncoding the request's header.
- * @returns undefined where it has to go through this server.
- * @throws SpoorError `not_found` as `streamUpload`
- */
-export async function linkToUpload(
-  userId: string,
-  jobId: string,
-  fileName: string,
-  acceptEncoding: string | null,
-): Promise<string | undefined> {
-  if (!hasStore() || seals() || !/\bzstd\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(acceptEncoding ?? "")) return undefined;
-  const place = await selectPlace(userId, jobId);
-  if (!place) throw notFound();
-  return place.object ? presign(place.object, fileName) : undefined;
+  return streamOf(convertToJson(inflateFrames(unsealParts(parts))), onError, end);
 }
 
 async function* slicesOfObject(userId: string, object: string, bytes: number): AsyncGenerator<Uint8Array> {

@@ -3,6 +3,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { v7 as uuid } from "uuid";
+import { hashMessages } from "#lib/ingest/decode/content-hash";
 import type { TraceHeader } from "#lib/ingest/decode/manifest";
 
 /** An upload as its job knows it; `sequence` is its place among the user's uploads. */
@@ -48,8 +49,8 @@ const messagesColumns = [
   column("token_count", "bigint", ({ tokenCount }) => tokenCount),
   column("sanitized", "bool", ({ sanitized }) => sanitized),
   column("content_hash", "bytea", ({ contentHash }) => Buffer.from(contentHash, "base64")),
-  column("messages_bytes", "int", ({ text }) => text?.bytes),
-  column("messages_hash", "bytea", ({ text }) => text && Buffer.from(text.hash, "base64")),
+  column("messages_bytes", "int", ({ rowBytes }) => rowBytes),
+  column("messages_hash", "bytea", ({ contentHash }) => hashMessages(contentHash)),
   column("stored_bytes", "int", ({ rowBytes }) => rowBytes),
 ];
 const allColumns = [
@@ -154,8 +155,8 @@ export async function recordHashes(tx: PoolClient, pairs: Pair[], userId: string
       userId,
       pairs.map(({ stored }) => stored.id),
       pairs.map(({ header }) => Buffer.from(header.contentHash, "base64")),
-      pairs.map(({ header }) => header.text?.bytes),
-      pairs.map(({ header }) => header.text && Buffer.from(header.text.hash, "base64")),
+      pairs.map(({ header }) => header.rowBytes),
+      pairs.map(({ header }) => hashMessages(header.contentHash)),
     ],
   );
 }

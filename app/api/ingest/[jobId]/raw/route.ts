@@ -1,15 +1,13 @@
 import { endpoint, route } from "#lib/api/route";
 import { recordExport } from "#lib/auth/audit";
 import { readRawUpload } from "#lib/ingest/api";
-import { linkToUpload, streamUpload } from "#lib/ingest/raw/stored-upload";
+import { streamUpload } from "#lib/ingest/raw/stored-upload";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readRawUpload, async ({ request, caller: { userId }, params: { jobId } }) => {
     const fileName = `spoor-upload-${jobId}.json`;
-    const link = await linkToUpload(userId, jobId, fileName, request.headers.get("accept-encoding"));
-    const stream = link ? null : await streamUpload(userId, jobId);
+    const stream = await streamUpload(userId, jobId);
     await recordExport(request, userId, "upload_downloaded", jobId);
-    if (link) return new Response(null, { status: 302, headers: { Location: link } });
     const headers = {
       "Content-Type": "application/json",
       "Content-Disposition": `attachment; filename="${fileName}"`,

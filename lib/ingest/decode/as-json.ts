@@ -1,0 +1,136 @@
+// Runs in the decoding thread, too: a stored batch as the JSON that would be sent of it.
+import { readManifest, type TraceHeader } from "#lib/ingest/decode/manifest";
+import { endOfRow, readRow } from "#lib/ingest/decode/message-rows";
+import type { BatchMessage } from "#lib/ingest/decode/normalize";
+import { beginsWithMark, mark } from "#lib/ingest/decode/stored-batch";
+
+type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+/**
+ * The JSON of a stored body, written while it is inflated. The JSON that an earlier version stored is passed on.
+ *
+ * @param chunks the inflated body.
+ */
+export async function* convertToJson(chunks: Chunks): AsyncGenerator<Uint8Array, undefined> {
+  const body = new Joined(chunks);
+  await body.take((bytes) => (bytes.length < mark.length ? undefined : 0));
+  if (!beginsWithMark(body.bytes)) {
+    yield* body.rest();
+    return;
+  }
+  const line = await body.take((bytes) => {
+    const end = bytes.indexOf("\n");
+    return end < 0 ? undefined : end + 1;
+  });
+  const manifest = readManifest(line.toString("utf8", mark.length));
+  if (!manifest) throw new Error("a stored batch is of a later version");
+  yield* writeJson(manifest.headers, body.rest());
+}
+
+/** Pieces of JSON are joined up to about this many characters: each costs a turn of the event loop. */
+const maxPieceCharacters = 256 * 1024;
+
+/** Writes a batch as JSON while its rows are read. @param rows in chunks of any size */
+export async function* writeJson(headers: readonly TraceHeader[], rows: Chunks): AsyncGenerator<Buffer, undefined> {
+  let text = "";
+  for await (const piece of writePieces(headers, new Joined(rows))) {
+    text += piece;
+    if (text.length < maxPieceCharacters) continue;
+    yield Buffer.from(text);
+    text = "";
+  }
+  yield Buffer.from(text);
+}
+
+async function* writePieces(headers: readonly TraceHeader[], rows: Joined): AsyncGenerator<string> {
+  let at = 0;
+  yield '{"traces":[';
+  for (const [index, header] of headers.entries()) {
+    yield `${index === 0 ? "" : ","}${beginTrace(header)}`;
+    for (let n = 0; n < header.messageCount; ) {
+      const row = await rows.take((bytes) => endOfRow(bytes, 0));
+      at += row.byteLength;
+      if (at <= header.at) continue; // of a trace that a later one of its key took the place of
+      yield `${n === 0 ? "" : ","}${JSON.stringify(toSent(readRow(row, 0)))}`;
+      n += 1;
+    }
+    yield "]}";
+  }
+  yield "]}";
+}
+
+function beginTrace({ source, sourceId, model, title, project, createdAt, metadata, replace, append }: TraceHeader) {
+  const fields = {
+    source,
+    sourceId,
+    model: model ?? undefined,
+    title: title ?? undefined,
+    project: project ?? undefined,
+    createdAt: toText(createdAt),
+    metadata: metadata === null ? undefined : JSON.parse(metadata),
+    replace: replace || undefined,
+    append: append === null ? undefined : { count: append },
+  };
+  return `${JSON.stringify(fields).slice(0, -1)},"messages":[`;
+}
+
+const toSent = ({ position, role, content, tokenCount, createdAt, metadata }: BatchMessage) => ({
+  position,
+  role: role ?? undefined,
+  content,
+  tokenCount: tokenCount ?? undefined,
+  createdAt: toText(createdAt),
+  metadata: metadata === null ? undefined : JSON.parse(metadata),
+});
+
+const toText = (milliseconds: number | null) =>
+  milliseconds === null ? undefined : new Date(milliseconds).toISOString();
+
+/** Chunks as one sequence of bytes. */
+class Joined {
+  readonly #chunks: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
+  /** What was read and is not yet taken. */
+  bytes: Buffer = Buffer.alloc(0);
+
+  constructor(chunks: Chunks) {
+    this.#chunks = Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
+  }
+
+  /** @param find how many bytes to take; undefined where more have to be read. @throws where there are no more */
+  async take(find: (bytes: Buffer) => number | undefined): Promise<Buffer> {
+    for (let wanted = this.bytes.length; ; wanted = 2 * this.bytes.length) {
+      const end = find(this.bytes);
+      if (end !== undefined) {
+        const taken = this.bytes.subarray(0, end);
+        this.bytes = this.bytes.subarray(end);
+        return taken;
+      }
+      if (!(await this.#read(wanted + 1))) throw new Error("a stored batch ends too early");
+    }
+  }
+
+  /** Reads on, up to so many bytes: what comes in many chunks is joined as often as its size doubles. */
+  async #read(wanted: number): Promise<boolean> {
+    const parts: Uint8Array[] = [this.bytes];
+    let length = this.bytes.length;
+    while (length < wanted) {
+      const { done, value } = await this.#chunks.next();
+      if (done) break;
+      parts.push(value);
+      length += value.byteLength;
+    }
+    const hasMore = length > this.bytes.length;
+    this.bytes = Buffer.concat(parts);
+    return hasMore;
+  }
+
+  /** What is left, as it is read. */
+  async *rest(): AsyncGenerator<Uint8Array, undefined> {
+    yield this.bytes;
+    for (;;) {
+      const { done, value } = await this.#chunks.next();
+      if (done) return;
+      yield value;
+    }
+  }
+}

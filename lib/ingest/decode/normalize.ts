@@ -1,0 +1,107 @@
+// Runs in the decoding thread: what is sent, as it is stored. Pure functions, no database, no environment.
+import { parseInstant } from "#lib/fields";
+import type { SentMessage, SentTrace } from "#lib/ingest/schema";
+import { storable, storableJson } from "#lib/json";
+
+/** A message as it is stored. */
+export type BatchMessage = {
+  position: number;
+  role: string | null;
+  content: string;
+  tokenCount: number | null;
+  createdAt: number | null;
+  metadata: string | null;
+};
+
+/** A trace's own fields as they are stored; times are in milliseconds since 1970. */
+export type TraceFields = {
+  source: string;
+  sourceId: string;
+  model: string | null;
+  title: string | null;
+  project: string | null;
+  createdAt: number | null;
+  metadata: string | null;
+  replace: boolean;
+  /** How many messages were sent before those of this upload; null where it has all of them. */
+  append: number | null;
+};
+
+/**
+ * A trace's own fields as they are stored.
+ *
+ * @param sent the trace; its messages are ignored.
+ */
+export function normalizeTrace(sent: SentTrace, sanitizer: Sanitizer): TraceFields {
+  const {
+    sourceId,
+    source,
+    messages: _messages,
+    model,
+    title,
+    project,
+    createdAt,
+    replace,
+    append,
+    metadata,
+    ...unknown
+  } = sent;
+  return {
+    source,
+    sourceId,
+    model: sanitizer.text(model),
+    title: sanitizer.text(title),
+    project: sanitizer.text(project),
+    createdAt: timeOf(createdAt),
+    metadata: sanitizer.json(unknown, metadata),
+    replace: replace ?? false,
+    append: append?.count ?? null,
+  };
+}
+
+/** A message as it is stored. */
+export function normalizeMessage(sent: SentMessage, sanitizer: Sanitizer): BatchMessage {
+  const { position, role, content, tokenCount, createdAt, metadata, ...unknown } = sent;
+  return {
+    position,
+    role: sanitizer.text(role),
+    content: sanitizer.text(content) ?? "",
+    tokenCount: tokenCount ?? null,
+    createdAt: timeOf(createdAt),
+    metadata: sanitizer.json(unknown, metadata),
+  };
+}
+
+const timeOf = (text: string | undefined) => (text === undefined ? null : parseInstant(text));
+
+/** Makes texts storable, and records whether any had to be changed. */
+export class Sanitizer {
+  changed = false;
+  /** How many digits PostgreSQL adds to the numbers of the JSON so far, beyond as many characters as that JSON has. */
+  excessDigits = 0;
+
+  readonly #clean = (text: string): string => {
+    const clean = storable(text);
+    if (clean !== text) this.changed = true;
+    return clean;
+  };
+
+  text(text: string | undefined): string | null {
+    return text === undefined ? null : this.#clean(text);
+  }
+
+  /** Unknown fields and metadata (which takes precedence) as one object, in JSON; null if there is neither. */
+  json(unknown: Record<string, unknown>, metadata: Record<string, unknown> | undefined): string | null {
+    const merged = { ...unknown, ...metadata };
+    if (metadata === undefined && Object.keys(merged).length === 0) return null;
+    const json = JSON.stringify(storableJson(merged, this.#clean, this.#addDigits));
+    this.excessDigits -= json.length;
+    return json;
+  }
+
+  /** JavaScript writes an exponent from 1e21 on and below 1e-6; PostgreSQL writes as many digits more, or a few less. */
+  readonly #addDigits = (value: number): void => {
+    const size = Math.abs(value);
+    if (size >= 1e21 || (size < 1e-6 && size > 0)) this.excessDigits += Math.ceil(Math.abs(Math.log10(size)));
+  };
+}

@@ -1,0 +1,143 @@
+// Runs in the decoding thread: reads a batch. Each trace is parsed, validated, masked, and made rows of; of the batch as it was sent
+// nothing else is kept.
+import { contentHash } from "#lib/ingest/decode/content-hash";
+import type { Manifest, TraceHeader } from "#lib/ingest/decode/manifest";
+import { hasToMask, maskTrace } from "#lib/ingest/decode/mask-trace";
+import { MessageRows } from "#lib/ingest/decode/message-rows";
+import { normalizeMessage, normalizeTrace, Sanitizer } from "#lib/ingest/decode/normalize";
+import { picturesIn } from "#lib/ingest/decode/row-pictures";
+import { titleOf } from "#lib/ingest/decode/row-title";
+import { parseTraces } from "#lib/ingest/decode/traces";
+import { BatchFaults } from "#lib/ingest/decode/validate";
+import type { SentTrace } from "#lib/ingest/schema";
+import { masksAny, type Policy } from "#lib/masking/masker";
+
+/** A batch that was read, and whether something in it was masked. */
+export type ReadBatch = Manifest & { isMasked: boolean };
+
+/**
+ * Reads a decoded batch.
+ *
+ * @param keep is given the rows of each trace, in order of position, and keeps them behind those before.
+ * @throws SpoorError `invalid_json` for anything that is not UTF-8 JSON, `invalid_request` with the paths of its faults. Neither
+ *   quotes the body.
+ */
+export async function readBatch(
+  bytes: Uint8Array,
+  policy: Policy | undefined,
+  keep: (rows: Buffer) => unknown,
+): Promise<ReadBatch> {
+  const reader = new BatchReader(policy && masksAny(policy) ? policy : undefined);
+  for (const sent of parseTraces(bytes)) {
+    const rows = reader.read(sent);
+    if (rows) await keep(rows);
+  }
+  return reader.end();
+}
+
+class BatchReader {
+  readonly #policy: Policy | undefined;
+  readonly #faults = new BatchFaults();
+  readonly #rows = new MessageRows();
+  /** The last trace of each key. */
+  readonly #headers = new Map<string, TraceHeader>();
+  #traces = 0;
+  #messages = 0;
+  #keptBytes = 0;
+  #isMasked = false;
+
+  constructor(policy: Policy | undefined) {
+    this.#policy = policy;
+  }
+
+  /** @returns the trace's rows; undefined where the batch is not valid */
+  read(sent: unknown): Buffer | undefined {
+    const index = this.#traces;
+    this.#traces += 1;
+    const trace = this.#faults.validate(index, sent);
+    if (!trace) return undefined;
+    let read: ReadTrace | undefined = this.#encode(index, trace);
+    if (this.#policy && hasToMask(this.#policy, trace, this.#rows)) {
+      this.#isMasked = true;
+      const masked = this.#faults.validate(index, maskTrace(sent as Record<string, unknown>, this.#policy));
+      read = masked && this.#encode(index, masked);
+    }
+    if (!read) return undefined;
+    const header = makeHeader(read, this.#rows, this.#keptBytes);
+    const key = JSON.stringify([header.source, header.sourceId]);
+    this.#headers.delete(key);
+    this.#headers.set(key, header);
+    this.#messages += header.messageCount;
+    this.#keptBytes += header.rowBytes;
+    return this.#rows.take();
+  }
+
+  #encode(index: number, trace: SentTrace): ReadTrace {
+    const sums = encodeMessages(trace, this.#rows);
+    this.#faults.checkDigits(index, sums);
+    return { trace, sums };
+  }
+
+  end(): ReadBatch {
+    this.#faults.throwIfAny();
+    return {
+      headers: [...this.#headers.values()],
+      traces: this.#traces,
+      messages: this.#messages,
+      isMasked: this.#isMasked,
+    };
+  }
+}
+
+type ReadTrace = { trace: SentTrace; sums: MessageSums };
+
+type MessageSums = Pick<TraceHeader, "tokenCount" | "lastMessageAt" | "sanitized"> & {
+  excessDigits: number;
+  /** The message, as it was sent, that has the most excess digits. */
+  longest: number;
+};
+
+/** Makes rows of a trace's messages, in order of position. */
+function encodeMessages({ messages: sent }: SentTrace, rows: MessageRows): MessageSums {
+  const sanitizer = new Sanitizer();
+  let longest = { index: 0, digits: Number.NEGATIVE_INFINITY };
+  let tokenCount = 0;
+  let lastMessageAt: number | null = null;
+  const messages = sent.map((message, index) => {
+    const before = sanitizer.excessDigits;
+    const normal = normalizeMessage(message, sanitizer);
+    const digits = sanitizer.excessDigits - before;
+    if (digits > longest.digits) longest = { index, digits };
+    tokenCount += normal.tokenCount ?? 0;
+    if (normal.createdAt !== null) lastMessageAt = Math.max(lastMessageAt ?? normal.createdAt, normal.createdAt);
+    return normal;
+  });
+  messages.sort((a, b) => a.position - b.position);
+  rows.end = 0;
+  for (const message of messages) rows.add(message);
+  return {
+    tokenCount,
+    lastMessageAt,
+    sanitized: sanitizer.changed,
+    excessDigits: sanitizer.excessDigits,
+    longest: longest.index,
+  };
+}
+
+function makeHeader({ trace, sums }: ReadTrace, rows: MessageRows, at: number): TraceHeader {
+  const sanitizer = new Sanitizer();
+  const fields = normalizeTrace(trace, sanitizer);
+  return {
+    ...fields,
+    ...titleOf(rows),
+    sanitized: sums.sanitized || sanitizer.changed,
+    messageCount: trace.messages.length,
+    firstPosition: rows.end === 0 ? null : rows.read(0).position,
+    tokenCount: sums.tokenCount,
+    lastMessageAt: sums.lastMessageAt,
+    contentHash: contentHash(fields, rows),
+    at,
+    rowBytes: rows.end,
+    pictures: picturesIn(rows),
+  };
+}
