@@ -94,7 +94,7 @@ function release(sha256: string): Buffer<ArrayBuffer> | undefined {
 
 /** Forgets the pictures of messages that were never sent. */
 export function forgetPictures(): void {
-  waiting.clear();
+  if (waiting.size > 0) waiting.clear();
   waitingBytes = 0;
 }
 

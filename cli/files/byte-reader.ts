@@ -78,10 +78,14 @@ function readFirstBytes(path: string): Buffer {
 
 const beginning = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** As `readFirstBytes`; empty for a file that can't be read, which parsing it reports, and for pipes, which would block. */
-export function readBeginningOrNothing(path: string): Buffer {
+/**
+ * As `readFirstBytes`; empty for a file that can't be read, which parsing it reports, and for pipes, which would block.
+ *
+ * @param isFile whether it is known to be one
+ */
+export function readBeginningOrNothing(path: string, isFile = false): Buffer {
   try {
-    return statSync(path).isFile() ? readFirstBytes(path) : Buffer.alloc(0);
+    return isFile || statSync(path).isFile() ? readFirstBytes(path) : Buffer.alloc(0);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall) return Buffer.alloc(0);
     throw error;

@@ -20,6 +20,10 @@ const maxNameChars = 80;
 /** So many secrets of a session are told apart. */
 const maxSeen = 10_000;
 
+/** Names of fields that hold no secret and tell of none, so many at most: messages have few, again and again. */
+const plainNames = new Set<string>();
+const maxPlainNames = 5000;
+
 /**
  * Counts the secrets in a session's texts, and masks them where it has a key: `[redacted:KIND:xxxxxxxx]`, at whose end stands an
  * HMAC, so that the same secret on the same machine is always masked alike. Only what is certain to be a secret is counted.
@@ -40,6 +44,14 @@ export class Masker {
       this.#isTold ||= mayTell(text);
     }
     return this.text(text);
+  };
+  readonly #changeName = (name: string): string => {
+    if (plainNames.has(name)) return name;
+    const isPlain =
+      name.length <= maxNameChars && (saysNothing(name) || (!mayTell(name) && findSecrets(name).length === 0));
+    if (!isPlain) return this.#change(name);
+    if (plainNames.size < maxPlainNames) plainNames.add(name);
+    return name;
   };
   readonly #certainIn = (text: string): Secret[] => {
     const secrets = findSecrets(text).filter(({ certain }) => certain);
@@ -62,7 +74,7 @@ export class Masker {
 
   #value<T extends { metadata?: Record<string, unknown> }>(value: T): T {
     this.#isTold = false;
-    const masked = changeTexts(value, this.#change, this.#deep);
+    const masked = changeTexts(value, this.#change, this.#deep, this.#changeName);
     if (!this.#isTold || !masked.metadata) return masked;
     if (!this.#key) this.#certainIn(JSON.stringify(masked.metadata));
     if (!this.#key) return masked;

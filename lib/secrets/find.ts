@@ -148,7 +148,7 @@ function look(index: number, end: number): void {
   if (isWide && reading.text.slice(start, end).toLowerCase() !== word) return;
   if (isUnread(start) && !shape?.isLinear) return;
   if (shape) lookAtShape(shape, start, end);
-  else if (!isInWord(reading.text, start) && reading.text.startsWith(word, start)) lookAtForms(forms, start, end);
+  else if (reading.text.startsWith(word, start) && !isInWord(reading.text, start)) lookAtForms(forms, start, end);
 }
 
 function lookAtShape(shape: Shape, start: number, end: number): void {
@@ -196,6 +196,7 @@ function mayFollow(same: readonly Template[], text: string, at: number): boolean
     const [run, next] = parts;
     if (typeof run !== "object") return true;
     const end = at + run.min;
+    if (end > text.length) continue;
     if (!isOf(run.bit, text.charCodeAt(at)) || !isOf(run.bit, text.charCodeAt(end - 1))) continue;
     if (run.min < run.max || typeof next !== "string" || text.startsWith(next, end)) return true;
   }
@@ -217,15 +218,16 @@ const [backslash, percent, equals, smallM, smallU, smallX] = [0x5c, 0x25, 0x3d, 
 
 /** Whether an escape ends at a place: of a line end, of a character (in JSON, JavaScript, URLs and mails), or of a terminal's colour. */
 function isEscape(text: string, at: number): boolean {
-  if (text.charCodeAt(at - 2) === backslash) return "bfnrt".includes(text.charAt(at - 1));
-  const isCharacter =
-    text.charCodeAt(at - 3) === percent ||
-    text.charCodeAt(at - 3) === equals ||
-    (text.charCodeAt(at - 4) === backslash && text.charCodeAt(at - 3) === smallX);
-  if (isCharacter) return isHex(text.slice(at - 2, at));
-  if (text.charCodeAt(at - 6) === backslash && text.charCodeAt(at - 5) === smallU) return isHex(text.slice(at - 4, at));
-  return text.charCodeAt(at - 1) === smallM && /\[[\d;]{0,8}m$/.test(text.slice(Math.max(0, at - 10), at));
+  if (codeAt(text, at - 2) === backslash) return "bfnrt".includes(text.charAt(at - 1));
+  const third = codeAt(text, at - 3);
+  if (third === percent || third === equals || (third === smallX && codeAt(text, at - 4) === backslash))
+    return isHex(text.slice(at - 2, at));
+  if (codeAt(text, at - 5) === smallU && codeAt(text, at - 6) === backslash) return isHex(text.slice(at - 4, at));
+  return codeAt(text, at - 1) === smallM && /\[[\d;]{0,8}m$/.test(text.slice(Math.max(0, at - 10), at));
 }
+
+/** A character's code, or 0 before a text: V8 compiles a function again once it has read beyond one. */
+const codeAt = (text: string, at: number): number => (at < 0 ? 0 : text.charCodeAt(at));
 
 const isHex = (text: string): boolean => /^[\da-f]+$/i.test(text);
 

@@ -1,5 +1,4 @@
-import { statSync } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { recoverRecords } from "../../files/broken-line.ts";
 import { readBeginningOrNothing } from "../../files/byte-reader.ts";
@@ -34,10 +33,10 @@ export async function readFolder(folder: string): Promise<Folder> {
   if (known?.mtimeMs === mtimeMs) return known;
   const byFirst: Folder["byFirst"] = new Map();
   const summaries = new Map<string, string>();
-  for (const name of await readdir(folder)) {
-    if (!name.endsWith(".jsonl") || name.startsWith("agent-")) continue;
-    const path = join(folder, name);
-    const head = readHead(path);
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (!entry.name.endsWith(".jsonl") || entry.name.startsWith("agent-")) continue;
+    const path = join(folder, entry.name);
+    const head = readHead(path, entry.isFile());
     for (const [uuid, summary] of head.summaries) summaries.set(uuid, summary);
     if (head.first !== undefined) byFirst.set(head.first, (byFirst.get(head.first) ?? new Set()).add(path));
   }
@@ -46,21 +45,21 @@ export async function readFolder(folder: string): Promise<Folder> {
   return read;
 }
 
-/** The summaries at the beginning of the files beside one, by the lines that they name. */
-export async function summariesBeside(path: string): Promise<ReadonlyMap<string, string>> {
+/** The summaries at the beginning of the files beside one, by the lines that they name, as its folder was read last. */
+export function summariesBeside(path: string): ReadonlyMap<string, string> {
   const { first } = readHead(path);
-  return (first === undefined ? noFolder : await readFolder(dirname(path))).summaries;
+  return ((first !== undefined && folders.get(dirname(path))) || noFolder).summaries;
 }
 
-/** What a file begins with. */
-export function readHead(path: string): Head {
+/** What a file begins with. @param isFile whether it is known to be one */
+export function readHead(path: string, isFile = false): Head {
   const known = heads.get(path);
   if (known) return known;
   const summaries: [string, string][] = [];
   let [first, folder]: (string | undefined)[] = [];
-  const bytes = readBeginningOrNothing(path);
-  for (const line of linesIn(bytes)) {
-    if (first !== undefined && (isRequestLine(line) || !line.includes('"summary"'))) continue;
+  const bytes = readBeginningOrNothing(path, isFile);
+  for (const line of linesIn(bytes, () => first !== undefined)) {
+    if (first !== undefined && isRequestLine(line)) continue;
     for (const record of recordsIn(line.toString())) {
       folder ??= asString(record.cwd);
       if (isMessage(record.type)) first ??= asString(record.uuid);
@@ -79,9 +78,16 @@ export function readHead(path: string): Head {
   return head;
 }
 
-function* linesIn(bytes: Buffer): Generator<Buffer> {
-  for (let at = 0, end = bytes.indexOf("\n"); end !== -1; at = end + 1, end = bytes.indexOf("\n", at))
+/** @param areOthersKnown whether only lines that may be summaries are wanted from there on */
+function* linesIn(bytes: Buffer, areOthersKnown: () => boolean): Generator<Buffer> {
+  for (let at = 0, end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, at)) {
     yield bytes.subarray(at, end);
+    at = end + 1;
+    if (!areOthersKnown()) continue;
+    const next = bytes.indexOf('"summary"', at);
+    if (next === -1) return;
+    at = bytes.lastIndexOf(newline, next) + 1;
+  }
 }
 
 function recordsIn(line: string): Fields[] {
@@ -93,6 +99,7 @@ function recordsIn(line: string): Fields[] {
 /** The end of a field's name: a text has few of it, so that the rest of the name is looked for seldom. */
 const idEnd = 'Id":';
 const nameStart = '"session';
+const newline = 0x0a;
 /** A session's id, after which its file is named. */
 const namePattern = /^\s*"([\w-]{1,128})"/;
 const maxNameBytes = 160;
@@ -100,11 +107,12 @@ const maxNameBytes = 160;
 function namesIn(bytes: Buffer, path: string): Set<string> {
   const names = new Set<string>();
   const own = basename(path, ".jsonl");
-  const quoted = `"${own}"`;
+  const ownName = `${nameStart}${idEnd}"${own}"`;
   for (let at = bytes.indexOf(idEnd); at !== -1; at = bytes.indexOf(idEnd, at)) {
-    const isName = at >= nameStart.length && bytes.toString("latin1", at - nameStart.length, at) === nameStart;
+    const start = Math.max(0, at - nameStart.length);
     at += idEnd.length;
-    if (!isName || bytes.toString("latin1", at, at + quoted.length) === quoted) continue;
+    const found = bytes.toString("latin1", start, start + ownName.length);
+    if (found === ownName || !found.startsWith(nameStart)) continue;
     const [, name] = namePattern.exec(bytes.toString("latin1", at, at + maxNameBytes)) ?? [];
     if (name !== undefined) names.add(name);
   }

@@ -58,5 +58,5 @@ async function surroundingsOf({ path, isStored }: Input, wanted: Part["wanted"])
   const stored = new Set((isStored ? await findGone(path) : []).filter((id) => isStored?.(id)));
   if (wanted === "side")
     return { originals: await findOriginals(path, "/sidechain"), stored, summaries: new Map(), outputs };
-  return { originals: await findOriginals(path), stored, summaries: await summariesBeside(path), outputs };
+  return { originals: await findOriginals(path), stored, summaries: summariesBeside(path), outputs };
 }
