@@ -105,14 +105,17 @@ async function deleteOpen(tx: Db, userId: string): Promise<void> {
   await tx.invitation.deleteMany(own);
 }
 
+/** Makes the oldest other account the owner's; one that is being deleted at this moment is waited for, and passed over. */
 async function promoteOldest(tx: Db): Promise<void> {
-  const oldest = await tx.user.findFirst({
-    where: { deletedAt: null },
-    orderBy: [{ createdAt: "asc" }, { id: "asc" }],
-    select: { id: true },
-  });
-  if (!oldest) return;
-  await tx.user.updateMany({ where: { id: oldest.id }, data: { role: "owner" } });
-  // Not the leaver's origin: no trail holds another person's address.
-  await recordEvent(tx, oldest.id, "became_owner", null, operator);
+  for (;;) {
+    const oldest = await tx.user.findFirst({
+      where: { deletedAt: null },
+      orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+      select: { id: true },
+    });
+    if (!oldest) return;
+    const { count } = await tx.user.updateMany({ where: { ...oldest, deletedAt: null }, data: { role: "owner" } });
+    // Not the leaver's origin: no trail holds another person's address.
+    if (count > 0) return recordEvent(tx, oldest.id, "became_owner", null, operator);
+  }
 }

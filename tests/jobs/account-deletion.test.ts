@@ -53,6 +53,33 @@ describe("the deletion of an account", () => {
     expect((await listAccounts()).map(({ email }) => email)).toContain(bob.email);
   });
 
+  test("of the owner passes over a member whose account is deleted at the same moment", async () => {
+    const { rows: owners } = await pool().query(`select id from "user" where role = 'owner'`);
+    const leaving = await makeUser({ ...bob, email: "leaving@example.org" });
+    const staying = await makeUser({ ...bob, email: "staying@example.org" });
+    for (const [id, years] of [
+      [leaving, 2],
+      [staying, 1],
+    ])
+      await pool().query(`update "user" set created_at = now() - make_interval(years => $2) where id = $1`, [
+        id,
+        years,
+      ]);
+    let deletion: Promise<void> | undefined;
+    await transaction(async (tx) => {
+      await tx.query(`update "user" set deleted_at = now() where id = $1`, [leaving]);
+      deletion = deleteAccount(owners[0].id);
+      deletion.catch(() => {});
+      const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+        and query ilike 'update%user%'`;
+      await expect.poll(async () => (await pool().query(waits)).rowCount, { timeout: 10_000 }).toBe(1);
+    });
+    await deletion;
+    const found = await pool().query(`select id from "user" where role = 'owner'`);
+    expect(found.rows).toEqual([{ id: staying }]);
+    expect(await resumeDeletions(60)).toBe(1);
+  });
+
   test("waits for a login that is being redeemed at this moment", async () => {
     const userId = await makeUser({ ...bob, email: "redeeming@example.org" });
     await pool().query(
