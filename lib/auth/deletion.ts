@@ -5,7 +5,7 @@ import { operator, recordEvent } from "#lib/auth/audit";
 import { accountKey } from "#lib/auth/guesses";
 import { deleteMentions, deleteSome, lockUser } from "#lib/auth/sql";
 import { allowLong, type Db, prisma } from "#lib/db/client";
-import { isOutage } from "#lib/errors";
+import { isOutage, postgresCode } from "#lib/errors";
 import { log } from "#lib/log";
 import { prefixOf } from "#lib/store/keys";
 import { hasStore } from "#lib/store/s3";
@@ -17,7 +17,7 @@ import { hasStore } from "#lib/store/s3";
  * An interrupted deletion is resumed by `resumeDeletions`; from its first moment on nobody can use the account.
  */
 export async function deleteAccount(userId: string): Promise<void> {
-  if (!(await prisma().$transaction((tx) => endAccount(tx, userId)))) return;
+  if (!(await endAtOnce(userId))) return;
   while (await deleteSome(userId));
   await deleteRest(userId);
 }
@@ -75,6 +75,22 @@ async function deleteUntil(userId: string, isOver: () => boolean | undefined): P
     await sleep(pauseMs);
   }
   return false;
+}
+
+/** How often the end of an account is tried that was a deadlock with what was redeemed at the same moment. */
+const maxAttempts = 5;
+const isDeadlock = (error: unknown) =>
+  (error as { code?: unknown }).code === "P2034" || postgresCode(error) === "40P01";
+
+/** Ends an account, in one transaction. @returns false if there is no such account */
+async function endAtOnce(userId: string): Promise<boolean> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await prisma().$transaction((tx) => endAccount(tx, userId));
+    } catch (error) {
+      if (attempt === maxAttempts || !isDeadlock(error)) throw error;
+    }
+  }
 }
 
 /** Takes everything from an account by which it could be used or named. @returns false if there is no such account */
