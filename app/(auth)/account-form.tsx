@@ -25,7 +25,10 @@ export function AccountForm({ action, token, invitation }: Props) {
       )}
       {token !== undefined && <input type="hidden" name="token" value={token} />}
       {state.deadLink && invitation && (
-        <p>Ask the person who sent it for a new one: an invitation creates one account and expires after seven days.</p>
+        <p>
+          If you have just created your account with it, <SignInLink />. Otherwise ask the person who sent it for a new
+          one: an invitation creates one account and expires after seven days.
+        </p>
       )}
       {invitation && <input type="hidden" name="invitation" value={invitation.token} />}
       <Field

@@ -3,7 +3,7 @@ import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
-import { decideLogin, getLogin } from "#lib/device/login";
+import { decideLogin, getLogin, isDecided } from "#lib/device/login";
 import { idIn, requireOwnOrigin, text } from "../components/form-guard";
 import { tickedScopes } from "../components/scopes";
 import { lookUp } from "./look-up";
@@ -31,7 +31,8 @@ export async function decide(decision: "approved" | "denied", form: FormData): P
       redirect(retryHref(stage === "near" ? page : codelessHref(user, stage, id), "scopes", []));
   }
   const decided = await decideLogin(user.id, id, decision, await currentOrigin(), granted);
-  redirect(`/device?done=${decided ? decision : "late"}`);
+  const isSo = decided || (await isDecided(user.id, id, decision, granted));
+  redirect(`/device?done=${isSo ? decision : "late"}`);
 }
 
 /** Returns where the person knows the code of a login, or is on its network; otherwise redirects to where they can type it. */

@@ -152,7 +152,7 @@ async function createAccount(
     select: { id: true },
   });
   if (!user) {
-    const message = "This address already has an account.";
+    const message = "This address already has an account. If it is yours, sign in.";
     throw new SpoorError("invalid_request", message, { errors: [{ path: "email", message }] });
   }
   await createPassword(tx, user.id, password);

@@ -5,7 +5,7 @@ import { operator, recordEvent } from "#lib/auth/audit";
 import { accountKey } from "#lib/auth/guesses";
 import { deleteMentions, deleteSome, lockUser } from "#lib/auth/sql";
 import { allowLong, type Db, prisma } from "#lib/db/client";
-import { isOutage } from "#lib/errors";
+import { isOutage, postgresCode } from "#lib/errors";
 import { log } from "#lib/log";
 import { prefixOf } from "#lib/store/keys";
 import { hasStore } from "#lib/store/s3";
@@ -17,7 +17,7 @@ import { hasStore } from "#lib/store/s3";
  * An interrupted deletion is resumed by `resumeDeletions`; from its first moment on nobody can use the account.
  */
 export async function deleteAccount(userId: string): Promise<void> {
-  if (!(await prisma().$transaction((tx) => endAccount(tx, userId)))) return;
+  if (!(await endAtOnce(userId))) return;
   while (await deleteSome(userId));
   await deleteRest(userId);
 }
@@ -77,6 +77,22 @@ async function deleteUntil(userId: string, isOver: () => boolean | undefined): P
   return false;
 }
 
+/** How often the end of an account is tried that was a deadlock with what was redeemed at the same moment. */
+const maxAttempts = 5;
+const isDeadlock = (error: unknown) =>
+  (error as { code?: unknown }).code === "P2034" || postgresCode(error) === "40P01";
+
+/** Ends an account, in one transaction. @returns false if there is no such account */
+async function endAtOnce(userId: string): Promise<boolean> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await prisma().$transaction((tx) => endAccount(tx, userId));
+    } catch (error) {
+      if (attempt === maxAttempts || !isDeadlock(error)) throw error;
+    }
+  }
+}
+
 /** Takes everything from an account by which it could be used or named. @returns false if there is no such account */
 async function endAccount(tx: Db, userId: string): Promise<boolean> {
   await deleteOpen(tx, userId); // before the user is locked: who redeems one holds it, and waits for the user
@@ -105,14 +121,17 @@ async function deleteOpen(tx: Db, userId: string): Promise<void> {
   await tx.invitation.deleteMany(own);
 }
 
+/** Makes the oldest other account the owner's; one that is being deleted at this moment is waited for, and passed over. */
 async function promoteOldest(tx: Db): Promise<void> {
-  const oldest = await tx.user.findFirst({
-    where: { deletedAt: null },
-    orderBy: [{ createdAt: "asc" }, { id: "asc" }],
-    select: { id: true },
-  });
-  if (!oldest) return;
-  await tx.user.updateMany({ where: { id: oldest.id }, data: { role: "owner" } });
-  // Not the leaver's origin: no trail holds another person's address.
-  await recordEvent(tx, oldest.id, "became_owner", null, operator);
+  for (;;) {
+    const oldest = await tx.user.findFirst({
+      where: { deletedAt: null },
+      orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+      select: { id: true },
+    });
+    if (!oldest) return;
+    const { count } = await tx.user.updateMany({ where: { ...oldest, deletedAt: null }, data: { role: "owner" } });
+    // Not the leaver's origin: no trail holds another person's address.
+    if (count > 0) return recordEvent(tx, oldest.id, "became_owner", null, operator);
+  }
 }

@@ -1,12 +1,13 @@
 import "server-only";
-import { createHmac, randomBytes, randomInt } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { z } from "zod";
 import { type Origin, recordEvent } from "#lib/auth/audit";
 import { createToken, grantOf, revokeToken } from "#lib/auth/tokens";
 import { prisma } from "#lib/db/client";
-import { normalizeUserCode, type pollResponse, type startResponse, userCodeLetters } from "#lib/device/schema";
+import type { pollResponse, startResponse } from "#lib/device/schema";
+import { hashOfUserCode, normalizeUserCode, randomUserCode, shownUserCode } from "#lib/device/user-codes";
 import { sha256 } from "#lib/digest";
-import { env, requiredEnv } from "#lib/env";
+import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import { type Scope, scopesIn, usualScopes } from "#lib/fields";
 import type { DeviceLogin, Prisma } from "#lib/generated/prisma/client";
@@ -15,15 +16,6 @@ import { overLimit, uncount } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
 const { device } = limits;
-
-/** Eight letters are few enough to try them all against a plain hash, so the user code's hash is keyed. */
-const hashOfUserCode = (code: string) =>
-  createHmac("sha256", requiredEnv("AUTH_SECRET")).update(`user-code:${code}`).digest();
-
-const shownUserCode = (code: string) => `${code.slice(0, 4)}-${code.slice(4)}`;
-
-const randomUserCode = () =>
-  Array.from({ length: 8 }, () => userCodeLetters[randomInt(userCodeLetters.length)]).join("");
 
 /**
  * Starts a device login (RFC 8628, section 3.2). The URIs come from `BASE_URL`, never from the request.
@@ -232,6 +224,8 @@ export async function getLogin(id: string): Promise<LoginRequest | undefined> {
   return login ? shownLogin(login) : undefined;
 }
 
+type Decision = "approved" | "denied";
+
 /**
  * Approves or denies a pending login for a user. Of any number of decisions at once one takes effect.
  *
@@ -241,7 +235,7 @@ export async function getLogin(id: string): Promise<LoginRequest | undefined> {
 export async function decideLogin(
   userId: string,
   loginId: string,
-  decision: "approved" | "denied",
+  decision: Decision,
   from: Origin,
   granted?: Scope[],
 ): Promise<boolean> {
@@ -257,6 +251,13 @@ export async function decideLogin(
     await recordEvent(tx, userId, `login_${decision}`, subject, from);
     return true;
   });
+}
+
+/** Whether a user decided a login so before, as `decideLogin` does: what a form that is sent twice is told. */
+export async function isDecided(userId: string, id: string, decision: Decision, granted?: Scope[]): Promise<boolean> {
+  const status = decision === "approved" ? { in: ["approved", "redeemed"] } : decision;
+  const where = { id, userId, status, ...(granted && { scopes: { equals: granted } }) };
+  return (await prisma().deviceLogin.count({ where })) > 0;
 }
 
 /** A login that a user approved and whose client has not fetched its token yet. */
@@ -293,8 +294,7 @@ export async function withdrawLogin(userId: string, id: string, from: Origin): P
 
 /** Deletes logins that expired more than a day ago. @returns how many */
 export async function purgeLogins(): Promise<number> {
-  const { count } = await prisma().deviceLogin.deleteMany({
-    where: { expiresAt: { lt: new Date(Date.now() - 86_400_000) } },
-  });
+  const where = { expiresAt: { lt: new Date(Date.now() - 86_400_000) } };
+  const { count } = await prisma().deviceLogin.deleteMany({ where });
   return count;
 }

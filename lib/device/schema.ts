@@ -57,12 +57,3 @@ export const approved = z.object({
 });
 
 export const pollResponse = z.discriminatedUnion("status", [pending, approved]);
-
-/** The letters of a user code: consonants only, so that no words and no look-alikes occur (RFC 8628, section 6.1). */
-export const userCodeLetters = "BCDFGHJKLMNPQRSTVWXZ";
-
-/** A typed user code in capitals, without spaces and dashes; undefined where it can't be one. */
-export function normalizeUserCode(typed: string): string | undefined {
-  const code = typed.replace(/[\s\p{Pd}]/gu, "").toUpperCase();
-  return new RegExp(`^[${userCodeLetters}]{8}$`).test(code) ? code : undefined;
-}

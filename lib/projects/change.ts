@@ -40,7 +40,8 @@ export async function mergeProjects(userId: string, id: string, into: string): P
 }
 
 /** An alias as a form sends it. */
-export const aliasKey = ({ kind, machine, value }: ProjectAlias): string => JSON.stringify([kind, machine, value]);
+export const aliasKey = ({ kind, machine, value }: Record<keyof ProjectAlias, string>): string =>
+  JSON.stringify([kind, machine, value]);
 
 /**
  * Makes a new project of some of what a project is recognized by, with the traces that have it: undoes a merge.

@@ -4,6 +4,7 @@ import { pool, prisma } from "#lib/db/client";
 import { labelText, type ProjectLabel, readProjectLabels } from "#lib/db/sql/project-labels";
 import { notFound, SpoorError } from "#lib/errors";
 import { undated } from "#lib/prices/model";
+import { aliasKey } from "#lib/projects/change";
 import type { Month, ProjectDetails, ProjectSummary, ProjectsQuery, Share } from "#lib/projects/schema";
 import { type Labels, type ProjectRow, readProjectParts, readProjectRows } from "#lib/projects/sql/read";
 
@@ -129,6 +130,18 @@ export async function listOthers(userId: string, id: string, find = ""): Promise
 /** Whether what a project was recognized by can be taken out of the one that it was merged into. */
 export const canUndo = async (userId: string, id: string, mergedFrom: string): Promise<boolean> =>
   (await prisma().projectAlias.count({ where: { userId, projectId: id, movedFrom: mergedFrom } })) > 0;
+
+/** The project that some aliases were split off to from this one; undefined where not all of them went to the same. */
+export async function findSplit(userId: string, id: string, keys: string[]): Promise<string | undefined> {
+  const moved = await prisma().projectAlias.findMany({
+    where: { userId, movedFrom: id, NOT: { projectId: id } },
+    select: { kind: true, machine: true, value: true, projectId: true },
+  });
+  const wanted = new Set(keys);
+  const found = moved.filter((alias) => wanted.has(aliasKey(alias)));
+  const projects = new Set(found.map(({ projectId }) => projectId));
+  return found.length === wanted.size && projects.size === 1 ? found[0]?.projectId : undefined;
+}
 
 /** How many projects are found by name. */
 const maxFound = 5;

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { operator } from "#lib/auth/audit";
+import { invite } from "#lib/auth/invitations";
 import { pool } from "#lib/db/client";
 import { limits } from "#lib/limits";
-import { fieldsOf, sendForm } from "../support/form.ts";
-import { ingest, provideOwnedServer } from "../support/server.ts";
+import { fieldsOf, readForm, sendForm } from "../support/form.ts";
+import { ingest, post, provideOwnedServer } from "../support/server.ts";
 import { sessionCookie } from "./client.ts";
 
 const { server, userId, token } = await provideOwnedServer();
@@ -50,6 +52,49 @@ describe("a form of a page that is old by now", () => {
     expect((await undo()).status).toBe(303);
     expect(await undo()).toMatchObject({ status: 303, location: `/projects/${into}` });
     expect((await merge()).status).toBe(404);
+  });
+});
+
+describe("a form that is sent twice", () => {
+  test("splits a project once, and leads to the new one both times", async () => {
+    await ingest(server, token, [
+      { sourceId: "c", project: "kept", messages },
+      { sourceId: "d", project: "taken", messages },
+    ]);
+    const projects = () => pool().query("select id from project where name in ('kept', 'taken') order by name");
+    await expect.poll(async () => (await projects()).rowCount, { timeout: 30_000 }).toBe(2);
+    const [kept, taken] = (await projects()).rows.map(({ id }) => id);
+    await (await formOf(`/projects/${taken}?into=${kept}`, ">Merge<"))();
+    const split = await formOf(`/projects/${kept}`, ">Split off<");
+    const alias = { alias: JSON.stringify(["name", "", "taken"]) };
+    const { status, location } = await split(alias);
+    expect([status, location]).toEqual([303, expect.stringMatching(/^\/projects\/[\da-f-]{36}$/)]);
+    expect(await split(alias)).toMatchObject({ status: 303, location });
+    expect((await split()).text).toContain("Choose at least one of them.");
+    expect((await split({ alias: JSON.stringify(["name", "", "unknown"]) })).status).toBe(200);
+  });
+
+  test.each([
+    ["Approve", "approved"],
+    ["Deny", "denied"],
+  ])("decides a login once by %s, and tells so both times; the other one comes too late", async (button, done) => {
+    const started = await post(server, "/api/cli/device/start", { machine: "laptop" });
+    const { userCode } = (await started.json()) as { userCode: string };
+    const path = `/device?code=${userCode}`;
+    const html = await (await fetch(server.url + path, { headers })).text();
+    const send = (id: string) => sendForm(server, path, fieldsOf(html, id), headers);
+    const [own, other] = button === "Approve" ? ["approve", "deny"] : ["deny", "approve"];
+    for (const _ of [1, 2]) expect((await send(own)).headers.get("location")).toBe(`/device?done=${done}`);
+    expect((await send(other)).headers.get("location")).toBe("/device?done=late");
+  });
+
+  test("creates an account once, and tells who has it to sign in", async () => {
+    const { pathname, search } = new URL(await invite(userId, null, operator));
+    const account = { name: "Bob", email: "bob@example.org", password: "another horse battery 9" };
+    const fields = { ...(await readForm(server, pathname + search)), ...account };
+    const send = () => sendForm(server, pathname + search, fields);
+    expect((await send()).headers.get("location")).toBe("/traces");
+    expect(await (await send()).text()).toContain("have just created your account with it, sign in");
   });
 });
 

@@ -24,6 +24,29 @@ async function endDeletion(): Promise<boolean> {
   return rowCount === 1;
 }
 
+/** Waits until a statement waits for a lock. */
+const waitsFor = (statement: string) =>
+  expect
+    .poll(
+      async () =>
+        (
+          await pool().query(
+            `select 1 from pg_stat_activity
+             where datname = current_database() and wait_event_type = 'Lock' and query ilike $1`,
+            [statement],
+          )
+        ).rowCount,
+      { timeout: 10_000 },
+    )
+    .toBe(1);
+
+const approve = (userId: string) =>
+  pool().query(
+    `insert into device_login (device_code_hash, user_code_hash, machine, ip_address, expires_at, user_id, status)
+     values ('\\x01', '\\x02', 'laptop', '192.0.2.7', now() + interval '1 minute', $1, 'approved')`,
+    [userId],
+  );
+
 describe("the deletion of an account", () => {
   test("that is interrupted leaves an account that nobody can use, and is resumed", async () => {
     const userId = await makeUser(bob);
@@ -53,23 +76,61 @@ describe("the deletion of an account", () => {
     expect((await listAccounts()).map(({ email }) => email)).toContain(bob.email);
   });
 
+  test("of the owner passes over a member whose account is deleted at the same moment", async () => {
+    const { rows: owners } = await pool().query(`select id from "user" where role = 'owner'`);
+    const leaving = await makeUser({ ...bob, email: "leaving@example.org" });
+    const staying = await makeUser({ ...bob, email: "staying@example.org" });
+    for (const [id, years] of [
+      [leaving, 2],
+      [staying, 1],
+    ])
+      await pool().query(`update "user" set created_at = now() - make_interval(years => $2) where id = $1`, [
+        id,
+        years,
+      ]);
+    let deletion: Promise<void> | undefined;
+    await transaction(async (tx) => {
+      await tx.query(`update "user" set deleted_at = now() where id = $1`, [leaving]);
+      deletion = deleteAccount(owners[0].id);
+      deletion.catch(() => {});
+      await waitsFor("update%user%");
+    });
+    await deletion;
+    const found = await pool().query(`select id from "user" where role = 'owner'`);
+    expect(found.rows).toEqual([{ id: staying }]);
+    expect(await resumeDeletions(60)).toBe(1);
+  });
+
   test("waits for a login that is being redeemed at this moment", async () => {
     const userId = await makeUser({ ...bob, email: "redeeming@example.org" });
-    await pool().query(
-      `insert into device_login (device_code_hash, user_code_hash, machine, ip_address, expires_at, user_id, status)
-       values ('\\x01', '\\x02', 'laptop', '192.0.2.7', now() + interval '1 minute', $1, 'approved')`,
-      [userId],
-    );
+    await approve(userId);
     let deletion: Promise<void> | undefined;
     await transaction(async (tx) => {
       await tx.query("select 1 from device_login where user_id = $1 for update", [userId]);
       deletion = deleteAccount(userId);
       deletion.catch(() => {});
-      const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-        and query ilike 'delete from%device_login%'`;
-      await expect.poll(async () => (await pool().query(waits)).rowCount, { timeout: 10_000 }).toBe(1);
+      await waitsFor("delete from%device_login%");
       // As a row of a token does, which names its user.
       await tx.query(`select 1 from "user" where id = $1 for key share`, [userId]);
+    });
+    await deletion;
+    expect(await findResidue([userId])).toEqual([]);
+  });
+
+  test("is tried again where it was a deadlock with a login that was approved and redeemed at this moment", async () => {
+    const userId = await makeUser({ ...bob, email: "deadlock@example.org" });
+    let deletion: Promise<void> | undefined;
+    await transaction(async (redeeming) => {
+      await transaction(async (tx) => {
+        await tx.query(`select 1 from "user" where id = $1 for no key update`, [userId]);
+        deletion = deleteAccount(userId);
+        deletion.catch(() => {});
+        await waitsFor('%from "user"%for update%');
+        await approve(userId);
+        await redeeming.query("select 1 from device_login where user_id = $1 for update", [userId]);
+      });
+      await waitsFor("delete from%device_login%");
+      await redeeming.query(`select 1 from "user" where id = $1 for key share`, [userId]);
     });
     await deletion;
     expect(await findResidue([userId])).toEqual([]);

@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from "vitest";
 import { operator } from "#lib/auth/audit";
-import { pool } from "#lib/db/client";
+import { pool, transaction } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
+import { readTurnedPullRequests } from "#lib/ledger/sql/copies";
 import { deleteTrace } from "#lib/traces/deletion";
 import { readEvidence } from "#lib/traces/evidence";
 import { readPullRequest } from "#lib/traces/pull-requests";
@@ -106,6 +107,18 @@ test("two commits whose hashes begin alike, and links to a pull request of each 
     { position: 2, content: "", metadata: { type: "pr-link", prUrl: url } },
   ]);
   expect(await found("one", "other")).toEqual({ one: ["abc1234", "#12"], other: ["abc1234", "#12"] });
+});
+
+test("of the links of any number of sessions to a pull request only those are read that count and should not, or the other way round", async () => {
+  const link = (at: number) => ({ position: at, content: "", metadata: { type: "pr-link", prUrl: url } });
+  await sync("one", lines);
+  await sync("copy", marked);
+  for (const sourceId of ["two", "three"]) await sync(sourceId, [link(0)]);
+  const turned = () => transaction((tx) => readTurnedPullRequests(tx, userId, [url, url]));
+  expect(await turned()).toEqual([]);
+  const ids = await Promise.all(["copy", "three"].map(async (sourceId) => (await stored(sourceId))?.id));
+  await pool().query("update trace_pull_request set counted = not counted where trace_id = any($1)", [ids]);
+  expect((await turned()).map(({ traceId }) => traceId).toSorted()).toEqual(ids.toSorted());
 });
 
 test("the commit at which sessions began is of each of them", async () => {

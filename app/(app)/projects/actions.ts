@@ -5,7 +5,7 @@ import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { mergeProjects, renameProject, splitProject } from "#lib/projects/change";
-import { canUndo } from "#lib/projects/queries";
+import { canUndo, findSplit } from "#lib/projects/queries";
 import { givenName } from "#lib/projects/schema";
 import {
   errorsOf,
@@ -65,7 +65,7 @@ export async function undoAction(form: FormData): Promise<void> {
   redirect(hrefOf(await orMissing(split)));
 }
 
-/** Makes a new project of some of what a project is recognized by. */
+/** Makes a new project of some of what a project is recognized by; a form that is sent twice leads there twice. */
 export async function splitAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/projects");
   const error = await refuseForeignOrigin();
@@ -81,7 +81,9 @@ export async function splitAction(_before: FormState, form: FormData): Promise<F
   try {
     added = await splitProject(user.id, id, { keys }, name?.data);
   } catch (refused) {
-    return { values, ...refusalOf(refused) };
+    const earlier = await findSplit(user.id, id, keys);
+    if (earlier === undefined) return { values, ...refusalOf(refused) };
+    added = earlier;
   }
   redirect(hrefOf(added));
 }

@@ -38,8 +38,8 @@ function ClosedInvitation() {
   return (
     <PlainPage title="This invitation no longer works">
       <p>
-        An invitation creates one account and expires after seven days; this one was used, revoked or has expired. Ask
-        the person who sent it for a new one.
+        An invitation creates one account and expires after seven days; this one was used, revoked or has expired. If
+        you have just created your account with it, sign in. Otherwise ask the person who sent it for a new one.
       </p>
       <SignInLink />
     </PlainPage>

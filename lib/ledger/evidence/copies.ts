@@ -2,9 +2,8 @@ import "server-only";
 import type { PoolClient } from "pg";
 import {
   readSharedCommits,
-  readSharedPullRequests,
+  readTurnedPullRequests,
   type SharedCommit,
-  type SharedPullRequest,
   type SharedRow,
   turnCounted,
 } from "#lib/ledger/sql/copies";
@@ -20,8 +19,7 @@ export async function settleEvidence(tx: PoolClient, userId: string, changed: Ch
     const commits = await readSharedCommits(tx, userId, beginnings.slice(at, at + beginningsAtOnce));
     await turnCounted(tx, userId, "commits", turned(commits, countedCommits(commits.filter(({ isLate }) => !isLate))));
   }
-  const pullRequests = await readSharedPullRequests(tx, userId, changed.pullRequests);
-  await turnCounted(tx, userId, "pullRequests", turned(pullRequests, countedPullRequests(pullRequests)));
+  await turnCounted(tx, userId, "pullRequests", await readTurnedPullRequests(tx, userId, changed.pullRequests));
 }
 
 /** No form of a hash has fewer characters; and how many beginnings of hashes are settled at once, for their rows are in memory. */
@@ -63,18 +61,4 @@ function addTo(subjects: Map<string, Set<string | null>>, key: string, subject: 
   const known = subjects.get(key);
   if (known) known.add(subject);
   else subjects.set(key, new Set([subject]));
-}
-
-/** Of each pull request the rows of different moments, and a copied one where there is no other. */
-function countedPullRequests(rows: SharedPullRequest[]): Set<SharedPullRequest> {
-  const counted = new Set<SharedPullRequest>();
-  const seen = new Set<string>();
-  for (const row of rows) {
-    const moment = row.at && !row.replayed ? `${row.at.getTime()} ${row.key}` : undefined;
-    const isKnown = row.replayed ? seen.has(row.key) : moment !== undefined && seen.has(moment);
-    seen.add(row.key);
-    if (moment) seen.add(moment);
-    if (!isKnown) counted.add(row);
-  }
-  return counted;
 }

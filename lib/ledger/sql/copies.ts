@@ -8,12 +8,10 @@ import { pullRequestAt } from "#lib/evidence/remotes";
 export type SharedRow = { traceId: string; key: string; replayed: boolean; counted: boolean };
 /** `isLate`: so many come before it that it does not count, whatever it is. */
 export type SharedCommit = SharedRow & { subject: string | null; isLate: boolean };
-export type SharedPullRequest = SharedRow & { at: Date | null };
 
 const shared = (key: string) => `one.trace_id as "traceId", one.${key} as key, one.replayed, one.counted`;
 /** First what was not copied, of the trace that began first. */
-const ofTraces = `join trace on trace.user_id = $1::uuid and trace.id = one.trace_id
-  order by one.replayed, trace.created_at, trace.id`;
+const inOrder = "order by one.replayed, trace.created_at, trace.id";
 
 /** Maximum commits that count of those whose hashes begin alike. A commit that more sessions copied counts in one of the first. */
 const mostAlike = 100;
@@ -24,7 +22,7 @@ export async function readSharedCommits(tx: PoolClient, userId: string, beginnin
   const { rows } = await tx.query<SharedCommit>(
     `select "traceId", key, replayed, counted, subject, place > ${mostAlike} as "isLate" from (
        select ${shared("hash")}, one.subject,
-         row_number() over (partition by head order by one.replayed, trace.created_at, trace.id, one.hash) as place
+         row_number() over (partition by head ${inOrder}, one.hash) as place
        from unnest($2::text[]) as given (head)
        join trace_commit one on one.user_id = $1::uuid and one.hash ~>=~ head and one.hash ~<~ (head || 'g')
          and one.evidence <> 'session-meta'
@@ -35,18 +33,23 @@ export async function readSharedCommits(tx: PoolClient, userId: string, beginnin
   return rows;
 }
 
-export async function readSharedPullRequests(
-  tx: PoolClient,
-  userId: string,
-  urls: string[],
-): Promise<SharedPullRequest[]> {
+/**
+ * The links to some pull requests that count and should not, or the other way round: of the rows of one moment the first counts, a copied
+ * one where there is no other. Any number of sessions may have a link: PostgreSQL goes through them, and only these are in memory.
+ */
+export async function readTurnedPullRequests(tx: PoolClient, userId: string, urls: string[]): Promise<SharedRow[]> {
   const named = [...new Set(urls)].flatMap((url) => pullRequestAt(url) ?? []);
   if (named.length === 0) return [];
-  const { rows } = await tx.query<SharedPullRequest>(
-    `select ${shared("url")}, one.at from unnest($2::text[], $3::int[], $4::text[]) as given (url, number, repository)
-     join trace_pull_request one on one.user_id = $1::uuid and one.number = given.number
-       and one.repository = given.repository and one.url = given.url
-     ${ofTraces}`,
+  const { rows } = await tx.query<SharedRow>(
+    `select "traceId", key, replayed, counted from (
+       select ${shared("url")}, case
+         when one.replayed then row_number() over (partition by one.url ${inOrder}) = 1
+         else one.at is null or row_number() over (partition by one.url, one.replayed, one.at ${inOrder}) = 1 end as counts
+       from (select distinct * from unnest($2::text[], $3::int[], $4::text[])) as given (url, number, repository)
+       join trace_pull_request one on one.user_id = $1::uuid and one.number = given.number
+         and one.repository = given.repository and one.url = given.url
+       join trace on trace.user_id = $1::uuid and trace.id = one.trace_id
+     ) as linked where counted <> counts`,
     [userId, named.map(({ url }) => url), named.map(({ number }) => number), named.map(({ repository }) => repository)],
   );
   return rows;
