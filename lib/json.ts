@@ -48,13 +48,6 @@ export function countValues(bytes: Uint8Array): number {
   return values;
 }
 
-/** As `countValues`, of a value that was parsed: fewer than in its text where a field stood there twice, or was dropped. */
-export function countParsed(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 0;
-  const items: unknown[] = Array.isArray(value) ? value : Object.values(value);
-  return items.reduce((sum: number, item) => sum + countParsed(item), Math.max(1, items.length));
-}
-
 /** The offset of the closing quote of the string whose content starts at `from`, or -1. */
 export function endOfString(bytes: Uint8Array, from: number): number {
   for (let end = from; end < bytes.length; end += 1) {

@@ -118,7 +118,7 @@ describe("the rows of a trace's files", () => {
     const results = calls.map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: "done" }));
     const raw = (role: string, content: object[]) => ({ role, content: "", metadata: { message: { role, content } } });
     await send(session("one", [raw("assistant", calls), raw("user", results)]));
-    const id = await idOf("one");
+    const id = await findId("one");
     await account(id);
     expect(await rowsOf(id)).toEqual(["0 edit a.ts a.ts 3 2"]);
   });
