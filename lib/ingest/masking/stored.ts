@@ -2,10 +2,10 @@
 // `masking_task` until nothing of it is left, so that an interrupted run continues.
 import "server-only";
 import type { PoolClient } from "pg";
+import { Pauses } from "#lib/concurrency/pauses";
 import { prisma, transaction } from "#lib/db/client";
 import type { Masking } from "#lib/ingest/decode/stored-masking";
 import { type Decoder, onThread } from "#lib/ingest/decode/thread-pool";
-import { Pauses } from "#lib/ingest/masking/pauses";
 import {
   deleteTasks,
   lockTrace,
