@@ -140,6 +140,9 @@ const outageCodes = new Set<string>([
   "P2034",
 ]);
 
+/** What Prisma's adapter calls errors of the socket, whose codes it leaves out. */
+const outageKinds = new Set(["DatabaseNotReachable", "ConnectionClosed", "SocketTimeout"]);
+
 /** Messages of `pg` whose errors carry no code. */
 const outageMessages =
   /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/i;
@@ -149,6 +152,7 @@ export function isOutage(error: unknown): boolean {
   if (error instanceof StoreOutageError) return true;
   const codes = [(error as { code?: unknown }).code, postgresCode(error)];
   if (codes.some((code) => typeof code === "string" && outageCodes.has(code)) || isNoSocket(error)) return true;
+  if (outageKinds.has(driverError(error)?.kind ?? "")) return true;
   if (isPoolersRefusal(error) || outageMessages.test(error.message)) return true;
   return error.cause !== error && isOutage(error.cause);
 }
@@ -189,8 +193,10 @@ export function postgresCode(error: unknown): string | undefined {
   return driverError(error)?.originalCode ?? (error as { code?: string }).code;
 }
 
-type Caused = { originalCode?: string; code?: string; severity?: string };
+type Caused = { originalCode?: string; code?: string; severity?: string; kind?: string };
 
-/** What `pg` said, inside an error of Prisma. */
-const driverError = (error: unknown): Caused | undefined =>
-  (error as { meta?: { driverAdapterError?: { cause?: Caused } } }).meta?.driverAdapterError?.cause;
+/** What `pg` said, inside an error of Prisma; or of its adapter, which the commit of a transaction throws as it is. */
+function driverError(error: unknown): Caused | undefined {
+  const { meta, name, cause } = error as { meta?: { driverAdapterError?: { cause?: Caused } } } & Error;
+  return meta?.driverAdapterError?.cause ?? (name === "DriverAdapterError" ? (cause as Caused) : undefined);
+}

@@ -212,7 +212,9 @@ async function startServer(server: Server, options: StartOptions, former?: strin
         );
       isTold ||= tookMs > tellMs;
     } else {
-      if (tookMs > patienceSeconds * 1000) throw await notStarted(server, failure);
+      // Making a new cluster may have taken all the time: its server is started once in any case.
+      const isTried = !isOwn || failure !== undefined;
+      if (isTried && tookMs > patienceSeconds * 1000) throw await notStarted(server, failure);
       if (isOwn) failure = await callStart(server, await choosePlace(server, options, former));
       if (isOwn && !failure) continue;
     }

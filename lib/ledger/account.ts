@@ -1,6 +1,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
+import { Pauses } from "#lib/concurrency/pauses";
 import { pool, transaction } from "#lib/db/client";
 import { type ColumnsToSet, columnValues, joinColumns } from "#lib/ledger/columns";
 import { factBytes } from "#lib/ledger/digest/facts";
@@ -30,11 +31,9 @@ const assumedTail = 100;
 const turnMs = 5000;
 /** Time limit of one statement. A slow one fails its traces, so that they don't hold up other users'. */
 const statementTimeout = "60s";
-/** How long a trace that fails is left alone, and how many of them are known. */
-const failing = { ms: 600_000, traces: 1000 };
-
-/** Traces at which the ledger failed in this process, and when each is tried again. */
-const failed = new Map<string, number>();
+const failingMs = 600_000;
+/** Traces at which the ledger failed in this process: each is left alone for a while. */
+const failed = new Pauses({ firstMs: failingMs, longestMs: failingMs, maxKeys: 10_000 });
 
 /** An upload has a trace that has to change together with others: they are accounted for when it has ended. */
 class Busy extends Error {}
@@ -89,8 +88,7 @@ async function accountFor(userId: string, settledSeconds: number): Promise<numbe
     } catch (error) {
       if (!tried.id || error instanceof Busy) break;
       log.warn({ err: error, trace: tried.id }, "a session could not be accounted for");
-      if (failed.size >= failing.traces) failed.clear();
-      failed.set(tried.id, performance.now() + failing.ms);
+      failed.begin(tried.id);
     }
   }
   return accounted;
@@ -109,8 +107,7 @@ function accountChunk(
       // Waiting for a user would be a deadlock with a deletion that waits for the rows written here.
       if (!(await holdUsers(tx, [userId], false)).has(userId)) return 0;
       const target = await readTarget(tx);
-      const except = [...failed].filter(([, until]) => until > performance.now()).map(([id]) => id);
-      const due = takeChunk(await findDueTraces(tx, userId, { settledSeconds, limit, except }));
+      const due = takeChunk(await findDueTraces(tx, userId, { settledSeconds, limit, except: failed.current() }));
       if (due.length === 0) return 0;
       if (due.length === 1 && due[0]) tried.id = due[0].id;
       const wanted = await wantedOf(tx, userId, due, target);

@@ -2,7 +2,8 @@ import "server-only";
 import { prisma } from "#lib/db/client";
 import { limits } from "#lib/limits";
 import { markKeyOf } from "#lib/masking/key";
-import type { Policy, Ruling } from "#lib/masking/masker";
+import type { Policy } from "#lib/masking/masker";
+import { readRulings } from "#lib/masking/sql";
 import type { ProjectAlias } from "#lib/reader/project";
 import { rulesVersion } from "#lib/secrets/version";
 
@@ -41,14 +42,4 @@ async function readUnmasked(userId: string, now: Date): Promise<ProjectAlias[]> 
     take: limits.traces.secretRulings,
   });
   return aliases as ProjectAlias[];
-}
-
-async function readRulings(userId: string): Promise<Ruling[]> {
-  const rows = await prisma().secretRuling.findMany({ where: { userId }, orderBy: { createdAt: "asc" } });
-  return rows.map(({ kind, mark, verdict, source, sourceId }) => ({
-    kind,
-    mark,
-    verdict: verdict === "keep" ? "keep" : "mask",
-    ...(source !== null && sourceId !== null && { source, sourceId }),
-  }));
 }

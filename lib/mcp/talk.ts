@@ -3,6 +3,7 @@ import { limits } from "#lib/limits";
 import { excerpt, named, quotation, shortened, shown } from "#lib/mcp/quote";
 import type { Call, Piece, Result } from "#lib/reader/call";
 import { piecesOf } from "#lib/reader/kind";
+import { readableJson } from "#lib/reader/text";
 import type { Message } from "#lib/traces/queries";
 
 /** `talk`: what people and agents said to each other, with tools by their names; `all`: tools' input and output, too. */
@@ -51,7 +52,7 @@ const toolName = ({ name }: Call, result: Result | undefined) =>
 const said = (text: string) => (text.trim() === "" ? "" : quotation(shortened(shown(text), messageCharacters)));
 
 function callText(call: Call, result: Result | undefined): string {
-  const input = scanned(JSON.stringify(call.input, null, 1));
+  const input = scanned(readableJson(call.input, 1));
   const given = quotation(shortened(shown(input), messageCharacters / 2));
   return [`tool ${toolName(call, result)}`, given, result ? `its output:\n${said(result.output)}` : ""]
     .filter(Boolean)

@@ -1,6 +1,6 @@
 import type { Call, Piece, Result } from "#lib/reader/call";
 import { isKind, type ReaderMessage } from "#lib/reader/message";
-import { firstLine } from "#lib/reader/text";
+import { firstLine, readableJson } from "#lib/reader/text";
 
 type Fields = Record<string, unknown>;
 
@@ -255,5 +255,5 @@ function textOf(value: unknown, depth = 0): string {
   if (Array.isArray(value)) return value.map((entry) => textOf(entry, depth + 1)).join("\n");
   for (const key of ["text", "output", "functionResponse", "response", "content", "stdout", "error"])
     if (value[key] !== undefined && value[key] !== "") return textOf(value[key], depth + 1);
-  return JSON.stringify(value, null, 2);
+  return readableJson(value);
 }

@@ -52,3 +52,30 @@ function lastBreak(text: string, from: number, max: number): number {
   const line = text.lastIndexOf("\n", max - 1);
   return line > from ? line + 1 : from + cut(text.slice(from, max), max - from).length;
 }
+
+/** Shorter JSON is indented however deep it is. */
+const alwaysIndented = 4096;
+/** How many times as long as the JSON itself its indentation may be. */
+const mostIndentation = 4;
+
+/**
+ * Writes JSON for people: each value on a line of its own, or all on one line where that would be indentation above all. Of a MiB of
+ * numbers, 58 levels deep, it would be 45 times as much and take 0.7 s.
+ */
+export function readableJson(value: unknown, indent = 2): string {
+  const json = JSON.stringify(value) ?? "";
+  if (json.length > alwaysIndented && !isIndentedWithin(value, indent, mostIndentation * json.length)) return json;
+  return JSON.stringify(value, null, indent) ?? "";
+}
+
+/** Whether the indentation of a value has at most so many characters. */
+function isIndentedWithin(value: unknown, indent: number, max: number): boolean {
+  let left = max;
+  const visit = (value: unknown, level: number): boolean => {
+    if (typeof value !== "object" || value === null) return true;
+    const items: unknown[] = Array.isArray(value) ? value : Object.values(value);
+    left -= items.length * level * indent;
+    return left >= 0 && items.every((item) => visit(item, level + 1));
+  };
+  return visit(value, 1);
+}

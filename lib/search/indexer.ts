@@ -2,6 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
+import { Pauses } from "#lib/concurrency/pauses";
 import { inSlices } from "#lib/concurrency/slices";
 import { freeSpace } from "#lib/db/sql/vacuum";
 import { isOutage, postgresCode } from "#lib/errors";
@@ -43,9 +44,9 @@ const maxMs = 60_000;
 const failed = new Set<string>();
 /** Users of whom so many traces are indexed one by one: one of a batch could not be read, and is to keep up none of the others. */
 const oneByOne = new Map<string, number>();
-/** Traces that could not be read, and when each is tried again; so many are known. */
-const unread = new Map<string, number>();
-const leaving = { ms: 600_000, traces: 1000 };
+const unreadMs = 600_000;
+/** Traces that could not be read: each is left alone for a while. */
+const unread = new Pauses({ firstMs: unreadMs, longestMs: unreadMs, maxKeys: 10_000 });
 
 /** Waits until more urgent work is done. */
 export type Yield = () => Promise<void>;
@@ -76,7 +77,7 @@ export async function indexNext(
 }
 
 async function indexBatch(tx: PoolClient, batch: Batch, settledSeconds: number, yieldToJobs: Yield) {
-  const except = [...unread].filter(([, until]) => until > performance.now()).map(([id]) => id);
+  const except = unread.current();
   const next = () =>
     holdNext(tx, (held) =>
       readWaiting(tx, settledSeconds, batch.traces, { users: [...held, ...failed], traces: except }),
@@ -112,8 +113,7 @@ function leaveUnread(userId: string, traces: Waiting[], error: unknown): void {
   }
   oneByOne.delete(userId);
   log.warn({ err: error, trace: only.id }, "a session could not be indexed; it is tried again later");
-  if (unread.size >= leaving.traces) unread.clear();
-  unread.set(only.id, performance.now() + leaving.ms);
+  unread.begin(only.id);
 }
 
 type Contents = Awaited<ReturnType<typeof readContents>>;

@@ -1,6 +1,7 @@
 import "server-only";
 import { env } from "#lib/env";
 import type { ReaderMessage } from "#lib/reader/message";
+import { readableJson } from "#lib/reader/text";
 import { titleOf } from "#lib/reader/title";
 import type { Masked } from "#lib/traces/export-schema";
 import { allForOthers } from "#lib/traces/for-others";
@@ -61,7 +62,7 @@ export function headMarkdown(trace: TraceRow): string {
 export function messageMarkdown(message: Message): string {
   const { content, metadata } = message;
   const body = content === "" ? "" : `\n${content.trimEnd()}\n`;
-  return `${headingOf(message)}${body}${metadata ? `\n${fenced(JSON.stringify(metadata, null, 2))}\n` : ""}`;
+  return `${headingOf(message)}${body}${metadata ? `\n${fenced(readableJson(metadata))}\n` : ""}`;
 }
 
 /** Links to the pictures of a message, for whoever may read its trace. */

@@ -37,7 +37,8 @@ afterEach(() => vi.restoreAllMocks());
 
 describe("the embedded database", () => {
   test("starts in an empty folder, at a socket in a folder that only its owner can enter, with a password", async () => {
-    const database = await startEmbedded(folder);
+    // Making the cluster takes longer than a start may.
+    const database = await startEmbedded(folder, { patienceSeconds: 0 });
     const [row] = await ask(
       database.url,
       "select current_setting('listen_addresses') as addresses, current_setting('server_encoding') as encoding",

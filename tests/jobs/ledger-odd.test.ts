@@ -8,7 +8,7 @@ import { answerUsage } from "#lib/usage/answer";
 import { usageQuery } from "#lib/usage/schema";
 import { readSegment } from "../../app/(app)/traces/[id]/segments/read.ts";
 import { provideOwner } from "../support/server.ts";
-import { expectSums } from "./ledger-sums.ts";
+import { expectSameAnew, expectSums } from "./ledger-sums.ts";
 import { expectOddUsage } from "./odd-usage.ts";
 import { indexAll } from "./searching.ts";
 import { uploadsOf } from "./uploads.ts";
@@ -61,4 +61,20 @@ test("a message at the highest position is counted, shown and found, also when i
     expect(excerpts.get(id)?.excerpts.map(({ position }) => position)).toEqual(positions);
   }
   expect((await pool().query("select 1 from trace where ledger_due")).rowCount).toBe(0);
+});
+
+test("messages that an append brings between stored ones are counted once each", async () => {
+  const at = (position: number) => ({
+    ...{ position, content: `m${position}`, role: "assistant", tokenCount: position },
+    createdAt: `2026-10-06T${10 + position}:00:00Z`,
+    metadata: { usage: { inputTokens: position, outputTokens: 1 } },
+  });
+  const trace = { source: "pi", sourceId: "between", model: "nobody-knows-1" };
+  await send({ ...trace, messages: [1, 5, 9].map(at) });
+  await accountTraces(30);
+  await send({ ...trace, append: { count: 3 }, messages: [3, 7].map(at) });
+  await accountTraces(30);
+  expect((await stored("between"))?.usage).toMatchObject({ inputTokens: 25, outputTokens: 5 });
+  await expectSums();
+  await expectSameAnew();
 });

@@ -3,8 +3,10 @@ import { SpoorError } from "#lib/errors";
 import { declaredLength, readBody, requireJsonType, withBody } from "#lib/http/body";
 import { admitted } from "#lib/ingest/accept/admission";
 import { acceptBatch, encodingOf, idempotencyKeyOf } from "#lib/ingest/accept/batch";
+import { fileIn } from "#lib/ingest/accept/form-file";
 import { requireRoom } from "#lib/ingest/quota/quota";
 import { maxFormBytes } from "#lib/limits";
+import { free } from "#lib/memory";
 import { traced } from "#lib/observability/tracing";
 
 /** Accepting, from the last byte of the body to the commit, as a separate span. */
@@ -39,18 +41,18 @@ export async function receiveForm(request: Request, sender: { userId: string; ma
   const declared = declaredLength(request, formBytes);
   await requireRoom(sender.userId, declared ?? 0, undefined);
   return admitted(sender.userId, declared ?? formBytes, async (room) => {
-    const file = await fileOf(await readBody(request, formBytes, room), request.headers.get("content-type") ?? "");
+    const file = fileOf(await readBody(request, formBytes, room), request.headers.get("content-type") ?? "");
     const isGzip = file[0] === 0x1f && file[1] === 0x8b;
     return accept(sender, file, isGzip ? "gzip" : "identity", undefined);
   });
 }
 
-async function fileOf(body: Buffer<ArrayBuffer>, type: string): Promise<Buffer<ArrayBuffer>> {
-  const noFile = new SpoorError("invalid_request", "The form has no file.");
-  const form = await new Response(body, { headers: { "Content-Type": type } }).formData().catch(() => {
-    throw noFile;
-  });
-  const file = form.get("file");
-  if (!(file instanceof File) || file.size === 0) throw noFile;
-  return Buffer.from(await file.arrayBuffer());
+/** In memory of its own, which the decoding thread gets. */
+function fileOf(form: Buffer<ArrayBuffer>, type: string): Buffer<ArrayBuffer> {
+  const file = fileIn(form, type);
+  if (!file || file.length === 0) throw new SpoorError("invalid_request", "The form has no file.");
+  const own = Buffer.allocUnsafeSlow(file.length);
+  file.copy(own);
+  free(form);
+  return own;
 }

@@ -80,16 +80,36 @@ export async function readMessagesAfter(
   return rows;
 }
 
-/** Writes a message's masked texts. */
-export async function writeMessage(
+/** Writes messages' masked texts, as many as were read at a time: one by one, 50,000 hold their trace's lock for half a minute. */
+export async function writeMessages(
   tx: PoolClient,
   userId: string,
   traceId: string,
-  { position, content, metadata }: StoredMessage,
+  messages: StoredMessage[],
 ): Promise<void> {
+  const [only, ...others] = messages;
+  if (!only) return;
+  if (others.length === 0) {
+    // It may be too long to be written as an element of an array.
+    const { position, content, metadata } = only;
+    const own = [userId, traceId, position, content, metadata];
+    await tx.query(
+      "update message set content = $4, metadata = $5 where user_id = $1 and trace_id = $2 and position = $3",
+      own,
+    );
+    return;
+  }
   await tx.query(
-    "update message set content = $4, metadata = $5 where user_id = $1 and trace_id = $2 and position = $3",
-    [userId, traceId, position, content, metadata],
+    `update message set content = masked.content, metadata = masked.metadata
+     from unnest($3::int[], $4::text[], $5::jsonb[]) as masked (position, content, metadata)
+     where user_id = $1 and trace_id = $2 and message.position = masked.position`,
+    [
+      userId,
+      traceId,
+      messages.map(({ position }) => position),
+      messages.map(({ content }) => content),
+      messages.map(({ metadata }) => metadata),
+    ],
   );
 }
 

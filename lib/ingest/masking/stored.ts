@@ -2,10 +2,10 @@
 // `masking_task` until nothing of it is left, so that an interrupted run continues.
 import "server-only";
 import type { PoolClient } from "pg";
+import { Pauses } from "#lib/concurrency/pauses";
 import { prisma, transaction } from "#lib/db/client";
 import type { Masking } from "#lib/ingest/decode/stored-masking";
 import { type Decoder, onThread } from "#lib/ingest/decode/thread-pool";
-import { Pauses } from "#lib/ingest/masking/pauses";
 import {
   deleteTasks,
   lockTrace,
@@ -13,7 +13,7 @@ import {
   readTasks,
   type StoredTrace,
   type Tasks,
-  writeMessage,
+  writeMessages,
   writeTrace,
 } from "#lib/ingest/masking/sql";
 import { cleanUploads } from "#lib/ingest/masking/uploads";
@@ -147,7 +147,7 @@ async function maskMessages(tx: PoolClient, { userId, traceId }: TraceKey, threa
   for (let first = begun; ; first = undefined) {
     const messages = await readMessagesAfter(tx, userId, traceId, after);
     const { changed, moreBytes } = await thread.call("mask", { messages, ...(first && { begun: first }) });
-    for (const message of changed) await writeMessage(tx, userId, traceId, message);
+    await writeMessages(tx, userId, traceId, changed);
     sums.changed += changed.length;
     sums.moreBytes += moreBytes;
     const last = messages.at(-1);

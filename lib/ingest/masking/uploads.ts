@@ -1,9 +1,9 @@
 import "server-only";
+import { Pauses } from "#lib/concurrency/pauses";
 import { transaction } from "#lib/db/client";
 import { type ErrorCode, isOutage, SpoorError, StoreOutageError } from "#lib/errors";
 import { unpackManifest } from "#lib/ingest/decode/manifest";
 import { type Decoder, decodeHere, onThread, smallBytes } from "#lib/ingest/decode/thread-pool";
-import { Pauses } from "#lib/ingest/masking/pauses";
 import { deleteManifest, endUploads, type KeptUpload, readKeptUploads, replaceBody } from "#lib/ingest/masking/sql";
 import { removeFailedUploads } from "#lib/ingest/raw/sql";
 import { readUpload } from "#lib/ingest/raw/stored-upload";

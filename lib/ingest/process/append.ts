@@ -128,18 +128,22 @@ export async function updateAppends(tx: PoolClient, changed: Changed[], upload: 
   );
 }
 
+/** Whether an append has a message before a stored one: what is derived from a trace is then not what its end adds to it. */
+export const isBetween = ({ header, fields, hasMore }: Changed): boolean =>
+  hasMore && (header.firstPosition ?? 0) <= (fields.lastPosition ?? -1);
+
 /**
  * Derives the titles again of traces that new messages may give a better one, also together with earlier ones; or between stored
  * ones; or whose title is an earlier version's. To be called once the messages are written.
  */
 export async function mendTitles(tx: PoolClient, changed: Changed[], userId: string): Promise<void> {
-  for (const { header, fields, hasMore } of changed) {
+  for (const one of changed) {
+    const { header, fields, hasMore } = one;
     if (!hasMore || header.titleRank === null) continue;
     const { titleRank } = fields;
-    const isBetween = (header.firstPosition ?? 0) <= (fields.lastPosition ?? -1);
     const isKnown = titleRank !== null && titleRank >= rankOf.sentence;
     const isDone = fields.derivedTitle === null || (isKnown && header.titleRank >= titleRank);
-    if (isDone && !isBetween) continue;
+    if (isDone && !isBetween(one)) continue;
     const { title = null, rank = null } = (await deriveStoredTitle(tx, userId, fields.id)) ?? {};
     await setTitle(tx, userId, fields.id, { title, rank });
   }

@@ -5,7 +5,14 @@ import { haveSameFields } from "#lib/ingest/decode/content-hash";
 import type { TraceHeader } from "#lib/ingest/decode/manifest";
 import type { CopyPlan } from "#lib/ingest/decode/operations";
 import type { Comparison } from "#lib/ingest/decode/row-hashes";
-import { type Appends, isPromptsOnly, judgeAppends, mendTitles, updateAppends } from "#lib/ingest/process/append";
+import {
+  type Appends,
+  isBetween,
+  isPromptsOnly,
+  judgeAppends,
+  mendTitles,
+  updateAppends,
+} from "#lib/ingest/process/append";
 import { listLinks } from "#lib/ingest/process/pictures";
 import { copyMessages, deleteMessages, hashStored } from "#lib/ingest/process/sql/messages";
 import {
@@ -77,7 +84,7 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
   await updateChanged(tx, changed, upload);
   await updateAppends(tx, appends.changed, upload);
   const { grown, edited } = await split;
-  await recordRewrite(tx, edited, upload.userId);
+  await recordRewrite(tx, [...edited, ...appends.changed.filter(isBetween)], upload.userId);
   const { rewritten, deletedBytes } = await deleteDiffering(tx, batch, edited, upload.userId);
   const plan: CopyPlan["traces"] = [
     ...[...created].map(([index, traceId]) => ({ index, traceId, skipBytes: 0 })),

@@ -2,7 +2,7 @@ import type { Call, Result } from "#lib/reader/call";
 import type { Block, Kind, Part } from "#lib/reader/message";
 import { outcomeOf } from "#lib/reader/outcome";
 import { plainCall } from "#lib/reader/script";
-import { countLines, countOf, firstLine } from "#lib/reader/text";
+import { countLines, countOf, firstLine, readableJson } from "#lib/reader/text";
 import { type Describe, type Fields, field, printed } from "#lib/reader/tools/describe";
 import { describeEdit, describeRead, describeReported, describeWrite } from "#lib/reader/tools/files";
 import { describePlan, describeQuestion, describeTasks } from "#lib/reader/tools/plans";
@@ -114,7 +114,7 @@ const describeCommand: Describe = (input, outcome, call) => ({
 const describeUnknown: Describe = (input, outcome) => {
   const entries = Object.entries(input).slice(0, 2);
   const note = entries.map(([key, value]) => `${key}: ${firstLine(plain(value), 60)}`).join(", ");
-  const json = Object.keys(input).length > 0 ? (JSON.stringify(input, null, 2) ?? "") : "";
+  const json = Object.keys(input).length > 0 ? readableJson(input) : "";
   return {
     title: "",
     ...(note && { note }),

@@ -200,7 +200,7 @@ async function updateColumns(
   );
 }
 
-/** Has the ledger read traces whose stored messages changed from their start on. */
+/** Has the ledger read traces from their start on whose messages changed elsewhere than behind the last. */
 export async function recordRewrite(tx: PoolClient, pairs: Pair[], userId: string): Promise<void> {
   if (pairs.length === 0) return;
   await tx.query("update trace set accounted_to = 0 where user_id = $1 and id = any($2) and accounted_to <> 0", [

@@ -1,10 +1,12 @@
+import { readableJson } from "#lib/reader/text";
+
 /** The fields that a client sent besides the known ones. */
 export function Metadata({ value }: { value: Record<string, unknown> }) {
   return (
     <details className="min-w-0">
       <summary className="text-code text-muted hover:text-text">Metadata</summary>
       <pre className="mt-1 whitespace-pre-wrap break-words rounded-block border border-hairline bg-block px-3 py-2 font-mono text-code">
-        {JSON.stringify(value, null, 2)}
+        {readableJson(value)}
       </pre>
     </details>
   );

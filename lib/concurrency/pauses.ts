@@ -1,11 +1,15 @@
-/** The first pause, and the longest. */
-const [firstMs, longestMs] = [60_000, 3_600_000];
-/** So many keys are known; with more the oldest is forgotten, and tried again. */
-const maxKeys = 100_000;
+/** The first pause and the longest, in milliseconds; and how many keys are known: with more the oldest is forgotten, and tried again. */
+type Bounds = { firstMs: number; longestMs: number; maxKeys: number };
+const usual: Bounds = { firstMs: 60_000, longestMs: 3_600_000, maxKeys: 100_000 };
 
 /** What failed in this process, by a key of its own, and for how long it is left alone: twice as long after each failure. */
 export class Pauses {
   readonly #pauses = new Map<string, { ms: number; until: number }>();
+  readonly #bounds: Bounds;
+
+  constructor(bounds: Partial<Bounds> = {}) {
+    this.#bounds = { ...usual, ...bounds };
+  }
 
   /** Whether something has not failed, or not lately. */
   isOver(key: string): boolean {
@@ -14,6 +18,7 @@ export class Pauses {
 
   /** Something failed: it is left alone for a while. */
   begin(key: string): void {
+    const { firstMs, longestMs, maxKeys } = this.#bounds;
     const ms = Math.min(longestMs, 2 * (this.#pauses.get(key)?.ms ?? firstMs / 2));
     this.#pauses.delete(key);
     this.#pauses.set(key, { ms, until: performance.now() + ms });

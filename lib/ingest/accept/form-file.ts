@@ -1,0 +1,39 @@
+/** Our own page's form has one part, and a browser's extension may add some. */
+const maxParts = 16;
+/** What tells a part's name: a file's own name is in it. */
+const maxHeadBytes = 8 * 1024;
+
+const endOfHead = "\r\n\r\n";
+
+/**
+ * Finds the content of the field `file` of a form (`multipart/form-data`, RFC 7578). Only boundaries are looked for: `formData()` takes
+ * 1.7 s of the event loop for 16 MiB of tiny parts, and 0.3 s for one file.
+ *
+ * @param type the form's Content-Type, which has the boundary.
+ * @returns a part of `form`; undefined where the form is not whole, has no such file, or has more parts than a page sends
+ */
+export function fileIn(form: Buffer, type: string): Buffer | undefined {
+  const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))/i.exec(type) ?? [];
+  const boundary = quoted ?? plain;
+  if (boundary === undefined) return undefined;
+  const first = `--${boundary}\r\n`;
+  const delimiter = `\r\n--${boundary}`;
+  let at = form.subarray(0, first.length).toString("latin1") === first ? first.length : -1;
+  for (let parts = 0; at !== -1 && parts < maxParts; parts += 1) {
+    const head = form.subarray(at, at + maxHeadBytes);
+    const headBytes = head.indexOf(endOfHead);
+    const from = at + headBytes + endOfHead.length;
+    const to = headBytes === -1 ? -1 : form.indexOf(delimiter, from, "latin1");
+    if (to === -1) return undefined;
+    if (isFile(head.toString("utf8", 0, headBytes))) return form.subarray(from, to);
+    const next = to + delimiter.length;
+    at = form.toString("latin1", next, next + 2) === "\r\n" ? next + 2 : -1;
+  }
+  return undefined;
+}
+
+/** Whether the headers of a part are those of the file in the field `file`. */
+function isFile(head: string): boolean {
+  const [, fields = ""] = /^content-disposition:\s*form-data\s*;([^\r\n]*)/im.exec(head) ?? [];
+  return /(?:^|;)\s*name="file"\s*(?:;|$)/i.test(fields) && /;\s*filename\*?=/i.test(`;${fields}`);
+}
