@@ -18,14 +18,14 @@ const { signIn } = limits;
 async function start(
   role: "web" | "worker",
   name: string,
-  { database = requiredEnv("DATABASE_URL"), atEnd = afterAll as (stop: () => Promise<unknown>) => void } = {},
+  { database = requiredEnv("DATABASE_URL"), atEnd = afterAll as (stop: () => Promise<void>) => void } = {},
 ): Promise<Server> {
   const url = new URL(database);
   url.searchParams.set("application_name", name);
   const port = await freePort();
   const environment = { DATABASE_URL: url.href, PORT: String(port), NODE_ENV: "production", CRON_SECRET: secret };
   const { stop } = await supervise([{ name, words: [program(role)] }], environment);
-  atEnd(stop);
+  atEnd(async () => void (await stop()));
   return { url: `http://localhost:${port}`, stop };
 }
 

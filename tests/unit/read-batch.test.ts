@@ -157,5 +157,5 @@ test("every truncation of a body with every kind of escape is refused", () => ex
 test("of many invalid messages only the first errors are reported", () => expectFirstErrors(20, 2000));
 
 test("mutated batches are read the same trace by trace and whole", async () => {
-  expect(await compareMutated(2500)).toBeGreaterThan(100);
+  expect(await compareMutated(2500)).toBeGreaterThan(50);
 });
