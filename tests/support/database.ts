@@ -37,8 +37,8 @@ export async function freshDatabase(): Promise<{ url: string; drop: () => Promis
 
 /** Lets this process use the database of an environment, and forgets the one before. */
 export async function switchDatabase(environment: Record<string, string>): Promise<void> {
-  await closeDatabase(); // of the file before: its timers may have opened it once more
-  setEnv(environment);
+  setEnv(environment); // first: timers of the file before may open it once more
+  await closeDatabase();
 }
 
 /**
