@@ -3,9 +3,9 @@ import { expect } from "vitest";
 import type { SpoorError } from "#lib/errors";
 import { convertToJson } from "#lib/ingest/decode/as-json";
 import { inflate } from "#lib/ingest/decode/inflate";
+import { packManifest } from "#lib/ingest/decode/manifest";
 import { Packing } from "#lib/ingest/decode/packing";
 import { readBatch } from "#lib/ingest/decode/read-batch";
-import { packBatch } from "#lib/ingest/decode/stored-batch";
 import { pieces } from "../fuzz/bytes.ts";
 
 /** A batch as it is sent. */
@@ -32,7 +32,7 @@ export const readWhole = (bytes: Uint8Array) =>
 export async function readStored(bytes: Uint8Array) {
   const packing = new Packing();
   const { headers } = await readBatch(bytes, undefined, (rows) => packing.add(rows));
-  const stored = packBatch({ headers, stamp: "" }, await packing.end());
+  const stored = Buffer.concat([packManifest({ headers, stamp: "" }), await packing.end()]);
   const parts: Uint8Array[] = [];
   for await (const part of convertToJson([inflate(stored, "zstd", 2 ** 30)])) parts.push(part);
   return read(Buffer.concat(parts));

@@ -1,8 +1,7 @@
 // Runs in the decoding thread, too: a stored batch as the JSON that would be sent of it.
-import { readManifest, type TraceHeader } from "#lib/ingest/decode/manifest";
+import { beginsWithMark, mark, parseManifest, type TraceHeader } from "#lib/ingest/decode/manifest";
 import { endOfRow, readRow } from "#lib/ingest/decode/message-rows";
 import type { BatchMessage } from "#lib/ingest/decode/normalize";
-import { beginsWithMark, mark } from "#lib/ingest/decode/stored-batch";
 
 type Chunks = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
@@ -22,7 +21,7 @@ export async function* convertToJson(chunks: Chunks): AsyncGenerator<Uint8Array,
     const end = bytes.indexOf("\n");
     return end < 0 ? undefined : end + 1;
   });
-  const manifest = readManifest(line.toString("utf8", mark.length));
+  const manifest = parseManifest(line);
   if (!manifest) throw new Error("a stored batch is of a later version");
   yield* writeJson(manifest.headers, body.rest());
 }

@@ -31,28 +31,27 @@ export type StoredManifest = { headers: TraceHeader[]; stamp: string };
 /** The version of the stored form. What has another one is read anew from the upload's body. */
 const version = 7;
 
-/** Up to this size a manifest is stored uncompressed: creating a compressor takes longer than it saves. */
-const plainBytes = 2048;
+/** The beginning of each manifest. What Spoor 0.2 stored, manifests and batches, is JSON, which never begins so. */
+export const mark = "spoor-batch ";
 
-export const writeManifest = ({ headers, stamp }: StoredManifest): string =>
-  JSON.stringify({ version, stamp, headers });
+export const beginsWithMark = (bytes: Uint8Array): boolean =>
+  Buffer.from(bytes.subarray(0, mark.length)).toString("latin1") === mark;
 
-/** @returns undefined for a manifest of another version */
-export function readManifest(json: string): StoredManifest | undefined {
-  const stored = JSON.parse(json);
-  return stored.version === version ? stored : undefined;
-}
-
-/** A manifest as it is stored with its upload: compressed with zstd if it is large. */
-export function packManifest(manifest: StoredManifest): Buffer {
-  const json = Buffer.from(writeManifest(manifest));
-  if (json.byteLength <= plainBytes) return json;
-  return zstdCompressSync(json, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
-}
+/** A manifest as it is stored: one line of text, compressed. An upload's body begins with the same bytes. */
+export const packManifest = ({ headers, stamp }: StoredManifest): Buffer =>
+  zstdCompressSync(`${mark}${JSON.stringify({ version, stamp, headers })}\n`, {
+    params: { [constants.ZSTD_c_compressionLevel]: 1 },
+  });
 
 /** @returns undefined for a manifest of another version */
 export function unpackManifest(packed: Uint8Array): StoredManifest | undefined {
-  const isPlain = packed[0] === "{".charCodeAt(0);
-  const json = isPlain ? packed : inflate(packed, "zstd", limits.ingest.maxDecodableBytes);
-  return readManifest(Buffer.from(json).toString("utf8"));
+  if (packed[0] === "{".charCodeAt(0)) return undefined; // 0.2 left small ones uncompressed
+  const line = inflate(packed, "zstd", limits.ingest.maxDecodableBytes);
+  return beginsWithMark(line) ? parseManifest(line) : undefined;
+}
+
+/** Parses the line. @returns undefined for a manifest of another version */
+export function parseManifest(line: Uint8Array): StoredManifest | undefined {
+  const stored = JSON.parse(Buffer.from(line).toString("utf8", mark.length));
+  return stored.version === version ? stored : undefined;
 }

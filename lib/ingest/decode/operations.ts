@@ -5,12 +5,12 @@ import { copyHeader, copyTrailer } from "#lib/copy-format";
 import { sha256 } from "#lib/digest";
 import { writeJson } from "#lib/ingest/decode/as-json";
 import { type Encoding, inflate } from "#lib/ingest/decode/inflate";
-import { packManifest, type StoredManifest, type TraceHeader, unpackManifest } from "#lib/ingest/decode/manifest";
+import { packManifest, type TraceHeader, unpackManifest } from "#lib/ingest/decode/manifest";
 import { MessageRows } from "#lib/ingest/decode/message-rows";
 import { Packing } from "#lib/ingest/decode/packing";
 import { type ReadBatch, readBatch } from "#lib/ingest/decode/read-batch";
 import { type Comparison, compareRows, type StoredHashes } from "#lib/ingest/decode/row-hashes";
-import { packBatch, unpackBatch } from "#lib/ingest/decode/stored-batch";
+import { unpackBatch } from "#lib/ingest/decode/stored-batch";
 import { type MaskingOperations, makeMasking } from "#lib/ingest/decode/stored-masking";
 import type { Policy } from "#lib/masking/masker";
 import { free } from "#lib/memory";
@@ -179,10 +179,10 @@ async function pack(
   const packing = new Packing();
   try {
     const { headers, traces, messages, isMasked } = await read((rows) => packing.add(rows));
-    const manifest: StoredManifest = { headers, stamp: policy?.stamp ?? "" };
+    const manifest = packManifest({ headers, stamp: policy?.stamp ?? "" });
     return {
-      manifest: own(packManifest(manifest)),
-      stored: own(packBatch(manifest, await packing.end())),
+      manifest: own(manifest),
+      stored: own(Buffer.concat([manifest, await packing.end()])),
       traces,
       messages,
       sizes: headers.map(sizeOf),

@@ -8,9 +8,10 @@ const params = { [constants.ZSTD_c_compressionLevel]: 1 };
 /** Rows up to this size are compressed synchronously: waking another thread takes longer. */
 const maxSyncBytes = 64 * 1024;
 
+/** So many bytes go to the other thread at a time: each time costs a turn of the event loop. */
 const maxChunkBytes = 1 << 20;
 
-/** Compresses rows, on a thread of Node's while this one reads the next trace. */
+/** Compresses rows, on a thread of Node's while this one reads the next traces. */
 export class Packing {
   #parts: Buffer[] = [];
   #bytes = 0;
@@ -21,14 +22,19 @@ export class Packing {
 
   /** Takes the rows of a trace, which are not changed afterwards. */
   async add(rows: Buffer): Promise<void> {
-    this.#bytes += rows.byteLength;
     this.#parts.push(rows);
-    if (this.#bytes <= maxSyncBytes) return;
-    await this.#drained; // so that no more than two traces are held
+    this.#bytes += rows.byteLength;
+    if (this.#bytes < maxChunkBytes) return;
+    await this.#drained; // so that no more than two chunks are held
+    this.#write();
+  }
+
+  #write(): void {
     const stream = this.#begin();
-    const parts = this.#parts.splice(0);
-    if (!parts.map((part) => stream.write(part)).every(Boolean)) this.#drained = once(stream, "drain");
+    if (!stream.write(Buffer.concat(this.#parts))) this.#drained = once(stream, "drain");
     this.#drained?.catch(() => {}); // thrown by the next call, or by `end`
+    this.#parts = [];
+    this.#bytes = 0;
   }
 
   #begin(): ZstdCompress {
@@ -43,8 +49,9 @@ export class Packing {
 
   /** @returns the compressed rows */
   async end(): Promise<Buffer> {
-    if (!this.#stream) return zstdCompressSync(Buffer.concat(this.#parts), { params });
-    this.#stream.end();
+    if (!this.#stream && this.#bytes <= maxSyncBytes) return zstdCompressSync(Buffer.concat(this.#parts), { params });
+    this.#write();
+    this.#stream?.end();
     await this.#ended;
     return Buffer.concat(this.#chunks);
   }
