@@ -56,23 +56,6 @@ function isUnmasked({ unmasked = [], machine }: Policy, trace: MaskedTrace): boo
 export const markOf = (key: Uint8Array, value: string | Uint8Array): string =>
   createHmac("sha256", key).update(value).digest("hex").slice(0, 8);
 
-/**
- * Long texts are searched in pieces, so that no copy of all of it is made. They overlap by more than a secret and what is looked at
- * beside it: where a piece's edge makes something look like a secret, `text` has the last word.
- */
-const [windowBytes, overlapBytes] = [256 * 1024, 40 * 1024];
-
-/**
- * A piece of a text, of which only counts whether it has a secret. Each byte is taken for a character, since to make a text of the bytes
- * takes longer than to search it; but for signs that assign or divide, and for the byte that would be a blank (of "\u00e0").
- */
-const plainText = (bytes: Buffer, from: number): string =>
-  bytes
-    .toString("latin1", from, from + windowBytes)
-    .replaceAll("\u00a0", "\u00a1")
-    .replaceAll(/\u00ef\u00bc[\u009a\u009d]/g, ":")
-    .replaceAll(/\u00e2[\u0094\u0095][\u0082\u0083\u0091]/g, "|");
-
 /** So many marks are kept: a text that repeats a secret a million times has it hashed once. */
 const maxMarks = 10_000;
 
@@ -148,14 +131,9 @@ export class Masker {
     return this.#echoes.without(value);
   }
 
-  /** Whether `text` would change a text, given as its bytes of UTF-8. */
-  wouldMask(bytes: Buffer): boolean {
-    for (let from = 0; from === 0 || from < bytes.length - overlapBytes; from += windowBytes - overlapBytes) {
-      const text = this.#hasVerdicts ? bytes.toString("utf8", from, from + windowBytes) : plainText(bytes, from);
-      const isFound = findSecrets(text).some((secret) => this.#isMasked(secret, text.slice(secret.start, secret.end)));
-      if (isFound) return true;
-    }
-    return false;
+  /** Whether `text` would change a text. */
+  wouldMask(text: string): boolean {
+    return findSecrets(text).some((secret) => this.#isMasked(secret, text.slice(secret.start, secret.end)));
   }
 
   /** A value of JSON with all its texts and names masked, and what only stands beside them tells to be a secret. */

@@ -1,29 +1,24 @@
 // Runs in the decoding thread: secrets are masked in a batch before anything of it is stored, so that what is stored, hashed and
 // compared is the masked batch alone: docs/decisions/0056.
-import type { MessageRows } from "#lib/ingest/decode/message-rows";
+import type { BatchMessage } from "#lib/ingest/decode/normalize";
 import type { SentTrace } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
 import { Masker, type Policy } from "#lib/masking/masker";
 
-/** Whether a policy masks something of a trace: of its own fields, or of its messages as rows. */
-export function hasToMask(policy: Policy, trace: SentTrace, rows: MessageRows): boolean {
-  const masker = new Masker(policy, trace);
-  const { messages: _messages, ...fields } = trace;
-  return masker.wouldMask(Buffer.from(JSON.stringify(fields))) || isMaskedInRows(masker, rows);
-}
-
 /** No role that an agent writes has as many characters as the shortest secret. */
 const minRole = 10;
 
-function isMaskedInRows(masker: Masker, rows: MessageRows): boolean {
-  for (let at = 0; at < rows.end; at = rows.next(at)) {
-    const { role, content } = rows.read(at);
-    if (role !== null && role.length >= minRole && masker.wouldMask(Buffer.from(role))) return true;
-    if (masker.wouldMask(content)) return true;
-    const { metadata } = rows.parts(at);
-    if (metadata && masker.wouldMask(metadata)) return true;
-  }
-  return false;
+/** Whether a policy masks something of a trace. @param messages its messages as they are stored */
+export function hasToMask(policy: Policy, trace: SentTrace, messages: readonly BatchMessage[]): boolean {
+  const masker = new Masker(policy, trace);
+  const { messages: _messages, ...fields } = trace;
+  if (masker.wouldMask(JSON.stringify(fields))) return true;
+  return messages.some(
+    ({ role, content, metadata }) =>
+      (role !== null && role.length >= minRole && masker.wouldMask(role)) ||
+      masker.wouldMask(content) ||
+      (metadata !== null && masker.wouldMask(metadata)),
+  );
 }
 
 /** Fields with a greatest length: what stands for a secret may be longer than it. */

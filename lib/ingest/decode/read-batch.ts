@@ -4,7 +4,7 @@ import { contentHash } from "#lib/ingest/decode/content-hash";
 import type { Manifest, TraceHeader } from "#lib/ingest/decode/manifest";
 import { hasToMask, maskTrace } from "#lib/ingest/decode/mask-trace";
 import { MessageRows } from "#lib/ingest/decode/message-rows";
-import { normalizeMessage, normalizeTrace, Sanitizer } from "#lib/ingest/decode/normalize";
+import { type BatchMessage, normalizeMessage, normalizeTrace, Sanitizer } from "#lib/ingest/decode/normalize";
 import { picturesIn } from "#lib/ingest/decode/row-pictures";
 import { titleOf } from "#lib/ingest/decode/row-title";
 import { parseTraces } from "#lib/ingest/decode/traces";
@@ -56,13 +56,14 @@ class BatchReader {
     this.#traces += 1;
     const trace = this.#faults.validate(index, sent);
     if (!trace) return undefined;
-    let read: ReadTrace | undefined = this.#encode(index, trace);
-    if (this.#policy && hasToMask(this.#policy, trace, this.#rows)) {
+    let read: ReadTrace | undefined = this.#normalize(index, trace);
+    if (this.#policy && hasToMask(this.#policy, trace, read.messages)) {
       this.#isMasked = true;
       const masked = this.#faults.validate(index, maskTrace(sent as Record<string, unknown>, this.#policy));
-      read = masked && this.#encode(index, masked);
+      read = masked && this.#normalize(index, masked);
     }
     if (!read) return undefined;
+    for (const message of read.messages) this.#rows.add(message);
     const header = makeHeader(read, this.#rows, this.#keptBytes);
     const key = JSON.stringify([header.source, header.sourceId]);
     this.#headers.delete(key);
@@ -72,10 +73,10 @@ class BatchReader {
     return this.#rows.take();
   }
 
-  #encode(index: number, trace: SentTrace): ReadTrace {
-    const sums = encodeMessages(trace, this.#rows);
-    this.#faults.checkDigits(index, sums);
-    return { trace, sums };
+  #normalize(index: number, trace: SentTrace): ReadTrace {
+    const read = normalizeMessages(trace);
+    this.#faults.checkDigits(index, read.sums);
+    return { trace, ...read };
   }
 
   end(): ReadBatch {
@@ -89,7 +90,7 @@ class BatchReader {
   }
 }
 
-type ReadTrace = { trace: SentTrace; sums: MessageSums };
+type ReadTrace = { trace: SentTrace; messages: BatchMessage[]; sums: MessageSums };
 
 type MessageSums = Pick<TraceHeader, "tokenCount" | "lastMessageAt" | "sanitized"> & {
   excessDigits: number;
@@ -97,8 +98,8 @@ type MessageSums = Pick<TraceHeader, "tokenCount" | "lastMessageAt" | "sanitized
   longest: number;
 };
 
-/** Makes rows of a trace's messages, in order of position. */
-function encodeMessages({ messages: sent }: SentTrace, rows: MessageRows): MessageSums {
+/** A trace's messages as they are stored, in order of position, and their sums. */
+function normalizeMessages({ messages: sent }: SentTrace): Omit<ReadTrace, "trace"> {
   const sanitizer = new Sanitizer();
   let longest = { index: 0, digits: Number.NEGATIVE_INFINITY };
   let tokenCount = 0;
@@ -113,15 +114,8 @@ function encodeMessages({ messages: sent }: SentTrace, rows: MessageRows): Messa
     return normal;
   });
   messages.sort((a, b) => a.position - b.position);
-  rows.end = 0;
-  for (const message of messages) rows.add(message);
-  return {
-    tokenCount,
-    lastMessageAt,
-    sanitized: sanitizer.changed,
-    excessDigits: sanitizer.excessDigits,
-    longest: longest.index,
-  };
+  const { changed: sanitized, excessDigits } = sanitizer;
+  return { messages, sums: { tokenCount, lastMessageAt, sanitized, excessDigits, longest: longest.index } };
 }
 
 function makeHeader({ trace, sums }: ReadTrace, rows: MessageRows, at: number): TraceHeader {

@@ -61,8 +61,7 @@ describe("a secret that is the name of a field, at any depth,", () => {
   test("is masked by the server before it stores", () => {
     const policy = { stamp: "", key, masks: true, rulings: [] };
     expectHidden((metadata) => new Masker(policy).value(metadata), certain);
-    for (const [name] of certain)
-      expect(new Masker(policy).wouldMask(Buffer.from(JSON.stringify(at(1, name)))), name).toBe(true);
+    for (const [name] of certain) expect(new Masker(policy).wouldMask(JSON.stringify(at(1, name))), name).toBe(true);
   });
 });
 
