@@ -140,7 +140,7 @@ const outageCodes = new Set<string>([
   "P2034",
 ]);
 
-/** What Prisma's adapter calls errors of the socket, whose codes it leaves out. */
+/** Prisma's adapter gives errors of the socket these names, and leaves out their codes. */
 const outageKinds = new Set(["DatabaseNotReachable", "ConnectionClosed", "SocketTimeout"]);
 
 /** Messages of `pg` whose errors carry no code. */
@@ -195,7 +195,7 @@ export function postgresCode(error: unknown): string | undefined {
 
 type Caused = { originalCode?: string; code?: string; severity?: string; kind?: string };
 
-/** What `pg` said, inside an error of Prisma; or of its adapter, which the commit of a transaction throws as it is. */
+/** Unwraps the error of `pg` from one of Prisma, or of its adapter, which a commit throws as it is. */
 function driverError(error: unknown): Caused | undefined {
   const { meta, name, cause } = error as { meta?: { driverAdapterError?: { cause?: Caused } } } & Error;
   return meta?.driverAdapterError?.cause ?? (name === "DriverAdapterError" ? (cause as Caused) : undefined);

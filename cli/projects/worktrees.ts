@@ -9,7 +9,7 @@ const maxKnown = 1000;
 
 const known = new Map<string, string | undefined>();
 
-/** Whether a path is on a share of another computer, which is not asked: that would sign in there. */
+/** A path on a share of another computer is not looked up, because Windows would sign in there. */
 const isOfShare = (path: string): boolean => /^[\\/]{2}/.test(path);
 
 /**

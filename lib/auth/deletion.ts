@@ -77,7 +77,7 @@ async function deleteUntil(userId: string, isOver: () => boolean | undefined): P
   return false;
 }
 
-/** How often the end of an account is tried that was a deadlock with what was redeemed at the same moment. */
+/** Attempts to end an account: a login or code that is redeemed at that moment can cause a deadlock. */
 const maxAttempts = 5;
 const isDeadlock = (error: unknown) =>
   (error as { code?: unknown }).code === "P2034" || postgresCode(error) === "40P01";

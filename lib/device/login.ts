@@ -253,7 +253,7 @@ export async function decideLogin(
   });
 }
 
-/** Whether a user decided a login so before, as `decideLogin` does: what a form that is sent twice is told. */
+/** Tells a form that is sent twice that `decideLogin` has made the same decision before. */
 export async function isDecided(userId: string, id: string, decision: Decision, granted?: Scope[]): Promise<boolean> {
   const status = decision === "approved" ? { in: ["approved", "redeemed"] } : decision;
   const where = { id, userId, status, ...(granted && { scopes: { equals: granted } }) };

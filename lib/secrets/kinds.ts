@@ -242,12 +242,12 @@ function kindsIn(table: string, certain: boolean): Kind[] {
     .split("\n");
   return rows.map((row) => {
     const [id = "", name = "", rotate = "", forms = ""] = row.split(/ \|(?: |$)/);
-    return { id, name, rotate, certain, forms: forms.split(" ").filter(Boolean).flatMap(formsOf) };
+    return { id, name, rotate, certain, forms: forms.split(" ").filter(Boolean).flatMap(expandForm) };
   });
 }
 
 /** A form as it stands, or with each of its alternatives. */
-function formsOf(form: string): string[] {
+function expandForm(form: string): string[] {
   const [, before = "", list, behind = ""] = /^(.*?)\(([^()]*)\)(.*)$/.exec(form) ?? [];
   return list === undefined ? [form] : list.split(",").map((one) => before + one + behind);
 }

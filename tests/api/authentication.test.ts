@@ -45,7 +45,7 @@ const listRoutes = (mode?: Mode) =>
       ),
     );
 /** Agents are told who gives tokens (RFC 9728, section 5.1). */
-const metadataOf = ({ agents }: { agents?: boolean | undefined }) =>
+const describeMetadata = ({ agents }: { agents?: boolean | undefined }) =>
   agents ? `, resource_metadata="${server.url}/.well-known/oauth-protected-resource/mcp"` : "";
 
 const call = ({ method, path }: { method: string; path: string }, headers: Record<string, string> = {}) =>
@@ -65,7 +65,7 @@ describe("a call without a valid token", () => {
         { Authorization: token },
       ] as Record<string, string>[]) {
         const response = await call(route, headers);
-        expect(response.headers.get("www-authenticate")).toBe(`Bearer realm="spoor"${metadataOf(route)}`);
+        expect(response.headers.get("www-authenticate")).toBe(`Bearer realm="spoor"${describeMetadata(route)}`);
         expect(await expectProblem(response, 401, "missing_token")).toMatchObject({ title: "Unauthorized" });
       }
     }
@@ -89,7 +89,7 @@ describe("a call without a valid token", () => {
       expect(new Set(answers.map((one) => JSON.stringify(one))).size).toBe(1);
       expect(answers[0]).toMatchObject({
         error: "invalid_token",
-        challenge: `Bearer realm="spoor", error="invalid_token"${metadataOf(route)}`,
+        challenge: `Bearer realm="spoor", error="invalid_token"${describeMetadata(route)}`,
       });
     }
   });

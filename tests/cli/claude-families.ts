@@ -101,7 +101,7 @@ export function truthOf({ files }: Family): { messages: number; tokens: number; 
 type Block = { id?: string; tool_use_id?: string; name?: string; input?: { file_path: string; new_string: string } };
 
 /** By file, how many edits a family has, each once, and the lines that they added: those whose result stands in a file with them. */
-export function editsOf({ files }: Family): Edits {
+export function countFileEdits({ files }: Family): Edits {
   const edits = new Map<string, Block["input"]>();
   for (const lines of files.values()) {
     const blocks = lines.flatMap(({ uuid, message }) => {

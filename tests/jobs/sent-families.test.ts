@@ -5,7 +5,7 @@ import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { deleteTrace } from "#lib/traces/deletion";
-import { editsOf, makeFamily, truthOf } from "../cli/claude-families.ts";
+import { countFileEdits, makeFamily, truthOf } from "../cli/claude-families.ts";
 import { linesOf, makeHome, writeBelow } from "../cli/home.ts";
 import { longTest } from "../support/long.ts";
 import { makeRandom } from "../support/random.ts";
@@ -49,7 +49,7 @@ async function sendFamily(seed: number): Promise<void> {
   for (const home of homes) await push(home);
   const expectOnce = async (what: string) => {
     expect(await countStored(), `family ${seed}${what}`).toEqual(storedOf(stored));
-    expect(await countEdits(), `family ${seed}${what}`).toEqual(editsOf({ files: stored }));
+    expect(await countEdits(), `family ${seed}${what}`).toEqual(countFileEdits({ files: stored }));
   };
   await expectOnce("");
   const gone = placed[0];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fileIn } from "#lib/ingest/accept/form-file";
+import { findFile } from "#lib/ingest/accept/form-file";
 
 /** A form as a browser sends it, and its type. */
 async function sent(fields: [name: string, value: Blob | string, fileName?: string][]) {
@@ -26,13 +26,13 @@ describe("the file in a form", () => {
       ],
     ],
   ] as [string, Parameters<typeof sent>[0]][])("%s is found", async (_, fields) => {
-    expect(text(fileIn(...(await sent(fields))))).toBe("{}");
+    expect(text(findFile(...(await sent(fields))))).toBe("{}");
   });
 
   test("may hold whatever is no boundary, and nothing", async () => {
     const content = '\r\n--x\r\n\r\n--\r\nContent-Disposition: form-data; name="file"; filename="b"\r\n\r\n\0\xff\r\n';
     for (const one of [content, "", "\r\n"])
-      expect(text(fileIn(...(await sent([["file", new Blob([one])]]))))).toBe(one);
+      expect(text(findFile(...(await sent([["file", new Blob([one])]]))))).toBe(one);
   });
 
   test.each([
@@ -43,15 +43,15 @@ describe("the file in a form", () => {
       [...Array.from({ length: 16 }, () => ["a", ""]), ["file", new Blob(["{}"])]],
     ],
   ] as [string, Parameters<typeof sent>[0]][])("is missing in a form with %s", async (_, fields) => {
-    expect(fileIn(...(await sent(fields)))).toBeUndefined();
+    expect(findFile(...(await sent(fields)))).toBeUndefined();
   });
 
   test("is missing in what is no form, or not whole", async () => {
     const [whole, type] = await sent([["file", new Blob(["{}"])]]);
     for (let length = 0; length < whole.length - `--${type.split("=")[1]}--\r\n`.length; length += 1)
-      expect(fileIn(whole.subarray(0, length), type)).toBeUndefined();
-    expect(fileIn(whole, "multipart/form-data")).toBeUndefined();
-    expect(fileIn(whole, "multipart/form-data; boundary=other")).toBeUndefined();
-    expect(text(fileIn(whole, type.replace(/boundary=(.*)/, 'charset=utf-8; Boundary="$1"')))).toBe("{}");
+      expect(findFile(whole.subarray(0, length), type)).toBeUndefined();
+    expect(findFile(whole, "multipart/form-data")).toBeUndefined();
+    expect(findFile(whole, "multipart/form-data; boundary=other")).toBeUndefined();
+    expect(text(findFile(whole, type.replace(/boundary=(.*)/, 'charset=utf-8; Boundary="$1"')))).toBe("{}");
   });
 });

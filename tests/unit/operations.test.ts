@@ -4,7 +4,7 @@ import { convertToJson } from "#lib/ingest/decode/as-json";
 import { inflate } from "#lib/ingest/decode/inflate";
 import { unpackManifest } from "#lib/ingest/decode/manifest";
 import { type Checked, makeOperations, type Operations } from "#lib/ingest/decode/operations";
-import { unpackBatch } from "#lib/ingest/decode/stored-batch";
+import { unpackBatch } from "#lib/ingest/decode/stored-body";
 import { markOf, type Policy } from "#lib/masking/masker";
 import { formed } from "./secrets/made-up.ts";
 

@@ -51,7 +51,7 @@ export function summariesBeside(path: string): ReadonlyMap<string, string> {
   return ((first !== undefined && folders.get(dirname(path))) || noFolder).summaries;
 }
 
-/** What a file begins with. @param isFile whether it is known to be one */
+/** Reads the head of a file. @param isFile true where it is known to be a regular file */
 export function readHead(path: string, isFile = false): Head {
   const known = heads.get(path);
   if (known) return known;

@@ -1,6 +1,6 @@
 /** Our own page's form has one part, and a browser's extension may add some. */
 const maxParts = 16;
-/** What tells a part's name: a file's own name is in it. */
+/** The headers of a part hold a file's own name, which may be long. */
 const maxHeadBytes = 8 * 1024;
 
 const endOfHead = "\r\n\r\n";
@@ -12,7 +12,7 @@ const endOfHead = "\r\n\r\n";
  * @param type the form's Content-Type, which has the boundary.
  * @returns a part of `form`; undefined where the form is not whole, has no such file, or has more parts than a page sends
  */
-export function fileIn(form: Buffer, type: string): Buffer | undefined {
+export function findFile(form: Buffer, type: string): Buffer | undefined {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))/i.exec(type) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) return undefined;
@@ -32,7 +32,7 @@ export function fileIn(form: Buffer, type: string): Buffer | undefined {
   return undefined;
 }
 
-/** Whether the headers of a part are those of the file in the field `file`. */
+/** Recognizes the headers of the file in the field `file`. */
 function isFile(head: string): boolean {
   const [, fields = ""] = /^content-disposition:\s*form-data\s*;([^\r\n]*)/im.exec(head) ?? [];
   return /(?:^|;)\s*name="file"\s*(?:;|$)/i.test(fields) && /;\s*filename\*?=/i.test(`;${fields}`);

@@ -3,7 +3,7 @@ import { SpoorError } from "#lib/errors";
 import { declaredLength, readBody, requireJsonType, withBody } from "#lib/http/body";
 import { admitted } from "#lib/ingest/accept/admission";
 import { acceptBatch, encodingOf, idempotencyKeyOf } from "#lib/ingest/accept/batch";
-import { fileIn } from "#lib/ingest/accept/form-file";
+import { findFile } from "#lib/ingest/accept/form-file";
 import { requireRoom } from "#lib/ingest/quota/quota";
 import { maxFormBytes } from "#lib/limits";
 import { free } from "#lib/memory";
@@ -41,15 +41,15 @@ export async function receiveForm(request: Request, sender: { userId: string; ma
   const declared = declaredLength(request, formBytes);
   await requireRoom(sender.userId, declared ?? 0, undefined);
   return admitted(sender.userId, declared ?? formBytes, async (room) => {
-    const file = fileOf(await readBody(request, formBytes, room), request.headers.get("content-type") ?? "");
+    const file = takeFile(await readBody(request, formBytes, room), request.headers.get("content-type") ?? "");
     const isGzip = file[0] === 0x1f && file[1] === 0x8b;
     return accept(sender, file, isGzip ? "gzip" : "identity", undefined);
   });
 }
 
-/** In memory of its own, which the decoding thread gets. */
-function fileOf(form: Buffer<ArrayBuffer>, type: string): Buffer<ArrayBuffer> {
-  const file = fileIn(form, type);
+/** Copies the file into memory of its own, which the decoding thread gets. */
+function takeFile(form: Buffer<ArrayBuffer>, type: string): Buffer<ArrayBuffer> {
+  const file = findFile(form, type);
   if (!file || file.length === 0) throw new SpoorError("invalid_request", "The form has no file.");
   const own = Buffer.allocUnsafeSlow(file.length);
   file.copy(own);

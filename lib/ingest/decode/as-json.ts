@@ -88,7 +88,7 @@ const toText = (milliseconds: number | null) =>
 /** Chunks as one sequence of bytes. */
 class Joined {
   readonly #chunks: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
-  /** What was read and is not yet taken. */
+  /** Bytes that were read and not yet taken. */
   bytes: Buffer = Buffer.alloc(0);
 
   constructor(chunks: Chunks) {
@@ -123,7 +123,7 @@ class Joined {
     return hasMore;
   }
 
-  /** What is left, as it is read. */
+  /** Passes on all that was not taken. */
   async *rest(): AsyncGenerator<Uint8Array, undefined> {
     yield this.bytes;
     for (;;) {

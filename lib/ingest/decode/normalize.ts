@@ -52,7 +52,7 @@ export function normalizeTrace(sent: SentTrace, sanitizer: Sanitizer): TraceFiel
     model: sanitizer.text(model),
     title: sanitizer.text(title),
     project: sanitizer.text(project),
-    createdAt: timeOf(createdAt),
+    createdAt: readTime(createdAt),
     metadata: sanitizer.json(unknown, metadata),
     replace: replace ?? false,
     append: append?.count ?? null,
@@ -67,12 +67,12 @@ export function normalizeMessage(sent: SentMessage, sanitizer: Sanitizer): Batch
     role: sanitizer.text(role),
     content: sanitizer.text(content) ?? "",
     tokenCount: tokenCount ?? null,
-    createdAt: timeOf(createdAt),
+    createdAt: readTime(createdAt),
     metadata: sanitizer.json(unknown, metadata),
   };
 }
 
-const timeOf = (text: string | undefined) => (text === undefined ? null : parseInstant(text));
+const readTime = (text: string | undefined) => (text === undefined ? null : parseInstant(text));
 
 /** Makes texts storable, and records whether any had to be changed. */
 export class Sanitizer {

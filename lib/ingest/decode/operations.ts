@@ -10,7 +10,7 @@ import { MessageRows } from "#lib/ingest/decode/message-rows";
 import { Packing } from "#lib/ingest/decode/packing";
 import { type ReadBatch, readBatch } from "#lib/ingest/decode/read-batch";
 import { type Comparison, compareRows, type StoredHashes } from "#lib/ingest/decode/row-hashes";
-import { unpackBatch } from "#lib/ingest/decode/stored-batch";
+import { unpackBatch } from "#lib/ingest/decode/stored-body";
 import { type MaskingOperations, makeMasking } from "#lib/ingest/decode/stored-masking";
 import type { Policy } from "#lib/masking/masker";
 import { free } from "#lib/memory";
@@ -136,13 +136,13 @@ export function makeOperations(): Operations {
 
     grown(stored) {
       return stored.map(({ index, bytes, hash: known }) => {
-        const rows = rowsOf(open, index);
+        const rows = getRows(open, index);
         return rows.byteLength >= bytes && hash("sha256", rows.subarray(0, bytes), "base64") === known;
       });
     },
 
     compare(traces) {
-      return traces.map(({ index, stored }) => compareRows(new MessageRows(rowsOf(open, index)), stored));
+      return traces.map(({ index, stored }) => compareRows(new MessageRows(getRows(open, index)), stored));
     },
 
     copy(plan) {
@@ -185,7 +185,7 @@ async function pack(
       stored: own(Buffer.concat([manifest, await packing.end()])),
       traces,
       messages,
-      sizes: headers.map(sizeOf),
+      sizes: headers.map(measureTrace),
       isMasked,
     };
   } finally {
@@ -193,7 +193,17 @@ async function pack(
   }
 }
 
-function sizeOf({ source, sourceId, rowBytes, title, derivedTitle, model, project, metadata, append }: TraceHeader) {
+function measureTrace({
+  source,
+  sourceId,
+  rowBytes,
+  title,
+  derivedTitle,
+  model,
+  project,
+  metadata,
+  append,
+}: TraceHeader) {
   // As lib/ingest/quota/sql.ts counts what is stored: the key stands in an index, too.
   const texts = [source, sourceId, source, sourceId, title, derivedTitle, model, project, metadata];
   const bytes = rowBytes + texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ""), 0);
@@ -219,7 +229,7 @@ const haveSameRows = (some: TraceHeader[], others: TraceHeader[]): boolean =>
   some.length === others.length && some.every(({ contentHash }, index) => contentHash === others[index]?.contentHash);
 
 /** The rows of the trace at an index. */
-function rowsOf({ headers = [], rows }: Open, index: number): Buffer {
+function getRows({ headers = [], rows }: Open, index: number): Buffer {
   const { at, rowBytes } = headers[index] as TraceHeader;
   return rows.subarray(at, at + rowBytes);
 }
@@ -231,7 +241,7 @@ function* copyStream(open: Open, { userId, traces }: CopyPlan): Generator<Chunk,
   let chunk = Buffer.allocUnsafeSlow(chunkBytes);
   let end = copyHeader.copy(chunk);
   for (const { index, traceId, skipBytes, except } of traces) {
-    const rows = new MessageRows(rowsOf(open, index).subarray(skipBytes));
+    const rows = new MessageRows(getRows(open, index).subarray(skipBytes));
     rows.fillIn(user, uuidBytes(traceId));
     for (const part of except ? rows.without(new Set(except)) : [rows.bytes]) {
       for (let at = 0; at < part.byteLength; ) {

@@ -10,7 +10,7 @@ export type KeyedTouch = Touch & { key: string | undefined };
 type Touched = { traceId: string; from: number; touches: KeyedTouch[] };
 type Key = { key: string | null };
 
-const keysOf = (rows: Key[]) => rows.flatMap(({ key }) => key ?? []);
+const listKeys = (rows: Key[]) => rows.flatMap(({ key }) => key ?? []);
 
 /**
  * Replaces what traces touched at positions from `from` on. Of a trace the first 50,000 rows are kept. What was copied and has no
@@ -26,7 +26,7 @@ export async function replaceTouches(tx: PoolClient, userId: string, traces: Tou
     [userId, ids, from],
   );
   const rows = traces.flatMap(({ traceId, touches }) => touches.map((touch) => ({ traceId, ...touch })));
-  if (rows.length === 0) return keysOf(gone);
+  if (rows.length === 0) return listKeys(gone);
   const column = <Name extends keyof (typeof rows)[number]>(name: Name) => rows.map((row) => row[name]);
   const places = traces.flatMap(({ touches }) => touches.map((_, place) => place));
   const { rows: come } = await tx.query<Key>(
@@ -46,7 +46,7 @@ export async function replaceTouches(tx: PoolClient, userId: string, traces: Tou
       ...[column("added"), column("removed"), column("isCopy"), column("key"), places, ids],
     ],
   );
-  return keysOf([...gone, ...come]);
+  return listKeys([...gone, ...come]);
 }
 
 /** Maximum rows of a key that are compared. One that more sessions copied counts in one of these. */
@@ -108,5 +108,5 @@ export async function deleteTouches(tx: PoolClient, userId: string, traceIds: st
     "delete from trace_file where user_id = $1 and trace_id = any($2::uuid[]) returning touch_key::text as key",
     [userId, traceIds],
   );
-  return keysOf(rows);
+  return listKeys(rows);
 }
