@@ -2,7 +2,7 @@
 import { limits } from "#lib/limits";
 import { excerpt, named, quotation, shortened, shown } from "#lib/mcp/quote";
 import type { Call, Piece, Result } from "#lib/reader/call";
-import { piecesOf } from "#lib/reader/kind";
+import { splitPieces } from "#lib/reader/kind";
 import { readableJson } from "#lib/reader/text";
 import type { Message } from "#lib/traces/queries";
 
@@ -26,7 +26,7 @@ type Shown = { block: string } | { tools: string[] };
 /** @returns undefined for a message that has nothing to say at this detail */
 export function showMessage(message: Message, detail: Detail): Shown | undefined {
   const { position, role, createdAt } = message;
-  const pieces = piecesOf({ ...message, content: scanned(message.content) });
+  const pieces = splitPieces({ ...message, content: scanned(message.content) });
   const texts = pieces.map((piece) => textOf(piece, detail)).filter((text) => text !== "");
   const tools = pieces.flatMap((piece) => (piece.type === "call" ? toolName(piece.call, piece.result) : []));
   if (texts.length === 0) return tools.length > 0 ? { tools } : undefined;
@@ -61,7 +61,7 @@ function callText(call: Call, result: Result | undefined): string {
 
 /** What a message says, without tools; masked and shortened. */
 export const saidIn = (message: Message): string =>
-  piecesOf({ ...message, content: scanned(message.content) })
+  splitPieces({ ...message, content: scanned(message.content) })
     .flatMap((piece) => (piece.type === "text" && piece.kind === "assistant" ? piece.text.trim() : []))
     .map((text) => shortened(shown(text), messageCharacters))
     .join("\n");

@@ -53,14 +53,14 @@ function compareLines(before: string, after: string, at: DiffLine["at"]): DiffLi
   timeLeft(performance.now() - startedAt);
   if (!patch) return [...heading, ...replaced(before, after)];
   const lines = patch.hunks.flatMap((hunk, index) => [
-    ...(at || index > 0 ? [headingOf(hunk, at)] : []),
+    ...(at || index > 0 ? [makeHeading(hunk, at)] : []),
     ...hunk.lines.filter((line) => !line.startsWith("\\")).map(readLine),
   ]);
   return [...lines.slice(0, maxLines), ...notDrawn(lines.length - maxLines)];
 }
 
 /** A hunk's heading. The library counts the lines of the two texts. */
-const headingOf = ({ oldStart, newStart }: { oldStart: number; newStart: number }, at: DiffLine["at"]): DiffLine => ({
+const makeHeading = ({ oldStart, newStart }: { oldStart: number; newStart: number }, at: DiffLine["at"]): DiffLine => ({
   ...{ type: "hunk", text: "" },
   ...(at && { at: [at[0] + Math.max(1, oldStart) - 1, at[1] + Math.max(1, newStart) - 1] }),
 });
@@ -69,11 +69,11 @@ const signs: Record<string, DiffLine["type"]> = { "+": "added", "-": "removed" }
 const readLine = (line: string): DiffLine => ({ type: signs[line.charAt(0)] ?? "same", text: line.slice(1) });
 
 const replaced = (before: string, after: string): DiffLine[] => [
-  ...linesOf(before, "removed"),
-  ...linesOf(after, "added"),
+  ...toDiffLines(before, "removed"),
+  ...toDiffLines(after, "added"),
 ];
 
-function linesOf(text: string, type: DiffLine["type"]): DiffLine[] {
+function toDiffLines(text: string, type: DiffLine["type"]): DiffLine[] {
   if (text === "") return [];
   const lines = text.split("\n", maxLines + 1);
   if (lines.length <= maxLines && lines.at(-1) === "") lines.pop();
@@ -104,10 +104,10 @@ export const joinChanges = (changes: Change[]): Change => ({
     ...(index > 0 && lines[0]?.type !== "hunk" ? [{ type: "hunk", text: "" } as const] : []),
     ...lines,
   ]),
-  ...sumOf(changes),
+  ...sumCounts(changes),
 });
 
-export const sumOf = (counts: { added: number; removed: number }[]) => ({
+export const sumCounts = (counts: { added: number; removed: number }[]) => ({
   added: counts.reduce((total, { added }) => total + added, 0),
   removed: counts.reduce((total, { removed }) => total + removed, 0),
 });

@@ -16,19 +16,19 @@ type Path = { root: string; parts: string[]; marks: string[] };
  *
  * @returns undefined for what is no absolute path, or has no name.
  */
-export const folderOf = (cwd: unknown): Folder | undefined => readFolder(cwd, spellingOf);
+export const parseFolder = (cwd: unknown): Folder | undefined => readFolder(cwd, spellingOf);
 
 /** As `folderOf`, as releases before the one with `spellingOf` wrote it: what is stored may be known by that. */
-export const formerFolderOf = (cwd: unknown): Folder | undefined => readFolder(cwd, formerSpellingOf);
+export const parseFormerFolder = (cwd: unknown): Folder | undefined => readFolder(cwd, spellAsFormerly);
 
 function readFolder(cwd: unknown, spell: (cwd: string) => Spelling): Folder | undefined {
   if (typeof cwd !== "string" || cwd.length > 4096) return undefined;
   const path = parse(spell(cwd));
   if (!path) return undefined;
-  return path.parts.length === 0 ? undefined : (worktreeOf(path) ?? folderAt(path, path.parts));
+  return path.parts.length === 0 ? undefined : (findWorktree(path) ?? folderAt(path, path.parts));
 }
 
-function formerSpellingOf(cwd: string): Spelling {
+function spellAsFormerly(cwd: string): Spelling {
   const isWindows = /^(?:[a-z]:[\\/]|\\\\)/i.test(cwd);
   return { path: isWindows ? cwd.replaceAll("\\", "/") : cwd, isWindows };
 }
@@ -50,7 +50,7 @@ function folderAt({ root }: Path, parts: string[], name = parts.at(-1)): Folder 
 }
 
 /** The outermost worktree counts: one may hold others. */
-function worktreeOf(path: Path): Folder | undefined {
+function findWorktree(path: Path): Folder | undefined {
   for (let at = 0; at < path.parts.length; at += 1) {
     const found = collected(path, at) ?? inside(path, at);
     if (found) return found;

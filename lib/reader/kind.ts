@@ -11,7 +11,7 @@ import { firstLine } from "#lib/reader/text";
  * Metadata that names a tool and content with the tool's markers describe the same call: the output is taken from the
  * content, the arguments from the metadata. An empty message has no pieces.
  */
-export function piecesOf(message: ReaderMessage): Piece[] {
+export function splitPieces(message: ReaderMessage): Piece[] {
   const described = readMetadata(message);
   if (described && described.length === 1 && described[0]?.type === "call")
     return [fillIn(described[0], message.content)];

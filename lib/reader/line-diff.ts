@@ -15,7 +15,7 @@ export const newEffort = (): Effort => ({ steps: 2_000_000 });
  */
 export function countChange(before: string, after: string, effort: Effort = newEffort()): Counts {
   if (before === after) return { added: 0, removed: 0 };
-  const [old, now] = [linesOf(before), linesOf(after)];
+  const [old, now] = [splitLines(before), splitLines(after)];
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start += 1;
   if (start === old.length && start === now.length) return { added: 1, removed: 1 };
@@ -27,7 +27,7 @@ export function countChange(before: string, after: string, effort: Effort = newE
   return { added: added - kept, removed: removed - kept };
 }
 
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   if (text === "") return [];
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();

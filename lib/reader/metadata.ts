@@ -8,12 +8,12 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The first value of that type among some keys. */
-function stringOf(fields: Fields, ...keys: string[]): string | undefined {
+function getString(fields: Fields, ...keys: string[]): string | undefined {
   for (const key of keys) if (typeof fields[key] === "string" && fields[key] !== "") return fields[key];
   return undefined;
 }
 
-function numberOf(fields: Fields, ...keys: string[]): number | undefined {
+function getNumber(fields: Fields, ...keys: string[]): number | undefined {
   for (const key of keys) if (typeof fields[key] === "number" && Number.isFinite(fields[key])) return fields[key];
   return undefined;
 }
@@ -38,7 +38,7 @@ export function readMetadata({ metadata, content }: ReaderMessage): Piece[] | un
 function readOwn(metadata: Fields, content: string): Piece[] | undefined {
   const { tool, result, kind } = metadata;
   if (typeof tool === "string" || isFields(tool)) return [readOwnTool(tool, metadata, content)];
-  if (isFields(result) && stringOf(result, ...idKeys))
+  if (isFields(result) && getString(result, ...idKeys))
     return [{ type: "result", result: readOwnResult(result, metadata, content) }];
   switch (kind) {
     case "user":
@@ -56,13 +56,13 @@ function readOwn(metadata: Fields, content: string): Piece[] | undefined {
 function readOwnTool(tool: string | Fields, metadata: Fields, content: string): Piece {
   const fields: Fields = typeof tool === "string" ? { ...metadata, name: tool } : { ...metadata, ...tool };
   const call: Call = {
-    name: stringOf(fields, "name") ?? "tool",
-    input: inputOf(fields.input ?? fields.arguments ?? fields.args),
+    name: getString(fields, "name") ?? "tool",
+    input: readInput(fields.input ?? fields.arguments ?? fields.args),
   };
   if (isKind(metadata.kind)) call.kind = metadata.kind;
-  const type = stringOf(fields, "type");
+  const type = getString(fields, "type");
   if (type) call.type = type;
-  const callId = stringOf(fields, ...idKeys);
+  const callId = getString(fields, ...idKeys);
   if (callId) call.callId = callId;
   const reported = isFields(metadata.result) ? metadata.result : fields;
   const ended = ["output", "exitCode", "isError", "status"].some((key) => reported[key] !== undefined);
@@ -72,15 +72,15 @@ function readOwnTool(tool: string | Fields, metadata: Fields, content: string): 
 }
 
 function readOwnResult(fields: Fields, metadata: Fields, content: string): Result {
-  const output = fields.output === undefined ? content : textOf(fields.output);
-  const status = stringOf(fields, "status");
+  const output = fields.output === undefined ? content : toText(fields.output);
+  const status = getString(fields, "status");
   const failed = fields.isError === true || (status !== undefined && /^(error|failed|failure)$/i.test(status));
-  const callId = stringOf(fields, ...idKeys);
-  const exitCode = numberOf(fields, "exitCode", "exit_code");
-  const durationMs = numberOf(fields, "durationMs") ?? numberOf(metadata, "durationMs");
-  const patch = stringOf(fields, "patch", "diff");
-  const name = stringOf(metadata, "toolName");
-  const session = isFields(metadata.result) ? stringOf(metadata.result, "session") : undefined;
+  const callId = getString(fields, ...idKeys);
+  const exitCode = getNumber(fields, "exitCode", "exit_code");
+  const durationMs = getNumber(fields, "durationMs") ?? getNumber(metadata, "durationMs");
+  const patch = getString(fields, "patch", "diff");
+  const name = getString(metadata, "toolName");
+  const session = isFields(metadata.result) ? getString(metadata.result, "session") : undefined;
   return {
     output,
     ...(failed && { failed }),
@@ -128,22 +128,22 @@ function withContent(pieces: Piece[], content: string): Piece[] {
 }
 
 function readBlock(block: Fields, content: string): Piece | undefined {
-  const type = stringOf(block, "type") ?? "";
+  const type = getString(block, "type") ?? "";
   if (callTypes.test(type)) return readCall(block);
   if (resultTypes.test(type)) return { type: "result", result: readResult(block, content) };
   if (type === "thinking" || type === "reasoning") {
-    const text = stringOf(block, "thinking", "text") ?? (textOf(block.summary ?? block.content) || content);
+    const text = getString(block, "thinking", "text") ?? (toText(block.summary ?? block.content) || content);
     return text.trim() === "" ? undefined : { type: "text", kind: "thinking", title: firstLine(text), text };
   }
-  const text = type === "text" ? stringOf(block, "text") : undefined;
+  const text = type === "text" ? getString(block, "text") : undefined;
   return text === undefined ? undefined : { type: "text", kind: "assistant", title: "", text };
 }
 
 function readCall(block: Fields): Piece {
-  const callId = stringOf(block, ...idKeys);
+  const callId = getString(block, ...idKeys);
   const action = isFields(block.action) ? block.action : undefined;
-  const name = stringOf(block, "name") ?? (action ? "local_shell" : "tool");
-  const input = inputOf(block.input ?? block.arguments ?? block.args ?? action);
+  const name = getString(block, "name") ?? (action ? "local_shell" : "tool");
+  const input = readInput(block.input ?? block.arguments ?? block.args ?? action);
   return { type: "call", call: { name, input, ...(callId && { callId }) } };
 }
 
@@ -151,16 +151,16 @@ function readCall(block: Fields): Piece {
 function readListedCall(call: Fields): Piece {
   const called = isFields(call.function) ? { ...call.function, id: call.id } : call;
   const piece = readCall(called);
-  const output = textOf(call.resultDisplay ?? call.result ?? call.output);
-  const failed = /^(error|failed|cancelled)$/.test(stringOf(call, "status") ?? "");
+  const output = toText(call.resultDisplay ?? call.result ?? call.output);
+  const failed = /^(error|failed|cancelled)$/.test(getString(call, "status") ?? "");
   if (piece.type !== "call" || (output === "" && call.status === undefined)) return piece;
   return { ...piece, result: { output, ...(failed && { failed }) } };
 }
 
 function readResult(block: Fields, content: string): Result {
-  const callId = stringOf(block, ...idKeys);
-  const name = stringOf(block, "name");
-  const given = textOf(block.content ?? block.output ?? block.response) || content;
+  const callId = getString(block, ...idKeys);
+  const name = getString(block, "name");
+  const given = toText(block.content ?? block.output ?? block.response) || content;
   const { output, exitCode, durationMs } = readCodexOutput(given);
   return {
     output,
@@ -182,10 +182,10 @@ function readCodexOutput(text: string): {
   const parsed = parse(text);
   if (!isFields(parsed) || typeof parsed.output !== "string") return { output: text };
   const metadata = isFields(parsed.metadata) ? parsed.metadata : {};
-  const seconds = numberOf(metadata, "duration_seconds");
+  const seconds = getNumber(metadata, "duration_seconds");
   return {
     output: parsed.output,
-    exitCode: numberOf(metadata, "exit_code"),
+    exitCode: getNumber(metadata, "exit_code"),
     durationMs: seconds === undefined ? undefined : Math.round(seconds * 1000),
   };
 }
@@ -193,13 +193,13 @@ function readCodexOutput(text: string): {
 /** What Claude Code stores with the result of a built-in tool. */
 function enrich(piece: Piece, reported: unknown): Piece {
   if (piece.type !== "result" || !isFields(reported)) return piece;
-  const patch = Array.isArray(reported.structuredPatch) ? patchOf(reported.structuredPatch.filter(isFields)) : "";
-  const durationMs = numberOf(reported, "totalDurationMs", "durationMs");
+  const patch = Array.isArray(reported.structuredPatch) ? joinHunks(reported.structuredPatch.filter(isFields)) : "";
+  const durationMs = getNumber(reported, "totalDurationMs", "durationMs");
   const result = { ...piece.result, ...(patch && { patch }), ...(durationMs !== undefined && { durationMs }) };
   return { type: "result", result };
 }
 
-function patchOf(hunks: Fields[]): string {
+function joinHunks(hunks: Fields[]): string {
   return hunks
     .slice(0, 500)
     .map(({ oldStart, newStart, lines }) => {
@@ -212,13 +212,13 @@ function patchOf(hunks: Fields[]): string {
 function readThoughts(thoughts: unknown[]): Piece[] {
   const text = thoughts
     .filter(isFields)
-    .map((thought) => [stringOf(thought, "subject"), stringOf(thought, "description")].filter(Boolean).join("\n\n"))
+    .map((thought) => [getString(thought, "subject"), getString(thought, "description")].filter(Boolean).join("\n\n"))
     .join("\n\n");
   return text === "" ? [] : [{ type: "text", kind: "thinking", title: firstLine(text), text }];
 }
 
 /** A tool's input as fields; JSON in a string is read, any other value becomes the field `input`. */
-function inputOf(input: unknown): Fields {
+function readInput(input: unknown): Fields {
   const value = typeof input === "string" && /^\s*\{/.test(input) ? (parseInput(input) ?? input) : input;
   if (isFields(value)) return value;
   return value === undefined || value === null ? {} : { input: value };
@@ -248,12 +248,12 @@ function parse(text: string): unknown {
 }
 
 /** The text in a value as agents nest it: strings, lists of `{text}`, Gemini's responses; JSON of anything else. */
-function textOf(value: unknown, depth = 0): string {
+function toText(value: unknown, depth = 0): string {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";
   if (depth > 8 || !(Array.isArray(value) || isFields(value))) return JSON.stringify(value) ?? "";
-  if (Array.isArray(value)) return value.map((entry) => textOf(entry, depth + 1)).join("\n");
+  if (Array.isArray(value)) return value.map((entry) => toText(entry, depth + 1)).join("\n");
   for (const key of ["text", "output", "functionResponse", "response", "content", "stdout", "error"])
-    if (value[key] !== undefined && value[key] !== "") return textOf(value[key], depth + 1);
+    if (value[key] !== undefined && value[key] !== "") return toText(value[key], depth + 1);
   return readableJson(value);
 }

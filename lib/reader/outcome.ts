@@ -14,7 +14,7 @@ const codexScript =
   /^Script (completed|failed|terminated|running with cell ID [^\n]{1,40})\nWall time ([\d.]+) seconds\nOutput:\n\n?/;
 
 /** Reads the outcome from the reported fields, else from the phrases that common agents write. */
-export function outcomeOf(result: Result | undefined): Outcome {
+export function readOutcome(result: Result | undefined): Outcome {
   if (!result) return { status: "pending", output: "" };
   const read = readOutput(result.output);
   const exitCode = result.exitCode ?? read.exitCode;

@@ -2,7 +2,7 @@ import type { Piece } from "#lib/reader/call";
 import { makeTouching, type Session, type Touch } from "#lib/reader/files/touches";
 import { isExpansion, nameOfTurn } from "#lib/reader/injected";
 import type { ReaderMessage } from "#lib/reader/message";
-import { outcomeOf } from "#lib/reader/outcome";
+import { readOutcome } from "#lib/reader/outcome";
 import { makePairing } from "#lib/reader/pairing";
 import { plainTitle } from "#lib/reader/plain";
 import { firstLine } from "#lib/reader/text";
@@ -64,7 +64,7 @@ export function makeOutliner(session: Session): Outliner {
   const clock = makeClock();
   const pairing = makePairing((placed, result) => {
     touching.take(placed, result);
-    if (outcomeOf(result).status !== "failed") return;
+    if (readOutcome(result).status !== "failed") return;
     const part = describeTool(placed.call, result);
     if (part.status === "failed")
       errors.push({ position: placed.position, title: firstLine(part.title || placed.call.name, maxTitle) });
@@ -156,7 +156,7 @@ const longest = (gaps: Outline["gaps"]) =>
     .sort((a, b) => a.position - b.position);
 
 /** The outline of messages that are all in memory. */
-export function outlineOf(messages: Iterable<ReaderMessage>, session: Session = unknownSession): Outline {
+export function makeOutline(messages: Iterable<ReaderMessage>, session: Session = unknownSession): Outline {
   const outliner = makeOutliner(session);
   for (const message of messages) outliner.add(message);
   return outliner.result();

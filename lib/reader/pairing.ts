@@ -1,5 +1,5 @@
 import type { Call, Piece, Result } from "#lib/reader/call";
-import { piecesOf } from "#lib/reader/kind";
+import { splitPieces } from "#lib/reader/kind";
 import type { ReaderMessage } from "#lib/reader/message";
 
 /** A call where it stands. `folder` is the message's own, where it names one; `isCopy`: it was copied from another session. */
@@ -52,7 +52,7 @@ export function makePairing(
     const { position, createdAt, metadata } = message;
     const isCopy = metadata?.replayed === true;
     const folder = typeof metadata?.cwd === "string" ? metadata.cwd : undefined;
-    const pieces = piecesOf(message);
+    const pieces = splitPieces(message);
     for (const piece of pieces) {
       if (piece.type === "result") close(piece.result.callId ?? `after ${before}`, piece.result);
       if (piece.type !== "call") continue;

@@ -1,8 +1,8 @@
 import { foldedPath, spellingOf } from "#lib/evidence/spelling";
 import { withoutInvisible } from "#lib/fields";
 import { limits } from "#lib/limits";
-import { folderOf, formerFolderOf } from "#lib/reader/folder";
-import { remoteOf } from "#lib/reader/remote";
+import { parseFolder, parseFormerFolder } from "#lib/reader/folder";
+import { parseRemote } from "#lib/reader/remote";
 import { cut } from "#lib/reader/text";
 
 type AliasKind = "remote" | "folder" | "name";
@@ -33,30 +33,30 @@ const maxAliasBytes = 1024;
  * What proves a trace's project, the strongest first: its Git remote and its folder; without a remote the repository whose worktree
  * the folder is, and the folder; or where it has neither the name that came with it. Empty where nothing proves one.
  */
-export function signsOf({ project, machine, metadata }: Whereabouts): ProjectSign[] {
-  const remote = remoteOf(metadata?.repository);
-  const folder = folderSignOf(metadata?.cwd, machine ?? "");
-  const repository = remote ? undefined : folderSignOf(metadata?.gitDir, machine ?? "");
+export function listProjectSigns({ project, machine, metadata }: Whereabouts): ProjectSign[] {
+  const remote = parseRemote(metadata?.repository);
+  const folder = makeFolderSign(metadata?.cwd, machine ?? "");
+  const repository = remote ? undefined : makeFolderSign(metadata?.gitDir, machine ?? "");
   const signs = [
-    remote && signOf("remote", "", remote.value, remote.name),
+    remote && makeSign("remote", "", remote.value, remote.name),
     repository?.value === folder?.value ? undefined : repository,
     folder,
   ].filter((sign) => sign !== undefined);
   if (signs.length > 0) return signs;
-  const named = project === null ? undefined : signOf("name", "", project, project);
+  const named = project === null ? undefined : makeSign("name", "", project, project);
   return named ? [named] : [];
 }
 
-function folderSignOf(cwd: unknown, machine: string): ProjectSign | undefined {
-  const folder = folderOf(cwd);
+function makeFolderSign(cwd: unknown, machine: string): ProjectSign | undefined {
+  const folder = parseFolder(cwd);
   if (!folder) return undefined;
   const isWindows = typeof cwd === "string" && spellingOf(cwd).isWindows;
-  const sign = signOf("folder", machine, foldedPath({ path: folder.path, isWindows }), folder.name);
-  const former = sign && formerFolderOf(cwd)?.path;
+  const sign = makeSign("folder", machine, foldedPath({ path: folder.path, isWindows }), folder.name);
+  const former = sign && parseFormerFolder(cwd)?.path;
   return sign && former !== undefined && former !== sign.value ? { ...sign, former } : sign;
 }
 
-function signOf(kind: AliasKind, machine: string, value: string, text: string): ProjectSign | undefined {
+function makeSign(kind: AliasKind, machine: string, value: string, text: string): ProjectSign | undefined {
   const name = projectName(text);
   if (!name || (kind !== "remote" && isSubAgentName(name)) || Buffer.byteLength(value) > maxAliasBytes)
     return undefined;

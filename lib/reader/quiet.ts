@@ -1,6 +1,6 @@
 import { readCommands } from "#lib/reader/files/commands";
 import type { Kind, Part, ReaderRow } from "#lib/reader/message";
-import { countOf } from "#lib/reader/text";
+import { formatQuantity } from "#lib/reader/text";
 
 /** So many quiet rows fold into one, of which so many are tools. */
 const minGroup = { rows: 3, tools: 2 };
@@ -33,7 +33,7 @@ export function onlyLooks(command: string): boolean {
   if (!commands || commands.length === 0) return false;
   return commands.every(({ words: [program = "", ...rest], outputs }) => {
     if (outputs.some(({ path }) => path !== "/dev/null")) return false;
-    if (program === "git") return lookingGit.has(subcommandOf(rest)) && !rest.includes("--output");
+    if (program === "git") return lookingGit.has(getSubcommand(rest)) && !rest.includes("--output");
     if (program === "sed")
       return rest[0] === "-n" && !rest.some((word) => word === undefined || /^(?:-i|--in-place)/.test(word));
     if (program === "find" || program === "fd")
@@ -44,7 +44,7 @@ export function onlyLooks(command: string): boolean {
 }
 
 /** Git's subcommand, after the options that may stand before it. */
-function subcommandOf(words: (string | undefined)[]): string {
+function getSubcommand(words: (string | undefined)[]): string {
   let at = 0;
   for (; words[at]?.startsWith("-"); at += 1) if (words[at] === "-C" || words[at] === "-c") at += 1;
   return words[at] ?? "";
@@ -66,7 +66,7 @@ export function groupQuiet(rows: ReaderRow[]): ReaderRow[] {
   let run: ReaderRow[] = [];
   const end = () => {
     const isGroup = run.length >= minGroup.rows && run.filter(isTool).length >= minGroup.tools;
-    grouped.push(...(isGroup ? [groupOf(run)] : run));
+    grouped.push(...(isGroup ? [toGroupRow(run)] : run));
     run = [];
   };
   for (const row of rows) {
@@ -83,14 +83,14 @@ export function groupQuiet(rows: ReaderRow[]): ReaderRow[] {
 export const addTokens = (one: number | null, other: number | null): number | null =>
   one === null ? other : one + (other ?? 0);
 
-function groupOf(members: ReaderRow[]): ReaderRow {
+function toGroupRow(members: ReaderRow[]): ReaderRow {
   const parts = members.flatMap((member) => member.parts);
   const title = Object.entries(quiet)
     .map(([kind, names]) => [parts.filter((part) => part.kind === kind).length, names] as const)
     .filter(([count]) => count > 0)
-    .map(([count, names]) => countOf(count, ...names))
+    .map(([count, names]) => formatQuantity(count, ...names))
     .join(", ");
-  const note = namesOf(parts);
+  const note = listToolNames(parts);
   const [first] = members as [ReaderRow];
   return {
     ...first,
@@ -106,7 +106,7 @@ function groupOf(members: ReaderRow[]): ReaderRow {
 const maxNames = 6;
 
 /** The names of the files that were read, once each. */
-function namesOf(parts: Part[]): string {
+function listToolNames(parts: Part[]): string {
   const read = parts.filter(({ kind }) => kind === "read").map(({ title }) => title.slice(title.lastIndexOf("/") + 1));
   const names = [...new Set(read)].filter((name) => name !== "").map((name) => name.slice(0, 80));
   return [...names.slice(0, maxNames), ...(names.length > maxNames ? ["…"] : [])].join(", ");

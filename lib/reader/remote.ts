@@ -19,12 +19,12 @@ export type Remote = { value: string; name: string };
  *
  * @returns undefined for what names no host, such as a path on the machine.
  */
-export function remoteOf(url: unknown): Remote | undefined {
+export function parseRemote(url: unknown): Remote | undefined {
   if (typeof url !== "string" || url.length > 2048) return undefined;
-  const parts = partsOf(url.trim());
+  const parts = splitRemote(url.trim());
   if (!parts) return undefined;
-  const host = hostOf(parts.authority);
-  const path = pathOf(host ?? "", parts.path);
+  const host = parseHost(parts.authority);
+  const path = parseRemotePath(host ?? "", parts.path);
   const name = path?.at(-1);
   if (!host || !path || !name) return undefined;
   const joined = path.join("/");
@@ -33,7 +33,7 @@ export function remoteOf(url: unknown): Remote | undefined {
 
 type Parts = { authority: string; path: string };
 
-function partsOf(url: string): Parts | undefined {
+function splitRemote(url: string): Parts | undefined {
   if (/[\s\p{Cc}]/u.test(url)) return undefined;
   const [, scheme, rest = ""] = /^(?:git\+)?([a-z][a-z\d+.-]*):\/\/(.*)$/i.exec(url) ?? [];
   if (scheme !== undefined) {
@@ -50,13 +50,13 @@ function partsOf(url: string): Parts | undefined {
 
 const isDrive = (authority: string) => /^[a-z]$/i.test(authority);
 
-function hostOf(authority: string): string | undefined {
+function parseHost(authority: string): string | undefined {
   const [, host] = /^(?:.*@)?(\[[\da-f:.]+\]|[^\s:@[\]]+)(?::\d*)?$/i.exec(authority) ?? [];
   const name = host?.toLowerCase().replace(/\.+$/, "");
   return name && Object.hasOwn(sameHosts, name) ? sameHosts[name] : name || undefined;
 }
 
-function pathOf(host: string, path: string): string[] | undefined {
+function parseRemotePath(host: string, path: string): string[] | undefined {
   const written = path.replace(/\/+$/, "").replace(/\.git$/i, "");
   const parts = written.split("/").filter((part) => part !== "" && part !== ".");
   if (parts.includes("..")) return undefined;

@@ -1,12 +1,12 @@
 import type { Call, Piece, Result } from "#lib/reader/call";
 import { isExpansion } from "#lib/reader/injected";
-import { piecesOf } from "#lib/reader/kind";
+import { splitPieces } from "#lib/reader/kind";
 import type { Block, Kind, Part, ReaderMessage, ReaderRow } from "#lib/reader/message";
 import type { ShownPicture } from "#lib/reader/picture-references";
 import { textBlocks } from "#lib/reader/pictures";
 import { placePictures } from "#lib/reader/placeholders";
 import { addTokens, groupQuiet } from "#lib/reader/quiet";
-import { countOf } from "#lib/reader/text";
+import { formatQuantity } from "#lib/reader/text";
 import { describeTool } from "#lib/reader/tools/tools";
 import { readTranscript } from "#lib/reader/transcript";
 
@@ -23,8 +23,8 @@ type OpenCall = { draft: Draft; piece: Extract<Piece, { type: "call" }> };
  * Every position leads to exactly one row: a result to its call's, a command's output to the command's, an empty message
  * to the next row. Only what is among the messages can be paired; a call whose result is elsewhere is `pending`.
  */
-export function rowsOf(messages: ReaderMessage[]): ReaderRow[] {
-  return finish(pair(messages).map(rowOf));
+export function makeRows(messages: ReaderMessage[]): ReaderRow[] {
+  return finish(pair(messages).map(toReaderRow));
 }
 
 function pair(messages: ReaderMessage[]): Draft[] {
@@ -34,7 +34,7 @@ function pair(messages: ReaderMessage[]): Draft[] {
   for (const message of messages) {
     const { position, tokenCount } = message;
     const given = new Set<Draft>();
-    const pieces = placePictures(piecesOf(message), message).filter((piece) => {
+    const pieces = placePictures(splitPieces(message), message).filter((piece) => {
       const draft = attach(piece, drafts, open);
       if (draft) given.add(draft);
       return !draft;
@@ -93,14 +93,14 @@ function withEmpties(drafts: Draft[], empties: number[], messages: ReaderMessage
     return drafts;
   }
   const [message] = messages;
-  const title = countOf(empties.length, "empty message");
+  const title = formatQuantity(empties.length, "empty message");
   if (!message) return [];
   const pieces: Piece[] = [{ type: "text", kind: "notice", title, text: "" }];
   return [{ message, positions: empties, pieces, tokenCount: null }];
 }
 
-function rowOf({ message, positions, pieces, tokenCount }: Draft): ReaderRow {
-  const parts = joinOutput(pieces.map(partOf));
+function toReaderRow({ message, positions, pieces, tokenCount }: Draft): ReaderRow {
+  const parts = joinOutput(pieces.map(toPart));
   const { position, role, createdAt, metadata } = message;
   const model = metadata?.model;
   const kind = parts[0]?.kind ?? "unknown";
@@ -126,7 +126,7 @@ function rowOf({ message, positions, pieces, tokenCount }: Draft): ReaderRow {
 
 const talked = new Set<Kind>(["user", "question"]);
 
-function partOf(piece: Piece): Part {
+function toPart(piece: Piece): Part {
   switch (piece.type) {
     case "call":
       return withPictures(describeTool(piece.call, piece.result), piece.result?.pictures);

@@ -1,4 +1,4 @@
-import { languageOf } from "#lib/reader/vocabulary";
+import { findLanguage } from "#lib/reader/vocabulary";
 
 /** A stretch of what a person wrote: words, something they pasted, code between fences, a diff. */
 export type Stretch = { type: "words" | "paste" | "code" | "diff"; text: string; language?: string };
@@ -41,7 +41,7 @@ function standsAlone(lines: string[], at: number): boolean {
 }
 
 /** A text as its stretches, which together are the text. */
-export function stretchesOf(text: string): Stretch[] {
+export function splitStretches(text: string): Stretch[] {
   const stretches: Stretch[] = [];
   const lines = text.split("\n");
   for (let at = 0; at < lines.length; ) {
@@ -69,7 +69,7 @@ function fenced(lines: string[], at: number): Found | undefined {
     end += 1;
   if (end === lines.length && end - at > 200) return undefined;
   const text = lines.slice(at + 1, end).join("\n");
-  const language = languageOf(name);
+  const language = findLanguage(name);
   const stretch: Stretch = language === "diff" ? { type: "diff", text } : { type: "code", text, language };
   return { stretch, end: Math.min(lines.length, end + 1) };
 }

@@ -21,7 +21,7 @@ export function countLines(text: string): number {
 }
 
 /** The last lines of a text, at most `lines` and 4,000 characters of them. */
-export function tailOf(text: string, lines: number): string {
+export function getTail(text: string, lines: number): string {
   const trimmed = text.trimEnd();
   let start = trimmed.length;
   for (let line = 0; line < lines && start > 0; line += 1) start = trimmed.lastIndexOf("\n", start - 1);
@@ -29,7 +29,7 @@ export function tailOf(text: string, lines: number): string {
 }
 
 /** "1 line", "1,049 lines". */
-export const countOf = (count: number, one: string, many = `${one}s`) =>
+export const formatQuantity = (count: number, one: string, many = `${one}s`) =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
 /**

@@ -111,10 +111,10 @@ const languageByName = new Map(
 );
 
 /** The language that a fence names, if the reader highlights it, else "". */
-export const languageOf = (name: string) => languageByName.get(name.slice(0, 32).toLowerCase()) ?? "";
+export const findLanguage = (name: string) => languageByName.get(name.slice(0, 32).toLowerCase()) ?? "";
 
 /** The language of a file by its name. */
 export function languageOfPath(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);
-  return languageOf(name.slice(name.lastIndexOf(".") + 1));
+  return findLanguage(name.slice(name.lastIndexOf(".") + 1));
 }

@@ -5,7 +5,7 @@ import { DateMenu } from "./date-menu";
 import { datePresets, dayOfFilter } from "./dates";
 import { FilterMenu } from "./filter-menu";
 import { FilterSwitch } from "./filter-switch";
-import { entriesOf, filterQuery, type Given } from "./hrefs";
+import { listFilterEntries, filterQuery, type Given } from "./hrefs";
 import { MenuCloser } from "./menu-closer";
 import { MoreMenu } from "./more-menu";
 
@@ -26,7 +26,7 @@ export async function FilterBar({ userId, filter, given, hasValues, children }: 
   const values = hasValues ? await readFacets(userId, filter) : undefined;
   const zone = await readerZone();
   const query = filterQuery(filter).toString();
-  const set = entriesOf(given).length;
+  const set = listFilterEntries(given).length;
   return (
     <div className="flex flex-wrap gap-2 max-sm:contents">
       <FilterSwitch count={set} controls="filters" />

@@ -1,7 +1,7 @@
 "use client";
 import { useEffect, useRef, useState } from "react";
 import type { CountedName, FacetValues } from "#lib/traces/schema";
-import { Choices, type Option, optionsOf } from "./choices";
+import { Choices, type Option, toFilterOptions } from "./choices";
 import { type Given, listHref } from "./hrefs";
 
 /** The values for the page's filters; one request serves every menu, until the filters change. */
@@ -37,7 +37,7 @@ export function MenuValues({ name, given, query }: Props) {
     const onToggle = () => {
       if (!menu?.open) return;
       load(query).then(
-        (all) => isCurrent && setValues(optionsOf(name, all)),
+        (all) => isCurrent && setValues(toFilterOptions(name, all)),
         () => isCurrent && setFailed(true),
       );
     };

@@ -135,7 +135,7 @@ function Session({ row, given, zone }: SessionProps) {
 }
 
 /** A long text may be shortened where there is no room; a short one stays whole beside it. */
-const sizeOf = (text: string) => (text.length > 16 ? "long" : undefined);
+const getTextSize = (text: string) => (text.length > 16 ? "long" : undefined);
 
 /** What a session is of: each narrows the list to sessions with the same. */
 function Facts({ row, given }: FactsProps) {
@@ -152,21 +152,21 @@ function Facts({ row, given }: FactsProps) {
         </svg>
       )}
       {model && (
-        <a href={listHref({ ...given, model: exactModel ?? model })} title={exactModel} className={sizeOf(model)}>
+        <a href={listHref({ ...given, model: exactModel ?? model })} title={exactModel} className={getTextSize(model)}>
           {model}
         </a>
       )}
       {project && (
-        <a href={projectId ? `/projects/${projectId}` : listHref({ ...given, project })} className={sizeOf(project)}>
+        <a href={projectId ? `/projects/${projectId}` : listHref({ ...given, project })} className={getTextSize(project)}>
           {project}
         </a>
       )}
       {branch && (
-        <a href={listHref({ ...given, branch })} className={`branch ${sizeOf(branch) ?? ""}`}>
+        <a href={listHref({ ...given, branch })} className={`branch ${getTextSize(branch) ?? ""}`}>
           {branch}
         </a>
       )}
-      {machine && <span className={sizeOf(machine)}>{machine}</span>}
+      {machine && <span className={getTextSize(machine)}>{machine}</span>}
       {row.promptsOnly && <span>prompts only</span>}
       {row.tierNotPriced && <span className="tier">tier not priced</span>}
     </>
@@ -174,7 +174,7 @@ function Facts({ row, given }: FactsProps) {
 }
 
 /** A line through the heights, without the points within a flat part. */
-function pointsOf(heights: string): string {
+function toPoints(heights: string): string {
   const isInner = (at: number) => heights[at] === heights[at - 1] && heights[at] === heights[at + 1];
   return [...heights].flatMap((height, at) => (isInner(at) ? [] : [`${at} ${9 - Number(height)}`])).join(" ");
 }
@@ -196,7 +196,7 @@ function Figures({ row: { pull, errors, added, removed, took, messages, cost, sp
       )}
       {spark && (
         <svg aria-hidden="true" viewBox="0 0 15 9" className="spark">
-          <polyline points={pointsOf(spark)} />
+          <polyline points={toPoints(spark)} />
         </svg>
       )}
       {took && <span className="took">{took}</span>}

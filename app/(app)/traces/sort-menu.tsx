@@ -4,7 +4,7 @@ import type { Sort } from "#lib/traces/schema";
 import type { View } from "#lib/traces/views";
 import { Choice } from "./choices";
 import { Menu } from "./filter-menu";
-import { type Given, listHref, queryOf } from "./hrefs";
+import { type Given, listHref, toSearchParams } from "./hrefs";
 import { removeViewAction, saveViewAction } from "./view-actions";
 
 const words: Record<Sort, string> = {
@@ -41,7 +41,7 @@ const fixed: [name: string, given: Given][] = [
 
 /** The filters that a person kept, and a field to keep those that are set. */
 export function ViewMenu({ given, sort, views }: { given: Given; sort: Sort; views: View[] }) {
-  const query = queryOf(given, sort === "activity" ? {} : { sort }).toString();
+  const query = toSearchParams(given, sort === "activity" ? {} : { sort }).toString();
   return (
     <Menu label="Views" isSet={views.some((view) => view.query === query && query !== "")} side="right">
       <ul className="py-1">

@@ -55,7 +55,7 @@ async function* cut(
       if (length > limits.decodedBytes) throw tooLong();
       text.push(line.text);
     }
-    yield { body: batchOf(text.join("\n")), readBytes: file.size };
+    yield { body: makeBatchBody(text.join("\n")), readBytes: file.size };
   }
 }
 
@@ -92,7 +92,7 @@ async function* batches(
 }
 
 /** A JSON text as the text of a batch. */
-function batchOf(text: string): string {
+function makeBatchBody(text: string): string {
   const value = parsed(text);
   if (value === undefined) throw new FileFault("The file is not valid JSON.");
   if (Array.isArray(value)) return `{"traces":${text}}`;

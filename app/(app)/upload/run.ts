@@ -79,7 +79,7 @@ function refusal(
   accepted: number,
 ): Partial<FileState> {
   const what = errors.length > 0 ? "The file's content is not valid." : sentence;
-  const placed = errors.map(({ path, message }) => ({ place: placeOf(path, lines), message }));
+  const placed = errors.map(({ path, message }) => ({ place: formatIssuePlace(path, lines), message }));
   return {
     status: "refused",
     sentence: `${what} ${whatIsSafe(accepted)}`,
@@ -94,7 +94,7 @@ const whatIsSafe = (accepted: number) =>
     : `The ${accepted === 1 ? "part" : `${accepted} parts`} before it ${accepted === 1 ? "was" : "were"} stored, nothing after that.`;
 
 /** A path in a part as a place in the file: for JSON Lines, the line and the field in it. */
-export function placeOf(path: string, lines: number[] | undefined): string {
+export function formatIssuePlace(path: string, lines: number[] | undefined): string {
   const [, index, rest] = /^traces\.(\d+)(?:\.(.*))?$/.exec(path) ?? [];
   const line = lines?.[Number(index)];
   if (index === undefined || line === undefined) return path;

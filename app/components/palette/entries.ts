@@ -18,7 +18,7 @@ const places = [
 ] as const;
 
 /** The words that every entry must contain, in any order and case. */
-const wordsOf = (query: string): string[] => query.toLowerCase().split(/\s+/).filter(Boolean);
+const splitWords = (query: string): string[] => query.toLowerCase().split(/\s+/).filter(Boolean);
 
 /** What a session's page has, by what is known of it: its command to go on with, and the addresses of its exports. */
 const ofSession = [
@@ -55,8 +55,8 @@ function press(element: HTMLElement): void {
 }
 
 /** The palette's lines for a query: what the page knows itself, and what the server found for it. */
-export function groupsOf(query: string, actions: Entry[], found: NamesResponse | undefined): EntryGroup[] {
-  const words = wordsOf(query);
+export function groupEntries(query: string, actions: Entry[], found: NamesResponse | undefined): EntryGroup[] {
+  const words = splitWords(query);
   const matches = ({ text }: Pick<Entry, "text">) => words.every((word) => text.toLowerCase().includes(word));
   const sessions = (found?.sessions ?? []).map(({ id, title, project }): Entry => {
     const text = title || "Untitled session";

@@ -2,9 +2,9 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { Dialog } from "@base-ui/react/dialog";
 import { useEffect, useRef, useState } from "react";
-import { countOf } from "../figures";
+import { formatQuantity } from "../figures";
 import { goTo } from "../navigation";
-import { type Entry, type EntryGroup, groupsOf, openActions } from "./entries";
+import { type Entry, type EntryGroup, groupEntries, openActions } from "./entries";
 import { useNames } from "./use-names";
 
 type Props = { isOpen: boolean; onOpenChange: (isOpen: boolean) => void };
@@ -30,7 +30,7 @@ function Search({ onDone }: { onDone: () => void }) {
   const [actions, setActions] = useState<Entry[]>([]);
   useEffect(() => setActions(openActions()), []);
   const { found, hasFailed } = useNames(query, true);
-  const groups = groupsOf(query, actions, found);
+  const groups = groupEntries(query, actions, found);
   const list = useRef<HTMLDivElement>(null);
   const choose = (entry: Entry) => {
     onDone();
@@ -62,7 +62,7 @@ function Search({ onDone }: { onDone: () => void }) {
         maxLength={200}
       />
       <Autocomplete.Status className="sr-only">
-        {hasFailed ? "Sessions could not be read." : countOf(count, "result")}
+        {hasFailed ? "Sessions could not be read." : formatQuantity(count, "result")}
       </Autocomplete.Status>
       <Autocomplete.List ref={list} className="entries">
         {(group: EntryGroup) => (

@@ -7,7 +7,7 @@ import { type Fields, isFields, plainText } from "#lib/evidence/text";
 import type { TraceBranch, TraceCommit, TracePullRequest } from "#lib/generated/prisma/client";
 import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
 import type { Call, Piece, Result } from "#lib/reader/call";
-import { piecesOf } from "#lib/reader/kind";
+import { splitPieces } from "#lib/reader/kind";
 import { readTranscript } from "#lib/reader/transcript";
 
 /**
@@ -136,7 +136,7 @@ export class EvidenceReading {
   }
 
   #seePieces(message: Pick<LedgerMessage, "role" | "content" | "metadata">, position: number): void {
-    const pieces = piecesOf({ ...message, position, tokenCount: null, createdAt: null });
+    const pieces = splitPieces({ ...message, position, tokenCount: null, createdAt: null });
     for (const piece of pieces) this.#seePiece(piece, position);
   }
 

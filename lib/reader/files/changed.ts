@@ -9,7 +9,7 @@ import {
   readSearchBlocks,
   readUnifiedFiles,
 } from "#lib/reader/patches";
-import { type Fields, field, isObject, pathOf } from "#lib/reader/tools/describe";
+import { type Fields, field, isObject, getInputPath } from "#lib/reader/tools/describe";
 import { plainName } from "#lib/reader/vocabulary";
 
 /** A part of a change: lines of a patch, or a text in place of another, so many times. */
@@ -26,11 +26,11 @@ const maxEdits = 200;
  *
  * @param writes whether the tool writes whole files
  */
-export function changesOf({ name, input }: Call, result: Result | undefined, writes: boolean): FileChange[] {
+export function listChanges({ name, input }: Call, result: Result | undefined, writes: boolean): FileChange[] {
   const plain = plainName(name);
-  if (deleting.has(plain)) return listOf(input).map((path) => ({ path, action: "delete", pieces: [] }));
+  if (deleting.has(plain)) return getEditList(input).map((path) => ({ path, action: "delete", pieces: [] }));
   if (moving.has(plain)) return moved(input);
-  const path = pathOf(input);
+  const path = getInputPath(input);
   const command = typeof input.command === "string" ? input.command : "";
   if (command === "view") return [];
   if (command === "create" || (command === "write" && !writes)) return [written(path, input, result)];
@@ -41,9 +41,9 @@ export function changesOf({ name, input }: Call, result: Result | undefined, wri
 const deleting = new Set("deletefile deletefilev2 removefile deletepath".split(" "));
 const moving = new Set("movefile movepath renamefile".split(" "));
 
-const listOf = (input: Fields): string[] => {
+const getEditList = (input: Fields): string[] => {
   const list = [input.paths, input.file_paths, input.files].find(Array.isArray);
-  return list ? list.filter((entry) => typeof entry === "string") : [pathOf(input)];
+  return list ? list.filter((entry) => typeof entry === "string") : [getInputPath(input)];
 };
 
 function moved(input: Fields): FileChange[] {
@@ -73,7 +73,7 @@ function edited(path: string, input: Fields, result: Result | undefined): FileCh
   if (blocks) return [{ path, action: "edit", pieces: blocks }];
   if (patch.trim() !== "") return [{ path, action: "edit", pieces: [{ patch }] }];
   const edits = listedEdits(input);
-  const byPath = Map.groupBy(edits, (edit) => pathOf(edit) || path);
+  const byPath = Map.groupBy(edits, (edit) => getInputPath(edit) || path);
   return [...byPath].map(([of, some]) => ({
     path: of,
     action: "edit",
@@ -114,31 +114,31 @@ function replacementIn(edit: Fields, output: string): Piece {
     "search",
     "TargetContent",
   );
-  const after = textOf(edit, "new_string", "newString", "new_str", "newStr", "newText", "new", "ReplacementContent");
-  const times = timesOf(edit, output);
+  const after = getTextField(edit, "new_string", "newString", "new_str", "newStr", "newText", "new", "ReplacementContent");
+  const times = countReplacements(edit, output);
   return {
     before: inserts ? "" : before,
-    after: after ?? (before === "" ? (textOf(edit, ...contents) ?? "") : (textOf(edit, "replace") ?? "")),
+    after: after ?? (before === "" ? (getTextField(edit, ...contents) ?? "") : (getTextField(edit, "replace") ?? "")),
     ...(times > 1 && { times }),
   };
 }
 
 const contents = ["new_source", "insert_text", "content", "text"];
 
-const textOf = (fields: Fields, ...keys: string[]) =>
+const getTextField = (fields: Fields, ...keys: string[]) =>
   keys.map((key) => fields[key]).find((value): value is string => typeof value === "string");
 
 const everywhere = ["replace_all", "replaceAll", "change_all", "allow_multiple", "AllowMultiple"];
 
 /** How many places an edit of all places changed, where the output says so. */
-function timesOf(edit: Fields, output: string): number {
+function countReplacements(edit: Fields, output: string): number {
   if (!everywhere.some((key) => edit[key] === true) && !(Number(edit.expected_replacements) > 1)) return 1;
   const [, times] = /\b(\d{1,5}) (?:replacements?|occurrences?|instances?|matches)\b/.exec(output.slice(0, 1000)) ?? [];
   return Math.max(1, Number(times ?? 1));
 }
 
 /** The lines that a change adds and removes. @param effort shared by what is counted together */
-export function countsOf({ pieces }: FileChange, effort: Effort = newEffort()): Counts {
+export function countChangedLines({ pieces }: FileChange, effort: Effort = newEffort()): Counts {
   const sum = { added: 0, removed: 0 };
   for (const piece of pieces) {
     const times = "patch" in piece ? 1 : (piece.times ?? 1);

@@ -1,7 +1,7 @@
 import type { Result } from "#lib/reader/call";
 import { type Change, compare, joinChanges } from "#lib/reader/changes";
 import type { FileChange } from "#lib/reader/files/changed";
-import { placeOf, projectPath } from "#lib/reader/files/paths";
+import { readPlace, projectPath } from "#lib/reader/files/paths";
 import { changesMade, leavesOutResults, type Session } from "#lib/reader/files/touches";
 import type { Effort } from "#lib/reader/line-diff";
 import type { ReaderMessage } from "#lib/reader/message";
@@ -41,7 +41,7 @@ const maxSearched = 200_000_000;
  * pull request. What the session doesn't tell (the rest of a file) is not in it.
  */
 export function makeCombiner(session: Session) {
-  const place = placeOf(session.metadata);
+  const place = readPlace(session.metadata);
   const files = new Map<string, CombinedFile>();
   const left = { characters: maxCombined.characters, searched: maxSearched };
   let [last, cut] = [-1, false];
@@ -51,7 +51,7 @@ export function makeCombiner(session: Session) {
     for (const { change, folder } of changesMade(placed, result, isOver)) {
       const path = change.path.trim() === "" ? undefined : projectPath(change.path, place, folder);
       if (path === undefined) continue;
-      const fragments = fragmentsOf(change);
+      const fragments = toFragments(change);
       left.characters -= fragments.reduce((sum, { before, after }) => sum + before.length + after.length, 0);
       const known = files.get(path) ?? { path, action: change.action, fragments: [], places: [] };
       if (left.characters < 0 || (!files.has(path) && files.size >= maxCombined.files)) {
@@ -81,11 +81,11 @@ export function makeCombiner(session: Session) {
 }
 
 /** The pieces of a change, of a patch one for each of its hunks. */
-function fragmentsOf({ pieces }: FileChange): Fragment[] {
-  return pieces.flatMap((piece) => ("patch" in piece ? hunksOf(piece.patch) : [piece])).slice(0, maxCombined.fragments);
+function toFragments({ pieces }: FileChange): Fragment[] {
+  return pieces.flatMap((piece) => ("patch" in piece ? splitPatch(piece.patch) : [piece])).slice(0, maxCombined.fragments);
 }
 
-function hunksOf(patch: string): Fragment[] {
+function splitPatch(patch: string): Fragment[] {
   const hunks: { before: string[]; after: string[]; at?: [number, number] }[] = [];
   for (const { type, text, at } of patchLines(patch)) {
     if (type === "hunk" || hunks.length === 0) hunks.push({ before: [], after: [], ...(at && { at }) });
@@ -143,7 +143,7 @@ function joins(fragments: Fragment[], { before, after, at }: Fragment, left: { s
 }
 
 /** The lines of a file's change, fragment by fragment. @param effort shared by what is counted together */
-export function changeOf({ fragments }: CombinedFile, effort: Effort): Change {
+export function toFileChange({ fragments }: CombinedFile, effort: Effort): Change {
   const changed = fragments.filter(isChange);
   const ordered = changed.every(({ at }) => at) ? changed.sort((a, b) => (a.at?.[1] ?? 0) - (b.at?.[1] ?? 0)) : changed;
   return joinChanges(ordered.map(({ before, after, at }) => compare(before, after, effort, at)));

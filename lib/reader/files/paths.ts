@@ -23,7 +23,7 @@ type Fields = Record<string, unknown>;
  * The place that a trace's metadata tells of: `cwd`, and above it the folder with the repository's name (`repository`) or of a
  * worktree that Claude Code made (`.claude/worktrees/NAME`), which is another copy of the project's files.
  */
-export function placeOf(metadata: Fields | null): Place {
+export function readPlace(metadata: Fields | null): Place {
   const given = metadata?.cwd;
   if (typeof given !== "string" || given.length > maxCharacters) return { roots: [], isWindows: false };
   // Windows writes backslashes also in a folder of WSL, and case does not count in one of its own that WSL writes.
@@ -33,7 +33,7 @@ export function placeOf(metadata: Fields | null): Place {
   const [, project, copy] = worktree.exec(folder) ?? [];
   const roots =
     project === undefined
-      ? [checkoutOf(folder, metadata?.repository)]
+      ? [findCheckout(folder, metadata?.repository)]
       : [`${project}/.claude/worktrees/${copy}`, project];
   const [home] = /^(?:[A-Z]:)?\/(?:home|Users)\/[^/]+|^\/root(?=\/|$)/i.exec(folder) ?? [];
   return { folder, roots, isWindows, ...(home && { home }) };
@@ -43,7 +43,7 @@ export function placeOf(metadata: Fields | null): Place {
 const worktree = /^(.+?)\/\.claude\/worktrees\/([^/]+)(?=\/|$)/i;
 
 /** The only folder at or above one that bears the repository's name, else the folder itself. */
-function checkoutOf(folder: string, repository: unknown): string {
+function findCheckout(folder: string, repository: unknown): string {
   const remote = typeof repository === "string" && repository.length <= maxRemoteChars ? repository : "";
   const [, name] = /([^/:]+?)(?:\.git)?\/?$/.exec(remote) ?? [];
   if (!name) return folder;
@@ -77,7 +77,7 @@ export function shortPath(written: string, place: Place): string {
 }
 
 /** The last part of a path, in lower case: by it the table is searched. */
-export const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+export const getFileName = (path: string): string => path.slice(path.lastIndexOf("/") + 1).toLowerCase();
 
 function unquoted(written: string): string {
   const text = written.trim();

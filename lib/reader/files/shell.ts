@@ -17,7 +17,7 @@ const worthReading = /\b(?:rm|mv|sed|cat|tee|apply_patch)\b|\*\*\* Begin Patch/;
 export function shellChanges(name: string, input: Fields, output: string): ShellChange[] {
   const listed = [input.command, input.cmd].find(Array.isArray);
   if (listed?.[0] === "apply_patch") return patched(String(listed[1]), folderIn(input));
-  const script = scriptOf(input, listed);
+  const script = getScript(input, listed);
   if (!worthReading.test(script)) return [];
   if (name === "exec" && typeof input.input === "string") return patchedByScript(input.input, output);
   const commands = readCommands(script);
@@ -33,7 +33,7 @@ export function shellChanges(name: string, input: Fields, output: string): Shell
     }
     const rest = commands.slice(at);
     const ran = isAlone(commands, at) && (rest.slice(0, -1).every(({ end }) => end === "&&") || !tellsFailure);
-    return ran && folder !== unknown ? changesOf(command).map((change) => ({ ...change, folder })) : [];
+    return ran && folder !== unknown ? findCommandChanges(command).map((change) => ({ ...change, folder })) : [];
   });
 }
 
@@ -48,7 +48,7 @@ function isAlone(commands: Command[], at: number): boolean {
   return before === undefined || before.end !== "other";
 }
 
-function scriptOf(input: Fields, listed: unknown[] | undefined): string {
+function getScript(input: Fields, listed: unknown[] | undefined): string {
   if (listed) return /^(?:.*\/)?(?:ba|z)?sh$/.test(String(listed[0])) && listed.length === 3 ? String(listed[2]) : "";
   const script = input.command ?? input.cmd ?? input.CommandLine ?? input.script ?? input.input;
   return typeof script === "string" ? script : "";
@@ -60,7 +60,7 @@ const folderIn = (input: Fields): string | undefined =>
     (value) => typeof value === "string" && value !== "",
   ) as string | undefined;
 
-function changesOf({ words, heredocs, outputs }: Command): FileChange[] {
+function findCommandChanges({ words, heredocs, outputs }: Command): FileChange[] {
   const [program, ...rest] = words;
   const [heredoc] = heredocs;
   if (program === "apply_patch" || program === "applypatch") return patched(heredoc?.text ?? rest[0] ?? "", undefined);
@@ -105,7 +105,7 @@ const isDevice = (path: string) => /^\/(?:dev|proc)\//.test(path);
 const deleted = (words: string[]): FileChange[] =>
   operands(words).map((path) => ({ path, action: "delete", pieces: [] }));
 
-const endingOf = (path: string) => /[^/.]\.(\w{1,12})$/.exec(path)?.[1]?.toLowerCase();
+const getEnding = (path: string) => /[^/.]\.(\w{1,12})$/.exec(path)?.[1]?.toLowerCase();
 
 /** A file to another name with the same ending, or into a folder that is plainly one; anything else may be a folder itself. */
 function moved(words: string[]): FileChange[] {
@@ -114,8 +114,8 @@ function moved(words: string[]): FileChange[] {
   const to = paths.pop() ?? "";
   const isInto = to.endsWith("/") || paths.length > 1;
   return paths.flatMap((from): FileChange[] => {
-    const ending = endingOf(from);
-    if (ending === undefined || (!isInto && endingOf(to) !== ending)) return [];
+    const ending = getEnding(from);
+    if (ending === undefined || (!isInto && getEnding(to) !== ending)) return [];
     const path = isInto ? `${to.replace(/\/$/, "")}/${from.slice(from.lastIndexOf("/") + 1)}` : to;
     return [
       { path: from, action: "delete", pieces: [] },

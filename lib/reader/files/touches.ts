@@ -1,12 +1,12 @@
 import { limits } from "#lib/limits";
 import type { Call, Result } from "#lib/reader/call";
-import { changesOf, countsOf, type FileChange, reportedChanges } from "#lib/reader/files/changed";
-import { type Place, placeOf, projectPath } from "#lib/reader/files/paths";
-import { readsOf } from "#lib/reader/files/reads";
+import { listChanges, countChangedLines, type FileChange, reportedChanges } from "#lib/reader/files/changed";
+import { type Place, readPlace, projectPath } from "#lib/reader/files/paths";
+import { listReads } from "#lib/reader/files/reads";
 import { shellChanges } from "#lib/reader/files/shell";
 import { type Counts, newEffort } from "#lib/reader/line-diff";
 import type { Kind, ReaderMessage } from "#lib/reader/message";
-import { outcomeOf } from "#lib/reader/outcome";
+import { readOutcome } from "#lib/reader/outcome";
 import { makePairing, type Placed } from "#lib/reader/pairing";
 import { plainCall } from "#lib/reader/script";
 import { kindOfTool, plainName } from "#lib/reader/vocabulary";
@@ -28,22 +28,22 @@ export const maxTouches = limits.traces.fileRows;
 const withoutResults = new Set(["cursor"]);
 export const leavesOutResults = ({ source }: Session): boolean => withoutResults.has(source);
 
-const kindOf = ({ kind, name, type }: Call): Kind => kind ?? kindOfTool(name, type);
+const getCallKind = ({ kind, name, type }: Call): Kind => kind ?? kindOfTool(name, type);
 const touching = new Set<Kind>(["edit", "write", "read", "shell"]);
 
 /** Whether a call may read or change files: only for the results of such calls is it worth waiting. */
-const mayTouch = (call: Call): boolean => touching.has(kindOf(call)); // `exec` is a shell, whatever its script calls
+const mayTouch = (call: Call): boolean => touching.has(getCallKind(call)); // `exec` is a shell, whatever its script calls
 
 /**
  * What a call did with files; nothing where it failed, was declined, or has no result.
  *
  * @param isOver whether a call without a result counts as carried out
  */
-function touchesOf(placed: Placed, result: Result | undefined, place: Place, isOver = false) {
+function listTouches(placed: Placed, result: Result | undefined, place: Place, isOver = false) {
   const { position, folder, createdAt, isCopy } = placed;
   const ofCall: OfCall = { createdAt, isCopy, callId: placed.call.callId };
   const call = plainCall(placed.call);
-  const kind = kindOf(call);
+  const kind = getCallKind(call);
   if (!touching.has(kind) || !isDone(kind, result, isOver)) return [];
   const byPath = new Map<string, Touch>();
   const add = (written: string, action: Action, counts: Counts, at: string | undefined) => {
@@ -57,8 +57,8 @@ function touchesOf(placed: Placed, result: Result | undefined, place: Place, isO
   };
   const effort = newEffort();
   for (const { change, folder: at } of changesIn({ ...placed, call }, result))
-    add(change.path, change.action, countsOf(change, effort), at);
-  for (const path of readsOf(call, result, kind)) add(path, "read", none, folder);
+    add(change.path, change.action, countChangedLines(change, effort), at);
+  for (const path of listReads(call, result, kind)) add(path, "read", none, folder);
   return [...byPath.values()];
 }
 
@@ -67,13 +67,13 @@ type Made = { change: FileChange; folder: string | undefined };
 
 /** The changes of a call that was carried out. */
 function changesIn({ call, folder }: Placed, result: Result | undefined): Made[] {
-  const kind = kindOf(call);
+  const kind = getCallKind(call);
   if (kind === "edit" || kind === "write")
-    return changesOf(call, result, kind === "write").map((change) => ({ change, folder }));
+    return listChanges(call, result, kind === "write").map((change) => ({ change, folder }));
   if (kind !== "shell") return [];
   const reported = reportedChanges(result);
   if (reported) return reported.map((change) => ({ change, folder }));
-  return shellChanges(call.name, call.input, result ? outcomeOf(result).output : "").flatMap((change) => {
+  return shellChanges(call.name, call.input, result ? readOutcome(result).output : "").flatMap((change) => {
     const at = change.folder ?? folder;
     const isKnown =
       startsInFolder.has(plainName(call.name)) || absolute.test(at ?? change.path) || absolute.test(change.path);
@@ -84,13 +84,13 @@ function changesIn({ call, folder }: Placed, result: Result | undefined): Made[]
 /** The changes that a call made to files; none where it failed, was declined, or has no result. @param isOver as `touchesOf` */
 export function changesMade(placed: Placed, result: Result | undefined, isOver: boolean): Made[] {
   const call = plainCall(placed.call);
-  return isDone(kindOf(call), result, isOver) ? changesIn({ ...placed, call }, result) : [];
+  return isDone(getCallKind(call), result, isOver) ? changesIn({ ...placed, call }, result) : [];
 }
 
 /** Whether a call did what it says; what a command is reported to have changed is done, also where it failed then. */
 function isDone(kind: Kind, result: Result | undefined, isOver: boolean): boolean {
   if (!result) return isOver;
-  return outcomeOf(result).status === "ok" || (kind === "shell" && reportedChanges(result) !== undefined);
+  return readOutcome(result).status === "ok" || (kind === "shell" && reportedChanges(result) !== undefined);
 }
 
 const absolute = /^(?:[\\/~]|[A-Za-z]:[\\/])/;
@@ -103,7 +103,7 @@ const startsInFolder = new Set(
 
 /** What a session touched, as its calls are taken. */
 export function makeTouching(session: Session) {
-  const place = placeOf(session.metadata);
+  const place = readPlace(session.metadata);
   const isLeftOut = leavesOutResults(session);
   const touched: Touch[] = [];
   let last = -1;
@@ -114,12 +114,12 @@ export function makeTouching(session: Session) {
     },
     take(placed: Placed, result: Result | undefined): void {
       if (touched.length < 2 * maxTouches)
-        touched.push(...touchesOf(placed, result, place, isLeftOut && placed.position < last));
+        touched.push(...listTouches(placed, result, place, isLeftOut && placed.position < last));
     },
     /** All of it in the order of positions, with the calls that still wait, where those count. */
     touches(waiting: Placed[]): Touch[] {
       const more = isLeftOut ? waiting : [];
-      const open = more.flatMap((placed) => touchesOf(placed, undefined, place, placed.position < last));
+      const open = more.flatMap((placed) => listTouches(placed, undefined, place, placed.position < last));
       return inOrder([...touched, ...open]).slice(0, maxTouches);
     },
   };

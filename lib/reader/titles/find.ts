@@ -7,8 +7,8 @@ import { cutTitle, worded } from "#lib/reader/titles/wording";
  * What a derived title was made of, the best first: what a person wants, or a plan's heading; what a command was called for; an
  * answer, or what was pasted; an agent's words; the echo of a command. Those of earlier versions are below 11.
  */
-export const rankOf = { sentence: 11, subject: 12, weak: 13, answer: 14, echo: 15 } as const;
-type Rank = (typeof rankOf)[keyof typeof rankOf];
+export const titleRanks = { sentence: 11, subject: 12, weak: 13, answer: 14, echo: 15 } as const;
+type Rank = (typeof titleRanks)[keyof typeof titleRanks];
 
 export type DerivedTitle = { title: string; rank: Rank };
 
@@ -57,13 +57,13 @@ export class TitleFinder {
     if (this.#sentence) {
       const said = worded(this.#sentence);
       const title = subject ? `${cut(worded(subject), maxSubject)}: ${said}` : said;
-      return { title: cut(title), rank: rankOf.sentence };
+      return { title: cut(title), rank: titleRanks.sentence };
     }
-    if (subject) return { title: cut(worded(subject)), rank: rankOf.subject };
-    if (this.#weak) return { title: cut(worded(this.#weak)), rank: rankOf.weak };
-    if (this.#answer) return { title: cut(worded(this.#answer)), rank: rankOf.answer };
+    if (subject) return { title: cut(worded(subject)), rank: titleRanks.subject };
+    if (this.#weak) return { title: cut(worded(this.#weak)), rank: titleRanks.weak };
+    if (this.#answer) return { title: cut(worded(this.#answer)), rank: titleRanks.answer };
     const echo = this.#echo ?? this.#noise;
-    return echo ? { title: cut(echo), rank: rankOf.echo } : undefined;
+    return echo ? { title: cut(echo), rank: titleRanks.echo } : undefined;
   }
 
   /** What a program added: a caveat says less than the command that it is about. */
@@ -101,7 +101,7 @@ export class TitleFinder {
     }
     const said = tellingLine(given);
     const isSentence = said?.isTelling && /\S\s+\S+\s+\S/.test(said.line);
-    this.#subject ??= [wordsOf(name), isSentence ? undefined : firstLine(given)].filter(Boolean).join(" ");
+    this.#subject ??= [humanizeName(name), isSentence ? undefined : firstLine(given)].filter(Boolean).join(" ");
     if (isSentence) this.#sentence = said.line;
   }
 
@@ -121,7 +121,7 @@ export class TitleFinder {
 }
 
 /** A command's name as words: `pr-review` is "Pr review". */
-function wordsOf(name: string): string {
+function humanizeName(name: string): string {
   const words = (name.split(":").at(-1) ?? name)
     .replace(/[-_]+/g, " ")
     .replace(/\b(?:pr|mr|ci|ui|api|qa)\b/g, (short) => short.toUpperCase())

@@ -21,7 +21,7 @@ export function field(input: Fields, ...keys: string[]): string {
   return "";
 }
 
-export const pathOf = (input: Fields) =>
+export const getInputPath = (input: Fields) =>
   field(
     input,
     "file_path",

@@ -1,21 +1,21 @@
 import type { Result } from "#lib/reader/call";
-import { type Change, compare, joinChanges, readPatch, sumOf } from "#lib/reader/changes";
-import { changesOf, countsOf, type FileChange, reportedChanges } from "#lib/reader/files/changed";
+import { type Change, compare, joinChanges, readPatch, sumCounts } from "#lib/reader/changes";
+import { listChanges, countChangedLines, type FileChange, reportedChanges } from "#lib/reader/files/changed";
 import { type Effort, newEffort } from "#lib/reader/line-diff";
 import type { Block, Part } from "#lib/reader/message";
-import { countLines, countOf, firstLine } from "#lib/reader/text";
-import { type Describe, field, pathOf, printed } from "#lib/reader/tools/describe";
+import { countLines, formatQuantity, firstLine } from "#lib/reader/text";
+import { type Describe, field, getInputPath, printed } from "#lib/reader/tools/describe";
 import { languageOfPath } from "#lib/reader/vocabulary";
 
 // The tools that change and read files.
 
 export const describeEdit: Describe = (input, outcome, call, result) => {
   if (input.command === "view") return describeRead(input, outcome, call, result);
-  const files = changesOf({ ...call, input }, result, false);
+  const files = listChanges({ ...call, input }, result, false);
   const { blocks, ...drawn } = drawFiles(files, files.length > 1);
   return {
     kind: files.length > 0 && files.every(({ action }) => action === "write") ? "write" : "edit",
-    title: titleOf(files) || firstLine(outcome.output) || "a file",
+    title: getFilesTitle(files) || firstLine(outcome.output) || "a file",
     ...(blocks.length > 0 && { changes: drawn.changes }),
     ...(isMade(outcome) && { files: drawn.files }),
     blocks: [...blocks, ...(outcome.status === "ok" && blocks.length > 0 ? [] : printed(outcome))],
@@ -38,17 +38,17 @@ function drawFiles(changed: FileChange[], named: boolean) {
     return { type: "diff", lines, ...(language && { language }), ...(named && { path }) };
   });
   const counted = drawn.map(({ path, added, removed }) => ({ path, added, removed }));
-  return { blocks, changes: sumOf(counted), files: counted.filter(({ path }) => path !== "") };
+  return { blocks, changes: sumCounts(counted), files: counted.filter(({ path }) => path !== "") };
 }
 
 /** Whether a change may have been made: the result of a call may be in another part of the session. */
 const isMade = ({ status }: { status: string }) => status === "ok" || status === "pending";
 
-function titleOf(files: FileChange[]): string {
+function getFilesTitle(files: FileChange[]): string {
   const [first, second] = files;
   if (files.length === 2 && first?.action === "delete" && second?.action === "write")
     return `${first.path} → ${second.path}`;
-  return files.length > 1 ? countOf(files.length, "file") : (first?.path ?? "");
+  return files.length > 1 ? formatQuantity(files.length, "file") : (first?.path ?? "");
 }
 
 function draw(file: FileChange, effort: Effort): Change {
@@ -61,7 +61,7 @@ function draw(file: FileChange, effort: Effort): Change {
 
 /** An edit that was made in several places is drawn once. */
 function timesCounted({ pieces }: FileChange, changes: Change[]) {
-  return sumOf(
+  return sumCounts(
     changes.map(({ added, removed }, at) => {
       const piece = pieces[at];
       const times = piece && "times" in piece ? (piece.times ?? 1) : 1;
@@ -71,14 +71,14 @@ function timesCounted({ pieces }: FileChange, changes: Change[]) {
 }
 
 export const describeWrite: Describe = (input, outcome, call, result) => {
-  const [change] = changesOf({ ...call, input }, result, true);
+  const [change] = listChanges({ ...call, input }, result, true);
   if (input.command === "view" || change?.action !== "write") return describeEdit(input, outcome, call, result);
-  const path = pathOf(input);
+  const path = getInputPath(input);
   const text = field(input, "content", "contents", "file_text", "CodeContent", "text", "fileText");
-  const counts = countsOf(change);
+  const counts = countChangedLines(change);
   return {
     title: path || firstLine(outcome.output) || "a file",
-    ...(text !== "" && { amount: countOf(countLines(text), "line"), changes: counts }),
+    ...(text !== "" && { amount: formatQuantity(countLines(text), "line"), changes: counts }),
     ...(isMade(outcome) && path && { files: [{ path, ...counts }] }),
     blocks: [
       ...(text === "" ? [] : [{ type: "code", text, language: languageOfPath(path) } as const]),
@@ -91,14 +91,14 @@ export const describeWrite: Describe = (input, outcome, call, result) => {
 const numbered = /^[ \t]*\d+(?:→|\t)/;
 
 export const describeRead: Describe = (input, outcome) => {
-  const path = pathOf(input);
+  const path = getInputPath(input);
   const lines = outcome.output === "" ? [] : outcome.output.replace(/\n$/, "").split("\n");
   const bare = lines.length > 0 && lines.every((line) => numbered.test(line));
   const text = bare ? lines.map((line) => line.replace(numbered, "")).join("\n") : outcome.output;
   const ok = outcome.status === "ok" && text.trim() !== "";
   return {
     title: path || field(input, "input", "query", "text") || "a file",
-    ...(ok && { amount: countOf(countLines(text), "line") }),
+    ...(ok && { amount: formatQuantity(countLines(text), "line") }),
     blocks: ok ? [{ type: "code", text, language: languageOfPath(path) }] : printed(outcome),
   };
 };

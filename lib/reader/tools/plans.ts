@@ -1,5 +1,5 @@
 import type { TaskState } from "#lib/reader/message";
-import { countOf, firstLine } from "#lib/reader/text";
+import { formatQuantity, firstLine } from "#lib/reader/text";
 import { type Describe, type Fields, field, isObject, printed } from "#lib/reader/tools/describe";
 
 // The tools by which an agent talks to the person: questions, plans, task lists.
@@ -64,13 +64,13 @@ const taskStates: Record<string, TaskState> = {
 export const describeTasks: Describe = (input, outcome) => {
   const list = [input.todos, input.plan, input.items, input.tasks].find(Array.isArray)?.filter(isObject) ?? [];
   const given = field(input, "text");
-  const items = list.length > 0 ? list.slice(0, 500).map(taskOf) : readChecks(given);
+  const items = list.length > 0 ? list.slice(0, 500).map(toTask) : readChecks(given);
   const done = items.filter(({ state }) => state === "done").length;
   const words = field(input, "subject", "description", "title") || (items.length === 0 ? given : "");
   return {
     title:
       items.length > 0
-        ? `${done} of ${countOf(items.length, "task")} done`
+        ? `${done} of ${formatQuantity(items.length, "task")} done`
         : firstLine(outcome.output || words) || "tasks",
     ...(items.length === 0 && words && { note: firstLine(words) }),
     blocks:
@@ -80,15 +80,15 @@ export const describeTasks: Describe = (input, outcome) => {
   };
 };
 
-const stateOf = (mark: string): TaskState => (Object.hasOwn(taskStates, mark) && taskStates[mark]) || "open";
+const parseTaskState = (mark: string): TaskState => (Object.hasOwn(taskStates, mark) && taskStates[mark]) || "open";
 
-const taskOf = (task: Fields) => ({
-  state: stateOf(field(task, "status", "state")),
+const toTask = (task: Fields) => ({
+  state: parseTaskState(field(task, "status", "state")),
   text: field(task, "content", "step", "description", "text", "title", "subject"),
 });
 
 const readChecks = (text: string) =>
   [...text.matchAll(/^[-*] \[([^\]\n]{1,3})\] ([^\n]*)$/gm)].slice(0, 500).map(([, mark = "", words = ""]) => ({
-    state: stateOf(mark.toLowerCase()),
+    state: parseTaskState(mark.toLowerCase()),
     text: words,
   }));

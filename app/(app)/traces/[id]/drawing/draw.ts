@@ -62,7 +62,7 @@ export async function draw<O extends keyof Operations>(
     if (known !== undefined) return known;
     drawing.isWarm = true;
     const result = await onThread(operation, input);
-    recent.set(key, result, bytesOf(result));
+    recent.set(key, result, countResultBytes(result));
     return result;
   } finally {
     giveBack();
@@ -84,7 +84,7 @@ export async function warmUp(): Promise<void> {
 }
 
 /** V8 keeps two bytes a character where one of them is not Latin. */
-const bytesOf = (result: Result<keyof Operations>) =>
+const countResultBytes = (result: Result<keyof Operations>) =>
   2 * ((typeof result === "string" ? result : result?.html) ?? "").length;
 
 async function onThread<O extends keyof Operations>(operation: O, input: Input<O>): Promise<Result<O>> {

@@ -1,5 +1,5 @@
 import type { ReaderMessage } from "#lib/reader/message";
-import { rowsOf } from "#lib/reader/rows";
+import { makeRows } from "#lib/reader/rows";
 import { changeTexts } from "#lib/secrets/mask";
 import { forOthers } from "#lib/traces/for-others";
 import { hideAllOf } from "#lib/traces/masked";
@@ -64,7 +64,7 @@ export const operations = {
 
   /** @returns undefined where there is no such body */
   async body({ messages, view, position, part, ...masking }: BodyInput): Promise<string | undefined> {
-    const row = rowsOf(messagesFor(messages, masking)).find((one) => one.position === position);
+    const row = makeRows(messagesFor(messages, masking)).find((one) => one.position === position);
     return row && drawBody(row, viewFor(view, masking), part);
   },
 
@@ -73,7 +73,7 @@ export const operations = {
 
   /** Loads what most sessions need. A thread's first drawing takes ten times as long as the later ones. */
   async sample(view: View): Promise<string> {
-    return drawMessages(rowsOf(sampleMessages), view, false);
+    return drawMessages(makeRows(sampleMessages), view, false);
   },
 };
 

@@ -8,7 +8,7 @@ import type { Kin } from "./family";
 const shown = 100;
 
 /** Where a session came from, and what came from it. */
-export async function readKinOf(userId: string, traceId: string): Promise<Omit<Kin, "own">> {
+export async function readFamilyKin(userId: string, traceId: string): Promise<Omit<Kin, "own">> {
   const [origins, families] = await Promise.all([
     readOriginsOf(userId, [traceId]),
     readFamilies(userId, [traceId], shown),

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import type { Outline } from "#lib/reader/outline";
 import { stepTurn, turnAt } from "../outline/turns";
 import { useFrame } from "./frame";
-import { railPath, shareOf } from "./rail-marks";
+import { railPath, getRailShare } from "./rail-marks";
 import { usePlace, wordsOfPlace } from "./where";
 
 /** How long a drag rests before the page follows it. */
@@ -30,7 +30,7 @@ function Slider({ outline }: { outline: Outline }) {
   const place = usePlace();
   const { dragged, ...drag } = useDrag(strip, outline);
   const onKey = useRailKeys(outline);
-  const share = (at: number) => shareOf(outline.span, at) * height;
+  const share = (at: number) => getRailShare(outline.span, at) * height;
   const from = Math.min(share(dragged ?? position), Math.max(0, height - thumbHeight));
   const to = dragged === undefined ? share(lowest) : from + thumbHeight;
   const words = dragged === undefined ? (place ?? "") : wordsOfPlace(outline, zone, dragged);

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useLayoutEffect, useRef } from "react";
 import { leaving } from "../../../../components/navigation";
 import type { Target } from "../segments/target";
-import { articleAt, type Edge, positionOf, topArticle } from "./geometry";
+import { articleAt, type Edge, getPosition, topArticle } from "./geometry";
 import type { View } from "./links";
 
 type Saved = { position: number; offset: number };
@@ -60,7 +60,7 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
   const save = useCallback(() => {
     const row = list.current && topArticle(list.current);
     if (!row) return;
-    const spoor: Saved = { position: positionOf(row), offset: row.getBoundingClientRect().top };
+    const spoor: Saved = { position: getPosition(row), offset: row.getBoundingClientRect().top };
     history.replaceState({ ...history.state, spoor, spoorTalk: talk }, "");
   }, [list, talk]);
 

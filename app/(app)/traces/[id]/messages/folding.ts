@@ -14,13 +14,13 @@ export const isOpen = ({ kind, changes, blocks }: Part): boolean =>
   opened.has(kind) || (kind === "edit" && changes !== undefined) || blocks.some(({ type }) => type === "pictures");
 
 /** How many characters a part's blocks hold. */
-export const sizeOf = ({ blocks }: Part): number => blocks.reduce((sum, block) => sum + blockSize(block), 0);
+export const getPartSize = ({ blocks }: Part): number => blocks.reduce((sum, block) => sum + blockSize(block), 0);
 
 /** What the frame of a row, and of a part, is worth in characters of its text. */
 const frames = { row: 500, part: 300 };
 
 /** What drawing a row costs: about how many characters of text are on the page for it. */
-export function costOf({ parts, members }: ReaderRow): number {
+export function getDrawingCost({ parts, members }: ReaderRow): number {
   return [...parts, ...members.flatMap((member) => member.parts)].reduce(
     (sum, part) => sum + frames.part + part.title.length + bodyCost(part),
     frames.row,
@@ -28,7 +28,7 @@ export function costOf({ parts, members }: ReaderRow): number {
 }
 
 function bodyCost(part: Part): number {
-  const size = sizeOf(part);
+  const size = getPartSize(part);
   const isText = part.kind === "user" || part.kind === "assistant";
   if (!isText && !isOpen(part)) return size > maxFolded ? 0 : size;
   return part.blocks.reduce((sum, block) => sum + Math.min(blockSize(block), maxShown(block)), 0);

@@ -1,10 +1,10 @@
 import { type Place, shortPath } from "#lib/reader/files/paths";
 import type { Kind, Part } from "#lib/reader/message";
-import { countOf, cut, tailOf } from "#lib/reader/text";
+import { formatQuantity, cut, getTail } from "#lib/reader/text";
 import { Blocks, ToLoad } from "./blocks";
-import { durationOf } from "./clock";
+import { formatMilliseconds } from "./clock";
 import { Output } from "./code/code";
-import { isOpen, maxFolded, sizeOf } from "./folding";
+import { isOpen, maxFolded, getPartSize } from "./folding";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";
 import { slices } from "./slices";
@@ -57,7 +57,7 @@ type FoldProps = {
 
 function Fold({ part, index, scene, max }: FoldProps) {
   const open = isOpen(part);
-  if (!open && sizeOf(part) > maxFolded && !scene.nested)
+  if (!open && getPartSize(part) > maxFolded && !scene.nested)
     return <ToLoad label={<Head part={part} scene={scene} />} part={`${index}`} scene={scene} className="part" />;
   return (
     <details className="part" data-fold="" open={open} data-open={open ? "" : undefined}>
@@ -75,7 +75,7 @@ function Fold({ part, index, scene, max }: FoldProps) {
 function Tail({ part, scene }: { part: Part; scene: Scene }) {
   const output = part.blocks.findLast((block) => block.type === "output");
   if (output?.type !== "output") return null;
-  const tail = tailOf(output.text, tailLines);
+  const tail = getTail(output.text, tailLines);
   return (
     <div className="tail">
       <Output text={tail} before={output.text.trimEnd().slice(0, -tail.length)} effort={scene.open} />
@@ -177,7 +177,7 @@ function Outcome({ part }: { part: Part }) {
         </span>
       )}
       {durationMs !== undefined && durationMs >= 1000 && (
-        <span title={countOf(durationMs, "millisecond")}>{durationOf(durationMs)}</span>
+        <span title={formatQuantity(durationMs, "millisecond")}>{formatMilliseconds(durationMs)}</span>
       )}
     </>
   );

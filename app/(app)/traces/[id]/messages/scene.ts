@@ -2,7 +2,7 @@ import "server-only";
 import type { ReactNode } from "react";
 import type { Place } from "#lib/reader/files/paths";
 import type { Block, ReaderRow } from "#lib/reader/message";
-import { languageOf } from "#lib/reader/vocabulary";
+import { findLanguage } from "#lib/reader/vocabulary";
 import { prepareLanguages } from "./code/highlight";
 import { Effort } from "./effort";
 
@@ -62,7 +62,7 @@ const efforts = {
 /** Prepares what drawing some rows needs. */
 export async function prepareScene({ whose, zone, place = nowhere }: View, rows: ReaderRow[]) {
   const parts = rows.flatMap((row) => [row, ...row.members]).flatMap((row) => row.parts);
-  await prepareLanguages(new Set(parts.flatMap(({ blocks }) => blocks.flatMap(languagesOf))));
+  await prepareLanguages(new Set(parts.flatMap(({ blocks }) => blocks.flatMap(listLanguages))));
   return {
     ...describeView(whose),
     zone,
@@ -76,9 +76,9 @@ export async function prepareScene({ whose, zone, place = nowhere }: View, rows:
 
 const fenceName = /^[ \t>]*(?:`{3,}|~{3,})[ \t]*([\w+#.-]{1,32})/gm;
 
-function languagesOf(block: Block): string[] {
+function listLanguages(block: Block): string[] {
   if (block.type === "code" || block.type === "diff") return block.language ? [block.language] : [];
   if (block.type !== "markdown" && block.type !== "said") return [];
-  const named = [...block.text.slice(0, 32_000).matchAll(fenceName)].map(([, name = ""]) => languageOf(name));
+  const named = [...block.text.slice(0, 32_000).matchAll(fenceName)].map(([, name = ""]) => findLanguage(name));
   return [...named.filter(Boolean), ...(block.type === "said" ? ["diff"] : [])];
 }

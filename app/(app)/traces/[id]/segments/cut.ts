@@ -36,10 +36,10 @@ export function cutSegment(
 
 /** For each message, whether some row holds it or one before it together with one after it. */
 function joinedToNext(positions: number[], rows: Row[]): boolean[] {
-  const indexOf = new Map(positions.map((position, index) => [position, index]));
+  const indexByPosition = new Map(positions.map((position, index) => [position, index]));
   const change = new Array<number>(positions.length + 1).fill(0);
   for (const row of rows) {
-    const indices = row.positions.flatMap((position) => indexOf.get(position) ?? []);
+    const indices = row.positions.flatMap((position) => indexByPosition.get(position) ?? []);
     if (indices.length < 2) continue;
     change[Math.min(...indices)] = (change[Math.min(...indices)] ?? 0) + 1;
     change[Math.max(...indices)] = (change[Math.max(...indices)] ?? 0) - 1;

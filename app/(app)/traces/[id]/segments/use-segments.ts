@@ -4,7 +4,7 @@ import { isOfOtherView } from "./list";
 import { loadAgain, nextStep } from "./next-step";
 import type { Segment } from "./render";
 import type { Supply } from "./supply";
-import { arriveAt, coveringOf } from "./target";
+import { arriveAt, findCovering } from "./target";
 import { useJump } from "./use-jump";
 import { useLoader } from "./use-loader";
 import { useShown } from "./use-shown";
@@ -56,7 +56,7 @@ export function useSegments({ supply, talk, initial, onHidden }: Props) {
       });
     lastChange.current = undefined;
     const wanted = target.current;
-    const isThere = wanted && arriveAt(wanted, coveringOf(segments, wanted)?.markup);
+    const isThere = wanted && arriveAt(wanted, findCovering(segments, wanted)?.markup);
     // With nothing on its way, what is wanted does not exist.
     if (isThere || pending.isIdle()) target.current = undefined;
     const frame = requestAnimationFrame(advance);

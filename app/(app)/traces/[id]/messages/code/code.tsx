@@ -44,12 +44,12 @@ function Lines({ lines }: { lines: Span[][] }) {
   return lines.map((spans, line) => {
     const end = line < lines.length - 1 ? "\n" : "";
     // biome-ignore lint/suspicious/noArrayIndexKey: a drawn text never changes its order
-    return <LineOf key={line} spans={spans} end={end} />;
+    return <CodeLine key={line} spans={spans} end={end} />;
   });
 }
 
 /** A line's spans in their colours. */
-export function LineOf({ spans, end }: { spans: Span[]; end: string }) {
+export function CodeLine({ spans, end }: { spans: Span[]; end: string }) {
   return (
     <>
       {spans.map(({ text, className }, index) =>
