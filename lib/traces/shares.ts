@@ -6,7 +6,7 @@ import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
 import { notFound } from "#lib/errors";
 import type { Trace, TraceShare } from "#lib/generated/prisma/client";
-import { networkOf } from "#lib/http/address";
+import { getNetwork } from "#lib/http/address";
 import { isOverLimit, overLimit } from "#lib/http/rate-limit";
 import { titleOf } from "#lib/reader/title";
 import type { Range } from "#lib/traces/for-others";
@@ -121,7 +121,7 @@ const attempts = { points: 60, seconds: 600 };
  * @param address the reader's address, for the limit.
  */
 export async function openShare(token: string, address: string): Promise<OpenedShare | undefined> {
-  const network = networkOf(address);
+  const network = getNetwork(address);
   if (await isOverLimit("share", network, attempts)) return undefined;
   const found = tokenPattern.test(token) ? await findShare(token) : undefined;
   if (!found) await overLimit("share", network, attempts);

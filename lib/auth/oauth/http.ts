@@ -3,7 +3,7 @@ import "server-only";
 import { OauthError } from "#lib/auth/oauth/errors";
 import { type Client, readClient } from "#lib/auth/oauth/registration";
 import { SpoorError } from "#lib/errors";
-import { networkOf } from "#lib/http/address";
+import { getNetwork } from "#lib/http/address";
 import { readBody, requireJsonType } from "#lib/http/body";
 import { overLimit } from "#lib/http/rate-limit";
 import { parseJson } from "#lib/json";
@@ -20,7 +20,7 @@ export type Form = ReadonlyMap<string, string>;
  */
 export async function answerOauth(name: string, address: string, work: () => Promise<Response>): Promise<Response> {
   const window = { points: limits.oauth.callsPerMinutePerNetwork, seconds: 60 };
-  const wait = await overLimit("oauth", `${name}:${networkOf(address)}`, window);
+  const wait = await overLimit("oauth", `${name}:${getNetwork(address)}`, window);
   if (wait !== undefined) throw new SpoorError("rate_limited", undefined, { retryAfterSeconds: wait });
   try {
     return await work();
