@@ -38,12 +38,12 @@ const work = { ln: 15, r: 8, p: 3 };
 const saltBytes = 16;
 const keyBytes = 64;
 
-type Work = typeof work;
+type HashingWork = typeof work;
 
 /** A stored hash: `$scrypt$ln=15,r=8,p=3$salt$key`, where the parameters are those that it was made with. */
 const stored = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w-]+)\$([\w-]+)$/;
 
-function derive(password: string, salt: Buffer, { ln, r, p }: Work): Promise<Buffer> {
+function derive(password: string, salt: Buffer, { ln, r, p }: HashingWork): Promise<Buffer> {
   const N = 2 ** ln;
   const options: ScryptOptions = { N, r, p, maxmem: 256 * N * r };
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();

@@ -45,7 +45,7 @@ export async function answerAuth(request: Request, path: string): Promise<Respon
   if (!route?.methods.includes(request.method)) throw notFound();
   const url = new URL(`/api/auth/${path}`, env().BASE_URL);
   url.search = new URL(request.url).search;
-  return (await refuseMany(request, path)) ?? finish(await answer(await copyOf(request, url, route)));
+  return (await refuseMany(request, path)) ?? finish(await answer(await copyRequest(request, url, route)));
 }
 
 /** @throws what failed inside better-auth, unless it is an answer of its own */
@@ -71,7 +71,7 @@ async function refuseMany({ headers }: Request, path: string): Promise<Response 
   return Response.json({ message }, { status: 429, headers: { "Retry-After": String(wait) } });
 }
 
-async function copyOf(request: Request, url: URL, { fields }: OpenRoute): Promise<Request> {
+async function copyRequest(request: Request, url: URL, { fields }: OpenRoute): Promise<Request> {
   const { method } = request;
   const headers = new Headers(request.headers);
   for (const name of ["content-length", "content-type"]) headers.delete(name);

@@ -6,7 +6,7 @@ import { getNetwork } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 import { putIntoOutbox } from "#lib/telemetry/forward";
-import { rollUp, type Sender } from "#lib/telemetry/roll-up";
+import { rollUp, type ReportSender } from "#lib/telemetry/roll-up";
 import type { Submission, telemetryResponse } from "#lib/telemetry/schema";
 import { insertReport } from "#lib/telemetry/sql";
 
@@ -23,7 +23,7 @@ const transactionTimeoutMs = 30_000;
  */
 export async function recordTelemetry(
   submission: Submission,
-  sender: Sender,
+  sender: ReportSender,
 ): Promise<z.input<typeof telemetryResponse>> {
   const forwardNow = await prisma().$transaction(
     async (tx) => {

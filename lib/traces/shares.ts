@@ -1,6 +1,6 @@
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { type Origin, recordEvent } from "#lib/auth/audit";
+import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
@@ -36,7 +36,7 @@ export async function shareTrace(
   userId: string,
   traceId: string,
   { days, masked, pictures = false, ...range }: Sharing & { days: number | null },
-  from: Origin,
+  from: AuditOrigin,
 ): Promise<string> {
   const token = randomBytes(27).toString("base64url");
   const expiresAt = days === null ? null : new Date(Date.now() + days * dayMs);
@@ -96,7 +96,7 @@ async function readTitles(userId: string, ids: string[]): Promise<Map<string, st
 }
 
 /** Revokes one of a user's links. @returns whether it was still open */
-export async function revokeShare(userId: string, id: string, from: Origin): Promise<boolean> {
+export async function revokeShare(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   return prisma().$transaction(async (tx) => {
     const [revoked] = await tx.traceShare.updateManyAndReturn({
       where: { userId, id, ...isOpen() },

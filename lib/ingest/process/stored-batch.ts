@@ -4,7 +4,7 @@ import type { CopyPlan } from "#lib/ingest/decode/operations";
 import type { Comparison, StoredHashes } from "#lib/ingest/decode/row-hashes";
 import { type Decoder, decodeHere, smallBytes, withThread } from "#lib/ingest/decode/thread-pool";
 import { readSmallUpload, readUpload } from "#lib/ingest/raw/stored-upload";
-import type { Policy } from "#lib/masking/masker";
+import type { MaskingPolicy } from "#lib/masking/masker";
 import { readPolicy } from "#lib/masking/policy";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
@@ -21,7 +21,7 @@ export class StoredBatch {
   readonly #upload: QueuedUpload;
   #body: Promise<OwnBytes | null> | undefined;
   #opened: Promise<void> | undefined;
-  #policy: Promise<Policy> | undefined;
+  #policy: Promise<MaskingPolicy> | undefined;
   headers: TraceHeader[] = [];
   /** Whether the stored body has what was masked only now: it was accepted by an earlier version, or under another policy. */
   isStoredUnmasked = false;
