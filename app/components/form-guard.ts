@@ -109,14 +109,14 @@ export async function passwordError(userId: string, password: string): Promise<s
 /** As `passwordError`, for a code of the signed-in person's authenticator app, or a recovery code; each is spent by it. */
 export async function codeError(userId: string, typed: string): Promise<string | undefined> {
   const code = typed.replace(/\s/g, "");
-  const isOfApp = /^\d+$/.test(code);
-  const wrong = isOfApp
+  const isAppCode = /^\d+$/.test(code);
+  const wrong = isAppCode
     ? "This is not the current code. Wait for the next one."
     : "This is not one of your recovery codes, or it was used already.";
   return proofError(userId, wrong, async () => {
     const call = { body: { code }, headers: await headers() };
     try {
-      await (isOfApp ? auth().api.verifyTOTP(call) : auth().api.verifyBackupCode(call));
+      await (isAppCode ? auth().api.verifyTOTP(call) : auth().api.verifyBackupCode(call));
       return true;
     } catch (refused) {
       authRefusal(refused);

@@ -22,13 +22,13 @@ export default async function Page({ searchParams }: PageProps<"/device">) {
   const code = readParam(query.code);
   const user = await requireUser(code ? `/device?code=${encodeURIComponent(code)}` : "/device");
   if (typeof query.done === "string") return <Done done={query.done} />;
-  if (code) return <LoginOfCode user={user} code={code} query={query} />;
-  if (query.login) return <LoginOfTicket user={user} query={query} />;
+  if (code) return <CodeLogin user={user} code={code} query={query} />;
+  if (query.login) return <TicketLogin user={user} query={query} />;
   return query.unknown === undefined ? <CodeForm /> : <CodeForm unknown={readParam(query.unknown)} />;
 }
 
 /** The login that a link with its code leads to. From another network it is shown without the code, in the address too. */
-async function LoginOfCode({ user, code, query }: { user: SignedInUser; code: string; query: Query }) {
+async function CodeLogin({ user, code, query }: { user: SignedInUser; code: string; query: Query }) {
   const login = await lookUp(user.id, code);
   if (!login) return <CodeForm unknown={code} />;
   if (login.status !== "pending") return <Closed status={login.status} />;
@@ -37,7 +37,7 @@ async function LoginOfCode({ user, code, query }: { user: SignedInUser; code: st
 }
 
 /** The login that a person from another network was shown before, or has typed the code of. */
-async function LoginOfTicket({ user, query }: { user: SignedInUser; query: Query }) {
+async function TicketLogin({ user, query }: { user: SignedInUser; query: Query }) {
   const id = readParam(query.login);
   const stage = readStage(user, id, query.ticket);
   if (!stage || stage === "near") return <Done done="foreign" />;

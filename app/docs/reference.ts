@@ -47,22 +47,22 @@ type Described = {
 };
 
 /** A field of a body, or a parameter: its path (`traces[].sourceId`) and type. */
-export type Field = { path: string; required: boolean; type: string; text: string };
+export type DocumentedField = { path: string; required: boolean; type: string; text: string };
 
-export type Answer = { status: string; text: string; headers: string[]; example: string | undefined; isError: boolean };
+export type DocumentedAnswer = { status: string; text: string; headers: string[]; example: string | undefined; isError: boolean };
 
-export type Entry = {
+export type DocumentedOperation = {
   id: string;
   method: string;
   path: string;
   summary: string;
   text: string;
   authorization: string;
-  parameters: Field[];
-  sent: Field[];
-  returned: Field[];
+  parameters: DocumentedField[];
+  sent: DocumentedField[];
+  returned: DocumentedField[];
   command: string;
-  answers: Answer[];
+  answers: DocumentedAnswer[];
 };
 
 const document = () =>
@@ -76,16 +76,16 @@ const document = () =>
 
 export const introduction = () => document().info.description.split("\n\n");
 
-type Group = { name: string; text: string; entries: Entry[] };
-let known: Group[] | undefined;
+type OperationGroup = { name: string; text: string; entries: DocumentedOperation[] };
+let known: OperationGroup[] | undefined;
 
 /** The groups in their order, each with its operations; they are read once a process. */
-export function readReference(): Group[] {
+export function readReference(): OperationGroup[] {
   known ??= readGroups();
   return known;
 }
 
-function readGroups(): Group[] {
+function readGroups(): OperationGroup[] {
   const { tags, paths } = document();
   const all = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item)
@@ -100,13 +100,13 @@ function readGroups(): Group[] {
 }
 
 /** Methods of a path with the same summary are one entry. */
-function merged(entries: Entry[]): Entry[] {
+function merged(entries: DocumentedOperation[]): DocumentedOperation[] {
   return [...Map.groupBy(entries, ({ path, summary }) => `${path} ${summary}`).values()].flatMap(([first, ...more]) =>
     first ? { ...first, method: [first, ...more].map(({ method }) => method).join(", ") } : [],
   );
 }
 
-function toEntry(path: string, method: string, operation: Described): Entry {
+function toEntry(path: string, method: string, operation: Described): DocumentedOperation {
   const success = Object.entries(operation.responses).find(([status]) => Number(status) < 300)?.[1];
   return {
     id: operation.operationId,
@@ -162,7 +162,7 @@ const resolve = (schema: Schema): Schema => {
 };
 
 /** The fields of an object, including those of nested objects and lists. */
-function listFields(given: Schema | undefined, prefix = ""): Field[] {
+function listFields(given: Schema | undefined, prefix = ""): DocumentedField[] {
   if (!given) return [];
   const schema = resolve(given);
   if (schema.items) return listFields(schema.items, `${prefix}[]`);

@@ -1,4 +1,4 @@
-import type { Call, Piece, Result } from "#lib/reader/call";
+import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";
 import { isKind, type ReaderMessage } from "#lib/reader/message";
 import { firstLine, readableJson } from "#lib/reader/text";
 
@@ -7,7 +7,6 @@ type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The first value of that type among some keys. */
 function getString(fields: Fields, ...keys: string[]): string | undefined {
   for (const key of keys) if (typeof fields[key] === "string" && fields[key] !== "") return fields[key];
   return undefined;
@@ -21,10 +20,10 @@ function getNumber(fields: Fields, ...keys: string[]): number | undefined {
 const idKeys = ["callId", "call_id", "tool_use_id", "toolUseId", "toolCallId", "tool_call_id", "id"];
 
 /**
- * What metadata says of a message: by the reader's own vocabulary (docs/trace-format.md), or in the shapes that common
- * agents write into their session files. Undefined where it says nothing.
+ * Reads the documented vocabulary (docs/trace-format.md) or the shapes that common agents write; undefined if there
+ * is neither.
  */
-export function readMetadata({ metadata, content }: ReaderMessage): Piece[] | undefined {
+export function readMetadata({ metadata, content }: ReaderMessage): MessagePiece[] | undefined {
   if (!metadata) return undefined;
   const own = readOwn(metadata, content);
   if (own) return own;
@@ -35,7 +34,7 @@ export function readMetadata({ metadata, content }: ReaderMessage): Piece[] | un
   return undefined;
 }
 
-function readOwn(metadata: Fields, content: string): Piece[] | undefined {
+function readOwn(metadata: Fields, content: string): MessagePiece[] | undefined {
   const { tool, result, kind } = metadata;
   if (typeof tool === "string" || isFields(tool)) return [readOwnTool(tool, metadata, content)];
   if (isFields(result) && getString(result, ...idKeys))
@@ -53,7 +52,7 @@ function readOwn(metadata: Fields, content: string): Piece[] | undefined {
   }
 }
 
-function readOwnTool(tool: string | Fields, metadata: Fields, content: string): Piece {
+function readOwnTool(tool: string | Fields, metadata: Fields, content: string): MessagePiece {
   const fields: Fields = typeof tool === "string" ? { ...metadata, name: tool } : { ...metadata, ...tool };
   const call: Call = {
     name: getString(fields, "name") ?? "tool",
@@ -71,7 +70,7 @@ function readOwnTool(tool: string | Fields, metadata: Fields, content: string): 
   return { type: "call", call, result: readOwnResult(reported, metadata, output) };
 }
 
-function readOwnResult(fields: Fields, metadata: Fields, content: string): Result {
+function readOwnResult(fields: Fields, metadata: Fields, content: string): ToolResult {
   const output = fields.output === undefined ? content : toText(fields.output);
   const status = getString(fields, "status");
   const failed = fields.isError === true || (status !== undefined && /^(error|failed|failure)$/i.test(status));
@@ -96,11 +95,11 @@ function readOwnResult(fields: Fields, metadata: Fields, content: string): Resul
 const callTypes = /^(tool_use|server_tool_use|tool-call|tool_call|function_call|custom_tool_call|local_shell_call)$/;
 const resultTypes = /^(tool_result|web_search_tool_result|tool-result|function_call_output|custom_tool_call_output)$/;
 
-/** The blocks of Claude Code, Codex, Gemini and clients that use their APIs' formats. */
-function readForeign(fields: Fields, content: string): Piece[] {
+/** Blocks of Claude Code, Codex, Gemini and clients that use their APIs' formats. */
+function readForeign(fields: Fields, content: string): MessagePiece[] {
   const one = readBlock(fields, content);
   if (one) return [one];
-  const pieces: Piece[] = [];
+  const pieces: MessagePiece[] = [];
   const blocks = Array.isArray(fields.content) ? fields.content.filter(isFields) : [];
   for (const block of blocks.slice(0, 200)) {
     const piece = readBlock(block, "");
@@ -116,8 +115,8 @@ function readForeign(fields: Fields, content: string): Piece[] {
   return withContent(pieces, content);
 }
 
-/** A message's text goes before what its metadata describes, unless that is a result: then it is the result's text. */
-function withContent(pieces: Piece[], content: string): Piece[] {
+/** The message's text precedes its metadata's pieces, or is the result's text if they are a result. */
+function withContent(pieces: MessagePiece[], content: string): MessagePiece[] {
   if (pieces.length === 0 || content.trim() === "") return pieces;
   if (pieces.some(({ type }) => type === "result")) return pieces;
   const texts = pieces.filter((piece) => piece.type === "text" && piece.kind === "assistant");
@@ -127,7 +126,7 @@ function withContent(pieces: Piece[], content: string): Piece[] {
   return [...thoughts, { type: "text", kind: "assistant", title: "", text: content }, ...rest];
 }
 
-function readBlock(block: Fields, content: string): Piece | undefined {
+function readBlock(block: Fields, content: string): MessagePiece | undefined {
   const type = getString(block, "type") ?? "";
   if (callTypes.test(type)) return readCall(block);
   if (resultTypes.test(type)) return { type: "result", result: readResult(block, content) };
@@ -139,7 +138,7 @@ function readBlock(block: Fields, content: string): Piece | undefined {
   return text === undefined ? undefined : { type: "text", kind: "assistant", title: "", text };
 }
 
-function readCall(block: Fields): Piece {
+function readCall(block: Fields): MessagePiece {
   const callId = getString(block, ...idKeys);
   const action = isFields(block.action) ? block.action : undefined;
   const name = getString(block, "name") ?? (action ? "local_shell" : "tool");
@@ -147,8 +146,8 @@ function readCall(block: Fields): Piece {
   return { type: "call", call: { name, input, ...(callId && { callId }) } };
 }
 
-/** Gemini's `toolCalls` bring their results; OpenAI's `tool_calls` hold a `function`. */
-function readListedCall(call: Fields): Piece {
+/** Gemini's `toolCalls` include their results; OpenAI's `tool_calls` contain a `function`. */
+function readListedCall(call: Fields): MessagePiece {
   const called = isFields(call.function) ? { ...call.function, id: call.id } : call;
   const piece = readCall(called);
   const output = toText(call.resultDisplay ?? call.result ?? call.output);
@@ -157,7 +156,7 @@ function readListedCall(call: Fields): Piece {
   return { ...piece, result: { output, ...(failed && { failed }) } };
 }
 
-function readResult(block: Fields, content: string): Result {
+function readResult(block: Fields, content: string): ToolResult {
   const callId = getString(block, ...idKeys);
   const name = getString(block, "name");
   const given = toText(block.content ?? block.output ?? block.response) || content;
@@ -190,8 +189,7 @@ function readCodexOutput(text: string): {
   };
 }
 
-/** What Claude Code stores with the result of a built-in tool. */
-function enrich(piece: Piece, reported: unknown): Piece {
+function enrich(piece: MessagePiece, reported: unknown): MessagePiece {
   if (piece.type !== "result" || !isFields(reported)) return piece;
   const patch = Array.isArray(reported.structuredPatch) ? joinHunks(reported.structuredPatch.filter(isFields)) : "";
   const durationMs = getNumber(reported, "totalDurationMs", "durationMs");
@@ -209,7 +207,7 @@ function joinHunks(hunks: Fields[]): string {
     .join("\n");
 }
 
-function readThoughts(thoughts: unknown[]): Piece[] {
+function readThoughts(thoughts: unknown[]): MessagePiece[] {
   const text = thoughts
     .filter(isFields)
     .map((thought) => [getString(thought, "subject"), getString(thought, "description")].filter(Boolean).join("\n\n"))
@@ -217,7 +215,7 @@ function readThoughts(thoughts: unknown[]): Piece[] {
   return text === "" ? [] : [{ type: "text", kind: "thinking", title: firstLine(text), text }];
 }
 
-/** A tool's input as fields; JSON in a string is read, any other value becomes the field `input`. */
+/** Parses JSON in strings; any other value becomes the field `input`. */
 function readInput(input: unknown): Fields {
   const value = typeof input === "string" && /^\s*\{/.test(input) ? (parseInput(input) ?? input) : input;
   if (isFields(value)) return value;
@@ -227,7 +225,10 @@ function readInput(input: unknown): Fields {
 /** No tool takes an input of more levels. */
 const maxLevels = 64;
 
-/** JSON in a text, which an upload's limit of levels does not count: what is deeper stays a text, since to write it as JSON again overflows the stack. */
+/**
+ * An upload's limit on levels does not cover JSON inside a string; deeper JSON stays text, since serializing it would
+ * overflow the stack.
+ */
 function parseInput(text: string): unknown {
   const value = parse(text);
   return isDeeper(value, maxLevels) ? undefined : value;
@@ -247,7 +248,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The text in a value as agents nest it: strings, lists of `{text}`, Gemini's responses; JSON of anything else. */
+/** Collects strings, lists of `{text}` and Gemini's responses; anything else becomes JSON. */
 function toText(value: unknown, depth = 0): string {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";

@@ -7,31 +7,29 @@ import { cut } from "#lib/reader/text";
 
 type AliasKind = "remote" | "folder" | "name";
 
-/** What a project is recognized by. `machine` is the one that a folder is on, and empty for the other kinds. */
+/** `machine` is the folder's machine, and empty for other kinds. */
 export type ProjectAlias = { kind: AliasKind; machine: string; value: string };
 
-/** An alias, and the name of a project that is known by it alone. `former` is the value that earlier releases stored for it. */
+/** `former` is the value that earlier releases stored for it. */
 export type ProjectSign = ProjectAlias & { name: string; former?: string };
 
-/** What a trace tells of its project. */
 export type Whereabouts = {
   project: string | null;
   machine: string | null;
   metadata: Record<string, unknown> | null;
 };
 
-/** Whether a name is one that an agent gave a sub-agent's folder or session. */
 export const isSubAgentName = (name: string): boolean => hashed.test(name);
 
-/** Names that agents give to the folders and sessions of their sub-agents: a hash, and no project. */
+/** A hash that agents use as the name of a sub-agent's folder or session. */
 const hashed = /^agent-(?:[0-9a-f]{7,}|(?=[a-f]*\d)[0-9a-f]{4,6})$/i;
 
-/** The longest value of an alias in UTF-8: what an index entry takes, which has a machine's name beside it. */
+/** Fits into an index entry together with a machine's name. */
 const maxAliasBytes = 1024;
 
 /**
- * What proves a trace's project, the strongest first: its Git remote and its folder; without a remote the repository whose worktree
- * the folder is, and the folder; or where it has neither the name that came with it. Empty where nothing proves one.
+ * Lists evidence for a trace's project, strongest first: Git remote and folder, else the worktree's repository and
+ * the folder, else the name that came with the trace.
  */
 export function listProjectSigns({ project, machine, metadata }: Whereabouts): ProjectSign[] {
   const remote = parseRemote(metadata?.repository);
@@ -63,6 +61,6 @@ function makeSign(kind: AliasKind, machine: string, value: string, text: string)
   return { kind, machine, value, name };
 }
 
-/** A text as a project's name: without characters that are not seen, and not too long. Empty where nothing is left. */
+/** Removes invisible characters and shortens; empty if nothing is left. */
 export const projectName = (text: string): string =>
   cut(withoutInvisible(text).replace(/\s+/g, " ").trim(), limits.traces.projectName).trim();

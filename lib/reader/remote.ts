@@ -1,4 +1,4 @@
-/** Hosts whose names for SSH over another port are not those of their pages. */
+/** SSH hosts (for another port) that differ from the web hosts. */
 const sameHosts: Record<string, string> = {
   "ssh.github.com": "github.com",
   "www.github.com": "github.com",
@@ -7,17 +7,15 @@ const sameHosts: Record<string, string> = {
   "ssh.dev.azure.com": "dev.azure.com",
 };
 
-/** Hosts that take `Owner/Name` and `owner/name` for the same repository. */
+/** Hosts that ignore the case of `Owner/Name`. */
 const caseless = new Set(["github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com"]);
 
-/** A repository on a host: `github.com/owner/name`, and its name as it was written. */
 export type Remote = { value: string; name: string };
 
 /**
- * The repository that a Git remote's URL names, the same for SSH, HTTPS and `git@host:owner/name`, with and without port, user
- * name, password, `.git` and slashes. Of a URL nothing but host and path is kept.
- *
- * @returns undefined for what names no host, such as a path on the machine.
+ * Returns the same repository for SSH, HTTPS and `git@host:owner/name`; only host and path are kept, never
+ * credentials.
+ * @returns undefined if it names no host
  */
 export function parseRemote(url: unknown): Remote | undefined {
   if (typeof url !== "string" || url.length > 2048) return undefined;
@@ -41,7 +39,7 @@ function splitRemote(url: string): Parts | undefined {
     const [, authority = "", path = ""] = /^([^/?#]*)([^?#]*)/.exec(rest) ?? [];
     return { authority, path };
   }
-  // What comes before the last @ ahead of the path is a user, and maybe a password.
+  // What comes before the last @ ahead of the path is a user, perhaps with a password.
   const [, authority = "", path] = /^((?:[^/]*@)?(?:\[[^\]/]*\]|[^/:@[\]]+)):(?!\/\/)(.*)$/.exec(url) ?? [];
   if (path !== undefined) return isDrive(authority) ? undefined : { authority, path: path.replace(/[?#].*$/, "") };
   const [, host, bare] = /^((?:[^/@]*@)?[a-z\d-]+(?:\.[a-z\d-]+)+)(\/[^?#]+\/[^?#]+)/i.exec(url) ?? [];

@@ -1,7 +1,7 @@
 // Who speaks in a message, and which tools it called: a hit in a person's own words is worth more than one in a tool's output.
 import { splitPieces } from "#lib/reader/kind";
 import { readOutcome } from "#lib/reader/outcome";
-import { kindOfTool } from "#lib/reader/vocabulary";
+import { findToolKind } from "#lib/reader/vocabulary";
 import { isEcho } from "#lib/search/echo";
 
 const speakers = ["person", "assistant", "thinking", "tool", "notice"] as const;
@@ -26,7 +26,7 @@ export function describe({ role, content, metadata }: Spoken): Described {
     speaker = louder(speaker, speakerOf(piece));
     if (piece.type === "call") {
       facts.add(`tool:${piece.call.name}`);
-      facts.add(`tool:${kindOfTool(piece.call.name, piece.call.type)}`);
+      facts.add(`tool:${findToolKind(piece.call.name, piece.call.type)}`);
     }
     const result = piece.type === "call" || piece.type === "result" ? piece.result : undefined;
     if (result && readOutcome(result).status === "failed") facts.add("has:error");

@@ -1,5 +1,5 @@
 import "server-only";
-import type { Block, Part, ReaderRow } from "#lib/reader/message";
+import type { Block, RowPart, ReaderRow } from "#lib/reader/message";
 import { makeRows } from "#lib/reader/rows";
 import { cut } from "#lib/reader/text";
 import { forOthers } from "#lib/traces/for-others";
@@ -55,9 +55,9 @@ function rowMarkdown({ parts }: ReaderRow): string {
     .join("");
 }
 
-const spoken = new Set<Part["kind"]>(["user", "assistant", "question", "plan", "tasks"]);
+const spoken = new Set<RowPart["kind"]>(["user", "assistant", "question", "plan", "tasks"]);
 
-function partMarkdown({ kind, title, status, exitCode, blocks }: Part): string {
+function partMarkdown({ kind, title, status, exitCode, blocks }: RowPart): string {
   if (kind === "thinking") return "";
   const body = blocks
     .map((block) => blockMarkdown(block, spoken.has(kind)))

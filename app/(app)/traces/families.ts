@@ -9,7 +9,7 @@ import { listHref } from "./hrefs";
 const shownEach = 10;
 
 /** The sessions below those of a page, or, where the list has these itself, each session's origin. */
-export type Kin = { families: Map<string, Family>; origins: Map<string, Origin> };
+export type ListedFamilies = { families: Map<string, Family>; origins: Map<string, Origin> };
 
 /**
  * @param page.folds whether its sessions have what is below them in a fold; otherwise that is in the list itself
@@ -19,7 +19,7 @@ export async function readKin(
   userId: string,
   traces: { id: string }[],
   page: { folds: boolean; isOfRoots: boolean },
-): Promise<Kin> {
+): Promise<ListedFamilies> {
   const ids = traces.map(({ id }) => id);
   const [families, origins] = await Promise.all([
     page.folds ? readFamilies(userId, ids, shownEach) : new Map<string, Family>(),

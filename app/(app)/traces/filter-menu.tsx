@@ -2,12 +2,12 @@
 import type { CountedName, FacetValues } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
 import { Choices, listFilterNames, toFilterOptions } from "./choices";
-import { listFilterEntries, type Given, getFilterLabel, without } from "./hrefs";
+import { listFilterEntries, type GivenFilters, getFilterLabel, without } from "./hrefs";
 import { MenuValues } from "./menu-values";
 
 type Props = {
   name: CountedName;
-  given: Given;
+  given: GivenFilters;
   /** The filters as the API takes them. */
   query: string;
   /** The values, where the page was requested with them. */
@@ -44,7 +44,7 @@ export function FilterValues({ name, given, query, values }: Props) {
   );
 }
 
-type ExactProps = { name: string; label: string; given: Given; pattern?: string; title?: string };
+type ExactProps = { name: string; label: string; given: GivenFilters; pattern?: string; title?: string };
 
 /** A field for a filter's value, beside the filters that stay. */
 export function ExactForm({ label, given, ...input }: ExactProps) {
@@ -83,7 +83,7 @@ export function Menu({ label, isSet, side, children }: MenuProps) {
 }
 
 /** Filters that a form keeps. */
-export function HiddenFilters({ given }: { given: Given }) {
+export function HiddenFilters({ given }: { given: GivenFilters }) {
   return listFilterEntries(given).map(([name, value]) => (
     <input key={`${name} ${value}`} type="hidden" name={name} value={value} />
   ));

@@ -2,9 +2,9 @@
 import type { CountedName, FacetValues, FilterName } from "#lib/traces/schema";
 import { Choice } from "./choices";
 import { ExactForm, FilterValues, Menu } from "./filter-menu";
-import { type Given, listHref, getFilterValues, without, withoutValue, withValue } from "./hrefs";
+import { type GivenFilters, listHref, getFilterValues, without, withoutValue, withValue } from "./hrefs";
 
-type Props = { given: Given; query: string; values: FacetValues | undefined };
+type Props = { given: GivenFilters; query: string; values: FacetValues | undefined };
 
 const flags = [
   ["starred", "Starred"],
@@ -67,7 +67,7 @@ export function MoreMenu({ given, query, values }: Props) {
 }
 
 /** Files are not counted: there are too many. Each one that is named is added to the others. */
-function FileFold({ given }: { given: Given }) {
+function FileFold({ given }: { given: GivenFilters }) {
   const files = getFilterValues(given, "file");
   return (
     <Fold title="file" set={files}>

@@ -5,10 +5,10 @@ import type { FilterName } from "#lib/traces/schema";
 import { readerZone } from "../../components/zone";
 import { maxCounted, maxFound, formatSessionCount } from "./count";
 import { type ListRequest, readListParams, shown } from "./filters";
-import { type Given, getFilterLabel, listHref, type Names, shownValues, without } from "./hrefs";
+import { type GivenFilters, getFilterLabel, listHref, type FilterTitles, shownValues, without } from "./hrefs";
 import { Meant } from "./partial";
 
-type Props = { userId: string; request: ListRequest; names: Names };
+type Props = { userId: string; request: ListRequest; names: FilterTitles };
 
 /** Why nothing was found, and what would be: what each term finds alone, and each filter without which sessions match. */
 export async function NoHits({ userId, request: { given, order }, names }: Props) {
@@ -50,8 +50,8 @@ export async function NoHits({ userId, request: { given, order }, names }: Props
   );
 }
 
-const getMaxCount = ({ q }: Given) => (q ? maxFound : maxCounted);
-const countMatches = (userId: string, given: Given, zone: string) =>
+const getMaxCount = ({ q }: GivenFilters) => (q ? maxFound : maxCounted);
+const countMatches = (userId: string, given: GivenFilters, zone: string) =>
   countTraces(userId, shown(readListParams(given, zone).filter), getMaxCount(given) + 1);
 
 /** Of so many terms it is told what they find. */
@@ -60,7 +60,7 @@ const maxTerms = 8;
 type TermTry = { written: string; alone: number; rest: string; without: number };
 
 /** What each term of a search finds, and what is found without it, within the other filters. */
-async function tryOtherTerms(userId: string, given: Given, zone: string): Promise<TermTry[]> {
+async function tryOtherTerms(userId: string, given: GivenFilters, zone: string): Promise<TermTry[]> {
   const q = given.q ?? "";
   const counts = new Map<string, number>(); // of two terms, one is what is left without the other
   const count = async (text: string) => {
@@ -78,7 +78,7 @@ async function tryOtherTerms(userId: string, given: Given, zone: string): Promis
   return tries;
 }
 
-function Terms({ given, terms }: { given: Given; terms: TermTry[] }) {
+function Terms({ given, terms }: { given: GivenFilters; terms: TermTry[] }) {
   return (
     <ul aria-label="What each part of the search finds" className="flex flex-col gap-2">
       {terms.map(({ written, alone, rest, without }) => (

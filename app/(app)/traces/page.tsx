@@ -134,7 +134,7 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
 type Around = { given: ListRequest["given"]; folded: boolean; projects: string[] };
 
 /** What a page shows of its sessions beside their own rows. */
-async function readAround<Page extends Found>(userId: string, page: Page, { given, folded, projects }: Around) {
+async function readAround<Page extends FoundTraces>(userId: string, page: Page, { given, folded, projects }: Around) {
   const [{ traces }, excerpts, kin, branches, standings, labels] = await Promise.all([
     withPullRequests(userId, page),
     readListExcerpts(userId, page, searchedFor(given, page.ranking)),
@@ -271,13 +271,13 @@ async function readPage(
 const searchedFor = (given: ListRequest["given"], ranking?: { corrected?: string }): ListRequest["given"] =>
   ranking?.corrected ? { ...given, q: ranking.corrected } : given;
 
-type Found = {
+type FoundTraces = {
   traces: ListedTrace[];
   ranking?: { found: Map<string, Excerpts>; read: Set<string>; corrected?: string };
 };
 
 /** The excerpts of a page's sessions: an order by the best match has read the first ones'. */
-async function readListExcerpts(userId: string, { traces, ranking }: Found, { q }: ListRequest["given"]) {
+async function readListExcerpts(userId: string, { traces, ranking }: FoundTraces, { q }: ListRequest["given"]) {
   if (!q) return undefined;
   const known = ranking?.found ?? new Map<string, Excerpts>();
   const ids = traces.map(({ id }) => id).filter((id) => !ranking?.read.has(id));

@@ -4,10 +4,10 @@ import type { Excerpts } from "#lib/search/excerpts";
 import { longTime } from "../../components/date-format";
 import { type Below, BelowFold } from "./below";
 import { ExcerptList } from "./excerpts";
-import { type Given, listHref, pullHref, traceHref } from "./hrefs";
+import { type GivenFilters, listHref, pullHref, traceHref } from "./hrefs";
 
 /** What a row shows, as text. What is not known of a session is left out. */
-export type Row = {
+export type ListRow = {
   id: string;
   source: string;
   /** The name of the agent's icon, where it is another one than the agent's, or what takes its place. */
@@ -53,9 +53,9 @@ export type Row = {
 };
 
 /** Rows below a heading, such as a day's; without one where they are in no order of days. */
-export type Group = { heading?: string; rows: Row[] };
+export type ListGroup = { heading?: string; rows: ListRow[] };
 
-type Props = { groups: Group[]; given: Given; zone: string };
+type Props = { groups: ListGroup[]; given: GivenFilters; zone: string };
 
 /**
  * The rows of the list. A client component, since a server component is sent twice, as HTML and as React's description of it. Of this
@@ -78,7 +78,7 @@ export function Rows({ groups, given, zone }: Props) {
   );
 }
 
-type FactsProps = { row: Row; given: Given };
+type FactsProps = { row: ListRow; given: GivenFilters };
 type SessionProps = FactsProps & { zone: string };
 
 function Session({ row, given, zone }: SessionProps) {
@@ -180,7 +180,7 @@ function toPoints(heights: string): string {
 }
 
 /** What came of it, and what it took; each has its own column, so that they can be compared. */
-function Figures({ row: { pull, errors, added, removed, took, messages, cost, spark } }: { row: Row }) {
+function Figures({ row: { pull, errors, added, removed, took, messages, cost, spark } }: { row: ListRow }) {
   return (
     <>
       {pull && (

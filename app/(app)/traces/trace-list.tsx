@@ -12,20 +12,20 @@ import { formatQuantity, formatCompact } from "../../components/figures";
 import { makeMonogram } from "../../components/monogram";
 import { shortTime } from "../../components/time";
 import { addDays, readerZone } from "../../components/zone";
-import { toBelow, type Kin, toOriginLink, formatFamilySums } from "./families";
-import type { Given } from "./hrefs";
-import { type Group, type Row, Rows } from "./rows";
+import { toBelow, type ListedFamilies, toOriginLink, formatFamilySums } from "./families";
+import type { GivenFilters } from "./hrefs";
+import { type ListGroup, type ListRow, Rows } from "./rows";
 import { formatCost, countTokens, describeCost, describeTier } from "./spent";
 import { standingText } from "./standing-words";
 
-type Shown = WithPullRequests<ListedTrace>;
+type ShownTrace = WithPullRequests<ListedTrace>;
 type Labels = Map<string, ProjectLabel>;
 type Props = {
-  traces: Shown[];
-  given: Given;
+  traces: ShownTrace[];
+  given: GivenFilters;
   /** Days are headings where it is by time. */
   sort: Sort | undefined;
-  kin: Kin;
+  kin: ListedFamilies;
   excerpts?: Map<string, Excerpts> | undefined;
   labels: Labels;
   branches: Map<string, string>;
@@ -36,7 +36,7 @@ type Props = {
 export async function TraceList({ traces, given, sort, kin, excerpts, labels, branches, standings }: Props) {
   const zone = await readerZone();
   const isByDay = sort === "activity" || sort === "start";
-  const groups: Group[] = [];
+  const groups: ListGroup[] = [];
   for (const trace of traces) {
     const at = sort === "start" ? findStart(trace) : findLatest(trace);
     const heading = isByDay ? (at ? getDayLabel(at, zone) : "No date") : undefined;
@@ -55,14 +55,14 @@ export async function TraceList({ traces, given, sort, kin, excerpts, labels, br
 }
 
 /** When a session began, as the order by its start has it. */
-const findStart = ({ createdAt, updatedAt, dated }: Shown) =>
+const findStart = ({ createdAt, updatedAt, dated }: ShownTrace) =>
   createdAt !== null || dated ? new Date(createdAt ?? updatedAt) : undefined;
 
 /** The latest activity of a session and, where they are below it, of those that it started; 1970 stands for none. */
-const findLatest = ({ latestAt, dated }: Shown) => (dated || Date.parse(latestAt) > 0 ? new Date(latestAt) : undefined);
+const findLatest = ({ latestAt, dated }: ShownTrace) => (dated || Date.parse(latestAt) > 0 ? new Date(latestAt) : undefined);
 
 /** The moment by which a session has its place; under "No date" there is none to say. */
-function describeMoment(at: Date | undefined, isByDay: boolean, zone: string): Pick<Row, "at" | "when"> {
+function describeMoment(at: Date | undefined, isByDay: boolean, zone: string): Pick<ListRow, "at" | "when"> {
   if (!at) return { when: isByDay ? "" : "no date" };
   const when = isByDay ? formatDate(at, zone, { hour: "2-digit", minute: "2-digit" }) : shortTime(at, zone);
   return { at: at.toISOString().replace(/\.\d+/, ""), when };
@@ -83,7 +83,7 @@ function getDayLabel(date: Date, zone: string): string {
 }
 
 /** What is below a session, and what it is of. */
-function describeSurroundings(trace: ListedTrace, kin: Kin, zone: string): Partial<Row> {
+function describeSurroundings(trace: ListedTrace, kin: ListedFamilies, zone: string): Partial<ListRow> {
   const { id } = trace;
   const [family, origin] = [kin.families.get(id), kin.origins.get(id)];
   const own = { messages: trace.messageCount, tokens: countTokens(trace) };
@@ -96,7 +96,7 @@ function describeSurroundings(trace: ListedTrace, kin: Kin, zone: string): Parti
 /** More of a title than any window shows in two lines. */
 const maxTitle = 240;
 
-function toListRow(trace: Shown, found: Excerpts | undefined, labels: Labels): Omit<Row, "at" | "when"> {
+function toListRow(trace: ShownTrace, found: Excerpts | undefined, labels: Labels): Omit<ListRow, "at" | "when"> {
   const { id, source, title, model, machine, messageCount, starredAt, tags, errorCount, spark } = trace;
   const [tokens, cost, icon] = [countTokens(trace), formatCost(trace), findIcon(source)];
   const exact = [
@@ -131,7 +131,7 @@ function toListRow(trace: Shown, found: Excerpts | undefined, labels: Labels): O
   };
 }
 
-const formatChanges = ({ linesAdded, linesRemoved }: Shown): Partial<Row> =>
+const formatChanges = ({ linesAdded, linesRemoved }: ShownTrace): Partial<ListRow> =>
   linesAdded + linesRemoved > 0 ? { added: formatCompact(linesAdded), removed: formatCompact(linesRemoved) } : {};
 
 /** The time that a session took, without its pauses: "42m", "3h 05m". */
@@ -140,12 +140,12 @@ function formatTook(seconds: number): string {
   return minutes < 60 ? `${minutes}m` : `${Math.floor(minutes / 60)}h ${String(minutes % 60).padStart(2, "0")}m`;
 }
 
-function formatPull([first, ...more]: Shown["pullRequests"]): Pick<Row, "pull"> {
+function formatPull([first, ...more]: ShownTrace["pullRequests"]): Pick<ListRow, "pull"> {
   return first ? { pull: [first.repository, first.number, more.length] } : {};
 }
 
 /** A trace's project, or the name that came with it as long as the ledger has not found one. */
-function getProjectLabel({ project, projectId }: ListedTrace, labels: Labels): Pick<Row, "project" | "projectId"> {
+function getProjectLabel({ project, projectId }: ListedTrace, labels: Labels): Pick<ListRow, "project" | "projectId"> {
   const label = labels.get(projectId ?? "");
   if (projectId && label) return { project: labelText(label), projectId };
   return project && !isSubAgentName(project) ? { project } : {};

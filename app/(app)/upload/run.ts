@@ -1,5 +1,5 @@
 import { FileFault, type PartLimits, splitFile } from "./parts";
-import { type Answer, sendPart } from "./send";
+import { type UploadAnswer, sendPart } from "./send";
 
 /** The progress of one file, in bytes of the file, with the job of each accepted part. */
 export type FileState = {
@@ -51,11 +51,11 @@ export async function sendFile(
   }
 }
 
-type Final = Extract<Answer, { kind: "accepted" | "refused" }>;
+type Final = Extract<UploadAnswer, { kind: "accepted" | "refused" }>;
 
 /** Sends a part until it is accepted or refused. */
 async function deliver(
-  send: () => Promise<Answer>,
+  send: () => Promise<UploadAnswer>,
   update: Update,
   untilAskedFor: () => Promise<void>,
 ): Promise<Final> {
@@ -74,7 +74,7 @@ async function deliver(
 }
 
 function refusal(
-  { sentence, errors, requestId }: Extract<Answer, { kind: "refused" }>,
+  { sentence, errors, requestId }: Extract<UploadAnswer, { kind: "refused" }>,
   lines: number[] | undefined,
   accepted: number,
 ): Partial<FileState> {

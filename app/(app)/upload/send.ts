@@ -1,7 +1,7 @@
-import type { Part } from "./parts";
+import type { UploadPart } from "./parts";
 
 /** The outcome of sending a part. `later` is to be tried again after so many seconds, `refused` never. */
-export type Answer =
+export type UploadAnswer =
   | { kind: "accepted"; jobId: string }
   | { kind: "refused"; sentence: string; requestId?: string; errors: { path: string; message: string }[] }
   | { kind: "later"; seconds: number; sentence: string }
@@ -17,7 +17,7 @@ type Problem = { detail?: string; requestId?: string; errors?: { path: string; m
  *
  * @param onProgress gets the share of the request that was sent, from 0 to 1.
  */
-export async function sendPart(part: Part, onProgress: (share: number) => void): Promise<Answer> {
+export async function sendPart(part: UploadPart, onProgress: (share: number) => void): Promise<UploadAnswer> {
   const bytes = new TextEncoder().encode(part.body);
   const key = globalThis.crypto.subtle && hex(await crypto.subtle.digest("SHA-256", bytes));
   const gzip = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
@@ -35,7 +35,7 @@ export async function sendPart(part: Part, onProgress: (share: number) => void):
   });
 }
 
-function toUploadAnswer(request: XMLHttpRequest): Answer {
+function toUploadAnswer(request: XMLHttpRequest): UploadAnswer {
   const { status } = request;
   if (status === 202) return { kind: "accepted", jobId: parseResponse<{ jobId: string }>(request).jobId };
   if (status === 401) return { kind: "signedOut" };

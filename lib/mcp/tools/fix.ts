@@ -13,7 +13,7 @@ import { within } from "#lib/mcp/within";
 import { splitPieces } from "#lib/reader/kind";
 import { plainCall } from "#lib/reader/script";
 import { formatQuantity } from "#lib/reader/text";
-import { kindOfCall } from "#lib/reader/tools/tools";
+import { findCallKind } from "#lib/reader/tools/tools";
 import { readMessages, readMessagesAt } from "#lib/traces/messages";
 import type { Message, Trace } from "#lib/traces/queries";
 import type { Selection } from "#lib/traces/sql/conditions";
@@ -135,7 +135,7 @@ function formatStep(
   position: number,
 ): string[] {
   const call = plainCall(written);
-  if (!told.has(kindOfCall(call))) return [];
+  if (!told.has(findCallKind(call))) return [];
   const { file_path, path, filePath, command, cmd } = call.input;
   const [what] = [file_path, path, filePath, command, cmd].flatMap((value) => {
     const text = Array.isArray(value) ? value.join(" ") : value;

@@ -2,7 +2,6 @@ import type { TaskState } from "#lib/reader/message";
 import { formatQuantity, firstLine } from "#lib/reader/text";
 import { type Describe, type Fields, field, isObject, printed } from "#lib/reader/tools/describe";
 
-// The tools by which an agent talks to the person: questions, plans, task lists.
 
 export const describeQuestion: Describe = (input, outcome) => {
   const asked = Array.isArray(input.questions) ? input.questions.filter(isObject).map(questionText).join("\n\n") : "";
@@ -28,10 +27,10 @@ function questionText(question: Fields): string {
   return [`**${field(question, "question", "header")}**`, listed.join("\n")].filter(Boolean).join("\n\n");
 }
 
-/** It shows whole where its row is open. */
+/** A longer title would fill the row. */
 const maxTitle = 600;
 
-/** A text's first line as a title, and the rest; a line that is no heading, or too long, stays in the rest as well. */
+/** A line that is too long or no heading stays in the rest as well. */
 function takeTitle(text: string): { title: string; rest: string } {
   const [line = "", ...lines] = text.trim().split("\n");
   const title = firstLine(line.replace(/^#+ |\*\*/g, ""), maxTitle);

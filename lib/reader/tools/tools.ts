@@ -1,19 +1,18 @@
-import type { Call, Result } from "#lib/reader/call";
-import type { Block, Kind, Part } from "#lib/reader/message";
+import type { Call, ToolResult } from "#lib/reader/call";
+import type { Block, ToolKind, RowPart } from "#lib/reader/message";
 import { readOutcome } from "#lib/reader/outcome";
 import { plainCall } from "#lib/reader/script";
 import { countLines, formatQuantity, firstLine, readableJson } from "#lib/reader/text";
 import { type Describe, type Fields, field, printed } from "#lib/reader/tools/describe";
 import { describeEdit, describeRead, describeReported, describeWrite } from "#lib/reader/tools/files";
 import { describePlan, describeQuestion, describeTasks } from "#lib/reader/tools/plans";
-import { kindOfTool } from "#lib/reader/vocabulary";
+import { findToolKind } from "#lib/reader/vocabulary";
 
-export const kindOfCall = (call: Call): Kind => call.kind ?? kindOfTool(call.name, call.type);
+export const findCallKind = (call: Call): ToolKind => call.kind ?? findToolKind(call.name, call.type);
 
-/** A call and its result, as the reader shows them. */
-export function describeTool(written: Call, result: Result | undefined): Part {
+export function describeTool(written: Call, result: ToolResult | undefined): RowPart {
   const call = plainCall(written);
-  const kind = kindOfCall(call);
+  const kind = findCallKind(call);
   const outcome = readOutcome(result);
   const known = describers[kind] ?? describeUnknown;
   const { status, exitCode, durationMs } = outcome;
@@ -45,7 +44,7 @@ const describeShell: Describe = (input, outcome, call, result) => {
   };
 };
 
-/** A command without the change of folder before it, which the opened row shows. */
+/** The opened row still shows the `cd`. */
 const withoutFolder = (command: string) =>
   command.replace(/^cd (?:"[^"\n]+"|'[^'\n]+'|[^\s;&|"'$`]+)[ \t]*(?:&&|;|\n)\s*(?=\S)/, "");
 
@@ -98,7 +97,6 @@ const describeSubagent: Describe = (input, outcome) => {
   };
 };
 
-/** What a sub-agent came back with; that it was started is told to the agent alone. */
 const toReportBlock = (text: string): Block =>
   /^Async agent launched/.test(text.trimStart())
     ? { type: "markdown", text, fold: "What the agent was told" }
@@ -124,7 +122,7 @@ const describeUnknown: Describe = (input, outcome) => {
 
 const plain = (value: unknown) => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 
-const describers: Partial<Record<Kind, Describe>> = {
+const describers: Partial<Record<ToolKind, Describe>> = {
   shell: describeShell,
   edit: describeEdit,
   write: describeWrite,

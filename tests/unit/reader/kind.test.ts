@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Kind, ReaderMessage } from "#lib/reader/message";
+import type { ToolKind, ReaderMessage } from "#lib/reader/message";
 import { makeRows } from "#lib/reader/rows";
 import { message } from "./rendering";
 
@@ -9,7 +9,7 @@ const wrapped = (type: string, name: string, inner: string) =>
   `<tool-use data-tool-type="${type}" data-tool-name="${name}"><details>\n<summary>Tool use: **${name}**</summary>\n${inner}\n</details></tool-use>`;
 
 describe("the kind of a message", () => {
-  test.each<[Kind, Partial<ReaderMessage>]>([
+  test.each<[ToolKind, Partial<ReaderMessage>]>([
     ["user", { role: "user", content: "Please look." }],
     ["assistant", { content: "I look." }],
     ["assistant", { role: null, content: "Who says this?" }],

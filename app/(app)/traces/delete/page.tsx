@@ -12,7 +12,7 @@ import { Notice } from "../../../components/notice";
 import { ActivityTime, Time } from "../../../components/time";
 import { readerZone } from "../../../components/zone";
 import { type ListRequest, readListParams, shown } from "../filters";
-import { type Given, getFilterLabel, listHref, type Names, paramsIn, shownValues, getFilterValues } from "../hrefs";
+import { type GivenFilters, getFilterLabel, listHref, type FilterTitles, paramsIn, shownValues, getFilterValues } from "../hrefs";
 import { deleteSelectionAction } from "./actions";
 
 export const metadata: Metadata = { title: "Delete sessions" };
@@ -122,7 +122,7 @@ function Nothing({ back }: { back: string }) {
   );
 }
 
-async function projectNames(userId: string, { given }: ListRequest): Promise<Names> {
+async function projectNames(userId: string, { given }: ListRequest): Promise<FilterTitles> {
   const labels = await readLabels(userId, getFilterValues(given, "projectId"));
   return new Map([...labels].map(([id, label]) => [id, labelText(label)]));
 }
@@ -135,7 +135,7 @@ function leftOut(filter: ListRequest["filter"]): string {
     .join(" and ");
 }
 
-type ScopeProps = { given: Given; countedAt: string; names: Names; left: string };
+type ScopeProps = { given: GivenFilters; countedAt: string; names: FilterTitles; left: string };
 
 function Scope({ given, countedAt, names, left }: ScopeProps) {
   const filters = Object.keys(given) as FilterName[];

@@ -3,7 +3,7 @@ import { shortPath } from "#lib/reader/files/paths";
 import { newEffort } from "#lib/reader/line-diff";
 import type { DiffLine } from "#lib/reader/message";
 import { formatQuantity } from "#lib/reader/text";
-import { languageOfPath } from "#lib/reader/vocabulary";
+import { findPathLanguage } from "#lib/reader/vocabulary";
 import { Diff } from "../messages/code/diff";
 import { prepareLanguages } from "../messages/code/highlight";
 import { Effort } from "../messages/effort";
@@ -31,7 +31,7 @@ export async function drawChanges({
 }: ChangesInput): Promise<{ html: string; files: DrawnFile[] }> {
   const effort = newEffort();
   const changes = files.map((file) => ({ file, ...toFileChange(file, effort) }));
-  await prepareLanguages(new Set(files.map(({ path }) => languageOfPath(path)).filter(Boolean)));
+  await prepareLanguages(new Set(files.map(({ path }) => findPathLanguage(path)).filter(Boolean)));
   const own = { traceId, colours: new Effort(colours) };
   const left = { lines: alone ? maxDrawn.alone : maxDrawn.all, characters: maxDrawn.characters };
   const html = toHtml(
@@ -95,7 +95,7 @@ function FileSection({ file, lines, added, removed, index, shown, traceId, colou
           {places.length > maxPlaces && "…"}
         </span>
       </div>
-      {shown > 0 && <Diff lines={lines} to={shown} language={languageOfPath(path)} effort={effort} />}
+      {shown > 0 && <Diff lines={lines} to={shown} language={findPathLanguage(path)} effort={effort} />}
       {rest > 0 && (
         <p className="cut">
           <a href={`?${new URLSearchParams({ file: path })}`} className="link">

@@ -6,7 +6,7 @@ import { hideAllOf } from "#lib/traces/masked";
 import { drawChanges } from "../changes/draw-changes";
 import { drawBody, drawMessages, type View } from "../messages/messages";
 import type { Read } from "../segments/read";
-import { rowsOfSegment, type SegmentRows } from "../segments/rows";
+import { makeSegmentRows, type SegmentRows } from "../segments/rows";
 import { sampleMessages } from "./sample";
 
 /** A drawn segment: a run of neighbouring messages, and what the page's frame needs to know about it. */
@@ -54,7 +54,7 @@ export const operations = {
     const read = { ...stored, messages: messagesFor(stored.messages, masking) };
     const view = viewFor(own, masking);
     for (let cost = maxCost; ; cost /= 4) {
-      const { rows, ...segment } = rowsOfSegment(read, talk, cost);
+      const { rows, ...segment } = makeSegmentRows(read, talk, cost);
       const html = await drawMessages(rows, view, talk);
       if (html.length > maxHtml && rows.length > 1 && cost > minCost) continue;
       const hidden = talk && at !== undefined && rows.some((row) => !row.talk && row.positions.includes(at));

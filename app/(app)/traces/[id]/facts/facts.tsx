@@ -13,14 +13,14 @@ import { Marks } from "../../marks/marks";
 import { formatMilliseconds } from "../messages/clock";
 import { ContextChart } from "./context-chart";
 import { Details } from "./details";
-import { FamilyFacts, type Kin, OriginLine } from "./family";
+import { FamilyFacts, type FamilyNumbers, OriginLine } from "./family";
 import { Secrets } from "./secrets";
 import { ShareLink } from "./share-link";
 import { Spent } from "./spent";
 
 type Props = {
   trace: Trace;
-  kin: Kin;
+  kin: FamilyNumbers;
   circumstances: Circumstances;
   resume: string | undefined;
   deleting: React.ReactNode;

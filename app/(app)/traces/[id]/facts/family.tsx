@@ -8,7 +8,7 @@ import { describeTier } from "../../spent";
 import { formatMilliseconds } from "../messages/clock";
 
 /** A session among those that it came from and those that came from it. */
-export type Kin = { own: Sums; origin: Origin | undefined; family: Family | undefined };
+export type FamilyNumbers = { own: Sums; origin: Origin | undefined; family: Family | undefined };
 
 const untitled = "an untitled session";
 

@@ -3,7 +3,7 @@ import { type RefObject, useCallback, useEffect, useRef } from "react";
 import { articleAt, articlesIn, openFoldsRound, topOffset } from "../frame/geometry";
 import { paint, findRanges, unpaint } from "./highlights";
 import type { Match } from "./matches";
-import type { Found } from "./use-search";
+import type { FindResult } from "./use-search";
 
 /**
  * Paints what was found where it is on the page, and brings the current match into view, once its message is loaded.
@@ -13,7 +13,7 @@ import type { Found } from "./use-search";
  */
 export function usePainting(
   list: RefObject<HTMLElement | null>,
-  found: Found | undefined,
+  found: FindResult | undefined,
   jump: (position: number) => void,
 ): RefObject<Range[]> {
   const ranges = useRef<Range[]>([]);

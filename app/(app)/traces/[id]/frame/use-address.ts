@@ -29,14 +29,14 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
   useLayoutEffect(() => {
     if (shown.current === talk) return;
     shown.current = talk;
-    const place = placeOfEntry();
+    const place = getEntryPlace();
     jump(place ? { ...place, near: true } : { edge: "start" });
   }, [talk, jump]);
 
   useEffect(() => {
     history.scrollRestoration = "manual";
     const arrive = () => {
-      const place = placeOfEntry();
+      const place = getEntryPlace();
       if (place) jump(place);
     };
     const come = () => {
@@ -116,7 +116,7 @@ function useFirstArrival(jump: Props["jump"]): React.RefObject<boolean> {
   const isFirst = useRef(true);
   const isArrived = useRef(false);
   useLayoutEffect(() => {
-    const place = isFirst.current ? placeOfEntry() : undefined;
+    const place = isFirst.current ? getEntryPlace() : undefined;
     isFirst.current = false;
     if (!place || !articleAt(place.position)) return;
     isArrived.current = true;
@@ -145,7 +145,7 @@ function isTalkEntry(): boolean {
 }
 
 /** Where the history's entry was left, else the message that its address names. */
-function placeOfEntry(): Extract<Target, { position: number }> | undefined {
+function getEntryPlace(): Extract<Target, { position: number }> | undefined {
   const saved = savedPlace();
   if (saved) return { ...saved, quiet: true };
   const position = askedPosition();

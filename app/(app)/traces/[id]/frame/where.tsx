@@ -22,11 +22,11 @@ export function usePlace(): string | undefined {
   const { outline, zone } = useFrame();
   const known = useSyncExternalStore(outline.subscribe, outline.get, () => undefined);
   const position = useCurrent(known);
-  return known && wordsOfPlace(known, zone, position, timeAt(position));
+  return known && describePlace(known, zone, position, timeAt(position));
 }
 
 /** @param at the time of the row there, where it is on the page; else the turn's */
-export function wordsOfPlace({ turns, span }: Outline, zone: string, position: number, at?: Date): string {
+export function describePlace({ turns, span }: Outline, zone: string, position: number, at?: Date): string {
   const index = turnAt(turns, position);
   const turn = turns[index];
   const when = at ?? (turn?.at ? new Date(turn.at * 1000) : undefined);

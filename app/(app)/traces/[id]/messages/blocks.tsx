@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { shortPath } from "#lib/reader/files/paths";
-import { type Block, blockSize, type Part } from "#lib/reader/message";
+import { type Block, blockSize, type RowPart } from "#lib/reader/message";
 import type { ShownPicture } from "#lib/reader/picture-references";
 import { makeRows } from "#lib/reader/rows";
 import { countLines, formatQuantity } from "#lib/reader/text";
@@ -20,7 +20,7 @@ type SliceLimits = { lines: number; characters: number };
 type Drawn = { scene: Scene; effort: Effort; max: SliceLimits };
 
 /** A part's blocks. @param at the part's index in its row, by which a rest is loaded */
-export function Blocks({ part, at, ...drawn }: { part: Part; at: number } & Drawn) {
+export function Blocks({ part, at, ...drawn }: { part: RowPart; at: number } & Drawn) {
   return part.blocks.map((block, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the blocks of a stored message never change their order
     <BlockFrom key={index} block={block} at={`${at}.${index}`} from={0} {...drawn} />

@@ -1,6 +1,6 @@
 import "server-only";
 import type { ReactNode } from "react";
-import type { Place } from "#lib/reader/files/paths";
+import type { SessionFolders } from "#lib/reader/files/paths";
 import type { Block, ReaderRow } from "#lib/reader/message";
 import { findLanguage } from "#lib/reader/vocabulary";
 import { prepareLanguages } from "./code/highlight";
@@ -17,7 +17,7 @@ export type Scene = {
   person: "You" | "User";
   zone: string;
   /** Where the session's files are: paths are shown as they are below it. */
-  place: Place;
+  place: SessionFolders;
   /** The sessions that messages name, by their source ids: none where others read. */
   sessions: Sessions;
   /** The row's own position, and all that lead to it. */
@@ -48,9 +48,9 @@ function describeView(whose: Whose): Pick<Scene, "page" | "stored" | "person" | 
 }
 
 /** What the messages are drawn for: whose they are, the reader's time zone, where the files are, and the sessions that they lead to. */
-export type View = { whose: Whose; zone: string; place?: Place; sessions?: Sessions };
+export type View = { whose: Whose; zone: string; place?: SessionFolders; sessions?: Sessions };
 
-const nowhere: Place = { roots: [], isWindows: false };
+const nowhere: SessionFolders = { roots: [], isWindows: false };
 
 /** Budgets of one response. 18,700 characters of TypeScript take 35 ms; the times are a safety net. */
 const efforts = {

@@ -26,7 +26,7 @@ export type Segment = Omit<DrawnSegment, "html"> & {
 };
 
 /** Selects the messages to draw and their reader. `masked` hides secrets in them; `pictures` shows their pictures. */
-export type Shown = {
+export type SegmentSession = {
   userId: string;
   traceId: string;
   whose: Whose;
@@ -35,10 +35,10 @@ export type Shown = {
   pictures?: boolean;
 };
 
-const getQueueTurn = ({ userId, whose }: Shown) => ({ userId, kind: "sharedAt" in whose ? "shared" : "own" }) as const;
+const getQueueTurn = ({ userId, whose }: SegmentSession) => ({ userId, kind: "sharedAt" in whose ? "shared" : "own" }) as const;
 
 /** How a user's own trace is shown to them. */
-export const toOwner = (userId: string, traceId: string): Shown => ({
+export const toOwner = (userId: string, traceId: string): SegmentSession => ({
   userId,
   traceId,
   whose: { traceId },
@@ -47,7 +47,7 @@ export const toOwner = (userId: string, traceId: string): Shown => ({
 
 /** Draws a segment of a trace. @returns undefined where there is nothing */
 export async function drawSegment(
-  shown: Shown,
+  shown: SegmentSession,
   request: SegmentRequest,
   talk: boolean,
 ): Promise<DrawnSegment | undefined> {
@@ -88,7 +88,7 @@ export const asSegment = ({ html, ...segment }: DrawnSegment): Segment => ({
 });
 
 /** Draws the body of a fold that is not on the page. @returns its HTML; undefined where there is none */
-export async function drawBody(shown: Shown, { position, positions, part }: BodyRequest): Promise<string | undefined> {
+export async function drawBody(shown: SegmentSession, { position, positions, part }: BodyRequest): Promise<string | undefined> {
   const { userId, traceId, whose, range = wholeRange, masked = false } = shown;
   const view = { whose, zone: await readerZone() };
   return draw(getQueueTurn(shown), "body", async () => {

@@ -27,7 +27,7 @@ const shareAfter = 0.7;
  * @param talk rows that Talk leaves out cost nothing.
  * @param maxCost as `costOf` counts it; one row comes whatever it costs.
  */
-export function rowsOfSegment(read: Read, talk: boolean, maxCost: number): SegmentRows {
+export function makeSegmentRows(read: Read, talk: boolean, maxCost: number): SegmentRows {
   const { messages, keep, earlier, later } = read;
   const rows = makeRows(messages);
   const { start, end, fixed } = affordable(read, talk ? rows.filter((row) => row.talk) : rows, maxCost);

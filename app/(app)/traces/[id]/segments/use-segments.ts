@@ -1,6 +1,6 @@
 "use client";
 import { useCallback, useEffect, useLayoutEffect, useRef } from "react";
-import { isOfOtherView } from "./list";
+import { isOtherView } from "./list";
 import { loadAgain, nextStep } from "./next-step";
 import type { Segment } from "./render";
 import type { Supply } from "./supply";
@@ -22,7 +22,7 @@ export function useSegments({ supply, talk, initial, onHidden }: Props) {
   const { failedPlace, failed, fail, load } = useLoader({ supply, talk, pending, change, onHidden });
 
   const advance = useCallback(() => {
-    if (!pending.isIdle() || isOfOtherView(current.current, talk)) return;
+    if (!pending.isIdle() || isOtherView(current.current, talk)) return;
     const step = nextStep(current.current, elements.current, failedPlace.current);
     if (!step) return;
     if ("place" in step) load(step);

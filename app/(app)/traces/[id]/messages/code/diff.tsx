@@ -3,7 +3,7 @@ import type { DiffLine } from "#lib/reader/message";
 import { formatQuantity, cut } from "#lib/reader/text";
 import type { Effort } from "../effort";
 import { CodeLine } from "./code";
-import { highlight, type Span } from "./highlight";
+import { highlight, type CodeSpan } from "./highlight";
 import { type Marks, markWords } from "./words";
 
 /** How many characters of a line are drawn. */
@@ -97,7 +97,7 @@ function drawnLines(lines: DiffLine[], numbers: (number | undefined)[], language
 
 const tags = { added: "ins", removed: "del", same: "span", hunk: "span" } as const;
 
-function drawLineContent({ text }: DiffLine, colours: Span[] | undefined, marks: Marks | undefined): ReactNode {
+function drawLineContent({ text }: DiffLine, colours: CodeSpan[] | undefined, marks: Marks | undefined): ReactNode {
   if (text.length > maxDrawnCharacters)
     return `${cut(text, maxDrawnCharacters)}… ${formatQuantity(text.length - maxDrawnCharacters, "more character")}\n`;
   const spans = colours ?? [{ text, className: "" }];
@@ -112,7 +112,7 @@ function drawLineContent({ text }: DiffLine, colours: Span[] | undefined, marks:
 }
 
 /** The part of a line's spans between two characters. */
-function cutSpans(spans: Span[], from: number, to: number): Span[] {
+function cutSpans(spans: CodeSpan[], from: number, to: number): CodeSpan[] {
   let at = 0;
   return spans.flatMap(({ text, className }) => {
     const own = text.slice(Math.max(0, from - at), Math.max(0, to - at));
@@ -122,8 +122,8 @@ function cutSpans(spans: Span[], from: number, to: number): Span[] {
 }
 
 /** The colours of lines: those of the text before and of that after, hunk by hunk. */
-function colourLines(lines: DiffLine[], language: string, effort: Effort): (Span[] | undefined)[] {
-  const colours: (Span[] | undefined)[] = [];
+function colourLines(lines: DiffLine[], language: string, effort: Effort): (CodeSpan[] | undefined)[] {
+  const colours: (CodeSpan[] | undefined)[] = [];
   for (const run of splitHunks(lines)) {
     for (const side of ["removed", "added"] as const) {
       const own = run.filter((at) => lines[at]?.type === "same" || lines[at]?.type === side);

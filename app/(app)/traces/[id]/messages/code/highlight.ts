@@ -96,7 +96,7 @@ const classes = new Map<string, string>([
   ...terminal.map((_, index) => [colour(ansiBase + index), `ansi-${index}`] as const),
 ]);
 
-export type Span = { text: string; className: string };
+export type CodeSpan = { text: string; className: string };
 
 let highlighter: Promise<HighlighterCore> | undefined;
 let ready: HighlighterCore | undefined;
@@ -135,7 +135,7 @@ const stepLines = 20;
  * The lines of a text as spans with classes; undefined where it stays plain: the language has no grammar, the text is long,
  * or the effort is used up.
  */
-export function highlight(text: string, language: string, effort: Effort): Span[][] | undefined {
+export function highlight(text: string, language: string, effort: Effort): CodeSpan[][] | undefined {
   if (!ready || text.length > max.characters) return undefined;
   if (language !== "ansi" && !ready.getLoadedLanguages().includes(language)) return undefined;
   const lines = text.split("\n");
@@ -144,8 +144,8 @@ export function highlight(text: string, language: string, effort: Effort): Span[
   return effort.spend(() => tokenize(core, lines, language, effort));
 }
 
-function tokenize(core: HighlighterCore, lines: string[], language: string, effort: Effort): Span[][] | undefined {
-  const coloured: Span[][] = [];
+function tokenize(core: HighlighterCore, lines: string[], language: string, effort: Effort): CodeSpan[][] | undefined {
+  const coloured: CodeSpan[][] = [];
   let grammarState: ReturnType<HighlighterCore["getLastGrammarState"]> | undefined;
   let colours = "";
   for (let from = 0; from < lines.length; from += stepLines) {
@@ -168,8 +168,8 @@ function tokenize(core: HighlighterCore, lines: string[], language: string, effo
 const shownBlank = /ansi-(?:on|inverse)|\b[ux]\b/;
 
 /** Tokens as spans; neighbours of one class are joined, and white space takes its neighbour's class where it shows nothing of it. */
-function toSpans(tokens: ThemedToken[]): Span[] {
-  const spans: Span[] = [];
+function toSpans(tokens: ThemedToken[]): CodeSpan[] {
+  const spans: CodeSpan[] = [];
   for (const token of tokens) {
     const last = spans.at(-1);
     const own = getTokenClass(token);
