@@ -58,7 +58,7 @@ export class Masker {
     for (const { kind, start, end } of secrets) this.#count(kind, unescapeText(text.slice(start, end)));
     return secrets;
   };
-  readonly #deep = { levels: maxLevels, change: (value: object): string => this.text(jsonOfDeep(value)) };
+  readonly #deep = { levels: maxLevels, change: (value: object): string => this.text(encodeDeep(value)) };
 
   constructor(key?: Buffer) {
     this.#key = key;
@@ -84,7 +84,7 @@ export class Masker {
 
   readonly #replacement = (kind: string, value: string): string => {
     if (!this.#key) return value;
-    const placeholder = makePlaceholder(kind, markOf(this.#key, value));
+    const placeholder = makePlaceholder(kind, computeMark(this.#key, value));
     this.#echoes.see(kind, value, placeholder);
     return placeholder;
   };
@@ -107,7 +107,7 @@ export class Masker {
 }
 
 /** The JSON of a value; where it is so deep that not even that can be made, a note. */
-function jsonOfDeep(value: object): string {
+function encodeDeep(value: object): string {
   try {
     return JSON.stringify(value);
   } catch (error) {
@@ -116,7 +116,7 @@ function jsonOfDeep(value: object): string {
   }
 }
 
-const markOf = (key: Buffer, value: string): string =>
+const computeMark = (key: Buffer, value: string): string =>
   createHmac("sha256", key).update(value).digest("hex").slice(0, 8);
 
 /** Adds `more` to `total`. */
