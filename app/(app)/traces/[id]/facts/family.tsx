@@ -7,12 +7,10 @@ import { listHref } from "../../hrefs";
 import { describeTier } from "../../spent";
 import { formatMilliseconds } from "../messages/clock";
 
-/** A session among those that it came from and those that came from it. */
 export type FamilyNumbers = { own: Sums; origin: Origin | undefined; family: Family | undefined };
 
 const untitled = "an untitled session";
 
-/** Where a session came from, with the way back to that message. */
 export function OriginLine({ origin: { relation, parentId, title, position } }: { origin: Origin }) {
   const words: Record<Relation, string> = { subagent: "Sub-agent of", fork: "Forked from", continuation: "Continues" };
   const at = position === null ? "" : `?at=${position}`;
@@ -27,7 +25,6 @@ export function OriginLine({ origin: { relation, parentId, title, position } }: 
   );
 }
 
-/** What came from a session: where it goes on, and all of it in a fold, with what it comes to. */
 export function FamilyFacts({ traceId, own, family }: { traceId: string; own: Sums; family: Family }) {
   const { counts, below, members, isCut } = family;
   const children = counts.subagent + counts.fork + counts.continuation;
@@ -133,7 +130,7 @@ const added = (one: Sums, other: Sums): Sums => ({
 
 const active = (seconds: number): string => (seconds > 0 ? formatMilliseconds(seconds * 1000) : "");
 
-/** Money, with a sign where some tokens have no price. */
+/** Has a sign if some tokens have no price. */
 function formatFamilyCost({ costNano, unpricedTokens }: Sums): string {
   if (costNano === 0) return unpricedTokens > 0 ? "unpriced" : "";
   return `${formatMoney(costNano)}${unpricedTokens > 0 ? " + unpriced" : ""}`;
