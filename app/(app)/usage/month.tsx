@@ -8,7 +8,7 @@ import { removeBudgetAction, setBudgetAction } from "./budget-actions";
 import { facetTexts } from "./shape";
 import { dayText, percent } from "./words";
 
-/** The month so far, where it is heading, and its budgets. Nothing of it for those whose sessions cost nothing. */
+/** Hidden if nothing has a cost. */
 export function MonthSection({ month, report }: { month: Month; report: UsageReport }) {
   if (month.spentNano === 0 && report.total.costNano === 0 && month.budgets.length === 0) return null;
   return (
@@ -53,7 +53,7 @@ function Forecast({ month: { fullDays, forecastNano, to } }: { month: Month }) {
   );
 }
 
-/** The share of the bar that is a whole budget; what is beyond it has the rest. */
+/** The percentage of the bar's width that is a whole budget; the rest shows the excess. */
 const whole = 80;
 
 function BudgetRow({ budget }: { budget: BudgetState }) {
@@ -92,7 +92,7 @@ function State({ share, mark, overNano }: { share: number; mark: BudgetMark; ove
   return <p className="text-code text-muted">{used}</p>;
 }
 
-/** How much of a budget is used, with marks at 80 and 100 percent. */
+/** Has marks at 80 and 100 percent. */
 function Bar({ share, mark }: { share: number; mark: BudgetMark }) {
   const ink = mark === undefined ? "fill-accent" : mark === "nearly" ? "fill-warn" : "fill-bad";
   return (
@@ -106,7 +106,7 @@ function Bar({ share, mark }: { share: number; mark: BudgetMark }) {
   );
 }
 
-/** For all, or for one of what this page shows. */
+/** For everything, or for one value of this page. */
 function BudgetForm({ month, report }: { month: Month; report: UsageReport }) {
   const groups = (["project", "source", "model"] as const).map((facet) => {
     const values = (report.byFacet[facet]?.values ?? []).flatMap(({ value, id }) =>

@@ -9,7 +9,7 @@ const gap = 0.2;
 const formatMonthName = ({ month }: Month, style: "short" | "long") =>
   formatDate(new Date(`${month}-01T00:00:00Z`), "UTC", { month: style, year: "numeric" });
 
-/** What a project cost by month, as bars and a table; without any cost its tokens. */
+/** Shows tokens if nothing has a cost. */
 export function Months({ months }: { months: Month[] }) {
   const shown = filled(months);
   const isMoney = shown.some(({ costNano }) => costNano > 0);
@@ -48,17 +48,16 @@ export function Months({ months }: { months: Month[] }) {
   );
 }
 
-/** So many that bars stay narrow, and that two years are seen. */
+/** Bars stay narrow, and at most two years fit. */
 const [minMonths, maxMonths] = [12, 24];
 
-/** The month before another one, without usage. */
 function emptyMonth(before: string): Month {
   const at = new Date(`${before}-01T00:00:00Z`);
   at.setUTCMonth(at.getUTCMonth() - 1);
   return { month: at.toISOString().slice(0, 7), tokens: 0, costNano: 0, unpricedTokens: 0, tierNotPricedTokens: 0 };
 }
 
-/** In the order of time, with the months before and between in which nothing was used. */
+/** Fills in months without usage. */
 function filled(months: Month[]): Month[] {
   const known = new Map(months.map((month) => [month.month, month]));
   const [last, first] = [months[0]?.month, months.at(-1)?.month];
