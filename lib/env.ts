@@ -4,11 +4,11 @@ import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { EnvError } from "#lib/errors";
 import { encryptionVariables } from "#lib/variables/encryption";
 import {
+  choice,
   httpUrl,
   isProxy,
   isWebhookSecret,
   list,
-  choice,
   optional,
   secret,
   sinkUrl,

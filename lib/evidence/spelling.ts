@@ -1,4 +1,3 @@
-
 /**
  * `path` has `/` between its parts, a drive as `C:/`, and composed characters; `isWindows` means that case does not
  * count.

@@ -103,7 +103,10 @@ class Opener {
     this.#held = Buffer.concat([this.#held, part]);
     if (!this.#head) {
       if (this.#held.length < headBytes) return;
-      this.#head = { key: findKey(this.#held), salt: Buffer.from(this.#held.subarray(headBytes - saltBytes, headBytes)) };
+      this.#head = {
+        key: findKey(this.#held),
+        salt: Buffer.from(this.#held.subarray(headBytes - saltBytes, headBytes)),
+      };
       this.#held = this.#held.subarray(headBytes);
     }
     while (this.#held.length > sealedPieceBytes) {

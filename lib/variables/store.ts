@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { httpUrl, choice, optional, type Variable, withDefault } from "#lib/variables/kinds";
+import { choice, httpUrl, optional, type Variable, withDefault } from "#lib/variables/kinds";
 
 export const storeVariables = {
   UPLOAD_STORE: choice(
