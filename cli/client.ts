@@ -19,13 +19,13 @@ import { status } from "./commands/status.ts";
 import { uninstall } from "./commands/uninstall.ts";
 import { update } from "./commands/update.ts";
 import { watch } from "./commands/watch.ts";
-import { type Context, patienceOf, type Values } from "./context.ts";
+import { type Context, readPatience, type Values } from "./context.ts";
 import { CommandError, exitCodes } from "./errors.ts";
-import { type CommandName, commandNames, helpOf } from "./help.ts";
+import { type CommandName, commandNames, formatHelp } from "./help.ts";
 import { program } from "./program.ts";
 import { running } from "./running.ts";
 import { HttpError } from "./server/api.ts";
-import { invalidToken } from "./server/token.ts";
+import { describeInvalidToken } from "./server/token.ts";
 import { forgetTroubles } from "./service/troubles.ts";
 import { formatDuration } from "./terminal/format.ts";
 import { suggest } from "./terminal/suggestion.ts";
@@ -142,14 +142,14 @@ async function run(words: string[], surroundings: Surroundings): Promise<number>
   if (values.help === true || name === undefined || name === "help") {
     const about = name === "help" ? positionals[1] : name;
     if (about !== undefined && !isCommand(about)) throw unknownCommand(about);
-    for (const line of helpOf(about).split("\n")) terminal.write(line);
+    for (const line of formatHelp(about).split("\n")) terminal.write(line);
     return values.help === true || name === "help" ? exitCodes.done : exitCodes.usage;
   }
   if (!command) throw unknownCommand(name);
   if (positionals.length > 1 && !command.takesWords) {
     throw new CommandError("usage", `${name} takes no argument "${positionals[1]}". See: ${program} ${name} --help`);
   }
-  patienceOf({ values });
+  readPatience({ values });
   const home = homeFolder(surroundings);
   const host = { home, cwd: surroundings.cwd ?? home, env: expandHomes(env, home), platform };
   const code = (await command.run({ host, terminal, values, words: positionals.slice(1), signal })) ?? exitCodes.done;
@@ -210,7 +210,7 @@ export function reportError(error: unknown, terminal: Terminal, env: Host["env"]
 function describeError(error: unknown, env: Host["env"]): [CommandError["kind"], string] {
   if (error instanceof CommandError) return [error.kind, error.message];
   if (!(error instanceof HttpError)) return ["failed", String(error)];
-  if (error.status === 401) return ["login", `${invalidToken(env, `${program} login`)}.`];
+  if (error.status === 401) return ["login", `${describeInvalidToken(env, `${program} login`)}.`];
   const fields = error.errors.map(({ path, message }) => ` ${path}: ${message}.`).join("");
   const request = error.requestId ? ` (request ${error.requestId})` : "";
   const isUnavailable = error.status === 429 || error.status >= 500;

@@ -19,7 +19,7 @@ export type Context = {
 const defaultPatienceSeconds = 300;
 
 /** `--patience`: how long to retry while the server is unavailable, in seconds. @throws CommandError where it is no number */
-export function patienceOf({ values }: Pick<Context, "values">): number {
+export function readPatience({ values }: Pick<Context, "values">): number {
   if (values.patience === undefined) return defaultPatienceSeconds;
   const text = String(values.patience);
   const seconds = Number(text);

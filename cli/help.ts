@@ -132,8 +132,8 @@ const exitCodeHelp = `Exit codes: 0 done, 1 failed, 2 usage error, 3 not logged 
 const columns = 80;
 
 /** @param name a command; without one, the overview */
-export function helpOf(name?: CommandName): string {
-  return wrap(textOf(name).replace(/\bspoor(?= [a-z]+\b(?!:))/g, program), columns);
+export function formatHelp(name?: CommandName): string {
+  return wrap(composeHelp(name).replace(/\bspoor(?= [a-z]+\b(?!:))/g, program), columns);
 }
 
 const words: Partial<Record<CommandName, string>> = {
@@ -145,7 +145,7 @@ const words: Partial<Record<CommandName, string>> = {
   redact: " --check FILE",
 };
 
-function textOf(name: CommandName | undefined): string {
+function composeHelp(name: CommandName | undefined): string {
   if (name)
     return `spoor ${name} [options]${words[name] ?? ""}\n\n${commandHelp[name]}\n\nOptions of every command:\n${commonOptions}\n\n${exitCodeHelp}`;
   return `spoor ${running.version}: sends your coding-agent sessions to a Spoor server.

@@ -50,7 +50,7 @@ export async function readSettings(host: Host): Promise<Settings> {
     ...known, // also what a newer client has written
     deviceId: typeof known.deviceId === "string" ? known.deviceId : randomUUID(),
     ...(typeof known.server === "string" && { server: known.server }),
-    accounts: accountsIn(known.accounts),
+    accounts: filterAccounts(known.accounts),
     ...(Array.isArray(known.plainHttp) && { plainHttp: known.plainHttp.map(String) }),
     ...(typeof known.redact === "boolean" && { redact: known.redact }),
     ...(typeof known.redactKey === "string" && { redactKey: known.redactKey }),
@@ -59,7 +59,7 @@ export async function readSettings(host: Host): Promise<Settings> {
 }
 
 /** Only what may be an account: settings are edited by hand, too. */
-const accountsIn = (value: unknown): Settings["accounts"] =>
+const filterAccounts = (value: unknown): Settings["accounts"] =>
   Object.fromEntries(
     Object.entries(isFields(value) ? value : {}).filter(([, one]) => isFields(one)),
   ) as Settings["accounts"];
@@ -102,16 +102,16 @@ export function updateSettings(host: Host, change: (settings: Settings) => Setti
  *
  * @throws CommandError where there is none, or it is no http or https URL
  */
-export function serverOf(host: Host, settings: Settings, option: string | undefined): string {
-  const server = serverIfSet(host, settings, option);
+export function requireServer(host: Host, settings: Settings, option: string | undefined): string {
+  const server = findServer(host, settings, option);
   if (server === undefined) throw new CommandError("usage", "No server is set. Use --server URL or set SPOOR_URL.");
   return server;
 }
 
 /** As `serverOf`; undefined where there is none. @throws CommandError where it is no http or https URL */
-export function serverIfSet(host: Host, settings: Settings, option: string | undefined): string | undefined {
-  const given = option ?? namedServer(host) ?? settings.server;
-  return given ? originIn(given) : undefined;
+export function findServer(host: Host, settings: Settings, option: string | undefined): string | undefined {
+  const given = option ?? findNamedServer(host) ?? settings.server;
+  return given ? parseOrigin(given) : undefined;
 }
 
 /**
@@ -120,19 +120,19 @@ export function serverIfSet(host: Host, settings: Settings, option: string | und
  *
  * @throws as `serverIfSet`
  */
-export function serverOfToken(host: Host): string | undefined {
-  const named = namedServer(host);
-  return named ? originIn(named) : undefined;
+export function findTokenServer(host: Host): string | undefined {
+  const named = findNamedServer(host);
+  return named ? parseOrigin(named) : undefined;
 }
 
 /** The server that delivered this file; undefined for one that npm or a build made. */
-export const deliveringServer = (): string | undefined =>
-  URL.canParse(running.deliveredBy) ? originIn(running.deliveredBy) : undefined;
+export const findDeliveringServer = (): string | undefined =>
+  URL.canParse(running.deliveredBy) ? parseOrigin(running.deliveredBy) : undefined;
 
-const namedServer = ({ env }: Host): string | undefined =>
+const findNamedServer = ({ env }: Host): string | undefined =>
   env.SPOOR_URL || (URL.canParse(running.deliveredBy) ? running.deliveredBy : undefined);
 
-function originIn(given: string): string {
+function parseOrigin(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
     throw new CommandError("usage", `"${given}" is not an http or https URL.`);

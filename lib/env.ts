@@ -8,7 +8,7 @@ import {
   isProxy,
   isWebhookSecret,
   list,
-  oneOf,
+  choice,
   optional,
   secret,
   sinkUrl,
@@ -35,7 +35,7 @@ const maxDailyBytes = 2_000_000_000;
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 const variables = {
-  NODE_ENV: oneOf(
+  NODE_ENV: choice(
     ["production", "development", "test"],
     "production",
     "how Next runs; `npm run dev` sets `development`, the tests set `test`",
@@ -80,7 +80,7 @@ const variables = {
     text: "opens `/setup?token=…` for the first account",
     unset: "generated at each start without an account",
   }),
-  SIGN_UP: oneOf(["invitation", "open"], "invitation", "`open` lets everybody create an account at `/sign-up`"),
+  SIGN_UP: choice(["invitation", "open"], "invitation", "`open` lets everybody create an account at `/sign-up`"),
   TRUSTED_PROXIES: withDefault(
     list.refine((items) => items.every(isProxy), "must be addresses or networks, separated by commas"),
     "",
@@ -138,17 +138,17 @@ const variables = {
     text: "sign-in with Google; its callback is `BASE_URL/api/auth/callback/google`",
   }),
   GOOGLE_CLIENT_SECRET: optional(z.string(), { text: "required with `GOOGLE_CLIENT_ID`" }),
-  REQUIRE_SECOND_FACTOR: oneOf(
+  REQUIRE_SECOND_FACTOR: choice(
     ["on", "off"],
     "off",
     "`on` lets people without two-factor authentication open nothing but the page that sets it up; CLI tokens keep working",
   ),
-  AUTH_RATE_LIMIT: oneOf(
+  AUTH_RATE_LIMIT: choice(
     ["on", "off"],
     "on",
     "`off` removes the limits on signing in, signing up, confirming a password and calls of `/api/auth`; every other limit stays",
   ),
-  TELEMETRY_ANONYMOUS: oneOf(["on", "off"], "on", "`off` refuses telemetry reports without a valid token"),
+  TELEMETRY_ANONYMOUS: choice(["on", "off"], "on", "`off` refuses telemetry reports without a valid token"),
   TELEMETRY_ANONYMOUS_NETWORK_BYTES: wholeNumber(
     5_000_000,
     [0, maxDailyBytes],
@@ -171,12 +171,12 @@ const variables = {
     text: "PostHog's project key, the webhook's secret (`whsec_…`), or OTLP's bearer token (with a space in it: the whole `Authorization` header); only `otlp` works without",
     allowed: "1 to 4096 printable ASCII characters",
   }),
-  TELEMETRY_SINK_ALLOW_PRIVATE: oneOf(
+  TELEMETRY_SINK_ALLOW_PRIVATE: choice(
     ["0", "1"],
     "0",
     "`1` lets the host name of `TELEMETRY_SINK_URL` resolve to a private address",
   ),
-  LOG_LEVEL: oneOf(logLevels, "info", "the lowest level that is logged"),
+  LOG_LEVEL: choice(logLevels, "info", "the lowest level that is logged"),
   VERCEL: optional(z.string(), {
     text: "set by Vercel: client addresses are taken from its `X-Real-IP`; `DATABASE_URL`, `AUTH_SECRET` and `SETUP_TOKEN` are required",
     unset: "not on Vercel",

@@ -51,7 +51,7 @@ function tooBig({ origin, maximum, inclusive }: Extract<Issue, { code: "too_big"
 }
 
 /** An issue in plain words. */
-function wordsOf(issue: Issue): string {
+function describeIssue(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type": {
       const wanted = types[String(issue.expected)] ?? "a value of another kind";
@@ -75,4 +75,4 @@ function wordsOf(issue: Issue): string {
   }
 }
 
-z.config({ localeError: wordsOf });
+z.config({ localeError: describeIssue });

@@ -19,10 +19,10 @@ export function NewPasswordField({ name, label, about = [], hint, error }: Props
   const [verdict, setVerdict] = useState<{ weakness?: string | undefined }>();
   const judge = async (input: HTMLInputElement) => {
     const typed = input.value;
-    const { weaknessOf } = await import("#lib/auth/password-strength");
+    const { findWeakness } = await import("#lib/auth/password-strength");
     if (input.value !== typed) return; // a later call judges what was typed meanwhile
     setVerdict(
-      typed === "" ? undefined : { weakness: weaknessOf(typed, [...about, ...othersOf(input), location.hostname]) },
+      typed === "" ? undefined : { weakness: findWeakness(typed, [...about, ...othersOf(input), location.hostname]) },
     );
   };
   return (

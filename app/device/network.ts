@@ -1,4 +1,4 @@
-import { clientAddress, networkOf } from "#lib/http/address";
+import { clientAddress, getNetwork } from "#lib/http/address";
 
 const loopback = /^(127(\.\d{1,3}){3}|::1)$/;
 
@@ -11,7 +11,7 @@ const loopback = /^(127(\.\d{1,3}){3}|::1)$/;
 export function isSameNetwork(startedFrom: string, requestHeaders: Headers): boolean {
   const address = clientAddress(requestHeaders);
   if (startedFrom === "unknown" || address === "unknown" || isOfProxy(address, requestHeaders)) return false;
-  return networkOf(startedFrom) === networkOf(address) || (loopback.test(startedFrom) && loopback.test(address));
+  return getNetwork(startedFrom) === getNetwork(address) || (loopback.test(startedFrom) && loopback.test(address));
 }
 
 /**

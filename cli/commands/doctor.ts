@@ -12,7 +12,7 @@ import { removeEmptyFolders } from "../install/files.ts";
 import { running } from "../running.ts";
 import { HttpError } from "../server/api.ts";
 import { type Connection, connect, fetchAccount } from "../server/connection.ts";
-import { invalidToken } from "../server/token.ts";
+import { describeInvalidToken } from "../server/token.ts";
 import { settingsPath } from "../settings.ts";
 import { styled } from "../terminal/styled.ts";
 
@@ -85,7 +85,7 @@ async function checkLogin(context: Context, connection: Connection): Promise<Che
     return { name: "login", ok: true, detail: `${name} <${email}>, expires ${expiresAt.slice(0, 10)}` };
   } catch (error) {
     if (!(error instanceof HttpError) || error.status !== 401) throw error;
-    return { name: "login", ok: false, detail: invalidToken(context.host.env, hint) };
+    return { name: "login", ok: false, detail: describeInvalidToken(context.host.env, hint) };
   }
 }
 
@@ -128,14 +128,14 @@ async function checkWritable(name: string, folder: string, otherwise: string): P
     return { name, ok: false, detail: `${folder} can't be written to, so ${otherwise}: ${(error as Error).message}` };
   } finally {
     await rm(path, { force: true }).catch(() => {}); // it may never have been created
-    if (made) await removeEmptyFolders(foldersBetween(folder, made)).catch(() => {}); // a check leaves nothing behind
+    if (made) await removeEmptyFolders(listFoldersBetween(folder, made)).catch(() => {}); // a check leaves nothing behind
   }
 }
 
 /** A folder and those above it, up to one of them. */
-function foldersBetween(folder: string, highest: string): string[] {
+function listFoldersBetween(folder: string, highest: string): string[] {
   const above = dirname(folder);
-  return folder === highest || above === folder ? [folder] : [folder, ...foldersBetween(above, highest)];
+  return folder === highest || above === folder ? [folder] : [folder, ...listFoldersBetween(above, highest)];
 }
 
 /** The folders of an agent that exist, or else the first one: some agents have dozens of places. */

@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { program } from "../program.ts";
-import { findProjects, totalOf } from "../projects/found.ts";
+import { findProjects, sumProjects } from "../projects/found.ts";
 import { foldHome } from "../projects/rules.ts";
 import { showProjects } from "../projects/show.ts";
 import { sayFound } from "../redact/describe.ts";
@@ -40,7 +40,7 @@ export async function agreeToFirstPush(
   terminal.say();
   showProjects(context, sent, { all: false, more: `${program} projects --all` });
   terminal.say();
-  const { sessions, bytes } = totalOf(sent);
+  const { sessions, bytes } = sumProjects(sent);
   const where = `${formatCount(sessions, "session")} (${formatBytes(bytes)}) in ${formatCount(sent.length, "project")}`;
   const count = countPictures(sent.map(({ pictures }) => pictures));
   const total = count.pictures > 0 ? `${where}, with ${formatPictures(count)}` : where;

@@ -8,15 +8,15 @@ import { makeCall, targets } from "../install/agents/targets.ts";
 import { isThere } from "../install/files.ts";
 import { Installation } from "../install/installation.ts";
 import { type Manifest, readManifest } from "../install/manifest.ts";
-import { isOnPath, placesOf } from "../install/places.ts";
-import { environmentOf, programOf } from "../install/program.ts";
+import { isOnPath, getPlaces } from "../install/places.ts";
+import { collectEnvironment, planProgram } from "../install/program.ts";
 import { quoteSh } from "../install/quoting.ts";
-import { serviceOf } from "../install/services/platform.ts";
+import { findService } from "../install/services/platform.ts";
 import { runAll } from "../install/services/service.ts";
 import { HttpError } from "../server/api.ts";
 import { type Connection, connect, fetchAccount, loadSettings } from "../server/connection.ts";
 import { isPrivate } from "../server/origin.ts";
-import { serverOf, settingsPath, updateSettings } from "../settings.ts";
+import { requireServer, settingsPath, updateSettings } from "../settings.ts";
 import { styled } from "../terminal/styled.ts";
 import { logIn } from "./login.ts";
 import { push } from "./push.ts";
@@ -28,12 +28,12 @@ export async function install(context: Context): Promise<number> {
     const advice = "Look at the files with --dry-run, and write them without being asked with --yes.";
     throw new CommandError("usage", `Every file is asked about, but nobody can answer here. ${advice}`);
   }
-  const program = await programOf(host);
-  const earlier = await manifestFor(context);
+  const program = await planProgram(host);
+  const earlier = await readEarlierManifest(context);
   const server = await chooseServer(context);
   const installation = new Installation(context, { ...earlier, server });
   const isReady = await installation.offer("The program", program.files);
-  const { client } = placesOf(host);
+  const { client } = getPlaces(host);
   const isDeclined = program.files.length > 0 && ["declined", "kept"].includes(installation.outcomes[client] ?? "");
   if (isDeclined) {
     terminal.say("Nothing was installed.");
@@ -56,7 +56,7 @@ export async function install(context: Context): Promise<number> {
 async function chooseServer(context: Context): Promise<string> {
   const { host, values } = context;
   const option = stringValue(context, "server");
-  if (values["dry-run"] === true) return serverOf(host, await loadSettings(context), option);
+  if (values["dry-run"] === true) return requireServer(host, await loadSettings(context), option);
   const { server } = await connect(context, { token: "none" });
   if (values.insecure === true && !isPrivate(server)) {
     await updateSettings(host, (now) => ({ ...now, plainHttp: [...new Set([...(now.plainHttp ?? []), server])] }));
@@ -65,7 +65,7 @@ async function chooseServer(context: Context): Promise<string> {
 }
 
 /** What is known of an earlier installation, or of none. */
-async function manifestFor({ host, values }: Context): Promise<Omit<Manifest, "server">> {
+async function readEarlierManifest({ host, values }: Context): Promise<Omit<Manifest, "server">> {
   const known = await readManifest(host);
   const madeSettings = known?.madeSettings ?? !(await isThere(settingsPath(host)));
   const madeState = known?.madeState ?? !(await isThere(stateFolder(host)));
@@ -110,16 +110,16 @@ async function offerService(
 ): Promise<Offered> {
   const { host, terminal, values } = context;
   if (values["no-service"] === true) return "declined";
-  const service = serviceOf(host);
+  const service = findService(host);
   const obstacle = service
-    ? await service.obstacle()
+    ? await service.findObstacle()
     : [`Spoor knows no background service on ${host.platform}. Let cron run \`spoor push\` every ten minutes.`];
   if (obstacle || !service) {
     terminal.say();
     for (const line of obstacle ?? []) terminal.say(line);
     return "impossible";
   }
-  const spec = { words: [...words, "service", "run", "--server", server], server, env: environmentOf(host) };
+  const spec = { words: [...words, "service", "run", "--server", server], server, env: collectEnvironment(host) };
   const files = service.files(spec);
   const title = `Background service: sends the sessions of every agent on this machine to ${server}, but for projects that you leave out (spoor projects exclude)`;
   const isReady = await installation.offer(title, files);
@@ -187,7 +187,7 @@ async function isValid(connection: Connection): Promise<boolean> {
 }
 
 async function start({ host, terminal }: Context): Promise<boolean> {
-  const service = serviceOf(host);
+  const service = findService(host);
   if (!service) return false;
   const failed = await runAll(host, (await service.isRunning()) ? service.restart() : service.start());
   for (const line of failed) terminal.warn(`! ${line}`);
@@ -197,13 +197,13 @@ async function start({ host, terminal }: Context): Promise<boolean> {
 
 /** What to do where the command's folder is not on the PATH; nothing where it is. */
 function sayHowToFindIt({ host, terminal }: Context): void {
-  const { binFolder } = placesOf(host);
+  const { binFolder } = getPlaces(host);
   if (isOnPath(host, binFolder)) return;
   terminal.say(`${binFolder} is not on your PATH. To use \`spoor\` in new terminals, run once:`);
-  terminal.say("  ", styled("bold", pathAdvice(host, binFolder)));
+  terminal.say("  ", styled("bold", composePathAdvice(host, binFolder)));
 }
 
-function pathAdvice({ platform, env }: Host, folder: string): string {
+function composePathAdvice({ platform, env }: Host, folder: string): string {
   if (platform === "win32") {
     const old = "[Environment]::GetEnvironmentVariable('Path','User')";
     return `powershell -c "[Environment]::SetEnvironmentVariable('Path', ${old} + ';${folder.replaceAll("'", "''")}', 'User')"`;

@@ -2,15 +2,15 @@ import { spawn } from "node:child_process";
 import { rename } from "node:fs/promises";
 import { hostname } from "node:os";
 import { clock } from "../clock.ts";
-import { type Context, commandHint, patienceOf, stringValue } from "../context.ts";
+import { type Context, commandHint, readPatience, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { type Fields, isFields, textOf } from "../files/json.ts";
+import { type Fields, isFields, toText } from "../files/json.ts";
 import { program } from "../program.ts";
 import { Api, HttpError } from "../server/api.ts";
 import { type Connection, connect } from "../server/connection.ts";
 import { isPlain } from "../server/origin.ts";
-import { faultOf } from "../server/token.ts";
-import { type Account, areSettingsBroken, serverOfToken, settingsPath, updateSettings } from "../settings.ts";
+import { findTokenFault } from "../server/token.ts";
+import { type Account, areSettingsBroken, findTokenServer, settingsPath, updateSettings } from "../settings.ts";
 import { formatDuration } from "../terminal/format.ts";
 import { styled } from "../terminal/styled.ts";
 
@@ -30,13 +30,13 @@ export async function logIn(context: Context): Promise<void> {
   await keepBrokenSettings(context);
   await updateSettings(host, (now) => now); // fails now rather than after the approval
   const started = await startLogin(connection.api, { machine, ...(scopes && { scopes }) }, context);
-  terminal.hide(textOf(started.deviceCode)); // whoever has it can fetch the token
+  terminal.hide(toText(started.deviceCode)); // whoever has it can fetch the token
   const page = approvalPage(started, connection.server, context);
   terminal.say(`To log in to ${connection.server}, open this page in your browser and approve the login:`);
   terminal.say();
   terminal.say("  ", styled("bold", page));
   terminal.say();
-  terminal.say("The page shows this code, or asks you to type it: ", styled("bold", textOf(started.userCode)));
+  terminal.say("The page shows this code, or asks you to type it: ", styled("bold", toText(started.userCode)));
   terminal.json({ event: "started", verificationUri: page, userCode: started.userCode, expiresIn: started.expiresIn });
   if (values["no-browser"] !== true) openBrowser(page, context);
   const account = await waitForToken(connection.api, started, context);
@@ -45,7 +45,7 @@ export async function logIn(context: Context): Promise<void> {
   terminal.say(styled("green", "✓"), ` Logged in as ${account.name} <${account.email}>.`);
   const { token: _, ...publicFields } = account;
   terminal.json({ event: "loggedIn", server: connection.server, ...publicFields });
-  const isOverridden = host.env.SPOOR_TOKEN && serverOfToken(host) === connection.server;
+  const isOverridden = host.env.SPOOR_TOKEN && findTokenServer(host) === connection.server;
   if (isOverridden) terminal.warn("SPOOR_TOKEN is set: it overrides this login.");
 }
 
@@ -66,7 +66,7 @@ const maxLimitSeconds = 900;
 
 /** Starts a login. Where too many were started from this network, it waits as long as the server says. */
 async function startLogin(api: Api, json: object, context: Context): Promise<Fields> {
-  const patienceSeconds = context.values.patience === undefined ? maxLimitSeconds : patienceOf(context);
+  const patienceSeconds = context.values.patience === undefined ? maxLimitSeconds : readPatience(context);
   const deadline = clock.now() + patienceSeconds * 1000;
   for (;;) {
     try {
@@ -90,7 +90,7 @@ async function waitAsTold(seconds: number, reason: string, { terminal, signal }:
  * @throws CommandError where it is not on the server itself: a page elsewhere could ask for the password
  */
 function approvalPage(started: Fields, server: string, context: Context): string {
-  const text = textOf(started.verificationUriComplete) || textOf(started.verificationUri);
+  const text = toText(started.verificationUriComplete) || toText(started.verificationUri);
   const page = URL.canParse(text) ? new URL(text) : undefined;
   if (page?.origin === server) return page.href;
   if (!page || !isPlain(page)) {
@@ -121,10 +121,10 @@ function openBrowser(page: string, { host: { env, home, platform } }: Context): 
 
 /** Polls at the server's interval until the login is decided. Uses a monotonic clock, so a wrong system time is harmless. */
 async function waitForToken(api: Api, started: Fields, context: Context): Promise<Account> {
-  const lifetimeSeconds = within(started.expiresIn, [1, 3600], 600);
+  const lifetimeSeconds = clamp(started.expiresIn, [1, 3600], 600);
   const deadline = clock.now() + (lifetimeSeconds + 60) * 1000;
-  let interval = within(started.interval, intervalRange, 5);
-  const path = `/api/cli/device/poll?deviceCode=${encodeURIComponent(textOf(started.deviceCode))}`;
+  let interval = clamp(started.interval, intervalRange, 5);
+  const path = `/api/cli/device/poll?deviceCode=${encodeURIComponent(toText(started.deviceCode))}`;
   while (clock.now() < deadline) {
     await clock.sleep(interval * 1000, context.signal);
     const answer = await poll(api, path, context);
@@ -135,8 +135,8 @@ async function waitForToken(api: Api, started: Fields, context: Context): Promis
       continue;
     }
     if (answer === undefined) continue;
-    if (answer.status === "approved") return accountOf(answer, context);
-    interval = within(answer.interval, intervalRange, interval);
+    if (answer.status === "approved") return readAccount(answer, context);
+    interval = clamp(answer.interval, intervalRange, interval);
     context.terminal.progress(() => "Waiting for approval…");
   }
   throw loginError("expired_token", context);
@@ -145,7 +145,7 @@ async function waitForToken(api: Api, started: Fields, context: Context): Promis
 /** Of the server's polling interval, in seconds: neither a flood of requests nor a login that never ends. */
 const intervalRange = [0.05, 60] as const;
 
-const within = (value: unknown, [min, max]: readonly [number, number], otherwise: number): number =>
+const clamp = (value: unknown, [min, max]: readonly [number, number], otherwise: number): number =>
   typeof value === "number" && value > 0 ? Math.min(max, Math.max(min, value)) : otherwise;
 
 function loginError(code: string, context: Context, fallback = "The login failed."): CommandError {
@@ -171,18 +171,18 @@ async function poll(api: Api, path: string, context: Context): Promise<Fields | 
 }
 
 /** @throws CommandError where the answer has no token that could be sent */
-function accountOf(answer: Fields, { terminal }: Context): Account {
-  const token = textOf(answer.token);
+function readAccount(answer: Fields, { terminal }: Context): Account {
+  const token = toText(answer.token);
   terminal.hide(token);
-  if (token === "" || faultOf(token)) throw new CommandError("failed", "The server sent no valid token.");
+  if (token === "" || findTokenFault(token)) throw new CommandError("failed", "The server sent no valid token.");
   const user = isFields(answer.user) ? answer.user : {};
   return {
     token,
-    userId: textOf(answer.userId),
-    name: textOf(user.name),
-    email: textOf(user.email),
-    machine: textOf(answer.machine),
-    expiresAt: textOf(answer.expiresAt),
+    userId: toText(answer.userId),
+    name: toText(user.name),
+    email: toText(user.email),
+    machine: toText(answer.machine),
+    expiresAt: toText(answer.expiresAt),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { type Fields, isFields, parseJson, textOf } from "../files/json.ts";
+import { type Fields, isFields, parseJson, toText } from "../files/json.ts";
 import { HttpError } from "../server/api.ts";
 import { type Connection, connectLoggedIn } from "../server/connection.ts";
 
@@ -53,24 +53,24 @@ class Relay {
   }
 
   async #send(message: Fields): Promise<Fields | undefined> {
-    const options = { method: "POST", json: message, headers: this.#headersOf(message), returnsErrors: true } as const;
+    const options = { method: "POST", json: message, headers: this.#makeHeaders(message), returnsErrors: true } as const;
     const { status, body } = await this.#connection.api.request("/mcp", options);
     if (status === 202) return undefined;
     if (body.jsonrpc === "2.0") {
       if (message.method === "initialize" && isFields(body.result))
-        this.#agreed = textOf(body.result.protocolVersion) || undefined;
+        this.#agreed = toText(body.result.protocolVersion) || undefined;
       return body;
     }
     const login = status === 401 ? ` Log in with: spoor login --server ${this.#connection.server}` : "";
-    throw new CommandError("failed", `${textOf(body.detail) || `The server answered ${status}.`}${login}`);
+    throw new CommandError("failed", `${toText(body.detail) || `The server answered ${status}.`}${login}`);
   }
 
   /** What the protocol repeats of a message in its headers, so that proxies need not read it. */
-  #headersOf({ method, params }: Fields): Record<string, string> {
+  #makeHeaders({ method, params }: Fields): Record<string, string> {
     const given = isFields(params) ? params : {};
-    const own = isFields(given._meta) ? textOf(given._meta[versionKey]) : "";
+    const own = isFields(given._meta) ? toText(given._meta[versionKey]) : "";
     const version = own || this.#agreed;
-    const name = textOf(given.name) || textOf(given.uri);
+    const name = toText(given.name) || toText(given.uri);
     return {
       Accept: "application/json, text/event-stream",
       ...(version && { "MCP-Protocol-Version": version }),

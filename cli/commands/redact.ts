@@ -15,7 +15,7 @@ export async function redact(context: Context): Promise<number> {
   const path = stringValue(context, "check");
   if (path === undefined) throw new CommandError("usage", `redact takes --check FILE. See: ${program} redact --help`);
   const text = await readText(path);
-  const found = placesOf(text, findSecrets(text));
+  const found = locateSecrets(text, findSecrets(text));
   for (const { line, column, kind, certain } of found) {
     terminal.say(`${path}:${line}:${column}  ${kindName(kind)}${certain ? "" : " (likely: not masked)"}`);
   }
@@ -30,10 +30,10 @@ export async function redact(context: Context): Promise<number> {
   return masked > 0 ? exitCodes.failed : exitCodes.done;
 }
 
-type Found = { line: number; column: number; kind: string; certain: boolean };
+type LocatedSecret = { line: number; column: number; kind: string; certain: boolean };
 
 /** @param secrets in their order in the text */
-function placesOf(text: string, secrets: readonly Secret[]): Found[] {
+function locateSecrets(text: string, secrets: readonly Secret[]): LocatedSecret[] {
   let [line, from, at] = [1, 0, 0];
   return secrets.map(({ start, kind, certain }) => {
     for (let end = text.indexOf("\n", at); end !== -1 && end < start; end = text.indexOf("\n", at)) {

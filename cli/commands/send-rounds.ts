@@ -47,8 +47,8 @@ async function sendRound(context: Context, target: PushTarget, request: RoundReq
   if (isFirst) terminal.say(`Watching for new sessions to send to ${target.connection.server}. Stop with Ctrl-C.`);
   target.record.addUnsendable(carried.unsendable);
   const filter = new SessionFilter(context);
-  const searches = searchesOf(wanted, filter);
-  const { sent, left, kept, stats, secrets, milliseconds } = await target.record.inTurn(context, async () => {
+  const searches = makeSearches(wanted, filter);
+  const { sent, left, kept, stats, secrets, milliseconds } = await target.record.takeTurn(context, async () => {
     const late = await refreshJobs(target, 0);
     const pushed = await pushOnce(context, target, filter, searches);
     return { ...pushed, kept: [...late, ...pushed.kept] };
@@ -56,7 +56,7 @@ async function sendRound(context: Context, target: PushTarget, request: RoundReq
   const reported = new Set(carried.reported);
   const samples = [...stats.values()].flatMap((one) => one.invalidSamples.filter((it) => !reported.has(it)));
   warnInvalid(terminal, [{ invalid: samples.length, invalidSamples: samples }]);
-  if (isFirst) for (const message of filter.unmatched().messages) terminal.warn(message);
+  if (isFirst) for (const message of filter.describeUnmatched().messages) terminal.warn(message);
   if (sent.sessions > 0) {
     const at = new Date().toTimeString().slice(0, 8);
     terminal.say(styled("dim", at), `  ${describeSent(sent)} `, styled("dim", formatDuration(milliseconds)));
@@ -68,14 +68,14 @@ async function sendRound(context: Context, target: PushTarget, request: RoundReq
     terminal.json({ event: "sent", at: new Date().toISOString(), sent, left, kept });
   }
   return {
-    lookedAt: lookedAtIn(searches, context.host),
+    lookedAt: listLookedAt(searches, context.host),
     milliseconds,
     hasSent: sent.sessions > 0,
     carried: { unsendable: target.record.unsendable, reported: [...reported, ...samples] },
   };
 }
 
-function searchesOf(wanted: RoundRequest["wanted"], filter: SessionFilter): Map<string, Search> {
+function makeSearches(wanted: RoundRequest["wanted"], filter: SessionFilter): Map<string, Search> {
   const searches = new Map<string, Search>();
   for (const adapter of adapters) {
     const paths = wanted === "all" ? wanted : wanted[adapter.name];
@@ -85,7 +85,7 @@ function searchesOf(wanted: RoundRequest["wanted"], filter: SessionFilter): Map<
   return searches;
 }
 
-function lookedAtIn(searches: ReadonlyMap<string, Search>, host: Host): Record<string, LookedAt> {
+function listLookedAt(searches: ReadonlyMap<string, Search>, host: Host): Record<string, LookedAt> {
   const lookedAt: Record<string, LookedAt> = {};
   for (const adapter of adapters) {
     const search = searches.get(adapter.name);

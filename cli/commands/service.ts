@@ -3,14 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Context, listValue } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
 import { readManifest } from "../install/manifest.ts";
-import { runningFile } from "../install/places.ts";
-import { serviceOf } from "../install/services/platform.ts";
-import { type Command, runAll, type Service } from "../install/services/service.ts";
-import { inLog, note, runInBackground } from "../service/background.ts";
+import { getRunningFile } from "../install/places.ts";
+import { findService } from "../install/services/platform.ts";
+import { type SystemCommand, runAll, type Service } from "../install/services/service.ts";
+import { redirectToLog, noteError, runInBackground } from "../service/background.ts";
 import { describeService, sayTroubles } from "../service/description.ts";
-import { lastLines, logPath } from "../service/log.ts";
+import { readLastLines, getLogPath } from "../service/log.ts";
 import { report } from "../service/report.ts";
-import { endProcess, readState, runningPid } from "../service/state.ts";
+import { endProcess, readState, findRunningPid } from "../service/state.ts";
 import { forgetTroubles, readTroubles } from "../service/troubles.ts";
 import { SentRecord } from "../sync/sent-record.ts";
 import { warnKept } from "../terminal/outcomes.ts";
@@ -32,7 +32,7 @@ export async function service(context: Context): Promise<number> {
 async function status(context: Context): Promise<number> {
   const { host, terminal } = context;
   const manifest = await readManifest(host);
-  const isRunning = manifest?.hasService === true && (await serviceOf(host)?.isRunning()) === true;
+  const isRunning = manifest?.hasService === true && (await findService(host)?.isRunning()) === true;
   const state = await readState(host);
   const troubles = await readTroubles(host);
   terminal.say(describeService({ manifest, isRunning, state }));
@@ -46,7 +46,7 @@ async function status(context: Context): Promise<number> {
 
 /** @throws CommandError where no service is installed */
 async function installed({ host }: Context): Promise<Service> {
-  const found = (await readManifest(host))?.hasService ? serviceOf(host) : undefined;
+  const found = (await readManifest(host))?.hasService ? findService(host) : undefined;
   if (!found) throw new CommandError("usage", "No background service is installed. Install it with: spoor install");
   return found;
 }
@@ -64,7 +64,7 @@ async function stop(context: Context): Promise<number> {
   return code;
 }
 
-async function run({ host, terminal }: Context, commands: Command[], done: string): Promise<number> {
+async function run({ host, terminal }: Context, commands: SystemCommand[], done: string): Promise<number> {
   const failed = await runAll(host, commands);
   for (const line of failed) terminal.warn(`! ${line}`);
   terminal.json({ ok: failed.length === 0, failed });
@@ -78,12 +78,12 @@ const followMs = 500;
 async function logs({ host, terminal, values, signal }: Context): Promise<void> {
   const count = Number(values.lines ?? 50);
   if (!Number.isInteger(count) || count < 1) throw new CommandError("usage", "--lines takes a number from 1.");
-  let shown = await lastLines(host, count);
-  if (shown.length === 0) terminal.say(`Nothing was logged yet in ${logPath(host)}`);
+  let shown = await readLastLines(host, count);
+  if (shown.length === 0) terminal.say(`Nothing was logged yet in ${getLogPath(host)}`);
   for (const line of shown) terminal.write(line);
   while (values.follow === true && !terminal.isUnread) {
     await sleep(followMs, undefined, { signal });
-    const all = await lastLines(host, Number.POSITIVE_INFINITY);
+    const all = await readLastLines(host, Number.POSITIVE_INFINITY);
     const last = shown.at(-1);
     const fresh = last === undefined ? all : all.slice(all.lastIndexOf(last) + 1);
     for (const line of fresh) terminal.write(line);
@@ -96,10 +96,10 @@ async function logs({ host, terminal, values, signal }: Context): Promise<void> 
  * service runs, that sends. It never fails: an agent would show that to its user.
  */
 async function hook({ host, words: [source] }: Context): Promise<void> {
-  if (source === undefined || (await runningPid(host)) !== undefined) return;
+  if (source === undefined || (await findRunningPid(host)) !== undefined) return;
   const server = (await readManifest(host))?.server;
   const words = ["service", "send", "--source", source, ...(server === undefined ? [] : ["--server", server])];
-  const child = spawn(process.execPath, [runningFile(), ...words], {
+  const child = spawn(process.execPath, [getRunningFile(), ...words], {
     cwd: host.home,
     env: host.env as NodeJS.ProcessEnv,
     stdio: "ignore",
@@ -114,7 +114,7 @@ async function hook({ host, words: [source] }: Context): Promise<void> {
 async function send(foreground: Context): Promise<number> {
   const { values, signal } = foreground;
   const sources = listValue(foreground, "source");
-  const context = { ...inLog(foreground), words: [], values: { ...values, "no-telemetry": true, yes: true } };
+  const context = { ...redirectToLog(foreground), words: [], values: { ...values, "no-telemetry": true, yes: true } };
   const { host, terminal } = context;
   try {
     terminal.warn(`Sending what is new of ${sources.join(", ")}.`);
@@ -123,7 +123,7 @@ async function send(foreground: Context): Promise<number> {
     return code;
   } catch (error) {
     signal.throwIfAborted();
-    await note(context, error);
+    await noteError(context, error);
     return exitCodes.failed;
   }
 }

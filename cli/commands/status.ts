@@ -1,7 +1,7 @@
 import { type Context, commandHint } from "../context.ts";
 import { exitCodes } from "../errors.ts";
 import { readManifest } from "../install/manifest.ts";
-import { serviceOf } from "../install/services/platform.ts";
+import { findService } from "../install/services/platform.ts";
 import { describeService, sayTroubles } from "../service/description.ts";
 import { readState } from "../service/state.ts";
 import { forgetTroubles, readTroubles } from "../service/troubles.ts";
@@ -21,7 +21,7 @@ const columns: Column[] = [
 export async function status(context: Context): Promise<number> {
   const { host, terminal } = context;
   const manifest = await readManifest(host);
-  const isRunning = manifest?.hasService === true && (await serviceOf(host)?.isRunning()) === true;
+  const isRunning = manifest?.hasService === true && (await findService(host)?.isRunning()) === true;
   // First, since the server may not answer.
   const described = describeService({ manifest, isRunning, state: await readState(host) });
   if (manifest?.hasService) terminal.say(described);

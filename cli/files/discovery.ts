@@ -8,16 +8,16 @@ import { currentSearch, isAtOrBelow } from "./search.ts";
 const missing = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 const forbidden = new Set(["EACCES", "EPERM"]);
 
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
+const getErrorCode = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
 
 /** Whether an error is the file system's. */
-export const isOfFileSystem = (error: unknown): boolean => /^E[A-Z0-9]+$|^UNKNOWN$/.test(codeOf(error));
+export const isFileSystemError = (error: unknown): boolean => /^E[A-Z0-9]+$|^UNKNOWN$/.test(getErrorCode(error));
 
 /** Whether a file system error says that a path does not exist or may not be read. */
-export const isMissingOrForbidden = (error: unknown): boolean => missing.has(codeOf(error)) || isForbidden(error);
+export const isMissingOrForbidden = (error: unknown): boolean => missing.has(getErrorCode(error)) || isForbidden(error);
 
 /** Whether a file system error says that a path may not be read. */
-export const isForbidden = (error: unknown): boolean => forbidden.has(codeOf(error));
+export const isForbidden = (error: unknown): boolean => forbidden.has(getErrorCode(error));
 
 /** A file as an adapter's input; undefined where it is missing, forbidden or no file. */
 export async function statInput(path: string): Promise<Input | undefined> {
@@ -54,8 +54,8 @@ function statFiles(paths: readonly string[]): Input[] {
       const input = makeInput(path, statSync(path));
       if (input) found.push(input);
     } catch (error) {
-      if (!isOfFileSystem(error)) throw error;
-      if (!missing.has(codeOf(error))) failed ??= unreadable(path);
+      if (!isFileSystemError(error)) throw error;
+      if (!missing.has(getErrorCode(error))) failed ??= unreadable(path);
     }
   }
   return failed ? [...found, failed] : found;
@@ -101,14 +101,14 @@ async function* walk(root: string, matches: (name: string) => boolean, isDeep = 
     currentSearch()?.walked.add(folder);
     const paths: string[] = [];
     try {
-      for (const entry of entriesOf(folder)) {
+      for (const entry of readEntries(folder)) {
         const path = join(folder, entry.name);
         if (entry.isDirectory()) folders.push(path);
         else if (matches(entry.name)) paths.push(path);
       }
     } catch (error) {
-      if (!isOfFileSystem(error)) throw error;
-      if (!missing.has(codeOf(error))) yield unreadable(folder);
+      if (!isFileSystemError(error)) throw error;
+      if (!missing.has(getErrorCode(error))) yield unreadable(folder);
       continue;
     }
     if (!isDeep) folders.length = 0;
@@ -125,7 +125,7 @@ async function* walk(root: string, matches: (name: string) => boolean, isDeep = 
 }
 
 /** A folder's entries, a few at a time: it may have a million. @throws where it can't be read */
-function* entriesOf(folder: string): Generator<Dirent> {
+function* readEntries(folder: string): Generator<Dirent> {
   const opened = opendirSync(folder, { bufferSize: entriesAtOnce });
   try {
     for (let entry = opened.readSync(); entry; entry = opened.readSync()) yield entry;

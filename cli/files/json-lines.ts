@@ -13,7 +13,7 @@ type LineSink = Pick<Sink, "entry" | "skipped" | "invalid" | "message" | "pause"
 
 type HandleRecord = (record: Fields, line: number) => void;
 
-type Reading = {
+type ReadOptions = {
   /** The place to begin at; by default the start. */
   from?: LinePlace | undefined;
   /** Tells lines that are skipped unread. */
@@ -32,7 +32,7 @@ export function readRecords(
   path: string,
   sink: LineSink,
   handle: HandleRecord,
-  { from, isSkipped }: Reading = {},
+  { from, isSkipped }: ReadOptions = {},
 ): ReturnType<typeof readLines> {
   const tooLong = (number: number) => {
     sink.entry(number);

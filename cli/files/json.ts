@@ -5,7 +5,7 @@ export const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A field that should be a text; empty where it is not. A lone surrogate, which no URL can have, becomes U+FFFD. */
-export const textOf = (value: unknown): string => (typeof value === "string" ? value.toWellFormed() : "");
+export const toText = (value: unknown): string => (typeof value === "string" ? value.toWellFormed() : "");
 
 /** Parses a JSON text; undefined where it is not valid. */
 export function parseJson(text: string): unknown {

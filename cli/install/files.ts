@@ -15,10 +15,10 @@ export type PlannedFile = {
   summary?: string;
 };
 
-export const bytesOf = ({ text, encoding = "utf8" }: Pick<PlannedFile, "text" | "encoding">): Buffer =>
+export const encodeFile = ({ text, encoding = "utf8" }: Pick<PlannedFile, "text" | "encoding">): Buffer =>
   Buffer.from(text, encoding);
 
-export const sha256Of = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
+export const computeSha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
 
 /** @returns undefined where there is no such file. @throws CommandError where it can't be read */
 export async function readIfThere(path: string): Promise<Buffer | undefined> {
@@ -31,13 +31,13 @@ export async function readIfThere(path: string): Promise<Buffer | undefined> {
 }
 
 /** The folders that are missing above a path, the deepest first. */
-export async function missingFolders(path: string): Promise<string[]> {
+export async function listMissingFolders(path: string): Promise<string[]> {
   const folder = dirname(path);
   const isThere = await stat(folder).then(
     () => true,
     () => false,
   );
-  return isThere || folder === dirname(folder) ? [] : [folder, ...(await missingFolders(folder))];
+  return isThere || folder === dirname(folder) ? [] : [folder, ...(await listMissingFolders(folder))];
 }
 
 /**
@@ -57,7 +57,7 @@ export async function replaceFile(
     await mkdir(dirname(target), { recursive: true });
     const draft = join(dirname(target), `.spoor-${randomBytes(6).toString("hex")}`);
     try {
-      await writeThrough(draft, bytes, await modeOf(target, mode));
+      await writeThrough(draft, bytes, await readMode(target, mode));
       const now = await readIfThere(target);
       if (now !== undefined && (replaces === undefined || !now.equals(replaces))) {
         throw new CommandError("failed", `${path} was changed in the meantime. Nothing was written to it; try again.`);
@@ -72,7 +72,7 @@ export async function replaceFile(
   }
 }
 
-const modeOf = (path: string, otherwise: number): Promise<number> =>
+const readMode = (path: string, otherwise: number): Promise<number> =>
   stat(path).then(
     ({ mode }) => mode & 0o777,
     () => otherwise,

@@ -3,10 +3,10 @@ import type { Host } from "../adapters/adapter.ts";
 import { isMissingOrForbidden } from "../files/discovery.ts";
 import { isFields, parseJson } from "../files/json.ts";
 import { writeFileAtomically } from "../files/state-files.ts";
-import { placesOf } from "./places.ts";
+import { getPlaces } from "./places.ts";
 
 /** A change of another program's file: what was inserted, so that exactly this is taken out again. */
-export type Edit = {
+export type FileEdit = {
   path: string;
   /** Its key in `agents/targets.ts`. */
   agent: string;
@@ -28,7 +28,7 @@ export type Manifest = {
   files: Record<string, string[]>;
   /** Folders that did not exist, the deepest first. */
   folders: string[];
-  edits: Edit[];
+  edits: FileEdit[];
   hasService: boolean;
   /** Whether the login was part of the installation. */
   loggedIn: boolean;
@@ -39,7 +39,7 @@ export type Manifest = {
 
 /** @returns undefined where nothing is installed */
 export async function readManifest(host: Host): Promise<Manifest | undefined> {
-  const text = await readFile(placesOf(host).manifest, "utf8").catch((error) => {
+  const text = await readFile(getPlaces(host).manifest, "utf8").catch((error) => {
     if (isMissingOrForbidden(error)) return "";
     throw error;
   });
@@ -48,9 +48,9 @@ export async function readManifest(host: Host): Promise<Manifest | undefined> {
   return {
     server: found.server,
     autoUpdate: found.autoUpdate !== false,
-    files: Object.fromEntries(Object.entries(found.files).map(([path, hashes]) => [path, listOf(hashes).map(String)])),
-    folders: listOf(found.folders).map(String),
-    edits: listOf(found.edits).filter(isEdit),
+    files: Object.fromEntries(Object.entries(found.files).map(([path, hashes]) => [path, toList(hashes).map(String)])),
+    folders: toList(found.folders).map(String),
+    edits: toList(found.edits).filter(isEdit),
     hasService: found.hasService === true,
     loggedIn: found.loggedIn === true,
     madeSettings: found.madeSettings === true,
@@ -58,15 +58,15 @@ export async function readManifest(host: Host): Promise<Manifest | undefined> {
   };
 }
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-const isEdit = (value: unknown): value is Edit =>
+const isEdit = (value: unknown): value is FileEdit =>
   isFields(value) &&
   [value.path, value.agent, value.inserted, value.command].every((one) => typeof one === "string") &&
   typeof value.offset === "number" &&
   Array.isArray(value.made);
 
 export const writeManifest = (host: Host, manifest: Manifest): Promise<void> =>
-  writeFileAtomically(placesOf(host).manifest, `${JSON.stringify(manifest, null, 2)}\n`);
+  writeFileAtomically(getPlaces(host).manifest, `${JSON.stringify(manifest, null, 2)}\n`);
 
-export const removeManifest = (host: Host): Promise<void> => rm(placesOf(host).manifest, { force: true });
+export const removeManifest = (host: Host): Promise<void> => rm(getPlaces(host).manifest, { force: true });

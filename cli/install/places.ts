@@ -17,7 +17,7 @@ export type Places = {
   manifest: string;
 };
 
-export function placesOf({ home, env, platform }: Host): Places {
+export function getPlaces({ home, env, platform }: Host): Places {
   const isWindows = platform === "win32";
   const dataFolder = isWindows
     ? join(env.LOCALAPPDATA || join(home, "AppData", "Local"), "spoor")
@@ -32,11 +32,11 @@ export function placesOf({ home, env, platform }: Host): Places {
   };
 }
 
-const pathOf = ({ env }: Host): string[] => (env.PATH ?? env.Path ?? "").split(delimiter).filter(isAbsolute);
+const readPath = ({ env }: Host): string[] => (env.PATH ?? env.Path ?? "").split(delimiter).filter(isAbsolute);
 
 /** Whether a folder is on the PATH. */
 export const isOnPath = (host: Host, folder: string): boolean =>
-  pathOf(host).some((one) => resolve(one) === resolve(folder));
+  readPath(host).some((one) => resolve(one) === resolve(folder));
 
 /** Of a version manager's shells, or of a package runner: gone tomorrow. */
 const isPassing = (path: string): boolean => /^\/(?:tmp|run|var\/folders)\/|fnm_multishells|[\\/]_npx[\\/]/.test(path);
@@ -47,7 +47,7 @@ const isPassing = (path: string): boolean => /^\/(?:tmp|run|var\/folders)\/|fnm_
  */
 export async function findNode(host: Host, executable = process.execPath): Promise<string> {
   const target = await realpath(executable).catch(() => executable);
-  for (const folder of pathOf(host)) {
+  for (const folder of readPath(host)) {
     const path = join(folder, host.platform === "win32" ? "node.exe" : "node");
     if (isPassing(path) || isBelow(path, "node_modules")) continue;
     const leads = await access(path, constants.X_OK)
@@ -61,7 +61,7 @@ export async function findNode(host: Host, executable = process.execPath): Promi
 const isBelow = (path: string, folder: string): boolean => dirname(path).split(/[\\/]/).includes(folder);
 
 /** The file of the running program, without links on the way; npm links its commands. */
-export function runningFile(): string {
+export function getRunningFile(): string {
   try {
     return realpathSync(running.file);
   } catch {

@@ -4,8 +4,8 @@ import { adapters } from "../adapters/registry.ts";
 import { CommandError } from "../errors.ts";
 import { running } from "../running.ts";
 import { formatBytes } from "../terminal/format.ts";
-import { type PlannedFile, sha256Of } from "./files.ts";
-import { findNode, isNpmFile, placesOf, runningFile } from "./places.ts";
+import { type PlannedFile, computeSha256 } from "./files.ts";
+import { findNode, isNpmFile, getPlaces, getRunningFile } from "./places.ts";
 import { quoteCmd, quoteSh } from "./quoting.ts";
 
 /** The client as it is to be installed. */
@@ -16,14 +16,14 @@ export type Program = {
 };
 
 /** @throws CommandError where this client is no single file, as in its repository */
-export async function programOf(host: Host): Promise<Program> {
-  const file = runningFile();
+export async function planProgram(host: Host): Promise<Program> {
+  const file = getRunningFile();
   const node = await findNode(host);
   if (isNpmFile(file)) return { files: [], words: () => [node, file] };
   if (running.version === "source") {
     throw new CommandError("usage", "This client runs from its source. Install the one that a server delivers.");
   }
-  const { client, launcher } = placesOf(host);
+  const { client, launcher } = getPlaces(host);
   const isWindows = host.platform === "win32";
   const text = await readFile(file, "utf8");
   return {
@@ -32,7 +32,7 @@ export async function programOf(host: Host): Promise<Program> {
         path: client,
         text,
         mode: 0o644,
-        summary: `a copy of ${file}, version ${running.version}, ${formatBytes(Buffer.byteLength(text))}, SHA-256 ${sha256Of(text)}`,
+        summary: `a copy of ${file}, version ${running.version}, ${formatBytes(Buffer.byteLength(text))}, SHA-256 ${computeSha256(text)}`,
       },
       { path: launcher, text: (isWindows ? batch : script)(node, client), mode: 0o755 },
     ],
@@ -70,7 +70,7 @@ const variables = [
 ];
 
 /** The variables that a service needs to find what this shell finds. */
-export function environmentOf(host: Host): Record<string, string> {
+export function collectEnvironment(host: Host): Record<string, string> {
   const own = adapters.flatMap((adapter) => adapter.searchRoots(host).map(({ variable }) => variable));
   const names = [...new Set([...variables, ...own])].sort();
   return Object.fromEntries(

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { Host } from "../adapters/adapter.ts";
 
 /** How a program of the system ended; `code` is undefined where there is no such program. */
-export type Ran = { code: number | undefined; output: string };
+export type RanTool = { code: number | undefined; output: string };
 
 const timeoutMs = 30_000;
 
@@ -16,7 +16,7 @@ export function runTool(
   { env, home }: Host,
   [name = "", ...words]: string[],
   more: Record<string, string> = {},
-): Promise<Ran> {
+): Promise<RanTool> {
   return new Promise((resolve) => {
     let output = "";
     const child = spawn(name, words, {

@@ -4,7 +4,7 @@ import { isWrittenByWindows } from "../../lib/evidence/spelling.ts";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { escapeGlob } from "./globs.ts";
-import { foldHome, globOf, type ProjectRule } from "./rules.ts";
+import { foldHome, getGlob, type ProjectRule } from "./rules.ts";
 
 /**
  * A glob as it is kept in the settings: paths are absolute or begin with `~`, and have slashes. What is relative belongs to the
@@ -12,7 +12,7 @@ import { foldHome, globOf, type ProjectRule } from "./rules.ts";
  *
  * @throws CommandError `usage` where it can't be meant so
  */
-export function storedGlob(given: string, host: Host): string {
+export function normalizeGlob(given: string, host: Host): string {
   const text = given.trim();
   if (text === "") throw new CommandError("usage", "A project's glob is empty.");
   if (text.startsWith("!")) {
@@ -24,16 +24,16 @@ export function storedGlob(given: string, host: Host): string {
   }
   const isHere = /^\.{1,2}(?:[\\/]|$)/.test(text) || (/[\\/]/.test(text) && !/^(?:[~/\\]|\*\*|[A-Za-z]:)/.test(text));
   if (!isHere)
-    return withoutEnd(
-      literal(text, host) ??
+    return trimSlashes(
+      escapeExistingFolder(text, host) ??
         (isWrittenByWindows(text) || text.startsWith("~\\") ? text.replaceAll("\\", "/") : foldHome(text, host)),
     );
   const whole = `${escapeGlob(host.cwd)}/${host.platform === "win32" ? text.replaceAll("\\", "/") : text}`;
-  return withoutEnd(literal(text, host) ?? foldHome(simplify(whole), host));
+  return trimSlashes(escapeExistingFolder(text, host) ?? foldHome(simplify(whole), host));
 }
 
 /** A folder that exists is meant as it is, also with brackets in its name. */
-function literal(text: string, host: Host): string | undefined {
+function escapeExistingFolder(text: string, host: Host): string | undefined {
   const path = text.replace(/^~(?=[\\/]|$)/, () => host.home);
   if (!/[\\/]|^\.{1,2}$/.test(path) || /[*?]/.test(path)) return undefined;
   const whole = isAbsolute(path) ? path : resolve(host.cwd, path);
@@ -51,7 +51,7 @@ function simplify(path: string): string {
   return parts.join("/") || "/";
 }
 
-const withoutEnd = (glob: string): string => (glob.length > 1 ? glob.replace(/\/+$/, "") || "/" : glob);
+const trimSlashes = (glob: string): string => (glob.length > 1 ? glob.replace(/\/+$/, "") || "/" : glob);
 
 /**
  * Adds rules; the last one that matches counts, so an earlier one for the same glob goes. An `include` on a machine without
@@ -67,5 +67,5 @@ export function addRules(
   // All before it would never count.
   if (isAll) return action === "include" ? [] : [{ exclude: "**" }];
   const before = rules.length === 0 && action === "include" ? [{ exclude: "**" }] : rules;
-  return [...before.filter((rule) => !globs.includes(globOf(rule))), ...globs.map(ruleFor)];
+  return [...before.filter((rule) => !globs.includes(getGlob(rule))), ...globs.map(ruleFor)];
 }

@@ -1,20 +1,20 @@
 /** One place of a pattern's part: a character, one of a set, any one (`?`), or any number of any (`*`). */
-type Token = { one(character: string): boolean } | "*";
+type GlobToken = { one(character: string): boolean } | "*";
 
-const anything: Token[] = ["*"];
+const anything: GlobToken[] = ["*"];
 
 /** The most alternatives that braces may make, and how long they may be together. */
 const [maxAlternatives, maxChars] = [64, 32 * 1024];
 
 /** A pattern for folders, compared part by part and never by a regular expression: one from a stranger's project can't hang the client. */
 export class Glob {
-  readonly #alternatives: (Token[] | "**")[][];
+  readonly #alternatives: (GlobToken[] | "**")[][];
   readonly #ignoresCase: boolean;
 
   /** @param text parts separated by `/`: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, `\` before a character, and `**` for any number of parts */
   constructor(text: string, { ignoresCase = false } = {}) {
     this.#alternatives = expandBraces(ignoresCase ? text.toLowerCase() : text).map((one) =>
-      partsOf(one).map((part) => (part === "**" ? "**" : tokensOf(part))),
+      splitPath(one).map((part) => (part === "**" ? "**" : parseTokens(part))),
     );
     this.#ignoresCase = ignoresCase;
   }
@@ -27,10 +27,10 @@ export class Glob {
 }
 
 /** The parts of a path or pattern. */
-export const partsOf = (text: string): string[] => text.split("/").filter(Boolean);
+export const splitPath = (text: string): string[] => text.split("/").filter(Boolean);
 
 /** Whether the first parts of a path match all of a pattern: the rest is below. Goes back to the last `**` only. */
-function matchesParts(parts: (Token[] | "**")[], path: readonly string[]): boolean {
+function matchesParts(parts: (GlobToken[] | "**")[], path: readonly string[]): boolean {
   let [at, place, retryAt, retryPlace] = [0, 0, -1, 0];
   while (at < parts.length) {
     const part = parts[at];
@@ -49,7 +49,7 @@ function matchesParts(parts: (Token[] | "**")[], path: readonly string[]): boole
 }
 
 /** Whether a text matches; goes back to the last `*` only. */
-function matchesText(tokens: Token[], text: string): boolean {
+function matchesText(tokens: GlobToken[], text: string): boolean {
   const characters = [...text];
   let [at, place, retryAt, retryPlace] = [0, 0, -1, 0];
   while (place < characters.length) {
@@ -69,9 +69,9 @@ function matchesText(tokens: Token[], text: string): boolean {
   return at === tokens.length;
 }
 
-function tokensOf(part: string): Token[] {
+function parseTokens(part: string): GlobToken[] {
   if (part === "*") return anything;
-  const tokens: Token[] = [];
+  const tokens: GlobToken[] = [];
   const pattern = /\\(.)|(\*+)|(\?)|\[([!^]?)(\]?[^\]]*)\]|(.)/gsu;
   for (const [, escaped, stars, any, not, set, plain] of part.matchAll(pattern)) {
     if (stars) tokens.push("*");

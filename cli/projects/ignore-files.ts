@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Glob, partsOf } from "./globs.ts";
+import { Glob, splitPath } from "./globs.ts";
 
 /** A file in a project's folder that says which sessions of that folder, and of those below it, are never sent. */
 const ignoreFileName = ".spoorignore";
@@ -11,9 +11,9 @@ const maxLines = 1000;
 /** No path is longer. */
 const maxLineLength = 4096;
 
-type Line = { isTakenBack: boolean; isOfFolderItself: boolean; glob: Glob };
+type IgnoreLine = { isTakenBack: boolean; isForFolderItself: boolean; glob: Glob };
 /** `all` for one without patterns, or that can't be read as a whole. */
-type IgnoreFile = { path: string; lines: Line[] | "all" };
+type IgnoreFile = { path: string; lines: IgnoreLine[] | "all" };
 
 /** Answers which `.spoorignore` leaves out a folder. Each file is read once. */
 export class IgnoreFiles {
@@ -28,12 +28,12 @@ export class IgnoreFiles {
   }
 
   /** The outermost file that leaves out a folder; of its own lines that match the last one counts, and no other file takes that back. */
-  leavingOut(folder: string): string | undefined {
-    for (const above of foldersAbove(folder, this.#home)) {
+  findExcludingFile(folder: string): string | undefined {
+    for (const above of listFoldersAbove(folder, this.#home)) {
       const file = this.#fileIn(above);
       if (!file) continue;
-      const below = partsOf(folder.slice(above.length).replaceAll("\\", "/"));
-      if (leavesOut(file.lines, below)) return file.path;
+      const below = splitPath(folder.slice(above.length).replaceAll("\\", "/"));
+      if (excludesFolder(file.lines, below)) return file.path;
     }
     return undefined;
   }
@@ -48,7 +48,7 @@ export class IgnoreFiles {
     return file;
   }
 
-  #parse(text: string): Line[] | "all" {
+  #parse(text: string): IgnoreLine[] | "all" {
     const lines = text
       .split(/\r?\n/)
       .map(withoutBlanks)
@@ -57,14 +57,14 @@ export class IgnoreFiles {
     return lines.length === 0 || isTooLong ? "all" : lines.map((line) => this.#parseLine(line));
   }
 
-  #parseLine(line: string): Line {
+  #parseLine(line: string): IgnoreLine {
     const isTakenBack = line.startsWith("!");
     const pattern = isTakenBack ? line.slice(1) : line;
-    const parts = partsOf(pattern).filter((part) => part !== ".");
+    const parts = splitPath(pattern).filter((part) => part !== ".");
     // As in .gitignore: without a slash, but for the last, it is a name at any depth.
     const isAnchored = pattern.slice(0, -1).includes("/");
     const glob = new Glob((isAnchored ? parts : ["**", ...parts]).join("/"), { ignoresCase: this.#ignoresCase });
-    return { isTakenBack, isOfFolderItself: parts.every((part) => part === "*" || part === "**"), glob };
+    return { isTakenBack, isForFolderItself: parts.every((part) => part === "*" || part === "**"), glob };
   }
 }
 
@@ -75,7 +75,7 @@ function withoutBlanks(line: string): string {
 }
 
 /** @param below the folder's path from the file's folder on */
-function leavesOut(lines: IgnoreFile["lines"], below: string[]): boolean {
+function excludesFolder(lines: IgnoreFile["lines"], below: string[]): boolean {
   if (lines === "all") return true;
   const last = lines.findLast(({ glob, isOfFolderItself }) =>
     below.length === 0 ? isOfFolderItself : glob.matchesPath(below),
@@ -84,7 +84,7 @@ function leavesOut(lines: IgnoreFile["lines"], below: string[]): boolean {
 }
 
 /** A folder and those above it, up to the home folder or the root; outermost first. */
-function foldersAbove(folder: string, home: string): string[] {
+function listFoldersAbove(folder: string, home: string): string[] {
   const found = [folder];
   for (let at = folder; at !== home && dirname(at) !== at; ) {
     at = dirname(at);

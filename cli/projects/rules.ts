@@ -5,9 +5,9 @@ import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { isFields } from "../files/json.ts";
 import { areSettingsBroken, readSettings, type Settings, settingsPath } from "../settings.ts";
-import { escapeGlob, Glob, hasWildcards, partsOf, unescapeGlob } from "./globs.ts";
+import { escapeGlob, Glob, hasWildcards, splitPath, unescapeGlob } from "./globs.ts";
 import { IgnoreFiles } from "./ignore-files.ts";
-import { repositoryOf } from "./worktrees.ts";
+import { findRepository } from "./worktrees.ts";
 
 /** One line of the settings: the last one that matches a project counts. */
 export type ProjectRule = { exclude: string } | { include: string };
@@ -22,9 +22,9 @@ export type LeftOutBy = { glob: string } | { file: string };
 const noProject = "(none)";
 
 /** What a project is called: its folder, else its name. */
-export const nameOf = ({ cwd, project }: ProjectLabels): string => cwd ?? project ?? noProject;
+export const nameProject = ({ cwd, project }: ProjectLabels): string => cwd ?? project ?? noProject;
 
-export const globOf = (rule: ProjectRule): string => ("exclude" in rule ? rule.exclude : rule.include);
+export const getGlob = (rule: ProjectRule): string => ("exclude" in rule ? rule.exclude : rule.include);
 
 /** A path below the home folder with `~` in its place. */
 export function foldHome(path: string, { home }: Host): string {
@@ -41,7 +41,7 @@ const isPathGlob = (glob: string): boolean => /^(?:[/~]|[A-Za-z]:|\*\*\/)/.test(
  */
 export class ProjectRules {
   readonly rules: readonly ProjectRule[];
-  readonly #compiled: { rule: ProjectRule; matches: (paths: Paths) => boolean }[];
+  readonly #compiled: { rule: ProjectRule; matches: (paths: ProjectPaths) => boolean }[];
   readonly #ignoreFiles: IgnoreFiles;
   readonly #host: Host;
   readonly #known = new Map<string, LeftOutBy | undefined>();
@@ -49,7 +49,7 @@ export class ProjectRules {
   constructor(host: Host, rules: readonly ProjectRule[]) {
     this.#host = host;
     this.rules = rules;
-    this.#compiled = rules.map((rule) => ({ rule, matches: compile(globOf(rule), host) }));
+    this.#compiled = rules.map((rule) => ({ rule, matches: compile(getGlob(rule), host) }));
     this.#ignoreFiles = new IgnoreFiles(host.home, hasCaselessNames(host));
   }
 
@@ -72,18 +72,18 @@ export class ProjectRules {
   }
 
   /** What leaves out a session's project; undefined for one that is sent. */
-  leavingOut({ cwd, project }: ProjectLabels): LeftOutBy | undefined {
+  findExclusion({ cwd, project }: ProjectLabels): LeftOutBy | undefined {
     const key = JSON.stringify([cwd, project]);
     if (!this.#known.has(key)) this.#known.set(key, this.#judge(cwd, project));
     return this.#known.get(key);
   }
 
   #judge(cwd: string | undefined, project: string | undefined): LeftOutBy | undefined {
-    const paths = pathsOf(cwd, project, this.#host);
+    const paths = findPaths(cwd, project, this.#host);
     const last = this.#compiled.findLast(({ matches }) => matches(paths))?.rule;
     if (last && "exclude" in last) return { glob: last.exclude };
     for (const folder of paths.local) {
-      const file = this.#ignoreFiles.leavingOut(folder);
+      const file = this.#ignoreFiles.findExcludingFile(folder);
       if (file) return { file };
     }
     return undefined;
@@ -97,7 +97,7 @@ const isRules = (value: unknown): value is ProjectRule[] =>
 const hasCaselessNames = ({ platform }: Host): boolean => platform === "darwin" || platform === "win32";
 
 /** A project's folder under all its names. */
-type Paths = {
+type ProjectPaths = {
   /** As parts of absolute paths. */
   whole: string[][];
   names: string[];
@@ -109,16 +109,16 @@ type Paths = {
 /** No system has longer ones. A longer text, which a session may hold, would be looked for folder by folder without end. */
 const maxPathChars = 32_767;
 
-function pathsOf(cwd: string | undefined, project: string | undefined, host: Host): Paths {
+function findPaths(cwd: string | undefined, project: string | undefined, host: Host): ProjectPaths {
   const isPath = cwd !== undefined && cwd.length <= maxPathChars && isAbsolute(cwd);
   const isLocal = isPath && (host.platform === "win32" || !isWrittenByWindows(cwd));
   // A worktree is left out with its repository, wherever it lies.
-  const repository = isLocal ? repositoryOf(cwd) : undefined;
+  const repository = isLocal ? findRepository(cwd) : undefined;
   const local = isLocal
-    ? [...new Set([resolve(cwd), realpathOf(cwd), ...(repository ? [resolve(repository)] : [])])]
+    ? [...new Set([resolve(cwd), resolveLinks(cwd), ...(repository ? [resolve(repository)] : [])])]
     : [];
   const whole = cwd === undefined ? [] : isLocal ? local.map(toParts) : [toParts(cwd)];
-  const homes = [host.home, realpathOf(host.home)].map(toParts);
+  const homes = [host.home, resolveLinks(host.home)].map(toParts);
   const folders = whole.flatMap((parts) => {
     const home = homes.find((one) => one.every((part, index) => parts[index] === part));
     return home ? parts.slice(home.length) : parts;
@@ -133,10 +133,10 @@ function pathsOf(cwd: string | undefined, project: string | undefined, host: Hos
 }
 
 /** The parts of an absolute path of any system; of `C:\` the drive is the first one. */
-const toParts = (path: string): string[] => partsOf(spellingOf(path).path);
+const toParts = (path: string): string[] => splitPath(spellingOf(path).path);
 
 /** A path without symbolic links, as far as it exists. */
-function realpathOf(path: string): string {
+function resolveLinks(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
@@ -144,7 +144,7 @@ function realpathOf(path: string): string {
   }
 }
 
-function compile(glob: string, host: Host): (paths: Paths) => boolean {
+function compile(glob: string, host: Host): (paths: ProjectPaths) => boolean {
   if (glob === "*" || glob === "**") return () => true;
   const texts = isPathGlob(glob) ? pathGlobs(glob, host) : [composePath(glob)];
   const exact = texts.map((text) => new Glob(text));
@@ -160,13 +160,13 @@ function compile(glob: string, host: Host): (paths: Paths) => boolean {
 function pathGlobs(glob: string, host: Host): string[] {
   const home = escapeGlob(toParts(host.home).join("/"));
   const whole = glob.replace(/^~(?=\/|$)/, () => `/${home}`);
-  const parts = partsOf(whole);
+  const parts = splitPath(whole);
   const plain = parts.findIndex((part) => part === "**" || hasWildcards(part));
   const fixed = parts.slice(0, plain === -1 ? parts.length : plain);
   const spelled = composePath(withDrive(whole));
   const hasDrive = /^[A-Z]:$/i.test(fixed[0] ?? "");
   const isHere = fixed.length > 0 && hasDrive === (host.platform === "win32");
   if (!isHere) return [spelled];
-  const real = realpathOf(`${hasDrive ? "" : "/"}${fixed.map(unescapeGlob).join("/")}${fixed.length === 1 ? "/" : ""}`);
+  const real = resolveLinks(`${hasDrive ? "" : "/"}${fixed.map(unescapeGlob).join("/")}${fixed.length === 1 ? "/" : ""}`);
   return [spelled, [...toParts(real).map(escapeGlob), ...parts.slice(fixed.length)].join("/")];
 }

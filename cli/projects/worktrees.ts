@@ -10,33 +10,33 @@ const maxKnown = 1000;
 const known = new Map<string, string | undefined>();
 
 /** A path on a share of another computer is not looked up, because Windows would sign in there. */
-const isOfShare = (path: string): boolean => /^[\\/]{2}/.test(path);
+const isOnShare = (path: string): boolean => /^[\\/]{2}/.test(path);
 
 /**
  * The folder with the Git data of the worktree that a folder of this machine is in (`REPO/.git/worktrees/NAME`), as `git worktree
  * add` makes it anywhere; undefined for what is no worktree, or gone.
  */
-export function gitDirOf(folder: string): string | undefined {
-  if (!isAbsolute(folder) || isOfShare(folder)) return undefined;
+export function findGitDir(folder: string): string | undefined {
+  if (!isAbsolute(folder) || isOnShare(folder)) return undefined;
   if (!known.has(folder)) {
     if (known.size >= maxKnown) known.clear();
-    known.set(folder, findGitDir(folder));
+    known.set(folder, searchGitDir(folder));
   }
   return known.get(folder);
 }
 
 /** The folder of the repository that a folder is a worktree of, where `gitDirOf` finds it. */
-export function repositoryOf(folder: string): string | undefined {
-  const gitDir = gitDirOf(folder);
+export function findRepository(folder: string): string | undefined {
+  const gitDir = findGitDir(folder);
   return gitDir && (/^(.+?)[/\\]\.git[/\\]/.exec(gitDir)?.[1] ?? dirname(dirname(gitDir)));
 }
 
-function findGitDir(folder: string): string | undefined {
+function searchGitDir(folder: string): string | undefined {
   for (let at = folder, depth = 0; depth < maxDepth; at = dirname(at), depth++) {
     const entry = readEntry(join(at, ".git"));
     if (entry === "folder") return undefined;
     const [, named] = /^gitdir: (.+?)\r?\n?$/.exec(entry ?? "") ?? [];
-    if (named && isOfShare(named)) return undefined; // a stranger's file may name any
+    if (named && isOnShare(named)) return undefined; // a stranger's file may name any
     if (named) return /[/\\]worktrees[/\\][^/\\]+$/.test(named) ? resolve(at, named) : undefined;
     if (dirname(at) === at) return undefined;
   }

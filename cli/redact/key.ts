@@ -5,7 +5,7 @@ import { areSettingsBroken, readSettings, type Settings, updateSettings } from "
 
 const keyBytes = 32;
 
-const keyIn = ({ redactKey }: Settings): Buffer | undefined =>
+const parseKey = ({ redactKey }: Settings): Buffer | undefined =>
   redactKey !== undefined && /^[0-9a-f]{64}$/.test(redactKey) ? Buffer.from(redactKey, "hex") : undefined;
 
 /** Whether secrets are masked, where no option says otherwise. */
@@ -15,15 +15,15 @@ export const isRedacting = ({ redact }: Settings): boolean => redact !== false;
  * The key that secrets are masked with, made at the first use and kept in the settings; undefined where they are sent as they
  * are (`--no-redact`, `spoor config redact off`).
  */
-export async function maskKey({ host, values }: Context): Promise<Buffer | undefined> {
+export async function loadMaskKey({ host, values }: Context): Promise<Buffer | undefined> {
   const settings = await readSettings(host);
   if (values["no-redact"] === true || !isRedacting(settings)) return undefined;
   const made = randomBytes(keyBytes).toString("hex");
-  if (keyIn(settings)) return keyIn(settings);
+  if (parseKey(settings)) return parseKey(settings);
   // Another command may have made one at the same time. Without settings that can be read and written it is only for this run.
   if (await areSettingsBroken(host)) return Buffer.from(made, "hex");
-  await updateSettings(host, (now) => (keyIn(now) ? now : { ...now, redactKey: made })).catch((error) => {
+  await updateSettings(host, (now) => (parseKey(now) ? now : { ...now, redactKey: made })).catch((error) => {
     if (!(error instanceof CommandError)) throw error;
   });
-  return keyIn(await readSettings(host)) ?? Buffer.from(made, "hex");
+  return parseKey(await readSettings(host)) ?? Buffer.from(made, "hex");
 }

@@ -1,8 +1,8 @@
 import { createHash, createHmac } from "node:crypto";
 import { Echoes } from "../../lib/secrets/echoes.ts";
-import { findSecrets, mayTell, type Secret, saysNothing } from "../../lib/secrets/find.ts";
-import { maskBeside, textIn } from "../../lib/secrets/json.ts";
-import { placeholderOf } from "../../lib/secrets/mark.ts";
+import { findSecrets, mayNameSecret, type Secret, hasNoKeyword } from "../../lib/secrets/find.ts";
+import { maskByContext, unescapeText } from "../../lib/secrets/json.ts";
+import { makePlaceholder } from "../../lib/secrets/mark.ts";
 import { changeTexts, replaceSecrets } from "../../lib/secrets/mask.ts";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
 
@@ -40,25 +40,25 @@ export class Masker {
   /** The same functions for all messages. */
   readonly #change = (text: string): string => {
     if (text.length <= maxNameChars) {
-      if (saysNothing(text)) return text;
-      this.#isTold ||= mayTell(text);
+      if (hasNoKeyword(text)) return text;
+      this.#isTold ||= mayNameSecret(text);
     }
     return this.text(text);
   };
   readonly #changeName = (name: string): string => {
     if (plainNames.has(name)) return name;
     const isPlain =
-      name.length <= maxNameChars && (saysNothing(name) || (!mayTell(name) && findSecrets(name).length === 0));
+      name.length <= maxNameChars && (hasNoKeyword(name) || (!mayNameSecret(name) && findSecrets(name).length === 0));
     if (!isPlain) return this.#change(name);
     if (plainNames.size < maxPlainNames) plainNames.add(name);
     return name;
   };
   readonly #certainIn = (text: string): Secret[] => {
     const secrets = findSecrets(text).filter(({ certain }) => certain);
-    for (const { kind, start, end } of secrets) this.#count(kind, textIn(text.slice(start, end)));
+    for (const { kind, start, end } of secrets) this.#count(kind, unescapeText(text.slice(start, end)));
     return secrets;
   };
-  readonly #deep = { levels: maxLevels, change: (value: object): string => this.text(jsonOfDeep(value)) };
+  readonly #deep = { levels: maxLevels, change: (value: object): string => this.text(encodeDeep(value)) };
 
   constructor(key?: Buffer) {
     this.#key = key;
@@ -78,13 +78,13 @@ export class Masker {
     if (!this.#isTold || !masked.metadata) return masked;
     if (!this.#key) this.#certainIn(JSON.stringify(masked.metadata));
     if (!this.#key) return masked;
-    const metadata = maskBeside(masked.metadata, this.#certainIn, this.#replacement);
+    const metadata = maskByContext(masked.metadata, this.#certainIn, this.#replacement);
     return metadata === masked.metadata ? masked : { ...masked, metadata };
   }
 
   readonly #replacement = (kind: string, value: string): string => {
     if (!this.#key) return value;
-    const placeholder = placeholderOf(kind, markOf(this.#key, value));
+    const placeholder = makePlaceholder(kind, computeMark(this.#key, value));
     this.#echoes.see(kind, value, placeholder);
     return placeholder;
   };
@@ -107,7 +107,7 @@ export class Masker {
 }
 
 /** The JSON of a value; where it is so deep that not even that can be made, a note. */
-function jsonOfDeep(value: object): string {
+function encodeDeep(value: object): string {
   try {
     return JSON.stringify(value);
   } catch (error) {
@@ -116,7 +116,7 @@ function jsonOfDeep(value: object): string {
   }
 }
 
-const markOf = (key: Buffer, value: string): string =>
+const computeMark = (key: Buffer, value: string): string =>
   createHmac("sha256", key).update(value).digest("hex").slice(0, 8);
 
 /** Adds `more` to `total`. */

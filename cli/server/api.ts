@@ -1,6 +1,6 @@
 import { clock } from "../clock.ts";
 import { CommandError } from "../errors.ts";
-import { type Fields, isFields, parseJson, textOf } from "../files/json.ts";
+import { type Fields, isFields, parseJson, toText } from "../files/json.ts";
 import { running } from "../running.ts";
 import { isPlain } from "./origin.ts";
 
@@ -22,7 +22,7 @@ export class HttpError extends Error {
     const errors = Array.isArray(problem.errors) ? problem.errors.filter(isFields) : [];
     this.errors = errors
       .slice(0, maxErrors)
-      .map(({ path, message }) => ({ path: textOf(path), message: textOf(message) }));
+      .map(({ path, message }) => ({ path: toText(path), message: toText(message) }));
     this.requestId = headers.get("x-request-id") ?? undefined;
     this.retryAfterSeconds = readRetryAfter(headers.get("retry-after"));
   }
@@ -117,7 +117,7 @@ export class Api {
   }
 
   async #send(path: string, options: RequestOptions): Promise<ApiResponse> {
-    const { response, bytes } = await this.#fetch(path, this.#initOf(options));
+    const { response, bytes } = await this.#fetch(path, this.#makeInit(options));
     if (bytes === undefined)
       throw new CommandError("failed", `${this.url} answered with more than ${maxAnswerMiB} MiB.`);
     if (response.status === 202 && bytes.length === 0) return { status: 202, body: {}, headers: response.headers };
@@ -148,14 +148,14 @@ export class Api {
     headers: Record<string, string>,
     maxBytes: number,
   ): Promise<Buffer | "unchanged" | "long"> {
-    const init = this.#initOf({ headers: { Accept: "*/*", ...headers }, timeoutSeconds: 120 });
+    const init = this.#makeInit({ headers: { Accept: "*/*", ...headers }, timeoutSeconds: 120 });
     const { response, bytes } = await this.#fetch(path, init, maxBytes);
     if (response.status === 304) return "unchanged";
     if (!response.ok) throw new HttpError(response.status, {}, response.headers);
     return bytes ?? "long";
   }
 
-  #initOf({ method = "GET", json, body, headers = {}, timeoutSeconds = 30 }: RequestOptions): RequestInit {
+  #makeInit({ method = "GET", json, body, headers = {}, timeoutSeconds = 30 }: RequestOptions): RequestInit {
     const { token, signal } = this.#options;
     const timeout = body ? undefined : AbortSignal.timeout(timeoutSeconds * 1000);
     const signals = [timeout, signal].filter((one) => one !== undefined);

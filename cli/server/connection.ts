@@ -1,12 +1,12 @@
-import { type Context, commandHint, patienceOf, stringValue } from "../context.ts";
+import { type Context, commandHint, readPatience, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { isFields, textOf } from "../files/json.ts";
-import { readSettings, type Settings, serverOf } from "../settings.ts";
+import { isFields, toText } from "../files/json.ts";
+import { readSettings, type Settings, requireServer } from "../settings.ts";
 import { formatDuration } from "../terminal/format.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { Api, type Wait } from "./api.ts";
 import { agreeToPlainHttp } from "./origin.ts";
-import { storedTokenOf, tokenOf } from "./token.ts";
+import { readStoredToken, readToken } from "./token.ts";
 
 /** A server, the token for it, and its API. */
 export type Connection = { settings: Settings; server: string; token: string | undefined; api: Api };
@@ -29,16 +29,16 @@ export async function loadSettings({ host, terminal }: Context): Promise<Setting
 export async function connect(context: Context, options: Options = {}): Promise<Connection> {
   const { host, terminal, signal } = context;
   const known = await loadSettings(context);
-  const server = serverOf(host, known, stringValue(context, "server"));
+  const server = requireServer(host, known, stringValue(context, "server"));
   const token = selectToken();
   const settings = await agreeToPlainHttp(context, known, server);
-  const patienceSeconds = options.patienceSeconds ?? patienceOf(context);
+  const patienceSeconds = options.patienceSeconds ?? readPatience(context);
   const onWait = createWaitLog(terminal);
   return { settings, server, token, api: new Api(server, { token, patienceSeconds, onWait, signal }) };
 
   function selectToken(): string | undefined {
     if (options.token === "none") return undefined;
-    return options.token === "stored" ? storedTokenOf(known, server) : tokenOf(host, known, server);
+    return options.token === "stored" ? readStoredToken(known, server) : readToken(host, known, server);
   }
 }
 
@@ -76,9 +76,9 @@ export async function fetchAccount({ api, server }: Connection): Promise<Account
   if (typeof body.userId !== "string") throw new CommandError("failed", `${server} did not name the token's account.`);
   return {
     userId: body.userId,
-    name: textOf(user.name),
-    email: textOf(user.email),
-    machine: textOf(body.machine),
-    expiresAt: textOf(body.expiresAt),
+    name: toText(user.name),
+    email: toText(user.email),
+    machine: toText(body.machine),
+    expiresAt: toText(body.expiresAt),
   };
 }

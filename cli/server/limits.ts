@@ -24,7 +24,7 @@ export const defaultLimits: Limits = {
  * The limits of one part of a session. A whole one is stored at once, so parts are large; but each is in memory until it is
  * stored.
  */
-export const partLimitsOf = ({ decodedBytes, wireBytes, messagesPerTrace }: Limits): PartLimits => ({
+export const toPartLimits = ({ decodedBytes, wireBytes, messagesPerTrace }: Limits): PartLimits => ({
   bytes: Math.min(decodedBytes, maxPartBytes) - 16,
   wireBytes,
   messages: messagesPerTrace,

@@ -6,14 +6,14 @@ import { sendRounds } from "../commands/send-rounds.ts";
 import { watch } from "../commands/watch.ts";
 import type { Context } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
-import { runningFile } from "../install/places.ts";
+import { getRunningFile } from "../install/places.ts";
 import { running } from "../running.ts";
 import { HttpError } from "../server/api.ts";
 import { settingsPath } from "../settings.ts";
 import { Terminal } from "../terminal/terminal.ts";
 import { ServiceLog } from "./log.ts";
 import { readState, removeState, saveState } from "./state.ts";
-import { type Cause, causeOf, forgetTroubles, noteTrouble, readTroubles } from "./troubles.ts";
+import { type TroubleCause, findCause, forgetTroubles, noteTrouble, readTroubles } from "./troubles.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -39,7 +39,7 @@ const patienceSeconds = 600;
 export const updatedCode = 10;
 
 /** The same context with the service's log for its output. */
-export function inLog(context: Context): Context {
+export function redirectToLog(context: Context): Context {
   const log = new ServiceLog(context.host);
   const env = { ...context.host.env, NO_COLOR: "1" };
   return { ...context, terminal: new Terminal(log, log, { isJson: false, env }) };
@@ -54,7 +54,7 @@ export async function runInBackground(foreground: Context): Promise<number> {
   if (foreground.values.sender === true) return sendInBackground(foreground);
   const { host, signal } = foreground;
   const ended = new AbortController();
-  const context: Context = { ...inLog(foreground), signal: AbortSignal.any([signal, ended.signal]) };
+  const context: Context = { ...redirectToLog(foreground), signal: AbortSignal.any([signal, ended.signal]) };
   const server = String(context.values.server ?? "");
   context.terminal.warn(`Started: version ${running.version}, process ${process.pid}.`);
   await saveState(host, { pid: process.pid, version: running.version, server, startedAt: new Date().toISOString() });
@@ -73,12 +73,12 @@ export async function runInBackground(foreground: Context): Promise<number> {
 
 /** The process of `watch` that sends. What ends it is a trouble. */
 async function sendInBackground(foreground: Context): Promise<number> {
-  const context = inLog({ ...foreground, values: { ...foreground.values, patience: String(patienceSeconds) } });
+  const context = redirectToLog({ ...foreground, values: { ...foreground.values, patience: String(patienceSeconds) } });
   try {
     return await sendRounds(context);
   } catch (error) {
     foreground.signal.throwIfAborted();
-    const cause = await note(context, error);
+    const cause = await noteError(context, error);
     if (cause === "login") return exitCodes.login;
     return cause === "unreachable" ? exitCodes.unreachable : exitCodes.failed;
   }
@@ -87,7 +87,7 @@ async function sendInBackground(foreground: Context): Promise<number> {
 async function sendForever(context: Context): Promise<void> {
   const { host, signal } = context;
   for (;;) {
-    const login = await stampOfLogin(context);
+    const login = await readLoginStamp(context);
     const well = setTimeout(() => void forgetTroubles(host, ["quota", "failed"]), paces.wellMs);
     try {
       const code = await watch(context);
@@ -96,7 +96,7 @@ async function sendForever(context: Context): Promise<void> {
     } catch (error) {
       clearTimeout(well);
       signal.throwIfAborted();
-      await note(context, error);
+      await noteError(context, error);
       await restOrLogin(context, false, login);
     }
     await sleep(paces.lookMs, undefined, { signal });
@@ -107,13 +107,13 @@ async function sendForever(context: Context): Promise<void> {
 async function restOrLogin(context: Context, needsLogin: boolean, login: string): Promise<void> {
   const deadline = performance.now() + paces.restMs;
   while (needsLogin || performance.now() < deadline) {
-    if ((await stampOfLogin(context)) !== login) return;
+    if ((await readLoginStamp(context)) !== login) return;
     await sleep(paces.lookMs, undefined, { signal: context.signal });
   }
 }
 
 /** Changes with each login. */
-const stampOfLogin = ({ host }: Context): Promise<string> =>
+const readLoginStamp = ({ host }: Context): Promise<string> =>
   stat(settingsPath(host)).then(
     ({ mtimeMs, size, ino }) => [mtimeMs, size, ino].join(),
     () => "",
@@ -122,7 +122,7 @@ const stampOfLogin = ({ host }: Context): Promise<string> =>
 /** Reports again and again (report.ts). Ends where a newer client has taken this one's place: the system starts that one then. */
 async function reportForever({ host, values, signal }: Context): Promise<void> {
   for (;;) {
-    const words = [runningFile(), "service", "report", "--server", String(values.server ?? "")];
+    const words = [getRunningFile(), "service", "report", "--server", String(values.server ?? "")];
     const child = spawn(process.execPath, words, { stdio: "ignore", windowsHide: true, signal });
     child.on("error", () => {}); // it is not started, or aborted; the next one is
     const [code] = (await once(child, "close", { signal })) as [number | null];
@@ -134,9 +134,9 @@ async function reportForever({ host, values, signal }: Context): Promise<void> {
 }
 
 /** Logs and notes an error. @returns which trouble it is */
-export async function note(context: Context, error: unknown): Promise<Cause> {
+export async function noteError(context: Context, error: unknown): Promise<TroubleCause> {
   const { host, terminal, values } = context;
-  const cause = causeOf(error);
+  const cause = findCause(error);
   const reason = error instanceof Error ? error.message : String(error);
   const isExpected = error instanceof CommandError || error instanceof HttpError;
   terminal.warn(isExpected || !(error instanceof Error) ? reason : (error.stack ?? reason).replaceAll("\n", " "));
@@ -145,7 +145,7 @@ export async function note(context: Context, error: unknown): Promise<Cause> {
   return cause;
 }
 
-function describe(cause: Cause, server: string, reason: string): string {
+function describe(cause: TroubleCause, server: string, reason: string): string {
   if (cause === "login") return `This machine is not logged in to ${server} any more. Log in with: spoor login`;
   if (cause === "quota") return `Your account at ${server} is full, so no session is sent: ${reason}`;
   if (cause === "unreachable") return `No session could be sent to ${server}: ${reason}`;

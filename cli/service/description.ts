@@ -4,16 +4,16 @@ import type { Terminal } from "../terminal/terminal.ts";
 import type { ServiceState } from "./state.ts";
 import type { Trouble } from "./troubles.ts";
 
-type Known = { manifest: Manifest | undefined; isRunning: boolean; state: ServiceState | undefined };
+type ServiceFacts = { manifest: Manifest | undefined; isRunning: boolean; state: ServiceState | undefined };
 
-const minuteOf = (at: string): string => `${at.slice(0, 16).replace("T", " ")} UTC`;
+const formatMinute = (at: string): string => `${at.slice(0, 16).replace("T", " ")} UTC`;
 
 /** Whether sessions are sent in the background, in a sentence. */
-export function describeService({ manifest, isRunning, state }: Known): string {
+export function describeService({ manifest, isRunning, state }: ServiceFacts): string {
   if (!manifest?.hasService) return "No background service is installed. Install it with: spoor install";
-  const heard = state?.heardAt ? ` The server last heard it at ${minuteOf(state.heardAt)}.` : "";
+  const heard = state?.heardAt ? ` The server last heard it at ${formatMinute(state.heardAt)}.` : "";
   if (!isRunning) return `The background service does not run. Start it with: spoor service start.${heard}`;
-  const since = state ? ` since ${minuteOf(state.startedAt)} (version ${state.version})` : "";
+  const since = state ? ` since ${formatMinute(state.startedAt)} (version ${state.version})` : "";
   const updates = manifest.autoUpdate ? "" : " It does not update itself.";
   return `The background service runs${since}, and sends to ${manifest.server}.${heard}${updates}`;
 }
@@ -21,6 +21,6 @@ export function describeService({ manifest, isRunning, state }: Known): string {
 /** Says what keeps sessions from being sent. */
 export function sayTroubles(terminal: Terminal, troubles: Trouble[]): void {
   for (const { message, since } of troubles) {
-    terminal.warn(styled("yellow", "!"), ` Since ${minuteOf(since)}: ${message}`);
+    terminal.warn(styled("yellow", "!"), ` Since ${formatMinute(since)}: ${message}`);
   }
 }

@@ -7,7 +7,7 @@ import { stateFolder } from "../files/state-files.ts";
 /** With the one before it, twice this is kept. */
 const maxBytes = 1024 * 1024;
 
-export const logPath = (host: Host): string => join(stateFolder(host), "service.log");
+export const getLogPath = (host: Host): string => join(stateFolder(host), "service.log");
 
 /** The service's log, as a terminal's stream: one line each, with its time. The same on every system, and never large. */
 export class ServiceLog {
@@ -15,7 +15,7 @@ export class ServiceLog {
   #bytes = 0;
 
   constructor(host: Host) {
-    this.#path = logPath(host);
+    this.#path = getLogPath(host);
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
       this.#bytes = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
@@ -42,9 +42,9 @@ export class ServiceLog {
 }
 
 /** The last lines of the log; none where it was never written. */
-export async function lastLines(host: Host, count: number): Promise<string[]> {
+export async function readLastLines(host: Host, count: number): Promise<string[]> {
   const texts = await Promise.all(
-    [`${logPath(host)}.1`, logPath(host)].map((path) => readFile(path, "utf8").catch(() => "")),
+    [`${getLogPath(host)}.1`, getLogPath(host)].map((path) => readFile(path, "utf8").catch(() => "")),
   );
   return texts.join("").split("\n").filter(Boolean).slice(-count);
 }

@@ -4,7 +4,7 @@ import { readManifest } from "../install/manifest.ts";
 import { HttpError } from "../server/api.ts";
 import { type AccountInfo, connectLoggedIn, fetchAccount } from "../server/connection.ts";
 import { updateInBackground } from "../update/update.ts";
-import { inLog, note, updatedCode } from "./background.ts";
+import { redirectToLog, noteError, updatedCode } from "./background.ts";
 import { readState, saveState } from "./state.ts";
 import { forgetTroubles, noteTrouble } from "./troubles.ts";
 
@@ -18,7 +18,7 @@ const expiringDays = 7;
  * @returns `updatedCode` where a newer client is in place
  */
 export async function report(foreground: Context): Promise<number> {
-  const context = inLog(foreground);
+  const context = redirectToLog(foreground);
   const { host, values, signal } = context;
   try {
     const connection = await connectLoggedIn({ ...context, values: { ...values, patience: "0" } });
@@ -29,7 +29,7 @@ export async function report(foreground: Context): Promise<number> {
     await noteExpiry(context, connection.server, account);
   } catch (error) {
     signal.throwIfAborted();
-    await note(context, error);
+    await noteError(context, error);
     return exitCodes.failed;
   }
   return (await hasUpdated(context)) ? updatedCode : exitCodes.done;

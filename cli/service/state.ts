@@ -9,20 +9,20 @@ import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-f
 /** What the service says of itself. Times are ISO 8601. */
 export type ServiceState = { pid: number; version: string; server: string; startedAt: string; heardAt?: string };
 
-const pathOf = (host: Host): string => join(stateFolder(host), "service.json");
+const getStatePath = (host: Host): string => join(stateFolder(host), "service.json");
 
 /** It is for people to read: where it can't be written, all else goes on. */
 export async function saveState(host: Host, state: ServiceState): Promise<void> {
-  await writeFileAtomically(pathOf(host), JSON.stringify(state)).catch((error) => {
+  await writeFileAtomically(getStatePath(host), JSON.stringify(state)).catch((error) => {
     if (!(error instanceof CommandError)) throw error;
   });
 }
 
-export const removeState = (host: Host): Promise<void> => rm(pathOf(host), { force: true });
+export const removeState = (host: Host): Promise<void> => rm(getStatePath(host), { force: true });
 
 /** The service that runs, or the one that ran last. */
 export async function readState(host: Host): Promise<ServiceState | undefined> {
-  const found = await readJsonFile(pathOf(host));
+  const found = await readJsonFile(getStatePath(host));
   if (!isFields(found) || typeof found.pid !== "number" || typeof found.startedAt !== "string") return undefined;
   return {
     pid: found.pid,
@@ -34,7 +34,7 @@ export async function readState(host: Host): Promise<ServiceState | undefined> {
 }
 
 /** The process of the service; undefined where none runs. One from before the system's start has left its file behind. */
-export async function runningPid(host: Host): Promise<number | undefined> {
+export async function findRunningPid(host: Host): Promise<number | undefined> {
   const state = await readState(host);
   if (!state || Date.parse(state.startedAt) < Date.now() - uptime() * 1000) return undefined;
   return signal(state.pid, 0) ? state.pid : undefined;
@@ -42,7 +42,7 @@ export async function runningPid(host: Host): Promise<number | undefined> {
 
 /** Ends the service's process, where one runs. */
 export async function endProcess(host: Host): Promise<void> {
-  const pid = await runningPid(host);
+  const pid = await findRunningPid(host);
   if (pid !== undefined) signal(pid, "SIGTERM");
 }
 

@@ -8,21 +8,21 @@ import { HttpError } from "../server/api.ts";
 import { notify } from "./notification.ts";
 
 /** Why nothing is sent in the background. */
-export type Cause = "login" | "expiring" | "quota" | "unreachable" | "failed";
+export type TroubleCause = "login" | "expiring" | "quota" | "unreachable" | "failed";
 
 /** A trouble since it was first seen. Times are ISO 8601. */
-export type Trouble = { cause: Cause; message: string; since: string; times: number; notifiedAt?: string };
+export type Trouble = { cause: TroubleCause; message: string; since: string; times: number; notifiedAt?: string };
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** A laptop that was asleep for a day has not tried, and a hotel's network answers with pages of its own: it takes so many tries. */
-const minTries: Partial<Record<Cause, number>> = { unreachable: 8, failed: 3 };
+const minTries: Partial<Record<TroubleCause, number>> = { unreachable: 8, failed: 3 };
 
-export const troublesPath = (host: Host): string => join(stateFolder(host), "troubles.json");
+export const getTroublesPath = (host: Host): string => join(stateFolder(host), "troubles.json");
 
 /** What is wrong now, the oldest first. */
 export async function readTroubles(host: Host): Promise<Trouble[]> {
-  const found = await readJsonFile(troublesPath(host));
+  const found = await readJsonFile(getTroublesPath(host));
   return Array.isArray(found) ? found.filter(isTrouble) : [];
 }
 
@@ -32,7 +32,7 @@ const isTrouble = (value: unknown): value is Trouble =>
   typeof value.times === "number";
 
 /** Which trouble an error is. */
-export function causeOf(error: unknown): Cause {
+export function findCause(error: unknown): TroubleCause {
   if (error instanceof HttpError) {
     if (error.status === 401) return "login";
     if (error.status === 413) return "quota";
@@ -44,14 +44,14 @@ export function causeOf(error: unknown): Cause {
 
 /** Several processes of the service note what goes wrong, maybe at the same moment. */
 const change = (host: Host, make: (troubles: Trouble[]) => Promise<Trouble[]>): Promise<void> =>
-  withLock(`${troublesPath(host)}.lock`, async () => {
+  withLock(`${getTroublesPath(host)}.lock`, async () => {
     const troubles = await readTroubles(host);
     const next = await make(troubles);
     if (next !== troubles) await save(host, next);
   });
 
 /** Notes a trouble, and shows it on the desktop: at most once a day for each cause, a server that is away after a day. */
-export function noteTrouble(host: Host, cause: Cause, message: string, now = new Date()): Promise<void> {
+export function noteTrouble(host: Host, cause: TroubleCause, message: string, now = new Date()): Promise<void> {
   return change(host, async (troubles) => {
     const known = troubles.find((one) => one.cause === cause);
     const trouble: Trouble = {
@@ -76,7 +76,7 @@ function isDue({ cause, since, times, notifiedAt }: Trouble, now: Date): boolean
 }
 
 /** Forgets troubles that are over; all of them without `causes`. */
-export async function forgetTroubles(host: Host, causes?: Cause[]): Promise<void> {
+export async function forgetTroubles(host: Host, causes?: TroubleCause[]): Promise<void> {
   if ((await readTroubles(host)).length === 0) return;
   await change(host, async (troubles) => {
     const rest = causes ? troubles.filter(({ cause }) => !causes.includes(cause)) : [];
@@ -86,7 +86,7 @@ export async function forgetTroubles(host: Host, causes?: Cause[]): Promise<void
 
 /** Where the state can't be written, a trouble is shown again; that is better than not at all. */
 async function save(host: Host, troubles: Trouble[]): Promise<void> {
-  await writeFileAtomically(troublesPath(host), JSON.stringify(troubles)).catch((error) => {
+  await writeFileAtomically(getTroublesPath(host), JSON.stringify(troubles)).catch((error) => {
     if (!(error instanceof CommandError)) throw error;
   });
 }

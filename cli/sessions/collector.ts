@@ -3,13 +3,13 @@ import type { Checkpoint, Message, SessionDetails, Sink } from "../adapters/adap
 import { type Picture, takePictures, withReferences } from "../adapters/pictures.ts";
 import { projectName } from "../adapters/values.ts";
 import type { ProjectLabels } from "../projects/rules.ts";
-import { gitDirOf, repositoryOf } from "../projects/worktrees.ts";
+import { findGitDir, findRepository } from "../projects/worktrees.ts";
 import { Masker, type SecretCounts } from "../redact/masker.ts";
 import type { Compressor } from "../sync/compression.ts";
 import type { PictureBytes } from "./picture-bytes.ts";
 import {
-  type Known,
-  labelsOf,
+  type KnownSession,
+  getLabels,
   type PartLimits,
   type Session,
   type SessionLabels,
@@ -45,7 +45,7 @@ export type Writing = {
   /** What secrets are masked with; undefined where they are sent as they are. */
   maskKey?: Buffer | undefined;
   /** What is known of a session that begins. */
-  known(source: string, sourceId: string): Known;
+  known(source: string, sourceId: string): KnownSession;
   onPart(part: Session): void;
   /** Called with each picture of a message that is to be sent, before the part that has the message. */
   onPicture?(picture: Picture, session: { source: string; sourceId: string }): void;
@@ -57,7 +57,7 @@ export type Writing = {
 };
 
 /** Ends the reading of an input whose project is left out. */
-class LeftOut extends Error {}
+class ProjectLeftOut extends Error {}
 
 /** Turns an adapter's events into sessions, in bounded memory. */
 export class Collector implements Sink {
@@ -93,7 +93,7 @@ export class Collector implements Sink {
     this.hasEnded = true;
     this.#open = undefined;
     this.#handlers.leftOut({ cwd });
-    throw new LeftOut(cwd);
+    throw new ProjectLeftOut(cwd);
   }
 
   begin(source: string, sourceId: string, messages = 0): void {
@@ -123,7 +123,7 @@ export class Collector implements Sink {
     this.#open = undefined;
     if (!session) return;
     const details = withRepository(told);
-    const labels = labelsOf(session.source, details);
+    const labels = getLabels(session.source, details);
     if (this.#isLeftOut(labels)) {
       this.#handlers.leftOut(labels);
       return;
@@ -176,10 +176,10 @@ export class Collector implements Sink {
 /** Names the repository of a session that was held in a worktree, unless its agent told the remote. */
 function withRepository(details: SessionDetails): SessionDetails {
   const { cwd, repository } = details.metadata ?? {};
-  const gitDir = typeof cwd === "string" && repository === undefined ? gitDirOf(cwd) : undefined;
+  const gitDir = typeof cwd === "string" && repository === undefined ? findGitDir(cwd) : undefined;
   if (gitDir === undefined || typeof cwd !== "string") return details;
   const project =
-    details.project === projectName(cwd) ? projectName(repositoryOf(cwd)?.replace(/\.git$/, "")) : details.project;
+    details.project === projectName(cwd) ? projectName(findRepository(cwd)?.replace(/\.git$/, "")) : details.project;
   return { ...details, ...(project && { project }), metadata: { ...details.metadata, gitDir } };
 }
 

@@ -5,7 +5,7 @@ import { adapters } from "../adapters/registry.ts";
 import { projectName } from "../adapters/values.ts";
 import { type Context, listValue, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { nameOf, type ProjectLabels, ProjectRules } from "../projects/rules.ts";
+import { nameProject, type ProjectLabels, ProjectRules } from "../projects/rules.ts";
 import { formatList } from "../terminal/format.ts";
 import type { AdapterInput } from "./inputs.ts";
 import type { SessionLabels } from "./session.ts";
@@ -43,19 +43,19 @@ export class SessionFilter {
 
   /** Whether the pictures in a session's messages are sent, too. */
   sendsPictures({ cwd, project }: ProjectLabels): boolean {
-    return this.#pictureRules?.leavingOut({ cwd, project }) === undefined;
+    return this.#pictureRules?.findExclusion({ cwd, project }) === undefined;
   }
 
   /** Whether a session's project is left out, by the settings or a `.spoorignore`. */
   leavesOut({ cwd, project }: ProjectLabels): boolean {
-    return this.#rules?.leavingOut({ cwd, project }) !== undefined;
+    return this.#rules?.findExclusion({ cwd, project }) !== undefined;
   }
 
   /** Counts a session, or a file that was not read, of a project that is left out. */
   noteProjectLeftOut({ cwd, project }: ProjectLabels, count = 1): void {
-    const name = nameOf({ cwd, project });
+    const name = nameProject({ cwd, project });
     for (const wanted of this.#projects) {
-      if (isOfProject({ source: "", cwd, project: project ?? projectName(cwd) }, wanted, this.#currentFolder))
+      if (belongsToProject({ source: "", cwd, project: project ?? projectName(cwd) }, wanted, this.#currentFolder))
         this.#matched.add(`project ${wanted}`);
     }
     this.leftOut.set(name, (this.leftOut.get(name) ?? 0) + count);
@@ -78,7 +78,7 @@ export class SessionFilter {
 
   wantsSession(session: SessionLabels, adapter: string): boolean {
     const sources = this.#sources.filter((source) => source === adapter || source === session.source);
-    const projects = this.#projects.filter((project) => isOfProject(session, project, this.#currentFolder));
+    const projects = this.#projects.filter((project) => belongsToProject(session, project, this.#currentFolder));
     this.#seenSources.add(session.source);
     if (session.project) this.#seenProjects.add(session.project);
     for (const source of sources) this.#matched.add(`source ${source}`);
@@ -97,7 +97,7 @@ export class SessionFilter {
    *
    * @returns `isCertain` is false where `--since` left out files that were never read: they may have matched
    */
-  unmatched(): { messages: string[]; isCertain: boolean } {
+  describeUnmatched(): { messages: string[]; isCertain: boolean } {
     const sources = this.#sources.filter((source) => !isAdapter(source) && !this.#matched.has(`source ${source}`));
     const projects = this.#projects.filter((project) => !this.#matched.has(`project ${project}`));
     const known = (kind: string, names: Set<string>) =>
@@ -113,7 +113,7 @@ export class SessionFilter {
 const isAdapter = (source: string): boolean => adapters.some(({ name }) => name === source);
 
 /** A project is named by its name or its folder; a session in a subfolder belongs to it. */
-const isOfProject = ({ project, cwd }: SessionLabels, wanted: string, currentFolder: string): boolean =>
+const belongsToProject = ({ project, cwd }: SessionLabels, wanted: string, currentFolder: string): boolean =>
   wanted === project || (cwd !== undefined && isInFolder(cwd, wanted, currentFolder));
 
 /** Whether a session's folder is `folder` or below it, in any spelling. @param folder may be relative to `currentFolder` */

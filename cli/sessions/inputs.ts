@@ -128,7 +128,7 @@ class ProjectParts {
     { source, cwd, project }: SessionLabels,
     { chars, secrets, pictures }: { chars: number; secrets: SecretCounts; pictures: PictureBytes },
   ): void {
-    const part = this.#partOf({ source, cwd, project }, false);
+    const part = this.#getPart({ source, cwd, project }, false);
     addCounts(part.secrets, secrets);
     Object.assign(part.pictures, pictures);
     part.sessions++;
@@ -136,10 +136,10 @@ class ProjectParts {
   }
 
   leaveOut({ source, cwd, project }: SessionLabels): void {
-    this.#partOf({ source, cwd, project }, true).sessions++;
+    this.#getPart({ source, cwd, project }, true).sessions++;
   }
 
-  #partOf(labels: SessionLabels, isLeftOut: boolean) {
+  #getPart(labels: SessionLabels, isLeftOut: boolean) {
     const key = JSON.stringify([labels.source, labels.cwd, labels.project, isLeftOut]);
     const part = this.#parts.get(key) ?? {
       ...labels,

@@ -6,7 +6,7 @@ const maxBytesPerUnit = 3;
 const [comma, zero] = [0x2c, 0x30];
 
 /** How many digits a count has. */
-export function digitsOf(count: number): number {
+export function countDigits(count: number): number {
   let digits = 1;
   for (let rest = count; rest >= 10; rest = Math.floor(rest / 10)) digits++;
   return digits;
@@ -47,7 +47,7 @@ export class JsonBytes {
    */
   addCounted(beginning: Buffer, count: number, json: string): void {
     const isEmpty = json === "{}";
-    const digits = digitsOf(count);
+    const digits = countDigits(count);
     const max = beginning.length + digits + json.length * maxBytesPerUnit;
     if (this.length + max > pieceBytes) this.flush();
     if (max > pieceBytes) {

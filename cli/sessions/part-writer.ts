@@ -9,13 +9,13 @@ const maxPlainBytes = 8 * MiB;
 const minCompressedBytes = 768 * 1024;
 
 /** How much of a limit is left for what a batch and a session have besides messages: their fields have 256 KiB at most. */
-const reserveOf = (limit: number): number => Math.min(320 * 1024, Math.floor(limit / 8));
+const computeReserve = (limit: number): number => Math.min(320 * 1024, Math.floor(limit / 8));
 
 /** The most bytes that one message may take in a part of its own. */
-export const maxMessageBytes = ({ bytes }: PartLimits): number => bytes - reserveOf(bytes);
+export const maxMessageBytes = ({ bytes }: PartLimits): number => bytes - computeReserve(bytes);
 
 /** The most that the compressed messages of a part may take. */
-export const maxCompressedBytes = ({ wireBytes }: PartLimits): number => wireBytes - reserveOf(wireBytes);
+export const maxCompressedBytes = ({ wireBytes }: PartLimits): number => wireBytes - computeReserve(wireBytes);
 
 /** Collects the JSON of one part, compressed if it is large, within the server's limits. */
 export class PartWriter {

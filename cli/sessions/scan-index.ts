@@ -9,16 +9,16 @@ import { emptyStats } from "./parse-stats.ts";
 /** To be raised whenever `ParsedInput` changes: what an older client counted is then ignored. */
 const formatVersion = 5;
 
-type Entry = { stamp: string; version: number; found: ParsedInput };
+type IndexEntry = { stamp: string; version: number; found: ParsedInput };
 
 /** What was found in each input by its stamp, so that a scan parses only what has changed. It may be deleted at any time. */
 export class ScanIndex {
   readonly #path: string;
-  readonly #known: Map<string, Entry>;
-  readonly #seen = new Map<string, Entry>();
+  readonly #known: Map<string, IndexEntry>;
+  readonly #seen = new Map<string, IndexEntry>();
   #isDirty = false;
 
-  private constructor(path: string, known: Map<string, Entry>) {
+  private constructor(path: string, known: Map<string, IndexEntry>) {
     this.#path = path;
     this.#known = known;
   }
@@ -27,7 +27,7 @@ export class ScanIndex {
     const path = join(stateFolder(host), "index.json");
     const found = await readJsonFile(path);
     const inputs = isFields(found) && found.version === formatVersion && isFields(found.inputs) ? found.inputs : {};
-    return new ScanIndex(path, new Map(Object.entries(inputs) as [string, Entry][]));
+    return new ScanIndex(path, new Map(Object.entries(inputs) as [string, IndexEntry][]));
   }
 
   /**
@@ -39,7 +39,7 @@ export class ScanIndex {
     const key = inputKey(input);
     const entry = this.#known.get(key);
     if (entry?.version !== input.adapter.version) return undefined;
-    const found = leftOutWhole(input, entry.found.projects, isLeftOut) ?? unchangedIn(entry, input, isLeftOut);
+    const found = findLeftOutWhole(input, entry.found.projects, isLeftOut) ?? findUnchanged(entry, input, isLeftOut);
     if (found) this.#seen.set(key, { ...entry, found });
     return found;
   }
@@ -67,8 +67,8 @@ export class ScanIndex {
 }
 
 /** What was found in an input, where neither that nor what is left out has changed. */
-function unchangedIn(
-  { stamp, found }: Entry,
+function findUnchanged(
+  { stamp, found }: IndexEntry,
   input: AdapterInput,
   isLeftOut: (labels: ProjectLabels) => boolean,
 ): ParsedInput | undefined {
@@ -77,7 +77,7 @@ function unchangedIn(
 }
 
 /** What is known of an input without reading it: its only project is left out. */
-function leftOutWhole(
+function findLeftOutWhole(
   { adapter, bytes }: AdapterInput,
   projects: ProjectPart[],
   isLeftOut: (labels: ProjectLabels) => boolean,

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
 import type { Picture } from "../adapters/pictures.ts";
 import type { Compressor } from "../sync/compression.ts";
-import { digitsOf, JsonBytes } from "./json-bytes.ts";
+import { countDigits, JsonBytes } from "./json-bytes.ts";
 import { MessageDigest } from "./message-digest.ts";
 import { maxCompressedBytes, maxMessageBytes, PartWriter } from "./part-writer.ts";
-import { type Known, labelsOf, type PartLimits, type SentState, type Session } from "./session.ts";
+import { type KnownSession, getLabels, type PartLimits, type SentState, type Session } from "./session.ts";
 import { shortenMessage } from "./shorten.ts";
 
 const separator = Buffer.from(",");
@@ -17,7 +17,7 @@ const manySegments = 64;
 export type WriterOptions = {
   limits: PartLimits;
   compressor: Compressor;
-  known: Known;
+  known: KnownSession;
   /** Called for each part, in order. */
   onPart(part: Session): void;
   /** Called with each picture of a message that is not sent yet. */
@@ -72,7 +72,7 @@ export class SessionWriter {
   /** @param pictures those of the message whose bytes are at hand */
   add(message: Message, pictures: readonly Picture[] = []): void {
     if (this.hasChanged) return;
-    const json = this.#jsonOf(message);
+    const json = this.#encode(message);
     const isMessage = typeof message === "object" && message !== null;
     this.hasPictures ||= isMessage && message.metadata?.pictures !== undefined;
     const position = isMessage && message.position === undefined ? this.messages : undefined;
@@ -85,7 +85,7 @@ export class SessionWriter {
   }
 
   /** A message as JSON, shortened if it fits into no part. */
-  #jsonOf(message: Message): string {
+  #encode(message: Message): string {
     const json = JSON.stringify(message) ?? "null";
     const { limits, compressor } = this.#options;
     const max = maxMessageBytes(limits);
@@ -100,7 +100,7 @@ export class SessionWriter {
   /** Whether a message fits into the part, at first by an estimate that never falls short. */
   #hasRoom(position: number | undefined, json: string): boolean {
     const part = this.#part;
-    const head = position === undefined ? 0 : firstBeginning.length + digitsOf(position);
+    const head = position === undefined ? 0 : firstBeginning.length + countDigits(position);
     if (!part || part.hasRoom(this.#json.length + 3 * (head + json.length) + 1)) return true;
     this.#json.flush();
     return part.hasRoom(head + Buffer.byteLength(json) + 1);
@@ -136,7 +136,7 @@ export class SessionWriter {
   #endPart(): void {
     this.#cut();
     const part = this.#part?.finish("]}");
-    const state = this.#stateOf({ hash: "", counts: [...this.#counts], digest: this.#chain });
+    const state = this.#withSalt({ hash: "", counts: [...this.#counts], digest: this.#chain });
     if (part)
       this.#options.onPart({ ...this.#labels({}), ...part, ...this.#place(part.messages), isLast: false, state });
     this.#beginPart();
@@ -157,7 +157,7 @@ export class SessionWriter {
   }
 
   #labels(details: SessionDetails) {
-    return { ...labelsOf(this.source, details), sourceId: this.sourceId };
+    return { ...getLabels(this.source, details), sourceId: this.sourceId };
   }
 
   /** Writes the last part, unless the messages sent before have changed. */
@@ -182,10 +182,10 @@ export class SessionWriter {
     const single = isGrown ? this.#single?.cut() : undefined;
     const digest = single ?? this.#chain;
     const hash = createHash("sha256").update(`${digest}\n${details}`).digest("base64url");
-    return this.#stateOf({ hash, counts: single ? [this.messages] : this.#counts, digest });
+    return this.#withSalt({ hash, counts: single ? [this.messages] : this.#counts, digest });
   }
 
-  #stateOf(state: SentState): SentState {
+  #withSalt(state: SentState): SentState {
     const salt = this.#options.known.state?.salt;
     return salt === undefined ? state : { ...state, salt };
   }

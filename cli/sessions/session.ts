@@ -5,9 +5,9 @@ import type { ProjectLabels } from "../projects/rules.ts";
 export type SessionLabels = ProjectLabels & { source: string };
 
 /** What is kept of a session that an input held: its labels, and whether pictures in it were not sent. */
-export type HeldSession = SessionLabels & { lacksPictures?: true };
+export type RecordedSession = SessionLabels & { lacksPictures?: true };
 
-export function labelsOf(source: string, { project, metadata }: SessionDetails): SessionLabels {
+export function getLabels(source: string, { project, metadata }: SessionDetails): SessionLabels {
   const cwd = metadata?.cwd;
   return { source, project, cwd: typeof cwd === "string" ? cwd : undefined };
 }
@@ -30,7 +30,7 @@ export type SentState = {
 export type Kept = { reason: string; messageCount: number };
 
 /** The state of a session that is to be sent whole. */
-export const begunAgain = (salt: string): SentState => ({ hash: "", counts: [], digest: "", salt });
+export const beginAgain = (salt: string): SentState => ({ hash: "", counts: [], digest: "", salt });
 
 /** A session as JSON, ready to be sent: all of it, or a part that follows what was sent before. */
 export type Session = SessionLabels & {
@@ -52,7 +52,7 @@ export type Session = SessionLabels & {
 };
 
 /** The memory that a session takes until it is sent, in bytes. */
-export const heldBytesOf = ({ body, bytes }: Session): number => ("compressed" in body ? body.compressedBytes : bytes);
+export const countBytesInMemory = ({ body, bytes }: Session): number => ("compressed" in body ? body.compressedBytes : bytes);
 
 /** A session, or an input named by its path, that was left out. */
 export type UnsentSession = { source: string; sourceId: string; reason: string };
@@ -61,7 +61,7 @@ export type UnsentSession = { source: string; sourceId: string; reason: string }
 export type PartLimits = { bytes: number; wireBytes: number; messages: number };
 
 /** What is known of a session before it is read. */
-export type Known = {
+export type KnownSession = {
   /** What was sent of it; undefined where it is to be sent whole. */
   state?: SentState | undefined;
   /** Whether its first part replaces a longer one on the server. */

@@ -46,12 +46,12 @@ export async function encodeBatch({ sessions }: Batch, compressor: Compressor): 
   if (first && "compressed" in first.body) {
     return Buffer.concat([compressor.compressPiece(head), ...first.body.compressed, compressor.compressPiece(tail)]);
   }
-  const plain = sessions.flatMap(({ body }, index) => [...(index > 0 ? [comma] : []), ...piecesOf(body)]);
+  const plain = sessions.flatMap(({ body }, index) => [...(index > 0 ? [comma] : []), ...getPieces(body)]);
   const compressed = await compressor.compress(Buffer.concat([head, ...plain, tail]));
   return Buffer.concat([compressed]);
 }
 
-const piecesOf = (body: Session["body"]): Buffer[] => ("plain" in body ? body.plain : body.compressed);
+const getPieces = (body: Session["body"]): Buffer[] => ("plain" in body ? body.plain : body.compressed);
 
 /**
  * The `Idempotency-Key` of a batch: the same for the same sessions sent after the same earlier versions.

@@ -1,12 +1,12 @@
-import { heldBytesOf, type Session } from "../sessions/session.ts";
+import { countBytesInMemory, type Session } from "../sessions/session.ts";
 import { sessionKey } from "./sent-record.ts";
 
-type Line = { waiting: Session[]; isBusy: boolean; isBroken: boolean };
+type PartLine = { waiting: Session[]; isBusy: boolean; isBroken: boolean };
 
 /** The parts of sessions in order: each is sent once the server has stored the one before. */
 export class PartLines {
   readonly #send: (part: Session) => void;
-  readonly #lines = new Map<string, Line>();
+  readonly #lines = new Map<string, PartLine>();
   readonly #followUps = new WeakSet<Session>();
 
   constructor(send: (part: Session) => void) {
@@ -27,7 +27,7 @@ export class PartLines {
     return true;
   }
 
-  #start(line: Line, part: Session): void {
+  #start(line: PartLine, part: Session): void {
     line.isBusy = true;
     if (part.isLast) this.#lines.delete(sessionKey(part));
     this.#send(part);
@@ -58,6 +58,6 @@ export class PartLines {
 
   get waitingBytes(): number {
     const waiting = [...this.#lines.values()].flatMap((line) => line.waiting);
-    return waiting.reduce((sum, part) => sum + heldBytesOf(part), 0);
+    return waiting.reduce((sum, part) => sum + countBytesInMemory(part), 0);
   }
 }

@@ -1,22 +1,22 @@
 import type { Checkpoint } from "../adapters/adapter.ts";
 import type { Picture } from "../adapters/pictures.ts";
-import { type Context, listValue, patienceOf } from "../context.ts";
+import { type Context, listValue, readPatience } from "../context.ts";
 import { addCounts, type SecretCounts } from "../redact/masker.ts";
-import { partLimitsOf } from "../server/limits.ts";
+import { toPartLimits } from "../server/limits.ts";
 import type { Writing } from "../sessions/collector.ts";
 import { SessionFilter } from "../sessions/filter.ts";
 import { type AdapterInput, type ParsedInput, parseInput, type Searches } from "../sessions/inputs.ts";
 import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
-import type { Known, Session, UnsentSession } from "../sessions/session.ts";
+import type { KnownSession, Session, UnsentSession } from "../sessions/session.ts";
 import { formatBytes, formatCount, formatDuration } from "../terminal/format.ts";
-import { changedInputs } from "./changed-inputs.ts";
-import type { Found } from "./checkpoints.ts";
+import { findChangedInputs } from "./changed-inputs.ts";
+import type { ResumePoint } from "./checkpoints.ts";
 import type { KeptSession } from "./jobs.ts";
 import type { SentPictures } from "./picture-sender.ts";
 import type { PushTarget } from "./push-target.ts";
 import { readSessions } from "./read-sessions.ts";
 import { RoundPictures } from "./round-pictures.ts";
-import { Sender, type Sent } from "./sender.ts";
+import { Sender, type SentCounts } from "./sender.ts";
 import { sessionKey } from "./sent-record.ts";
 import type { InputSessions } from "./stored-record.ts";
 import { WholeSessions } from "./whole-sessions.ts";
@@ -25,7 +25,7 @@ import { WholeSessions } from "./whole-sessions.ts";
 const maxJobSeconds = 600;
 
 export type PushResult = {
-  sent: Sent & SentPictures;
+  sent: SentCounts & SentPictures;
   /** Sessions that have not changed since they were sent. */
   same: number;
   left: UnsentSession[];
@@ -58,7 +58,7 @@ export async function pushOnce(
     };
     target.pictures.begin();
     const { record, pictures } = target;
-    const inputs = changedInputs(context, filter, record, onUnchanged, { searches, pictures });
+    const inputs = findChangedInputs(context, filter, record, onUnchanged, { searches, pictures });
     for await (const input of inputs) await round.push(input);
     return await round.finish();
   } finally {
@@ -92,7 +92,7 @@ class PushRound {
     this.#pictures = new RoundPictures(filter, target);
     const onUnsent = (session: UnsentSession) => {
       this.#left.push(session);
-      const input = this.#whole.inputOf(sessionKey(session));
+      const input = this.#whole.findInput(sessionKey(session));
       if (input) target.record.addUnsendableInput(input);
     };
     const onKept = (session: KeptSession) => void this.#kept.push(session);
@@ -104,7 +104,7 @@ class PushRound {
       compressor: target.compressor,
       record: target.record,
       pictures: target.pictures,
-      patienceSeconds: Math.min(patienceOf(context), maxJobSeconds),
+      patienceSeconds: Math.min(readPatience(context), maxJobSeconds),
       onUnsent,
       onIncomplete: (session, messageCount) => this.#whole.want(session, messageCount),
       onKept,
@@ -120,14 +120,14 @@ class PushRound {
     const { name, holdsAnySource } = input.adapter;
     const found: InputSessions = { sessions: {}, labels: {} };
     await this.#pictures.beginInput(input);
-    const resumed = await this.#resumptionOf(input);
+    const resumed = await this.#findResumption(input);
     let isFolderKnown = false;
     let end: Checkpoint | undefined;
     let last: Session | undefined;
     const stats = await readSessions(
       { ...this.#withStored(input), ...(resumed && { from: resumed.from }) },
       {
-        ...this.#writing((source, sourceId) => this.#knownOf(source, sourceId)),
+        ...this.#writing((source, sourceId) => this.#getKnown(source, sourceId)),
         isLeftOut: (labels) => this.#filter.leavesOut(labels),
         isWhole: (session) => record.isOnlyIn(input, sessionKey(session)),
         onFolder: (cwd) => {
@@ -174,25 +174,25 @@ class PushRound {
     }
   }
 
-  async #resumptionOf(input: AdapterInput): Promise<Found | undefined> {
+  async #findResumption(input: AdapterInput): Promise<ResumePoint | undefined> {
     const { checkpoints, record, knowsAppend } = this.#target;
-    return knowsAppend ? checkpoints.find(input, (key) => record.stateOf(key)) : undefined;
+    return knowsAppend ? checkpoints.find(input, (key) => record.getState(key)) : undefined;
   }
 
   /** It holds once the last part of the session is stored: until then another state is recorded of it. */
-  #saveCheckpoint(input: AdapterInput, at: Checkpoint, last: Session, found: Found | undefined): Promise<void> {
+  #saveCheckpoint(input: AdapterInput, at: Checkpoint, last: Session, found: ResumePoint | undefined): Promise<void> {
     return this.#target.checkpoints.save(input, at, { key: sessionKey(last), state: last.state, found });
   }
 
-  #knownOf(source: string, sourceId: string): Known {
+  #getKnown(source: string, sourceId: string): KnownSession {
     const { record, knowsAppend } = this.#target;
     const replaces = this.#replacing.has(sourceId) ? { replaces: true } : {};
-    return knowsAppend ? { state: record.stateOf(sessionKey({ source, sourceId })), ...replaces } : replaces;
+    return knowsAppend ? { state: record.getState(sessionKey({ source, sourceId })), ...replaces } : replaces;
   }
 
   #writing(known: Writing["known"]) {
     const { limits, compressor, maskKey } = this.#target;
-    return { compressor, maskKey, limits: partLimitsOf(limits), known, pause: () => this.#sender.waitForCapacity() };
+    return { compressor, maskKey, limits: toPartLimits(limits), known, pause: () => this.#sender.waitForCapacity() };
   }
 
   /** @param isFolderKnown whether the session's project is known to be wanted; else it is once the session ends */
@@ -226,24 +226,24 @@ class PushRound {
     const source = input.adapter.name;
     return {
       ...input,
-      isStored: (sourceId) => record.stateOf(sessionKey({ source, sourceId })) !== undefined,
-      sentVersion: (sourceId) => record.versionOf(sessionKey({ source, sourceId })),
+      isStored: (sourceId) => record.getState(sessionKey({ source, sourceId })) !== undefined,
+      sentVersion: (sourceId) => record.getVersion(sessionKey({ source, sourceId })),
     };
   }
 
   /** Sends the sessions that the server wants whole. */
   async #sendWhole(): Promise<void> {
     for (const { input, known } of this.#whole.take(this.#target.knowsAppend)) {
-      const knownOf = (source: string, sourceId: string): Known | undefined => {
+      const getWanted = (source: string, sourceId: string): KnownSession | undefined => {
         const key = sessionKey({ source, sourceId });
         const wanted = known.get(key);
-        return wanted && { ...wanted, state: this.#target.record.stateOf(key) };
+        return wanted && { ...wanted, state: this.#target.record.getState(key) };
       };
       const writing = {
-        ...this.#writing((source, sourceId) => knownOf(source, sourceId) ?? this.#knownOf(source, sourceId)),
+        ...this.#writing((source, sourceId) => getWanted(source, sourceId) ?? this.#getKnown(source, sourceId)),
         onPicture: (picture: Picture) => this.#pictures.add(picture),
         onPart: (part: Session) => {
-          const isWanted = knownOf(part.source, part.sourceId) !== undefined;
+          const isWanted = getWanted(part.source, part.sourceId) !== undefined;
           if (part.isLast) this.#pictures.endSession(part, isWanted);
           if (!isWanted) return;
           this.#whole.note(part, input);

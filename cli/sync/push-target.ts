@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { maskKey } from "../redact/key.ts";
+import { loadMaskKey } from "../redact/key.ts";
 import { HttpError } from "../server/api.ts";
 import { type AccountInfo, type Connection, connectLoggedIn, fetchAccount } from "../server/connection.ts";
 import { type Limits, readLimits } from "../server/limits.ts";
@@ -40,7 +40,7 @@ export async function openTarget(context: Context): Promise<PushTarget> {
     record,
     pictures: new PictureSender(connection.api),
     checkpoints: new Checkpoints(context.host, `${connection.server}\n${account.userId}`),
-    maskKey: await maskKey(context),
+    maskKey: await loadMaskKey(context),
     knowsAppend: true,
   };
 }

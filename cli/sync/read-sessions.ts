@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ProjectLabels } from "../projects/rules.ts";
 import type { Writing } from "../sessions/collector.ts";
 import { type AdapterInput, type ParsedInput, parseInput } from "../sessions/inputs.ts";
-import { begunAgain, type UnsentSession } from "../sessions/session.ts";
+import { beginAgain, type UnsentSession } from "../sessions/session.ts";
 import { sessionKey } from "./sent-record.ts";
 
 type Options = Omit<Writing, "onChanged"> & {
@@ -34,7 +34,7 @@ export async function readSessions(
     known: (source, sourceId) => {
       const known = writing.known(source, sourceId);
       if (!isChanged(source, sourceId)) return known;
-      const state = begunAgain(known.state?.hash || (known.state?.digest ?? ""));
+      const state = beginAgain(known.state?.hash || (known.state?.digest ?? ""));
       return { ...known, state, replaces: known.replaces === true || isWhole?.({ source, sourceId }) === true };
     },
     onPart: (part) => {

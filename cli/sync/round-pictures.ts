@@ -34,9 +34,9 @@ export class RoundPictures {
     this.#forget();
     this.#hasDropped = false;
     this.#sessions = [];
-    const lacking = this.#record.sessionsLackingPictures(input).filter(([, one]) => this.#isWanted(one, input));
+    const lacking = this.#record.findSessionsLackingPictures(input).filter(([, one]) => this.#isWanted(one, input));
     if (lacking.length === 0 || !(await this.#sender.isTaking())) return;
-    for (const [key] of lacking) this.#record.forget(key, `pictures ${this.#record.stateOf(key)?.hash ?? ""}`);
+    for (const [key] of lacking) this.#record.forget(key, `pictures ${this.#record.getState(key)?.hash ?? ""}`);
   }
 
   #isWanted(session: SessionLabels, { adapter }: AdapterInput): boolean {
@@ -77,7 +77,7 @@ export class RoundPictures {
     { labels }: InputSessions,
     readAgain: (onPicture: NonNullable<Writing["onPicture"]>) => Promise<void>,
   ): Promise<void> {
-    const before = this.#record.sessionsLackingPictures(input).map(([key]) => key);
+    const before = this.#record.findSessionsLackingPictures(input).map(([key]) => key);
     const concerned = new Set([...this.#sessions, ...before]);
     if (concerned.size === 0) return;
     const isTaking = await this.#sender.isTaking();

@@ -5,10 +5,10 @@ import { CommandError } from "../errors.ts";
 import { isGone, listFolder, statInput } from "../files/discovery.ts";
 import { stateFolder, writeFileAtomically } from "../files/state-files.ts";
 import { type AdapterInput, inputKey } from "../sessions/inputs.ts";
-import { begunAgain, type HeldSession, type Kept, type SentState, type SessionLabels } from "../sessions/session.ts";
+import { beginAgain, type RecordedSession, type Kept, type SentState, type SessionLabels } from "../sessions/session.ts";
 import { isFinished, type KeptSession } from "./jobs.ts";
-import { type InputSessions, type ReadInput, readStored, type SentJob, type Stored } from "./stored-record.ts";
-import { inTurn } from "./turn.ts";
+import { type InputSessions, type ReadInput, readStored, type SentJob, type StoredRecord } from "./stored-record.ts";
+import { takeTurn } from "./turn.ts";
 
 /** A session's key among all that one account sends. */
 export const sessionKey = ({ source, sourceId }: { source: string; sourceId: string }): string =>
@@ -22,7 +22,7 @@ const splitKey = (key: string) => ({
 /** What became of a job, the sessions that the server wants whole, and those that it kept as stored. */
 export type JobOutcome = Pick<SentJob, "status" | "error"> & {
   incomplete?: readonly { source: string; sourceId: string }[];
-  keptSessions?: readonly KeptSession[];
+  readKeptSessions?: readonly KeptSession[];
 };
 
 const maxJobs = 100;
@@ -47,7 +47,7 @@ export class SentRecord {
   #writing: Promise<void> = Promise.resolve();
   #onWriteError: ((reason: string) => void) | undefined;
 
-  private constructor(path: string, { inputs, sent, jobs, stamp }: Stored, onWriteError?: (reason: string) => void) {
+  private constructor(path: string, { inputs, sent, jobs, stamp }: StoredRecord, onWriteError?: (reason: string) => void) {
     this.#path = path;
     this.#onWriteError = onWriteError;
     this.#inputs = inputs;
@@ -80,12 +80,12 @@ export class SentRecord {
    *
    * @param onWait called where it has to wait for another one
    */
-  async inTurn<Result>(
+  async takeTurn<Result>(
     { signal, onWait = () => {} }: { signal: AbortSignal; onWait?: () => void },
     run: () => Promise<Result>,
   ): Promise<Result> {
     const lock = this.#path.replace(/\.json$/, ".sending");
-    return inTurn(lock, { signal, onWait }, async () => {
+    return takeTurn(lock, { signal, onWait }, async () => {
       const stamp = (await statInput(this.#path))?.stamp;
       // One that was deleted is written again.
       if (stamp !== undefined && stamp !== this.#stamp) await this.#reload();
@@ -110,7 +110,7 @@ export class SentRecord {
   }
 
   /** The sessions that were sent to any account, as far as it was recorded in which project they were. */
-  static async sentSessions(host: Host): Promise<SessionLabels[]> {
+  static async readSentSessions(host: Host): Promise<SessionLabels[]> {
     const sent = new Map<string, SessionLabels>();
     for (const [name, record] of await SentRecord.#readAll(host)) {
       for (const { labels = {} } of record.#inputs.values()) {
@@ -131,7 +131,7 @@ export class SentRecord {
   }
 
   /** The latest version of the adapter that read a session, in any input; undefined where none is known to have had it. */
-  versionOf(key: string): number | undefined {
+  getVersion(key: string): number | undefined {
     const holding = [...this.#inputs.values()].filter(({ sessions }) => Object.hasOwn(sessions, key));
     return holding.length === 0 ? undefined : Math.max(...holding.map(({ version }) => version));
   }
@@ -144,18 +144,18 @@ export class SentRecord {
   }
 
   /** The labels of an input's sessions when it was read last; undefined where they are not known. */
-  labelsOf(input: AdapterInput): HeldSession[] | undefined {
+  getLabels(input: AdapterInput): RecordedSession[] | undefined {
     const labels = this.#inputs.get(inputKey(input))?.labels;
     return labels && Object.values(labels);
   }
 
   /** The sessions, by their keys, whose pictures were not sent when an input was read last. */
-  sessionsLackingPictures(input: AdapterInput): [string, HeldSession][] {
+  findSessionsLackingPictures(input: AdapterInput): [string, RecordedSession][] {
     return Object.entries(this.#inputs.get(inputKey(input))?.labels ?? {}).filter(([, one]) => one.lacksPictures);
   }
 
   /** The labels of sessions that were not kept of an input, since their projects were left out. */
-  labelsLeftOut(input: AdapterInput): SessionLabels[] {
+  getLeftOutLabels(input: AdapterInput): SessionLabels[] {
     const { labels = {}, sessions = {} } = this.#inputs.get(inputKey(input)) ?? {};
     return Object.entries(labels).flatMap(([key, label]) => (Object.hasOwn(sessions, key) ? [] : label));
   }
@@ -167,18 +167,18 @@ export class SentRecord {
   }
 
   /** What was sent of a session, or is being processed. */
-  stateOf(key: string): SentState | undefined {
+  getState(key: string): SentState | undefined {
     return this.#jobs.findLast(({ sessions }) => sessions[key])?.sessions[key] ?? this.#sent.get(key);
   }
 
   /** Forgets what was sent of a session, so that it is sent whole. @param reason differs each time, and with it the uploads */
   forget(key: string, reason: string): void {
-    const kept = this.keptOf(key);
-    this.settle(key, { ...begunAgain(reason), ...(kept && { kept }) });
+    const kept = this.getKept(key);
+    this.settle(key, { ...beginAgain(reason), ...(kept && { kept }) });
   }
 
   /** Why the server kept a session as stored when it was sent last. */
-  keptOf(key: string): Kept | undefined {
+  getKept(key: string): Kept | undefined {
     return this.#sent.get(key)?.kept;
   }
 
@@ -188,7 +188,7 @@ export class SentRecord {
   }
 
   /** The keys of the sessions with an id, of whatever agents. */
-  keysOf(sourceId: string): string[] {
+  findKeys(sourceId: string): string[] {
     return [...this.#sent.keys()].filter((key) => splitKey(key).sourceId === sourceId);
   }
 
@@ -240,19 +240,19 @@ export class SentRecord {
    *
    * @returns the sessions that the server keeps as stored, where that is new
    */
-  updateJob(jobId: string, { status, error, incomplete = [], keptSessions = [] }: JobOutcome): KeptSession[] {
+  updateJob(jobId: string, { status, error, incomplete = [], readKeptSessions = [] }: JobOutcome): KeptSession[] {
     const job = this.#jobs.find((one) => one.jobId === jobId);
     if (!job) return [];
     // The first part of a session is shorter than what is stored as a rule: only the last one tells.
-    const kept = keptSessions.filter((one) => job.sessions[sessionKey(one)]?.hash);
-    const news = kept.filter((one) => this.keptOf(sessionKey(one))?.reason !== one.reason);
+    const kept = readKeptSessions.filter((one) => job.sessions[sessionKey(one)]?.hash);
+    const news = kept.filter((one) => this.getKept(sessionKey(one))?.reason !== one.reason);
     job.status = status;
     if (error) job.error = error;
     const whole = new Set(incomplete.map(sessionKey));
     const why = new Map(kept.map(({ source, sourceId, ...one }) => [sessionKey({ source, sourceId }), one]));
     for (const [key, state] of status === "succeeded" ? Object.entries(job.sessions) : []) {
       if (whole.has(key)) continue;
-      const reason = state.hash ? why.get(key) : this.keptOf(key);
+      const reason = state.hash ? why.get(key) : this.getKept(key);
       this.settle(key, { ...state, ...(reason && { kept: reason }) });
     }
     for (const key of whole) this.forget(key, jobId);

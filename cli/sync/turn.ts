@@ -14,7 +14,7 @@ type Options = { signal: AbortSignal; onWait: () => void };
  *
  * @param path of the file that names the process whose turn it is; where it can't be written, there are no turns
  */
-export async function inTurn<Result>(
+export async function takeTurn<Result>(
   path: string,
   { signal, onWait }: Options,
   run: () => Promise<Result>,
@@ -23,7 +23,7 @@ export async function inTurn<Result>(
   try {
     return await run();
   } finally {
-    if (isOurs && (await holderOf(path)) === process.pid) await rm(path, { force: true });
+    if (isOurs && (await readHolder(path)) === process.pid) await rm(path, { force: true });
   }
 }
 
@@ -42,7 +42,7 @@ async function take(path: string, signal: AbortSignal, onWait: () => void): Prom
       }
     }
     const waitedMs = performance.now() - startedAt;
-    if (waitedMs > maxWaitMs || !isRunning(await holderOf(path))) await giveUpFor(path);
+    if (waitedMs > maxWaitMs || !isRunning(await readHolder(path))) await removeStale(path);
     else {
       if (!hasSaid && waitedMs > sayAfterMs) onWait();
       hasSaid ||= waitedMs > sayAfterMs;
@@ -52,13 +52,13 @@ async function take(path: string, signal: AbortSignal, onWait: () => void): Prom
 }
 
 /** Removes a file that nobody keeps; of several that try, one finds it. */
-async function giveUpFor(path: string): Promise<void> {
+async function removeStale(path: string): Promise<void> {
   const aside = `${path}.${process.pid}`;
   await rename(path, aside).catch(() => {}); // another one was faster
   await rm(aside, { force: true });
 }
 
-async function holderOf(path: string): Promise<number> {
+async function readHolder(path: string): Promise<number> {
   const text = await readFile(path, "utf8").catch(() => "");
   return Number(text);
 }

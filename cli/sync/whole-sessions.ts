@@ -1,11 +1,11 @@
 import type { AdapterInput } from "../sessions/inputs.ts";
 import { inputKey } from "../sessions/inputs.ts";
-import type { Known, SentState, Session, UnsentSession } from "../sessions/session.ts";
+import type { KnownSession, SentState, Session, UnsentSession } from "../sessions/session.ts";
 import type { KeptSession } from "./jobs.ts";
 import { type SentRecord, sessionKey } from "./sent-record.ts";
 
 /** A session of this run: where it is read, how its first part was sent, and what is known of its last one. */
-type Noted = {
+type NotedSession = {
   input: AdapterInput;
   sentAs: "append" | "whole" | "replacement";
   end?: SentState;
@@ -19,7 +19,7 @@ export class WholeSessions {
   readonly #record: SentRecord;
   readonly #onUnsent: (session: UnsentSession) => void;
   readonly #onKept: (session: KeptSession) => void;
-  readonly #noted = new Map<string, Noted>();
+  readonly #noted = new Map<string, NotedSession>();
   readonly #replacing = new Set<string>();
   readonly #wanted = new Map<string, { session: Session; messageCount: number }>();
 
@@ -43,7 +43,7 @@ export class WholeSessions {
   }
 
   /** The input that a session of this run is in. */
-  inputOf(key: string): AdapterInput | undefined {
+  findInput(key: string): AdapterInput | undefined {
     return this.#noted.get(key)?.input;
   }
 
@@ -57,8 +57,8 @@ export class WholeSessions {
   }
 
   /** The inputs that are to be read again, and how their wanted sessions are to be sent. */
-  take(knowsAppend: boolean): { input: AdapterInput; known: Map<string, Known> }[] {
-    const inputs = new Map<string, { input: AdapterInput; known: Map<string, Known> }>();
+  take(knowsAppend: boolean): { input: AdapterInput; known: Map<string, KnownSession> }[] {
+    const inputs = new Map<string, { input: AdapterInput; known: Map<string, KnownSession> }>();
     for (const [key, { session, messageCount }] of this.#wanted) {
       const noted = this.#noted.get(key);
       const known = noted && this.#judge(session, noted, { messageCount, knowsAppend });
@@ -74,9 +74,9 @@ export class WholeSessions {
   /** @returns undefined for a session that is not to be sent again */
   #judge(
     { source, sourceId }: Session,
-    { sentAs, end }: Noted,
+    { sentAs, end }: NotedSession,
     { messageCount, knowsAppend }: { messageCount: number; knowsAppend: boolean },
-  ): Known | undefined {
+  ): KnownSession | undefined {
     const key = sessionKey({ source, sourceId });
     const leave = (reason: string) => this.#onUnsent({ source, sourceId, reason });
     if (sentAs === "append") return {};
@@ -84,7 +84,7 @@ export class WholeSessions {
     else if (sentAs === "replacement") leave("another upload changed it at the same time; push again");
     else if (end && (end.counts.at(-1) ?? 0) < messageCount) {
       const kept = { reason: "shorter", messageCount };
-      if (this.#record.keptOf(key)?.reason !== kept.reason) this.#onKept({ source, sourceId, ...kept });
+      if (this.#record.getKept(key)?.reason !== kept.reason) this.#onKept({ source, sourceId, ...kept });
       this.#record.settle(key, { ...end, kept });
     } else {
       this.#replacing.add(key);

@@ -14,12 +14,12 @@ export function fitTable(
   width: number | undefined,
 ): { columns: Column[]; rows: string[][] } {
   const kept = columns.map((_, index) => index);
-  const widthOf = (index: number) =>
+  const measureColumn = (index: number) =>
     Math.max(...[columns[index]?.title ?? "", ...rows.map((row) => row[index] ?? "")].map((text) => [...text].length));
-  const widths = columns.map((_, index) => widthOf(index));
+  const widths = columns.map((_, index) => measureColumn(index));
   const least = (index: number) =>
     columns[index]?.shrinks ? Math.min(minCut, widths[index] ?? 0) : (widths[index] ?? 0);
-  const sum = (of: (index: number) => number) => kept.reduce((total, index) => total + of(index) + gap, -gap);
+  const sum = (measure: (index: number) => number) => kept.reduce((total, index) => total + measure(index) + gap, -gap);
   const leaving = columns
     .flatMap(({ leavesAt }, index) => (leavesAt === undefined ? [] : { index, leavesAt }))
     .sort((a, b) => a.leavesAt - b.leavesAt);

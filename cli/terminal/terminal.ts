@@ -14,7 +14,7 @@ type Stream = {
 export type Streams = { output: Stream; errors: Stream; input: () => NodeJS.ReadStream };
 
 /** A part of a line. Strings may hold anything, also what a server or a file supplied. */
-type Part = string | Styled;
+type LinePart = string | Styled;
 
 type Options = {
   isJson: boolean;
@@ -80,12 +80,12 @@ export class Terminal {
   }
 
   /** Writes a line for people and programs alike. */
-  write(...parts: Part[]): void {
-    this.#writeOut(this.#lineOf(parts));
+  write(...parts: LinePart[]): void {
+    this.#writeOut(this.#formatLine(parts));
   }
 
   /** Writes a line for people; nothing with `--json`. */
-  say(...parts: Part[]): void {
+  say(...parts: LinePart[]): void {
     if (this.isJson) return;
     this.clear();
     this.write(...parts);
@@ -109,9 +109,9 @@ export class Terminal {
   }
 
   /** Writes a line to standard error, which is seen even where the output goes to a file. */
-  warn(...parts: Part[]): void {
+  warn(...parts: LinePart[]): void {
     this.clear();
-    this.#err.write(`${this.#lineOf(parts)}\n`);
+    this.#err.write(`${this.#formatLine(parts)}\n`);
   }
 
   /** Replaces the progress line; on a terminal only. */
@@ -163,7 +163,7 @@ export class Terminal {
     if (!this.#writeError) this.#out.write(`${line}\n`);
   }
 
-  #lineOf(parts: Part[]): string {
+  #formatLine(parts: LinePart[]): string {
     return parts.map((part) => (part instanceof Styled ? this.#paint(part) : this.plain(part))).join("");
   }
 
@@ -182,7 +182,7 @@ export class Terminal {
   table(columns: Column[], texts: string[][]): void {
     const rows = texts.map((row) => row.map((text) => this.plain(text)));
     const widths = columns.map(({ title }, index) =>
-      Math.max(...[title, ...rows.map((row) => row[index] ?? "")].map(widthOf)),
+      Math.max(...[title, ...rows.map((row) => row[index] ?? "")].map(countCharacters)),
     );
     const width = widths.reduce((sum, one) => sum + one, 2 * (widths.length - 1));
     if (width > (this.#out.columns ?? Number.POSITIVE_INFINITY)) {
@@ -192,7 +192,7 @@ export class Terminal {
     const format = (row: string[]) =>
       row
         .map((text, index) => {
-          const padding = " ".repeat(Math.max(0, (widths[index] ?? 0) - widthOf(text)));
+          const padding = " ".repeat(Math.max(0, (widths[index] ?? 0) - countCharacters(text)));
           return columns[index]?.align === "right" ? padding + text : text + padding;
         })
         .join("  ")
@@ -202,7 +202,7 @@ export class Terminal {
   }
 
   #writeLists([, ...columns]: Column[], rows: string[][]): void {
-    const width = Math.max(...columns.map(({ title }) => widthOf(title)));
+    const width = Math.max(...columns.map(({ title }) => countCharacters(title)));
     for (const [name = "", ...values] of rows) {
       this.say(name);
       for (const [index, value] of values.entries()) {
@@ -212,4 +212,4 @@ export class Terminal {
   }
 }
 
-const widthOf = (text: string): number => [...text].length;
+const countCharacters = (text: string): number => [...text].length;

@@ -5,7 +5,7 @@ const listening = "0A";
 const tables = ["/proc/net/tcp", "/proc/net/tcp6"];
 
 /** The users whose sockets listen on a port. @param text of such a table */
-export function listenersIn(text: string, port: number): number[] {
+export function parseListeners(text: string, port: number): number[] {
   const rows = text.split("\n").map((line) => line.trim().split(/\s+/));
   const ending = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   return rows
@@ -20,6 +20,6 @@ export function listenersIn(text: string, port: number): number[] {
 export async function isOwnListener(server: string, uid = process.getuid?.()): Promise<boolean> {
   if (process.platform !== "linux") return true;
   const texts = await Promise.all(tables.map((path) => readFile(path, "utf8").catch(() => "")));
-  const users = texts.flatMap((text) => listenersIn(text, Number(new URL(server).port || 80)));
+  const users = texts.flatMap((text) => parseListeners(text, Number(new URL(server).port || 80)));
   return users.length > 0 && users.every((user) => user === 0 || user === uid);
 }

@@ -1,6 +1,6 @@
 import { CommandError } from "../errors.ts";
 import { isFields } from "../files/json.ts";
-import { sha256Of } from "../install/files.ts";
+import { computeSha256 } from "../install/files.ts";
 import type { Api } from "../server/api.ts";
 
 /** The client that a server delivers, as `GET /api/limits` describes it. */
@@ -19,8 +19,8 @@ export async function readRelease(api: Api): Promise<Release | undefined> {
 }
 
 /** The entity tag under which a server of ours delivers a file. */
-const makeTag = (bytes: Uint8Array): string =>
-  `"${Buffer.from(sha256Of(bytes), "hex").toString("base64url").slice(0, 22)}"`;
+const makeEntityTag = (bytes: Uint8Array): string =>
+  `"${Buffer.from(computeSha256(bytes), "hex").toString("base64url").slice(0, 22)}"`;
 
 /**
  * Downloads the client, and verifies it. No token is sent, and no redirect followed.
@@ -30,13 +30,13 @@ const makeTag = (bytes: Uint8Array): string =>
  * @throws CommandError where it is not what the server described
  */
 export async function downloadRelease(api: Api, release: Release, own: Uint8Array): Promise<Buffer | undefined> {
-  const found = await api.download("/spoor.mjs", { "If-None-Match": makeTag(own) }, release.bytes);
+  const found = await api.download("/spoor.mjs", { "If-None-Match": makeEntityTag(own) }, release.bytes);
   if (found === "unchanged") return undefined;
   if (found === "long" || found.length !== release.bytes) {
     const size = found === "long" ? "more" : `${found.length}`;
     throw new MismatchError(api.url, `it has ${size} bytes instead of ${release.bytes}`);
   }
-  if (sha256Of(found) !== release.sha256) throw new MismatchError(api.url, "its SHA-256 is another one");
+  if (computeSha256(found) !== release.sha256) throw new MismatchError(api.url, "its SHA-256 is another one");
   return found;
 }
 
@@ -50,7 +50,7 @@ export class MismatchError extends CommandError {
 
 /** How two versions are to each other (semver.org, section 11, without the parts of pre-releases); undefined for no versions. */
 export function compareVersions(a: string, b: string): number | undefined {
-  const [left, right] = [partsOf(a), partsOf(b)];
+  const [left, right] = [parseVersion(a), parseVersion(b)];
   if (!left || !right) return undefined;
   const difference = left.numbers.map((one, at) => one - (right.numbers[at] ?? 0)).find((one) => one !== 0);
   if (difference !== undefined) return difference;
@@ -59,7 +59,7 @@ export function compareVersions(a: string, b: string): number | undefined {
   return left.suffix < right.suffix ? -1 : 1;
 }
 
-function partsOf(version: string): { numbers: number[]; suffix: string } | undefined {
+function parseVersion(version: string): { numbers: number[]; suffix: string } | undefined {
   const [whole, major, minor, patch, suffix = ""] = /^(\d+)\.(\d+)\.(\d+)(?:-([\w.-]+))?(?:\+.*)?$/.exec(version) ?? [];
   return whole === undefined ? undefined : { numbers: [major, minor, patch].map(Number), suffix };
 }

@@ -4,7 +4,7 @@ import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
-import { sha256Of } from "../install/files.ts";
+import { computeSha256 } from "../install/files.ts";
 import { readManifest, writeManifest } from "../install/manifest.ts";
 
 const draftName = /^\.spoor-[0-9a-f]{12}\.mjs$/;
@@ -36,7 +36,7 @@ export async function replaceProgram(host: Host, path: string, bytes: Uint8Array
         `Version ${version} does not run on Node ${process.version}. Nothing was changed.`,
       );
     }
-    await record(host, path, sha256Of(bytes));
+    await record(host, path, computeSha256(bytes));
     await rename(draft, path);
   } catch (error) {
     if (error instanceof CommandError) throw error;

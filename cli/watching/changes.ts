@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { FolderEvents } from "./folder-events.ts";
 import type { LookedAt, RoundReport, RoundRequest } from "./messages.ts";
 
-type Wanted = RoundRequest["wanted"];
+type WantedSearches = RoundRequest["wanted"];
 
 /** An agent writes several lines at once. */
 const debounceMs = 100;
@@ -23,15 +23,15 @@ const maxPaths = 1000;
 /** The wall clock gains so much on the process's own where the machine was asleep. */
 const sleepMs = 30_000;
 
-type Known = { walked: Set<string>; listed: Set<string>; files: Set<string>; restUntil: number };
+type KnownPaths = { walked: Set<string>; listed: Set<string>; files: Set<string>; restUntil: number };
 
 /** Tells which adapters must search again, and for what, by events of the folders that they looked at before. */
 export class Changes {
   readonly #events: FolderEvents;
   /** What each adapter's searches looked at. */
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownPaths>();
   /** The adapters that looked at a folder. */
-  #adaptersOf = new Map<string, string[]>();
+  #adapters = new Map<string, string[]>();
   readonly #changed = new Map<string, Set<string> | "all">();
   #changedAt = 0;
   #restUntil = 0;
@@ -60,7 +60,7 @@ export class Changes {
   }
 
   /** Waits for changes. @returns what to search; at first everything */
-  async next(signal: AbortSignal): Promise<Wanted> {
+  async next(signal: AbortSignal): Promise<WantedSearches> {
     for (;;) {
       signal.throwIfAborted();
       const now = performance.now();
@@ -78,7 +78,7 @@ export class Changes {
   }
 
   /** Notes how a round ended. */
-  finish(wanted: Wanted, { lookedAt, milliseconds }: RoundReport): void {
+  finish(wanted: WantedSearches, { lookedAt, milliseconds }: RoundReport): void {
     const now = performance.now();
     this.#restUntil = now + Math.min(maxRestMs, milliseconds * restFactor);
     if (wanted === "all") this.#sweepAt = now + Math.max(minSweepIntervalMs, milliseconds / maxSweepShare);
@@ -108,19 +108,19 @@ export class Changes {
   }
 
   #watch(): void {
-    this.#adaptersOf = new Map();
+    this.#adapters = new Map();
     const deep = new Set<string>();
     for (const [adapter, { walked, listed, files }] of this.#known) {
       const folders = new Set([...walked, ...listed]);
       for (const folder of folders) deep.add(folder);
       for (const folder of new Set([...folders, ...[...files].map((path) => dirname(path))])) {
-        const adapters = this.#adaptersOf.get(folder);
+        const adapters = this.#adapters.get(folder);
         if (adapters) adapters.push(adapter);
-        else this.#adaptersOf.set(folder, [adapter]);
+        else this.#adapters.set(folder, [adapter]);
       }
     }
     // Between the search and the beginning of the watch a folder may have changed.
-    for (const folder of this.#events.watch(this.#adaptersOf.keys(), deep)) this.#note(folder, undefined);
+    for (const folder of this.#events.watch(this.#adapters.keys(), deep)) this.#note(folder, undefined);
     const { problem } = this.#events;
     if (problem && !this.#hasTold) this.#onProblem(problem);
     this.#hasTold ||= problem !== undefined;
@@ -128,13 +128,13 @@ export class Changes {
 
   /** The adapters with folders that the system does not tell of. */
   #polled(): Set<string> {
-    return new Set([...this.#events.unwatched].flatMap((folder) => this.#adaptersOf.get(folder) ?? []));
+    return new Set([...this.#events.unwatched].flatMap((folder) => this.#adapters.get(folder) ?? []));
   }
 
   #note(folder: string, name: string | undefined): void {
     const path = name === undefined ? folder : join(folder, name);
-    if (isOfOurs(path)) return;
-    for (const adapter of this.#adaptersOf.get(folder) ?? []) {
+    if (isOwnChange(path)) return;
+    for (const adapter of this.#adapters.get(folder) ?? []) {
       const known = this.#known.get(adapter);
       const before = this.#changed.get(adapter) ?? new Set();
       const isFile = name === undefined ? !known?.walked.has(folder) : known?.files.has(path);
@@ -159,13 +159,13 @@ export class Changes {
     this.#clockGap = gap;
   }
 
-  #takeAll(): Wanted {
+  #takeAll(): WantedSearches {
     this.#changed.clear();
     this.#changedAt = 0;
     return "all";
   }
 
-  #take(now: number): Wanted | undefined {
+  #take(now: number): WantedSearches | undefined {
     if (now >= this.#pollAt) {
       this.#pollAt = Number.POSITIVE_INFINITY; // until the round has ended
       for (const adapter of this.#polled()) this.#changed.set(adapter, "all");
@@ -192,7 +192,7 @@ export class Changes {
 type OnChange = ConstructorParameters<typeof FolderEvents>[0];
 
 /** Whether a change is one that reading a SQLite database makes: its shared memory, or a log without content. */
-function isOfOurs(path: string): boolean {
+function isOwnChange(path: string): boolean {
   if (path.endsWith("-shm")) return true;
   return path.endsWith("-wal") && (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
 }

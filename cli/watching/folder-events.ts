@@ -49,7 +49,7 @@ export class FolderEvents {
     }
     this.#identities.clear();
     return [...this.#wanted].sort().filter((folder) => {
-      this.#identities.set(folder, identityOf(folder));
+      this.#identities.set(folder, readIdentity(folder));
       return !this.#covers(folder) && this.#add(folder);
     });
   }
@@ -122,7 +122,7 @@ export class FolderEvents {
 
   /** Whether something else, or nothing, stands where a wanted folder was, or the other way round. */
   #isOther(path: string): boolean {
-    return this.#wanted.has(path) && this.#identities.get(path) !== identityOf(path);
+    return this.#wanted.has(path) && this.#identities.get(path) !== readIdentity(path);
   }
 
   /** Watches a folder and those below it anew, as far as they exist, and tells of each: other adapters may want what is below. */
@@ -130,7 +130,7 @@ export class FolderEvents {
     const below = [...this.#wanted].filter((one) => one === folder || one.startsWith(join(folder, "/")));
     for (const one of below) this.#close(one);
     for (const one of below.sort()) {
-      this.#identities.set(one, identityOf(one));
+      this.#identities.set(one, readIdentity(one));
       if (!this.#covers(one)) this.#add(one);
       this.#onChange(one, undefined);
     }
@@ -143,7 +143,7 @@ export class FolderEvents {
 }
 
 /** Empty where there is no folder, or it may not be looked at. A new folder may have the number of a deleted one. */
-function identityOf(path: string): string {
+function readIdentity(path: string): string {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     return found?.isDirectory() ? `${found.dev}:${found.ino}:${found.birthtimeMs}` : "";

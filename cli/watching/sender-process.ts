@@ -10,7 +10,7 @@ const shortLingerMs = 1000;
 const maxEndMs = 5000;
 
 /** How a sender ended that was not asked to: with an exit code, or killed. */
-export type Ended = { code: number | null };
+export type SenderEnd = { code: number | null };
 
 /**
  * The process that sends. It runs while there is something to do, so that `watch` itself stays small: what sending takes of memory,
@@ -41,7 +41,7 @@ export class SenderProcess {
   }
 
   /** Runs one round. @throws where `signal` aborts */
-  async round(wanted: RoundRequest["wanted"], signal: AbortSignal): Promise<RoundReport | Ended> {
+  async round(wanted: RoundRequest["wanted"], signal: AbortSignal): Promise<RoundReport | SenderEnd> {
     const child = this.start();
     const waiting = new AbortController();
     const options = { signal: AbortSignal.any([signal, waiting.signal]) };
@@ -52,7 +52,7 @@ export class SenderProcess {
     try {
       return await Promise.race([
         answered.then(([report]) => this.#finish(wanted, report)),
-        ended.then(([code]): Ended => ({ code })),
+        ended.then(([code]): SenderEnd => ({ code })),
       ]);
     } finally {
       waiting.abort();

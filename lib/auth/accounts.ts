@@ -1,6 +1,6 @@
 import "server-only";
 import type { z } from "zod";
-import { logSecurity, type Origin, recordEvent } from "#lib/auth/audit";
+import { logSecurity, type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import type { Caller } from "#lib/auth/guards";
 import { hashPassword, verifyPassword } from "#lib/auth/hashing";
 import { findInvitation, takeInvitation } from "#lib/auth/invitations";
@@ -14,7 +14,7 @@ import { type Db, prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import type { User } from "#lib/generated/prisma/client";
-import { networkOf } from "#lib/http/address";
+import { getNetwork } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
@@ -28,7 +28,7 @@ export const credential = "credential";
  *
  * @throws SpoorError `access_denied` where the token is wrong or the server has an account already.
  */
-export async function createOwner(token: string, account: NewAccount, from: Origin): Promise<void> {
+export async function createOwner(token: string, account: NewAccount, from: AuditOrigin): Promise<void> {
   const refused = () => new SpoorError("access_denied", "This set-up link is no longer valid.");
   // Before the password's hash, which costs more than anything else here, and again where it counts.
   if (!(await isSetupToken(token))) throw refused();
@@ -47,7 +47,7 @@ export async function createOwner(token: string, account: NewAccount, from: Orig
  * @throws SpoorError `access_denied` without either; `invalid_request` where the address has an account, and then the
  *   invitation stays open; `invalid_request` as well for a password that is too weak; `rate_limited`, `overloaded`.
  */
-export async function signUp(account: NewAccount, invitation: string | undefined, from: Origin): Promise<void> {
+export async function signUp(account: NewAccount, invitation: string | undefined, from: AuditOrigin): Promise<void> {
   const open = env().SIGN_UP === "open" && !(await needsSetup());
   if (!open && invitation === undefined) throw new SpoorError("access_denied", "This server does not take sign-ups.");
   const refused = () => new SpoorError("access_denied", "This invitation is no longer valid.");
@@ -73,7 +73,7 @@ export async function signUp(account: NewAccount, invitation: string | undefined
 export async function resetPassword(
   email: string,
   password: string,
-  from: Origin,
+  from: AuditOrigin,
   { keepTokens = false } = {},
 ): Promise<boolean> {
   const hash = await hashNewPassword(password, { email });
@@ -129,10 +129,10 @@ async function hashNewPassword(password: string, about: { name?: string; email: 
 }
 
 /** Each attempt tells whether an address has an account, and costs a hash. */
-async function limitSignUps({ address }: Origin): Promise<void> {
+async function limitSignUps({ address }: AuditOrigin): Promise<void> {
   if (env().AUTH_RATE_LIMIT !== "on") return;
   const window = { points: limits.signIn.signUpsPerHourPerNetwork, seconds: 3600 };
-  const retryAfterSeconds = await overLimit("sign-up", networkOf(address), window);
+  const retryAfterSeconds = await overLimit("sign-up", getNetwork(address), window);
   if (retryAfterSeconds === undefined) return;
   logSecurity("too_many_attempts", { address }, { limit: "sign-up" });
   const detail = "Too many accounts were asked for from this network. Try again in an hour.";
@@ -144,7 +144,7 @@ async function createAccount(
   { name, email }: NewAccount,
   password: string,
   role: string,
-  from: Origin,
+  from: AuditOrigin,
 ): Promise<void> {
   const [user] = await tx.user.createManyAndReturn({
     data: [{ name, email: email.toLowerCase(), role }],

@@ -8,7 +8,7 @@ import { overLimit } from "#lib/http/rate-limit";
 import { log } from "#lib/log";
 
 /** Where a request came from: the client address (see TRUSTED_PROXIES) and the User-Agent header. */
-export type Origin = { address: string; userAgent: string | null };
+export type AuditOrigin = { address: string; userAgent: string | null };
 
 /** The actions of the audit trail, each with the label that people read. */
 export const auditActions = {
@@ -57,18 +57,18 @@ export type AuditAction = keyof typeof auditActions;
 export type AuditEvent = Omit<AuditEventRow, "userId" | "action"> & { action: AuditAction };
 
 /** The origin of a command that is run on the server itself. */
-export const operator: Origin = { address: "the server itself", userAgent: null };
+export const operator: AuditOrigin = { address: "the server itself", userAgent: null };
 
 /** The origin of a request. */
-export function originOf(requestHeaders: Headers): Origin {
+export function readOrigin(requestHeaders: Headers): AuditOrigin {
   return { address: clientAddress(requestHeaders), userAgent: requestHeaders.get("user-agent")?.slice(0, 256) ?? null };
 }
 
 /** The origin of the page or server action that is running. */
-export async function currentOrigin(): Promise<Origin> {
+export async function currentOrigin(): Promise<AuditOrigin> {
   // Imported here because the worker and the launcher load this file too, and plain Node cannot resolve this path.
   const { headers } = await import("next/headers");
-  return originOf(await headers());
+  return readOrigin(await headers());
 }
 
 /**
@@ -82,7 +82,7 @@ export async function recordEvent(
   userId: string,
   action: AuditAction,
   subject: string | null,
-  from: Origin,
+  from: AuditOrigin,
 ): Promise<void> {
   await recordEvents(db, userId, action, [subject], from);
 }
@@ -102,16 +102,16 @@ export async function recordExport(
   subject: string,
 ): Promise<void> {
   if (request.method === "HEAD" || (await overLimit("recorded-export", userId, recordedExports))) return;
-  await recordEvent(prisma(), userId, action, subject, originOf(request.headers));
+  await recordEvent(prisma(), userId, action, subject, readOrigin(request.headers));
 }
 
 /** Records that a signed-in person did not prove again who they are (`passwordError` in app/components/form-guard.ts). */
-export async function recordFailedProof(userId: string, from: Origin): Promise<void> {
+export async function recordFailedProof(userId: string, from: AuditOrigin): Promise<void> {
   await recordEvent(prisma(), userId, "reauthentication_failed", null, from);
 }
 
 /** What concerns security and is in nobody's trail: refusals that look like any other answer. */
-type Refusal = "unknown_account" | "too_many_attempts" | "foreign_origin" | "not_the_owner";
+type AuditRefusal = "unknown_account" | "too_many_attempts" | "foreign_origin" | "not_the_owner";
 
 /**
  * Logs an event of an audit trail, or a refusal, so that other systems see what concerns security. It has no name, no address of
@@ -120,8 +120,8 @@ type Refusal = "unknown_account" | "too_many_attempts" | "foreign_origin" | "not
  * @param about a user's id; the limit that was reached.
  */
 export function logSecurity(
-  event: AuditAction | Refusal,
-  { address }: Pick<Origin, "address">,
+  event: AuditAction | AuditRefusal,
+  { address }: Pick<AuditOrigin, "address">,
   about: { userId?: string | undefined; limit?: string } = {},
 ): void {
   const isRefusal = !(event in auditActions);
@@ -134,7 +134,7 @@ export async function recordEvents(
   userId: string,
   action: AuditAction,
   subjects: (string | null)[],
-  { address, userAgent }: Origin,
+  { address, userAgent }: AuditOrigin,
 ): Promise<void> {
   if (subjects.length === 0) return;
   // What the operator does on the server itself is printed for people.

@@ -1,6 +1,6 @@
 import "server-only";
 import { credential } from "#lib/auth/accounts";
-import { type Origin, recordEvent } from "#lib/auth/audit";
+import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { configuredProviders, nameOfProvider, type Provider } from "#lib/auth/providers";
 import { prisma } from "#lib/db/client";
 
@@ -9,7 +9,7 @@ import { prisma } from "#lib/db/client";
  *
  * @returns false where the user would have no way left to sign in; nothing changes then.
  */
-export async function disconnectProvider(userId: string, provider: Provider, from: Origin): Promise<boolean> {
+export async function disconnectProvider(userId: string, provider: Provider, from: AuditOrigin): Promise<boolean> {
   return prisma().$transaction(async (tx) => {
     // Calls for one user wait for each other here, so that two at once can't take each other's last way in.
     await tx.user.updateMany({ where: { id: userId }, data: { updatedAt: new Date() } });

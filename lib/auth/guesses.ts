@@ -1,20 +1,20 @@
 import "server-only";
 import type { createAuthMiddleware } from "better-auth/api";
 import { APIError, getSessionFromCtx, isAPIError } from "better-auth/api";
-import { listEvents, logSecurity, originOf } from "#lib/auth/audit";
+import { listEvents, logSecurity, readOrigin } from "#lib/auth/audit";
 import { extendKnownBrowser, findKnownBrowser } from "#lib/auth/known-browser";
 import { findPendingUser } from "#lib/auth/second-factor";
 import { prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
-import { networkOf, siteOf } from "#lib/http/address";
+import { getNetwork, getSite } from "#lib/http/address";
 import { countAttempt, uncount } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
-type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
+type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
 /** A count of wrong answers. `spares` says who is not held to it. */
-type Budget = {
+type GuessBudget = {
   name: string;
   key: string;
   window: { points: number; seconds: number };
@@ -25,7 +25,7 @@ const hour = 3600;
 const { signIn } = limits;
 
 /** What a running attempt has counted, until its outcome is known. */
-const running = new WeakMap<object, Budget[]>();
+const running = new WeakMap<object, GuessBudget[]>();
 
 /** The routes by which a password or a code can be guessed. */
 export const isGuess = (path: string | undefined): boolean =>
@@ -40,30 +40,30 @@ export const accountKey = (email: string): string => sha256(email.toLowerCase())
  *
  * @throws APIError 429
  */
-export async function limitGuess(context: Context): Promise<void> {
+export async function limitGuess(context: HookContext): Promise<void> {
   if (env().AUTH_RATE_LIMIT !== "on") return;
-  const counted: Budget[] = [];
+  const counted: GuessBudget[] = [];
   running.set(context.context, counted);
-  for (const budget of await budgetsOf(context)) {
+  for (const budget of await listBudgets(context)) {
     const wait = await countAttempt(budget.name, budget.key, budget.window);
     if (wait === undefined) {
       counted.push(budget);
     } else if (!(await budget.spares?.())) {
       await takeBack(counted);
-      logSecurity("too_many_attempts", originOf(context.headers ?? new Headers()), { limit: budget.name });
+      logSecurity("too_many_attempts", readOrigin(context.headers ?? new Headers()), { limit: budget.name });
       throw new APIError("TOO_MANY_REQUESTS", { message: tooMany(wait) }, { "Retry-After": String(wait) });
     }
   }
 }
 
 /** Takes an attempt back that was no wrong guess: it succeeded, or failed for another reason. */
-export async function settleGuess(context: Context): Promise<void> {
+export async function settleGuess(context: HookContext): Promise<void> {
   const counted = running.get(context.context);
   const { returned } = context.context;
   if (counted && !(isAPIError(returned) && returned.statusCode === 401)) await takeBack(counted);
 }
 
-async function takeBack(counted: Budget[]): Promise<void> {
+async function takeBack(counted: GuessBudget[]): Promise<void> {
   for (const { name, key, window } of counted.splice(0)) await uncount(name, key, window);
 }
 
@@ -72,14 +72,14 @@ function tooMany(seconds: number): string {
   return `Too many wrong attempts. Try again in ${minutes === 1 ? "a minute" : `${minutes} minutes`}.`;
 }
 
-async function budgetsOf(context: Context): Promise<Budget[]> {
-  const { address } = originOf(context.headers ?? new Headers());
-  const network = networkOf(address);
+async function listBudgets(context: HookContext): Promise<GuessBudget[]> {
+  const { address } = readOrigin(context.headers ?? new Headers());
+  const network = getNetwork(address);
   if (context.path !== "/sign-in/email") return secondFactorBudgets(context, network);
   // Any other is refused by better-auth's own check, which comes later.
   const email = typeof context.body?.email === "string" ? context.body.email.toLowerCase() : "";
   const key = accountKey(email);
-  const browser = await findKnownBrowser(context.getCookie(cookieOf(context).name), email);
+  const browser = await findKnownBrowser(context.getCookie(makeCookie(context).name), email);
   if (browser) {
     const window = { points: signIn.wrongPerHourPerBrowser, seconds: hour };
     return [{ name: "sign-in-browser", key: `${browser}:${key}`, window }];
@@ -92,7 +92,7 @@ async function budgetsOf(context: Context): Promise<Budget[]> {
     },
     // A host that does not tell addresses has one network for all.
     ...(network === "unknown" ? [] : [networkBudget(network)]),
-    ...(address.includes(":") ? [siteBudget(siteOf(address), key)] : []),
+    ...(address.includes(":") ? [siteBudget(getSite(address), key)] : []),
     {
       name: "sign-in-everywhere",
       key,
@@ -102,20 +102,20 @@ async function budgetsOf(context: Context): Promise<Budget[]> {
   ];
 }
 
-const networkBudget = (network: string): Budget => ({
+const networkBudget = (network: string): GuessBudget => ({
   name: "sign-in-network",
   key: network,
   window: { points: signIn.wrongPerHourPerNetwork, seconds: hour },
 });
 
-const siteBudget = (site: string, key: string): Budget => ({
+const siteBudget = (site: string, key: string): GuessBudget => ({
   name: "sign-in-site",
   key: `${site}:${key}`,
   window: { points: signIn.wrongPerDayPerSiteAndAccount, seconds: 24 * hour },
 });
 
 /** Better-auth also locks a second factor after ten wrong answers, but only while signing in, and for all networks. */
-async function secondFactorBudgets(context: Context, network: string): Promise<Budget[]> {
+async function secondFactorBudgets(context: HookContext, network: string): Promise<GuessBudget[]> {
   const userId = (await getSessionFromCtx(context))?.user.id ?? (await findPendingUser(context));
   if (!userId) return [];
   const window = { points: signIn.wrongPerHourPerNetworkAndAccount, seconds: hour };
@@ -129,18 +129,18 @@ async function isKnownNetwork(email: string, network: string): Promise<boolean> 
   const user = await prisma().user.findUnique({ where: { email }, select: { id: true } });
   // Asked without an account too, so that the time does not tell that there is none.
   const events = await listEvents(user?.id ?? nobody, { limit: 200, actions: ["signed_in"] });
-  return events.some(({ address }) => networkOf(address) === network);
+  return events.some(({ address }) => getNetwork(address) === network);
 }
 
-const cookieOf = (context: Context) =>
+const makeCookie = (context: HookContext) =>
   context.context.createAuthCookie("known_browser", { maxAge: signIn.knownBrowserDays * 86_400 });
 
 /** Lets the browser of a sign-in that is complete, or of a new password, be counted by itself from now on. */
-export async function rememberBrowser(context: Context): Promise<void> {
+export async function rememberBrowser(context: HookContext): Promise<void> {
   const { newSession: started, returned } = context.context;
   // A way back from a provider ends with a redirect, which is an error of better-auth too.
   if (!started || (isAPIError(returned) && returned.statusCode >= 400)) return;
-  const { name, attributes } = cookieOf(context);
+  const { name, attributes } = makeCookie(context);
   const value = await extendKnownBrowser(context.getCookie(name), started.user.id);
   if (value) context.setCookie(name, value, attributes);
 }

@@ -6,7 +6,7 @@ import { FairQueue } from "#lib/concurrency/fair-queue";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { requestAddress } from "#lib/current-request";
 import { SpoorError } from "#lib/errors";
-import { siteOf } from "#lib/http/address";
+import { getSite } from "#lib/http/address";
 import { limits } from "#lib/limits";
 
 const { hashesAtOnce, hashWaitSeconds } = limits.signIn;
@@ -25,7 +25,7 @@ export async function inTurn<T>(work: () => Promise<T>, address = requestAddress
   const detail = "The server is busy with other sign-ins. Try again in a moment.";
   const refused = new SpoorError("overloaded", detail, { retryAfterSeconds: hashWaitSeconds });
   const timer = setTimeout(() => late.abort(refused), hashWaitSeconds * 1000);
-  const giveBack = await hashing.take(siteOf(address), late.signal).finally(() => clearTimeout(timer));
+  const giveBack = await hashing.take(getSite(address), late.signal).finally(() => clearTimeout(timer));
   try {
     return await work();
   } finally {
@@ -38,12 +38,12 @@ const work = { ln: 15, r: 8, p: 3 };
 const saltBytes = 16;
 const keyBytes = 64;
 
-type Work = typeof work;
+type HashingWork = typeof work;
 
 /** A stored hash: `$scrypt$ln=15,r=8,p=3$salt$key`, where the parameters are those that it was made with. */
 const stored = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w-]+)\$([\w-]+)$/;
 
-function derive(password: string, salt: Buffer, { ln, r, p }: Work): Promise<Buffer> {
+function derive(password: string, salt: Buffer, { ln, r, p }: HashingWork): Promise<Buffer> {
   const N = 2 ** ln;
   const options: ScryptOptions = { N, r, p, maxmem: 256 * N * r };
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();

@@ -1,7 +1,7 @@
 import "server-only";
 import type { BetterAuthPlugin, GenericEndpointContext } from "better-auth";
 import { APIError, createAuthMiddleware } from "better-auth/api";
-import { logSecurity, originOf } from "#lib/auth/audit";
+import { logSecurity, readOrigin } from "#lib/auth/audit";
 import { isGuess, limitGuess, rememberBrowser, settleGuess } from "#lib/auth/guesses";
 import { findLocalPath } from "#lib/auth/local-path";
 import { noteStored, refuseOutdated, refuseWeakChange } from "#lib/auth/passwords";
@@ -10,16 +10,16 @@ import { keepSignIn } from "#lib/auth/sign-ins";
 import { noteEvent } from "#lib/auth/trail";
 import { callbackPath, leadToSecondFactor } from "#lib/auth/two-factor";
 import { env } from "#lib/env";
-import { networkOf } from "#lib/http/address";
+import { getNetwork } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
-type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
+type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
 const targets = ["callbackURL", "errorCallbackURL", "newUserCallbackURL", "redirectTo"];
 
 /** Refuses to lead anywhere but to our own pages. better-auth itself reads a path as text, not as a browser does. */
-async function requireLocalTargets({ body, query }: Context): Promise<void> {
+async function requireLocalTargets({ body, query }: HookContext): Promise<void> {
   for (const given of [body, query]) {
     for (const name of targets) {
       if (given?.[name] !== undefined && findLocalPath(given[name]) === undefined) {
@@ -33,13 +33,13 @@ async function requireLocalTargets({ body, query }: Context): Promise<void> {
 }
 
 /** Each sign-in with a provider stores a value before anybody is known. */
-async function limitProviderSignIns({ headers }: Context): Promise<void> {
+async function limitProviderSignIns({ headers }: HookContext): Promise<void> {
   if (env().AUTH_RATE_LIMIT !== "on") return;
-  const network = networkOf(originOf(headers ?? new Headers()).address);
+  const network = getNetwork(readOrigin(headers ?? new Headers()).address);
   const window = { points: limits.signIn.providerSignInsPerHourPerNetwork, seconds: 3600 };
   const wait = await overLimit("sign-in-provider", network, window);
   if (wait === undefined) return;
-  logSecurity("too_many_attempts", originOf(headers ?? new Headers()), { limit: "sign-in-provider" });
+  logSecurity("too_many_attempts", readOrigin(headers ?? new Headers()), { limit: "sign-in-provider" });
   const message = "Too many sign-ins. Wait a while and try again.";
   throw new APIError("TOO_MANY_REQUESTS", { message }, { "Retry-After": String(wait) });
 }
@@ -48,7 +48,7 @@ async function limitProviderSignIns({ headers }: Context): Promise<void> {
  * Carries the choice whether to remember this browser over to the second factor, or to the way back from a provider: by the
  * cookie that better-auth has for those who chose no.
  */
-async function carryChoice(context: Context): Promise<void> {
+async function carryChoice(context: HookContext): Promise<void> {
   const { name, attributes } = context.context.authCookies.dontRememberToken;
   const { path, body } = context;
   if (path === "/sign-in/social" && body?.additionalData?.remember === false) {
@@ -72,7 +72,7 @@ export async function isRemembered(context: GenericEndpointContext | null): Prom
  * Ends the sign-in that the browser had before, whose cookie the new one replaces. Not where a program calls the route itself:
  * it may hold several.
  */
-async function endEarlier(context: Context): Promise<void> {
+async function endEarlier(context: HookContext): Promise<void> {
   const { newSession, authCookies, secret, internalAdapter } = context.context;
   if (!newSession || (context.request && isGuess(context.path))) return;
   const earlier = await context.getSignedCookie(authCookies.sessionToken.name, secret);
@@ -80,18 +80,18 @@ async function endEarlier(context: Context): Promise<void> {
 }
 
 /** Ends a sign-in that was not used for too long, and keeps one that is used. */
-async function endIdle(context: Context) {
+async function endIdle(context: HookContext) {
   const signIn = context.context.session?.session;
   if (!context.context.returned || !signIn || (await keepSignIn(signIn))) return;
   await context.context.internalAdapter.deleteSession(signIn.token);
   return context.json(null);
 }
 
-type Matcher = { path?: string | undefined };
+type MatchedRequest = { path?: string | undefined };
 const always = () => true;
 const on =
   (...paths: string[]) =>
-  ({ path }: Matcher) =>
+  ({ path }: MatchedRequest) =>
     path !== undefined && paths.includes(path);
 
 /**
@@ -103,15 +103,15 @@ export const spoorHooks = {
   hooks: {
     before: [
       { matcher: always, handler: createAuthMiddleware(requireLocalTargets) },
-      { matcher: ({ path }: Matcher) => isGuess(path), handler: createAuthMiddleware(limitGuess) },
-      { matcher: ({ path }: Matcher) => isGuess(path), handler: createAuthMiddleware(noteStored) },
+      { matcher: ({ path }: MatchedRequest) => isGuess(path), handler: createAuthMiddleware(limitGuess) },
+      { matcher: ({ path }: MatchedRequest) => isGuess(path), handler: createAuthMiddleware(noteStored) },
       { matcher: on("/sign-in/social"), handler: createAuthMiddleware(limitProviderSignIns) },
       { matcher: on("/change-password"), handler: createAuthMiddleware(refuseWeakChange) },
       { matcher: on("/two-factor/verify-totp"), handler: createAuthMiddleware(spendCode) },
     ],
     after: [
-      { matcher: ({ path }: Matcher) => isGuess(path), handler: createAuthMiddleware(refuseOutdated) },
-      { matcher: ({ path }: Matcher) => isGuess(path), handler: createAuthMiddleware(settleGuess) },
+      { matcher: ({ path }: MatchedRequest) => isGuess(path), handler: createAuthMiddleware(refuseOutdated) },
+      { matcher: ({ path }: MatchedRequest) => isGuess(path), handler: createAuthMiddleware(settleGuess) },
       { matcher: always, handler: createAuthMiddleware(noteEvent) },
       { matcher: always, handler: createAuthMiddleware(rememberBrowser) },
       { matcher: always, handler: createAuthMiddleware(endEarlier) },

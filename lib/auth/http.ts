@@ -5,7 +5,7 @@ import { isGuess } from "#lib/auth/guesses";
 import { providerNames } from "#lib/auth/providers";
 import { env } from "#lib/env";
 import { notFound, SpoorError } from "#lib/errors";
-import { clientAddress, clientAddressHeader, networkOf } from "#lib/http/address";
+import { clientAddress, clientAddressHeader, getNetwork } from "#lib/http/address";
 import { readBody, requireJsonType } from "#lib/http/body";
 import { overLimit } from "#lib/http/rate-limit";
 import { parseJson } from "#lib/json";
@@ -45,7 +45,7 @@ export async function answerAuth(request: Request, path: string): Promise<Respon
   if (!route?.methods.includes(request.method)) throw notFound();
   const url = new URL(`/api/auth/${path}`, env().BASE_URL);
   url.search = new URL(request.url).search;
-  return (await refuseMany(request, path)) ?? finish(await answer(await copyOf(request, url, route)));
+  return (await refuseMany(request, path)) ?? finish(await answer(await copyRequest(request, url, route)));
 }
 
 /** @throws what failed inside better-auth, unless it is an answer of its own */
@@ -61,7 +61,7 @@ async function answer(request: Request): Promise<Response> {
 
 /** Counts a call over all web processes, but for those that `limitGuess` counts. @returns the answer to too many */
 async function refuseMany({ headers }: Request, path: string): Promise<Response | undefined> {
-  const network = networkOf(clientAddress(headers));
+  const network = getNetwork(clientAddress(headers));
   // A host that does not tell addresses has one network for all.
   if (env().AUTH_RATE_LIMIT !== "on" || isGuess(`/${path}`) || network === "unknown") return undefined;
   const window = { points: limits.signIn.callsPerMinutePerNetwork, seconds: 60 };
@@ -71,7 +71,7 @@ async function refuseMany({ headers }: Request, path: string): Promise<Response 
   return Response.json({ message }, { status: 429, headers: { "Retry-After": String(wait) } });
 }
 
-async function copyOf(request: Request, url: URL, { fields }: OpenRoute): Promise<Request> {
+async function copyRequest(request: Request, url: URL, { fields }: OpenRoute): Promise<Request> {
   const { method } = request;
   const headers = new Headers(request.headers);
   for (const name of ["content-length", "content-type"]) headers.delete(name);

@@ -1,6 +1,6 @@
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { type Origin, recordEvent } from "#lib/auth/audit";
+import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { type Db, prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
@@ -16,7 +16,7 @@ export type Invitation = Pick<InvitationRow, "id" | "email" | "createdAt" | "exp
 
 const isOpen = () => ({ usedAt: null, revokedAt: null, expiresAt: { gt: new Date() } });
 
-function stateOf({ usedAt, revokedAt, expiresAt }: Pick<InvitationRow, "usedAt" | "revokedAt" | "expiresAt">) {
+function getInvitationState({ usedAt, revokedAt, expiresAt }: Pick<InvitationRow, "usedAt" | "revokedAt" | "expiresAt">) {
   if (usedAt) return "used";
   if (revokedAt) return "revoked";
   return expiresAt <= new Date() ? "expired" : "open";
@@ -27,7 +27,7 @@ function stateOf({ usedAt, revokedAt, expiresAt }: Pick<InvitationRow, "usedAt" 
  *
  * @param email whom it is meant for, a note in the inviter's list; anybody with the link can use it.
  */
-export async function invite(userId: string, email: string | null, from: Origin): Promise<string> {
+export async function invite(userId: string, email: string | null, from: AuditOrigin): Promise<string> {
   const token = randomBytes(24).toString("base64url");
   const expiresAt = new Date(Date.now() + validDays * dayMs);
   await prisma().$transaction(async (tx) => {
@@ -45,11 +45,11 @@ export async function listInvitations(userId: string): Promise<Invitation[]> {
     orderBy: [{ createdAt: "desc" }, { id: "asc" }],
     take: 100,
   });
-  return rows.map(({ usedAt, revokedAt, ...row }) => ({ ...row, state: stateOf({ ...row, usedAt, revokedAt }) }));
+  return rows.map(({ usedAt, revokedAt, ...row }) => ({ ...row, state: getInvitationState({ ...row, usedAt, revokedAt }) }));
 }
 
 /** Revokes an open invitation. @returns whether it was still open */
-export async function revokeInvitation(userId: string, id: string, from: Origin): Promise<boolean> {
+export async function revokeInvitation(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   return prisma().$transaction(async (tx) => {
     const { count } = await tx.invitation.updateMany({
       where: { userId, id, ...isOpen() },

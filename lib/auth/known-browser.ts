@@ -15,14 +15,14 @@ function read(cookie: string | null): { id: string; proofs: string[] } | undefin
 }
 
 /** Its input holds the password's hash, so that a new password ends what was proved with the old one. */
-const prove = (id: string, account: Account) =>
+const prove = (id: string, account: PasswordAccount) =>
   createHmac("sha256", requiredEnv("AUTH_SECRET"))
     .update(`known browser:${id}:${account.userId}:${account.password}`)
     .digest();
 
-type Account = { userId: string; password: string };
+type PasswordAccount = { userId: string; password: string };
 
-async function findAccount(who: { userId: string } | { user: { email: string } }): Promise<Account | undefined> {
+async function findAccount(who: { userId: string } | { user: { email: string } }): Promise<PasswordAccount | undefined> {
   // One query, whether there is an account or not.
   const found = await prisma().account.findFirst({
     where: { ...who, providerId: "credential" },

@@ -30,8 +30,8 @@ const product = "Spoor";
  * @param about texts about the person and the server, such as name, address and host: their words, and the product's name,
  *   are as easy to guess as a common password.
  */
-export function weaknessOf(password: string, about: string[]): string | undefined {
-  const words = [product, ...about].flatMap(wordsOf);
+export function findWeakness(password: string, about: string[]): string | undefined {
+  const words = [product, ...about].flatMap(splitWords);
   const { score: reached, feedback } = estimator.check(password, words);
   const rest = without(words, password);
   const least = rest === password ? reached : Math.min(reached, estimator.check(rest).score);
@@ -54,4 +54,4 @@ function without(words: string[], password: string): string {
 }
 
 /** A text and its words; the shortest would be found in everything. */
-const wordsOf = (text: string) => [text, ...text.split(/[^\p{L}\p{N}]+/u)].filter((word) => word.length > 2);
+const splitWords = (text: string) => [text, ...text.split(/[^\p{L}\p{N}]+/u)].filter((word) => word.length > 2);

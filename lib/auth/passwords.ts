@@ -6,7 +6,7 @@ import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 
-type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
+type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
 /**
  * Refuses a password that is too weak for a new one. What an account has already still opens it.
@@ -14,32 +14,32 @@ type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
  * @throws SpoorError `invalid_request` with the path `password`.
  */
 export async function requireStrong(password: string, about: { name?: string; email: string }): Promise<void> {
-  const message = await weaknessOf(password, about);
+  const message = await findWeakness(password, about);
   if (message) throw new SpoorError("invalid_request", message, { errors: [{ path: "password", message }] });
 }
 
 /** As `requireStrong`, before better-auth changes a password. @throws APIError 400 */
-export async function refuseWeakChange(context: Context): Promise<void> {
+export async function refuseWeakChange(context: HookContext): Promise<void> {
   const session = await getSessionFromCtx(context, { disableRefresh: true });
   if (!session) return; // better-auth refuses it
-  const message = await weaknessOf(String(context.body?.newPassword), session.user);
+  const message = await findWeakness(String(context.body?.newPassword), session.user);
   if (message) throw new APIError("BAD_REQUEST", { message, code: "PASSWORD_TOO_WEAK" });
 }
 
 /** Why a password is too weak for a new one of a person, as a sentence for its field; undefined where it is good enough. */
-export async function weaknessOf(password: string, { name = "", email }: { name?: string; email: string }) {
+export async function findWeakness(password: string, { name = "", email }: { name?: string; email: string }) {
   // Loaded with the first new password: the dictionaries take memory that most processes never need.
-  return (await import("./password-strength.ts")).weaknessOf(password, [name, email, new URL(env().BASE_URL).hostname]);
+  return (await import("./password-strength.ts")).findWeakness(password, [name, email, new URL(env().BASE_URL).hostname]);
 }
 
-type Stored = { userId: string; password: string | null };
+type StoredPassword = { userId: string; password: string | null };
 
 /** The passwords' hashes that running sign-ins began with. */
-const begunWith = new WeakMap<object, Stored | null>();
+const begunWith = new WeakMap<object, StoredPassword | null>();
 
 const credential = { providerId: "credential" };
 
-async function findStored(context: Context): Promise<Stored | null> {
+async function findStored(context: HookContext): Promise<StoredPassword | null> {
   const { path, body } = context;
   const select = { userId: true, password: true };
   if (path !== "/sign-in/email") {
@@ -51,7 +51,7 @@ async function findStored(context: Context): Promise<Stored | null> {
 }
 
 /** Notes which password a sign-in, or its second step, begins with, for `refuseOutdated`. */
-export async function noteStored(context: Context): Promise<void> {
+export async function noteStored(context: HookContext): Promise<void> {
   begunWith.set(context.context, await findStored(context));
 }
 
@@ -61,7 +61,7 @@ export async function noteStored(context: Context): Promise<void> {
  *
  * @throws APIError 401
  */
-export async function refuseOutdated(context: Context): Promise<void> {
+export async function refuseOutdated(context: HookContext): Promise<void> {
   const { newSession, returned, internalAdapter } = context.context;
   const before = begunWith.get(context.context);
   if (isAPIError(returned) || !before?.password) return;

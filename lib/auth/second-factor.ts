@@ -4,7 +4,7 @@ import { type createAuthMiddleware, getSessionFromCtx } from "better-auth/api";
 import { constantTimeEqual, symmetricDecrypt } from "better-auth/crypto";
 import { type Db, prisma } from "#lib/db/client";
 
-type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
+type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
 /** Codes of six digits that change every 30 seconds; better-auth accepts the one before and the one after as well. */
 export const totpOptions = { digits: 6, period: 30 } as const;
@@ -15,18 +15,18 @@ const acceptedSteps = [-1, 0, 1];
  * code, at once or later, one is verified (RFC 6238, section 5.2). The others carry an empty code, so that better-auth counts
  * and refuses them like any wrong one.
  */
-export async function spendCode(context: Context): Promise<{ context: { body: { code: string } } } | undefined> {
+export async function spendCode(context: HookContext): Promise<{ context: { body: { code: string } } } | undefined> {
   const userId =
     (await getSessionFromCtx(context, { disableRefresh: true }))?.user.id ?? (await findPendingUser(context));
   const fresh = userId !== undefined && (await isFreshCode(context, userId, String(context.body?.code)));
   return fresh ? undefined : { context: { body: { code: "" } } };
 }
 
-async function isFreshCode(context: Context, userId: string, code: string): Promise<boolean> {
+async function isFreshCode(context: HookContext, userId: string, code: string): Promise<boolean> {
   const factor = await prisma().twoFactor.findFirst({ where: { userId }, select: { id: true, secret: true } });
   if (!factor) return false;
   const secret = await symmetricDecrypt({ key: context.context.secretConfig, data: factor.secret });
-  const lastStep = await stepOf(code, secret);
+  const lastStep = await getStep(code, secret);
   if (lastStep === undefined) return false;
   const { count } = await prisma().twoFactor.updateMany({
     where: { id: factor.id, OR: [{ lastStep: null }, { lastStep: { lt: lastStep } }] },
@@ -36,7 +36,7 @@ async function isFreshCode(context: Context, userId: string, code: string): Prom
 }
 
 /** The time step that a code belongs to, among those that are accepted now. */
-async function stepOf(code: string, secret: string): Promise<number | undefined> {
+async function getStep(code: string, secret: string): Promise<number | undefined> {
   const now = Math.floor(Date.now() / 1000 / totpOptions.period);
   const otp = createOTP(secret, totpOptions);
   const codes = await Promise.all(
@@ -46,7 +46,7 @@ async function stepOf(code: string, secret: string): Promise<number | undefined>
 }
 
 /** The user whose second factor is pending, from the cookie that better-auth set after the password. */
-export async function findPendingUser(context: Context): Promise<string | undefined> {
+export async function findPendingUser(context: HookContext): Promise<string | undefined> {
   const { name } = context.context.createAuthCookie("two_factor");
   const identifier = await context.getSignedCookie(name, context.context.secret);
   if (!identifier) return undefined;

@@ -1,5 +1,5 @@
 import "server-only";
-import { type Origin, recordEvent } from "#lib/auth/audit";
+import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { endTrust } from "#lib/auth/second-factor";
 import { prisma } from "#lib/db/client";
 import type { Session } from "#lib/generated/prisma/client";
@@ -36,7 +36,7 @@ export async function isRecent(userId: string, signInId: string): Promise<boolea
  * @param which the sign-in's id, or `{ except }` with the id of the one to keep.
  * @returns how many were signed out.
  */
-export async function endSignIns(userId: string, which: string | { except: string }, from: Origin): Promise<number> {
+export async function endSignIns(userId: string, which: string | { except: string }, from: AuditOrigin): Promise<number> {
   return prisma().$transaction(async (tx) => {
     const one = typeof which === "string";
     const { count } = await tx.session.deleteMany({ where: { userId, id: one ? which : { not: which.except } } });

@@ -5,10 +5,10 @@ const silentAfterDays = 7;
 export const isSilentSince = (heardAt: Date, now: Date): boolean =>
   now.getTime() - heardAt.getTime() > silentAfterDays * 86_400_000;
 
-type Heard = { machine: string; lastUsedAt: Date | null };
+type SeenToken = { machine: string; lastUsedAt: Date | null };
 
 /** The machines whose every token is silent, each with when it was last heard; the longest silence first. */
-export function silentMachines(tokens: Heard[], now: Date): { machine: string; heardAt: Date }[] {
+export function silentMachines(tokens: SeenToken[], now: Date): { machine: string; heardAt: Date }[] {
   const heard = new Map<string, Date | undefined>();
   for (const { machine, lastUsedAt } of tokens) {
     const known = heard.get(machine);

@@ -1,7 +1,7 @@
 import "server-only";
 import { randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { type Origin, recordEvent, recordEvents } from "#lib/auth/audit";
+import { type AuditOrigin, recordEvent, recordEvents } from "#lib/auth/audit";
 import { coalesce } from "#lib/concurrency/coalesce";
 import { type Db, prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
@@ -60,7 +60,7 @@ export function isTokenText(text: string): boolean {
 export async function createToken(
   tx: Db,
   { userId, machine, scopes, seconds }: { userId: string; machine: string; scopes: Scope[]; seconds?: number },
-  from: Origin,
+  from: AuditOrigin,
 ): Promise<CliToken & { token: string }> {
   const token = makeTokenText();
   const expiresAt = new Date(Date.now() + (seconds === undefined ? limits.device.tokenDays * dayMs : seconds * 1000));
@@ -69,7 +69,7 @@ export async function createToken(
     select: tokenColumns,
   });
   // An agent's token has no scopes; what it was allowed is in the trail already.
-  if (scopes.length > 0) await recordEvent(tx, userId, "token_created", grantOf(machine, scopes), from);
+  if (scopes.length > 0) await recordEvent(tx, userId, "token_created", toGrant(machine, scopes), from);
   return { ...row, scopes, token };
 }
 
@@ -84,7 +84,7 @@ export async function renewToken(tx: Db, id: string, seconds: number): Promise<s
 }
 
 /** A machine and what it was granted, as the audit trail says it. */
-export const grantOf = (machine: string, scopes: Scope[]) => `${machine} (${scopes.join(", ")})`;
+export const toGrant = (machine: string, scopes: Scope[]) => `${machine} (${scopes.join(", ")})`;
 
 /**
  * The valid token of an `Authorization` header.
@@ -154,14 +154,14 @@ export async function listTokens(userId: string): Promise<ListedToken[]> {
 export async function createTokenByHand(
   userId: string,
   machine: string,
-  from: Origin,
+  from: AuditOrigin,
   scopes: Scope[] = usualScopes,
 ): Promise<string> {
   return prisma().$transaction(async (tx) => (await createToken(tx, { userId, machine, scopes }, from)).token);
 }
 
 /** Revokes one of a user's tokens. @returns whether it was valid */
-export async function revokeToken(userId: string, id: string, from: Origin): Promise<boolean> {
+export async function revokeToken(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   return prisma().$transaction(async (tx) => (await revokeWhere(tx, { userId, id }, from)).length > 0);
 }
 
@@ -173,7 +173,7 @@ export async function revokeMachines(
   tx: Db,
   userId: string,
   { keepTokens }: { keepTokens: boolean },
-  from: Origin,
+  from: AuditOrigin,
 ): Promise<void> {
   const denied = await tx.deviceLogin.updateManyAndReturn({
     where: { userId, status: "approved" },
@@ -197,14 +197,14 @@ async function endGrants(tx: Db, which: Prisma.AgentGrantWhereInput & { userId: 
 }
 
 /** Revokes all of a user's tokens, and device logins that were approved but not yet redeemed. */
-export async function logOutMachines(userId: string, from: Origin): Promise<void> {
+export async function logOutMachines(userId: string, from: AuditOrigin): Promise<void> {
   await prisma().$transaction((tx) => revokeMachines(tx, userId, { keepTokens: false }, from));
 }
 
 async function revokeWhere(
   tx: Db,
   which: Prisma.CliTokenWhereInput & { userId: string },
-  from: Origin,
+  from: AuditOrigin,
 ): Promise<string[]> {
   // Of all tokens, what would renew them, too; first, as an agent's exchange locks them, so that neither is a deadlock for the other.
   if (which.id === undefined) await endGrants(tx, { userId: which.userId });

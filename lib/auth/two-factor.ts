@@ -5,7 +5,7 @@ import { localPath } from "#lib/auth/local-path";
 import { totpOptions } from "#lib/auth/second-factor";
 import { env } from "#lib/env";
 
-type Context = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
+type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
 /** The way back from a provider, as better-auth names its route. */
 export const callbackPath = "/callback/:id";
@@ -15,7 +15,7 @@ const isCallback = ({ path }: { path?: string | undefined }) => path === callbac
 const vouchedFor = new WeakMap<object, string>();
 
 /** The user of a provider's sign-in that waits for the second factor. */
-export const findVouchedUser = ({ context }: Context): string | undefined => vouchedFor.get(context);
+export const findVouchedUser = ({ context }: HookContext): string | undefined => vouchedFor.get(context);
 
 /**
  * better-auth's second factor. By itself it asks for one after a password alone; here after a provider too. Accounts without a
@@ -34,7 +34,7 @@ export function secondFactor() {
 }
 
 /** Leads from a provider to the second factor, where it is asked for, and from there to where the sign-in was to lead. */
-export async function leadToSecondFactor(context: Context): Promise<void> {
+export async function leadToSecondFactor(context: HookContext): Promise<void> {
   const { returned, newSession, responseHeaders } = context.context;
   if (newSession || isAPIError(returned) || !findVouchedUser(context)) return;
   const target = new URL(responseHeaders?.get("location") ?? "/", env().BASE_URL);

@@ -32,7 +32,7 @@ export class FairQueue {
   }
 
   /** How many callers of a user wait, of one kind. */
-  waitingOf(userId: string, kind = ""): number {
+  countWaiting(userId: string, kind = ""): number {
     return this.#waiting.get(userId)?.get(kind)?.size ?? 0;
   }
 

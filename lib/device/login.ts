@@ -1,8 +1,8 @@
 import "server-only";
 import { randomBytes } from "node:crypto";
 import type { z } from "zod";
-import { type Origin, recordEvent } from "#lib/auth/audit";
-import { createToken, grantOf, revokeToken } from "#lib/auth/tokens";
+import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
+import { createToken, toGrant, revokeToken } from "#lib/auth/tokens";
 import { prisma } from "#lib/db/client";
 import type { pollResponse, startResponse } from "#lib/device/schema";
 import { hashOfUserCode, normalizeUserCode, randomUserCode, shownUserCode } from "#lib/device/user-codes";
@@ -11,7 +11,7 @@ import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import { type Scope, scopesIn, usualScopes } from "#lib/fields";
 import type { DeviceLogin, Prisma } from "#lib/generated/prisma/client";
-import { networkOf, siteOf } from "#lib/http/address";
+import { getNetwork, getSite } from "#lib/http/address";
 import { overLimit, uncount } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
@@ -24,7 +24,7 @@ const { device } = limits;
  */
 export async function startLogin(
   machine: string,
-  from: Origin,
+  from: AuditOrigin,
   scopes: Scope[] = usualScopes,
 ): Promise<z.input<typeof startResponse>> {
   await limitStarts(from.address);
@@ -57,9 +57,9 @@ async function limitStarts(address: string): Promise<void> {
   const seconds = 600;
   const refused = (where: string, retryAfterSeconds: number) =>
     new SpoorError("rate_limited", `Too many logins were started ${where}.`, { retryAfterSeconds });
-  const wait = await overLimit("device-start", networkOf(address), { points: ofNetwork, seconds });
+  const wait = await overLimit("device-start", getNetwork(address), { points: ofNetwork, seconds });
   if (wait) throw refused("from this address", wait);
-  const waitOfSite = await overLimit("device-start-site", siteOf(address), { points: ofSite, seconds });
+  const waitOfSite = await overLimit("device-start-site", getSite(address), { points: ofSite, seconds });
   if (waitOfSite) throw refused("from this address", waitOfSite);
   const waitOfAll = await overLimit("device-start-all", "all", { points: ofAll, seconds });
   if (waitOfAll) throw refused("on this server", waitOfAll);
@@ -75,14 +75,14 @@ async function createLogin(login: Omit<Prisma.DeviceLoginCreateManyInput, "userC
   }
 }
 
-type Poll = z.input<typeof pollResponse>;
+type PollResponse = z.input<typeof pollResponse>;
 
 /**
  * One poll of a waiting client (RFC 8628, section 3.4). The first one after the approval creates the token and returns it.
  *
  * @throws SpoorError `slow_down`, `invalid_grant`, `access_denied`, `already_consumed`, `expired_token`.
  */
-export async function pollLogin(deviceCode: string, from: Origin): Promise<Poll> {
+export async function pollLogin(deviceCode: string, from: AuditOrigin): Promise<PollResponse> {
   const hash = sha256(deviceCode);
   await limitPolls(hash.toString("base64url"), from.address);
   const login = await prisma().deviceLogin.findUnique({ where: { deviceCodeHash: hash }, select: polledColumns });
@@ -113,7 +113,7 @@ function isRedeemable({ status, expiresAt, decidedAt }: PolledLogin): boolean {
 
 async function limitPolls(code: string, address: string): Promise<void> {
   const waits = await Promise.all([
-    overLimit("device-poll-ip", networkOf(address), { points: device.pollsPerMinutePerIp, seconds: 60 }),
+    overLimit("device-poll-ip", getNetwork(address), { points: device.pollsPerMinutePerIp, seconds: 60 }),
     overLimit("device-poll-code", code, { points: device.pollsPerMinutePerCode, seconds: 60 }),
   ]);
   const wait = Math.max(...waits.map((seconds) => seconds ?? 0));
@@ -121,7 +121,7 @@ async function limitPolls(code: string, address: string): Promise<void> {
 }
 
 /** Redeems an approved login: whoever changes its row creates the token, in the same transaction. */
-async function redeem(loginId: string, from: Origin): Promise<Poll> {
+async function redeem(loginId: string, from: AuditOrigin): Promise<PollResponse> {
   return prisma().$transaction(async (tx) => {
     const [login] = await tx.deviceLogin.updateManyAndReturn({
       where: { id: loginId, status: "approved" },
@@ -150,7 +150,7 @@ async function redeem(loginId: string, from: Origin): Promise<Poll> {
 }
 
 /** Records a poll of a pending login; one that came before its interval was over, or at once with another, lengthens it. */
-async function recordPoll({ id, lastPolledAt, intervalSeconds, expiresAt }: PolledLogin): Promise<Poll> {
+async function recordPoll({ id, lastPolledAt, intervalSeconds, expiresAt }: PolledLogin): Promise<PollResponse> {
   const now = new Date();
   // A second less, for a client whose timer is a little fast.
   const nextPollAt = (lastPolledAt?.getTime() ?? 0) + (intervalSeconds - 1) * 1000;
@@ -224,7 +224,7 @@ export async function getLogin(id: string): Promise<LoginRequest | undefined> {
   return login ? shownLogin(login) : undefined;
 }
 
-type Decision = "approved" | "denied";
+type LoginDecision = "approved" | "denied";
 
 /**
  * Approves or denies a pending login for a user. Of any number of decisions at once one takes effect.
@@ -235,8 +235,8 @@ type Decision = "approved" | "denied";
 export async function decideLogin(
   userId: string,
   loginId: string,
-  decision: Decision,
-  from: Origin,
+  decision: LoginDecision,
+  from: AuditOrigin,
   granted?: Scope[],
 ): Promise<boolean> {
   return prisma().$transaction(async (tx) => {
@@ -247,14 +247,14 @@ export async function decideLogin(
     });
     if (!decided) return false;
     const { machine, scopes } = decided;
-    const subject = decision === "approved" ? grantOf(machine, scopesIn(scopes)) : machine;
+    const subject = decision === "approved" ? toGrant(machine, scopesIn(scopes)) : machine;
     await recordEvent(tx, userId, `login_${decision}`, subject, from);
     return true;
   });
 }
 
 /** Tells a form that is sent twice that `decideLogin` has made the same decision before. */
-export async function isDecided(userId: string, id: string, decision: Decision, granted?: Scope[]): Promise<boolean> {
+export async function isDecided(userId: string, id: string, decision: LoginDecision, granted?: Scope[]): Promise<boolean> {
   const status = decision === "approved" ? { in: ["approved", "redeemed"] } : decision;
   const where = { id, userId, status, ...(granted && { scopes: { equals: granted } }) };
   return (await prisma().deviceLogin.count({ where })) > 0;
@@ -277,7 +277,7 @@ export async function listApprovedLogins(userId: string): Promise<ApprovedLogin[
 }
 
 /** Takes an approval back; where the client has its token by now, that is revoked. @returns whether there was either */
-export async function withdrawLogin(userId: string, id: string, from: Origin): Promise<boolean> {
+export async function withdrawLogin(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   const isWithdrawn = await prisma().$transaction(async (tx) => {
     const [login] = await tx.deviceLogin.updateManyAndReturn({
       where: { userId, id, status: "approved" },

@@ -1,7 +1,7 @@
 // What a person decides of the secrets in their sessions. It outlives re-sends: uploads are masked by it before anything of them is
 // stored, and what is stored already by tasks, in the background.
 import "server-only";
-import { type Origin, recordEvent } from "#lib/auth/audit";
+import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { type Db, prisma } from "#lib/db/client";
 import { lockFindings } from "#lib/db/sql/findings-lock";
 import { notFound, SpoorError } from "#lib/errors";
@@ -17,7 +17,7 @@ type Decision = { kind: string; mark: string; trace?: string | undefined; verdic
  *
  * @throws SpoorError `not_found` without such a secret, `invalid_request` after too many decisions
  */
-export async function decide(userId: string, { kind, mark, trace, verdict }: Decision, from: Origin): Promise<void> {
+export async function decide(userId: string, { kind, mark, trace, verdict }: Decision, from: AuditOrigin): Promise<void> {
   await prisma().$transaction(async (tx) => {
     await lockFindings(tx, userId);
     const found = await tx.finding.findFirst({ where: { userId, kind, mark, ...(trace && { traceId: trace }) } });
@@ -56,7 +56,7 @@ type MaskingOf = { projectId?: string | undefined; until?: Date | undefined };
 export async function setMasking(
   userId: string,
   masks: boolean,
-  from: Origin,
+  from: AuditOrigin,
   { projectId, until }: MaskingOf = {},
 ): Promise<void> {
   const change = { masks, masksAgainAt: masks ? null : (until ?? null) };
@@ -75,7 +75,7 @@ export async function setMasking(
 }
 
 /** Masks all that is certain to be a secret and was stored before it was masked, and ends each stop. @returns in how many sessions */
-export async function maskAllCertain(userId: string, from: Origin): Promise<number> {
+export async function maskAllCertain(userId: string, from: AuditOrigin): Promise<number> {
   const certain = kinds.filter((kind) => kind.certain).map(({ id }) => id);
   return prisma().$transaction(async (tx) => {
     await lockFindings(tx, userId);

@@ -24,7 +24,7 @@ type KeptReasons = { deleted: number; newer: number; shorter: number };
 /** Jobs that have not ended, or those that failed. */
 export type JobFilter = "waiting" | "failed";
 
-const statusesOf = { waiting: openStatuses, failed: ["failed"] } as const;
+const filterStatuses = { waiting: openStatuses, failed: ["failed"] } as const;
 
 const incompleteTraces = z.array(incompleteTrace);
 const keptTraces = z.array(keptTrace);
@@ -96,7 +96,7 @@ export async function listJobs(
     where: {
       userId,
       ...(page.before && { id: { lt: page.before } }),
-      ...(page.filter && { status: { in: [...statusesOf[page.filter]] } }),
+      ...(page.filter && { status: { in: [...filterStatuses[page.filter]] } }),
     },
     orderBy: { id: "desc" },
     take: page.limit,

@@ -1,7 +1,7 @@
 import "server-only";
 import type { ColumnsByTrace, LedgerMessage, LedgerPart } from "#lib/ledger/part";
 import { deleteFindings, type FoundSecret, replaceFindings } from "#lib/ledger/sql/secrets";
-import { markKeyOf } from "#lib/masking/key";
+import { makeMarkKey } from "#lib/masking/key";
 import { Masker } from "#lib/masking/masker";
 import { marks } from "#lib/secrets/mark";
 
@@ -48,7 +48,7 @@ class Finder {
   readonly found: FoundSecret[] = [];
 
   constructor(userId: string) {
-    this.#key = markKeyOf(userId);
+    this.#key = makeMarkKey(userId);
   }
 
   see(position: number, at: Date | null, texts: (string | Record<string, unknown> | null)[]): void {

@@ -4,8 +4,8 @@ import { type ProjectAlias, signsOf } from "#lib/reader/project";
 import { isObject } from "#lib/reader/tools/describe";
 import { Echoes } from "#lib/secrets/echoes";
 import { findSecrets, type Secret } from "#lib/secrets/find";
-import { maskBeside, textIn } from "#lib/secrets/json";
-import { placeholderOf } from "#lib/secrets/mark";
+import { maskByContext, unescapeText } from "#lib/secrets/json";
+import { makePlaceholder } from "#lib/secrets/mark";
 import { changeTexts, replaceSecrets } from "#lib/secrets/mask";
 
 /** What its user decided of one secret: `mask` or `keep`; in one trace where it has a key, otherwise everywhere. */
@@ -15,7 +15,7 @@ export type Ruling = { kind: string; mark: string; verdict: "mask" | "keep"; sou
  * What is masked in a user's sessions. `stamp` tells one policy from another; `key` makes the marks of the user's secrets.
  * `masks` is whether all that is certain to be a secret is masked, unless a ruling says otherwise.
  */
-export type Policy = {
+export type MaskingPolicy = {
   stamp: string;
   key: Uint8Array;
   masks: boolean;
@@ -35,11 +35,11 @@ export type MaskedTrace = {
 };
 
 /** Whether something may be masked by a policy at all: otherwise nothing need be looked for. */
-export const masksAny = ({ masks, rulings }: Policy): boolean =>
+export const masksAny = ({ masks, rulings }: MaskingPolicy): boolean =>
   masks || rulings.some(({ verdict }) => verdict === "mask");
 
 /** Whether a trace is of a project in whose sessions nothing is masked: the strongest of what tells its project has to say so. */
-function isUnmasked({ unmasked = [], machine }: Policy, trace: MaskedTrace): boolean {
+function isUnmasked({ unmasked = [], machine }: MaskingPolicy, trace: MaskedTrace): boolean {
   if (unmasked.length === 0) return false;
   const [sign] = signsOf({
     project: typeof trace.project === "string" ? trace.project : null,
@@ -53,31 +53,31 @@ function isUnmasked({ unmasked = [], machine }: Policy, trace: MaskedTrace): boo
 }
 
 /** A secret's eight hexadecimal digits: the same for the same secret of a user, and not to be searched for without the key. */
-export const markOf = (key: Uint8Array, value: string | Uint8Array): string =>
+export const makeMark = (key: Uint8Array, value: string | Uint8Array): string =>
   createHmac("sha256", key).update(value).digest("hex").slice(0, 8);
 
 /** So many marks are kept: a text that repeats a secret a million times has it hashed once. */
 const maxMarks = 10_000;
 
-type Verdicts = Map<string, Ruling["verdict"]>;
+type SecretVerdicts = Map<string, Ruling["verdict"]>;
 
 /** The verdicts of a policy: everywhere, and by trace. */
-type Decided = { everywhere: Verdicts; inTraces: Map<string, Verdicts> };
+type PolicyVerdicts = { everywhere: SecretVerdicts; inTraces: Map<string, SecretVerdicts> };
 
 /** Verdicts by policy, made once: a batch may have a thousand traces, and a policy ten thousand rulings. */
-const decidedBy = new WeakMap<Policy, Decided>();
+const decidedByPolicy = new WeakMap<MaskingPolicy, PolicyVerdicts>();
 
-function decidedIn(policy: Policy): Decided {
-  const known = decidedBy.get(policy);
+function readDecided(policy: MaskingPolicy): PolicyVerdicts {
+  const known = decidedByPolicy.get(policy);
   if (known) return known;
-  const decided: Decided = { everywhere: new Map(), inTraces: new Map() };
+  const decided: PolicyVerdicts = { everywhere: new Map(), inTraces: new Map() };
   for (const { kind, mark, verdict, source, sourceId } of policy.rulings) {
     const key = sourceId === undefined ? undefined : makeKey({ source, sourceId });
     const own = key === undefined ? decided.everywhere : (decided.inTraces.get(key) ?? new Map());
     if (key !== undefined) decided.inTraces.set(key, own);
     own.set(`${kind}:${mark}`, verdict);
   }
-  decidedBy.set(policy, decided);
+  decidedByPolicy.set(policy, decided);
   return decided;
 }
 
@@ -86,11 +86,11 @@ const makeKey = ({ source, sourceId }: { source?: string | undefined; sourceId: 
 
 /** Masks the texts of one trace by its user's policy. */
 export class Masker {
-  readonly #policy: Policy;
+  readonly #policy: MaskingPolicy;
   readonly #masks: boolean;
   readonly #echoes = new Echoes();
-  readonly #decided: Decided;
-  readonly #own: Verdicts | undefined;
+  readonly #decided: PolicyVerdicts;
+  readonly #own: SecretVerdicts | undefined;
   readonly #marks = new Map<string, string>();
 
   readonly #seen: ((kind: string, mark: string) => void) | undefined;
@@ -99,11 +99,11 @@ export class Masker {
    * @param trace its key; without it what was decided for single traces does not count.
    * @param seen where it is given, everything that may be a secret is masked, and told.
    */
-  constructor(policy: Policy, trace?: MaskedTrace, seen?: (kind: string, mark: string) => void) {
+  constructor(policy: MaskingPolicy, trace?: MaskedTrace, seen?: (kind: string, mark: string) => void) {
     this.#policy = policy;
     this.#masks = policy.masks && !(trace && isUnmasked(policy, trace));
     this.#seen = seen;
-    this.#decided = decidedIn(policy);
+    this.#decided = readDecided(policy);
     this.#own = trace && this.#decided.inTraces.get(makeKey(trace));
   }
 
@@ -116,7 +116,7 @@ export class Masker {
   readonly #replace = (kind: string, value: string): string => {
     const mark = this.mark(value);
     this.#seen?.(kind, mark);
-    const placeholder = placeholderOf(kind, mark);
+    const placeholder = makePlaceholder(kind, mark);
     this.#echoes.see(kind, value, placeholder);
     return placeholder;
   };
@@ -139,8 +139,8 @@ export class Masker {
   /** A value of JSON with all its texts and names masked, and what only stands beside them tells to be a secret. */
   value<T>(value: T): T {
     const find = (json: string) =>
-      findSecrets(json).filter((secret) => this.#isMasked(secret, textIn(json.slice(secret.start, secret.end))));
-    return maskBeside(
+      findSecrets(json).filter((secret) => this.#isMasked(secret, unescapeText(json.slice(secret.start, secret.end))));
+    return maskByContext(
       changeTexts(value, (text) => this.text(text)),
       find,
       this.#replace,
@@ -151,7 +151,7 @@ export class Masker {
   mark(value: string): string {
     const known = this.#marks.get(value);
     if (known !== undefined) return known;
-    const mark = markOf(this.#policy.key, value);
+    const mark = makeMark(this.#policy.key, value);
     if (this.#marks.size < maxMarks) this.#marks.set(value, mark);
     return mark;
   }

@@ -1,8 +1,8 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
 import { limits } from "#lib/limits";
-import { markKeyOf } from "#lib/masking/key";
-import type { Policy } from "#lib/masking/masker";
+import { makeMarkKey } from "#lib/masking/key";
+import type { MaskingPolicy } from "#lib/masking/masker";
 import { readRulings } from "#lib/masking/sql";
 import type { ProjectAlias } from "#lib/reader/project";
 import { rulesVersion } from "#lib/secrets/version";
@@ -22,7 +22,7 @@ export const unmaskedProjects = (userId: string, now: Date) => ({
  *
  * @param machine the one that sent them
  */
-export async function readPolicy(userId: string, machine?: string, now = new Date()): Promise<Policy> {
+export async function readPolicy(userId: string, machine?: string, now = new Date()): Promise<MaskingPolicy> {
   const stored = await prisma().secretPolicy.findUnique({ where: { userId } });
   const { version = 0 } = stored ?? {};
   const masks = !stored || isMasking(stored, now);
@@ -31,7 +31,7 @@ export async function readPolicy(userId: string, machine?: string, now = new Dat
   // A stop that ends by itself makes another policy of it, too.
   const stops = masks && unmasked.length === 0 ? "" : `-${masks ? unmasked.length : "all"}`;
   const stamp = `${rulesVersion}.${version}${stops}`;
-  return { stamp, key: markKeyOf(userId), masks, rulings, unmasked, ...(machine !== undefined && { machine }) };
+  return { stamp, key: makeMarkKey(userId), masks, rulings, unmasked, ...(machine !== undefined && { machine }) };
 }
 
 /** What the projects are known by whose masking is stopped. */

@@ -3,11 +3,11 @@ import "server-only";
 import { pool } from "#lib/db/client";
 import type { Ruling } from "#lib/masking/masker";
 
-type Row = [kind: string, mark: string, verdict: string, source: string | null, sourceId: string | null];
+type RulingRow = [kind: string, mark: string, verdict: string, source: string | null, sourceId: string | null];
 
 /** All rulings of a user, the oldest first. */
 export async function readRulings(userId: string): Promise<Ruling[]> {
-  const { rows } = await pool().query<{ rulings: Row[] | null }>(
+  const { rows } = await pool().query<{ rulings: RulingRow[] | null }>(
     `select json_agg(json_build_array(kind, mark, verdict, source, source_id) order by created_at) as rulings
      from secret_ruling where user_id = $1`,
     [userId],

@@ -4,7 +4,7 @@ import { limits } from "#lib/limits";
 import { named, notice } from "#lib/mcp/quote";
 
 /** A page of blocks that ends before it is too long. */
-export class Answer {
+export class AgentAnswer {
   readonly #blocks: string[] = [];
   #left: number;
 
@@ -45,7 +45,7 @@ export const changedLines = (added: number, removed: number): string =>
   added + removed > 0 ? ` +${added} −${removed}` : "";
 
 /** What of a trace every answer cites. */
-export type Cited = {
+export type CitedTrace = {
   id: string;
   title: string | null;
   source: string;
@@ -56,7 +56,7 @@ export type Cited = {
 
 /** A session's title, and a line with what is needed to read on. */
 export function citation(
-  { id, title, source, project, updatedAt, dated }: Cited,
+  { id, title, source, project, updatedAt, dated }: CitedTrace,
   more: (string | undefined)[] = [],
 ): string {
   const facts = [

@@ -3,32 +3,32 @@ import "server-only";
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { requiredEnv } from "#lib/env";
 import { SpoorError } from "#lib/errors";
-import type { Reader } from "#lib/mcp/tools/tool";
+import type { AgentReader } from "#lib/mcp/tools/tool";
 
 const algorithm = "aes-256-gcm";
 const [nonceBytes, tagBytes] = [12, 16];
 
 /** A key for each reader and tool: what was given to one opens nothing for another (NIST SP 800-38D, RFC 5869). */
-const keyOf = ({ userId, projectId }: Reader, tool: string): Buffer =>
+const makeCursorKey = ({ userId, projectId }: AgentReader, tool: string): Buffer =>
   Buffer.from(
     hkdfSync("sha256", requiredEnv("AUTH_SECRET"), "", JSON.stringify(["cursor", userId, projectId, tool]), 32),
   );
 
 /** A tool's cursor for its reader; null where there is none. */
-export function sealCursor(reader: Reader, tool: string, cursor: string | null): string | null {
+export function sealCursor(reader: AgentReader, tool: string, cursor: string | null): string | null {
   if (cursor === null) return null;
   const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv(algorithm, keyOf(reader, tool), nonce);
+  const cipher = createCipheriv(algorithm, makeCursorKey(reader, tool), nonce);
   const sealed = Buffer.concat([cipher.update(Buffer.from(cursor, "base64url")), cipher.final()]);
   return Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString("base64url");
 }
 
 /** @throws SpoorError `invalid_request` for one that this tool did not give to this reader */
-export function openCursor(reader: Reader, tool: string, sealed: string | undefined): string | undefined {
+export function openCursor(reader: AgentReader, tool: string, sealed: string | undefined): string | undefined {
   if (sealed === undefined) return undefined;
   const bytes = Buffer.from(sealed, "base64url");
   try {
-    const decipher = createDecipheriv(algorithm, keyOf(reader, tool), bytes.subarray(0, nonceBytes), {
+    const decipher = createDecipheriv(algorithm, makeCursorKey(reader, tool), bytes.subarray(0, nonceBytes), {
       authTagLength: tagBytes,
     });
     decipher.setAuthTag(bytes.subarray(-tagBytes));

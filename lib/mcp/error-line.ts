@@ -4,7 +4,7 @@
 const maxLine = 500;
 
 /** The parts of an error that have to be found, each as it is written; `isExact` if they are all of its line. */
-export type Attempt = { parts: string[]; isExact: boolean };
+export type ErrorSearch = { parts: string[]; isExact: boolean };
 
 /** Words that nearly every error has. */
 const common = new Set(
@@ -14,14 +14,14 @@ const common = new Set(
 );
 
 /** The line that says what is wrong: not the head of a stack trace, or a line of it. */
-function lineOf(error: string): string {
+function findErrorLine(error: string): string {
   const lines = error.split("\n").filter((one) => /\p{L}{3}/u.test(one));
   return (lines.find((one) => !/^(?:\s|Traceback |at )/.test(one)) ?? lines[0] ?? "").slice(0, maxLine);
 }
 
 /** The words of an error that say most: names with signs, digits or capitals within first, then long ones. */
 export function tellingWords(error: string): string[] {
-  const words = [...lineOf(error).matchAll(/[\p{L}_$][\p{L}\p{N}_$.-]*[\p{L}\p{N}_$]/gu)].map(([word]) => word);
+  const words = [...findErrorLine(error).matchAll(/[\p{L}_$][\p{L}\p{N}_$.-]*[\p{L}\p{N}_$]/gu)].map(([word]) => word);
   const weight = (word: string) => word.length + (/[._$\d]|\p{Ll}\p{Lu}/u.test(word) ? 100 : 0);
   return [...new Set(words)]
     .filter((word) => word.length >= 3 && word.length <= 100 && !common.has(word.toLowerCase()))
@@ -38,14 +38,14 @@ const heads =
 const variable = /"[^"]*"|'[^']*'|`[^`]*`|\S*\/\S*|\S*\d\S*/;
 
 /** What is looked for, one after the other. Each part is in quotes, so that no sign of an error has a meaning in the search. */
-export function attemptsFor(error: string): Attempt[] {
-  const line = lineOf(error).replaceAll(/[“”]/g, '"');
+export function attemptsFor(error: string): ErrorSearch[] {
+  const line = findErrorLine(error).replaceAll(/[“”]/g, '"');
   const core = line.trim().replace(heads, "");
   const words = tellingWords(error);
   const attempts = [
-    { parts: partsOf(line, /"/, 1), isExact: true },
-    { parts: partsOf(core, /"|\d+/, 2), isExact: false },
-    { parts: partsOf(core, variable, 2), isExact: false },
+    { parts: splitErrorLine(line, /"/, 1), isExact: true },
+    { parts: splitErrorLine(core, /"|\d+/, 2), isExact: false },
+    { parts: splitErrorLine(core, variable, 2), isExact: false },
     { parts: words.length < 4 ? [] : words.slice(0, 4), isExact: false },
     { parts: words.length < 2 ? [] : words.slice(0, 2), isExact: false },
   ];
@@ -54,7 +54,7 @@ export function attemptsFor(error: string): Attempt[] {
 }
 
 /** The first parts of a text between what matches, of so many words at least, without the signs around them. */
-function partsOf(text: string, between: RegExp, minWords: number): string[] {
+function splitErrorLine(text: string, between: RegExp, minWords: number): string[] {
   const parts = text.split(between).map((part) => part.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ""));
   const enough = parts.filter((part) => (part.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= minWords);
   return enough.slice(0, max.parts).map((part) => shortened(part.split(/\s+/)));

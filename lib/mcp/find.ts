@@ -6,9 +6,9 @@ import { listTraces, type Trace } from "#lib/traces/queries";
 import type { Selection } from "#lib/traces/sql/conditions";
 
 /** A session that a search found, and the positions of the messages that match best. */
-export type Found = { trace: Trace; positions: number[] };
+export type FoundMessages = { trace: Trace; positions: number[] };
 
-type Page = { cursor?: string | undefined; limit: number };
+type FindPage = { cursor?: string | undefined; limit: number };
 
 /**
  * A page of the sessions that a query finds, the best match first. `isPartial` where none has all of it and these have most;
@@ -19,8 +19,8 @@ type Page = { cursor?: string | undefined; limit: number };
 export async function findSessions(
   userId: string,
   filter: Selection & { q: string },
-  page: Page,
-): Promise<{ found: Found[]; nextCursor: string | null; isPartial: boolean; corrected?: string }> {
+  page: FindPage,
+): Promise<{ found: FoundMessages[]; nextCursor: string | null; isPartial: boolean; corrected?: string }> {
   const { traces, nextCursor, partial, corrected } = await listTraces(userId, filter, { ...page, order: "best" });
   const unread = traces.filter(({ matches }) => matches === undefined).map(({ id }) => id);
   const excerpts =
@@ -33,5 +33,5 @@ export async function findSessions(
 }
 
 /** The words of a query by which the place in a text is found again. */
-export const wordsOf = (q: string): string[] =>
+export const splitWords = (q: string): string[] =>
   [...q.matchAll(/[\p{L}\p{N}_./-]{2,}/gu)].map(([word]) => word).toSorted((a, b) => b.length - a.length);

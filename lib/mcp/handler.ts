@@ -4,10 +4,10 @@ import { SpoorError } from "#lib/errors";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 import { serverMaker } from "#lib/mcp/server";
-import type { Reader } from "#lib/mcp/tools/tool";
-import { type Call, openTransport } from "#lib/mcp/transport";
+import type { AgentReader } from "#lib/mcp/tools/tool";
+import { type McpCall, openTransport } from "#lib/mcp/transport";
 
-let loaded: Promise<(call: Call) => Promise<Response>> | undefined;
+let loaded: Promise<(call: McpCall) => Promise<Response>> | undefined;
 
 /**
  * Answers one call of a person's agent.
@@ -15,7 +15,7 @@ let loaded: Promise<(call: Call) => Promise<Response>> | undefined;
  * @param body the request's JSON, one object.
  * @throws SpoorError `access_denied` for another site's page, `rate_limited`
  */
-export async function answerCall(request: Request, body: unknown, reader: Reader): Promise<Response> {
+export async function answerCall(request: Request, body: unknown, reader: AgentReader): Promise<Response> {
   const wait = await overLimit("mcp", reader.userId, { points: limits.mcp.callsPerMinutePerUser, seconds: 60 });
   if (wait !== undefined) throw new SpoorError("rate_limited", undefined, { retryAfterSeconds: wait });
   loaded ??= load();

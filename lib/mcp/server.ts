@@ -6,15 +6,15 @@ import { isOutage, isOverload, SpoorError } from "#lib/errors";
 import { exactText } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { log } from "#lib/log";
-import { Answer, citation } from "#lib/mcp/answer";
+import { AgentAnswer, citation } from "#lib/mcp/answer";
 import { named } from "#lib/mcp/quote";
 import { findFileHistory } from "#lib/mcp/tools/files";
 import { findPastFix } from "#lib/mcp/tools/fix";
 import { addMessages, readSession } from "#lib/mcp/tools/read";
 import { listRecent } from "#lib/mcp/tools/recent";
 import { searchSessions } from "#lib/mcp/tools/search";
-import { sessionSummary, summaryOf } from "#lib/mcp/tools/summary";
-import type { Reader, Tool } from "#lib/mcp/tools/tool";
+import { sessionSummary, summarizeTrace } from "#lib/mcp/tools/summary";
+import type { AgentReader, Tool } from "#lib/mcp/tools/tool";
 import type { MakeServer } from "#lib/mcp/transport";
 import { within } from "#lib/mcp/within";
 import { getTrace, listTraces } from "#lib/traces/queries";
@@ -63,7 +63,7 @@ export function serverMaker(
   };
 }
 
-function addTool(server: Sdk.McpServer, { name, title, description, input, run }: Tool, reader: Reader): void {
+function addTool(server: Sdk.McpServer, { name, title, description, input, run }: Tool, reader: AgentReader): void {
   const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
   server.registerTool(name, { title, description, inputSchema: input, annotations }, async (given) => {
     try {
@@ -89,7 +89,7 @@ function told(error: unknown, tool: string): string {
   return "The server failed. Its log has the reason.";
 }
 
-async function listResources(reader: Reader) {
+async function listResources(reader: AgentReader) {
   const { traces } = await listTraces(reader.userId, { ...within(reader), roots: true }, { limit: maxResources });
   const resources = traces.map(({ id, title, source, updatedAt, dated }) => ({
     uri: `spoor://session/${id}`,
@@ -101,13 +101,13 @@ async function listResources(reader: Reader) {
 }
 
 /** @returns a session's facts and the start of its talk; undefined where the reader has no such session */
-async function readResource(id: string, reader: Reader): Promise<string | undefined> {
+async function readResource(id: string, reader: AgentReader): Promise<string | undefined> {
   if (!z.uuid().safeParse(id).success) return undefined;
   const { userId } = reader;
   try {
-    const facts = await summaryOf(id, reader);
+    const facts = await summarizeTrace(id, reader);
     const trace = await getTrace(userId, id);
-    const talk = new Answer(
+    const talk = new AgentAnswer(
       `The start of its talk.\n${citation(trace)}`,
       limits.mcp.answerBytes - Buffer.byteLength(facts),
     );

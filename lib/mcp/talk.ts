@@ -7,7 +7,7 @@ import { readableJson } from "#lib/reader/text";
 import type { Message } from "#lib/traces/queries";
 
 /** `talk`: what people and agents said to each other, with tools by their names; `all`: tools' input and output, too. */
-export type Detail = "talk" | "all";
+export type TalkDetail = "talk" | "all";
 
 const { messageCharacters } = limits.mcp;
 /** No more of a message is looked through for secrets: that takes time, and so much is never shown. */
@@ -21,13 +21,13 @@ function scanned(text: string): string {
 }
 
 /** A message as it is shown: a block of its own, or only the names of the tools that it called. */
-type Shown = { block: string } | { tools: string[] };
+type TalkItem = { block: string } | { tools: string[] };
 
 /** @returns undefined for a message that has nothing to say at this detail */
-export function showMessage(message: Message, detail: Detail): Shown | undefined {
+export function showMessage(message: Message, detail: TalkDetail): TalkItem | undefined {
   const { position, role, createdAt } = message;
   const pieces = piecesOf({ ...message, content: scanned(message.content) });
-  const texts = pieces.map((piece) => textOf(piece, detail)).filter((text) => text !== "");
+  const texts = pieces.map((piece) => formatText(piece, detail)).filter((text) => text !== "");
   const tools = pieces.flatMap((piece) => (piece.type === "call" ? toolName(piece.call, piece.result) : []));
   if (texts.length === 0) return tools.length > 0 ? { tools } : undefined;
   const facts = [`#${position}`, named(role ?? "unknown", 32), createdAt];
@@ -35,7 +35,7 @@ export function showMessage(message: Message, detail: Detail): Shown | undefined
   return { block: [facts.filter(Boolean).join(" · "), ...texts, ...used].join("\n") };
 }
 
-function textOf(piece: Piece, detail: Detail): string {
+function formatText(piece: Piece, detail: TalkDetail): string {
   if (piece.type === "text" && piece.kind !== "thinking" && piece.kind !== "notice") return said(piece.text);
   if (detail === "talk") return "";
   if (piece.type === "call") return callText(piece.call, piece.result);
@@ -67,7 +67,7 @@ export const saidIn = (message: Message): string =>
     .join("\n");
 
 /** The surroundings of words in a message. What is around them is masked first: half a secret is not recognized. */
-export const excerptOf = (
+export const cutExcerpt = (
   { content }: Pick<Message, "content">,
   words: string[],
   length: number = limits.mcp.excerptCharacters,

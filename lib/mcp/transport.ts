@@ -4,17 +4,17 @@ import type * as Sdk from "@modelcontextprotocol/server";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import { log } from "#lib/log";
-import type { Reader } from "#lib/mcp/tools/tool";
+import type { AgentReader } from "#lib/mcp/tools/tool";
 
 /** A call: what was sent, its body as JSON, and who sent it. */
-export type Call = { request: Request; body: unknown; reader: Reader };
+export type McpCall = { request: Request; body: unknown; reader: AgentReader };
 
 /** Makes the server that answers one call. */
-export type MakeServer = (reader: Reader) => Sdk.McpServer;
+export type MakeServer = (reader: AgentReader) => Sdk.McpServer;
 
 /** Answers calls by servers that `make` makes, one a call. */
-export function openTransport(sdk: typeof Sdk, make: MakeServer): (call: Call) => Promise<Response> {
-  const modern = sdk.createMcpHandler(({ authInfo }) => make(authInfo?.extra as Reader), {
+export function openTransport(sdk: typeof Sdk, make: MakeServer): (call: McpCall) => Promise<Response> {
+  const modern = sdk.createMcpHandler(({ authInfo }) => make(authInfo?.extra as AgentReader), {
     legacy: "reject",
     onerror: (error) => log.debug({ err: error }, "a call of the Model Context Protocol was refused"),
   });

@@ -1,20 +1,20 @@
 // What an agent may read that was let into one project alone.
 import "server-only";
 import { notFound } from "#lib/errors";
-import type { Reader } from "#lib/mcp/tools/tool";
+import type { AgentReader } from "#lib/mcp/tools/tool";
 import { readTraceRows } from "#lib/traces/queries";
 
 /** What narrows a list to what a reader may read, whatever project was asked for. */
-export const within = ({ projectId }: Reader): { project?: undefined; onlyProjectId?: string } =>
+export const within = ({ projectId }: AgentReader): { project?: undefined; onlyProjectId?: string } =>
   projectId === null ? {} : { project: undefined, onlyProjectId: projectId };
 
 /** Whether a session is one that a reader may read; for a reader of all, whether it exists is not looked at. */
-export async function isReadable(reader: Reader, id: string): Promise<boolean> {
+export async function isReadable(reader: AgentReader, id: string): Promise<boolean> {
   if (reader.projectId === null) return true;
   return (await readTraceRows(reader.userId, { ...within(reader), ids: [id] }, { limit: 1 })).length > 0;
 }
 
 /** @throws SpoorError `not_found` for a session of another project, as for a missing one */
-export async function requireReadable(reader: Reader, id: string): Promise<void> {
+export async function requireReadable(reader: AgentReader, id: string): Promise<void> {
   if (!(await isReadable(reader, id))) throw notFound();
 }

@@ -7,17 +7,17 @@ import { requestUser } from "#lib/http/arrival";
 import { log } from "#lib/log";
 
 /** Finds the pattern of a path, such as `/api/ingest/{jobId}`. */
-type RouteOf = (url: string) => string;
+type FindRoute = (url: string) => string;
 
-type Manifest = { staticRoutes: { page: string }[]; dynamicRoutes: { page: string; regex: string }[] };
+type RoutesManifest = { staticRoutes: { page: string }[]; dynamicRoutes: { page: string; regex: string }[] };
 
 /** Stands for every path without a route, so that the number of patterns is bounded. */
 const unknown = "unknown";
 
 /** @param manifest Next's list of its routes, in matching order */
-export function routeFinder({ staticRoutes, dynamicRoutes }: Manifest): RouteOf {
+export function routeFinder({ staticRoutes, dynamicRoutes }: RoutesManifest): FindRoute {
   const fixed = new Set(staticRoutes.map(({ page }) => page));
-  const patterns = dynamicRoutes.map(({ page, regex }) => ({ regex: new RegExp(regex), pattern: patternOf(page) }));
+  const patterns = dynamicRoutes.map(({ page, regex }) => ({ regex: new RegExp(regex), pattern: getPattern(page) }));
   return (url) => {
     const [path = ""] = url.split("?", 1);
     if (fixed.has(path)) return path;
@@ -27,7 +27,7 @@ export function routeFinder({ staticRoutes, dynamicRoutes }: Manifest): RouteOf 
 }
 
 /** `/api/traces/[id]` as `/api/traces/{id}`; the catch-all for unknown paths (`[[...path]]`) counts as unknown. */
-function patternOf(page: string): string {
+function getPattern(page: string): string {
   if (page.includes("[[...")) return unknown;
   return page.replace(/\[(?:\.\.\.)?(\w+)\]/g, "{$1}");
 }
@@ -48,7 +48,7 @@ const clientClosed = 499;
 export async function makeAccessLog(): Promise<(request: IncomingMessage, response: ServerResponse) => () => void> {
   const manifest = await readFile(".next/routes-manifest.json", "utf8").catch(() => undefined);
   // In development there is no manifest; all requests count as one route.
-  const routeOf = manifest === undefined ? () => unknown : routeFinder(JSON.parse(manifest));
+  const findRoute = manifest === undefined ? () => unknown : routeFinder(JSON.parse(manifest));
   const observe =
     env().METRICS_TOKEN === undefined ? undefined : (await import("#lib/observability/registry")).observeRequest;
   return (request, response) => {
@@ -57,7 +57,7 @@ export async function makeAccessLog(): Promise<(request: IncomingMessage, respon
     return () => {
       const milliseconds = performance.now() - startedAt;
       const method = knownMethods.has(request.method ?? "") ? (request.method as string) : "other";
-      const route = routeOf(request.url ?? "");
+      const route = findRoute(request.url ?? "");
       const status = response.headersSent ? response.statusCode : clientClosed;
       observe?.({ method, route, status }, milliseconds / 1000);
       const level = frequent.has(route) ? "debug" : "info";

@@ -33,7 +33,7 @@ type Read = { mediaType: string; body: ReadableStream<Uint8Array> };
  * @throws SpoorError `not_found` for a picture that is not stored, of another trace or user; `overloaded` where too many wait
  */
 export async function readPicture({ userId, traceId, turn, ...span }: Wanted, sha256: string): Promise<Read> {
-  if (reads.waitingOf(turn) >= maxWaitingPerUser)
+  if (reads.countWaiting(turn) >= maxWaitingPerUser)
     throw new SpoorError("overloaded", "Too many pictures are being read.", { retryAfterSeconds: 5 });
   const over = requestSignal();
   const giveBack = await reads.take(turn, over);

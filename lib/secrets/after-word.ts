@@ -1,6 +1,6 @@
 // Secrets that a word, a command or a call before them tells of: most are one line of a table.
 import { isDense } from "#lib/secrets/credible";
-import type { Shape } from "#lib/secrets/shape";
+import type { Detector } from "#lib/secrets/shape";
 
 /** A secret behind a word, found in so many characters by a pattern whose first group it is. */
 export const afterWord = (
@@ -9,7 +9,7 @@ export const afterWord = (
   pattern: RegExp,
   isOne: (value: string) => boolean,
   chars = 400,
-): Shape => ({
+): Detector => ({
   words,
   find(text, _start, end) {
     const found = pattern.exec(text.slice(end, end + chars));

@@ -1,15 +1,15 @@
 import { afterWord, isKey } from "#lib/secrets/after-word";
-import { before, isInWord } from "#lib/secrets/context";
+import { readBefore, isInWord } from "#lib/secrets/context";
 import { isCredible, isDense, isRandom } from "#lib/secrets/credible";
 import { appPasswordIn, isPassword } from "#lib/secrets/password";
-import type { Shape } from "#lib/secrets/shape";
+import type { Detector } from "#lib/secrets/shape";
 
 /** `echo PASSWORD | sudo -S …`, `| wrangler secret put …` and the like: the word is behind the secret. */
-const piped: Shape = {
+const piped: Detector = {
   words: ["sudo -s", "password-stdin", "secret put", "secret set", "env add", "chpasswd", "data-file=-", "pass insert"],
   find(text, start) {
     const [whole = "", value = ""] =
-      /(?:echo|printf)\s(?:-n\s)?["']?([^\s"'|]{6,128})["']?\s?\|[^|\n]{0,120}$/.exec(before(text, start, 400)) ?? [];
+      /(?:echo|printf)\s(?:-n\s)?["']?([^\s"'|]{6,128})["']?\s?\|[^|\n]{0,120}$/.exec(readBefore(text, start, 400)) ?? [];
     if (value === "" || !isPassword(value)) return undefined;
     const at = start - whole.length + whole.indexOf(value);
     return { kind: "assignment", start: at, end: at + value.length };
@@ -19,12 +19,12 @@ const piped: Shape = {
 /** A type of JSON Web Keys, also in JSON in a text, and as Node prints an object. */
 const keyType = (type: string) => new RegExp(String.raw`\bkty(?:\\{0,7}")?\s?:\s?\\{0,7}["']${type}`);
 /** The parts of a JSON Web Key that are private (RFC 7518, section 6), and of which type of keys they are. */
-const typeOf: Record<string, RegExp | undefined> = { d: keyType(""), k: keyType("oct\\b") };
+const keyTypes: Record<string, RegExp | undefined> = { d: keyType(""), k: keyType("oct\\b") };
 const ofRsa = keyType("RSA");
 const maxPart = 1400;
 
 /** The private parts of a JSON Web Key; its type may stand behind all of them. */
-const webKey: Shape = {
+const webKey: Detector = {
   words: ["d", "k", "p", "q", "dp", "dq", "qi"].flatMap((name) => [
     `"${name}":`,
     `"${name}\\":`,
@@ -37,7 +37,7 @@ const webKey: Shape = {
       /^(?:\s?\\{0,7}")?([\w-]{22,1400})\\{0,7}["']/.exec(text.slice(end, end + maxPart + 20)) ?? [];
     if (value === "" || !isDense(value.slice(0, 200))) return undefined;
     const [name = ""] = /[a-z]+/.exec(text.slice(start, end)) ?? [];
-    const type = typeOf[name] ?? ofRsa;
+    const type = keyTypes[name] ?? ofRsa;
     if (!type.test(text.slice(Math.max(0, start - 3000), end + 3000))) return undefined;
     const from = end + whole.indexOf(value);
     return { kind: "private-key", start: from, end: from + value.length };
@@ -45,7 +45,7 @@ const webKey: Shape = {
 };
 
 /** What twenty-one and more A begin: the bearer token of an app at X. */
-const appBearer: Shape = {
+const appBearer: Detector = {
   words: ["a".repeat(20)],
   // Zeros in Base64 are thousands of A.
   mayBe: (text, _, start) => text.charAt(start) === "A" && !isInWord(text, start) && text.charAt(start - 1) !== "/",
@@ -56,7 +56,7 @@ const appBearer: Shape = {
 };
 
 /** A token of an app at Vercel. Names in code begin alike, so that it has to be as varied as random letters. */
-const vercelApp: Shape = {
+const vercelApp: Detector = {
   words: ["vca_", "vci_", "vcr_"],
   mayBe: (text, end, start) => /^[a-z]{3}_$/.test(text.slice(start, end)) && !isInWord(text, start),
   find(text, start, end) {
@@ -66,16 +66,16 @@ const vercelApp: Shape = {
 };
 
 /** A token as the name in the URL of a repository. */
-const asName: Shape = {
+const asName: Detector = {
   words: [":x-oauth-basic@"],
   find(text, start) {
-    const [value = ""] = /(?<![\w-])[\w-]{20,255}$/.exec(before(text, start, 256)) ?? [];
+    const [value = ""] = /(?<![\w-])[\w-]{20,255}$/.exec(readBefore(text, start, 256)) ?? [];
     return isKey(value) && isRandom(value) ? { kind: "github", start: start - value.length, end: start } : undefined;
   },
 };
 
 /** What is known by a command, a call or a place beside it. */
-export const calls: readonly Shape[] = [
+export const calls: readonly Detector[] = [
   piped,
   webKey,
   appBearer,

@@ -1,17 +1,17 @@
-import { before } from "#lib/secrets/context";
+import { readBefore } from "#lib/secrets/context";
 import { isDense, isPair } from "#lib/secrets/credible";
 import { isPassword } from "#lib/secrets/password";
-import type { Shape } from "#lib/secrets/shape";
+import type { Detector } from "#lib/secrets/shape";
 
 /** So much of a command is looked at before a word. */
 const maxBefore = 160;
 function lineBefore(text: string, at: number): string {
-  const line = before(text, at, maxBefore);
+  const line = readBefore(text, at, maxBefore);
   return line.slice(Math.max(line.lastIndexOf("\n"), line.lastIndexOf("|"), line.lastIndexOf(";")) + 1);
 }
 
 /** `curl -u ada:password`, and the same of its like. */
-const userOption: Shape = {
+const userOption: Detector = {
   words: ["-u ", "--user ", "--proxy-user ", " -a "],
   find(text, start, end) {
     if (!/\b(?:curl|wget|https?|xh|lftp)\b/.test(lineBefore(text, start))) return undefined;
@@ -28,7 +28,7 @@ const takesPassword =
   /\b(?:sshpass|mysql\w*|mariadb|redis-cli|mongo\w*|ldap\w+|sqlcmd|(?:docker|podman|helm|oras|skopeo|buildah|az)\s.*\blogin|zip|7z)\b/;
 
 /** `mysql -pPASSWORD`, `sshpass -p PASSWORD`, `redis-cli -a PASSWORD`. */
-const passwordOption: Shape = {
+const passwordOption: Detector = {
   words: [" -p", " -a ", " -w "],
   find(text, start, end) {
     if (!takesPassword.test(lineBefore(text, start))) return undefined;
@@ -40,7 +40,7 @@ const passwordOption: Shape = {
 };
 
 /** `ada/password@host`, as Oracle's drivers and programs have it; a password may have an `@` before the last. */
-const oracleLogin: Shape = {
+const oracleLogin: Detector = {
   words: ["oracle:thin:", "oracle:oci:", "sqlplus ", "sqlplus64 ", "expdp ", "impdp ", "rman target "],
   find(text, start, end) {
     const [, option = "", user = "", password = ""] =
@@ -59,10 +59,10 @@ const endsPassword = /[\s"'`@]/;
 const [maxPassword, maxNamed] = [128, 193];
 
 /** `ada:password@tcp(host)`, as drivers for Go have it. Read backwards, since a pattern would try each of the places before it. */
-const dataSource: Shape = {
+const dataSource: Detector = {
   words: ["@tcp(", "@unix("],
   find(text, start) {
-    const ahead = before(text, start, maxNamed);
+    const ahead = readBefore(text, start, maxNamed);
     let from = ahead.length;
     while (from > 0 && !endsPassword.test(ahead.charAt(from - 1))) from -= 1;
     for (let at = ahead.indexOf(":", from + 1); at !== -1; at = ahead.indexOf(":", at + 1)) {
@@ -76,7 +76,7 @@ const dataSource: Shape = {
 };
 
 /** `"auth": "YWRhOi4uLg=="` of Docker's settings and `_auth=` of npm's: a name and a password in Base64. */
-const encodedPair: Shape = {
+const encodedPair: Detector = {
   words: ['auth"', 'auth\\"', 'auth\\\\\\"', "_auth=", "_auth ="],
   find(text, _start, end) {
     const [whole = "", encoded = ""] =
@@ -88,7 +88,7 @@ const encodedPair: Shape = {
 };
 
 /** The signature of an Azure URL. */
-const signature: Shape = {
+const signature: Detector = {
   words: ["sig="],
   find(text, start, end) {
     if (!/[?&;]$/.test(text.slice(Math.max(0, start - 1), start))) return undefined;
@@ -133,7 +133,7 @@ function valueInFile(rest: string): [from: number, to: number] | undefined {
 }
 
 /** `Cookie: session=…`, the same in a command, and a line of a file of cookies. */
-const cookie: Shape = {
+const cookie: Detector = {
   words: ["cookie: ", "cookie '", 'cookie "', "-b '", '-b "', "\ttrue\t"],
   find(text, start, end) {
     const rest = text.slice(end, end + 4700);
@@ -144,7 +144,7 @@ const cookie: Shape = {
 };
 
 /** The twelve to twenty-four words of a wallet. */
-const mnemonic: Shape = {
+const mnemonic: Detector = {
   words: ["mnemonic", "seed phrase", "seed_phrase", "recovery phrase"],
   find(text, _start, end) {
     const [whole = "", words = ""] =
@@ -156,7 +156,7 @@ const mnemonic: Shape = {
 };
 
 /** What stands in commands, headers and settings without a name that assigns it. */
-export const commands: readonly Shape[] = [
+export const commands: readonly Detector[] = [
   userOption,
   passwordOption,
   oracleLogin,

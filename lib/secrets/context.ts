@@ -5,7 +5,7 @@ const colours = /(?:\p{Cc}|\\{1,3}(?:u001b|x1b|033|e))\[[\d;]{0,8}m/giu;
  * What stands before a place; escapes of line ends and tabs, as JSON has them, are blanks and line ends of the same length, and
  * colours are blanks.
  */
-export function before(text: string, at: number, chars: number): string {
+export function readBefore(text: string, at: number, chars: number): string {
   const part = text.slice(Math.max(0, at - chars), at);
   const hasColours = part.includes("[") && (part.includes("\u001b") || part.includes("\\"));
   const plain = hasColours ? part.replace(colours, (colour) => " ".repeat(colour.length)) : part;
@@ -13,4 +13,4 @@ export function before(text: string, at: number, chars: number): string {
 }
 
 /** Whether a letter, digit or underscore that is none of an escape stands before a place. */
-export const isInWord = (text: string, at: number): boolean => /\w$/.test(before(text, at, 2));
+export const isInWord = (text: string, at: number): boolean => /\w$/.test(readBefore(text, at, 2));

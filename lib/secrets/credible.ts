@@ -23,7 +23,7 @@ const counts = new Uint16Array(128);
 const timesLog2 = Float64Array.from({ length: entropyChars + 1 }, (_, count) => count * Math.log2(Math.max(1, count)));
 
 /** Shannon's entropy of a text's first 400 characters, in bits a character; those beyond ASCII count as others. */
-export function entropyOf(text: string): number {
+export function measureEntropy(text: string): number {
   const length = Math.min(text.length, entropyChars);
   if (length === 0) return 0;
   for (let at = 0; at < length; at += 1) {
@@ -40,7 +40,7 @@ export function entropyOf(text: string): number {
 }
 
 /** The part of neighbours in a text that follow each other, as in `abcdef` and `123456`. */
-export function sequential(text: string): number {
+export function measureSequences(text: string): number {
   let following = 0;
   for (let at = 1; at < text.length; at += 1) {
     const step = text.charCodeAt(at) - text.charCodeAt(at - 1);
@@ -56,12 +56,12 @@ const longChars = 60;
 /** Whether the part of a secret behind its beginning may be one: no placeholder, and no row of letters. */
 export function isRandom(text: string): boolean {
   const rest = text.length > longChars ? text.replace(zeros, "A") : text;
-  return !isPlaceholder(rest) && sequential(rest) < 0.5 && entropyOf(rest) >= Math.min(3, Math.log2(rest.length) * 0.7);
+  return !isPlaceholder(rest) && measureSequences(rest) < 0.5 && measureEntropy(rest) >= Math.min(3, Math.log2(rest.length) * 0.7);
 }
 
 /** Words joined as programmers join them: `getAccessToken`, `my-service-token`, `config.auth.token`, `API_TOKEN`. */
 const identifier = /^[A-Za-z]+(?:\d{0,2}[A-Z][a-z]+|[-_./:@][A-Za-z]+)*\d{0,2}$/;
-const kindsOf = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/];
+const characterKinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/];
 
 /**
  * Random letters: many are of another case than the one before, and several capitals stand together more than once; or sixteen
@@ -69,7 +69,7 @@ const kindsOf = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/];
  */
 function isShuffled(value: string): boolean {
   if (/^[a-z]{16}$/.test(value)) return /[^aeiouy]{5}/.test(value);
-  if (value.length < 12 || !/^[A-Za-z!#$%*+=@^]+\d{0,2}$/.test(value) || entropyOf(value) < 3.3) return false;
+  if (value.length < 12 || !/^[A-Za-z!#$%*+=@^]+\d{0,2}$/.test(value) || measureEntropy(value) < 3.3) return false;
   const changes = (value.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length ?? 0) / value.length;
   return changes >= 0.5 || (changes >= 1 / 3 && (value.match(/[A-Z]{2,}/g)?.length ?? 0) >= 2);
 }
@@ -90,7 +90,7 @@ const isLongKey = (value: string): boolean =>
  */
 export function isCredible(value: string): boolean {
   if (value.length > maxChars) return isLongKey(value);
-  if (value.length < 8 || isPlaceholder(value) || sequential(value) >= 0.5 || isPath(value)) return false;
+  if (value.length < 8 || isPlaceholder(value) || measureSequences(value) >= 0.5 || isPath(value)) return false;
   if (isShuffled(value)) return true;
   if (
     identifier.test(value) ||
@@ -104,20 +104,20 @@ export function isCredible(value: string): boolean {
     !isDense(value)
   )
     return false;
-  const variety = kindsOf.filter((one) => one.test(value)).length;
-  if (value.length < 16) return variety >= 3 && entropyOf(value) >= 2.7;
-  return variety >= 2 && /\d/.test(value) && entropyOf(value) >= 3;
+  const variety = characterKinds.filter((one) => one.test(value)).length;
+  if (value.length < 16) return variety >= 3 && measureEntropy(value) >= 2.7;
+  return variety >= 2 && /\d/.test(value) && measureEntropy(value) >= 3;
 }
 
 /** A key as Django makes them, which has punctuation. */
 export const isDjangoKey = (value: string): boolean =>
   /^(?:django-insecure-)?[a-z\d!@#$%^&*(\-_=+)]{40,60}$/.test(value) &&
   /[!@#$%^&*(=+)]/.test(value) &&
-  entropyOf(value) >= 4;
+  measureEntropy(value) >= 4;
 
 /** Whether a text is as varied as random letters and digits are. */
 export const isDense = (value: string): boolean =>
-  value.length >= 20 && kindsOf.slice(0, 3).every((one) => one.test(value)) && entropyOf(value) >= 3.7;
+  value.length >= 20 && characterKinds.slice(0, 3).every((one) => one.test(value)) && measureEntropy(value) >= 3.7;
 
 /** Passwords that everybody knows, in examples and local databases. */
 export const knownPasswords =

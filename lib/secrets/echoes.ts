@@ -3,7 +3,7 @@ import { isCredible } from "#lib/secrets/credible";
 import { unreadKind } from "#lib/secrets/effort";
 import { kinds } from "#lib/secrets/kinds";
 import { marks } from "#lib/secrets/mark";
-import { changeTexts, type Deep } from "#lib/secrets/mask";
+import { changeTexts, type DeepValues } from "#lib/secrets/mask";
 
 /** Kinds that are known by what stands beside them alone. */
 const besides = new Set(kinds.filter(({ forms, id }) => forms.length === 0 && id !== unreadKind).map(({ id }) => id));
@@ -28,7 +28,7 @@ export class Echoes {
   }
 
   /** A value of JSON without what was noted so far. */
-  without<T>(value: T, deep?: Deep): T {
+  without<T>(value: T, deep?: DeepValues): T {
     if (!this.areSome) return value;
     return changeTexts(value, (text) => this.#hide(text), deep);
   }

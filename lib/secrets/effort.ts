@@ -1,6 +1,6 @@
 // How much work a text may take: so much at once, and more with each character of it. Ordinary text, and files full of secrets, never
 // need more. Where a text does, the rest of that line is not read, and is masked as a whole: no text has a part that nobody looked at.
-import type { Place } from "#lib/secrets/shape";
+import type { SecretPlace } from "#lib/secrets/shape";
 
 /** The kind of a line that was not read. */
 export const unreadKind = "unread";
@@ -13,7 +13,7 @@ const atOnce = 4000 * costs.look;
 const charsBefore = 400;
 
 /** What is left, and what was not read. One for all texts, as the reading of them is. */
-const state = { text: "", left: atOnce, readTo: 0, unreadTo: 0, unread: [] as Place[] };
+const state = { text: "", left: atOnce, readTo: 0, unreadTo: 0, unread: [] as SecretPlace[] };
 
 export function beginEffort(text: string): void {
   state.text = text;
@@ -27,7 +27,7 @@ export function beginEffort(text: string): void {
 export const isUnread = (at: number): boolean => at < state.unreadTo;
 
 /** @returns the places that were not read, in their order */
-export function endEffort(): readonly Place[] {
+export function endEffort(): readonly SecretPlace[] {
   state.text = "";
   return state.unread;
 }

@@ -1,5 +1,5 @@
 import { isCredible, knownPasswords } from "#lib/secrets/credible";
-import type { Shape } from "#lib/secrets/shape";
+import type { Detector } from "#lib/secrets/shape";
 
 /** How URLs with a password begin in Base64: `postgres://`, `postgresql://`, `mysql://`, `mongodb://` and its like, `redis://`, `amqp://`. */
 const heads = ["cG9zdGdyZXM6Ly9", "cG9zdGdyZXNxbDovL", "bXlzcWw6Ly9", "bW9uZ29kYjovL", "bW9uZ29kYitzcnY6Ly9"].concat([
@@ -10,7 +10,7 @@ const heads = ["cG9zdGdyZXM6Ly9", "cG9zdGdyZXNxbDovL", "bXlzcWw6Ly9", "bW9uZ29kY
 ]);
 
 /** A URL in Base64, as a Secret of Kubernetes has it, that has a password. */
-const encodedUrl: Shape = {
+const encodedUrl: Detector = {
   words: heads.map((head) => head.toLowerCase()),
   find(text, start, end) {
     if (!heads.includes(text.slice(start, end))) return undefined;
@@ -23,4 +23,4 @@ const encodedUrl: Shape = {
 };
 
 /** What is a secret only once it is decoded. */
-export const encoded: readonly Shape[] = [encodedUrl];
+export const encoded: readonly Detector[] = [encodedUrl];

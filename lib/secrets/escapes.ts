@@ -1,5 +1,5 @@
 // Escapes that the search does not read as they stand: of JSON in a text, at any depth and as each language writes it, and of HTML.
-import type { Place } from "#lib/secrets/shape";
+import type { SecretPlace } from "#lib/secrets/shape";
 
 /** A slash or any character; the backslashes before a quote or a line's end, of which one is enough; and what HTML escapes. */
 const escapes =
@@ -9,20 +9,20 @@ const escapes =
 export const escapeWords = ["\\/", "\\u", "\\\\\\\\", "&quot;", "&apos;", "&amp;", "&lt;", "&gt;", "34;", "39;"];
 
 /** The one character that an escape stands for. */
-function characterOf(written: string, code?: string, quot?: string, amp?: string, lt?: string, gt?: string): string {
+function unescape(written: string, code?: string, quot?: string, amp?: string, lt?: string, gt?: string): string {
   if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
   if (written.startsWith("\\")) return written.endsWith("/") ? "/" : "\\";
   return (quot && '"') ?? (amp && "&") ?? (lt && "<") ?? (gt && ">") ?? "'";
 }
 
 /** A text with its escapes as the characters that they stand for; undefined where it has none. */
-export function withoutEscapes(text: string): string | undefined {
-  const plain = text.replace(escapes, characterOf);
+export function removeEscapes(text: string): string | undefined {
+  const plain = text.replace(escapes, unescape);
   return plain === text ? undefined : plain;
 }
 
 /** The same places, in their order and without overlaps, in the text that still has its escapes. */
-export function placesWithEscapes<P extends Place>(text: string, places: readonly P[]): P[] {
+export function restoreEscapes<P extends SecretPlace>(text: string, places: readonly P[]): P[] {
   const ends = places.flatMap(({ start, end }) => [start, end]);
   const found: number[] = [];
   let [at, plain] = [0, 0];

@@ -1,39 +1,39 @@
 import { isRandom } from "#lib/secrets/credible";
 import { beginEffort, costs, endEffort, isUnread, spend, unreadKind } from "#lib/secrets/effort";
-import { escapeWords, placesWithEscapes, withoutEscapes } from "#lib/secrets/escapes";
-import { Keywords } from "#lib/secrets/keywords";
+import { escapeWords, restoreEscapes, removeEscapes } from "#lib/secrets/escapes";
+import { KeywordSearch } from "#lib/secrets/keywords";
 import { kinds } from "#lib/secrets/kinds";
 import { marks, maxMarkChars } from "#lib/secrets/mark";
-import type { Place, Shape } from "#lib/secrets/shape";
+import type { SecretPlace, Detector } from "#lib/secrets/shape";
 import { shapes } from "#lib/secrets/shapes";
-import { endOfForm, isAlnum, isOf, parseTemplate, Runs, type Template } from "#lib/secrets/template";
+import { findFormEnd, isAlnum, hasClass, parseTemplate, CharacterRuns, type TokenForm } from "#lib/secrets/template";
 
 /** A secret in a text: its kind's id, and where it stands. */
-export type Secret = Place & { certain: boolean };
+export type Secret = SecretPlace & { certain: boolean };
 
 /** A word that is looked for: the forms that it begins, or the shape that has it. */
-type Sought = {
+type SearchWord = {
   word: string;
   length: number;
   /** Whether it has a letter of which not all is looked for. */
   isWide: boolean;
-  forms: (Template & { kind: string })[];
-  shape: Shape | undefined;
+  forms: (TokenForm & { kind: string })[];
+  shape: Detector | undefined;
   isEscape: boolean;
 };
-let sought: Sought[] = [];
-let keywords: Keywords | undefined;
+let sought: SearchWord[] = [];
+let keywords: KeywordSearch | undefined;
 
 /** Made where they are needed first: it takes 25 ms, and most commands of the client look for none. */
-function makeKeywords(): Keywords {
-  const forms = new Map<string, Sought["forms"]>();
+function makeKeywords(): KeywordSearch {
+  const forms = new Map<string, SearchWord["forms"]>();
   for (const { id, forms: own } of kinds) {
     for (const template of own.map(parseTemplate)) {
       const same = forms.get(template.head) ?? [];
       forms.set(template.head, [...same, { kind: id, ...template }]);
     }
   }
-  const toSought = (word: string, more: Partial<Sought> = {}): Sought => ({
+  const toSought = (word: string, more: Partial<SearchWord> = {}): SearchWord => ({
     ...{ word, length: word.length, isWide: /[^\0-\x7f]/.test(word), forms: [], shape: undefined, isEscape: false },
     ...more,
   });
@@ -42,7 +42,7 @@ function makeKeywords(): Keywords {
     ...shapes.flatMap((shape) => shape.words.map((word) => toSought(word, { shape }))),
     ...escapeWords.map((word) => toSought(word, { isEscape: true })),
   ];
-  return new Keywords(sought.map(({ word }) => word));
+  return new KeywordSearch(sought.map(({ word }) => word));
 }
 
 const rank = new Map(kinds.map(({ id }, index) => [id, index]));
@@ -61,11 +61,11 @@ const reading = {
   /** Whether it may have escapes that are not read as they stand. */
   hasEscapes: false,
   /** The last secret of a form: others may begin in it. */
-  formed: undefined as Place | undefined,
-  runs: undefined as Runs | undefined,
-  places: [] as Place[],
+  formed: undefined as SecretPlace | undefined,
+  runs: undefined as CharacterRuns | undefined,
+  places: [] as SecretPlace[],
   /** Where the last place of each shape ends: what it covers is not read again. */
-  foundTo: new Map<Shape, number>(),
+  foundTo: new Map<Detector, number>(),
 };
 
 /**
@@ -76,14 +76,14 @@ export function findSecrets(text: string): Secret[] {
   if (text.length < minChars) return none;
   reading.hasEscapes = false;
   const secrets = findIn(text);
-  const plain = reading.hasEscapes ? withoutEscapes(text) : undefined;
+  const plain = reading.hasEscapes ? removeEscapes(text) : undefined;
   if (plain === undefined) return secrets;
   const more = findIn(plain);
-  return more.length === 0 ? secrets : joined(secrets, placesWithEscapes(text, more));
+  return more.length === 0 ? secrets : mergeSecrets(secrets, restoreEscapes(text, more));
 }
 
 /** What was found in one text in two ways: of two that overlap the one that `withoutOverlaps` would take, with all that both cover. */
-function joined(secrets: Secret[], more: Secret[]): Secret[] {
+function mergeSecrets(secrets: Secret[], more: Secret[]): Secret[] {
   const all: Secret[] = [];
   for (const secret of [...secrets, ...more].sort((a, b) => a.start - b.start || b.end - a.end)) {
     const last = all.at(-1);
@@ -91,7 +91,7 @@ function joined(secrets: Secret[], more: Secret[]): Secret[] {
       all.push({ ...secret });
       continue;
     }
-    const taken = rankOf(secret) < rankOf(last) ? secret : last;
+    const taken = getRank(secret) < getRank(last) ? secret : last;
     all[all.length - 1] = { ...taken, start: last.start, end: Math.max(last.end, secret.end) };
   }
   return all;
@@ -108,7 +108,7 @@ function findIn(text: string): Secret[] {
   keywords.find(text, look);
   reading.text = "";
   const places = [...reading.places, ...endEffort()];
-  return places.length === 0 ? none : withoutOverlaps(places);
+  return places.length === 0 ? none : removeOverlaps(places);
 }
 
 /** The names that were asked about, so many at most: a session has few, again and again. */
@@ -116,7 +116,7 @@ const told = new Map<string, boolean>();
 const maxTold = 5000;
 
 /** Whether the name of a field may tell that its value is a secret, or one text of JSON that the next one is. */
-export function mayTell(name: string): boolean {
+export function mayNameSecret(name: string): boolean {
   const known = told.get(name);
   if (known !== undefined) return known;
   let tells = false;
@@ -132,14 +132,14 @@ export function mayTell(name: string): boolean {
 }
 
 /** Whether a short text surely holds no secret, and does not tell of one beside it, as most names and ids. */
-export function saysNothing(text: string): boolean {
+export function hasNoKeyword(text: string): boolean {
   keywords ??= makeKeywords();
   return keywords.areMissing('"', text, '":"');
 }
 
 /** Looks closely at a place where a word ends. */
 function look(index: number, end: number): void {
-  const { word, length, isWide, forms, shape, isEscape } = sought[index] as Sought;
+  const { word, length, isWide, forms, shape, isEscape } = sought[index] as SearchWord;
   if (isEscape) {
     reading.hasEscapes = true;
     return;
@@ -151,7 +151,7 @@ function look(index: number, end: number): void {
   else if (reading.text.startsWith(word, start) && !isInWord(reading.text, start)) lookAtForms(forms, start, end);
 }
 
-function lookAtShape(shape: Shape, start: number, end: number): void {
+function lookAtShape(shape: Detector, start: number, end: number): void {
   const { text } = reading;
   if (start < (reading.foundTo.get(shape) ?? 0)) return;
   if (!spend(costs.glance, end) || shape.mayBe?.(text, end, start) === false) return;
@@ -165,16 +165,16 @@ function lookAtShape(shape: Shape, start: number, end: number): void {
   }
 }
 
-function lookAtForms(forms: Sought["forms"], start: number, end: number): void {
+function lookAtForms(forms: SearchWord["forms"], start: number, end: number): void {
   if (spend(costs.attempt, end) && mayFollow(forms, reading.text, end)) findForms(forms, start, end);
 }
 
-function findForms(forms: Sought["forms"], start: number, end: number): void {
+function findForms(forms: SearchWord["forms"], start: number, end: number): void {
   const { text } = reading;
-  reading.runs ??= new Runs(text);
+  reading.runs ??= new CharacterRuns(text);
   if (isInBase64(text, start, reading.runs)) return;
   for (const form of forms) {
-    const to = endOfForm(form, text, start, reading.runs);
+    const to = findFormEnd(form, text, start, reading.runs);
     if (to === undefined) continue;
     const last = reading.formed;
     if (last && to <= last.end && form.kind === last.kind) continue;
@@ -191,20 +191,20 @@ function findForms(forms: Sought["forms"], start: number, end: number): void {
  * Whether the shortest run of a form may stand there, judged by its first and last character, and by the text behind a run that
  * has one length: most beginnings are just words.
  */
-function mayFollow(same: readonly Template[], text: string, at: number): boolean {
+function mayFollow(same: readonly TokenForm[], text: string, at: number): boolean {
   for (const { parts } of same) {
     const [run, next] = parts;
     if (typeof run !== "object") return true;
     const end = at + run.min;
     if (end > text.length) continue;
-    if (!isOf(run.bit, text.charCodeAt(at)) || !isOf(run.bit, text.charCodeAt(end - 1))) continue;
+    if (!hasClass(run.bit, text.charCodeAt(at)) || !hasClass(run.bit, text.charCodeAt(end - 1))) continue;
     if (run.min < run.max || typeof next !== "string" || text.startsWith(next, end)) return true;
   }
   return false;
 }
 
 /** Whether a place and a mark overlap: what is masked is not masked again. */
-function isMarked(text: string, { start, end }: Place): boolean {
+function isMarked(text: string, { start, end }: SecretPlace): boolean {
   const from = Math.max(0, start - maxMarkChars);
   const around = text.slice(from, end + maxMarkChars);
   if (!around.includes("[redacted:")) return false;
@@ -239,14 +239,14 @@ const isInWord = (text: string, at: number): boolean =>
 const imageChars = 48;
 
 /** Whether a place is in a run of Base64, as of an image. */
-function isInBase64(text: string, at: number, runs: Runs): boolean {
+function isInBase64(text: string, at: number, runs: CharacterRuns): boolean {
   const before = text.charCodeAt(at - 1);
   return (before === slash || before === plus) && runs.base64Before(at, imageChars) >= imageChars;
 }
 
-const rankOf = (secret: Secret) => (secret.certain ? 0 : kinds.length) + (rank.get(secret.kind) ?? 0);
+const getRank = (secret: Secret) => (secret.certain ? 0 : kinds.length) + (rank.get(secret.kind) ?? 0);
 
-function withoutOverlaps(places: Place[]): Secret[] {
+function removeOverlaps(places: SecretPlace[]): Secret[] {
   const secrets = places.map((place) => ({ ...place, certain: certain.has(place.kind) }));
   secrets.sort((a, b) => a.start - b.start || b.end - a.end);
   const taken: Secret[] = [];
@@ -254,7 +254,7 @@ function withoutOverlaps(places: Place[]): Secret[] {
     const last = taken.at(-1);
     if (last === undefined || secret.start >= last.end) taken.push(secret);
     else if (last.kind === unreadKind || secret.kind === unreadKind) last.end = Math.max(last.end, secret.end);
-    else if (rankOf(secret) < rankOf(last)) taken[taken.length - 1] = secret;
+    else if (getRank(secret) < getRank(last)) taken[taken.length - 1] = secret;
   }
   return taken;
 }

@@ -3,18 +3,18 @@ const fewChars = 100;
 /** So many characters are looked at as bytes at once. */
 const pieceChars = 64 * 1024;
 const piece = new Uint8Array(pieceChars);
-const bytesOf = Buffer.from(piece.buffer);
+const pieceBuffer = Buffer.from(piece.buffer);
 /** What each half of a piece has, as pairs of a state and an end: told when both are read. */
 const [early, later] = [new Int32Array(pieceChars), new Int32Array(pieceChars)];
 
 /** Told each word's index and the end of where it stands. */
-type See = (word: number, end: number) => void;
+type OnWord = (word: number, end: number) => void;
 
 /**
  * Finds many words in a text in one pass (Aho and Corasick, 1975), whatever the case of their letters. A secret begins with
  * such a word or has one beside it, and nearly all texts have none.
  */
-export class Keywords {
+export class KeywordSearch {
   /** The column of each byte: one for all bytes that are in no word, and one for a letter in either case. */
   readonly #columns: Uint8Array;
   /** For each state's row and each column the place of the next state's row. */
@@ -29,7 +29,7 @@ export class Keywords {
   /** @param words whose letters beyond Latin-1 are looked for by their lower half: who sees such a word has to look at it */
   constructor(words: readonly string[]) {
     this.#longest = Math.max(...words.map(({ length }) => length));
-    const { columns, count } = columnsOf(words);
+    const { columns, count } = numberColumns(words);
     this.#columns = columns;
     this.#rowBits = Math.ceil(Math.log2(count));
     const width = 1 << this.#rowBits;
@@ -39,18 +39,18 @@ export class Keywords {
     const states = link(next, width, found);
     const isEnd = (state: number) => (found[state] as number[]).length > 0;
     const order = states.sort((a, b) => Number(isEnd(a)) - Number(isEnd(b)));
-    const placeOf = new Int32Array(order.length);
-    for (const [row, state] of order.entries()) placeOf[state] = row * width;
+    const rowStarts = new Int32Array(order.length);
+    for (const [row, state] of order.entries()) rowStarts[state] = row * width;
     this.#next = new Int32Array(order.length * width);
     for (const [row, state] of order.entries())
       for (let column = 0; column < width; column += 1)
-        this.#next[row * width + column] = placeOf[next[state * width + column] as number] as number;
+        this.#next[row * width + column] = rowStarts[next[state * width + column] as number] as number;
     this.#found = order.filter(isEnd).map((state) => found[state] as number[]);
     this.#firstEnd = (order.length - this.#found.length) * width;
   }
 
   /** Calls back with each word's index and the end of where it stands, in the order of the ends */
-  find(text: string, see: See): void {
+  find(text: string, see: OnWord): void {
     if (text.length < fewChars) {
       this.#readText(text, see);
       return;
@@ -58,7 +58,7 @@ export class Keywords {
     let state = 0;
     for (let from = 0; from < text.length; from += pieceChars) {
       // As Latin-1, each character is a byte; one beyond is taken for another, and what begins with it is no secret.
-      const length = bytesOf.write(text.length <= pieceChars ? text : text.slice(from, from + pieceChars), "latin1");
+      const length = pieceBuffer.write(text.length <= pieceChars ? text : text.slice(from, from + pieceChars), "latin1");
       const isShort = length < this.#longest * 2;
       state = isShort ? this.#readPiece(state, length, from, see) : this.#readHalves(state, length, from, see);
     }
@@ -81,7 +81,7 @@ export class Keywords {
     return last;
   }
 
-  #readText(text: string, see: See): void {
+  #readText(text: string, see: OnWord): void {
     const [columns, next, firstEnd] = [this.#columns, this.#next, this.#firstEnd];
     let state = 0;
     for (let at = 0; at < text.length; at += 1) {
@@ -91,7 +91,7 @@ export class Keywords {
   }
 
   /** Reads a piece, which begins at `from` in its text, from a state on. @returns the state at the piece's end */
-  #readPiece(state: number, length: number, from: number, see: See): number {
+  #readPiece(state: number, length: number, from: number, see: OnWord): number {
     let last = state;
     for (let at = 0; at < length; at += 1) {
       last = this.#next[last + (this.#columns[piece[at] as number] as number)] as number;
@@ -104,7 +104,7 @@ export class Keywords {
    * The same. Each step waits for the one before, so that the piece's two halves are read side by side, which takes two thirds of
    * the time; the second begins so early that it knows every word that ends in it.
    */
-  #readHalves(state: number, length: number, from: number, see: See): number {
+  #readHalves(state: number, length: number, from: number, see: OnWord): number {
     const [columns, next, firstEnd] = [this.#columns, this.#next, this.#firstEnd];
     const middle = length >> 1;
     let [first, second] = [state, 0];
@@ -133,7 +133,7 @@ export class Keywords {
     return second;
   }
 
-  #tell(state: number, end: number, see: See): void {
+  #tell(state: number, end: number, see: OnWord): void {
     for (const word of this.#found[(state - this.#firstEnd) >> this.#rowBits] as number[]) see(word, end);
   }
 }
@@ -142,7 +142,7 @@ export class Keywords {
  * The bytes of the words by columns, which keep the table small enough for the processor's fast memory: some 60 columns instead of
  * 256 take half the time.
  */
-function columnsOf(words: readonly string[]): { columns: Uint8Array; count: number } {
+function numberColumns(words: readonly string[]): { columns: Uint8Array; count: number } {
   const columns = new Uint8Array(256);
   let count = 1;
   for (const one of Buffer.from(words.join("").toLowerCase(), "latin1")) {

@@ -4,5 +4,5 @@ export const marks = /\[redacted:([a-z\d][a-z\d-]{0,39})(?::([\da-f]{8}))?\]/g;
 export const maxMarkChars = "[redacted::01234567]".length + 40;
 
 /** What takes the place of a secret; without `mark` for others, who need not tell one secret from another. */
-export const placeholderOf = (kind: string, mark?: string): string =>
+export const makePlaceholder = (kind: string, mark?: string): string =>
   mark === undefined ? `[redacted:${kind}]` : `[redacted:${kind}:${mark}]`;

@@ -1,8 +1,8 @@
 import { assignedBy, valueIn } from "#lib/secrets/assignments";
-import { before } from "#lib/secrets/context";
+import { readBefore } from "#lib/secrets/context";
 import { isCredible, isDense, isDjangoKey } from "#lib/secrets/credible";
 import { mayBePassword, namesPassword } from "#lib/secrets/password";
-import type { Shape } from "#lib/secrets/shape";
+import type { Detector } from "#lib/secrets/shape";
 
 const names = `
   password passwd passphrase passcode pwd secret token apikey api_key api-key accesskey access_key access-key privatekey private_key
@@ -41,17 +41,17 @@ function valueAt(text: string, from: number, quote: string, isLine: boolean): st
 }
 
 /** `PASSWORD=…`, `"apiKey": "…"`, `--token …`, `password …` of .netrc: a name that says so, and a value that may be one. */
-const assignment: Shape = {
+const assignment: Detector = {
   words: [...names, "identified by"],
   mayTell: (text, end) => !isPlural(text, end),
   mayBe: (text, end) => !isPlural(text, end) && mayAssign(text, end),
   find(text, start, end) {
     const rest = text.slice(end, end + fewChars);
-    const ahead = before(text, start, 60);
+    const ahead = readBefore(text, start, 60);
     const isOption = /(?:^|\s)--[\w-]{0,40}$/.test(ahead);
     const [assigned = "", quote = ""] = assignedBy(ahead, rest, isOption);
     if (assigned === "") return undefined;
-    const name = endOfName(ahead) + text.slice(start, end) + (/^[\w.-]*/.exec(rest)?.[0] ?? "");
+    const name = getNameEnd(ahead) + text.slice(start, end) + (/^[\w.-]*/.exec(rest)?.[0] ?? "");
     const isLine = quote === "" && isAtLineStart(name, ahead);
     const from = end + assigned.length;
     const value = valueAt(text, from, quote, isLine);
@@ -63,12 +63,12 @@ const assignment: Shape = {
     if (assigned.endsWith(":") && /\w\/[\w.-]{0,60}$/.test(ahead) && /^[\da-f]{7,64}$/.test(secret)) return undefined;
     const isWeak = weakNames.includes(text.slice(start, end).toLowerCase());
     if (isWeak && !isDense(secret) && !isLong(secret)) return undefined;
-    return { kind: kindOf(name, secret, quote, ahead, isOption), start: from, end: from + secret.length };
+    return { kind: chooseKind(name, secret, quote, ahead, isOption), start: from, end: from + secret.length };
   },
 };
 
 /** The part of a name that a text ends with. */
-function endOfName(text: string): string {
+function getNameEnd(text: string): string {
   let at = text.length;
   while (at > 0 && (nameCharacters[text.charCodeAt(at - 1)] === 1 || text.charCodeAt(at - 1) === 0x2e)) at -= 1;
   // A diff has a sign before a line that was removed.
@@ -91,19 +91,19 @@ function maySet(name: string, secret: string, isQuoted: boolean): boolean {
   const plain = secret.replace(/\\+\//g, "/");
   if (
     /^\d+:|:$|^@|^[A-Za-z]+\?$|^\d{4}-\d\d-\d\dT|^#[\da-f]{3,8}$|^arn:aws|^0x[\da-fA-F]{40}$/.test(plain) ||
-    isNameOf(name, plain)
+    repeatsName(name, plain)
   )
     return false;
   return (
     isCredible(plain) ||
     isOther(plain) ||
-    ofApp.test(plain) ||
+    appPassword.test(plain) ||
     (namesPassword.test(name) && mayBePassword(plain, isQuoted))
   );
 }
 
 /** Whether a value only says its own name in other letters: `X_AWS_TOKEN = "x-aws-token"`. */
-function isNameOf(name: string, value: string): boolean {
+function repeatsName(name: string, value: string): boolean {
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z\d]/g, "");
   const [own, said] = [plain(name.slice(name.lastIndexOf(".") + 1)), plain(value)];
   return value.length < 100 && own !== "" && (plain(name).includes(said) || said.includes(own));
@@ -116,7 +116,7 @@ const isNoSecret = (name: string, ahead: string): boolean =>
   ) || /\barn:aws[\w:-]{0,60}$/.test(ahead);
 
 /** The same of names that much else has, too, and that end there. */
-const weakAssignment: Shape = {
+const weakAssignment: Detector = {
   ...assignment,
   words: weakNames,
   mayBe: (text, end) => !/[a-z-]/i.test(text.charAt(end)) && !isPlural(text, end) && mayAssign(text, end),
@@ -164,7 +164,7 @@ const isSmallLetter = (code: number): boolean => code >= 0x61 && code <= 0x7a;
 const nameCharacters = Uint8Array.from({ length: 128 }, (_, code) => Number(/[\w-]/.test(String.fromCharCode(code))));
 
 /** Four groups of four letters, as Google shows passwords of apps; one of them is no word. */
-const ofApp = /^(?=(?:[a-z]{4} ){0,3}[^aeiou ]{4}(?: |$))[a-z]{4}(?: [a-z]{4}){3}$/;
+const appPassword = /^(?=(?:[a-z]{4} ){0,3}[^aeiou ]{4}(?: |$))[a-z]{4}(?: [a-z]{4}){3}$/;
 
 /** As keys of small letters and digits are, also in hexadecimal; and those of two parts. */
 const isLong = (secret: string): boolean => /^[a-z\d]{32,}$|^[0-9a-f-]{36}:[0-9a-f]{32}$/.test(secret);
@@ -182,7 +182,7 @@ function isPlural(text: string, end: number): boolean {
   return plural.test(text);
 }
 
-function kindOf(name: string, value: string, quote: string, before: string, isOption: boolean): string {
+function chooseKind(name: string, value: string, quote: string, before: string, isOption: boolean): string {
   if (
     /secret/i.test(name) &&
     /aws|s3|access/i.test(name + before) &&
@@ -199,7 +199,7 @@ function kindOf(name: string, value: string, quote: string, before: string, isOp
 }
 
 /** `AWS_SESSION_TOKEN=…`, which is longer than other values. */
-const sessionToken: Shape = {
+const sessionToken: Detector = {
   words: ["session_token", "sessiontoken", "security-token", "security_token"],
   find(text, _start, end) {
     const [whole = "", value = ""] =
@@ -216,7 +216,7 @@ const behindKeyId =
   /^[A-Z\d]{16}(?:[\s,;:|"'/]|\\{1,3}[nrt]){1,8}(?:\d{4}-\d\d-\d\dT[\d:.Z+-]{5,20}(?:[\s,;|]|\\{1,3}[nrt]){1,4})?([A-Za-z\d+/]{40})(?![\w/+=])/;
 
 /** The secret key that stands behind its id, as in a file of credentials. */
-const behindId: Shape = {
+const behindId: Detector = {
   words: ["akia", "asia"],
   find(text, start, end) {
     const [whole = "", value = ""] = behindKeyId.exec(text.slice(end, end + 110)) ?? [];
@@ -227,4 +227,4 @@ const behindId: Shape = {
 };
 
 /** What a name was given. */
-export const assigned: readonly Shape[] = [assignment, weakAssignment, sessionToken, behindId];
+export const assigned: readonly Detector[] = [assignment, weakAssignment, sessionToken, behindId];

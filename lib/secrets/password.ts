@@ -1,12 +1,12 @@
 // Whether a value may be a password that a person chose: shorter and plainer than a key, so that its name has to say what it is.
 import {
-  entropyOf,
+  measureEntropy,
   isCredible,
   isDense,
   isPath,
   isPlaceholder,
   knownPasswords,
-  sequential,
+  measureSequences,
 } from "#lib/secrets/credible";
 
 /** Names of passwords; names of tokens and keys have longer values, which are judged by their letters alone. */
@@ -53,7 +53,7 @@ const words = /^[A-Za-z]+(?:[A-Z][a-z]+|[-_./:@ ][A-Za-z]+)*\d?$/;
 export function mayBePassword(value: string, isQuoted: boolean): boolean {
   if (isCredible(value)) return true;
   if (value.length < 8 || value.length > 128 || isPlaceholder(value) || knownPasswords.test(value)) return false;
-  if (sequential(value) >= 0.5 || isCode(value) || isProperty(value) || entropyOf(value) < 2.4) return false;
+  if (measureSequences(value) >= 0.5 || isCode(value) || isProperty(value) || measureEntropy(value) < 2.4) return false;
   if (isPhrase(value) || (isQuoted && isScrambled(value))) return true;
   if (words.test(value)) return false;
   if (isPath(value) || (/^(?:https?:)?\/\/|^\.{0,2}\/|^[a-z]:\\|^(?:sha\d+|md5)[-:]/i.test(value) && !isDense(value)))

@@ -3,14 +3,14 @@
 import { afterWord, isKey } from "#lib/secrets/after-word";
 import { isCredible, isDense, isRandom } from "#lib/secrets/credible";
 import { isPassword } from "#lib/secrets/password";
-import type { Shape } from "#lib/secrets/shape";
+import type { Detector } from "#lib/secrets/shape";
 
 /** The rest of a command and its line's end, also in JSON. */
 const line = String.raw`[^\n|]{0,120}?(?:\n|\\{1,3}n){1,3}(?:\s|\d{1,5}[\t→])*`;
 const next = (value: string, command = "") => new RegExp(String.raw`^${command}${line}(${value})(?![^\s\\"'])`, "i");
 const isAny = (value: string): boolean => isKey(value) || isCredible(value) || isPassword(value);
 
-export const printed: readonly Shape[] = [
+export const printed: readonly Detector[] = [
   afterWord("private-key", ["wg genkey", "wg genpsk"], next(String.raw`[A-Za-z\d+/]{43}=`), isRandom),
   afterWord("assignment", ["master.key", "credentials/production.key"], next(String.raw`[\da-f]{32}`), isRandom),
   afterWord(

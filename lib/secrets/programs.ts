@@ -3,12 +3,12 @@
 import { afterWord } from "#lib/secrets/after-word";
 import { isCredible, isDense, isPair } from "#lib/secrets/credible";
 import { isPassword } from "#lib/secrets/password";
-import type { Shape } from "#lib/secrets/shape";
+import type { Detector } from "#lib/secrets/shape";
 
 const isAny = (value: string): boolean => isCredible(value) || isPassword(value);
 
 /** Commands, each with its password behind other arguments. */
-const ofCommands: readonly Shape[] = [
+const ofCommands: readonly Detector[] = [
   afterWord(
     "vault",
     ["vault login ", "vault token "],
@@ -46,7 +46,7 @@ const ofCommands: readonly Shape[] = [
 ];
 
 /** What is typed to a server, and what one answers. */
-const ofProtocols: readonly Shape[] = [
+const ofProtocols: readonly Detector[] = [
   afterWord(
     "assignment",
     ["> auth ", "redis-cli auth "],
@@ -85,4 +85,4 @@ const userAnd = afterWord(
   (value) => isPassword(value.replace(/[.,;)]+$/, "")),
 );
 
-export const programs: readonly Shape[] = [...ofCommands, ...ofProtocols, userAnd];
+export const programs: readonly Detector[] = [...ofCommands, ...ofProtocols, userAnd];

@@ -1,17 +1,17 @@
 import { afterWord, isKey } from "#lib/secrets/after-word";
-import { before } from "#lib/secrets/context";
-import { entropyOf, isCredible, isDense, isRandom } from "#lib/secrets/credible";
+import { readBefore } from "#lib/secrets/context";
+import { measureEntropy, isCredible, isDense, isRandom } from "#lib/secrets/credible";
 import { appPasswordIn, isPassword, mayBePassword } from "#lib/secrets/password";
-import type { Shape } from "#lib/secrets/shape";
+import type { Detector } from "#lib/secrets/shape";
 import { isAlnum } from "#lib/secrets/template";
 
 /** `"key": "…"` in JSON, where nothing else says what it is: what is as varied as random letters, or stands beside a user's name. */
-const plainKey: Shape = {
+const plainKey: Detector = {
   words: ['"key":', '"key\\":', '"key\\\\\\":'],
   mayBe: (text, end) => /^\s?\\{0,7}"[\w+/=-]{20}/.test(text.slice(end, end + 30)),
   find(text, start, end) {
     const [whole = "", value = ""] = /^\s?\\{0,7}"([\w+/=-]{20,128})\\{0,7}"/.exec(text.slice(end, end + 150)) ?? [];
-    const isOfUser = /username\\{0,7}":\s?\\{0,7}"[^"\\]{1,80}\\{0,7}",\s{0,20}\\{0,7}$/.test(before(text, start, 130));
+    const isOfUser = /username\\{0,7}":\s?\\{0,7}"[^"\\]{1,80}\\{0,7}",\s{0,20}\\{0,7}$/.test(readBefore(text, start, 130));
     if (value === "" || !(isOfUser ? isKey(value) : isDense(value))) return undefined;
     const from = end + whole.indexOf(value);
     return { kind: "assignment", start: from, end: from + value.length };
@@ -19,18 +19,18 @@ const plainKey: Shape = {
 };
 
 /** The salts and keys of WordPress, which have all signs that a line may have. */
-const salt: Shape = {
+const salt: Detector = {
   words: ["define('", "define( '", 'define("'],
   find(text, _start, end) {
     const [whole = "", value = ""] =
       /^\w{0,20}_(?:KEY|SALT)["'],\s{0,24}'([^'\n]{40,128})'/.exec(text.slice(end, end + 220)) ?? [];
-    if (value === "" || entropyOf(value) < 4 || !isRandom(value)) return undefined;
+    if (value === "" || measureEntropy(value) < 4 || !isRandom(value)) return undefined;
     return { kind: "assignment", start: end + whole.length - 1 - value.length, end: end + whole.length - 1 };
   },
 };
 
 /** In YAML, below the name of a service; code has words there. */
-const yamlKey: Shape = {
+const yamlKey: Detector = {
   ...afterWord("assignment", ["key: "], /^\\{0,7}["']?([A-Za-z\d]{28,64})(?![\w/+=.-])/, isDense),
   mayBe: (text, end, start) => isAlnum(text, end + 20) && /\s/.test(text.charAt(start - 1)),
 };
@@ -39,12 +39,12 @@ const yamlKey: Shape = {
 const maxPassword = 64;
 
 /** `pass: …` and `pw=…`, of which words end so, too. */
-const shortName: Shape = {
+const shortName: Detector = {
   words: ["pass:", "pass=", "pass =", 'pass":', 'pass\\":', "pass':", "pw:", "pw=", "pw is "],
   // "--- PASS: TestX", of which logs of tests are full.
   mayBe: (text, end) => !text.startsWith(" Test", end),
   find(text, start, end) {
-    if (!/(?:^|[^A-Za-z]|[a-z](?=P)|db|ssh|root|user|admin)$/.test(before(text, start, 12))) return undefined;
+    if (!/(?:^|[^A-Za-z]|[a-z](?=P)|db|ssh|root|user|admin)$/.test(readBefore(text, start, 12))) return undefined;
     const [whole = "", quote = "", value = ""] =
       /^>?\s{0,2}(\\{0,7}["'`])?([^\s"'`\\]{4,128})/.exec(text.slice(end, end + 160)) ?? [];
     const from = end + whole.length - value.length;
@@ -59,7 +59,7 @@ const shortName: Shape = {
 };
 
 /** The key of an Azure account. */
-const accountKey: Shape = {
+const accountKey: Detector = {
   ...afterWord(
     "azure",
     ['"value":', '"value\\":', '"value\\\\\\":'],
@@ -73,7 +73,7 @@ const accountKey: Shape = {
 const isHex = (value: string): boolean => /^[\da-f]{64,1024}$/i.test(value) && isRandom(value);
 
 /** What stands in settings, code and what programs print, under names that say little. */
-export const settings: readonly Shape[] = [
+export const settings: readonly Detector[] = [
   plainKey,
   salt,
   shortName,

@@ -1,13 +1,13 @@
 import { calls } from "#lib/secrets/calls";
 import { commands } from "#lib/secrets/commands";
-import { before, isInWord } from "#lib/secrets/context";
+import { readBefore, isInWord } from "#lib/secrets/context";
 import { isCredible, isDense, isPair, isRandom, knownPasswords } from "#lib/secrets/credible";
 import { encoded } from "#lib/secrets/encoded";
 import { assigned } from "#lib/secrets/named-values";
 import { printed } from "#lib/secrets/printed";
 import { programs } from "#lib/secrets/programs";
 import { settings } from "#lib/secrets/settings";
-import type { Place, Shape } from "#lib/secrets/shape";
+import type { SecretPlace, Detector } from "#lib/secrets/shape";
 import { tables } from "#lib/secrets/tables";
 
 const maxKeyChars = 16 * 1024;
@@ -31,7 +31,7 @@ function lengthOfKey(rest: string): number {
 }
 
 /** A block of PEM (RFC 7468) or OpenSSH; without its end, as far as lines of Base64 go. */
-const privateKey: Shape = {
+const privateKey: Detector = {
   words: ["-----begin", "private-lines:"],
   isLinear: true,
   find(text, start, end) {
@@ -47,7 +47,7 @@ const privateKey: Shape = {
 };
 
 /** `https://TOKEN@host`, as of Git, and the key of a Sentry DSN. */
-function nameOfUrl(text: string, from: number): Place | undefined {
+function nameOfUrl(text: string, from: number): SecretPlace | undefined {
   const [, name = "", host = ""] =
     /^([\w-]{20,255})(?::[0-9a-f]{32})?@([\w.-]{3,100})/.exec(text.slice(from, from + 400)) ?? [];
   if (name === "") return undefined;
@@ -61,7 +61,7 @@ function nameOfUrl(text: string, from: number): Place | undefined {
 }
 
 /** `scheme://user:password@host` (RFC 3986, section 3.2.1); people leave signs in passwords, an `@` too, as they are. */
-const urlPassword: Shape = {
+const urlPassword: Detector = {
   words: ["://"],
   mayBe(text, end) {
     for (let at = end; at < end + 400; at += 1) {
@@ -92,7 +92,7 @@ const urlPassword: Shape = {
 const credentials = /^[A-Za-z0-9+/]{12,2000}={0,2}(?![A-Za-z0-9+/=])/;
 
 /** `Authorization: Bearer …` (RFC 6750) and `Basic …` (RFC 7617), and the same words in code and commands. */
-const authorization: Shape = {
+const authorization: Detector = {
   words: ["bearer ", "basic ", "token ", "apikey ", "api-key ", "ssws ", "geniekey "],
   mayBe(text, end) {
     for (let at = end; at < end + 12; at += 1) if (!(text.charCodeAt(at) > 0x2a)) return false;
@@ -110,7 +110,7 @@ const authorization: Shape = {
     }
     const named =
       !["bearer ", "basic "].includes(scheme) &&
-      !/authorization\\{0,7}["']?\s{0,4}[:=]\s{0,4}\\{0,7}["']?$/i.test(before(text, start, 40));
+      !/authorization\\{0,7}["']?\s{0,4}[:=]\s{0,4}\\{0,7}["']?$/i.test(readBefore(text, start, 40));
     // Laravel and JetBrains join parts.
     if (named || !/\d/.test(value) || !isCredible(value.slice(0, 200).replace(/[|:]/g, ""))) return undefined;
     return { kind: "authorization", start: end, end: end + value.length };
@@ -118,20 +118,20 @@ const authorization: Shape = {
 };
 
 /** What has its fixed letters in its middle. @param ahead a sticky pattern that begins at the word, in its own case */
-const around = (kind: string, word: string, behind: RegExp, ahead: RegExp): Shape => ({
+const around = (kind: string, word: string, behind: RegExp, ahead: RegExp): Detector => ({
   words: [word.toLowerCase()],
   mayBe: (text, end) => text.startsWith(word, end - word.length),
   find(text, start) {
     ahead.lastIndex = start;
     const [rest = ""] = ahead.exec(text) ?? [];
-    const [head = ""] = rest === "" ? [] : (behind.exec(before(text, start, 80)) ?? []);
+    const [head = ""] = rest === "" ? [] : (behind.exec(readBefore(text, start, 80)) ?? []);
     return head === "" || !isRandom(head + rest)
       ? undefined
       : { kind, start: start - head.length, end: start + rest.length };
   },
 });
 
-export const shapes: readonly Shape[] = [
+export const shapes: readonly Detector[] = [
   privateKey,
   urlPassword,
   authorization,

@@ -1,9 +1,9 @@
 // Tables whose header names what a column has: of Markdown, and as programs of databases print them.
 
-import { before } from "#lib/secrets/context";
+import { readBefore } from "#lib/secrets/context";
 import { isCredible } from "#lib/secrets/credible";
 import { mayBePassword } from "#lib/secrets/password";
-import type { Place, Shape } from "#lib/secrets/shape";
+import type { SecretPlace, Detector } from "#lib/secrets/shape";
 
 /** So much of a header is looked at. */
 const headerChars = 300;
@@ -21,8 +21,8 @@ function plain(cell: string): { skipped: number; value: string } {
 }
 
 /** The passwords and keys in a row's cells, of the columns that have some. */
-function inRow(row: string, from: number, header: string[]): Place[] {
-  const places: Place[] = [];
+function inRow(row: string, from: number, header: string[]): SecretPlace[] {
+  const places: SecretPlace[] = [];
   let at = from;
   for (const [index, cell] of row.split("|").entries()) {
     const name = header[index] ?? "";
@@ -50,7 +50,7 @@ function* linesFrom(text: string, from: number): Generator<{ line: string; at: n
 }
 
 /** The cells below a header: it is found by the line that divides them. */
-const column: Shape = {
+const column: Detector = {
   words: ["|--", "| --", "|:-", "| :-", "+--", "--+", "--|", "-- |"],
   mayBe(text, _end, start) {
     let at = start;
@@ -58,12 +58,12 @@ const column: Shape = {
     return "\nn".includes(text.charAt(at - 1));
   },
   find(text, start, end) {
-    const [line = ""] = before(text, start, headerChars).split("\n").slice(-2);
+    const [line = ""] = readBefore(text, start, headerChars).split("\n").slice(-2);
     const header = line.split("|").map((cell) => plain(cell).value);
     if (header.length < 2 || !header.some((name) => namesPassword.test(name) || namesKey.test(name))) return undefined;
     const rows = linesFrom(text, end);
     if (!isDivider.test(rows.next().value?.line ?? "")) return undefined;
-    const places: Place[] = [];
+    const places: SecretPlace[] = [];
     for (const { line: row, at } of rows) {
       // Another divider has rows of its own, so that each is read once.
       if (!row.includes("|") || isDivider.test(row)) break;
@@ -76,7 +76,7 @@ const column: Shape = {
 const lineEnds = /\n|\\{1,3}n/g;
 
 /** What stands before a place, from another one on, below the header of the table whose rows go on there, if there is one. */
-export function underHeader(text: string, from: number, at: number): string {
+export function keepHeader(text: string, from: number, at: number): string {
   const lines = text.slice(0, at).split(lineEnds);
   let index = lines.length - 2;
   while (index > 0 && (lines[index] as string).includes("|") && !isDivider.test(lines[index] as string)) index -= 1;
@@ -87,4 +87,4 @@ export function underHeader(text: string, from: number, at: number): string {
   return `${header.slice(-headerChars)}\n${divider.slice(0, headerChars)}\n${text.slice(Math.min(at, first + end.length), at)}`;
 }
 
-export const tables: readonly Shape[] = [column];
+export const tables: readonly Detector[] = [column];

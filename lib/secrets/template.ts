@@ -14,23 +14,23 @@ const classes = {
 } as const;
 type ClassName = keyof typeof classes;
 const classNames = Object.keys(classes) as ClassName[];
-const bitOf = (name: ClassName): number => 1 << classNames.indexOf(name);
+const getClassBit = (name: ClassName): number => 1 << classNames.indexOf(name);
 const bits = Uint16Array.from({ length: 128 }, (_, code) =>
-  classNames.reduce((sum, name) => (classes[name].test(String.fromCharCode(code)) ? sum | bitOf(name) : sum), 0),
+  classNames.reduce((sum, name) => (classes[name].test(String.fromCharCode(code)) ? sum | getClassBit(name) : sum), 0),
 );
 
 /** A form of a secret: its beginning, and the runs and texts behind it. */
-export type Template = { head: string; parts: (string | { bit: number; min: number; max: number })[] };
+export type TokenForm = { head: string; parts: (string | { bit: number; min: number; max: number })[] };
 
 /** Reads a template of lib/secrets/kinds.ts. @throws Error where it is none */
-export function parseTemplate(form: string): Template {
+export function parseTemplate(form: string): TokenForm {
   const [head = "", ...rest] = form.split(/(?=\{)|(?<=\})/);
   if (head === "" || head.startsWith("{")) throw new Error(`"${form}" does not begin with text`);
   const parts = rest.map((part) => {
     if (!part.startsWith("{")) return part;
     const [, name = "", min, max = min] = /^\{(\w+):(\d+)(?:-(\d+))?\}$/.exec(part) ?? [];
     if (!(name in classes)) throw new Error(`"${part}" of "${form}" is no run of characters`);
-    return { bit: bitOf(name as ClassName), min: Number(min), max: Number(max) };
+    return { bit: getClassBit(name as ClassName), min: Number(min), max: Number(max) };
   });
   return { head, parts };
 }
@@ -38,7 +38,7 @@ export function parseTemplate(form: string): Template {
 /**
  * Where runs of characters of a class end, each read once: a text of nothing but beginnings of secrets takes linear time, too.
  */
-export class Runs {
+export class CharacterRuns {
   readonly #text: string;
   /** The last known run of each class, from one place on to its end. */
   readonly #from = new Int32Array(classNames.length).fill(-1);
@@ -52,12 +52,12 @@ export class Runs {
   }
 
   /** The end of the run of a class that contains `at`; `at` itself where there is none. */
-  endOf(bit: number, at: number): number {
+  findEnd(bit: number, at: number): number {
     const index = 31 - Math.clz32(bit);
     const known = this.#to[index] as number;
     if (at <= known && at >= (this.#from[index] as number)) return known;
     let to = at;
-    while (to < this.#text.length && isOf(bit, this.#text.charCodeAt(to))) to += 1;
+    while (to < this.#text.length && hasClass(bit, this.#text.charCodeAt(to))) to += 1;
     this.#from[index] = at;
     this.#to[index] = to;
     return to;
@@ -66,7 +66,7 @@ export class Runs {
   /** How many characters of Base64 stand before `at`, counted up to `max`. */
   base64Before(at: number, max: number): number {
     let count = 0;
-    while (count < max && at - count !== this.#readTo && isOf(base64, this.#text.charCodeAt(at - count - 1)))
+    while (count < max && at - count !== this.#readTo && hasClass(base64, this.#text.charCodeAt(at - count - 1)))
       count += 1;
     if (at - count === this.#readTo) count = Math.min(max, count + this.#before);
     this.#readTo = at;
@@ -75,17 +75,17 @@ export class Runs {
   }
 }
 
-const alnum = bitOf("alnum");
-const base64 = bitOf("base64");
+const alnum = getClassBit("alnum");
+const base64 = getClassBit("base64");
 
 /** Whether a letter or digit of ASCII stands at a place. */
-export const isAlnum = (text: string, at: number): boolean => at >= 0 && isOf(alnum, text.charCodeAt(at));
+export const isAlnum = (text: string, at: number): boolean => at >= 0 && hasClass(alnum, text.charCodeAt(at));
 
 /** Whether a character, by its code, is of a class; a text's end (NaN) is of none. */
-export const isOf = (bit: number, code: number): boolean => code < 128 && ((bits[code] ?? 0) & bit) !== 0;
+export const hasClass = (bit: number, code: number): boolean => code < 128 && ((bits[code] ?? 0) & bit) !== 0;
 
 /** Where a secret of a form whose beginning stands at `at` ends; undefined where there is none. */
-export function endOfForm({ head, parts }: Template, text: string, at: number, runs: Runs): number | undefined {
+export function findFormEnd({ head, parts }: TokenForm, text: string, at: number, runs: CharacterRuns): number | undefined {
   let end = at + head.length;
   for (const part of parts) {
     if (typeof part === "string") {
@@ -93,7 +93,7 @@ export function endOfForm({ head, parts }: Template, text: string, at: number, r
       end += part.length;
       continue;
     }
-    const to = runs.endOf(part.bit, end);
+    const to = runs.findEnd(part.bit, end);
     if (to - end < part.min || to - end > part.max) return undefined;
     end = to;
   }
@@ -105,10 +105,10 @@ export function endOfForm({ head, parts }: Template, text: string, at: number, r
 }
 
 /** A made-up secret of a form, of characters that `random` chooses (0 to below 1). For tests. */
-export function fillForm({ head, parts }: Template, random: () => number): string {
+export function fillForm({ head, parts }: TokenForm, random: () => number): string {
   const filled = parts.map((part) => {
     if (typeof part === "string") return part;
-    const letters = [...bits.keys()].filter((code) => isOf(part.bit, code)).map((code) => String.fromCharCode(code));
+    const letters = [...bits.keys()].filter((code) => hasClass(part.bit, code)).map((code) => String.fromCharCode(code));
     const plain = letters.filter((letter) => /[0-9A-Za-z]/.test(letter));
     return Array.from({ length: part.min }, () => plain[Math.floor(random() * plain.length)]).join("");
   });

@@ -30,13 +30,13 @@ export function priceTable(model: string, day: string | undefined): string[] {
   const origin = [from, provider, nearest, factor === undefined ? "" : `times ${factor} by PRICES_FILE`];
   return [
     `${head}: ${origin.filter(Boolean).join(", ")}`,
-    ...kinds.flatMap((kind) => lineOf(kind, tariff.rates[kind])),
+    ...kinds.flatMap((kind) => makePriceLine(kind, tariff.rates[kind])),
   ];
 }
 
 type Rate = NonNullable<ReturnType<typeof findTariff>>["rates"][PriceKind];
 
-function lineOf(kind: PriceKind, rate: Rate): string[] {
+function makePriceLine(kind: PriceKind, rate: Rate): string[] {
   if (!rate) return [];
   const amount = (price: bigint) => `$${inDollars(kind, price)}`;
   const tiers = rate.tiers.map(({ above, price }) => `, ${amount(price)} above ${above.toLocaleString("en")} of input`);

@@ -9,7 +9,7 @@ import { EnvError, StoreOutageError } from "#lib/errors";
 import { log } from "#lib/log";
 
 type Sdk = typeof import("@aws-sdk/client-s3");
-type Store = { sdk: Sdk; client: S3Client; bucket: string };
+type OpenStore = { sdk: Sdk; client: S3Client; bucket: string };
 
 /**
  * How many calls a process makes at once, and how long one takes at most with its retries, beside the time that its bytes need
@@ -21,10 +21,10 @@ const bounds = { callsAtOnce: 16, attempts: 3, connectSeconds: 2, callSeconds: 1
 export const usesStore = () => env().UPLOAD_STORE === "s3";
 export const hasStore = () => env().UPLOAD_S3_BUCKET !== undefined;
 
-const stores = oncePerProcess("stores", () => new Map<string, Promise<Store>>());
+const stores = oncePerProcess("stores", () => new Map<string, Promise<OpenStore>>());
 
 /** The client of the settings of now. */
-function open(): Promise<Store> {
+function open(): Promise<OpenStore> {
   const settings = readSettings();
   const key = JSON.stringify(settings);
   const store = stores.get(key) ?? connect(settings);
@@ -38,7 +38,7 @@ function readSettings() {
   return { bucket, region, endpoint, keyId: keys.UPLOAD_S3_ACCESS_KEY_ID, key: keys.UPLOAD_S3_SECRET_ACCESS_KEY };
 }
 
-async function connect({ bucket, region, endpoint, keyId, key }: ReturnType<typeof readSettings>): Promise<Store> {
+async function connect({ bucket, region, endpoint, keyId, key }: ReturnType<typeof readSettings>): Promise<OpenStore> {
   const sdk = await import("@aws-sdk/client-s3");
   const client = new sdk.S3Client({
     region,
@@ -69,7 +69,7 @@ const turns = new FairQueue(bounds.callsAtOnce);
 async function call<T>(
   userId: string,
   bytes: number,
-  run: (store: Store, abortSignal: AbortSignal) => Promise<T>,
+  run: (store: OpenStore, abortSignal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
   const seconds = bounds.callSeconds + bytes / bounds.minBytesPerSecond;
   const signal = AbortSignal.timeout(Math.ceil(seconds * 1000));

@@ -41,11 +41,11 @@ export const seals = (): boolean => keys().length > 0;
 /** Whether stored bytes are sealed with another key than what is new is, or not at all. */
 export function isOutdated(stored: Uint8Array): boolean {
   const [first] = keys();
-  return first !== undefined && idOf(stored) !== first.id;
+  return first !== undefined && readKeyId(stored) !== first.id;
 }
 
 /** The id of the key of sealed bytes; undefined where they are not sealed. */
-function idOf(stored: Uint8Array): string | undefined {
+function readKeyId(stored: Uint8Array): string | undefined {
   if (stored.length < headBytes || mark.compare(stored, 0, mark.length) !== 0) return undefined;
   return Buffer.from(stored.subarray(mark.length, mark.length + idBytes)).toString("hex");
 }
@@ -60,7 +60,7 @@ export function seal(body: OwnBytes): OwnBytes {
   sealed.set(Buffer.concat([mark, Buffer.from(key.id, "hex"), salt]));
   let end = headBytes;
   for (let n = 0; n < count; n += 1) {
-    const cipher = createCipheriv(algorithm, key.bytes, nonceOf(salt, n));
+    const cipher = createCipheriv(algorithm, key.bytes, makeNonce(salt, n));
     cipher.setAAD(lastness(n === count - 1));
     const piece = Buffer.concat([cipher.update(body.subarray(n * pieceBytes, (n + 1) * pieceBytes)), cipher.final()]);
     sealed.set(piece, end);
@@ -72,7 +72,7 @@ export function seal(body: OwnBytes): OwnBytes {
 
 /** What `seal` was given. @throws BrokenSealError where it was changed; Error where its key is not there */
 export function unseal(stored: OwnBytes): OwnBytes {
-  if (idOf(stored) === undefined) return stored;
+  if (readKeyId(stored) === undefined) return stored;
   const opener = new Opener();
   return new Uint8Array(Buffer.concat([...opener.take(stored), opener.end()]));
 }
@@ -82,7 +82,7 @@ export async function* unsealParts(parts: AsyncIterable<Uint8Array>): AsyncGener
   let opener: Opener | undefined;
   let isFirst = true;
   for await (const part of parts) {
-    if (isFirst && idOf(part) !== undefined) opener = new Opener();
+    if (isFirst && readKeyId(part) !== undefined) opener = new Opener();
     isFirst = false;
     if (opener) yield* opener.take(part);
     else yield part;
@@ -100,7 +100,7 @@ class Opener {
     this.#held = Buffer.concat([this.#held, part]);
     if (!this.#head) {
       if (this.#held.length < headBytes) return;
-      this.#head = { key: keyOf(this.#held), salt: Buffer.from(this.#held.subarray(headBytes - saltBytes, headBytes)) };
+      this.#head = { key: findKey(this.#held), salt: Buffer.from(this.#held.subarray(headBytes - saltBytes, headBytes)) };
       this.#held = this.#held.subarray(headBytes);
     }
     while (this.#held.length > sealedPieceBytes) {
@@ -116,7 +116,7 @@ class Opener {
   #open(piece: Buffer, isLast: boolean): Buffer {
     if (!this.#head || piece.length < tagBytes) throw new BrokenSealError("a sealed body is cut off");
     const { key, salt } = this.#head;
-    const decipher = createDecipheriv(algorithm, key.bytes, nonceOf(salt, this.#number));
+    const decipher = createDecipheriv(algorithm, key.bytes, makeNonce(salt, this.#number));
     decipher.setAAD(lastness(isLast));
     decipher.setAuthTag(piece.subarray(piece.length - tagBytes));
     this.#number += 1;
@@ -129,14 +129,14 @@ class Opener {
   }
 }
 
-function keyOf(stored: Uint8Array): Key {
-  const id = idOf(stored);
+function findKey(stored: Uint8Array): Key {
+  const id = readKeyId(stored);
   const key = keys().find((one) => one.id === id);
   if (!key) throw new Error(`a body is sealed with the key ${id}, which ENCRYPTION_KEY has not`);
   return key;
 }
 
-function nonceOf(salt: Uint8Array, number: number): Buffer {
+function makeNonce(salt: Uint8Array, number: number): Buffer {
   const nonce = Buffer.alloc(12);
   nonce.set(salt);
   nonce.writeUInt32BE(number, saltBytes);

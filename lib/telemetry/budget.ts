@@ -3,32 +3,32 @@ import "server-only";
 import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
-import { networkOf } from "#lib/http/address";
-import { overLimit, waitOf } from "#lib/http/rate-limit";
+import { getNetwork } from "#lib/http/address";
+import { overLimit, getWaitSeconds } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
-import type { Sender } from "#lib/telemetry/roll-up";
+import type { ReportSender } from "#lib/telemetry/roll-up";
 import type { Submission } from "#lib/telemetry/schema";
 
 const { telemetry } = limits;
 const seconds = 86_400;
 
 /** A day's budget in bytes, and who shares it. */
-type Budget = { name: string; key: string; window: { points: number; seconds: number } };
+type TelemetryBudget = { name: string; key: string; window: { points: number; seconds: number } };
 
 /** The budgets of a report: its user's; or without a token its network's, and that of all such reports. */
-function budgetsOf(sender: Sender, address: string): Budget[] {
+function listBudgets(sender: ReportSender, address: string): TelemetryBudget[] {
   const budget = (name: string, key: string, points: number) => ({ name, key, window: { points, seconds } });
   if (sender) return [budget("telemetry-user-bytes", sender.userId, telemetry.dailyBytesPerUser)];
   const { TELEMETRY_ANONYMOUS_NETWORK_BYTES: ofNetwork, TELEMETRY_ANONYMOUS_TOTAL_BYTES: ofAll } = env();
   return [
-    budget("telemetry-network-bytes", networkOf(address), ofNetwork),
+    budget("telemetry-network-bytes", getNetwork(address), ofNetwork),
     budget("telemetry-all-bytes", "all", ofAll),
   ];
 }
 
 /** Refuses a report before its body is read where a budget of its sender is used up. @throws SpoorError `rate_limited` */
-export async function requireBudget(sender: Sender, address: string): Promise<void> {
-  const waits = await Promise.all(budgetsOf(sender, address).map(({ name, key, window }) => waitOf(name, key, window)));
+export async function requireBudget(sender: ReportSender, address: string): Promise<void> {
+  const waits = await Promise.all(listBudgets(sender, address).map(({ name, key, window }) => getWaitSeconds(name, key, window)));
   const wait = Math.max(...waits.map((one) => one ?? 0));
   if (wait > 0) throw usedUp(wait);
 }
@@ -43,11 +43,11 @@ export async function requireBudget(sender: Sender, address: string): Promise<vo
 export async function spendBudget(
   submission: Submission,
   bytes: number,
-  sender: Sender,
+  sender: ReportSender,
   address: string,
 ): Promise<void> {
-  const cost = costOf(submission, bytes);
-  for (const { name, key, window } of budgetsOf(sender, address)) {
+  const cost = countCost(submission, bytes);
+  for (const { name, key, window } of listBudgets(sender, address)) {
     const wait = await overLimit(name, key, window, cost);
     if (wait) throw usedUp(wait);
   }
@@ -62,18 +62,18 @@ const rowBytes = { report: 1300, diagnostic: 250, event: 150, adapter: 600 };
 const textFactor = 1.4;
 
 /** The bytes that a report adds to the database, at most. */
-export function costOf({ diagnostics, events }: Submission, bytes: number): number {
+export function countCost({ diagnostics, events }: Submission, bytes: number): number {
   const adapters = new Set(diagnostics.map(({ adapter }) => adapter)).size;
   const rows = rowBytes.report + diagnostics.length * rowBytes.diagnostic + events.length * rowBytes.event;
   return Math.ceil(textFactor * bytes) + rows + adapters * rowBytes.adapter;
 }
 
-async function limitNewDevices(deviceId: string, sender: Sender, address: string): Promise<void> {
+async function limitNewDevices(deviceId: string, sender: ReportSender, address: string): Promise<void> {
   const userId = sender?.userId ?? null;
   const known = await prisma().telemetryDevice.findFirst({ where: { userId, deviceId }, select: { id: true } });
   if (known) return;
   const window = { points: telemetry.newDevicesPerDay, seconds };
-  const wait = await overLimit("telemetry-new-devices", userId ?? networkOf(address), window);
+  const wait = await overLimit("telemetry-new-devices", userId ?? getNetwork(address), window);
   if (!wait) return;
   const detail = "Too many new devices reported today. The reports of known ones are still taken.";
   throw new SpoorError("rate_limited", detail, { retryAfterSeconds: wait });

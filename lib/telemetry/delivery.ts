@@ -1,7 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import { splitReport } from "#lib/telemetry/facts";
 import type { Post, SinkAnswer } from "#lib/telemetry/post";
-import type { Report } from "#lib/telemetry/report";
+import type { StoredReport } from "#lib/telemetry/report";
 import { appendPath, type Sink } from "#lib/telemetry/sink";
 
 /**
@@ -11,7 +11,7 @@ import { appendPath, type Sink } from "#lib/telemetry/sink";
  */
 export async function sendReport(
   sink: Sink,
-  report: Report,
+  report: StoredReport,
   deliver: (post: Post) => Promise<SinkAnswer>,
 ): Promise<SinkAnswer> {
   if (sink.kind === "posthog") return deliver(posthogRequest(sink, report));
@@ -23,7 +23,7 @@ export async function sendReport(
 const json = { "Content-Type": "application/json" };
 
 /** PostHog's batch capture. Stable event ids make it idempotent; no person profile is created. */
-function posthogRequest({ url, key }: Sink, report: Report): Post {
+function posthogRequest({ url, key }: Sink, report: StoredReport): Post {
   const batch = splitReport(report).map(({ id, name, facts }) => ({
     uuid: id,
     event: name,
@@ -35,7 +35,7 @@ function posthogRequest({ url, key }: Sink, report: Report): Post {
 }
 
 /** A signed message as Standard Webhooks defines it. */
-function webhookRequest({ url, key = "" }: Sink, { id, receivedAt, scan, diagnostics, events }: Report): Post {
+function webhookRequest({ url, key = "" }: Sink, { id, receivedAt, scan, diagnostics, events }: StoredReport): Post {
   const now = new Date();
   const data = { id, ...scan, diagnostics, events };
   const body = JSON.stringify({ type: "telemetry.received", timestamp: receivedAt.toISOString(), data });

@@ -1,7 +1,7 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
-import { compareVersions, judge, sharesOf, type Verdict, type VersionHealth, worstOf } from "#lib/telemetry/health";
+import { compareVersions, judge, computeShares, type HealthVerdict, type VersionHealth, findWorst } from "#lib/telemetry/health";
 import {
   countTroubledMachines,
   readDays,
@@ -24,27 +24,27 @@ const max = {
 export const trendDays = 30;
 
 /** Whose telemetry is read: the user's own devices', or everybody's including anonymous ones, for the server's owner. */
-export type Reader = { userId: string; seesAll: boolean };
+export type DiagnosticsReader = { userId: string; seesAll: boolean };
 
-export type Machine = { deviceId: string; machine: string | null; userName: string | null; seenAt: Date };
+export type DiagnosedMachine = { deviceId: string; machine: string | null; userName: string | null; seenAt: Date };
 
 /** One adapter's health. `trend` is the worst share of each of the last 30 days, null for a day without a scan. */
 export type AdapterHealth = {
   adapter: string;
   versions: (VersionHealth & { troubledMachines: number })[];
-  verdict: Verdict;
+  verdict: HealthVerdict;
   types: { type: string; count: number }[];
-  machines: Machine[];
+  machines: DiagnosedMachine[];
   trend: (number | null)[];
 };
 
 /** An adapter that got worse with a version of the client. */
 export type WorseAdapter = Pick<AdapterHealth, "adapter" | "verdict"> & { latest: string };
 
-const ownDevices = ({ userId, seesAll }: Reader) => (seesAll ? {} : { userId });
+const ownDevices = ({ userId, seesAll }: DiagnosticsReader) => (seesAll ? {} : { userId });
 
 /** Whether the reader may see any device that sent telemetry. */
-export async function hasTelemetry(reader: Reader): Promise<boolean> {
+export async function hasTelemetry(reader: DiagnosticsReader): Promise<boolean> {
   const found = await prisma().telemetryDevice.findFirst({ where: ownDevices(reader), select: { id: true } });
   return found !== null;
 }
@@ -54,11 +54,11 @@ export async function hasTelemetry(reader: Reader): Promise<boolean> {
  *
  * @throws SpoorError `overloaded` as `heavyTurn`.
  */
-export const listAdapters = (reader: Reader): Promise<AdapterHealth[]> =>
+export const listAdapters = (reader: DiagnosticsReader): Promise<AdapterHealth[]> =>
   heavyTurn(reader.userId, () => readAdapters(reader));
 
 /** The adapters that broke or got worse with their newest CLI version: of `listAdapters` what one read tells. */
-export async function listWorse(reader: Reader): Promise<WorseAdapter[]> {
+export async function listWorse(reader: DiagnosticsReader): Promise<WorseAdapter[]> {
   const rows = await heavyTurn(reader.userId, () => readVersions(reader, trendDays, max.adapters));
   const found = [...groupVersions(rows)].map(([adapter, [latest, before]]) => ({
     adapter,
@@ -68,7 +68,7 @@ export async function listWorse(reader: Reader): Promise<WorseAdapter[]> {
   return found.filter(({ verdict }) => verdict.change === "broke" || verdict.change === "worse");
 }
 
-async function readAdapters(reader: Reader): Promise<AdapterHealth[]> {
+async function readAdapters(reader: DiagnosticsReader): Promise<AdapterHealth[]> {
   const adapters = groupVersions(await readVersions(reader, trendDays, max.adapters));
   const names = [...adapters.keys()];
   const newest = [...adapters].map(([adapter, [first]]) => [adapter, first?.cliVersion ?? ""] as const);
@@ -81,14 +81,14 @@ async function readAdapters(reader: Reader): Promise<AdapterHealth[]> {
   const machines = await readTroubledMachines(reader, newest, { machines: max.machines, counted: max.countedMachines });
   const counts = await countTroubledMachines(reader, shown, max.countedMachines);
   const [trends, typesOf, machinesOf] = [toTrends(names, days), groupByAdapter(types), groupByAdapter(machines)];
-  const countOf = new Map(counts.map(({ adapter, cliVersion, count }) => [toKey(adapter, cliVersion), count]));
+  const countRows = new Map(counts.map(({ adapter, cliVersion, count }) => [toKey(adapter, cliVersion), count]));
   const found = [...adapters].map(([adapter, versions]): AdapterHealth => {
     const [latest, before] = versions as [VersionHealth, VersionHealth | undefined];
     return {
       adapter,
       versions: versions.map((version) => ({
         ...version,
-        troubledMachines: countOf.get(toKey(adapter, version.cliVersion)) ?? 0,
+        troubledMachines: countRows.get(toKey(adapter, version.cliVersion)) ?? 0,
       })),
       verdict: judge(latest, before),
       types: typesOf.get(adapter) ?? [],
@@ -102,7 +102,7 @@ async function readAdapters(reader: Reader): Promise<AdapterHealth[]> {
 const ranks = { broke: 0, worse: 1, first: 2, same: 2, better: 2 } as const;
 
 function worstFirst(a: AdapterHealth, b: AdapterHealth): number {
-  const badness = ({ versions: [newest] }: AdapterHealth) => (newest ? worstOf(sharesOf(newest)) : 0);
+  const badness = ({ versions: [newest] }: AdapterHealth) => (newest ? findWorst(computeShares(newest)) : 0);
   return (
     ranks[a.verdict.change] - ranks[b.verdict.change] || badness(b) - badness(a) || (a.adapter < b.adapter ? -1 : 1)
   );
@@ -125,7 +125,7 @@ function toTrends(adapters: string[], days: Awaited<ReturnType<typeof readDays>>
   const found = new Map(adapters.map((adapter) => [adapter, Array<number | null>(trendDays).fill(null)]));
   for (const { adapter, daysAgo, ...day } of days) {
     const trend = found.get(adapter);
-    if (trend && daysAgo >= 0) trend[trendDays - 1 - daysAgo] = worstOf(sharesOf(day));
+    if (trend && daysAgo >= 0) trend[trendDays - 1 - daysAgo] = findWorst(computeShares(day));
   }
   return found;
 }
@@ -140,13 +140,13 @@ function groupByAdapter<T extends { adapter: string }>(rows: T[]): Map<string, O
   return found;
 }
 
-export type Device = Machine & { cliVersion: string; platform: string; arch: string; lastUploadAt: Date | null };
+export type DiagnosedDevice = DiagnosedMachine & { cliVersion: string; platform: string; arch: string; lastUploadAt: Date | null };
 
 /**
  * The devices that sent telemetry most recently, newest first. `lastUploadAt` is that of the machine whose token the device
  * used, null without a token or without an upload among its account's latest.
  */
-export async function listDevices(reader: Reader): Promise<{ devices: Device[]; hasMore: boolean }> {
+export async function listDevices(reader: DiagnosticsReader): Promise<{ devices: DiagnosedDevice[]; hasMore: boolean }> {
   const found = await prisma().telemetryDevice.findMany({
     where: ownDevices(reader),
     omit: { id: true },

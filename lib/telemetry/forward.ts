@@ -26,7 +26,7 @@ const backoff = { firstSeconds: 10, maxSeconds: 3600 };
 const wait = { minSeconds: 1, maxSeconds: 6 * 3600 };
 
 /** What to do with a row after an attempt. */
-type Verdict = { outcome: "delivered" | "dropped" | "disabled" | "later"; why: string; pauseSeconds?: number };
+type DeliveryVerdict = { outcome: "delivered" | "dropped" | "disabled" | "later"; why: string; pauseSeconds?: number };
 
 let firstAttempts = 0;
 
@@ -105,7 +105,7 @@ async function attempt(sink: Sink, row: OutboxRow, timeoutMs: number): Promise<b
   const { allowPrivate } = sink;
   const verdict = await sendReport(sink, report, (request) => post(request, { timeoutMs, allowPrivate })).then(
     judgeAnswer,
-    (error: Error): Verdict => ({ outcome: "later", why: describeFailure(error) }),
+    (error: Error): DeliveryVerdict => ({ outcome: "later", why: describeFailure(error) }),
   );
   const delivered = verdict.outcome === "delivered";
   countForward(verdict.outcome);
@@ -118,7 +118,7 @@ async function attempt(sink: Sink, row: OutboxRow, timeoutMs: number): Promise<b
 }
 
 /** What an answer means. A client error (4xx) is permanent, except for those that pass with time. */
-export function judgeAnswer({ status, retryAfterSeconds }: SinkAnswer): Verdict {
+export function judgeAnswer({ status, retryAfterSeconds }: SinkAnswer): DeliveryVerdict {
   const why = `the sink answered ${status}`;
   if (status >= 200 && status < 300) return { outcome: "delivered", why };
   if (status === 410) return { outcome: "disabled", why };
@@ -135,7 +135,7 @@ function describeFailure(error: Error & { code?: string }): string {
   return error instanceof PrivateAddressError ? error.message : `the request failed (${error.code ?? error.name})`;
 }
 
-async function storeVerdict(sink: Sink, row: OutboxRow, verdict: Verdict): Promise<void> {
+async function storeVerdict(sink: Sink, row: OutboxRow, verdict: DeliveryVerdict): Promise<void> {
   const about = { reportId: row.reportId, attempts: row.attempts, why: verdict.why };
   if (verdict.outcome === "delivered") {
     log.info(about, "a telemetry report was forwarded");

@@ -15,10 +15,10 @@ export type ScanSums = {
 export type VersionHealth = ScanSums & { cliVersion: string; seenAt: Date };
 
 /** What can go wrong with a scan, each as a share from 0 to 1. */
-export type Shares = { empty: number; lost: number; rejected: number };
+export type ScanShares = { empty: number; lost: number; rejected: number };
 
 /** `lost`: entries that could not be read, of which skipped ones are none; `rejected`: traces refused; `empty`: scans that found nothing. */
-export function sharesOf({ scans, entries, invalid, traces, rejected, emptyParses }: ScanSums): Shares {
+export function computeShares({ scans, entries, invalid, traces, rejected, emptyParses }: ScanSums): ScanShares {
   return {
     empty: share(emptyParses, scans),
     lost: share(invalid, entries),
@@ -29,24 +29,24 @@ export function sharesOf({ scans, entries, invalid, traces, rejected, emptyParse
 /** Clients report what they like, so a part can exceed its whole. */
 export const share = (part: number, whole: number) => (part === 0 ? 0 : whole <= part ? 1 : part / whole);
 
-export const worstOf = ({ empty, lost, rejected }: Shares) => Math.max(empty, lost, rejected);
+export const findWorst = ({ empty, lost, rejected }: ScanShares) => Math.max(empty, lost, rejected);
 
 /** How an adapter's newest CLI version compares with the one before. */
-export type Verdict = {
+export type HealthVerdict = {
   change: "broke" | "worse" | "better" | "same" | "first";
   /** The share that rose or fell the most. */
-  about: keyof Shares;
+  about: keyof ScanShares;
 };
 
 /** The smallest rise that counts as broken, and the smallest change that counts as worse or better. */
 const steps = { broke: 0.5, worse: 0.005, factor: 1.5 };
 
-export function judge(latest: VersionHealth, before: VersionHealth | undefined): Verdict {
-  const now = sharesOf(latest);
+export function judge(latest: VersionHealth, before: VersionHealth | undefined): HealthVerdict {
+  const now = computeShares(latest);
   const kinds = ["empty", "lost", "rejected"] as const;
   if (!before) return { change: "first", about: kinds.reduce((a, b) => (now[b] > now[a] ? b : a)) };
-  const then = sharesOf(before);
-  const rise = (kind: keyof Shares) => now[kind] - then[kind];
+  const then = computeShares(before);
+  const rise = (kind: keyof ScanShares) => now[kind] - then[kind];
   const risen = kinds.reduce((a, b) => (rise(b) > rise(a) ? b : a));
   const fallen = kinds.reduce((a, b) => (rise(b) < rise(a) ? b : a));
   if (rise(risen) >= steps.broke) return { change: "broke", about: risen };

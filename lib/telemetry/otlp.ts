@@ -11,11 +11,11 @@ import { resourceFromAttributes } from "@opentelemetry/resources";
 import { LoggerProvider, type ReadableLogRecord } from "@opentelemetry/sdk-logs";
 import { splitReport } from "#lib/telemetry/facts";
 import type { Post, SinkAnswer } from "#lib/telemetry/post";
-import type { Report } from "#lib/telemetry/report";
+import type { StoredReport } from "#lib/telemetry/report";
 import { appendPath, type Sink } from "#lib/telemetry/sink";
 
 /** A report as the SDK's log records: one for the scan, each diagnostic and each client event. */
-function toLogRecords(report: Report): ReadableLogRecord[] {
+function toLogRecords(report: StoredReport): ReadableLogRecord[] {
   const records: ReadableLogRecord[] = [];
   const processor = {
     onEmit: (record: ReadableLogRecord) => void records.push(record),
@@ -48,7 +48,7 @@ function toLogRecords(report: Report): ReadableLogRecord[] {
  */
 export async function exportLogs(
   { url, key }: Sink,
-  report: Report,
+  report: StoredReport,
   deliver: (post: Post) => Promise<SinkAnswer>,
 ): Promise<SinkAnswer> {
   const target = appendPath(url, "/v1/logs");

@@ -2,11 +2,11 @@ import "server-only";
 import type { z } from "zod";
 import { prisma } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
-import { networkOf } from "#lib/http/address";
+import { getNetwork } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 import { putIntoOutbox } from "#lib/telemetry/forward";
-import { rollUp, type Sender } from "#lib/telemetry/roll-up";
+import { rollUp, type ReportSender } from "#lib/telemetry/roll-up";
 import type { Submission, telemetryResponse } from "#lib/telemetry/schema";
 import { insertReport } from "#lib/telemetry/sql";
 
@@ -23,7 +23,7 @@ const transactionTimeoutMs = 30_000;
  */
 export async function recordTelemetry(
   submission: Submission,
-  sender: Sender,
+  sender: ReportSender,
 ): Promise<z.input<typeof telemetryResponse>> {
   const forwardNow = await prisma().$transaction(
     async (tx) => {
@@ -57,7 +57,7 @@ const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 /** Counts a report against its address's limit, before any of its body is read. @throws SpoorError `rate_limited` */
 export async function limitAddress(address: string): Promise<void> {
   throwIfLimited(
-    await overLimit("telemetry-ip", networkOf(address), { points: telemetry.perMinutePerIp, seconds: 60 }),
+    await overLimit("telemetry-ip", getNetwork(address), { points: telemetry.perMinutePerIp, seconds: 60 }),
   );
 }
 

@@ -2,7 +2,7 @@ import "server-only";
 import { prisma } from "#lib/db/client";
 
 /** A stored report as it is forwarded: metadata only. It names no user and no address. */
-export type Report = NonNullable<Awaited<ReturnType<typeof loadReport>>>;
+export type StoredReport = NonNullable<Awaited<ReturnType<typeof loadReport>>>;
 
 /** A report by its id, or undefined if it has been deleted. */
 export async function loadReport(reportId: string) {

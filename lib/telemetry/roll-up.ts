@@ -13,7 +13,7 @@ const bounds = { pairsPerDay: 200, typesPerDay: 50, anonymousTypesPerDay: 20, ty
 const maxSum = Number.MAX_SAFE_INTEGER;
 
 /** The owner of the token a report came with, and the token's machine; undefined without a token. */
-export type Sender = { userId: string; machine: string } | undefined;
+export type ReportSender = { userId: string; machine: string } | undefined;
 
 /** A report's diagnostics of one adapter together. `troubled`: some of it was not understood or was rejected. */
 type AdapterSums = DaySums & { troubled: boolean };
@@ -22,7 +22,7 @@ type AdapterSums = DaySums & { troubled: boolean };
  * Adds a report to the counts that `/diagnostics` shows: its day, each adapter's devices, and the device itself. Runs in
  * the report's own transaction, so that either both exist or neither does.
  */
-export async function rollUp(tx: Prisma.TransactionClient, submission: Submission, sender: Sender): Promise<void> {
+export async function rollUp(tx: Prisma.TransactionClient, submission: Submission, sender: ReportSender): Promise<void> {
   const { userId, machine } = sender ?? { userId: null, machine: null };
   const { cliVersion } = submission;
   const maxTypes = sender ? bounds.typesPerDay : bounds.anonymousTypesPerDay;
@@ -63,17 +63,17 @@ function sumByAdapter(diagnostics: Submission["diagnostics"], maxTypes: number):
 }
 
 /** Counts by a client's text. Has no prototype, so that `__proto__` is a key like any other. */
-type Counts = Record<string, number>;
+type EventCounts = Record<string, number>;
 
 /** Counts each type once per scan, however often it is listed. */
-function countTypes(types: string[], maxTypes: number): Counts {
-  const counts: Counts = Object.create(null);
+function countTypes(types: string[], maxTypes: number): EventCounts {
+  const counts: EventCounts = Object.create(null);
   for (const type of new Set(types)) addType(counts, type.length > bounds.typeLength ? "" : type, 1, maxTypes);
   return counts;
 }
 
 /** Adds to a type's count, or to the empty name's if there are already as many types as are counted separately. */
-function addType(counts: Counts, type: string, count: number, maxTypes: number): void {
+function addType(counts: EventCounts, type: string, count: number, maxTypes: number): void {
   const name = type in counts || Object.keys(counts).length < maxTypes ? type : "";
   counts[name] = addUp(counts[name] ?? 0, count);
 }
@@ -90,7 +90,7 @@ function mergeByAdapter(sums: AdapterSums[], maxTypes: number): Map<string, Adap
 const addUp = (a: number, b: number) => Math.min(maxSum, a + b);
 
 function addSums(a: AdapterSums, b: AdapterSums, maxTypes: number): AdapterSums {
-  const unhandled: Counts = Object.assign(Object.create(null), a.unhandled);
+  const unhandled: EventCounts = Object.assign(Object.create(null), a.unhandled);
   for (const [type, count] of Object.entries(b.unhandled)) addType(unhandled, type, count, maxTypes);
   return {
     adapter: a.adapter,

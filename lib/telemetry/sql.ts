@@ -3,7 +3,7 @@
 import "server-only";
 import { pool } from "#lib/db/client";
 import type { ForwardOutbox, Prisma, TelemetryReport } from "#lib/generated/prisma/client";
-import type { Machine, Reader } from "#lib/telemetry/diagnostics";
+import type { DiagnosedMachine, DiagnosticsReader } from "#lib/telemetry/diagnostics";
 import type { ScanSums, VersionHealth } from "#lib/telemetry/health";
 import type { Submission } from "#lib/telemetry/schema";
 
@@ -179,15 +179,15 @@ export async function upsertDays(
 }
 
 /** Pairs of adapter and CLI version. */
-export type Pairs = (readonly [adapter: string, cliVersion: string])[];
+export type AdapterVersions = (readonly [adapter: string, cliVersion: string])[];
 
-const toColumns = (pairs: Pairs) => [pairs.map(([adapter]) => adapter), pairs.map(([, cliVersion]) => cliVersion)];
+const toColumns = (pairs: AdapterVersions) => [pairs.map(([adapter]) => adapter), pairs.map(([, cliVersion]) => cliVersion)];
 
 /** `$1` is the user's id, which a query for everybody has to mention too. */
-const ownRows = ({ seesAll }: Reader) => (seesAll ? "$1::uuid is not null" : "user_id = $1");
+const ownRows = ({ seesAll }: DiagnosticsReader) => (seesAll ? "$1::uuid is not null" : "user_id = $1");
 
 /** The sums of each adapter's versions; of more than `maxAdapters` those with most scans. SQL: a roll-up. */
-export async function readVersions(reader: Reader, days: number, maxAdapters: number) {
+export async function readVersions(reader: DiagnosticsReader, days: number, maxAdapters: number) {
   const { rows } = await pool().query<VersionHealth & { adapter: string }>(
     `with sums as (
        select adapter, cli_version, sum(scans) as scans, sum(entries) as entries, sum(skipped) as skipped,
@@ -205,7 +205,7 @@ export async function readVersions(reader: Reader, days: number, maxAdapters: nu
 }
 
 /** The sums of each adapter's days. SQL: a roll-up. */
-export async function readDays(reader: Reader, days: number, adapters: string[]) {
+export async function readDays(reader: DiagnosticsReader, days: number, adapters: string[]) {
   const { rows } = await pool().query<ScanSums & { adapter: string; daysAgo: number }>(
     `select adapter, (now() at time zone 'UTC')::date - day as "daysAgo", sum(scans)::float8 as scans,
        sum(entries)::float8 as entries, sum(skipped)::float8 as skipped, sum(invalid)::float8 as invalid,
@@ -219,7 +219,7 @@ export async function readDays(reader: Reader, days: number, adapters: string[])
 }
 
 /** The types of entries that these versions did not handle, each with the scans that met it. SQL: a roll-up of JSON. */
-export async function readTypes(reader: Reader, days: number, pairs: Pairs, maxTypes: number) {
+export async function readTypes(reader: DiagnosticsReader, days: number, pairs: AdapterVersions, maxTypes: number) {
   const { rows } = await pool().query<{ adapter: string; type: string; count: number }>(
     `select adapter, type, count::float8 from (
        select adapter, type, sum(count::numeric) as count,
@@ -234,8 +234,8 @@ export async function readTypes(reader: Reader, days: number, pairs: Pairs, maxT
 }
 
 /** The devices that last had trouble with these versions. SQL: the latest few of each pair, out of a bounded number. */
-export async function readTroubledMachines(reader: Reader, pairs: Pairs, max: { machines: number; counted: number }) {
-  const { rows } = await pool().query<Machine & { adapter: string }>(
+export async function readTroubledMachines(reader: DiagnosticsReader, pairs: AdapterVersions, max: { machines: number; counted: number }) {
+  const { rows } = await pool().query<DiagnosedMachine & { adapter: string }>(
     `select latest.adapter, found.device_id as "deviceId", device.machine, "user".name as "userName",
        found.seen_at as "seenAt"
      from unnest($2::text[], $3::text[]) as latest (adapter, cli_version) cross join lateral (
@@ -254,7 +254,7 @@ export async function readTroubledMachines(reader: Reader, pairs: Pairs, max: { 
 }
 
 /** How many devices had trouble with each version, up to `max`. SQL: a bounded count for each pair. */
-export async function countTroubledMachines(reader: Reader, pairs: Pairs, max: number) {
+export async function countTroubledMachines(reader: DiagnosticsReader, pairs: AdapterVersions, max: number) {
   const { rows } = await pool().query<{ adapter: string; cliVersion: string; count: number }>(
     `select shown.adapter, shown.cli_version as "cliVersion", counted.count
      from unnest($2::text[], $3::text[]) as shown (adapter, cli_version)

@@ -1,5 +1,5 @@
 import "server-only";
-import { type Origin, recordEvent } from "#lib/auth/audit";
+import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { allowLong, type Db, prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import { notFound } from "#lib/errors";
@@ -38,7 +38,7 @@ export async function deleteSelection(
   userId: string,
   selection: Selection,
   mark: string,
-  from: Origin,
+  from: AuditOrigin,
 ): Promise<number | undefined> {
   const plain = await resolveSearch(userId, selection, allHits);
   // In a turn of the user's heavy reads: deletions of the same traces wait for each other's locks, each with a connection.
@@ -49,7 +49,7 @@ export async function deleteSelection(
   });
 }
 
-async function deleteSelected(tx: Db, userId: string, selection: PlainSelection, mark: string, from: Origin) {
+async function deleteSelected(tx: Db, userId: string, selection: PlainSelection, mark: string, from: AuditOrigin) {
   await allowLong(tx);
   const found = await lockSelected(tx, userId, selection);
   if (found.mark !== mark) return undefined;
@@ -73,7 +73,7 @@ const messagesAtOnce = 10_000;
  *
  * @throws SpoorError `not_found` where it is deleted already, and for another user's as well
  */
-export async function deleteTrace(userId: string, traceId: string, from: Origin): Promise<void> {
+export async function deleteTrace(userId: string, traceId: string, from: AuditOrigin): Promise<void> {
   await prisma().$transaction(async (tx) => {
     if ((await makeTombstones(tx, userId, [traceId])) === 0) throw notFound();
     const { messageCount } = await tx.trace.findUniqueOrThrow({

@@ -3,9 +3,9 @@
 import { eachInSlices, StepEnded } from "#lib/concurrency/slices";
 import { findSecrets, type Secret } from "#lib/secrets/find";
 import { maskValueForOthers } from "#lib/secrets/json";
-import { placeholderOf } from "#lib/secrets/mark";
+import { makePlaceholder } from "#lib/secrets/mark";
 import { maskForOthers, replaceSecrets } from "#lib/secrets/mask";
-import { underHeader } from "#lib/secrets/tables";
+import { keepHeader } from "#lib/secrets/tables";
 import type { Masked } from "#lib/traces/export-schema";
 import { textForOthers } from "#lib/traces/for-others";
 
@@ -49,7 +49,7 @@ export async function* maskPieces(pieces: AsyncIterable<string>, mask: Mask): As
     const end = endOfWhole(text, secrets, sent);
     yield mask(withoutSecrets(text, secrets, sent, end), names);
     const from = Math.max(0, end - maxBefore);
-    const before = from === 0 ? text.slice(0, end) : underHeader(text, from, end);
+    const before = from === 0 ? text.slice(0, end) : keepHeader(text, from, end);
     text = before + text.slice(end);
     sent = before.length;
   }
@@ -80,7 +80,7 @@ function withoutSecrets(text: string, secrets: readonly Secret[], from: number, 
   const within = secrets
     .filter(({ start, end }) => start < to && end > from)
     .map((secret) => ({ ...secret, start: Math.max(0, secret.start - from), end: Math.min(to, secret.end) - from }));
-  return replaceSecrets(text.slice(from, to), within, (kind) => placeholderOf(kind));
+  return replaceSecrets(text.slice(from, to), within, (kind) => makePlaceholder(kind));
 }
 
 /** Metadata with more characters is left out where it has to be masked: to mask it, all of it has to be read at once. */

@@ -1,6 +1,6 @@
 import "server-only";
 import { notFound, SpoorError } from "#lib/errors";
-import { networkOf, siteOf } from "#lib/http/address";
+import { getNetwork, getSite } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 import { readPicture } from "#lib/pictures/read";
@@ -24,13 +24,13 @@ const perNetwork = { points: limits.pictures.sharedPerMinutePerNetwork, seconds:
  * @throws SpoorError `rate_limited`; as `readPicture`
  */
 export async function getSharedPicture(token: string, sha256: string, address: string): Promise<Response> {
-  const wait = address === "unknown" ? undefined : await overLimit("shared-picture", networkOf(address), perNetwork);
+  const wait = address === "unknown" ? undefined : await overLimit("shared-picture", getNetwork(address), perNetwork);
   if (wait) throw new SpoorError("rate_limited", undefined, { retryAfterSeconds: wait });
   const opened = await openShare(token, address);
   if (!opened?.shown.pictures) throw notFound();
   const { userId, traceId, shown } = opened;
   // Whoever reads slowly makes only their own network wait.
-  const turn = `shared ${siteOf(address)}`;
+  const turn = `shared ${getSite(address)}`;
   return asResponse(await readPicture({ userId, traceId, from: shown.from, to: shown.to, turn }, sha256));
 }
 

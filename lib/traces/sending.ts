@@ -1,6 +1,6 @@
 import "server-only";
 import { beginRead } from "#lib/db/heavy";
-import { streamOf } from "#lib/http/stream-of";
+import { streamChunks } from "#lib/http/stream-of";
 import { log } from "#lib/log";
 
 /**
@@ -18,7 +18,7 @@ export async function sendText(
   const chunks = encoded(texts);
   try {
     const resumed = resume(await chunks.next(), chunks);
-    return streamOf(resumed, (error) => log.warn({ err: error }, `an ${kind} failed`), end);
+    return streamChunks(resumed, (error) => log.warn({ err: error }, `an ${kind} failed`), end);
   } catch (error) {
     end();
     throw error;

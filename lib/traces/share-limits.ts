@@ -1,7 +1,7 @@
 import "server-only";
 import { sha256 } from "#lib/digest";
 import { isOutage } from "#lib/errors";
-import { networkOf } from "#lib/http/address";
+import { getNetwork } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
@@ -20,7 +20,7 @@ const perLink = { points: sharedPagesPerMinutePerLink, seconds: 60 };
  */
 export async function overShareLimit(token: string, address: string): Promise<number | undefined> {
   try {
-    const wait = address === "unknown" ? undefined : await overLimit("shared-network", networkOf(address), perNetwork);
+    const wait = address === "unknown" ? undefined : await overLimit("shared-network", getNetwork(address), perNetwork);
     return wait ?? (await overLimit("shared-link", sha256(token).toString("base64url"), perLink));
   } catch (error) {
     if (isOutage(error)) return undefined; // the page itself says that the database is away

@@ -1,12 +1,12 @@
 import "server-only";
 import { randomBytes } from "node:crypto";
-import { type Origin, recordEvent } from "#lib/auth/audit";
+import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
 import { notFound } from "#lib/errors";
 import type { Trace, TraceShare } from "#lib/generated/prisma/client";
-import { networkOf } from "#lib/http/address";
+import { getNetwork } from "#lib/http/address";
 import { isOverLimit, overLimit } from "#lib/http/rate-limit";
 import { titleOf } from "#lib/reader/title";
 import type { SharedRange } from "#lib/traces/for-others";
@@ -36,7 +36,7 @@ export async function shareTrace(
   userId: string,
   traceId: string,
   { days, masked, pictures = false, ...range }: Sharing & { days: number | null },
-  from: Origin,
+  from: AuditOrigin,
 ): Promise<string> {
   const token = randomBytes(27).toString("base64url");
   const expiresAt = days === null ? null : new Date(Date.now() + days * dayMs);
@@ -96,7 +96,7 @@ async function readTitles(userId: string, ids: string[]): Promise<Map<string, st
 }
 
 /** Revokes one of a user's links. @returns whether it was still open */
-export async function revokeShare(userId: string, id: string, from: Origin): Promise<boolean> {
+export async function revokeShare(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   return prisma().$transaction(async (tx) => {
     const [revoked] = await tx.traceShare.updateManyAndReturn({
       where: { userId, id, ...isOpen() },
@@ -121,7 +121,7 @@ const attempts = { points: 60, seconds: 600 };
  * @param address the reader's address, for the limit.
  */
 export async function openShare(token: string, address: string): Promise<OpenedShare | undefined> {
-  const network = networkOf(address);
+  const network = getNetwork(address);
   if (await isOverLimit("share", network, attempts)) return undefined;
   const found = tokenPattern.test(token) ? await findShare(token) : undefined;
   if (!found) await overLimit("share", network, attempts);

@@ -39,7 +39,7 @@ export const wholeNumber = (value: number, [min, max]: [number, number], text: s
     { text, allowed: `${min} to ${max}` },
   );
 
-export const oneOf = <const T extends readonly string[]>(values: T, value: T[number], text: string) =>
+export const choice = <const T extends readonly string[]>(values: T, value: T[number], text: string) =>
   withDefault(z.enum(values, `must be one of ${values.join(", ")}`), value, {
     text,
     allowed: values.map((one) => `\`${one}\``).join(", "),

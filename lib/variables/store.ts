@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { httpUrl, oneOf, optional, type Variable, withDefault } from "#lib/variables/kinds";
+import { httpUrl, choice, optional, type Variable, withDefault } from "#lib/variables/kinds";
 
 /** Where the bodies of uploads are kept. */
 export const storeVariables = {
-  UPLOAD_STORE: oneOf(
+  UPLOAD_STORE: choice(
     ["postgres", "s3"],
     "postgres",
     "where the bodies of new uploads, and new pictures, are kept; see [Uploads in an S3 store](#uploads-in-an-s3-store)",

@@ -8,7 +8,7 @@ import { startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
 import { setEnv } from "#lib/env";
 import { installQueues } from "#lib/queue/queues";
-import { hasTelemetry, listAdapters, listDevices, type Reader } from "#lib/telemetry/diagnostics";
+import { hasTelemetry, listAdapters, listDevices, type DiagnosticsReader } from "#lib/telemetry/diagnostics";
 import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
 import { insertReport } from "#lib/telemetry/sql";
@@ -58,7 +58,7 @@ async function fill(): Promise<void> {
 const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0;
 
 /** Runs the page's queries. @returns the median of 15 times, in milliseconds */
-async function page(reader: Reader): Promise<number> {
+async function page(reader: DiagnosticsReader): Promise<number> {
   const times: number[] = [];
   for (let n = 0; n < 16; n += 1) {
     const startedAt = performance.now();

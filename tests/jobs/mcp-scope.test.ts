@@ -4,7 +4,7 @@ import { pool } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { accountTraces } from "#lib/ledger/account";
 import { answerCall } from "#lib/mcp/handler";
-import type { Reader } from "#lib/mcp/tools/tool";
+import type { AgentReader } from "#lib/mcp/tools/tool";
 import { readBlockHeads } from "#lib/search/sql/read";
 import { makeUser, provideOwner } from "../support/server.ts";
 import { indexAll } from "./searching.ts";
@@ -85,7 +85,7 @@ const storedOf = async (userId: string): Promise<Stored[]> =>
   (await pool().query("select id, source_id, project_id, activity_at from trace where user_id = $1", [userId])).rows;
 
 const nameOfId = new Map<string, string>();
-const readers = new Map<string, Reader>();
+const readers = new Map<string, AgentReader>();
 const ids = new Map<string, string>();
 
 beforeAll(async () => {
@@ -108,7 +108,7 @@ beforeAll(async () => {
 
 /** The protocol's own client, let into the project alone. */
 async function connect(userId: string): Promise<Client> {
-  const reader = readers.get(userId) as Reader;
+  const reader = readers.get(userId) as AgentReader;
   const call = async (url: URL | RequestInfo, init?: RequestInit) => {
     const request = new Request(url, init);
     if (request.method !== "POST") return new Response(null, { status: 405 });

@@ -4,7 +4,7 @@ import { accountTraces } from "#lib/ledger/account";
 import { digestPart } from "#lib/ledger/digest/part";
 import { evidencePart } from "#lib/ledger/evidence/evidence";
 import { replaceFindings } from "#lib/ledger/sql/secrets";
-import { Answer } from "#lib/mcp/answer";
+import { AgentAnswer } from "#lib/mcp/answer";
 import { readSession } from "#lib/mcp/tools/read";
 import { type Mask, maskJson } from "#lib/traces/masked";
 import { longTest } from "../support/long.ts";
@@ -82,7 +82,7 @@ longTest("metadata that would be masked for ever is left out of what is for othe
 longTest("an agent's reading of a message without end is refused", async () => {
   await send({ sourceId: "read", messages: [said("hello")] });
   const { id = "" } = (await stored("read")) ?? {};
-  const add = vi.spyOn(Answer.prototype, "add").mockImplementation(endless);
+  const add = vi.spyOn(AgentAnswer.prototype, "add").mockImplementation(endless);
   const reading = readSession.run({ session: id, detail: "all" }, { userId, projectId: null });
   await expect(reading).rejects.toMatchObject({ code: "overloaded" });
   expect(add).toHaveBeenCalledOnce();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { pool } from "#lib/db/client";
-import { costOf } from "#lib/telemetry/budget";
+import { countCost } from "#lib/telemetry/budget";
 import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
 import { isLong } from "../support/long.ts";
@@ -88,7 +88,7 @@ test.each(shapes.filter(([what]) => isLong || quick.has(what)))(
       const head = { schema: 1, deviceId: makeNoise(100), cliVersion: "1", platform: "p", arch: "a", command: "c" };
       const sent = { ...head, diagnostics: [], ...parts(round) };
       const submission = telemetryRequest.parse(sent);
-      cost += costOf(submission, Buffer.byteLength(JSON.stringify(sent)));
+      cost += countCost(submission, Buffer.byteLength(JSON.stringify(sent)));
       await recordTelemetry(submission, undefined);
     }
     const grown = (await storedBytes()) - before;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compareVersions, judge, share, sharesOf, type VersionHealth } from "#lib/telemetry/health";
+import { compareVersions, judge, share, computeShares, type VersionHealth } from "#lib/telemetry/health";
 
 const health = (more: Partial<VersionHealth> = {}): VersionHealth => ({
   cliVersion: "1.4.2",
@@ -22,7 +22,7 @@ test("versions are ordered as SemVer, also incomplete ones", () => {
 
 test("a share is between 0 and 1, whatever a client reports", () => {
   expect([share(0, 0), share(5, 0), share(1, 4), share(9, 4), share(2 ** 53, 1)]).toEqual([0, 1, 0.25, 1, 1]);
-  expect(sharesOf(health({ skipped: 10, invalid: 40, rejected: 100, emptyParses: 1 }))).toEqual({
+  expect(computeShares(health({ skipped: 10, invalid: 40, rejected: 100, emptyParses: 1 }))).toEqual({
     empty: 0.1,
     lost: 0.04,
     rejected: 0.5,

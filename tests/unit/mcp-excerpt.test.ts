@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { expect, test } from "vitest";
-import { excerptOf } from "#lib/mcp/talk";
+import { cutExcerpt } from "#lib/mcp/talk";
 
 const token =
   "sk-ant-api03-Zk3vQ9mW2xR7tY4uB8nC1dF6gH0jL5pSaXeVrTqMwKoIiUyNbEzGhJcDfPlAsQ7R2t5Y8u1I4o7P0aS3dF6gH9jKlQ-wErTyAA";
@@ -19,7 +19,7 @@ test.each([
   // The text around "needle" begins in the middle of the secret.
   const between = filler.slice(0, 100_000 - secret.length / 2 - 12);
   const content = `${filler.slice(0, 50_000)}${secret} alpha beta ${between}needle ${filler}`;
-  const shown = excerptOf({ content }, ["alpha", "beta", "needle"]);
+  const shown = cutExcerpt({ content }, ["alpha", "beta", "needle"]);
   const end = secret.trim().slice(-45, -30);
   expect(content).toContain(end);
   expect(shown).not.toContain(end);
@@ -30,5 +30,5 @@ test.each([
   ["ends", `${filler} needle`],
   ["has in its middle", `${filler} needle ${filler}`],
 ])("what a long message %s with is shown", (_, content) => {
-  expect(excerptOf({ content }, ["needle"])).toContain("needle");
+  expect(cutExcerpt({ content }, ["needle"])).toContain("needle");
 });

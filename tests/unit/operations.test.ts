@@ -5,7 +5,7 @@ import { inflate } from "#lib/ingest/decode/inflate";
 import { unpackManifest } from "#lib/ingest/decode/manifest";
 import { type Checked, makeOperations, type Operations } from "#lib/ingest/decode/operations";
 import { unpackBatch } from "#lib/ingest/decode/stored-body";
-import { markOf, type Policy } from "#lib/masking/masker";
+import { makeMark, type MaskingPolicy } from "#lib/masking/masker";
 import { formed } from "./secrets/made-up.ts";
 
 const maxBytes = 64 << 20;
@@ -15,9 +15,9 @@ const content = Array.from({ length: 200_000 }, (_, n) => `${(n * 7919) % 1_000_
 const encode = (batch: unknown) => new Uint8Array(new TextEncoder().encode(JSON.stringify(batch)));
 const long = { traces: [{ sourceId: "one", messages: [{ position: 0, content }] }] };
 
-const policy: Policy = { stamp: "1.0", key: new Uint8Array(32), masks: true, rulings: [] };
+const policy: MaskingPolicy = { stamp: "1.0", key: new Uint8Array(32), masks: true, rulings: [] };
 const [, secret = ""] = formed.find(([kind]) => kind === "github") ?? [];
-const mark = markOf(policy.key, secret);
+const mark = makeMark(policy.key, secret);
 
 /** Traces of a batch: some have a secret, in a text, a title, or metadata; one key stands twice. */
 const traces = Array.from({ length: 40 }, (_, n) => ({
@@ -31,7 +31,7 @@ const traces = Array.from({ length: 40 }, (_, n) => ({
 }));
 
 /** Reads a batch as it is accepted. */
-function accept(batch: unknown, by: Policy | undefined, encoding: "identity" | "zstd" = "identity"): Promise<Checked> {
+function accept(batch: unknown, by: MaskingPolicy | undefined, encoding: "identity" | "zstd" = "identity"): Promise<Checked> {
   const operations = makeOperations();
   const bytes = encode(batch);
   operations.receive({ body: encoding === "zstd" ? zstdCompressSync(bytes) : bytes, encoding, maxBytes });
@@ -46,7 +46,7 @@ async function write({ stored }: Checked): Promise<string> {
 }
 
 /** What a job is told of a stored batch, and the rows that it would write. */
-async function open({ stored, manifest }: Pick<Checked, "stored" | "manifest">, by: Policy) {
+async function open({ stored, manifest }: Pick<Checked, "stored" | "manifest">, by: MaskingPolicy) {
   const operations: Operations = makeOperations();
   const known = operations.manifest({ packed: manifest, stamp: by.stamp });
   const opened = await operations.open({ stored, policy: by });

@@ -1,6 +1,6 @@
 "use server";
 import { revalidatePath } from "next/cache";
-import { currentOrigin, type Origin } from "#lib/auth/audit";
+import { currentOrigin, type AuditOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
 import { revokeGrant } from "#lib/auth/oauth/grants";
 import { idForm } from "#lib/auth/schema";
@@ -27,7 +27,7 @@ export async function disconnectAction(_before: FormState, form: FormData): Prom
   return endAccess(form, "Unknown agent.", revokeGrant);
 }
 
-type EndAccess = (userId: string, id: string, from: Origin) => Promise<unknown>;
+type EndAccess = (userId: string, id: string, from: AuditOrigin) => Promise<unknown>;
 
 async function endAccess(form: FormData, unknown: string, end: EndAccess): Promise<FormState> {
   const user = await requireUser("/devices");

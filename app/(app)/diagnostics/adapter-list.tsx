@@ -1,5 +1,5 @@
 import type { AdapterHealth } from "#lib/telemetry/diagnostics";
-import { sharesOf } from "#lib/telemetry/health";
+import { computeShares } from "#lib/telemetry/health";
 import { Monogram } from "../../components/agent-icon";
 import { countOf, formatCount } from "../../components/figures";
 import { Notice } from "../../components/notice";
@@ -65,7 +65,7 @@ const columns =
 function Change({ health: { adapter, versions, verdict } }: { health: AdapterHealth }) {
   const [latest, before] = versions;
   if (!latest || !before) return null;
-  const [now, then] = [sharesOf(latest)[verdict.about], sharesOf(before)[verdict.about]];
+  const [now, then] = [computeShares(latest)[verdict.about], computeShares(before)[verdict.about]];
   return (
     <>
       <strong className="font-semibold">

@@ -1,8 +1,8 @@
-import type { Device } from "#lib/telemetry/diagnostics";
+import type { DiagnosedDevice } from "#lib/telemetry/diagnostics";
 import { Time } from "../../components/time";
 import { DeviceName, Name } from "./names";
 
-type Props = { devices: Device[]; hasMore: boolean; showUsers: boolean };
+type Props = { devices: DiagnosedDevice[]; hasMore: boolean; showUsers: boolean };
 
 /** Each client with its last scan and, where its token identifies the machine, that machine's last upload. */
 export function DeviceList({ devices, hasMore, showUsers }: Props) {

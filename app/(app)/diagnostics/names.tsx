@@ -1,4 +1,4 @@
-import type { Machine } from "#lib/telemetry/diagnostics";
+import type { DiagnosedMachine } from "#lib/telemetry/diagnostics";
 
 /** A name from a client, safe to show: invisible and bidirectional control characters become U+FFFD. */
 export const readable = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
@@ -10,7 +10,7 @@ export function Name({ text }: { text: string }) {
 }
 
 /** A client's device: its machine's name where a token identifies it, else the id that it reported. */
-export function DeviceName({ device, showUser }: { device: Machine; showUser: boolean }) {
+export function DeviceName({ device, showUser }: { device: DiagnosedMachine; showUser: boolean }) {
   return (
     <span className="min-w-0">
       {device.machine ? (

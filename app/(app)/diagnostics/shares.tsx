@@ -1,4 +1,4 @@
-import { type Shares, sharesOf, type VersionHealth, worstOf } from "#lib/telemetry/health";
+import { type ScanShares, computeShares, type VersionHealth, findWorst } from "#lib/telemetry/health";
 import { Sign } from "../../components/sign";
 
 const percent = new Intl.NumberFormat("en", { style: "percent", maximumSignificantDigits: 2 });
@@ -14,9 +14,9 @@ export const words = {
   empty: "of the scans found nothing",
   lost: "of the entries could not be read",
   rejected: "of the sessions were refused",
-} as const satisfies Record<keyof Shares, string>;
+} as const satisfies Record<keyof ScanShares, string>;
 
-const kinds = Object.keys(words) as (keyof Shares)[];
+const kinds = Object.keys(words) as (keyof ScanShares)[];
 
 /** From these shares on, a version is marked as a warning or as bad. */
 const bounds = { warn: 0.01, bad: 0.1 };
@@ -26,8 +26,8 @@ export const inkOf = (share: number) =>
 
 /** A version's worst share, in a word or two. The sign conveys it without colour as well. */
 export function Badness({ health }: { health: VersionHealth }) {
-  const shares = sharesOf(health);
-  const worst = worstOf(shares);
+  const shares = computeShares(health);
+  const worst = findWorst(shares);
   const kind = kinds.find((one) => shares[one] === worst) ?? "lost";
   const short = { empty: "empty", lost: "lost", rejected: "refused" }[kind];
   return (

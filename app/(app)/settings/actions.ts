@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
-import { weaknessOf } from "#lib/auth/passwords";
+import { findWeakness } from "#lib/auth/passwords";
 import { nameForm, newPasswordForm } from "#lib/auth/schema";
 import { logOutMachines } from "#lib/auth/tokens";
 import {
@@ -39,7 +39,7 @@ async function refuseChange(
   code: string,
 ): Promise<FormState["errors"]> {
   if (user.twoFactorEnabled && code === "") return { current_code: "Enter your code." };
-  const weakness = await weaknessOf(given.new_password, user);
+  const weakness = await findWeakness(given.new_password, user);
   if (weakness) return { new_password: weakness };
   const wrong = await passwordError(user.id, given.current_password);
   if (wrong) return { current_password: wrong };

@@ -1,12 +1,12 @@
 import "server-only";
 import { headers } from "next/headers";
 import { cache } from "react";
-import { originOf } from "#lib/auth/audit";
+import { readOrigin } from "#lib/auth/audit";
 import { type OpenedShare, openShare } from "#lib/traces/shares";
 import type { Shown } from "../../(app)/traces/[id]/segments/render";
 
 /** What a link opens for this request; undefined if it does not open. One request counts once. */
-export const openedBy = cache(async (token: string) => openShare(token, originOf(await headers()).address));
+export const openedBy = cache(async (token: string) => openShare(token, readOrigin(await headers()).address));
 
 /** How a shared trace is shown. */
 export const toReaders = (

@@ -40,10 +40,10 @@ export async function readProjects(path: string): Promise<Projects> {
 /** A folder that is trusted by one below it (`TRUST_PARENT`) may be a project, too. */
 function trustedPaths(trusted: unknown): string[] {
   const entries = isFields(trusted) ? Object.entries(trusted) : [];
-  return entries.flatMap(([path, level]) => (level === "TRUST_PARENT" ? [parentOf(path), path] : [path]));
+  return entries.flatMap(([path, level]) => (level === "TRUST_PARENT" ? [getParent(path), path] : [path]));
 }
 
-const parentOf = (path: string): string => path.replace(/[/\\][^/\\]+[/\\]?$/, "");
+const getParent = (path: string): string => path.replace(/[/\\][^/\\]+[/\\]?$/, "");
 
 /** The project's folder. @param ids short names or hashes of it */
 export function projectFolder({ noted, names, hashes }: Projects, ids: unknown[]): string | undefined {

@@ -13,7 +13,7 @@ export const blankComments = (text: string): string =>
   );
 
 /** Finds every value's place in a text that `JSON.parse` takes. */
-export function placesIn(text: string): JsonNode {
+export function parsePlaces(text: string): JsonNode {
   let at = 0;
   const skipSpace = () => {
     while (/\s/.test(text[at] ?? "")) at++;
@@ -53,20 +53,20 @@ export function placesIn(text: string): JsonNode {
 }
 
 /** Of several members with one name, the last counts. */
-export const memberOf = (node: JsonNode | undefined, key: string) => node?.members?.findLast((one) => one.key === key);
+export const findMember = (node: JsonNode | undefined, key: string) => node?.members?.findLast((one) => one.key === key);
 
 /** The parts of an object or array, each from its start (a member's is that of its key) to its end. */
-const partsOf = ({ members, items }: JsonNode): { start: number; end: number }[] =>
+const listParts = ({ members, items }: JsonNode): { start: number; end: number }[] =>
   members?.map(({ start, value }) => ({ start, end: value.end })) ?? items ?? [];
 
 /** What inserts a part into an object or array, in the style of the text around it: at its end, or before what ends with a comment. */
-export function insertionInto(
+export function makeInsertion(
   text: string,
   node: JsonNode,
   depth: number,
   render: (indent: string, unit: string, line: string) => string,
 ): { offset: number; inserted: string } {
-  const parts = partsOf(node);
+  const parts = listParts(node);
   const last = parts.at(-1);
   const line = text.includes("\r\n") ? "\r\n" : "\n";
   const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
@@ -82,8 +82,8 @@ export function insertionInto(
 }
 
 /** A text without one part of an object or array, and without the comma beside it. Comments around it stay. */
-export function withoutPart(text: string, node: JsonNode, index: number): string {
-  const parts = partsOf(node);
+export function removePart(text: string, node: JsonNode, index: number): string {
+  const parts = listParts(node);
   const [before, part, after] = [parts[index - 1], parts[index], parts[index + 1]];
   if (!part) return text;
   const from = before?.end ?? (after ? part.start : node.start + 1);

@@ -3,7 +3,7 @@
 const note = "Made by `spoor install`; `spoor uninstall` removes it.";
 
 /** What starts the client from within an agent: it waits for nothing, and a client that is gone is no error. */
-const starting = (words: string[]) => `// ${note}
+const composeStarter = (words: string[]) => `// ${note}
 import { spawn } from "node:child_process";
 
 const [program, ...words] = ${JSON.stringify(words)};
@@ -18,7 +18,7 @@ function send() {
 `;
 
 /** A plugin of OpenCode's: sends after each turn, as OpenCode tells no session's end. */
-export const openCodePlugin = (words: string[]): string => `${starting(words)}
+export const openCodePlugin = (words: string[]): string => `${composeStarter(words)}
 export const Spoor = async () => ({
   event: async ({ event }) => {
     if (event.type === "session.idle") send();
@@ -27,7 +27,7 @@ export const Spoor = async () => ({
 `;
 
 /** An extension of Pi's. */
-export const piExtension = (words: string[]): string => `${starting(words)}
+export const piExtension = (words: string[]): string => `${composeStarter(words)}
 export default function (pi) {
   pi.on("session_shutdown", send);
 }

@@ -5,7 +5,7 @@ import { systemd } from "./systemd.ts";
 import { taskScheduler } from "./task-scheduler.ts";
 
 /** What runs programs in the background on this system; undefined where we know nothing that does. */
-export function serviceOf(host: Host): Service | undefined {
+export function findService(host: Host): Service | undefined {
   if (host.platform === "linux") return systemd(host);
   if (host.platform === "darwin") return launchd(host);
   return host.platform === "win32" ? taskScheduler(host) : undefined;

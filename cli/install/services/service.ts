@@ -1,9 +1,9 @@
 import type { Host } from "../../adapters/adapter.ts";
 import type { PlannedFile } from "../files.ts";
-import { type Ran, runTool } from "../tools.ts";
+import { type RanTool, runTool } from "../tools.ts";
 
 /** What runs in the background. */
-export type Spec = {
+export type ServiceSpec = {
   /** The program and its arguments. */
   words: string[];
   server: string;
@@ -12,30 +12,30 @@ export type Spec = {
 };
 
 /** A command of the system. One that `mayFail` changes nothing where there is nothing to change. */
-export type Command = { words: string[]; mayFail?: boolean };
+export type SystemCommand = { words: string[]; mayFail?: boolean };
 
 /** What starts programs in the background on a system, for one user. */
 export interface Service {
   readonly title: string;
-  files(spec: Spec): PlannedFile[];
+  files(spec: ServiceSpec): PlannedFile[];
   /** Why it can't be used here, and what to do instead, a line each; undefined where it can. */
-  obstacle(): Promise<string[] | undefined>;
+  findObstacle(): Promise<string[] | undefined>;
   /** From now on, and at each login. */
-  start(): Command[];
+  start(): SystemCommand[];
   /** Until `start`. */
-  stop(): Command[];
+  stop(): SystemCommand[];
   /** What runs takes a new file over. */
-  restart(): Command[];
+  restart(): SystemCommand[];
   /** After its files are gone. */
-  forget(): Command[];
+  forget(): SystemCommand[];
   isRunning(): Promise<boolean>;
 }
 
 /** @returns the commands that failed, each with what it said */
-export async function runAll(host: Host, commands: Command[]): Promise<string[]> {
+export async function runAll(host: Host, commands: SystemCommand[]): Promise<string[]> {
   const failed: string[] = [];
   for (const { words, mayFail } of commands) {
-    const ran: Ran = await runTool(host, words);
+    const ran: RanTool = await runTool(host, words);
     if (ran.code !== 0 && !mayFail) failed.push(`${words.join(" ")}: ${ran.output || `ended with ${ran.code}`}`);
   }
   return failed;

@@ -2,9 +2,9 @@
 // changes with each use. Its token has no scopes: it opens `/mcp` and nothing else.
 import "server-only";
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { type Origin, recordEvent } from "#lib/auth/audit";
+import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { OauthError } from "#lib/auth/oauth/errors";
-import type { Client } from "#lib/auth/oauth/registration";
+import type { OauthClient } from "#lib/auth/oauth/registration";
 import { createToken, isTokenText, renewToken } from "#lib/auth/tokens";
 import { type Db, prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
@@ -17,7 +17,7 @@ export type ListedGrant = Pick<AgentGrant, "id" | "client" | "project" | "create
 };
 
 /** What a token endpoint gives: the texts are shown nowhere else. */
-export type Given = { accessToken: string; refreshToken: string; seconds: number };
+export type IssuedTokens = { accessToken: string; refreshToken: string; seconds: number };
 
 const { codeSeconds, accessSeconds, refreshDays, perUser } = limits.oauth;
 const after = (seconds: number) => new Date(Date.now() + seconds * 1000);
@@ -36,7 +36,7 @@ function idIn(text: string, prefix: "code" | "refresh"): string | undefined {
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-const isHashOf = (text: string, hash: Uint8Array | null) => hash !== null && timingSafeEqual(sha256(text), hash);
+const hasHash = (text: string, hash: Uint8Array | null) => hash !== null && timingSafeEqual(sha256(text), hash);
 
 /**
  * Lets an agent read a user's sessions, or those of one project.
@@ -51,8 +51,8 @@ export async function grant(
     redirectUri,
     challenge,
     project,
-  }: { client: Client; redirectUri: string; challenge: string; project: { id: string; name: string } | null },
-  from: Origin,
+  }: { client: OauthClient; redirectUri: string; challenge: string; project: { id: string; name: string } | null },
+  from: AuditOrigin,
 ): Promise<string> {
   return prisma().$transaction(async (tx) => {
     if ((await tx.agentGrant.count({ where: { userId, ...isOpen() } })) >= perUser)
@@ -76,7 +76,7 @@ const named = ({ client, project }: Pick<AgentGrant, "client" | "project">) =>
 const isOpen = () => ({ revokedAt: null, expiresAt: { gt: new Date() } });
 
 /** An exchange, or undefined for what ended the grant: that has to be committed before it is told. */
-type Outcome = Promise<Given | undefined>;
+type GrantOutcome = Promise<IssuedTokens | undefined>;
 
 /**
  * Exchanges a code for tokens, once: a code that comes again ends its grant (RFC 6749, section 4.1.2).
@@ -85,11 +85,11 @@ type Outcome = Promise<Given | undefined>;
  */
 export async function exchangeCode(
   code: string,
-  { client, redirectUri, verifier }: { client: Client; redirectUri: string | undefined; verifier: string },
-  from: Origin,
-): Promise<Given> {
-  const given = await withGrant(idIn(code, "code"), async (tx, found): Outcome => {
-    if (!isHashOf(code, found.codeHash)) return undefined;
+  { client, redirectUri, verifier }: { client: OauthClient; redirectUri: string | undefined; verifier: string },
+  from: AuditOrigin,
+): Promise<IssuedTokens> {
+  const given = await withGrant(idIn(code, "code"), async (tx, found): GrantOutcome => {
+    if (!hasHash(code, found.codeHash)) return undefined;
     if (found.tokenId !== null || found.refreshHash !== null) return end(tx, found, from);
     if (!isFor(client, found)) return undefined;
     if (redirectUri !== undefined && redirectUri !== found.redirectUri) return undefined;
@@ -110,10 +110,10 @@ export async function exchangeCode(
  *
  * @throws OauthError `invalid_grant`
  */
-export async function refreshGrant(text: string, client: Client, from: Origin): Promise<Given> {
-  const given = await withGrant(idIn(text, "refresh"), async (tx, found): Outcome => {
+export async function refreshGrant(text: string, client: OauthClient, from: AuditOrigin): Promise<IssuedTokens> {
+  const given = await withGrant(idIn(text, "refresh"), async (tx, found): GrantOutcome => {
     if (!isFor(client, found)) return undefined;
-    if (!isHashOf(text, found.refreshHash)) return end(tx, found, from);
+    if (!hasHash(text, found.refreshHash)) return end(tx, found, from);
     const token = found.tokenId === null ? undefined : await renewToken(tx, found.tokenId, accessSeconds);
     return token === undefined ? end(tx, found, from) : renew(tx, found, token, {});
   });
@@ -126,9 +126,9 @@ function refuse(description: string): never {
   throw new OauthError("invalid_grant", description);
 }
 
-const isFor = (client: Client, { clientHash }: AgentGrant) => isHashOf(client.id, clientHash);
+const isFor = (client: OauthClient, { clientHash }: AgentGrant) => hasHash(client.id, clientHash);
 
-async function renew(tx: Db, { id }: AgentGrant, accessToken: string, more: { tokenId?: string }): Promise<Given> {
+async function renew(tx: Db, { id }: AgentGrant, accessToken: string, more: { tokenId?: string }): Promise<IssuedTokens> {
   const refreshToken = makeText("refresh", id);
   const data = { ...more, refreshHash: sha256(refreshToken), expiresAt: after(refreshSeconds) };
   await tx.agentGrant.update({ where: { id }, data });
@@ -136,7 +136,7 @@ async function renew(tx: Db, { id }: AgentGrant, accessToken: string, more: { to
 }
 
 /** Runs `work` with an open grant, which is locked. */
-function withGrant(id: string | undefined, work: (tx: Db, found: AgentGrant) => Outcome): Outcome {
+function withGrant(id: string | undefined, work: (tx: Db, found: AgentGrant) => GrantOutcome): GrantOutcome {
   if (id === undefined) return Promise.resolve(undefined);
   return prisma().$transaction(async (tx) => {
     // Written, so that of two at the same time the second one sees what the first one did.
@@ -145,7 +145,7 @@ function withGrant(id: string | undefined, work: (tx: Db, found: AgentGrant) => 
   });
 }
 
-async function end(tx: Db, { id, userId, tokenId, ...about }: AgentGrant, from: Origin): Promise<undefined> {
+async function end(tx: Db, { id, userId, tokenId, ...about }: AgentGrant, from: AuditOrigin): Promise<undefined> {
   await tx.agentGrant.update({ where: { id }, data: { revokedAt: new Date() } });
   if (tokenId !== null)
     await tx.cliToken.updateMany({ where: { id: tokenId, userId }, data: { revokedAt: new Date() } });
@@ -153,11 +153,11 @@ async function end(tx: Db, { id, userId, tokenId, ...about }: AgentGrant, from: 
 }
 
 /** Ends the grant of a refresh token or an access token (RFC 7009); another text ends nothing. */
-export async function endGrantOf(text: string, client: Client, from: Origin): Promise<void> {
+export async function endClientGrant(text: string, client: OauthClient, from: AuditOrigin): Promise<void> {
   const id = isTokenText(text) ? await idOfToken(text) : idIn(text, "refresh");
-  await withGrant(id, async (tx, found): Outcome => {
+  await withGrant(id, async (tx, found): GrantOutcome => {
     if (!isFor(client, found)) return undefined;
-    if (!isTokenText(text) && !isHashOf(text, found.refreshHash)) return undefined;
+    if (!isTokenText(text) && !hasHash(text, found.refreshHash)) return undefined;
     return end(tx, found, from);
   });
 }
@@ -195,7 +195,7 @@ export async function listGrants(userId: string): Promise<ListedGrant[]> {
 }
 
 /** Ends one of a user's grants, at once. @returns whether it was open */
-export async function revokeGrant(userId: string, id: string, from: Origin): Promise<boolean> {
+export async function revokeGrant(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   return prisma().$transaction(async (tx) => {
     const found = await tx.agentGrant.findFirst({ where: { userId, id, ...isOpen() } });
     if (found) await end(tx, found, from);

@@ -1,16 +1,16 @@
 // OAuth's endpoints speak OAuth: forms in, and errors of its own form (RFC 6749, section 5.2).
 import "server-only";
 import { OauthError } from "#lib/auth/oauth/errors";
-import { type Client, readClient } from "#lib/auth/oauth/registration";
+import { type OauthClient, readClient } from "#lib/auth/oauth/registration";
 import { SpoorError } from "#lib/errors";
-import { networkOf } from "#lib/http/address";
+import { getNetwork } from "#lib/http/address";
 import { readBody, requireJsonType } from "#lib/http/body";
 import { overLimit } from "#lib/http/rate-limit";
 import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
 
 /** The fields of a form, each once. */
-export type Form = ReadonlyMap<string, string>;
+export type OauthForm = ReadonlyMap<string, string>;
 
 /**
  * Answers a call of one of the endpoints that anybody may call.
@@ -20,7 +20,7 @@ export type Form = ReadonlyMap<string, string>;
  */
 export async function answerOauth(name: string, address: string, work: () => Promise<Response>): Promise<Response> {
   const window = { points: limits.oauth.callsPerMinutePerNetwork, seconds: 60 };
-  const wait = await overLimit("oauth", `${name}:${networkOf(address)}`, window);
+  const wait = await overLimit("oauth", `${name}:${getNetwork(address)}`, window);
   if (wait !== undefined) throw new SpoorError("rate_limited", undefined, { retryAfterSeconds: wait });
   try {
     return await work();
@@ -39,7 +39,7 @@ const challenge = 'Bearer realm="spoor"';
 export const noStore = { "Cache-Control": "no-store", Pragma: "no-cache" };
 
 /** @throws OauthError `invalid_request`, SpoorError as `readBody` */
-export async function readForm(request: Request): Promise<Form> {
+export async function readForm(request: Request): Promise<OauthForm> {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/x-www-form-urlencoded")
     throw new OauthError("invalid_request", "Content-Type is application/x-www-form-urlencoded.");
@@ -62,11 +62,11 @@ export async function readMetadata(request: Request): Promise<unknown> {
 }
 
 /** A field that has to be there. @throws OauthError `invalid_request` */
-export function fieldOf(form: Form, name: string): string {
+export function getField(form: OauthForm, name: string): string {
   const value = form.get(name);
   if (!value) throw new OauthError("invalid_request", `${name} is missing.`);
   return value;
 }
 
 /** The public client of a call. @throws OauthError `invalid_client` */
-export const clientOf = (form: Form): Client => readClient(form.get("client_id"));
+export const readClient = (form: OauthForm): OauthClient => readClient(form.get("client_id"));

@@ -8,7 +8,7 @@ import { requiredEnv } from "#lib/env";
 import { limits } from "#lib/limits";
 
 /** A client as it described itself; nothing of it is verified. */
-export type Client = { id: string; name: string; redirectUris: string[] };
+export type OauthClient = { id: string; name: string; redirectUris: string[] };
 
 const { nameCharacters, redirectUris, redirectUriCharacters, clientIdBytes } = limits.oauth;
 
@@ -24,7 +24,7 @@ const metadata = z.object({
  * @param sent the JSON of RFC 7591, section 3.1.
  * @throws OauthError `invalid_redirect_uri`, `invalid_client_metadata`
  */
-export function registerClient(sent: unknown): Client {
+export function registerClient(sent: unknown): OauthClient {
   const parsed = metadata.safeParse(sent);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -41,14 +41,14 @@ export function registerClient(sent: unknown): Client {
       "invalid_redirect_uri",
       "A redirect URI is https, http on this machine, or of an application's own scheme, such as com.example.app:/callback.",
     );
-  const name = nameOf(client_name);
+  const name = readClientName(client_name);
   const id = seal({ name, uris: redirect_uris, at: Math.floor(Date.now() / 1000) });
   if (id.length > clientIdBytes) throw new OauthError("invalid_client_metadata", "The metadata is too long.");
   return { id, name, redirectUris: redirect_uris };
 }
 
 /** The client of an id. @throws OauthError `invalid_client` for one that was not given here */
-export function readClient(id: string | null | undefined): Client {
+export function readClient(id: string | null | undefined): OauthClient {
   const found = id && id.length <= clientIdBytes ? open(id) : undefined;
   if (!id || !found)
     throw new OauthError("invalid_client", "This client is not registered here. Let it register again.");
@@ -56,7 +56,7 @@ export function readClient(id: string | null | undefined): Client {
 }
 
 /** A name that can stand in a page and a list: no control or invisible characters, and not too long. */
-function nameOf(text: string): string {
+function readClientName(text: string): string {
   const name = text
     .toWellFormed()
     .replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, "")
@@ -94,7 +94,7 @@ export function isRedirectUri(uri: string): boolean {
 }
 
 /** Whether a client registered a URI: exactly it, or on its own machine with any port (RFC 8252, section 7.3). */
-export function hasRedirectUri({ redirectUris: known }: Client, uri: string): boolean {
+export function hasRedirectUri({ redirectUris: known }: OauthClient, uri: string): boolean {
   return isRedirectUri(uri) && known.some((one) => one === uri || withoutPort(one) === withoutPort(uri));
 }
 
@@ -104,17 +104,17 @@ function withoutPort(uri: string): string {
   return url.href;
 }
 
-type Sealed = { name: string; uris: string[]; at: number };
+type SealedClient = { name: string; uris: string[]; at: number };
 
 const mac = (text: string) =>
   createHmac("sha256", requiredEnv("AUTH_SECRET")).update(`oauth-client:${text}`).digest().subarray(0, 16);
 
-function seal(client: Sealed): string {
+function seal(client: SealedClient): string {
   const text = Buffer.from(JSON.stringify(client)).toString("base64url");
   return `${text}.${mac(text).toString("base64url")}`;
 }
 
-function open(id: string): Sealed | undefined {
+function open(id: string): SealedClient | undefined {
   const [text = "", mark = ""] = id.split(".");
   const [given, expected] = [Buffer.from(mark, "base64url"), mac(text)];
   if (id !== `${text}.${mark}` || given.length !== expected.length || !timingSafeEqual(given, expected))

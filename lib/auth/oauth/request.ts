@@ -2,54 +2,54 @@
 import "server-only";
 import { agentScope, oauthAddresses } from "#lib/auth/oauth/addresses";
 import { OauthError } from "#lib/auth/oauth/errors";
-import { type Client, hasRedirectUri, readClient } from "#lib/auth/oauth/registration";
+import { type OauthClient, hasRedirectUri, readClient } from "#lib/auth/oauth/registration";
 import { limits } from "#lib/limits";
 
-type Query = { [name: string]: string | string[] | undefined };
+type AuthorizeQuery = { [name: string]: string | string[] | undefined };
 
 /** Where an answer goes: the redirect URI, and the client's `state`. */
 export type ReturnTo = { redirectUri: string; state: string | undefined };
 
 /** A request that can be asked of a person, or what the client is told instead. */
-export type AgentRequest = { client: Client; returnTo: ReturnTo } & ({ challenge: string } | { refused: OauthError });
+export type AgentRequest = { client: OauthClient; returnTo: ReturnTo } & ({ challenge: string } | { refused: OauthError });
 
 /**
  * Reads the query of the consent page.
  *
  * @throws OauthError where nobody may be sent back: the client or its redirect URI is not known.
  */
-export function readAgentRequest(query: Query): AgentRequest {
-  const client = readClient(textOf(query.client_id));
+export function readAgentRequest(query: AuthorizeQuery): AgentRequest {
+  const client = readClient(getText(query.client_id));
   const redirectUri =
-    textOf(query.redirect_uri) ?? (client.redirectUris.length === 1 ? client.redirectUris[0] : undefined);
+    getText(query.redirect_uri) ?? (client.redirectUris.length === 1 ? client.redirectUris[0] : undefined);
   if (!redirectUri || !hasRedirectUri(client, redirectUri))
     throw new OauthError(
       "invalid_redirect_uri",
       "The agent asks to be answered at an address that it did not register.",
     );
   // Exactly as it came: a client takes an answer with another state for somebody else's.
-  const returnTo = { redirectUri, state: textOf(query.state) };
+  const returnTo = { redirectUri, state: getText(query.state) };
   try {
-    return { client, returnTo, challenge: challengeOf(query) };
+    return { client, returnTo, challenge: readChallenge(query) };
   } catch (error) {
     if (!(error instanceof OauthError)) throw error;
     return { client, returnTo, refused: error };
   }
 }
 
-function challengeOf(query: Query): string {
+function readChallenge(query: AuthorizeQuery): string {
   if (Object.values(query).some(Array.isArray)) throw new OauthError("invalid_request", "A parameter occurs twice.");
   if (query.response_type !== "code") throw new OauthError("unsupported_response_type", "response_type is code.");
   if (query.code_challenge_method !== "S256") throw new OauthError("invalid_request", "code_challenge_method is S256.");
-  const challenge = textOf(query.code_challenge) ?? "";
+  const challenge = getText(query.code_challenge) ?? "";
   // The SHA-256 of RFC 7636, section 4.2, in Base64url.
   if (!/^[\w-]{43}$/.test(challenge))
     throw new OauthError("invalid_request", "code_challenge is no SHA-256 in Base64url.");
   const { stateCharacters } = limits.oauth;
-  if ((textOf(query.state) ?? "").length > stateCharacters)
+  if ((getText(query.state) ?? "").length > stateCharacters)
     throw new OauthError("invalid_request", `state has more than ${stateCharacters} characters.`);
-  requireScope(textOf(query.scope));
-  requireResource(textOf(query.resource));
+  requireScope(getText(query.scope));
+  requireResource(getText(query.resource));
   return challenge;
 }
 
@@ -75,4 +75,4 @@ export function answerAddress({ redirectUri, state }: ReturnTo, answer: Record<s
   return url.href;
 }
 
-const textOf = (value: Query[string]) => (typeof value === "string" && value !== "" ? value : undefined);
+const getText = (value: AuthorizeQuery[string]) => (typeof value === "string" && value !== "" ? value : undefined);

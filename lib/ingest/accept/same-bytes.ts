@@ -5,7 +5,7 @@ import { prisma } from "#lib/db/client";
 import type { Repeated } from "#lib/ingest/accept/sql";
 import { unpackManifest } from "#lib/ingest/decode/manifest";
 import type { Received } from "#lib/ingest/decode/operations";
-import type { Policy } from "#lib/masking/masker";
+import type { MaskingPolicy } from "#lib/masking/masker";
 
 const turns = new Turns();
 
@@ -19,7 +19,7 @@ export const turnOfBytes = ({ userId, sha256 }: Body): Promise<() => void> =>
  * The newest upload of the same bytes that is still kept with a manifest. One in which something was masked is the same only
  * under the same policy, and not without one.
  */
-export async function findSameUpload({ userId, sha256 }: Body, policy?: Policy): Promise<Repeated | undefined> {
+export async function findSameUpload({ userId, sha256 }: Body, policy?: MaskingPolicy): Promise<Repeated | undefined> {
   const job = await prisma().ingestJob.findFirst({
     where: { userId, bodySha256: sha256, upload: { removedAt: null, manifest: { not: null } } },
     orderBy: { id: "desc" },

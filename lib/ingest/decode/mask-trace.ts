@@ -3,13 +3,13 @@
 import type { BatchMessage } from "#lib/ingest/decode/normalize";
 import type { SentTrace } from "#lib/ingest/schema";
 import { limits } from "#lib/limits";
-import { Masker, type Policy } from "#lib/masking/masker";
+import { Masker, type MaskingPolicy } from "#lib/masking/masker";
 
 /** No role that an agent writes has as many characters as the shortest secret. */
 const minRole = 10;
 
 /** Whether a policy masks something of a trace. @param messages its messages as they are stored */
-export function hasToMask(policy: Policy, trace: SentTrace, messages: readonly BatchMessage[]): boolean {
+export function hasToMask(policy: MaskingPolicy, trace: SentTrace, messages: readonly BatchMessage[]): boolean {
   const masker = new Masker(policy, trace);
   const { messages: _messages, ...fields } = trace;
   if (masker.wouldMask(JSON.stringify(fields))) return true;
@@ -28,7 +28,7 @@ const bounds = { trace: limits.trace, message: { role: limits.message.role } };
  * A valid trace as it was sent, masked: message by message, so that one that only grew begins as it did. What one of them tells to
  * be a secret is masked in all of them.
  */
-export function maskTrace(trace: Record<string, unknown>, policy: Policy): Record<string, unknown> {
+export function maskTrace(trace: Record<string, unknown>, policy: MaskingPolicy): Record<string, unknown> {
   const {
     source = "unknown",
     sourceId,

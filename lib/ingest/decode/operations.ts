@@ -12,7 +12,7 @@ import { type ReadBatch, readBatch } from "#lib/ingest/decode/read-batch";
 import { type Comparison, compareRows, type StoredHashes } from "#lib/ingest/decode/row-hashes";
 import { unpackBatch } from "#lib/ingest/decode/stored-body";
 import { type MaskingOperations, makeMasking } from "#lib/ingest/decode/stored-masking";
-import type { Policy } from "#lib/masking/masker";
+import type { MaskingPolicy } from "#lib/masking/masker";
 import { free } from "#lib/memory";
 
 type OwnBytes = Uint8Array<ArrayBuffer>;
@@ -36,7 +36,7 @@ export type Checked = {
 };
 
 /** A stored body; and the policy that its batch is to be masked by. */
-type StoredBody = { stored: OwnBytes; policy: Policy | undefined };
+type StoredBody = { stored: OwnBytes; policy: MaskingPolicy | undefined };
 
 /** The headers of an opened batch where its manifest did not tell them, and whether something in it was masked only now. */
 type Opened = { headers: TraceHeader[]; isMasked: boolean };
@@ -63,8 +63,8 @@ export type Chunk = { bytes: OwnBytes; isLast: boolean };
  */
 export type Operations = MaskingOperations & {
   receive(input: WireBody): Received;
-  read(input: { policy?: Policy }): Promise<Checked>;
-  judge(input: WireBody & { policy?: Policy }): Promise<Received & Checked>;
+  read(input: { policy?: MaskingPolicy }): Promise<Checked>;
+  judge(input: WireBody & { policy?: MaskingPolicy }): Promise<Received & Checked>;
   manifest(input: { packed: OwnBytes; stamp: string }): TraceHeader[] | undefined;
   open(input: StoredBody): Promise<Opened | undefined>;
   grown(input: { index: number; bytes: number; hash: string }[]): boolean[];
@@ -168,13 +168,13 @@ export function makeOperations(): Operations {
 }
 
 /** Reads a decoded body. */
-const check = (bytes: Uint8Array, policy: Policy | undefined): Promise<Checked> =>
+const check = (bytes: Uint8Array, policy: MaskingPolicy | undefined): Promise<Checked> =>
   pack((keep) => readBatch(bytes, policy, keep), policy);
 
 /** Compresses the rows of a batch while it is read. */
 async function pack(
   read: (keep: (rows: Buffer) => Promise<void>) => Promise<ReadBatch>,
-  policy: Policy | undefined,
+  policy: MaskingPolicy | undefined,
 ): Promise<Checked> {
   const packing = new Packing();
   try {
@@ -213,7 +213,7 @@ function measureTrace({
 /** Reads a stored batch again, by another policy; or for the first time where an earlier version stored its JSON. */
 async function readStored(
   batch: ReturnType<typeof unpackBatch>,
-  policy: Policy | undefined,
+  policy: MaskingPolicy | undefined,
   keep: (rows: Buffer) => unknown,
 ): Promise<ReadBatch> {
   if ("json" in batch) return readBatch(batch.json, policy, keep);
@@ -272,7 +272,7 @@ function own(bytes: Uint8Array): OwnBytes {
 }
 
 /** Where an unexpected error happened: its stack without its message, which could quote the body. */
-export function placeOf(error: unknown): string {
+export function describePlace(error: unknown): string {
   if (!(error instanceof Error)) return "";
   return `${error.name}\n${error.stack?.split("\n    at ").slice(1).join("\n    at ")}`;
 }

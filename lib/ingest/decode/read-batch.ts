@@ -6,11 +6,11 @@ import { hasToMask, maskTrace } from "#lib/ingest/decode/mask-trace";
 import { MessageRows } from "#lib/ingest/decode/message-rows";
 import { type BatchMessage, normalizeMessage, normalizeTrace, Sanitizer } from "#lib/ingest/decode/normalize";
 import { picturesIn } from "#lib/ingest/decode/row-pictures";
-import { titleOf } from "#lib/ingest/decode/row-title";
+import { deriveRowTitle } from "#lib/ingest/decode/row-title";
 import { parseTraces } from "#lib/ingest/decode/traces";
 import { BatchFaults } from "#lib/ingest/decode/validate";
 import type { SentTrace } from "#lib/ingest/schema";
-import { masksAny, type Policy } from "#lib/masking/masker";
+import { masksAny, type MaskingPolicy } from "#lib/masking/masker";
 
 /** A batch that was read, and whether something in it was masked. */
 export type ReadBatch = Manifest & { isMasked: boolean };
@@ -24,7 +24,7 @@ export type ReadBatch = Manifest & { isMasked: boolean };
  */
 export async function readBatch(
   bytes: Uint8Array,
-  policy: Policy | undefined,
+  policy: MaskingPolicy | undefined,
   keep: (rows: Buffer) => unknown,
 ): Promise<ReadBatch> {
   const reader = new BatchReader(policy && masksAny(policy) ? policy : undefined);
@@ -36,7 +36,7 @@ export async function readBatch(
 }
 
 class BatchReader {
-  readonly #policy: Policy | undefined;
+  readonly #policy: MaskingPolicy | undefined;
   readonly #faults = new BatchFaults();
   readonly #rows = new MessageRows();
   /** The last trace of each key. */
@@ -46,7 +46,7 @@ class BatchReader {
   #keptBytes = 0;
   #isMasked = false;
 
-  constructor(policy: Policy | undefined) {
+  constructor(policy: MaskingPolicy | undefined) {
     this.#policy = policy;
   }
 
@@ -123,7 +123,7 @@ function makeHeader({ trace, sums }: ReadTrace, rows: MessageRows, at: number): 
   const fields = normalizeTrace(trace, sanitizer);
   return {
     ...fields,
-    ...titleOf(rows),
+    ...deriveRowTitle(rows),
     sanitized: sums.sanitized || sanitizer.changed,
     messageCount: trace.messages.length,
     firstPosition: rows.end === 0 ? null : rows.read(0).position,

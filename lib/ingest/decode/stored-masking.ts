@@ -1,11 +1,11 @@
 // Runs in the decoding thread: masks what is stored of a trace, whose messages may be as large as a batch.
-import { type MaskedTrace, Masker, type Policy } from "#lib/masking/masker";
+import { type MaskedTrace, Masker, type MaskingPolicy } from "#lib/masking/masker";
 
 /** A message as it is stored; its metadata is JSON. */
 export type StoredMessage = { position: number; content: string; metadata: string | null };
 
 /** The trace to mask, and its user's policy. */
-export type Masking = { policy: Policy; trace: MaskedTrace };
+export type Masking = { policy: MaskingPolicy; trace: MaskedTrace };
 
 export type MaskingOperations = {
   mask(input: { begun?: Masking; messages: StoredMessage[] }): MaskedMessages;

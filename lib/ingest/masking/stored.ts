@@ -11,7 +11,7 @@ import {
   lockTrace,
   readMessagesAfter,
   readTasks,
-  type StoredTrace,
+  type MaskableTrace,
   type Tasks,
   writeMessages,
   writeTrace,
@@ -19,7 +19,7 @@ import {
 import { cleanUploads } from "#lib/ingest/masking/uploads";
 import { deleteRemoved } from "#lib/ingest/raw/sql";
 import { log } from "#lib/log";
-import type { Policy } from "#lib/masking/masker";
+import type { MaskingPolicy } from "#lib/masking/masker";
 import { readPolicy } from "#lib/masking/policy";
 import { pingDatabase } from "#lib/observability/sql";
 import { forgetTerms } from "#lib/search/forget";
@@ -89,7 +89,7 @@ async function maskSome(userId: string, deadline: number): Promise<number> {
 }
 
 /** Masks the rows of traces until the deadline, at least of one. @returns which are masked, and the keys of those that are there */
-async function maskTraces(userId: string, tasks: Tasks, policy: Policy, deadline: number) {
+async function maskTraces(userId: string, tasks: Tasks, policy: MaskingPolicy, deadline: number) {
   const masked = new Map<string, Date>();
   const keys = new Set<string>();
   for (const [traceId, createdAt] of tasks) {
@@ -112,7 +112,7 @@ async function maskTraces(userId: string, tasks: Tasks, policy: Policy, deadline
  * Masks a trace's rows, on a thread: a message of hundreds of megabytes takes minutes. @returns the trace as it was; undefined where it
  * is deleted
  */
-const maskTrace = (userId: string, traceId: string, policy: Policy): Promise<StoredTrace | undefined> =>
+const maskTrace = (userId: string, traceId: string, policy: MaskingPolicy): Promise<MaskableTrace | undefined> =>
   onThread(userId, (thread) =>
     transaction(
       async (tx) => {
@@ -128,7 +128,7 @@ const maskTrace = (userId: string, traceId: string, policy: Policy): Promise<Sto
           own = await thread.call("maskTexts", texts);
         }
         if (messages.changed > 0 || own.isChanged) {
-          const masked = { source, sourceId, machine, ...own.texts } as StoredTrace;
+          const masked = { source, sourceId, machine, ...own.texts } as MaskableTrace;
           const changes = { messages: messages.changed > 0, fields: own.isChanged, moreBytes: messages.moreBytes };
           await writeTrace(tx, userId, traceId, masked, changes);
         }

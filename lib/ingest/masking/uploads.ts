@@ -8,7 +8,7 @@ import { deleteManifest, endUploads, type KeptUpload, readKeptUploads, replaceBo
 import { removeFailedUploads } from "#lib/ingest/raw/sql";
 import { readUpload } from "#lib/ingest/raw/stored-upload";
 import { log } from "#lib/log";
-import type { Policy } from "#lib/masking/masker";
+import type { MaskingPolicy } from "#lib/masking/masker";
 import { BrokenSealError, seal } from "#lib/store/sealed";
 
 /** Uploads whose bodies could not be read for now. */
@@ -20,7 +20,7 @@ const unread = new Pauses();
  *
  * @returns whether none is left that has still to be masked: one whose key, or store, is away is tried again by later calls.
  */
-export async function cleanUploads(userId: string, policy: Policy, keys: ReadonlySet<string>): Promise<boolean> {
+export async function cleanUploads(userId: string, policy: MaskingPolicy, keys: ReadonlySet<string>): Promise<boolean> {
   let isClean = true;
   const pass = { isStoreAway: false };
   for (let after = noId; ; ) {
@@ -46,7 +46,7 @@ function hasAny({ manifest }: KeptUpload, keys: ReadonlySet<string>): boolean {
   return !headers || headers.some(({ source, sourceId }) => keys.has(JSON.stringify([source, sourceId])));
 }
 
-const isMaskedBy = ({ manifest }: KeptUpload, { stamp }: Policy): boolean =>
+const isMaskedBy = ({ manifest }: KeptUpload, { stamp }: MaskingPolicy): boolean =>
   manifest !== null && readable(() => unpackManifest(manifest))?.stamp === stamp;
 
 /** What `read` returns; undefined where its bytes are corrupt. */
@@ -73,7 +73,7 @@ const removed = "The upload could not be read to mask secrets in it, and was rem
 async function cleanFailed(
   userId: string,
   upload: KeptUpload,
-  policy: Policy,
+  policy: MaskingPolicy,
   pass: { isStoreAway: boolean },
 ): Promise<boolean> {
   const { jobId } = upload;
@@ -99,7 +99,7 @@ async function cleanFailed(
   return true;
 }
 
-async function maskBody(userId: string, { jobId, bytes }: KeptUpload, policy: Policy): Promise<void> {
+async function maskBody(userId: string, { jobId, bytes }: KeptUpload, policy: MaskingPolicy): Promise<void> {
   const stored = await readUpload(userId, jobId, "body");
   if (!stored) return;
   const mask = (decoder: Decoder) => decoder.call("readAgain", { stored, policy }, [stored.buffer]);

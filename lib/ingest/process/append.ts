@@ -36,13 +36,13 @@ export async function judgeAppends(
   const guessed = Object.groupBy(pairs, guess);
   const { deleted = [], incomplete = [] } = guessed;
   const candidates = [...(guessed.fits ?? []), ...(guessed.has ?? [])];
-  const fieldsOf = await readStoredFields(
+  const storedFields = await readStoredFields(
     tx,
     userId,
     candidates.map(({ stored }) => stored.id),
   );
   const doubtful = candidates.filter(({ header, stored }) => {
-    const last = fieldsOf.get(stored.id)?.lastPosition ?? -1;
+    const last = storedFields.get(stored.id)?.lastPosition ?? -1;
     return header.firstPosition !== null && header.firstPosition <= last;
   });
   const compared = await compareEnds(tx, batch, doubtful, userId);
@@ -52,7 +52,7 @@ export async function judgeAppends(
     const { same, added } = compared.get(pair.index) ?? { same: 0, added: header.messageCount };
     const hasMore = header.messageCount > 0 && stored.messageCount === header.append;
     const isRight = hasMore ? added === header.messageCount : same === header.messageCount;
-    const changed = change(pair, fieldsOf.get(stored.id) as StoredFields, hasMore);
+    const changed = change(pair, storedFields.get(stored.id) as StoredFields, hasMore);
     const isSame = !hasMore && (stored.newer || haveSameFields(changed.row.contentHash, stored.contentHash));
     if (!isRight) appends.incomplete.push(pair);
     else if (isSame) appends.unchanged.push(pair);

@@ -2,7 +2,7 @@ import "server-only";
 import { z } from "zod";
 import { exactText } from "#lib/fields";
 import { limits } from "#lib/limits";
-import { Answer, changedLines, citation, linkTo } from "#lib/mcp/answer";
+import { AgentAnswer, changedLines, citation, linkTo } from "#lib/mcp/answer";
 import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import { named } from "#lib/mcp/quote";
 import { narrowing, page } from "#lib/mcp/tools/inputs";
@@ -36,7 +36,7 @@ export const findFileHistory: Tool<typeof input> = {
     const next = sealCursor(reader, name, nextCursor);
     const head = `Sessions with this file, newest activity first, ${files.length} on this page.`;
     // A cursor has the path, which may be long.
-    const answer = new Answer(head, limits.mcp.answerBytes - (next?.length ?? 0));
+    const answer = new AgentAnswer(head, limits.mcp.answerBytes - (next?.length ?? 0));
     for (const { traceId, edits, reads, added, removed, firstPosition, lastPosition, ...trace } of files) {
       const done = `file ${named(trace.path, 300)}: ${edits} changes${changedLines(added, removed)}, ${reads} reads`;
       const at = `first at #${firstPosition} ${linkTo(traceId, firstPosition)}, last at #${lastPosition}`;

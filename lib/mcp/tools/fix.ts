@@ -2,11 +2,11 @@ import "server-only";
 import { z } from "zod";
 import { heavyTurn } from "#lib/db/heavy";
 import { exactText } from "#lib/fields";
-import { Answer, citation, linkTo } from "#lib/mcp/answer";
+import { AgentAnswer, citation, linkTo } from "#lib/mcp/answer";
 import { attemptsFor, tellingWords } from "#lib/mcp/error-line";
-import { type Found, findSessions } from "#lib/mcp/find";
+import { type FoundMessages, findSessions } from "#lib/mcp/find";
 import { named, quotation } from "#lib/mcp/quote";
-import { excerptOf, saidIn } from "#lib/mcp/talk";
+import { cutExcerpt, saidIn } from "#lib/mcp/talk";
 import { narrowing } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { within } from "#lib/mcp/within";
@@ -36,14 +36,14 @@ export const findPastFix: Tool<typeof input> = {
     const what = isExact
       ? "Where this came up before"
       : "No session has this line; where its most telling words came up";
-    const answer = new Answer(`${what}, and what came after it, ${countOf(places.length, "session")}.`);
-    for (const place of places) answer.add(blockOf(place));
+    const answer = new AgentAnswer(`${what}, and what came after it, ${countOf(places.length, "session")}.`);
+    for (const place of places) answer.add(formatPlace(place));
     return answer.end(undefined);
   },
 };
 
 /** Where an error came up before. `steps` is what was changed and run next, each a line; texts are masked. */
-export type Place = {
+export type ErrorPlace = {
   trace: Trace;
   position: number | null;
   createdAt: string | null;
@@ -53,30 +53,30 @@ export type Place = {
 };
 
 /** Which sessions are looked through: those of one project, by its text or its id, or all. */
-type OfProject = Pick<Selection, "project" | "onlyProjectId">;
+type ProjectScope = Pick<Selection, "project" | "onlyProjectId">;
 
 /** The best past places of an error, and whether they have its line as it is. @throws SpoorError `overloaded` as `heavyRead` */
 export async function pastPlaces(
   userId: string,
   error: string,
-  filter: OfProject,
+  filter: ProjectScope,
   limit: number,
-): Promise<{ places: Place[]; isExact: boolean }> {
+): Promise<{ places: ErrorPlace[]; isExact: boolean }> {
   const { found, words, isExact } = await findError(userId, error, filter, limit);
   if (found.length === 0) return { places: [], isExact };
   const places = await heavyTurn(userId, async () => {
-    const made: Place[] = [];
-    for (const one of found) made.push(await placeOf(userId, one, words));
+    const made: ErrorPlace[] = [];
+    for (const one of found) made.push(await toErrorPlace(userId, one, words));
     return made;
   });
   return { places, isExact };
 }
 
 /** Sessions with an error, and the words by which its place is found; `isExact` where they have its line as it is. */
-type FoundError = { found: Found[]; words: string[]; isExact: boolean };
+type FoundError = { found: FoundMessages[]; words: string[]; isExact: boolean };
 
 /** Looks for an error's line as it is, else for less and less of it (lib/mcp/error-line.ts). */
-async function findError(userId: string, error: string, filter: OfProject, limit: number): Promise<FoundError> {
+async function findError(userId: string, error: string, filter: ProjectScope, limit: number): Promise<FoundError> {
   const words = tellingWords(error);
   for (const { parts, isExact } of attemptsFor(error)) {
     const q = parts.map((part) => `"${part}"`).join(" ");
@@ -90,7 +90,7 @@ async function findError(userId: string, error: string, filter: OfProject, limit
 const after = { limit: 120, maxBytes: 512 * 1024, maxMessageBytes: 128 * 1024 };
 const maxSteps = 12;
 
-async function placeOf(userId: string, { trace, positions }: Found, words: string[]): Promise<Place> {
+async function toErrorPlace(userId: string, { trace, positions }: FoundMessages, words: string[]): Promise<ErrorPlace> {
   const [position] = positions;
   if (position === undefined) return { trace, position: null, createdAt: null, excerpt: "", steps: [], said: null };
   const [hit] = await readMessagesAt(userId, trace.id, [position]);
@@ -99,12 +99,12 @@ async function placeOf(userId: string, { trace, positions }: Found, words: strin
   const text = answer ? saidIn(answer) : "";
   return {
     ...{ trace, position, createdAt: hit?.createdAt ?? null, steps },
-    excerpt: hit ? excerptOf(hit, words) : "",
+    excerpt: hit ? cutExcerpt(hit, words) : "",
     said: answer && text !== "" ? { position: answer.position, text } : null,
   };
 }
 
-function blockOf({ trace, position, createdAt, excerpt, steps, said }: Place): string {
+function formatPlace({ trace, position, createdAt, excerpt, steps, said }: ErrorPlace): string {
   const head = citation(trace, [countOf(trace.messageCount, "message")]);
   if (position === null) return head;
   const came = `came up at #${position} · ${createdAt ?? "no time"} · ${linkTo(trace.id, position)}\n${quotation(excerpt)}`;
@@ -123,14 +123,14 @@ function resolution(messages: Message[]): { steps: string[]; answer: Message | u
     if (pieces.some((piece) => piece.type === "text" && piece.kind === "assistant" && /\p{L}/u.test(piece.text)))
       answer = message;
     for (const piece of pieces)
-      if (piece.type === "call" && steps.length < maxSteps) steps.push(...stepOf(piece, message.position));
+      if (piece.type === "call" && steps.length < maxSteps) steps.push(...formatStep(piece, message.position));
   }
   return { steps, answer };
 }
 
 const told = new Set(["edit", "write", "shell"]);
 
-function stepOf(
+function formatStep(
   { call: written, result }: Extract<ReturnType<typeof piecesOf>[number], { type: "call" }>,
   position: number,
 ): string[] {

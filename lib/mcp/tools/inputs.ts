@@ -23,7 +23,7 @@ export const narrowing = {
 type Narrowing = { [Name in keyof typeof narrowing]?: string | undefined };
 
 /** The same as the list of sessions takes it. */
-export const filterOf = ({ project, agent, since, until }: Narrowing) => ({
+export const toFilter = ({ project, agent, since, until }: Narrowing) => ({
   project,
   source: agent,
   from: since,

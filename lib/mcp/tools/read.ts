@@ -3,8 +3,8 @@ import { z } from "zod";
 import { eachInSlices } from "#lib/concurrency/slices";
 import { heavyTurn } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
-import { Answer, citation, linkTo } from "#lib/mcp/answer";
-import { type Detail, showMessage, toolsBlock } from "#lib/mcp/talk";
+import { AgentAnswer, citation, linkTo } from "#lib/mcp/answer";
+import { type TalkDetail, showMessage, toolsBlock } from "#lib/mcp/talk";
 import { session } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { requireReadable } from "#lib/mcp/within";
@@ -41,9 +41,9 @@ export const readSession: Tool<typeof input> = {
     const { userId } = reader;
     const trace = await getTrace(userId, id);
     const after =
-      cursor === undefined ? await startOf(userId, id, around) : Math.min(Number(cursor), limits.message.integer);
+      cursor === undefined ? await findStart(userId, id, around) : Math.min(Number(cursor), limits.message.integer);
     const cited = citation(trace, [countOf(trace.messageCount, "message")]);
-    const answer = new Answer(`Messages of a session; ${linkTo(id)}?at=N is the link of message #N.\n${cited}`);
+    const answer = new AgentAnswer(`Messages of a session; ${linkTo(id)}?at=N is the link of message #N.\n${cited}`);
     return answer.end(await addMessages(answer, { userId, id, after, detail }));
   },
 };
@@ -53,7 +53,7 @@ const before = 6;
 const maxBytes = 1024 * 1024;
 
 /** The position after which to begin, so that a message comes with those right before it. */
-async function startOf(userId: string, id: string, around: number | undefined): Promise<number> {
+async function findStart(userId: string, id: string, around: number | undefined): Promise<number> {
   if (around === undefined) return -1;
   const bounds = { limit: before, maxBytes, maxMessageBytes: maxBytes };
   const { messages } = await heavyTurn(userId, () => readEarlier(userId, id, around, bounds));
@@ -65,8 +65,8 @@ const maxPages = 5;
 
 /** Adds messages while they fit. @returns the cursor of the next page, null after the last message */
 export async function addMessages(
-  answer: Answer,
-  { userId, id, after, detail }: { userId: string; id: string; after: number; detail: Detail },
+  answer: AgentAnswer,
+  { userId, id, after, detail }: { userId: string; id: string; after: number; detail: TalkDetail },
 ): Promise<string | null> {
   const page = new TalkPage(answer, after);
   let from = after;
@@ -89,16 +89,16 @@ export async function addMessages(
 class TalkPage {
   /** The position up to which all is in the answer. */
   last: number;
-  readonly #answer: Answer;
+  readonly #answer: AgentAnswer;
   #waiting: { from: number; to: number; tools: string[] } | undefined;
 
-  constructor(answer: Answer, after: number) {
+  constructor(answer: AgentAnswer, after: number) {
     this.#answer = answer;
     this.last = after;
   }
 
   /** @returns whether it fits */
-  add(message: Message, detail: Detail): boolean {
+  add(message: Message, detail: TalkDetail): boolean {
     const { position } = message;
     const now = showMessage(message, detail);
     if (!now) return true;

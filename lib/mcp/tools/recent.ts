@@ -1,8 +1,8 @@
 import "server-only";
 import { z } from "zod";
-import { Answer, changedLines, citation } from "#lib/mcp/answer";
+import { AgentAnswer, changedLines, citation } from "#lib/mcp/answer";
 import { openCursor, sealCursor } from "#lib/mcp/cursor";
-import { filterOf, narrowing, page } from "#lib/mcp/tools/inputs";
+import { toFilter, narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { within } from "#lib/mcp/within";
 import { countOf } from "#lib/reader/text";
@@ -21,11 +21,11 @@ export const listRecent: Tool<typeof input> = {
   async run({ limit, cursor, ...given }, reader) {
     const { traces, nextCursor } = await listTraces(
       reader.userId,
-      { ...filterOf(given), ...within(reader), roots: true },
+      { ...toFilter(given), ...within(reader), roots: true },
       { cursor: openCursor(reader, name, cursor), limit },
     );
     if (traces.length === 0) return "There are no such sessions.";
-    const answer = new Answer(`Sessions, newest activity first, ${traces.length} on this page.`);
+    const answer = new AgentAnswer(`Sessions, newest activity first, ${traces.length} on this page.`);
     for (const trace of traces) {
       const { messageCount, filesChanged, linesAdded, linesRemoved } = trace;
       const changed =

@@ -3,12 +3,12 @@ import { z } from "zod";
 import { heavyTurn } from "#lib/db/heavy";
 import { exactText } from "#lib/fields";
 import { limits } from "#lib/limits";
-import { Answer, citation, linkTo } from "#lib/mcp/answer";
+import { AgentAnswer, citation, linkTo } from "#lib/mcp/answer";
 import { openCursor, sealCursor } from "#lib/mcp/cursor";
-import { type Found, findSessions, wordsOf } from "#lib/mcp/find";
+import { type FoundMessages, findSessions, splitWords } from "#lib/mcp/find";
 import { named, quotation } from "#lib/mcp/quote";
-import { excerptOf } from "#lib/mcp/talk";
-import { filterOf, narrowing, page } from "#lib/mcp/tools/inputs";
+import { cutExcerpt } from "#lib/mcp/talk";
+import { toFilter, narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { within } from "#lib/mcp/within";
 import { countOf } from "#lib/reader/text";
@@ -37,7 +37,7 @@ export const searchSessions: Tool<typeof input> = {
     const { userId } = reader;
     const { found, nextCursor, isPartial, corrected } = await findSessions(
       userId,
-      { q: query, ...filterOf(given), ...within(reader) },
+      { q: query, ...toFilter(given), ...within(reader) },
       { cursor: openCursor(reader, name, cursor), limit },
     );
     if (found.length === 0) return "No session has all of this. Try fewer or other words, or without the filters.";
@@ -48,21 +48,21 @@ export const searchSessions: Tool<typeof input> = {
     const what = isPartial
       ? "No session has all of this; those that have most of it"
       : "Sessions that match, the best first";
-    const answer = new Answer(`${instead}${what}, ${found.length} on this page.`);
-    const blocks = await heavyTurn(userId, () => writeBlocks(userId, found, wordsOf(corrected ?? query)));
+    const answer = new AgentAnswer(`${instead}${what}, ${found.length} on this page.`);
+    const blocks = await heavyTurn(userId, () => writeBlocks(userId, found, splitWords(corrected ?? query)));
     for (const block of blocks) answer.add(block);
     return answer.end(sealCursor(reader, name, nextCursor));
   },
 };
 
 /** @returns a block for each session, with excerpts of it */
-async function writeBlocks(userId: string, found: Found[], words: string[]): Promise<string[]> {
+async function writeBlocks(userId: string, found: FoundMessages[], words: string[]): Promise<string[]> {
   const blocks: string[] = [];
   for (const { trace, positions } of found) {
     const messages = await readMessagesAt(userId, trace.id, positions.slice(0, maxExcerpts));
     const excerpts = messages.map(
       (message) =>
-        `#${message.position} · ${message.createdAt ?? "no time"} · ${linkTo(trace.id, message.position)}\n${quotation(excerptOf(message, words))}`,
+        `#${message.position} · ${message.createdAt ?? "no time"} · ${linkTo(trace.id, message.position)}\n${quotation(cutExcerpt(message, words))}`,
     );
     blocks.push([citation(trace, [countOf(trace.messageCount, "message")]), ...excerpts].join("\n"));
   }

@@ -2,11 +2,11 @@ import "server-only";
 import { z } from "zod";
 import { heavyTurn } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
-import { Answer, changedLines, citation } from "#lib/mcp/answer";
+import { AgentAnswer, changedLines, citation } from "#lib/mcp/answer";
 import { named } from "#lib/mcp/quote";
 import { showMessage } from "#lib/mcp/talk";
 import { session } from "#lib/mcp/tools/inputs";
-import type { Reader, Tool } from "#lib/mcp/tools/tool";
+import type { AgentReader, Tool } from "#lib/mcp/tools/tool";
 import { isReadable, requireReadable } from "#lib/mcp/within";
 import { countOf } from "#lib/reader/text";
 import { getWholeTrace, type WholeTrace } from "#lib/traces/evidence";
@@ -24,7 +24,7 @@ export const sessionSummary: Tool<typeof input> = {
     "The facts of one earlier session: what was asked first, what was answered last, which files changed, the branches, commits and pull requests that came of it, its size and cost. Made from what is stored, without a model. Use it before reading a whole session.",
   input,
   async run({ session: id }, reader) {
-    return summaryOf(id, reader);
+    return summarizeTrace(id, reader);
   },
 };
 
@@ -33,14 +33,14 @@ const looked = { limit: 60, maxBytes: 512 * 1024, maxMessageBytes: 512 * 1024 };
 const maxListed = 20;
 
 /** A session's facts as Markdown. @throws SpoorError as `requireReadable` and `getTrace` */
-export async function summaryOf(id: string, reader: Reader): Promise<string> {
+export async function summarizeTrace(id: string, reader: AgentReader): Promise<string> {
   await requireReadable(reader, id);
   const { userId } = reader;
   const { parentId, ...rest } = await getWholeTrace(userId, id);
   const trace = { ...rest, parentId: parentId && (await isReadable(reader, parentId)) ? parentId : null };
-  const answer = new Answer(`Facts of a session.\n${citation(trace, [countOf(trace.messageCount, "message")])}`);
+  const answer = new AgentAnswer(`Facts of a session.\n${citation(trace, [countOf(trace.messageCount, "message")])}`);
   const { files, nextCursor } = await listTraceFiles(userId, id, { action: "changed", limit: maxListed });
-  for (const block of factsOf(trace)) answer.add(block);
+  for (const block of listFacts(trace)) answer.add(block);
   if (files.length > 0)
     answer.add(
       `Files changed${nextCursor === null ? "" : ` (the first ${files.length})`}:\n${files
@@ -65,7 +65,7 @@ function saidBy(role: string, message: Message): string | undefined {
   return now && "block" in now ? now.block : undefined;
 }
 
-function addSaid(answer: Answer, head: string, role: string, messages: Message[]): void {
+function addSaid(answer: AgentAnswer, head: string, role: string, messages: Message[]): void {
   for (const message of messages) {
     const block = saidBy(role, message);
     if (block === undefined) continue;
@@ -74,7 +74,7 @@ function addSaid(answer: Answer, head: string, role: string, messages: Message[]
   }
 }
 
-function factsOf({ model, createdAt, tokenCount, usage, costNano, note, tags, ...trace }: WholeTrace): string[] {
+function listFacts({ model, createdAt, tokenCount, usage, costNano, note, tags, ...trace }: WholeTrace): string[] {
   const { branches, commits, pullRequests, parentId, parentRelation } = trace;
   const tokens = usedTokens(usage, tokenCount);
   const lines = [

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
 /** Who calls: whose sessions are read, and of which project alone, where the person let no more be read. */
-export type Reader = { userId: string; projectId: string | null };
+export type AgentReader = { userId: string; projectId: string | null };
 
 /** A tool that reads sessions and changes nothing. It answers Markdown, and throws SpoorError. */
 export type Tool<Input extends z.ZodObject = z.ZodObject> = {
@@ -10,5 +10,5 @@ export type Tool<Input extends z.ZodObject = z.ZodObject> = {
   /** For the agent that chooses among tools. */
   description: string;
   input: Input;
-  run(input: z.output<Input>, reader: Reader): Promise<string>;
+  run(input: z.output<Input>, reader: AgentReader): Promise<string>;
 };

@@ -76,11 +76,11 @@ export async function readProjectRows(
     order by ${orders[sort]}, project.id limit $4 offset $5`;
   return heavyRead(userId, async (tx) => {
     const { rows } = await tx.query<ProjectRow>(statement, [userId, null, q ?? null, limit, offset]);
-    return { rows, labels: await readProjectLabels(tx, userId, rows) };
+    return { rows, labels: await readRowLabels(tx, userId, rows) };
   });
 }
 
-const readProjectLabels = (tx: PoolClient, userId: string, rows: ProjectRow[]) =>
+const readRowLabels = (tx: PoolClient, userId: string, rows: ProjectRow[]) =>
   readProjectLabels(
     tx,
     userId,
@@ -119,7 +119,7 @@ export async function readProjectParts(userId: string, id: string, max: number):
     );
     return {
       row: found,
-      labels: await readProjectLabels(tx, userId, [found]),
+      labels: await readRowLabels(tx, userId, [found]),
       aliases: aliases.rows,
       shares: shares.rows,
       models: models.rows,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findingsQuery } from "#lib/findings/schema";
-import { findSecrets, mayTell, saysNothing } from "#lib/secrets/find";
+import { findSecrets, mayNameSecret, hasNoKeyword } from "#lib/secrets/find";
 import { kinds } from "#lib/secrets/kinds";
 import { marks } from "#lib/secrets/mark";
 import { makeRandom } from "../../support/random.ts";
@@ -57,14 +57,14 @@ describe("a secret is found, with its place and kind,", () => {
 
 test("a name tells of a secret where it is of one, and not where it is of several, which are counted", () => {
   const names = ["apiToken", "password", "key", "inputTokens", "cacheReadTokens", "secrets", "path", "createdAt"];
-  expect(names.filter(mayTell)).toEqual(["apiToken", "password", "key"]);
+  expect(names.filter(mayNameSecret)).toEqual(["apiToken", "password", "key"]);
 });
 
 test("a text that says nothing holds no secret, and does not tell of one", () => {
   const texts = [...formed, ...surrounded].flatMap((parts) => [parts.slice(1).join(""), ...parts.slice(1)]);
-  const silent = [...texts, ...harmless, "createdAt", "user"].filter((text) => saysNothing(text));
+  const silent = [...texts, ...harmless, "createdAt", "user"].filter((text) => hasNoKeyword(text));
   expect(silent).toEqual(expect.arrayContaining(["createdAt", "user"]));
-  expect(silent.filter((text) => mayTell(text) || findSecrets(text).length > 0)).toEqual([]);
+  expect(silent.filter((text) => mayNameSecret(text) || findSecrets(text).length > 0)).toEqual([]);
 });
 
 test.each(harmless)("%s is none", (text) => {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { Keywords } from "#lib/secrets/keywords";
+import { KeywordSearch } from "#lib/secrets/keywords";
 
 test("words are found wherever they stand, in texts and pieces of any length", () => {
   const words = ["key-", "key-of-the-house", "ab", "the-house-of", "Q~"];
-  const keywords = new Keywords(words);
+  const keywords = new KeywordSearch(words);
   for (const length of [0, 3, 99, 100, 101, 150, 64 * 1024 - 1, 64 * 1024 + 20, 128 * 1024 + 37]) {
     const text = "-a key-of-the-house-of abkey-q~ ".repeat(Math.ceil(length / 32)).slice(0, length);
     const lower = text.toLowerCase();
@@ -25,7 +25,7 @@ test("words are found wherever they stand, in texts and pieces of any length", (
 });
 
 test("words are missed in a text and over its ends alike", () => {
-  const keywords = new Keywords(["key-", '"ab', 'cd":']);
+  const keywords = new KeywordSearch(["key-", '"ab', 'cd":']);
   const areMissing = (text: string) => keywords.areMissing('"', text, '":"');
   expect(["", "b", "cab", "cdx", "key", "日本"].filter((text) => !areMissing(text))).toEqual([]);
   expect(["ab", "AB-", "x cd", "monKEY-s"].filter(areMissing)).toEqual([]);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { Masker, type Policy, type Ruling } from "#lib/masking/masker";
+import { Masker, type MaskingPolicy, type Ruling } from "#lib/masking/masker";
 
 const key = new Uint8Array(32).fill(7);
-const makePolicy = (rulings: Ruling[] = []): Policy => ({ stamp: "1", key, masks: true, rulings });
+const makePolicy = (rulings: Ruling[] = []): MaskingPolicy => ({ stamp: "1", key, masks: true, rulings });
 const trace = { source: "a", sourceId: "b" };
 const url = (password: string) => `mysql://root:${password}@db/x`;
 

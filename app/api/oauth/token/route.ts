@@ -1,16 +1,16 @@
 import { endpoint, route } from "#lib/api/route";
-import { originOf } from "#lib/auth/audit";
+import { readOrigin } from "#lib/auth/audit";
 import { agentScope } from "#lib/auth/oauth/addresses";
 import { exchangeGrant } from "#lib/auth/oauth/api";
 import { OauthError } from "#lib/auth/oauth/errors";
-import { exchangeCode, type Given, refreshGrant } from "#lib/auth/oauth/grants";
-import { answerOauth, clientOf, type Form, fieldOf, noStore, readForm } from "#lib/auth/oauth/http";
+import { exchangeCode, type IssuedTokens, refreshGrant } from "#lib/auth/oauth/grants";
+import { answerOauth, readClient, type OauthForm, getField, noStore, readForm } from "#lib/auth/oauth/http";
 import { requireResource, requireScope } from "#lib/auth/oauth/request";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   POST: endpoint(exchangeGrant, ({ request, address }) =>
     answerOauth("token", address, async () => {
-      const given = await exchange(await readForm(request), originOf(request.headers));
+      const given = await exchange(await readForm(request), readOrigin(request.headers));
       const { accessToken, refreshToken, seconds } = given;
       const answer = { access_token: accessToken, token_type: "Bearer", expires_in: seconds };
       return Response.json({ ...answer, refresh_token: refreshToken, scope: agentScope }, { headers: noStore });
@@ -18,16 +18,16 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   ),
 });
 
-async function exchange(form: Form, from: ReturnType<typeof originOf>): Promise<Given> {
-  const kind = fieldOf(form, "grant_type");
-  const client = clientOf(form);
+async function exchange(form: OauthForm, from: ReturnType<typeof readOrigin>): Promise<IssuedTokens> {
+  const kind = getField(form, "grant_type");
+  const client = readClient(form);
   requireResource(form.get("resource"));
   if (kind === "authorization_code") {
-    const about = { client, redirectUri: form.get("redirect_uri"), verifier: fieldOf(form, "code_verifier") };
-    return exchangeCode(fieldOf(form, "code"), about, from);
+    const about = { client, redirectUri: form.get("redirect_uri"), verifier: getField(form, "code_verifier") };
+    return exchangeCode(getField(form, "code"), about, from);
   }
   if (kind !== "refresh_token")
     throw new OauthError("unsupported_grant_type", "grant_type is authorization_code or refresh_token.");
   requireScope(form.get("scope"));
-  return refreshGrant(fieldOf(form, "refresh_token"), client, from);
+  return refreshGrant(getField(form, "refresh_token"), client, from);
 }

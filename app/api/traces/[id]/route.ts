@@ -1,5 +1,5 @@
 import { endpoint, noContent, route } from "#lib/api/route";
-import { originOf } from "#lib/auth/audit";
+import { readOrigin } from "#lib/auth/audit";
 import { markTrace, readTrace, removeTrace } from "#lib/traces/api";
 import { deleteTrace } from "#lib/traces/deletion";
 import { getWholeTrace } from "#lib/traces/evidence";
@@ -15,7 +15,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
     return noContent();
   }),
   DELETE: endpoint(removeTrace, async ({ caller, params, request }) => {
-    await deleteTrace(caller.userId, params.id, originOf(request.headers));
+    await deleteTrace(caller.userId, params.id, readOrigin(request.headers));
     return noContent();
   }),
 });

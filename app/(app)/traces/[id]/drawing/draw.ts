@@ -52,7 +52,7 @@ export async function draw<O extends keyof Operations>(
   read: () => Promise<Input<O> | undefined>,
 ): Promise<Result<O> | undefined> {
   const { queue, recent } = drawing;
-  if (queue.waitingOf(userId, kind) >= maxWaiting) throw new SpoorError("overloaded");
+  if (queue.countWaiting(userId, kind) >= maxWaiting) throw new SpoorError("overloaded");
   const giveBack = await queue.take(userId, requestSignal(), kind);
   try {
     const input = await read();

@@ -1,5 +1,5 @@
 import { endpoint, reply, route } from "#lib/api/route";
-import { originOf } from "#lib/auth/audit";
+import { readOrigin } from "#lib/auth/audit";
 import { pollDeviceLogin } from "#lib/device/api";
 import { pollLogin } from "#lib/device/login";
 
@@ -7,7 +7,7 @@ import { pollLogin } from "#lib/device/login";
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
   {
     GET: endpoint(pollDeviceLogin, async ({ query, request }) => {
-      const poll = await pollLogin(query.deviceCode, originOf(request.headers));
+      const poll = await pollLogin(query.deviceCode, readOrigin(request.headers));
       return poll.status === "approved" ? poll : reply(poll, 202, { "Retry-After": String(poll.interval) });
     }),
   },
