@@ -7,7 +7,7 @@ import {
   type MonthSpending,
 } from "#lib/usage/month";
 import type { UsageReport } from "#lib/usage/report";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { Form } from "../../components/form";
 import { formatMoney } from "../../components/money";
 import { Section } from "../../components/section";
@@ -48,7 +48,7 @@ function Forecast({ month: { fullDays, forecastNano, to } }: { month: MonthSpend
     const left = leastDays - fullDays;
     return left > 0 ? (
       <>
-        A forecast needs {countOf(leastDays, "day")}; {left} more.
+        A forecast needs {formatQuantity(leastDays, "day")}; {left} more.
       </>
     ) : null;
   }
