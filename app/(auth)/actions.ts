@@ -6,7 +6,7 @@ import { currentOrigin } from "#lib/auth/audit";
 import { localPath } from "#lib/auth/local-path";
 import { accountForm, signInForm } from "#lib/auth/schema";
 import { SpoorError } from "#lib/errors";
-import { errorsOf, refuseForeignOrigin, text } from "../components/form-guard";
+import { collectFieldErrors, refuseForeignOrigin, text } from "../components/form-guard";
 import type { FormState } from "../components/form-state";
 import { signInWithPassword } from "./password-sign-in";
 
@@ -16,7 +16,7 @@ export async function signInAction(_before: FormState, form: FormData): Promise<
   const foreign = await refuseForeignOrigin();
   if (foreign) return { values, error: foreign };
   const parsed = signInForm.safeParse({ ...values, password: text(form, "password") });
-  if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { values, errors: collectFieldErrors(parsed.error) };
   const next = localPath(text(form, "next"));
   const { error, secondFactor } = await signInWithPassword({ ...parsed.data, rememberMe: values.remember === "on" });
   if (error) return { values, error };
@@ -44,7 +44,7 @@ async function openAccount(
   const foreign = await refuseForeignOrigin();
   if (foreign) return { values, error: foreign };
   const parsed = accountForm.safeParse({ ...values, password: text(form, "password") });
-  if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { values, errors: collectFieldErrors(parsed.error) };
   try {
     await create(parsed.data);
   } catch (error) {

@@ -22,7 +22,7 @@ export const names = [
 ];
 
 /** The name of an agent's icon, by that of the agent or its first word; undefined where there is none. */
-export function iconOf(source: string): string | undefined {
+export function findIcon(source: string): string | undefined {
   const agent = source.toLowerCase().replace(/^vscode-/, "");
   return names.find((name) => agent === name || agent.startsWith(`${name}-`));
 }

@@ -16,7 +16,7 @@ const systems = [
 ] as const;
 
 /** A browser's name and system; any other client's User-Agent. */
-function nameOf(userAgent: string): string {
+function describeUserAgent(userAgent: string): string {
   const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];
   for (const [pattern, name] of browsers) {
     const version = pattern.exec(userAgent)?.[1];
@@ -30,7 +30,7 @@ export function ClientName({ userAgent }: { userAgent: string | null }) {
   if (!userAgent) return null;
   return (
     <span title={userAgent} className="[overflow-wrap:anywhere]">
-      {nameOf(userAgent)}
+      {describeUserAgent(userAgent)}
     </span>
   );
 }

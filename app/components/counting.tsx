@@ -1,4 +1,4 @@
-import { countOf } from "./figures";
+import { formatQuantity } from "./figures";
 import { Refresh } from "./refresh";
 
 /** Tells that some sessions are not in a page's figures yet. */
@@ -6,7 +6,7 @@ export function Counting({ sessions }: { sessions: number }) {
   if (sessions === 0) return null;
   return (
     <p role="status" className="text-code text-muted">
-      Still counting {countOf(sessions, "session")}. This page updates automatically.
+      Still counting {formatQuantity(sessions, "session")}. This page updates automatically.
       <Refresh everySeconds={3} />
     </p>
   );

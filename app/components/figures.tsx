@@ -6,7 +6,7 @@ export const formatCompact = (count: number) => compact.format(count);
 
 export const formatCount = (count: number) => exact.format(count);
 
-export { countOf } from "#lib/reader/text";
+export { formatQuantity } from "#lib/reader/text";
 
 /** A number that may be large: short to read, exact in its title. */
 export function Figure({ count, unit }: { count: number; unit: string }) {

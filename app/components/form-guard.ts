@@ -66,7 +66,7 @@ const fromJson = z.string().transform((text, { issues }): unknown => {
 });
 
 /** The first error of each field. */
-export function errorsOf(error: z.ZodError): Record<string, string> {
+export function collectFieldErrors(error: z.ZodError): Record<string, string> {
   const errors: Record<string, string> = {};
   for (const { path, message } of error.issues) errors[String(path[0])] ??= message;
   return errors;
@@ -83,7 +83,7 @@ export function askFirst(form: FormData): FormState | undefined {
 }
 
 /** A SpoorError as a form's state. Anything else is rethrown. */
-export function refusalOf(error: unknown): FormState {
+export function toFormState(error: unknown): FormState {
   if (error instanceof SpoorError) return { error: error.message };
   throw error;
 }
@@ -109,14 +109,14 @@ export async function passwordError(userId: string, password: string): Promise<s
 /** As `passwordError`, for a code of the signed-in person's authenticator app, or a recovery code; each is spent by it. */
 export async function codeError(userId: string, typed: string): Promise<string | undefined> {
   const code = typed.replace(/\s/g, "");
-  const isOfApp = /^\d+$/.test(code);
-  const wrong = isOfApp
+  const isAppCode = /^\d+$/.test(code);
+  const wrong = isAppCode
     ? "This is not the current code. Wait for the next one."
     : "This is not one of your recovery codes, or it was used already.";
   return proofError(userId, wrong, async () => {
     const call = { body: { code }, headers: await headers() };
     try {
-      await (isOfApp ? auth().api.verifyTOTP(call) : auth().api.verifyBackupCode(call));
+      await (isAppCode ? auth().api.verifyTOTP(call) : auth().api.verifyBackupCode(call));
       return true;
     } catch (refused) {
       authRefusal(refused);
@@ -139,7 +139,7 @@ async function proofError(userId: string, wrong: string, isRight: () => Promise<
   } catch (error) {
     // It was not checked, for want of time.
     if (counted) await uncount("password-again", userId, attempts);
-    return refusalOf(error).error;
+    return toFormState(error).error;
   }
   if (counted) await uncount("password-again", userId, attempts);
   return undefined;

@@ -3,12 +3,12 @@
 const prefix = "spoor.searches";
 const max = 20;
 
-const keyOf = (userId: string) => `${prefix}.${userId}`;
+const storageKey = (userId: string) => `${prefix}.${userId}`;
 
 /** What an account's person asked in this browser, the latest first. */
 export function keptSearches(userId: string): string[] {
   try {
-    const known: unknown = JSON.parse(localStorage.getItem(keyOf(userId)) ?? "[]");
+    const known: unknown = JSON.parse(localStorage.getItem(storageKey(userId)) ?? "[]");
     return Array.isArray(known) ? known.filter((one) => typeof one === "string") : [];
   } catch {
     return []; // a browser that keeps nothing
@@ -19,7 +19,7 @@ export function keptSearches(userId: string): string[] {
 export function keepSearch(userId: string, q: string): void {
   const others = keptSearches(userId).filter((one) => !q.startsWith(one) && one !== q);
   try {
-    localStorage.setItem(keyOf(userId), JSON.stringify([q, ...others].slice(0, max)));
+    localStorage.setItem(storageKey(userId), JSON.stringify([q, ...others].slice(0, max)));
   } catch {
     // a browser that keeps nothing
   }

@@ -82,8 +82,8 @@ function useShape(isPending: boolean): void {
 
 /** By a page's address, the link in it that was followed last: who comes back goes on from there. */
 const followed = new Map<string, string>();
-const addressOf = ({ pathname, search }: Pick<Location, "pathname" | "search">) => pathname + search;
-const noteLink = (href: string) => followed.set(addressOf(location), addressOf(new URL(href, location.href)));
+const getAddress = ({ pathname, search }: Pick<Location, "pathname" | "search">) => pathname + search;
+const noteLink = (href: string) => followed.set(getAddress(location), getAddress(new URL(href, location.href)));
 
 /** Gives the focus to the heading of the page that was followed, or on going back to the link that was; a reader begins at its top. */
 function useArrival(isPending: boolean): void {
@@ -111,9 +111,9 @@ function focusStart(): void {
 }
 
 function focusFollowed(): void {
-  const href = followed.get(addressOf(location));
+  const href = followed.get(getAddress(location));
   if (href === undefined) return;
   const links = document.querySelectorAll<HTMLAnchorElement>("main a[href]");
-  const link = [...links].find((one) => addressOf(one) === href);
+  const link = [...links].find((one) => getAddress(one) === href);
   link?.focus({ preventScroll: true });
 }

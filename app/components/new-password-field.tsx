@@ -22,7 +22,7 @@ export function NewPasswordField({ name, label, about = [], hint, error }: Props
     const { findWeakness } = await import("#lib/auth/password-strength");
     if (input.value !== typed) return; // a later call judges what was typed meanwhile
     setVerdict(
-      typed === "" ? undefined : { weakness: findWeakness(typed, [...about, ...othersOf(input), location.hostname]) },
+      typed === "" ? undefined : { weakness: findWeakness(typed, [...about, ...listOtherFields(input), location.hostname]) },
     );
   };
   return (
@@ -46,5 +46,5 @@ export function NewPasswordField({ name, label, about = [], hint, error }: Props
 }
 
 /** What the same form says about the person. */
-const othersOf = ({ form }: HTMLInputElement) =>
+const listOtherFields = ({ form }: HTMLInputElement) =>
   ["name", "email"].map((field) => String((form && new FormData(form).get(field)) ?? ""));

@@ -8,7 +8,7 @@ import { idIn, requireOwnOrigin, text } from "../components/form-guard";
 import { tickedScopes } from "../components/scopes";
 import { lookUp } from "./look-up";
 import { isSameNetwork } from "./network";
-import { codelessHref, type Stage, stageOf } from "./stage";
+import { codelessHref, type Stage, readStage } from "./stage";
 
 /**
  * Approves or denies the login that an approval page showed, and redirects to the page with the outcome.
@@ -22,7 +22,7 @@ export async function decide(decision: "approved" | "denied", form: FormData): P
   const user = await requireUser(page);
   await requireOwnOrigin();
   const id = idIn(form, "login");
-  const stage = stageOf(user, id, form.get("ticket"));
+  const stage = readStage(user, id, form.get("ticket"));
   if (!stage) redirect("/device?done=foreign");
   const granted = decision === "approved" ? tickedScopes(form) : undefined;
   if (granted) {

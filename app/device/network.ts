@@ -10,7 +10,7 @@ const loopback = /^(127(\.\d{1,3}){3}|::1)$/;
  */
 export function isSameNetwork(startedFrom: string, requestHeaders: Headers): boolean {
   const address = clientAddress(requestHeaders);
-  if (startedFrom === "unknown" || address === "unknown" || isOfProxy(address, requestHeaders)) return false;
+  if (startedFrom === "unknown" || address === "unknown" || isProxyAddress(address, requestHeaders)) return false;
   return getNetwork(startedFrom) === getNetwork(address) || (loopback.test(startedFrom) && loopback.test(address));
 }
 
@@ -18,7 +18,7 @@ export function isSameNetwork(startedFrom: string, requestHeaders: Headers): boo
  * Whether an address is that of a proxy which TRUSTED_PROXIES does not name, and so everybody's: the proxy says whom it
  * speaks for, and was not believed. (Next adds the header where there is none, with the connection's own address.)
  */
-function isOfProxy(address: string, requestHeaders: Headers): boolean {
+function isProxyAddress(address: string, requestHeaders: Headers): boolean {
   const forwarded = requestHeaders.get("x-forwarded-for");
   return forwarded !== null && !forwarded.split(",").some((one) => plain(one) === address);
 }

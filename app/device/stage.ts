@@ -14,15 +14,15 @@ const stages = ["near", "linked", "typed"] as const;
 
 type Person = Pick<SignedInUser, "signInId">;
 
-const subjectOf = (stage: Stage, loginId: string) => `${stage}:${loginId}`;
+const stageSubject = (stage: Stage, loginId: string) => `${stage}:${loginId}`;
 
 /** Proves, in the form or the address of an approval page, how the person of a sign-in came to a login. */
 export const stageTicket = ({ signInId }: Person, stage: Stage, loginId: string): string =>
-  makeTicket(signInId, subjectOf(stage, loginId));
+  makeTicket(signInId, stageSubject(stage, loginId));
 
 /** The stage that a ticket proves; undefined for one of another sign-in or login, or a made-up one. */
-export const stageOf = ({ signInId }: Person, loginId: string, ticket: unknown): Stage | undefined =>
-  stages.find((stage) => isTicket(ticket, signInId, subjectOf(stage, loginId)));
+export const readStage = ({ signInId }: Person, loginId: string, ticket: unknown): Stage | undefined =>
+  stages.find((stage) => isTicket(ticket, signInId, stageSubject(stage, loginId)));
 
 /** The approval page's address without the code, which a person on another network must not be able to copy from it. */
 export const codelessHref = (person: Person, stage: Exclude<Stage, "near">, loginId: string): string =>

@@ -2,7 +2,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import type { Columns, LedgerPart, LedgerTrace } from "#lib/ledger/part";
 import { deleteTouches, type KeyedTouch, replaceTouches, settleTouches, sumTouches } from "#lib/ledger/sql/files";
-import { nameOf } from "#lib/reader/files/paths";
+import { getFileName } from "#lib/reader/files/paths";
 import { makeFileReader, type Touch } from "#lib/reader/files/touches";
 
 /**
@@ -52,7 +52,7 @@ function withKeys(trace: LedgerTrace, touches: Touch[]): KeyedTouch[] {
   return touches.map((touch) => {
     const call = keyOfCall(trace, touch);
     if (call === undefined) return { ...touch, key: undefined };
-    const named = JSON.stringify([...call, nameOf(touch.path)]);
+    const named = JSON.stringify([...call, getFileName(touch.path)]);
     const place = `${touch.position} ${named}`;
     const number = numbers.get(place) ?? 0;
     numbers.set(place, number + 1);

@@ -18,7 +18,7 @@ import {
   type StoredProject,
   unsettle,
 } from "#lib/ledger/sql/projects";
-import { type ProjectAlias, type ProjectSign, signsOf, type Whereabouts } from "#lib/reader/project";
+import { type ProjectAlias, type ProjectSign, listProjectSigns, type Whereabouts } from "#lib/reader/project";
 
 type PlacedTrace = Whereabouts & { id: string };
 
@@ -50,7 +50,7 @@ export async function placeTraces(
   userId: string,
   traces: PlacedTrace[],
 ): Promise<Map<string, string | null>> {
-  const signs = new Map(traces.map((trace) => [trace.id, signsOf(trace)]));
+  const signs = new Map(traces.map((trace) => [trace.id, listProjectSigns(trace)]));
   await lockProjects(tx, userId);
   const before = await readPlaces(tx, userId, [...signs.keys()]);
   const register = await openRegister(tx, userId, [...signs.values()].flat());

@@ -18,7 +18,7 @@ import {
   removeProject,
   type Unsettled,
 } from "#lib/projects/sql/settle";
-import { type ProjectAlias, type ProjectSign, signsOf } from "#lib/reader/project";
+import { type ProjectAlias, type ProjectSign, listProjectSigns } from "#lib/reader/project";
 
 /** How many traces a transaction moves: about a tenth of a second, for which an upload of one of them may have to wait. */
 const tracesAtOnce = 2000;
@@ -91,7 +91,7 @@ async function compare(project: Unsettled, deadline: number): Promise<boolean> {
   do {
     const traces = await readTraces(userId, id, last, pageSize);
     if (traces.length === 0) break;
-    const signs = new Map(traces.map((trace) => [trace.id, signsOf(trace)]));
+    const signs = new Map(traces.map((trace) => [trace.id, listProjectSigns(trace)]));
     for (const sign of [...signs.values()].flat()) {
       unused.delete(keyOf(sign));
       // Until the ledger has seen the trace again, the folder is known by its former spelling.

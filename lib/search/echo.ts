@@ -1,6 +1,6 @@
 // What agents asked Spoor, and what it answered: a quotation of other sessions, which is no evidence of its own.
-import type { Call, Piece } from "#lib/reader/call";
-import { kindOfTool } from "#lib/reader/vocabulary";
+import type { Call, MessagePiece } from "#lib/reader/call";
+import { findToolKind } from "#lib/reader/vocabulary";
 
 const tools = "(?:search_sessions|read_session|find_file_history|find_past_fix|list_recent|session_summary)";
 
@@ -22,11 +22,11 @@ const answered =
 const maxInput = 16_000;
 
 /** Whether nothing is in a message but a question to Spoor, or its answer. */
-export function isEcho(pieces: Piece[]): boolean {
+export function isEcho(pieces: MessagePiece[]): boolean {
   return pieces.some(isEchoPiece) && pieces.every((piece) => isEchoPiece(piece) || isEmpty(piece));
 }
 
-function isEchoPiece(piece: Piece): boolean {
+function isEchoPiece(piece: MessagePiece): boolean {
   if (piece.type === "call" && isAsked(piece.call)) return true;
   const result = piece.type === "call" || piece.type === "result" ? piece.result : undefined;
   return result !== undefined && answered.test(result.output);
@@ -34,10 +34,10 @@ function isEchoPiece(piece: Piece): boolean {
 
 function isAsked({ name, type, input }: Call): boolean {
   if (asked.test(name)) return true;
-  const kind = kindOfTool(name, type);
+  const kind = findToolKind(name, type);
   if (kind !== "shell" && kind !== "unknown") return false; // a file may speak of these tools
   const given = JSON.stringify(input).slice(0, maxInput);
   return run.test(given) || (kind === "unknown" && (asked.test(given) || (server.test(given) && tool.test(given))));
 }
 
-const isEmpty = (piece: Piece): boolean => piece.type === "text" && piece.text.trim() === "";
+const isEmpty = (piece: MessagePiece): boolean => piece.type === "text" && piece.text.trim() === "";

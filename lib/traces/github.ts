@@ -1,6 +1,6 @@
 import "server-only";
-import type { Block, Part, ReaderRow } from "#lib/reader/message";
-import { rowsOf } from "#lib/reader/rows";
+import type { Block, RowPart, ReaderRow } from "#lib/reader/message";
+import { makeRows } from "#lib/reader/rows";
 import { cut } from "#lib/reader/text";
 import { forOthers } from "#lib/traces/for-others";
 import { hideAllOf } from "#lib/traces/masked";
@@ -24,7 +24,7 @@ const maxBlock = 2000;
 export async function githubMarkdown(userId: string, trace: TraceRow, sharing: Sharing): Promise<string> {
   const { messages, isCut } = await read(userId, trace, sharing);
   let text = `### ${unnamed(oneLine(await getTitleForOthers(userId, trace, sharing)))}\n`;
-  const rows = rowsOf(messages).flatMap((row) => (row.kind === "group" ? row.members : [row]));
+  const rows = makeRows(messages).flatMap((row) => (row.kind === "group" ? row.members : [row]));
   for (const [index, row] of rows.entries()) {
     const next = rowMarkdown(row);
     if (text.length + next.length > maxCharacters)
@@ -55,9 +55,9 @@ function rowMarkdown({ parts }: ReaderRow): string {
     .join("");
 }
 
-const spoken = new Set<Part["kind"]>(["user", "assistant", "question", "plan", "tasks"]);
+const spoken = new Set<RowPart["kind"]>(["user", "assistant", "question", "plan", "tasks"]);
 
-function partMarkdown({ kind, title, status, exitCode, blocks }: Part): string {
+function partMarkdown({ kind, title, status, exitCode, blocks }: RowPart): string {
   if (kind === "thinking") return "";
   const body = blocks
     .map((block) => blockMarkdown(block, spoken.has(kind)))

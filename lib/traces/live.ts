@@ -1,6 +1,6 @@
 import "server-only";
 import { isLive } from "#lib/reader/live";
-import { standOf } from "#lib/reader/stand";
+import { findWaitingState } from "#lib/reader/stand";
 import { readEarlier } from "#lib/traces/messages";
 import type { Trace } from "#lib/traces/queries";
 
@@ -18,5 +18,5 @@ export async function readStanding(
 ): Promise<Standing> {
   if (!dated || !isLive(updatedAt)) return { live: false, waiting: null };
   const { messages } = await readEarlier(userId, id, afterAll, looked);
-  return { live: true, waiting: standOf(messages) ?? null };
+  return { live: true, waiting: findWaitingState(messages) ?? null };
 }

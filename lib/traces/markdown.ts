@@ -2,7 +2,7 @@ import "server-only";
 import { env } from "#lib/env";
 import type { ReaderMessage } from "#lib/reader/message";
 import { readableJson } from "#lib/reader/text";
-import { titleOf } from "#lib/reader/title";
+import { getTitle } from "#lib/reader/title";
 import type { Masked } from "#lib/traces/export-schema";
 import { allForOthers } from "#lib/traces/for-others";
 import { type Mask, maskJson, maskOf, maskPieces } from "#lib/traces/masked";
@@ -55,7 +55,7 @@ export function headMarkdown(trace: TraceRow): string {
     ["Tokens", tokens > 0 ? String(tokens) : null],
   ];
   const lines = facts.flatMap(([name, value]) => (value ? [`- ${name}: ${oneLine(value)}`] : []));
-  return `# ${oneLine(titleOf(trace) ?? "Untitled session")}\n\n${lines.join("\n")}\n`;
+  return `# ${oneLine(getTitle(trace) ?? "Untitled session")}\n\n${lines.join("\n")}\n`;
 }
 
 /** One message under its heading. */

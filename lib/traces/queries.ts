@@ -5,7 +5,7 @@ import type { Patience } from "#lib/db/heavy";
 import { notFound, SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
-import { titleOf } from "#lib/reader/title";
+import { getTitle } from "#lib/reader/title";
 import { isRanked } from "#lib/search/query";
 import { type Ranking, rankTraces } from "#lib/traces/ranking";
 import { type Match, type messageShape, type Order, type Sort, sorts, type traceShape } from "#lib/traces/schema";
@@ -30,7 +30,7 @@ export function presentTrace(row: TraceRow): Trace {
   const { parentId, parentRelation, projectId, filesChanged, linesAdded, linesRemoved } = row;
   return {
     ...{ id, source, sourceId, model, project, messageCount, sanitized },
-    title: titleOf(row),
+    title: getTitle(row),
     createdAt: row.createdAt?.toISOString() ?? null,
     updatedAt: tellUpdated(row),
     dated: row.dated,

@@ -8,7 +8,7 @@ import { notFound } from "#lib/errors";
 import type { Trace, TraceShare } from "#lib/generated/prisma/client";
 import { getNetwork } from "#lib/http/address";
 import { isOverLimit, overLimit } from "#lib/http/rate-limit";
-import { titleOf } from "#lib/reader/title";
+import { getTitle } from "#lib/reader/title";
 import type { Range } from "#lib/traces/for-others";
 
 /**
@@ -92,7 +92,7 @@ async function readTitles(userId: string, ids: string[]): Promise<Map<string, st
     where: { userId, id: { in: [...new Set(ids)] }, deletedAt: null },
     select: { id: true, customTitle: true, title: true, derivedTitle: true },
   });
-  return new Map(traces.map((trace) => [trace.id, titleOf(trace) ?? ""]));
+  return new Map(traces.map((trace) => [trace.id, getTitle(trace) ?? ""]));
 }
 
 /** Revokes one of a user's links. @returns whether it was still open */

@@ -1,5 +1,5 @@
 import "server-only";
-import { titleOf } from "#lib/reader/title";
+import { getTitle } from "#lib/reader/title";
 import { type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/reader/titles/find";
 import { isWithin } from "#lib/traces/for-others";
 import { hideAllOf } from "#lib/traces/masked";
@@ -18,7 +18,7 @@ export async function getTitleForOthers(userId: string, trace: TraceRow, sharing
   const hide = hideAllOf(trace);
   const mask = (text: string) => (sharing.masked ? hide(text) : text);
   const isPart = sharing.from !== null || sharing.to !== null;
-  if (!isPart || trace.customTitle !== null) return mask(titleOf(trace) ?? "") || "Untitled session";
+  if (!isPart || trace.customTitle !== null) return mask(getTitle(trace) ?? "") || "Untitled session";
   const { messages } = await readMessages(userId, trace.id, (sharing.from ?? 0) - 1, maxRead);
   const shown = messages.filter(({ position }) => isWithin(sharing, position));
   return deriveTitle(beginningsOf(shown, mask))?.title ?? "A part of a session";

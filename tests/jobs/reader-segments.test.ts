@@ -9,7 +9,7 @@ import { getTraceRow } from "#lib/traces/queries";
 import type { Sharing } from "#lib/traces/shares";
 import { readRow, readSegment } from "../../app/(app)/traces/[id]/segments/read.ts";
 import type { SegmentRequest } from "../../app/(app)/traces/[id]/segments/request.ts";
-import { rowsOfSegment } from "../../app/(app)/traces/[id]/segments/rows.ts";
+import { makeSegmentRows } from "../../app/(app)/traces/[id]/segments/rows.ts";
 import { sharedOutline } from "../../app/shared/[token]/outline.ts";
 import { storeSession } from "../support/long-session.ts";
 import { provideOwner } from "../support/server.ts";
@@ -21,7 +21,7 @@ const one = await storeSession(userId, { messages: 1000 });
 
 async function segmentOf(traceId: string, request: SegmentRequest, maxCost = Number.POSITIVE_INFINITY) {
   const read = await readSegment(userId, traceId, request, false);
-  return read && rowsOfSegment(read, false, maxCost);
+  return read && makeSegmentRows(read, false, maxCost);
 }
 
 describe("segments of a session", () => {

@@ -8,7 +8,7 @@ import { createTokenByHand, logOutMachines, revokeToken } from "#lib/auth/tokens
 import { withdrawLogin } from "#lib/device/login";
 import { startRequest } from "#lib/device/schema";
 import { scopes } from "#lib/fields";
-import { askFirst, errorsOf, refusalOf, refuseForeignOrigin, requireForm, text } from "../../components/form-guard";
+import { askFirst, collectFieldErrors, toFormState, refuseForeignOrigin, requireForm, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 import { tickedScopes } from "../../components/scopes";
 
@@ -63,14 +63,14 @@ export async function createTokenAction(_before: FormState, form: FormData): Pro
   if (granted.length === 0) return { values, error: askScopes };
   const parsed = startRequest.safeParse(values);
   if (!parsed.success)
-    return { values, errors: { ...errorsOf(parsed.error), ...(values.machine.trim() ? {} : { machine: askName }) } };
+    return { values, errors: { ...collectFieldErrors(parsed.error), ...(values.machine.trim() ? {} : { machine: askName }) } };
   try {
     const token = await createTokenByHand(user.id, parsed.data.machine, await currentOrigin(), granted);
     revalidatePath("/devices");
     const label = `The token of ${parsed.data.machine}`;
     return { once: { label, text: token, note: howToUse } };
   } catch (refused) {
-    return { values, ...refusalOf(refused) };
+    return { values, ...toFormState(refused) };
   }
 }
 

@@ -1,7 +1,7 @@
 import { isSilentSince } from "#lib/auth/silence";
 import { type ListedToken, maxListedTokens } from "#lib/auth/tokens";
 import type { ApprovedLogin } from "#lib/device/login";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { Form } from "../../components/form";
 import { scopeWords } from "../../components/scopes";
 import { Sign } from "../../components/sign";
@@ -30,7 +30,7 @@ export function TokenList({ tokens, logins }: { tokens: ListedToken[]; logins: A
           <div className="mt-2 max-w-[60ch] rounded-block border border-bad p-3">
             <Form action={revokeAllAction} submit="Revoke all" tone="bad">
               <p>
-                {tokens.length === maxListedTokens ? "All machines" : `All ${countOf(count, "machine")}`} lose access at
+                {tokens.length === maxListedTokens ? "All machines" : `All ${formatQuantity(count, "machine")}`} lose access at
                 once. What they uploaded stays. You can connect each of them again.
               </p>
             </Form>

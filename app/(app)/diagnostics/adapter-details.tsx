@@ -1,6 +1,6 @@
 import type { AdapterHealth } from "#lib/telemetry/diagnostics";
 import { share } from "#lib/telemetry/health";
-import { countOf, formatCount } from "../../components/figures";
+import { formatQuantity, formatCount } from "../../components/figures";
 import { Time } from "../../components/time";
 import { DeviceName, Name, readable } from "./names";
 import { formatShare } from "./shares";
@@ -25,7 +25,7 @@ export function AdapterDetails({ health: { adapter, versions, types, machines },
                   </span>
                 }
               >
-                {countOf(count, "scan")}
+                {formatQuantity(count, "scan")}
               </Fact>
             ))
           ) : (

@@ -1,7 +1,7 @@
 import type { AdapterHealth } from "#lib/telemetry/diagnostics";
 import { computeShares } from "#lib/telemetry/health";
 import { Monogram } from "../../components/agent-icon";
-import { countOf, formatCount } from "../../components/figures";
+import { formatQuantity, formatCount } from "../../components/figures";
 import { Notice } from "../../components/notice";
 import { Time } from "../../components/time";
 import { AdapterDetails } from "./adapter-details";
@@ -25,7 +25,7 @@ export function AdapterList({ adapters, showUsers }: Props) {
               </li>
             ))}
           </ul>
-          {changed.length > 5 && <p>And {countOf(changed.length - 5, "more adapter")}.</p>}
+          {changed.length > 5 && <p>And {formatQuantity(changed.length - 5, "more adapter")}.</p>}
         </Notice>
       )}
       <div>
@@ -104,7 +104,7 @@ function Row({ health: { adapter, versions, verdict, types, trend } }: { health:
       <span className="min-w-0 text-code text-muted">
         {changes[verdict.change] && <span className="font-medium text-text">{changes[verdict.change]} · </span>}
         {first ? (
-          <span title={countOf(first.count, "scan")}>
+          <span title={formatQuantity(first.count, "scan")}>
             <span className="font-mono">
               <Name text={first.type} />
             </span>

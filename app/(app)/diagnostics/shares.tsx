@@ -21,7 +21,7 @@ const kinds = Object.keys(words) as (keyof ScanShares)[];
 /** From these shares on, a version is marked as a warning or as bad. */
 const bounds = { warn: 0.01, bad: 0.1 };
 
-export const inkOf = (share: number) =>
+export const getShareInk = (share: number) =>
   share >= bounds.bad ? "text-bad" : share >= bounds.warn ? "text-warn" : "text-ok";
 
 /** A version's worst share, in a word or two. The sign conveys it without colour as well. */
@@ -32,7 +32,7 @@ export function Badness({ health }: { health: VersionHealth }) {
   const short = { empty: "empty", lost: "lost", rejected: "refused" }[kind];
   return (
     <span
-      className={`inline-flex items-center gap-1 whitespace-nowrap ${inkOf(worst)}`}
+      className={`inline-flex items-center gap-1 whitespace-nowrap ${getShareInk(worst)}`}
       title={`${formatShare(worst)} ${words[kind]}`}
     >
       {worst >= bounds.bad && <Sign name="cross" />}

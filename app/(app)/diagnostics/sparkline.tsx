@@ -1,4 +1,4 @@
-import { formatShare, inkOf } from "./shares";
+import { formatShare, getShareInk } from "./shares";
 
 const bar = { width: 3, gap: 1, height: 20 };
 
@@ -28,7 +28,7 @@ export function Sparkline({ trend }: { trend: (number | null)[] }) {
             y={bar.height - height}
             width={bar.width}
             height={height}
-            className={inkOf(share)}
+            className={getShareInk(share)}
           />
         );
       })}

@@ -109,8 +109,8 @@ function Found({ path, files }: { path: string; files: Touched[] }) {
       </ul>
       <p className="text-code text-muted">
         In the search of all sessions this is{" "}
-        <a href={listHref({ q: termOf(path) })} className="link">
-          {termOf(path)}
+        <a href={listHref({ q: makeFileTerm(path) })} className="link">
+          {makeFileTerm(path)}
         </a>
         , beside words and other filters.
       </p>
@@ -118,7 +118,7 @@ function Found({ path, files }: { path: string; files: Touched[] }) {
   );
 }
 
-const termOf = (path: string) => (/\s/.test(path) ? `file:"${path.replaceAll('"', "")}"` : `file:${path}`);
+const makeFileTerm = (path: string) => (/\s/.test(path) ? `file:"${path.replaceAll('"', "")}"` : `file:${path}`);
 
 function Session({ file }: { file: Touched }) {
   const { traceId, title, project, path, edits, reads, added, removed, firstPosition, lastPosition } = file;

@@ -6,7 +6,7 @@ import { requireUser } from "#lib/auth/guards";
 import { decide, maskAllCertain, setMasking } from "#lib/findings/rulings";
 import { maskingForm, rulingForm } from "#lib/findings/schema";
 import { isoDay } from "../../components/date-format";
-import { askFirst, refusalOf, refuseForeignOrigin, requireOwnOrigin, sent, text } from "../../components/form-guard";
+import { askFirst, toFormState, refuseForeignOrigin, requireOwnOrigin, sent, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 import { orMissing } from "../../components/or-missing";
 import { readerZone, startOfDay } from "../../components/zone";
@@ -28,7 +28,7 @@ export async function decideAction(_before: FormState, form: FormData): Promise<
   try {
     await decide(user.id, parsed.data, await currentOrigin());
   } catch (refused) {
-    return refusalOf(refused);
+    return toFormState(refused);
   }
   revalidatePath("/findings");
   return {};
@@ -55,7 +55,7 @@ export async function beginMaskingAction(_before: FormState, form: FormData): Pr
   try {
     await setMasking(user.id, true, await currentOrigin(), { projectId: project });
   } catch (refused) {
-    return refusalOf(refused);
+    return toFormState(refused);
   }
   revalidatePath("/findings");
   return {};

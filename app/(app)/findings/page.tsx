@@ -3,7 +3,7 @@ import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { listFindings, summarizeFindings } from "#lib/findings/findings";
 import { type FindingsQuery, type FoundSecret, findingState } from "#lib/findings/schema";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { Form } from "../../components/form";
 import { Notice } from "../../components/notice";
 import { Time } from "../../components/time";
@@ -124,15 +124,15 @@ function Progress({ summary: { unmasked, masking, unread } }: { summary: Summary
     <>
       {(masking > 0 || unread > 0) && (
         <p role="status" className="text-code text-muted">
-          {masking > 0 && <>{countOf(masking, "session")} being masked. </>}
-          {unread > 0 && <>{countOf(unread, "session")} still to be looked through.</>}
+          {masking > 0 && <>{formatQuantity(masking, "session")} being masked. </>}
+          {unread > 0 && <>{formatQuantity(unread, "session")} still to be looked through.</>}
         </p>
       )}
       {secrets > 0 && (
         <Notice tone="warn">
           <div className="flex flex-col gap-3">
             <p>
-              {countOf(secrets, "secret")} of a known form {secrets === 1 ? "is" : "are"} stored as{" "}
+              {formatQuantity(secrets, "secret")} of a known form {secrets === 1 ? "is" : "are"} stored as{" "}
               {secrets === 1 ? "it" : "they"} came.
             </p>
             <Form

@@ -1,5 +1,5 @@
 import type { FoundSecret } from "#lib/findings/schema";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { Form } from "../../components/form";
 import { ActivityTime } from "../../components/time";
 import { readerHref } from "../traces/[id]/frame/links";
@@ -34,7 +34,7 @@ export function FindingRow({ finding }: { finding: FoundSecret }) {
           </a>
         )}
         <Places finding={finding} />
-        {count > 3 && <span>{countOf(count, "place")}</span>}
+        {count > 3 && <span>{formatQuantity(count, "place")}</span>}
       </p>
       {state !== "kept" && (
         <p className="text-code text-muted">

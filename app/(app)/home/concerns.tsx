@@ -1,5 +1,5 @@
 import { formatBytes } from "#lib/units";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Time } from "../../components/time";
 import { Name } from "../diagnostics/names";
@@ -16,17 +16,17 @@ export function Concerns({ concerns }: { concerns: Found }) {
   const all = [
     failedUploads > 0 && (
       <Concern key="uploads" tone="bad" href="/uploads?status=failed">
-        {countOf(failedUploads, "upload")} failed. Their sessions are not here yet.
+        {formatQuantity(failedUploads, "upload")} failed. Their sessions are not here yet.
       </Concern>
     ),
     unmasked.certain > 0 && (
       <Concern key="secrets" tone="bad" href="/findings?state=open">
-        {countOf(unmasked.certain, "secret")} {unmasked.certain === 1 ? "is" : "are"} not masked.
+        {formatQuantity(unmasked.certain, "secret")} {unmasked.certain === 1 ? "is" : "are"} not masked.
       </Concern>
     ),
     unmasked.possible > 0 && (
       <Concern key="possible secrets" tone="warn" href="/findings?state=open">
-        {countOf(unmasked.possible, "possible secret")} {unmasked.possible === 1 ? "is" : "are"} not masked.
+        {formatQuantity(unmasked.possible, "possible secret")} {unmasked.possible === 1 ? "is" : "are"} not masked.
       </Concern>
     ),
     ...worse.slice(0, named).map(({ adapter, latest, verdict }) => (
@@ -49,7 +49,7 @@ export function Concerns({ concerns }: { concerns: Found }) {
     )),
     silent.length > named && (
       <Concern key="more silent" tone="warn" href="/devices">
-        {countOf(silent.length - named, "more machine")} silent.
+        {formatQuantity(silent.length - named, "more machine")} silent.
       </Concern>
     ),
     storage && (

@@ -56,7 +56,7 @@ export function Days({ days }: Pick<Digests, "days">) {
   const amounts = days.map(({ costNano, messages }) => (hasCost ? costNano : messages));
   const top = Math.max(1, ...amounts);
   const most = days[amounts.indexOf(Math.max(...amounts))];
-  const textOf = (amount: number) => (hasCost ? formatMoney(amount) : `${formatCount(amount)} messages`);
+  const formatDayAmount = (amount: number) => (hasCost ? formatMoney(amount) : `${formatCount(amount)} messages`);
   if (!most || Math.max(...amounts) === 0) return null;
   const slot = 100 / 14;
   return (
@@ -75,7 +75,7 @@ export function Days({ days }: Pick<Digests, "days">) {
               rx="2"
               className={place < 7 ? "fill-edge" : "fill-accent"}
             >
-              <title>{`${dayText(day)}: ${textOf(amount)}`}</title>
+              <title>{`${dayText(day)}: ${formatDayAmount(amount)}`}</title>
             </rect>
           );
         })}
@@ -83,7 +83,7 @@ export function Days({ days }: Pick<Digests, "days">) {
       <figcaption className="flex justify-between text-meta text-muted">
         <span>{dayText(days[0]?.day ?? "")}</span>
         <span>
-          most on {dayText(most.day)}: {textOf(Math.max(...amounts))}
+          most on {dayText(most.day)}: {formatDayAmount(Math.max(...amounts))}
         </span>
       </figcaption>
     </figure>

@@ -12,7 +12,7 @@ import { logOutMachines } from "#lib/auth/tokens";
 import {
   authRefusal,
   codeError,
-  errorsOf,
+  collectFieldErrors,
   passwordError,
   refuseForeignOrigin,
   text,
@@ -26,7 +26,7 @@ export async function renameAction(_before: FormState, form: FormData): Promise<
   const error = await refuseForeignOrigin();
   if (error) return { values, error };
   const parsed = nameForm.safeParse(values);
-  if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { values, errors: collectFieldErrors(parsed.error) };
   await auth().api.updateUser({ body: parsed.data, headers: await headers() });
   revalidatePath("/", "layout");
   return { done: "Your name was changed." };
@@ -55,7 +55,7 @@ export async function changePasswordAction(_before: FormState, form: FormData): 
   const values = { revoke_tokens: text(form, "revoke_tokens") };
   const given = { current_password: text(form, "current_password"), new_password: text(form, "new_password") };
   const parsed = newPasswordForm.safeParse(given);
-  if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { values, errors: collectFieldErrors(parsed.error) };
   const errors = await refuseChange(user, parsed.data, text(form, "current_code"));
   if (errors) return { values, errors };
   const { current_password: currentPassword, new_password: newPassword } = parsed.data;

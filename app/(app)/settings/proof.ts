@@ -10,7 +10,7 @@ import { waysIn } from "./ways-in";
 export type Proof = "password" | "code" | "recent";
 
 /** The password and the second factor, as far as the account has them; without either a sign-in of the last ten minutes. */
-export async function proofsOf(user: SignedInUser): Promise<Proof[]> {
+export async function listProofs(user: SignedInUser): Promise<Proof[]> {
   const ways = await waysIn();
   const proofs: Proof[] = [...(ways.includes("credential") ? (["password"] as const) : [])];
   if (user.twoFactorEnabled) proofs.push("code");
@@ -19,11 +19,11 @@ export async function proofsOf(user: SignedInUser): Promise<Proof[]> {
 
 /** @returns what to show where the form does not hold the proofs. */
 export async function refuseUnproved(user: SignedInUser, form: FormData): Promise<FormState | undefined> {
-  const proofs = await proofsOf(user);
+  const proofs = await listProofs(user);
   if (proofs.includes("recent") && !(await isRecent(user.id, user.signInId))) return { error: signInAgain };
   const asked = proofs.filter((proof) => proof !== "recent");
   const missing = asked.filter((proof) => text(form, proofFields[proof].name) === "");
-  if (missing.length > 0) return { errors: Object.fromEntries(missing.map(messageOf)) };
+  if (missing.length > 0) return { errors: Object.fromEntries(missing.map(getProofMessage)) };
   // The password first: a code is spent by being checked.
   for (const proof of asked) {
     const { name } = proofFields[proof];
@@ -33,7 +33,7 @@ export async function refuseUnproved(user: SignedInUser, form: FormData): Promis
   return undefined;
 }
 
-function messageOf(proof: keyof typeof proofFields): [name: string, message: string] {
+function getProofMessage(proof: keyof typeof proofFields): [name: string, message: string] {
   const { name, label } = proofFields[proof];
   return [name, `Enter your ${label.toLowerCase()}.`];
 }

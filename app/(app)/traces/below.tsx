@@ -1,4 +1,4 @@
-import { monogramOf } from "../../components/monogram";
+import { makeMonogram } from "../../components/monogram";
 
 /** How a session is introduced that came from another one. */
 export const originWords = { subagent: "Sub-agent of", fork: "Fork of", continuation: "Continues" } as const;
@@ -60,7 +60,7 @@ function BelowSession({
   return (
     <li className="session">
       <span role="img" aria-label={source} title={source} className="monogram">
-        {monogramOf(source)}
+        {makeMonogram(source)}
       </span>
       <a data-row href={`/traces/${id}`} aria-describedby={`x${id}`} className="quiet-link">
         {title ?? <span className="text-muted">Untitled session</span>}

@@ -6,7 +6,7 @@ export const maxCounted = 10_000;
 export const maxFound = 1000;
 
 /** "1 session", "212 sessions", "10,000+ sessions". */
-export function sessionsOf(count: number, max = maxCounted): string {
+export function formatSessionCount(count: number, max = maxCounted): string {
   if (count > max) return `${formatCount(max)}+ sessions`;
   return `${formatCount(count)} ${count === 1 ? "session" : "sessions"}`;
 }

@@ -3,10 +3,10 @@ import { Field } from "../../components/field";
 import { Choice } from "./choices";
 import type { DatePreset } from "./dates";
 import { HiddenFilters, Menu } from "./filter-menu";
-import { type Given, listHref, without } from "./hrefs";
+import { type GivenFilters, listHref, without } from "./hrefs";
 
 type Props = {
-  given: Given;
+  given: GivenFilters;
   zone: string;
   presets: DatePreset[];
   /** The days that are set, as the fields take them. */

@@ -15,7 +15,7 @@ export function datePresets(zone: string, now: Date): DatePreset[] {
 }
 
 /** The day of a filter's value. A link from another page may contain a moment; the fields take days only. */
-export function dayOfFilter(value: string | undefined, zone: string): string | undefined {
+export function parseFilterDay(value: string | undefined, zone: string): string | undefined {
   if (value === undefined || value.length === 10) return value;
   const at = parseInstant(value); // `Date` does not read all that a filter takes
   return at === null ? undefined : isoDay(new Date(at), zone);

@@ -2,7 +2,7 @@ import { isRanked, problemOf } from "#lib/search/query";
 import { filterNames, listQuery, type Order, type Sort, type TraceFilter } from "#lib/traces/schema";
 import type { Selection } from "#lib/traces/sql/conditions";
 import { startOfDay } from "../../components/zone";
-import { filterQuery, type Given, withQuery } from "./hrefs";
+import { filterQuery, type GivenFilters, withQuery } from "./hrefs";
 
 type Params = Record<string, string | string[] | undefined>;
 
@@ -11,7 +11,7 @@ export type ListRequest = {
   cursor: string | undefined;
   limit: number;
   sort: Sort;
-  given: Given;
+  given: GivenFilters;
   /** A search is in the order of how well it matches, unless the address says otherwise. */
   order: Order;
   /** Parameters that were invalid and left out, and what is wrong with the search. */

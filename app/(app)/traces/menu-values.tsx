@@ -1,8 +1,8 @@
 "use client";
 import { useEffect, useRef, useState } from "react";
 import type { CountedName, FacetValues } from "#lib/traces/schema";
-import { Choices, type Option, optionsOf } from "./choices";
-import { type Given, listHref } from "./hrefs";
+import { Choices, type FilterOption, toFilterOptions } from "./choices";
+import { type GivenFilters, listHref } from "./hrefs";
 
 /** The values for the page's filters; one request serves every menu, until the filters change. */
 let loaded: { query: string; values: Promise<FacetValues> } | undefined;
@@ -24,12 +24,12 @@ async function fetchValues(query: string): Promise<FacetValues> {
   return (await response.json()) as FacetValues;
 }
 
-type Props = { name: CountedName; given: Given; query: string };
+type Props = { name: CountedName; given: GivenFilters; query: string };
 
 /** The values of a menu, loaded when it is opened. Without script, or where that fails, a link leads to a page with them. */
 export function MenuValues({ name, given, query }: Props) {
   const place = useRef<HTMLDivElement>(null);
-  const [values, setValues] = useState<Option[]>();
+  const [values, setValues] = useState<FilterOption[]>();
   const [hasFailed, setFailed] = useState(false);
   useEffect(() => {
     const menu = place.current?.closest("details");
@@ -37,7 +37,7 @@ export function MenuValues({ name, given, query }: Props) {
     const onToggle = () => {
       if (!menu?.open) return;
       load(query).then(
-        (all) => isCurrent && setValues(optionsOf(name, all)),
+        (all) => isCurrent && setValues(toFilterOptions(name, all)),
         () => isCurrent && setFailed(true),
       );
     };

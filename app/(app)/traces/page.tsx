@@ -18,11 +18,11 @@ import { readerZone } from "../../components/zone";
 import { warmUp } from "./[id]/drawing/draw";
 import { Chips } from "./chips";
 import { Connect } from "./connect";
-import { maxCounted, maxFound, sessionsOf } from "./count";
+import { maxCounted, maxFound, formatSessionCount } from "./count";
 import { readKin } from "./families";
 import { FilterBar } from "./filter-bar";
 import { exportHref, type ListRequest, listed, readListParams, shown } from "./filters";
-import { deleteAllHref, filterQuery, listHref, queryOf, valuesOf } from "./hrefs";
+import { deleteAllHref, filterQuery, listHref, toSearchParams, getFilterValues } from "./hrefs";
 import { Lag } from "./lag";
 import { ListKeys } from "./list-keys";
 import { Newer } from "./newer";
@@ -45,13 +45,13 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const max = given.q ? maxFound : maxCounted;
   const selection = listed(filter);
   const folded = selection.families === true;
-  const projects = valuesOf(given, "projectId");
+  const projects = getFilterValues(given, "projectId");
   const reading = Promise.all([
     readPage(user.id, request, max + 1).then((page) => readAround(user.id, page, { given, folded, projects })),
     order === "best" ? undefined : countTraces(user.id, selection, max + 1),
     folded ? countTraces(user.id, shown(filter), max + 1) : undefined,
     given.q ? countPending(user.id) : 0,
-    given.parent ? titleOf(user.id, given.parent) : undefined,
+    given.parent ? findTitle(user.id, given.parent) : undefined,
     folded && !cursor ? countTraces(user.id, { trivial: true, archived: false }, maxCounted) : 0,
     readViews(user.id),
   ]);
@@ -82,18 +82,18 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
       </div>
       <Lag sessions={lag} />
       <form method="get" action="/traces/delete" id="selection">
-        <input type="hidden" name="list" value={queryOf(given).toString()} />
+        <input type="hidden" name="list" value={toSearchParams(given).toString()} />
         <Selection
           key={`${listHref(given, { order, sort })} ${cursor}`} // it counts the boxes of its own page
           shown={traces.length}
-          total={sessionsOf(all, max)}
+          total={formatSessionCount(all, max)}
           exportHref={exportHref(filter)}
           deleteHref={deleteAllHref(given)}
         >
           <ul className="flex min-w-0 flex-wrap items-center gap-2">
             <li className="whitespace-nowrap">
-              {sessionsOf(count, max)}
-              {all > count && <InAll sessions={sessionsOf(all, max)} />}
+              {formatSessionCount(count, max)}
+              {all > count && <InAll sessions={formatSessionCount(all, max)} />}
             </li>
             <Chips given={given} names={names} parent={parent} />
             {given.q && isRanked(given.q) && <OrderSwitch given={given} order={order} />}
@@ -134,10 +134,10 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
 type Around = { given: ListRequest["given"]; folded: boolean; projects: string[] };
 
 /** What a page shows of its sessions beside their own rows. */
-async function readAround<Page extends Found>(userId: string, page: Page, { given, folded, projects }: Around) {
+async function readAround<Page extends FoundTraces>(userId: string, page: Page, { given, folded, projects }: Around) {
   const [{ traces }, excerpts, kin, branches, standings, labels] = await Promise.all([
     withPullRequests(userId, page),
-    excerptsOf(userId, page, searchedFor(given, page.ranking)),
+    readListExcerpts(userId, page, searchedFor(given, page.ranking)),
     readKin(userId, page.traces, { folds: folded || Boolean(given.parent), isOfRoots: folded }),
     branchesOf(userId, page.traces),
     readStandings(userId, page.traces),
@@ -195,7 +195,7 @@ function InAll({ sessions }: { sessions: string }) {
 }
 
 /** The title of a session whose children are listed; undefined where it is missing. */
-async function titleOf(userId: string, traceId: string): Promise<string | undefined> {
+async function findTitle(userId: string, traceId: string): Promise<string | undefined> {
   const [trace] = (await listPage(userId, { ids: [traceId] }, { limit: 1 })).traces;
   return trace && (trace.title || "Untitled session");
 }
@@ -271,13 +271,13 @@ async function readPage(
 const searchedFor = (given: ListRequest["given"], ranking?: { corrected?: string }): ListRequest["given"] =>
   ranking?.corrected ? { ...given, q: ranking.corrected } : given;
 
-type Found = {
+type FoundTraces = {
   traces: ListedTrace[];
   ranking?: { found: Map<string, Excerpts>; read: Set<string>; corrected?: string };
 };
 
 /** The excerpts of a page's sessions: an order by the best match has read the first ones'. */
-async function excerptsOf(userId: string, { traces, ranking }: Found, { q }: ListRequest["given"]) {
+async function readListExcerpts(userId: string, { traces, ranking }: FoundTraces, { q }: ListRequest["given"]) {
   if (!q) return undefined;
   const known = ranking?.found ?? new Map<string, Excerpts>();
   const ids = traces.map(({ id }) => id).filter((id) => !ranking?.read.has(id));

@@ -4,10 +4,10 @@ import type { Excerpts } from "#lib/search/excerpts";
 import { longTime } from "../../components/date-format";
 import { type Below, BelowFold } from "./below";
 import { ExcerptList } from "./excerpts";
-import { type Given, listHref, pullHref, traceHref } from "./hrefs";
+import { type GivenFilters, listHref, pullHref, traceHref } from "./hrefs";
 
 /** What a row shows, as text. What is not known of a session is left out. */
-export type Row = {
+export type ListRow = {
   id: string;
   source: string;
   /** The name of the agent's icon, where it is another one than the agent's, or what takes its place. */
@@ -53,9 +53,9 @@ export type Row = {
 };
 
 /** Rows below a heading, such as a day's; without one where they are in no order of days. */
-export type Group = { heading?: string; rows: Row[] };
+export type ListGroup = { heading?: string; rows: ListRow[] };
 
-type Props = { groups: Group[]; given: Given; zone: string };
+type Props = { groups: ListGroup[]; given: GivenFilters; zone: string };
 
 /**
  * The rows of the list. A client component, since a server component is sent twice, as HTML and as React's description of it. Of this
@@ -78,7 +78,7 @@ export function Rows({ groups, given, zone }: Props) {
   );
 }
 
-type FactsProps = { row: Row; given: Given };
+type FactsProps = { row: ListRow; given: GivenFilters };
 type SessionProps = FactsProps & { zone: string };
 
 function Session({ row, given, zone }: SessionProps) {
@@ -135,7 +135,7 @@ function Session({ row, given, zone }: SessionProps) {
 }
 
 /** A long text may be shortened where there is no room; a short one stays whole beside it. */
-const sizeOf = (text: string) => (text.length > 16 ? "long" : undefined);
+const getTextSize = (text: string) => (text.length > 16 ? "long" : undefined);
 
 /** What a session is of: each narrows the list to sessions with the same. */
 function Facts({ row, given }: FactsProps) {
@@ -152,21 +152,21 @@ function Facts({ row, given }: FactsProps) {
         </svg>
       )}
       {model && (
-        <a href={listHref({ ...given, model: exactModel ?? model })} title={exactModel} className={sizeOf(model)}>
+        <a href={listHref({ ...given, model: exactModel ?? model })} title={exactModel} className={getTextSize(model)}>
           {model}
         </a>
       )}
       {project && (
-        <a href={projectId ? `/projects/${projectId}` : listHref({ ...given, project })} className={sizeOf(project)}>
+        <a href={projectId ? `/projects/${projectId}` : listHref({ ...given, project })} className={getTextSize(project)}>
           {project}
         </a>
       )}
       {branch && (
-        <a href={listHref({ ...given, branch })} className={`branch ${sizeOf(branch) ?? ""}`}>
+        <a href={listHref({ ...given, branch })} className={`branch ${getTextSize(branch) ?? ""}`}>
           {branch}
         </a>
       )}
-      {machine && <span className={sizeOf(machine)}>{machine}</span>}
+      {machine && <span className={getTextSize(machine)}>{machine}</span>}
       {row.promptsOnly && <span>prompts only</span>}
       {row.tierNotPriced && <span className="tier">tier not priced</span>}
     </>
@@ -174,13 +174,13 @@ function Facts({ row, given }: FactsProps) {
 }
 
 /** A line through the heights, without the points within a flat part. */
-function pointsOf(heights: string): string {
+function toPoints(heights: string): string {
   const isInner = (at: number) => heights[at] === heights[at - 1] && heights[at] === heights[at + 1];
   return [...heights].flatMap((height, at) => (isInner(at) ? [] : [`${at} ${9 - Number(height)}`])).join(" ");
 }
 
 /** What came of it, and what it took; each has its own column, so that they can be compared. */
-function Figures({ row: { pull, errors, added, removed, took, messages, cost, spark } }: { row: Row }) {
+function Figures({ row: { pull, errors, added, removed, took, messages, cost, spark } }: { row: ListRow }) {
   return (
     <>
       {pull && (
@@ -196,7 +196,7 @@ function Figures({ row: { pull, errors, added, removed, took, messages, cost, sp
       )}
       {spark && (
         <svg aria-hidden="true" viewBox="0 0 15 9" className="spark">
-          <polyline points={pointsOf(spark)} />
+          <polyline points={toPoints(spark)} />
         </svg>
       )}
       {took && <span className="took">{took}</span>}

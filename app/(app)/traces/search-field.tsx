@@ -26,7 +26,7 @@ export function SearchField({ userId, q }: { userId: string; q: string }) {
     showOptions(value);
     if (!form || !isWhole(value)) return;
     typed.current.timer = window.setTimeout(() => {
-      const href = hrefOf(form);
+      const href = makeSearchHref(form);
       // All that is typed without a stop in between is one entry of the history.
       if (typed.current.hasEntry) router.replace(href, { scroll: false });
       else router.push(href, { scroll: false });
@@ -39,7 +39,7 @@ export function SearchField({ userId, q }: { userId: string; q: string }) {
     window.clearTimeout(typed.current.timer);
     const { form } = event.currentTarget;
     // What already shows needs no further entry of the history.
-    if (form && typed.current.hasEntry && hrefOf(form) === location.pathname + location.search) event.preventDefault();
+    if (form && typed.current.hasEntry && makeSearchHref(form) === location.pathname + location.search) event.preventDefault();
   };
 
   const showOptions = (value: string) => {
@@ -88,7 +88,7 @@ export function SearchField({ userId, q }: { userId: string; q: string }) {
 }
 
 /** The address of a search as its form stands. */
-const hrefOf = (form: HTMLFormElement) =>
+const makeSearchHref = (form: HTMLFormElement) =>
   `/traces?${new URLSearchParams([...new FormData(form)].filter(([, text]) => text !== "") as string[][])}`;
 
 /** Whether what is typed may be a query already: not in the middle of a phrase, a filter or an `or`. */

@@ -1,6 +1,6 @@
 "use client";
 import { startTransition, useEffect, useRef, useState } from "react";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { BulkDialog } from "./bulk-dialog";
 import { markSessions, tagSessions } from "./marks/actions";
 
@@ -13,7 +13,7 @@ type Props = {
   children: React.ReactNode;
 };
 
-const boxesOf = (form: HTMLFormElement) => [
+const listBoxes = (form: HTMLFormElement) => [
   ...form.querySelectorAll<HTMLInputElement>("[data-rows] input[type=checkbox]"),
 ];
 
@@ -34,7 +34,7 @@ export function Selection({ shown, total, exportHref, deleteHref, children }: Pr
   }, []);
   const tickAll = (checked: boolean) => {
     const form = bar.current?.closest("form");
-    for (const box of form ? boxesOf(form) : []) box.checked = checked;
+    for (const box of form ? listBoxes(form) : []) box.checked = checked;
     if (form) keepTicked(form);
     setTicked(checked ? shown : 0);
     setWhole(false);
@@ -100,7 +100,7 @@ function MarkTicked({ bar, onGone }: { bar: React.RefObject<HTMLDivElement | nul
   const [asked, setAsked] = useState<"tag" | "archive">();
   const ids = () => {
     const form = bar.current?.closest("form");
-    return (form ? boxesOf(form) : []).filter(({ checked }) => checked).map(({ value }) => value);
+    return (form ? listBoxes(form) : []).filter(({ checked }) => checked).map(({ value }) => value);
   };
   const run = (work: () => Promise<string | undefined | void>) =>
     startTransition(() =>
@@ -127,7 +127,7 @@ function MarkTicked({ bar, onGone }: { bar: React.RefObject<HTMLDivElement | nul
       </button>
       {asked === "tag" && (
         <BulkDialog
-          title={`Tag ${countOf(ids().length, "session")}`}
+          title={`Tag ${formatQuantity(ids().length, "session")}`}
           action="Add tag"
           onSubmit={(fields) => run(() => tagSessions(ids(), String(fields.get("tag"))))}
           onClose={() => setAsked(undefined)}
@@ -140,7 +140,7 @@ function MarkTicked({ bar, onGone }: { bar: React.RefObject<HTMLDivElement | nul
       )}
       {asked === "archive" && (
         <BulkDialog
-          title={`Archive ${countOf(ids().length, "session")}?`}
+          title={`Archive ${formatQuantity(ids().length, "session")}?`}
           action="Archive"
           onSubmit={() => run(() => markSessions(ids(), { archived: true }).then(onGone))}
           onClose={() => setAsked(undefined)}
@@ -198,23 +198,23 @@ function AllBox({ ticked, shown, onChange }: AllBoxProps) {
 
 /** Keeps in the history's entry which boxes are ticked, for this document: the browser restores them in another one only. */
 function keepTicked(form: HTMLFormElement): void {
-  const ids = boxesOf(form).flatMap(({ checked, value }) => (checked ? [value] : []));
+  const ids = listBoxes(form).flatMap(({ checked, value }) => (checked ? [value] : []));
   history.replaceState({ ...history.state, spoorTicked: { document: performance.timeOrigin, ids } }, "");
 }
 
 function restoreTicked(form: HTMLFormElement): void {
   const { document: origin, ids } = (history.state?.spoorTicked ?? {}) as { document?: number; ids?: string[] };
   if (origin !== performance.timeOrigin || !ids) return;
-  for (const box of boxesOf(form)) if (ids.includes(box.value)) box.checked = true;
+  for (const box of listBoxes(form)) if (ids.includes(box.value)) box.checked = true;
 }
 
 /** Counts the ticked boxes of a form, and ticks every box between two where Shift is held. @returns a function that stops it */
 function followBoxes(form: HTMLFormElement | null | undefined, onTick: (count: number) => void): () => void {
   if (!form) return () => {};
   let last: HTMLInputElement | undefined;
-  const count = () => onTick(boxesOf(form).filter(({ checked }) => checked).length);
+  const count = () => onTick(listBoxes(form).filter(({ checked }) => checked).length);
   const onClick = (event: MouseEvent) => {
-    const boxes = boxesOf(form);
+    const boxes = listBoxes(form);
     const box = boxes.find((one) => one === event.target);
     if (!box) return;
     const [from, to] = [boxes.indexOf(last ?? box), boxes.indexOf(box)].toSorted((a, b) => a - b);

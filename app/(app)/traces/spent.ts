@@ -1,7 +1,7 @@
 import { estimateOf } from "#lib/prices/tariff";
 import type { Trace } from "#lib/traces/queries";
 import { usedTokens } from "#lib/traces/tokens";
-import { countOf, formatCount } from "../../components/figures";
+import { formatQuantity, formatCount } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 
 /** All tokens that a session used. */
@@ -20,19 +20,19 @@ export function describeTokens(trace: Pick<Trace, "usage" | "tokenCount">): stri
     [cacheWrite1hTokens, "written to cache for an hour"],
   ];
   const parts = kinds.flatMap(([tokens, name]) => (tokens > 0 ? [`${formatCount(tokens)} ${name}`] : []));
-  const total = countOf(countTokens(trace), "token");
+  const total = formatQuantity(countTokens(trace), "token");
   return parts.length === 0 ? total : `${total}: ${parts.join(", ")}`;
 }
 
 /** What a session cost by our prices, if anything is known of it; "+" where a part of its tokens has no price. */
-export function costOf({ costNano, usage }: Pick<Trace, "costNano" | "usage">): string | undefined {
+export function formatCost({ costNano, usage }: Pick<Trace, "costNano" | "usage">): string | undefined {
   if (costNano === 0) return undefined;
   return usage.unpricedTokens > 0 ? `${formatMoney(costNano)}+` : formatMoney(costNano);
 }
 
 /** Says how many tokens cost the standard price, since their tier of service has none in the list. */
 export const describeTier = (tokens: number): string[] =>
-  tokens > 0 ? [`${countOf(tokens, "token")}: tier not priced`] : [];
+  tokens > 0 ? [`${formatQuantity(tokens, "token")}: tier not priced`] : [];
 
 /** Describes the cost: tokens without a price, an estimated price, and what the agent itself recorded, where that differs. */
 export function describeCost({
@@ -44,7 +44,7 @@ export function describeCost({
   const nearest = model !== null && costNano > 0 ? estimateOf(model) : undefined;
   const recorded = recordedNano === null ? undefined : formatMoney(recordedNano);
   return [
-    ...(usage.unpricedTokens > 0 ? [`${countOf(usage.unpricedTokens, "token")} without a price`] : []),
+    ...(usage.unpricedTokens > 0 ? [`${formatQuantity(usage.unpricedTokens, "token")} without a price`] : []),
     ...(nearest === undefined ? [] : [`estimated: priced as ${nearest}`]),
     ...(recorded !== undefined && recorded !== formatMoney(costNano) ? [`${recorded} recorded by the agent`] : []),
   ];

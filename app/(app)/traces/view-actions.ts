@@ -5,11 +5,11 @@ import { requireUser } from "#lib/auth/guards";
 import { withoutInvisible } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { removeView, saveView } from "#lib/traces/views";
-import { refusalOf, requireForm, requireOwnOrigin, text } from "../../components/form-guard";
+import { toFormState, requireForm, requireOwnOrigin, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 import { readerZone } from "../../components/zone";
 import { readListParams } from "./filters";
-import { paramsIn, queryOf } from "./hrefs";
+import { paramsIn, toSearchParams } from "./hrefs";
 
 const name = z
   .string()
@@ -24,11 +24,11 @@ export async function saveViewAction(_before: FormState, form: FormData): Promis
   const parsed = view.safeParse({ name: text(form, "name"), query: text(form, "query") });
   if (!parsed.success) return { error: parsed.error.issues[0]?.message ?? "" };
   const { given, sort } = readListParams(paramsIn(parsed.data.query), await readerZone());
-  const query = queryOf(given, sort === "activity" ? {} : { sort }).toString();
+  const query = toSearchParams(given, sort === "activity" ? {} : { sort }).toString();
   try {
     await saveView(user.id, { name: parsed.data.name, query });
   } catch (refused) {
-    return refusalOf(refused);
+    return toFormState(refused);
   }
   redirect(`/traces?${query}`);
 }

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import type { z } from "zod";
 import type { jobResponse } from "#lib/ingest/schema";
-import { countOf, formatCount } from "../../components/figures";
+import { formatQuantity, formatCount } from "../../components/figures";
 import { StatusMark } from "../../components/status-mark";
 
 type Job = z.output<typeof jobResponse>;
@@ -18,7 +18,7 @@ export function JobLine({ jobId, label }: { jobId: string; label: string | undef
     <li className="flex flex-wrap items-center gap-x-3 text-code">
       {label && <span className="text-muted">{label}</span>}
       <StatusMark status={job?.status ?? "queued"} isLive />
-      {job && <span className="min-w-0 [overflow-wrap:anywhere]">{outcomeOf(job)}</span>}
+      {job && <span className="min-w-0 [overflow-wrap:anywhere]">{describeOutcome(job)}</span>}
       {isEarlier && <span className="text-muted">The same content was uploaded before.</span>}
       <a href={`/uploads/${jobId}`} className="link target">
         Details
@@ -32,13 +32,13 @@ export function JobLine({ jobId, label }: { jobId: string; label: string | undef
   );
 }
 
-function outcomeOf({ status, traces, error }: Job): string {
+function describeOutcome({ status, traces, error }: Job): string {
   if (status === "failed") return error?.message ?? "";
-  if (status !== "succeeded") return countOf(traces.received, "session");
+  if (status !== "succeeded") return formatQuantity(traces.received, "session");
   const parts = (["created", "updated", "unchanged", "kept", "incomplete"] as const)
     .filter((kind) => traces[kind] > 0)
     .map((kind) => `${formatCount(traces[kind])} ${kind}`);
-  return [countOf(traces.received, "session"), parts.join(", ")].filter(Boolean).join(": ");
+  return [formatQuantity(traces.received, "session"), parts.join(", ")].filter(Boolean).join(": ");
 }
 
 /** A job, polled once a second until it has ended. */

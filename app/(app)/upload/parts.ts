@@ -1,5 +1,5 @@
 /** The body of one request: a batch as `POST /api/ingest` takes it. */
-export type Part = {
+export type UploadPart = {
   body: string;
   /** Bytes of the file in this part and all before it. */
   readBytes: number;
@@ -27,7 +27,7 @@ const partCharacters = ({ wireBytes }: PartLimits) => Math.min(maxPartCharacters
  *
  * @throws FileFault where the file is neither.
  */
-export async function* splitFile(file: Blob, limits: PartLimits): AsyncGenerator<Part, void> {
+export async function* splitFile(file: Blob, limits: PartLimits): AsyncGenerator<UploadPart, void> {
   const reading = { bytes: 0 };
   const lines = linesOf(textOf(file, await isGzip(file), reading), limits.decodedBytes);
   try {
@@ -42,7 +42,7 @@ async function* cut(
   file: Blob,
   limits: PartLimits,
   reading: Reading,
-): AsyncGenerator<Part, void> {
+): AsyncGenerator<UploadPart, void> {
   const first = await nextNonBlank(lines);
   if (!first) throw new FileFault("The file is empty.");
   if (isTrace(parsed(first.text))) {
@@ -55,7 +55,7 @@ async function* cut(
       if (length > limits.decodedBytes) throw tooLong();
       text.push(line.text);
     }
-    yield { body: batchOf(text.join("\n")), readBytes: file.size };
+    yield { body: makeBatchBody(text.join("\n")), readBytes: file.size };
   }
 }
 
@@ -67,10 +67,10 @@ async function* batches(
   rest: AsyncGenerator<Line, void>,
   limits: PartLimits,
   reading: Reading,
-): AsyncGenerator<Part, void> {
+): AsyncGenerator<UploadPart, void> {
   let lines: Line[] = [];
   let characters = 0;
-  const take = (): Part => {
+  const take = (): UploadPart => {
     const body = `{"traces":[${lines.map(({ text }) => text).join(",")}]}`;
     const part = { body, readBytes: reading.bytes, lines: lines.map(({ number }) => number) };
     lines = [];
@@ -92,7 +92,7 @@ async function* batches(
 }
 
 /** A JSON text as the text of a batch. */
-function batchOf(text: string): string {
+function makeBatchBody(text: string): string {
   const value = parsed(text);
   if (value === undefined) throw new FileFault("The file is not valid JSON.");
   if (Array.isArray(value)) return `{"traces":${text}}`;

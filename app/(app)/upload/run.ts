@@ -1,5 +1,5 @@
 import { FileFault, type PartLimits, splitFile } from "./parts";
-import { type Answer, sendPart } from "./send";
+import { type UploadAnswer, sendPart } from "./send";
 
 /** The progress of one file, in bytes of the file, with the job of each accepted part. */
 export type FileState = {
@@ -51,11 +51,11 @@ export async function sendFile(
   }
 }
 
-type Final = Extract<Answer, { kind: "accepted" | "refused" }>;
+type Final = Extract<UploadAnswer, { kind: "accepted" | "refused" }>;
 
 /** Sends a part until it is accepted or refused. */
 async function deliver(
-  send: () => Promise<Answer>,
+  send: () => Promise<UploadAnswer>,
   update: Update,
   untilAskedFor: () => Promise<void>,
 ): Promise<Final> {
@@ -74,12 +74,12 @@ async function deliver(
 }
 
 function refusal(
-  { sentence, errors, requestId }: Extract<Answer, { kind: "refused" }>,
+  { sentence, errors, requestId }: Extract<UploadAnswer, { kind: "refused" }>,
   lines: number[] | undefined,
   accepted: number,
 ): Partial<FileState> {
   const what = errors.length > 0 ? "The file's content is not valid." : sentence;
-  const placed = errors.map(({ path, message }) => ({ place: placeOf(path, lines), message }));
+  const placed = errors.map(({ path, message }) => ({ place: formatIssuePlace(path, lines), message }));
   return {
     status: "refused",
     sentence: `${what} ${whatIsSafe(accepted)}`,
@@ -94,7 +94,7 @@ const whatIsSafe = (accepted: number) =>
     : `The ${accepted === 1 ? "part" : `${accepted} parts`} before it ${accepted === 1 ? "was" : "were"} stored, nothing after that.`;
 
 /** A path in a part as a place in the file: for JSON Lines, the line and the field in it. */
-export function placeOf(path: string, lines: number[] | undefined): string {
+export function formatIssuePlace(path: string, lines: number[] | undefined): string {
   const [, index, rest] = /^traces\.(\d+)(?:\.(.*))?$/.exec(path) ?? [];
   const line = lines?.[Number(index)];
   if (index === undefined || line === undefined) return path;

@@ -2,7 +2,7 @@
 const fills = ["fill-accent", "fill-warn", "fill-thinking", "fill-ok", "fill-subagent", "fill-tool"] as const;
 
 /** The last colour is that of the sum of the others. */
-export const fillOf = (place: number): string => fills[place] ?? "fill-tool";
+export const getFill = (place: number): string => fills[place] ?? "fill-tool";
 
 /** A column of a chart: the amounts of its parts from the bottom up, and the link of each part. */
 export type Column = {
@@ -17,7 +17,7 @@ export type Column = {
 export function Swatch({ place }: { place: number }) {
   return (
     <svg aria-hidden="true" viewBox="0 0 10 10" className="size-2.5 shrink-0">
-      <rect width="10" height="10" rx="2" className={fillOf(place)} />
+      <rect width="10" height="10" rx="2" className={getFill(place)} />
     </svg>
   );
 }

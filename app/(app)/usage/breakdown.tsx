@@ -1,7 +1,7 @@
 import type { UsageReport } from "#lib/usage/report";
 import { type UsageFacet, usageFacets } from "#lib/usage/schema";
-import { countOf } from "../../components/figures";
-import { fillOf } from "./bars";
+import { formatQuantity } from "../../components/figures";
+import { getFill } from "./bars";
 import { type Measure, type Narrowed, tracesHref, type UsageRequest, usageHref } from "./range";
 import { facetTexts, type Ranked, ranked, type Yardstick } from "./shape";
 import { exactAmount, shortAmount } from "./words";
@@ -34,9 +34,9 @@ function Breakdown({ facet, report, request, yardstick }: Props & { facet: Usage
   const { measure } = yardstick;
   const max = values[0]?.amount ?? 1;
   // The chart's facet uses the chart's colours, so that this list is its legend.
-  const inkOf = (place: number) => (facet === request.by ? fillOf(place) : "fill-accent");
+  const getBarFill = (place: number) => (facet === request.by ? getFill(place) : "fill-accent");
   const row = (one: (typeof values)[number], place: number) => (
-    <Row key={one.id ?? ""} {...one} ink={inkOf(place)} facet={facet} request={request} max={max} measure={measure} />
+    <Row key={one.id ?? ""} {...one} ink={getBarFill(place)} facet={facet} request={request} max={max} measure={measure} />
   );
   const rest = values.slice(shownFirst);
   return (
@@ -60,7 +60,7 @@ function Breakdown({ facet, report, request, yardstick }: Props & { facet: Usage
           <ul className="flex flex-col gap-1 pt-1">{rest.map((one, place) => row(one, shownFirst + place))}</ul>
         </details>
       )}
-      {!isUnread && others > 0 && <p className="text-code text-muted">and {countOf(others, "smaller one")}</p>}
+      {!isUnread && others > 0 && <p className="text-code text-muted">and {formatQuantity(others, "smaller one")}</p>}
     </section>
   );
 }
@@ -68,7 +68,7 @@ function Breakdown({ facet, report, request, yardstick }: Props & { facet: Usage
 type RowProps = Ranked & { max: number; ink: string; facet: UsageFacet; request: UsageRequest; measure: Measure };
 
 function Row({ id, name, value, names, amount, max, ink, facet, request, measure }: RowProps) {
-  const href = hrefOf({ facet, value, id, names }, request);
+  const href = makeNarrowHref({ facet, value, id, names }, request);
   // A model's other names are those with their dates.
   const title = names?.some((one) => one !== name) ? names.join(", ") : name;
   return (
@@ -93,7 +93,7 @@ function Row({ id, name, value, names, amount, max, ink, facet, request, measure
 }
 
 /** Where a value's sessions are; none of a value that the list can't be narrowed to. */
-function hrefOf(narrowed: Narrowed, request: UsageRequest): string | undefined {
+function makeNarrowHref(narrowed: Narrowed, request: UsageRequest): string | undefined {
   if (narrowed.value === null || narrowed.facet === "branch" || narrowed.facet === "pr") return undefined;
   return tracesHref(request, narrowed, request.filter);
 }

@@ -2,7 +2,7 @@
 import { Toolbar } from "@base-ui/react/toolbar";
 import { Tooltip } from "@base-ui/react/tooltip";
 import { useState } from "react";
-import { type Column, fillOf, Swatch } from "./bars";
+import { type Column, getFill, Swatch } from "./bars";
 
 /** The share of its slot that a bar leaves free. */
 const gap = 0.15;
@@ -69,7 +69,7 @@ function Parts({ column: { label, amounts, texts, hrefs, unfinished }, names, to
         aria-label={`${label}, ${name}: ${texts[place]}`}
         className="hover:opacity-80"
       >
-        <rect {...box} className={`${fillOf(place)} stroke-1 stroke-page`} />
+        <rect {...box} className={`${getFill(place)} stroke-1 stroke-page`} />
         {unfinished && <rect {...box} fill="url(#hatch)" />}
       </Toolbar.Link>
     );

@@ -1,6 +1,6 @@
 import { type BudgetMark, type BudgetState, budgetMark, budgetMarks, leastDays, type Month } from "#lib/usage/month";
 import type { UsageReport } from "#lib/usage/report";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { Form } from "../../components/form";
 import { formatMoney } from "../../components/money";
 import { Section } from "../../components/section";
@@ -41,7 +41,7 @@ function Forecast({ month: { fullDays, forecastNano, to } }: { month: Month }) {
     const left = leastDays - fullDays;
     return left > 0 ? (
       <>
-        A forecast needs {countOf(leastDays, "day")}; {left} more.
+        A forecast needs {formatQuantity(leastDays, "day")}; {left} more.
       </>
     ) : null;
   }

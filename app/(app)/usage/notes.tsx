@@ -1,7 +1,7 @@
 import { estimateOf } from "#lib/prices/tariff";
 import type { UsageReport } from "#lib/usage/report";
 import { operatorCommand } from "#lib/variables/operator-command";
-import { countOf, formatCompact } from "../../components/figures";
+import { formatQuantity, formatCompact } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Section } from "../../components/section";
 import { percent } from "./words";
@@ -13,7 +13,7 @@ function Models({ tokens }: { tokens: [model: string | null, tokens: number][] }
   return (
     <ul className="flex flex-wrap gap-x-6 gap-y-1 text-code">
       {tokens.map(([model, count]) => (
-        <li key={model ?? ""} className="flex min-w-0 gap-1.5" title={countOf(count, "token")}>
+        <li key={model ?? ""} className="flex min-w-0 gap-1.5" title={formatQuantity(count, "token")}>
           <span className="truncate">{model ?? "no model"}</span>
           <span className="text-muted tabular-nums">{countTokens(count)}</span>
         </li>

@@ -51,15 +51,15 @@ export function readUsageParams(
   const shown = { by, show, filter: filters.parse(params) };
   if (!from && !to) {
     const first = addDays(today, 1 - Number(days));
-    return { days, from: first, to: today, ...barsOf(first, today, zone), ...shown };
+    return { days, from: first, to: today, ...splitIntoBars(first, today, zone), ...shown };
   }
   const last = to ?? today;
   const given = from ?? addDays(last, 1 - Number(days));
   const first = [addDays(last, 1 - maxDays), earlier(given, last)].toSorted().at(-1) ?? last;
-  return { days: undefined, from: first, to: last, ...barsOf(first, last, zone), ...shown };
+  return { days: undefined, from: first, to: last, ...splitIntoBars(first, last, zone), ...shown };
 }
 
-function barsOf(from: string, to: string, zone: string): { unit: "day" | "week"; spans: Span[] } {
+function splitIntoBars(from: string, to: string, zone: string): { unit: "day" | "week"; spans: Span[] } {
   const unit = addDays(from, maxDailyBars) > to ? "day" : "week";
   return { unit, spans: spansOf(from, to, unit, zone) };
 }

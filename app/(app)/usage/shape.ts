@@ -41,7 +41,7 @@ export const usedTokens = (
 /** What a chart measures. Where no message told what it used, the messages' own token counts are all there is of tokens. */
 export type Yardstick = { measure: Measure; read: (figures: Figures) => number };
 
-export function yardstickOf(measure: Measure, total: Figures): Yardstick {
+export function makeYardstick(measure: Measure, total: Figures): Yardstick {
   const reads: Record<Measure, (figures: Figures) => number> = {
     cost: ({ costNano }) => costNano,
     tokens: usedTokens(total) > 0 ? usedTokens : ({ tokenCount }) => tokenCount,
@@ -60,13 +60,13 @@ export type Ranked = {
 };
 
 /** What tells a value from others: two projects may have the same name. */
-const keyOf = ({ id, value }: { id?: string; value: string | null }) => id ?? value;
+const getShareKey = ({ id, value }: { id?: string; value: string | null }) => id ?? value;
 
 /** A facet's values, largest first, without those that are zero. */
 export function ranked(values: ValueUsage[], facet: UsageFacet, { read }: Yardstick): Ranked[] {
   return values
     .map((one) => ({
-      ...{ id: keyOf(one), name: one.value ?? facetTexts[facet].none, value: one.value, names: one.names },
+      ...{ id: getShareKey(one), name: one.value ?? facetTexts[facet].none, value: one.value, names: one.names },
       amount: read(one),
     }))
     .filter(({ amount }) => amount > 0)
@@ -78,7 +78,7 @@ export function ranked(values: ValueUsage[], facet: UsageFacet, { read }: Yardst
  *
  * @param now decides which span is not over yet.
  */
-export function chartOf(report: UsageReport, spans: Span[], facet: UsageFacet, yardstick: Yardstick, now: Date): Chart {
+export function makeChart(report: UsageReport, spans: Span[], facet: UsageFacet, yardstick: Yardstick, now: Date): Chart {
   const { values: all, others: more } = report.byFacet[facet] ?? { values: [], others: 0 };
   const values = ranked(all, facet, yardstick);
   // A single remaining value is shown by name: "others" would take the same space.
@@ -108,7 +108,7 @@ export function chartOf(report: UsageReport, spans: Span[], facet: UsageFacet, y
   );
   for (const cell of report.bySpan) {
     const bar = bars[cell.span];
-    const place = places.get(keyOf(cell)) ?? named.length;
+    const place = places.get(getShareKey(cell)) ?? named.length;
     const amount = yardstick.read(cell);
     if (!bar || amount === 0) continue;
     bar.amounts[place] = (bar.amounts[place] ?? 0) + amount;

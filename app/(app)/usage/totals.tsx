@@ -2,7 +2,7 @@ import type { UsageReport } from "#lib/usage/report";
 import type { Figures } from "#lib/usage/schema";
 import { formatCompact, formatCount } from "../../components/figures";
 import { type Measure, measures, type UsageRequest, usageHref } from "./range";
-import { usedTokens, yardstickOf } from "./shape";
+import { usedTokens, makeYardstick } from "./shape";
 import { exactAmount, percent, shortAmount } from "./words";
 
 /** The totals, money first where there is any; each is a link that shows its measure in the charts below. */
@@ -13,7 +13,7 @@ export function Totals({ report, request, measure }: { report: UsageReport; requ
     <div className="flex flex-col gap-3">
       <ul aria-label="What the charts show" className="grid grid-cols-2 gap-2 sm:flex">
         {shown.map((one) => {
-          const amount = yardstickOf(one, total).read(total);
+          const amount = makeYardstick(one, total).read(total);
           return (
             <li key={one}>
               <a

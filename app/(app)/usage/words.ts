@@ -1,4 +1,4 @@
-import { countOf, formatCount } from "../../components/figures";
+import { formatQuantity, formatCount } from "../../components/figures";
 import { formatMoney, formatMoneyAxis, formatMoneyShort } from "../../components/money";
 import type { Measure, UsageRequest } from "./range";
 import { type Chart, facetTexts } from "./shape";
@@ -14,9 +14,9 @@ export const axisAmounts = (amounts: number[], measure: Measure): string[] =>
   measure === "cost" ? formatMoneyAxis(amounts) : amounts.map((amount) => compact.format(amount));
 
 /** "41M tokens", "1 session", "$1.23". */
-export const amountOf = (amount: number, measure: Measure) => {
+export const formatAmount = (amount: number, measure: Measure) => {
   if (measure === "cost") return formatMoney(amount);
-  return amount >= 10_000 ? `${compact.format(amount)} ${measure}` : countOf(amount, measure.slice(0, -1));
+  return amount >= 10_000 ? `${compact.format(amount)} ${measure}` : formatQuantity(amount, measure.slice(0, -1));
 };
 
 /** As `amountOf`, in full: "41,234,567 tokens". */
@@ -47,7 +47,7 @@ export function percent(part: number, whole: number): string {
 /** The chart's main finding, in a sentence. */
 export function describeFinding({ series, bars, total }: Chart, { by, unit }: UsageRequest, measure: Measure): string {
   const best = bars.reduce((highest, bar) => (bar.total > highest.total ? bar : highest));
-  const peak = `The busiest ${unit} was ${spanText(best.span)}, with ${amountOf(best.total, measure)}`;
+  const peak = `The busiest ${unit} was ${spanText(best.span)}, with ${formatAmount(best.total, measure)}`;
   const first = series.find(({ value }) => value !== null);
   if (!first || series.length === 1) return `${peak}.`;
   return `${peak}; ${first.name} has ${percent(first.total, total)} of all, the most of its ${facetTexts[by].many}.`;

@@ -14,11 +14,11 @@ import { requireOwnOrigin, text } from "../../components/form-guard";
 export type Asked = Extract<AgentRequest, { challenge: string }>;
 
 /** What a ticket of these pages is for: the form of a request, or an answer. */
-export const subjectOf = (kind: "consent" | "answer", about: string): string => `oauth-${kind}:${about}`;
+export const ticketSubject = (kind: "consent" | "answer", about: string): string => `oauth-${kind}:${about}`;
 
 /** Shows the person of a sign-in the way back to the agent, with an answer. */
 const answerHref = ({ signInId }: SignedInUser, to: string): string =>
-  `/oauth/authorize?${new URLSearchParams({ to, ticket: makeTicket(signInId, subjectOf("answer", to)) })}`;
+  `/oauth/authorize?${new URLSearchParams({ to, ticket: makeTicket(signInId, ticketSubject("answer", to)) })}`;
 
 const denied = { error: "access_denied", error_description: "The person denied it." };
 const gone = { error: "access_denied", error_description: "The project that was chosen is no longer there." };
@@ -50,7 +50,7 @@ export async function decide(decision: "approved" | "denied", form: FormData): P
   const again = `/oauth/authorize?${new URLSearchParams(query)}`;
   const user = await requireUser(again);
   await requireOwnOrigin();
-  if (!isTicket(form.get("ticket"), user.signInId, subjectOf("consent", query))) redirect(again);
+  if (!isTicket(form.get("ticket"), user.signInId, ticketSubject("consent", query))) redirect(again);
   const request = readRequest(Object.fromEntries(new URLSearchParams(query)));
   if (request instanceof OauthError || "refused" in request) redirect(again); // the page says why
   const { client, returnTo, challenge } = request;

@@ -5,7 +5,7 @@ import { answerAddress } from "#lib/auth/oauth/request";
 import { isTicket } from "#lib/auth/ticket";
 import { PlainPage } from "../../components/plain-page";
 import { Consent } from "./consent";
-import { readRequest, subjectOf } from "./decide";
+import { readRequest, ticketSubject } from "./decide";
 
 export const metadata: Metadata = { title: "Connect an agent" };
 
@@ -36,7 +36,7 @@ function Unknown({ reason }: { reason: string }) {
 
 /** Sends a person back with the answer that this server made for them; an address that somebody else made leads nowhere. */
 function Answer({ user, to, ticket }: { user: SignedInUser; to: string; ticket: string | string[] | undefined }) {
-  if (!isTicket(ticket, user.signInId, subjectOf("answer", to)))
+  if (!isTicket(ticket, user.signInId, ticketSubject("answer", to)))
     return <Unknown reason="This answer was made in another sign-in." />;
   const isAllowed = new URL(to).searchParams.has("code");
   return (

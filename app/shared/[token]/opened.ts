@@ -3,7 +3,7 @@ import { headers } from "next/headers";
 import { cache } from "react";
 import { readOrigin } from "#lib/auth/audit";
 import { type OpenedShare, openShare } from "#lib/traces/shares";
-import type { Shown } from "../../(app)/traces/[id]/segments/render";
+import type { SegmentSession } from "../../(app)/traces/[id]/segments/render";
 
 /** What a link opens for this request; undefined if it does not open. One request counts once. */
 export const openedBy = cache(async (token: string) => openShare(token, readOrigin(await headers()).address));
@@ -12,7 +12,7 @@ export const openedBy = cache(async (token: string) => openShare(token, readOrig
 export const toReaders = (
   { userId, traceId, shown: { masked, pictures = false, ...range } }: OpenedShare,
   token: string,
-): Shown => ({
+): SegmentSession => ({
   userId,
   traceId,
   whose: { sharedAt: `/shared/${token}`, pictures: `/api/shared/${token}/pictures` },

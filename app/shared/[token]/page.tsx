@@ -11,10 +11,10 @@ import "../../(app)/traces/[id]/messages/styles";
 import { OutlineData, OutlinePending } from "../../(app)/traces/[id]/outline/outline-data";
 import { readOutlineWidth } from "../../(app)/traces/[id]/outline/outline-width";
 import { asSegment, drawSegment } from "../../(app)/traces/[id]/segments/render";
-import { requestOf } from "../../(app)/traces/[id]/segments/request";
+import { parseSegmentRequest } from "../../(app)/traces/[id]/segments/request";
 import { toPage } from "../../(app)/traces/[id]/segments/to-page";
 import { AgentIcon } from "../../components/agent-icon";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { GuestKeys, KeysButton } from "../../components/keys";
 import { Mark } from "../../components/mark";
 import { orMissing } from "../../components/or-missing";
@@ -36,7 +36,7 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
   const { trace, opened } = await shared(token);
   const [query, zone] = [await searchParams, await readerZone()];
   const { segment, talk } = await readView(opened, token, query);
-  const { at } = requestOf(query) as { at?: number };
+  const { at } = parseSegmentRequest(query) as { at?: number };
   const facts = <SharedFacts trace={trace} opened={opened} />;
   return (
     <>
@@ -54,7 +54,7 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
             talk={talk}
             at={at}
             filter={{}}
-            links={linksOf(token, at)}
+            links={makeSharedLinks(token, at)}
             standing={{ live: false, waiting: null }}
             outlineWidth={await readOutlineWidth()}
             facts={facts}
@@ -83,12 +83,12 @@ type Query = Awaited<PageProps<"/shared/[token]">["searchParams"]>;
 async function readView(opened: OpenedShare, token: string, query: Query) {
   const shown = toReaders(opened, token);
   const talk = query.view === "talk";
-  const segment = await drawSegment(shown, requestOf(query), talk);
+  const segment = await drawSegment(shown, parseSegmentRequest(query), talk);
   if (!segment?.hidden) return { segment, talk };
-  return { segment: await drawSegment(shown, requestOf(query), false), talk: false };
+  return { segment: await drawSegment(shown, parseSegmentRequest(query), false), talk: false };
 }
 
-function linksOf(token: string, at: number | undefined): Links {
+function makeSharedLinks(token: string, at: number | undefined): Links {
   const page = `/shared/${token}`;
   return {
     all: placeHref(page, at === undefined ? {} : { at: String(at) }),
@@ -121,7 +121,7 @@ function SharedFacts({ trace, opened: { expiresAt, shown } }: { trace: Trace; op
           <AgentIcon source={source} /> {source}
         </span>
         {model && <span className="break-all">{familyOf(model)}</span>}
-        <span>{isWhole ? countOf(messageCount, "message") : "a part of a session"}</span>
+        <span>{isWhole ? formatQuantity(messageCount, "message") : "a part of a session"}</span>
         {shown.masked && <span className="text-muted">secrets hidden</span>}
         {dated && (
           <span className="text-muted">

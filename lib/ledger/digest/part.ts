@@ -12,7 +12,7 @@ import type {
   Reading,
 } from "#lib/ledger/part";
 import { type Digest, deleteDigests, findUntitled, readDigests, writeDigests } from "#lib/ledger/sql/digest";
-import { outcomeOf } from "#lib/reader/outcome";
+import { readOutcome } from "#lib/reader/outcome";
 import { makePairing } from "#lib/reader/pairing";
 import { beginningCharacters, type DerivedTitle, kindIn, TitleFinder } from "#lib/reader/titles/find";
 import { describeTool } from "#lib/reader/tools/tools";
@@ -68,7 +68,7 @@ function readCourse(_: LedgerTrace, from: number): Reading<Found> {
   const trivial = new TrivialCheck(false);
   const pairing = makePairing((placed, result) => {
     const fact = facts.get(placed.position);
-    if (!fact || outcomeOf(result).status !== "failed") return;
+    if (!fact || readOutcome(result).status !== "failed") return;
     if (describeTool(placed.call, result).status === "failed") fact.errors += 1;
   });
   return {

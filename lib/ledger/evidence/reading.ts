@@ -6,8 +6,8 @@ import { publicRemote, pullRequestAt } from "#lib/evidence/remotes";
 import { type Fields, isFields, plainText } from "#lib/evidence/text";
 import type { TraceBranch, TraceCommit, TracePullRequest } from "#lib/generated/prisma/client";
 import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
-import type { Call, Piece, Result } from "#lib/reader/call";
-import { piecesOf } from "#lib/reader/kind";
+import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";
+import { splitPieces } from "#lib/reader/kind";
 import { readTranscript } from "#lib/reader/transcript";
 
 /**
@@ -136,11 +136,11 @@ export class EvidenceReading {
   }
 
   #seePieces(message: Pick<LedgerMessage, "role" | "content" | "metadata">, position: number): void {
-    const pieces = piecesOf({ ...message, position, tokenCount: null, createdAt: null });
+    const pieces = splitPieces({ ...message, position, tokenCount: null, createdAt: null });
     for (const piece of pieces) this.#seePiece(piece, position);
   }
 
-  #seePiece(piece: Piece, position: number): void {
+  #seePiece(piece: MessagePiece, position: number): void {
     switch (piece.type) {
       case "call":
         this.#seeCall(piece.call, piece.result, position);
@@ -163,7 +163,7 @@ export class EvidenceReading {
     }
   }
 
-  #seeCall({ name, input, callId }: Call, result: Result | undefined, position: number): void {
+  #seeCall({ name, input, callId }: Call, result: ToolResult | undefined, position: number): void {
     this.#adjacent = undefined;
     const script = name === "exec" && typeof input.input === "string" ? commandsOfScript(input.input) : undefined;
     const acts = script === undefined ? actsOf(name, input) : actsOfCommand(script);
@@ -177,7 +177,7 @@ export class EvidenceReading {
     }
   }
 
-  #read({ acts, isScript }: OpenCall, { output, failed }: Result, position: number): void {
+  #read({ acts, isScript }: OpenCall, { output, failed }: ToolResult, position: number): void {
     for (const text of isScript ? outputsOfScript(output) : [output]) {
       const proof = proofIn(acts, text, failed);
       const seen = { position, ...this.#seen };

@@ -2,7 +2,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import type { LedgerTrace } from "#lib/ledger/part";
-import { rankOf } from "#lib/reader/titles/find";
+import { titleRanks } from "#lib/reader/titles/find";
 
 export type Digest = { traceId: string; facts: Uint8Array };
 
@@ -39,7 +39,7 @@ export async function deleteDigests(tx: PoolClient, userId: string, traceIds: st
 export async function findUntitled(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ id: string }>(
     "select id from trace where user_id = $1 and id = any($2::uuid[]) and title_rank < $3",
-    [userId, traces.map(({ id }) => id), rankOf.sentence],
+    [userId, traces.map(({ id }) => id), titleRanks.sentence],
   );
   return new Set(rows.map(({ id }) => id));
 }

@@ -1,7 +1,7 @@
 // The files part's rows. SQL: sets of rows of many traces, replaced and summed up in a statement each.
 import "server-only";
 import type { PoolClient } from "pg";
-import { nameOf } from "#lib/reader/files/paths";
+import { getFileName } from "#lib/reader/files/paths";
 import { maxTouches, type Touch } from "#lib/reader/files/touches";
 
 /** `key` is the same for the same touch in another session; undefined where nothing tells it from others. */
@@ -42,7 +42,7 @@ export async function replaceTouches(tx: PoolClient, userId: string, traces: Tou
      returning touch_key::text as key`,
     [
       userId,
-      ...[column("traceId"), column("position"), column("path"), column("path").map(nameOf), column("action")],
+      ...[column("traceId"), column("position"), column("path"), column("path").map(getFileName), column("action")],
       ...[column("added"), column("removed"), column("isCopy"), column("key"), places, ids],
     ],
   );

@@ -6,7 +6,7 @@ import { EvidenceReading } from "#lib/ledger/evidence/reading";
 import { priceOf } from "#lib/prices/price";
 import { makeCombiner } from "#lib/reader/files/combined";
 import { countChange } from "#lib/reader/line-diff";
-import { remoteOf } from "#lib/reader/remote";
+import { parseRemote } from "#lib/reader/remote";
 import { deriveTitle } from "#lib/reader/titles/find";
 import { Collector } from "#lib/search/collect";
 import { forEachTerm } from "#lib/search/terms";
@@ -108,8 +108,8 @@ test("two large texts without much in common are compared in time", async () => 
 test("a remote is read in time, whatever it is", async () => {
   const took = await measureCost(() => {
     for (const part of ["@", ":", "/", "a@", "a:", "[", ".git", "../"]) {
-      remoteOf(part.repeat(1000));
-      remoteOf(`https://${part.repeat(1000)}`);
+      parseRemote(part.repeat(1000));
+      parseRemote(`https://${part.repeat(1000)}`);
     }
   });
   expect(took).toBeLessThan(500);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SpoorError } from "#lib/errors";
 import { priceOf } from "#lib/prices/price";
-import { kindOfTool } from "#lib/reader/vocabulary";
+import { findToolKind } from "#lib/reader/vocabulary";
 import { parseQuery } from "#lib/search/query";
 
 const usage = { inputTokens: 10, outputTokens: 10 };
@@ -15,7 +15,7 @@ test.each(["constructor", "__proto__", "toString"])(
     expect(priceOf({ model: "claude-opus-4-5", source: name, at, usage })).toEqual(known);
     expect(priceOf({ model: "nobody-knows-1", source: name, at, usage })).toBeUndefined();
     expect(priceOf({ model: `${name}/claude-opus-4-5`, source: "pi", at, usage })).toBeUndefined();
-    expect(kindOfTool("nothing", name)).toBe("unknown");
+    expect(findToolKind("nothing", name)).toBe("unknown");
     expect(() => parseQuery(`x role:${name}`)).toThrow(SpoorError);
   },
 );

@@ -6,24 +6,24 @@ import { formatMoney } from "../../../components/money";
 /** The share of its slot that a bar leaves free. */
 const gap = 0.2;
 
-const nameOf = ({ month }: Month, style: "short" | "long") =>
+const formatMonthName = ({ month }: Month, style: "short" | "long") =>
   formatDate(new Date(`${month}-01T00:00:00Z`), "UTC", { month: style, year: "numeric" });
 
 /** What a project cost by month, as bars and a table; without any cost its tokens. */
 export function Months({ months }: { months: Month[] }) {
   const shown = filled(months);
   const isMoney = shown.some(({ costNano }) => costNano > 0);
-  const amountOf = (month: Month) => (isMoney ? month.costNano : month.tokens);
-  const textOf = (month: Month) => (isMoney ? formatMoney(month.costNano) : `${formatCompact(month.tokens)} tokens`);
+  const getAmount = (month: Month) => (isMoney ? month.costNano : month.tokens);
+  const formatMonthAmount = (month: Month) => (isMoney ? formatMoney(month.costNano) : `${formatCompact(month.tokens)} tokens`);
   const [first, last] = [shown[0], shown.at(-1)];
-  const top = Math.max(...shown.map(amountOf));
-  const most = shown.find((month) => amountOf(month) === top);
+  const top = Math.max(...shown.map(getAmount));
+  const most = shown.find((month) => getAmount(month) === top);
   if (!first || !last || !most || top <= 0) return null;
   const slot = 100 / shown.length;
   return (
     <figure className="flex flex-col gap-2">
       <figcaption>
-        {months.length === 1 ? "All" : "Most"} was used in {nameOf(most, "long")}: {textOf(most)}.
+        {months.length === 1 ? "All" : "Most"} was used in {formatMonthName(most, "long")}: {formatMonthAmount(most)}.
       </figcaption>
       <svg aria-hidden="true" className="h-24 w-full border-hairline border-b">
         {shown.map((month, index) => (
@@ -31,17 +31,17 @@ export function Months({ months }: { months: Month[] }) {
             key={month.month}
             x={`${slot * (index + gap / 2)}%`}
             width={`${slot * (1 - gap)}%`}
-            y={`${100 - (100 * amountOf(month)) / top}%`}
-            height={`${(100 * amountOf(month)) / top}%`}
+            y={`${100 - (100 * getAmount(month)) / top}%`}
+            height={`${(100 * getAmount(month)) / top}%`}
             className="fill-accent"
           >
-            <title>{`${nameOf(month, "long")}: ${textOf(month)}`}</title>
+            <title>{`${formatMonthName(month, "long")}: ${formatMonthAmount(month)}`}</title>
           </rect>
         ))}
       </svg>
       <p aria-hidden="true" className="flex justify-between text-meta text-muted">
-        <span>{nameOf(first, "short")}</span>
-        {shown.length > 1 && <span>{nameOf(last, "short")}</span>}
+        <span>{formatMonthName(first, "short")}</span>
+        {shown.length > 1 && <span>{formatMonthName(last, "short")}</span>}
       </p>
       <Table months={months} />
     </figure>
@@ -95,7 +95,7 @@ function Table({ months }: { months: Month[] }) {
         <tbody>
           {months.map((month) => (
             <tr key={month.month}>
-              <th className="pr-6 text-left font-normal">{nameOf(month, "long")}</th>
+              <th className="pr-6 text-left font-normal">{formatMonthName(month, "long")}</th>
               <td className="pr-6 text-right">{month.costNano > 0 ? formatMoney(month.costNano) : "–"}</td>
               <td className="pr-6 text-right">{textOf(month.tokens)}</td>
               {hasUnpriced && <td className="pr-6 text-right">{textOf(month.unpricedTokens)}</td>}

@@ -9,7 +9,7 @@ import { listTraces } from "#lib/traces/queries";
 import { countDueTraces } from "#lib/usage/queries";
 import { Monogram } from "../../../components/agent-icon";
 import { Counting } from "../../../components/counting";
-import { countOf, Figure, formatCount } from "../../../components/figures";
+import { formatQuantity, Figure, formatCount } from "../../../components/figures";
 import { Form } from "../../../components/form";
 import { formatMoney } from "../../../components/money";
 import { Notice } from "../../../components/notice";
@@ -20,7 +20,7 @@ import { ActivityTime, Time } from "../../../components/time";
 import { listHref, traceHref } from "../../traces/hrefs";
 import { describeTier } from "../../traces/spent";
 import { renameAction, undoAction } from "../actions";
-import { tokensOf } from "../figures";
+import { sumTokens } from "../figures";
 import { Aliases } from "./aliases";
 import { Merge } from "./merge";
 import { Months } from "./months";
@@ -127,7 +127,7 @@ function Head({ project: { id, name, distinction } }: { project: ProjectDetails 
 
 function Figures({ project }: { project: ProjectDetails }) {
   const { id, sessions, sessionsPutAway, costNano, usage, lastActiveAt, agents } = project;
-  const tokens = tokensOf(project);
+  const tokens = sumTokens(project);
   if (sessions === 0)
     return (
       <Notice tone="info">
@@ -138,7 +138,7 @@ function Figures({ project }: { project: ProjectDetails }) {
   return (
     <p className="flex flex-wrap items-baseline gap-x-6 gap-y-1">
       <a href={listHref({ projectId: id })} className="link target">
-        {countOf(sessions, "session")}
+        {formatQuantity(sessions, "session")}
       </a>
       {sessionsPutAway > 0 && (
         <span className="text-muted" title="The list leaves them out">
@@ -195,7 +195,7 @@ async function Sessions({ project: { id, sessions, sessionsPutAway } }: { projec
       </ul>
       <p>
         <a href={listHref({ projectId: id })} className="link target">
-          {listed === 1 ? "Show it in the list" : `All ${countOf(listed, "session")}`}
+          {listed === 1 ? "Show it in the list" : `All ${formatQuantity(listed, "session")}`}
         </a>
       </p>
     </Section>

@@ -6,7 +6,7 @@ import { deleteAccount } from "#lib/auth/deletion";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { refuseForeignOrigin, text } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
-import { proofsOf, refuseUnproved } from "../proof";
+import { listProofs, refuseUnproved } from "../proof";
 
 /** Deletes the account and everything in it, after the person has proved again who they are. */
 export async function deleteAccountAction(_before: FormState, form: FormData): Promise<FormState> {
@@ -22,7 +22,7 @@ export async function deleteAccountAction(_before: FormState, form: FormData): P
 
 /** Without a password, typing the address shows that the deletion is meant. */
 async function refuseOtherAddress(user: SignedInUser, form: FormData): Promise<FormState | undefined> {
-  if ((await proofsOf(user)).includes("password")) return undefined;
+  if ((await listProofs(user)).includes("password")) return undefined;
   const same = text(form, "email").trim().toLowerCase() === user.email.toLowerCase();
   return same ? undefined : { errors: { email: "This is not the address of your account." } };
 }

@@ -6,7 +6,7 @@ import { auth } from "#lib/auth/auth";
 import { isFactorRequired, requireAnyUser } from "#lib/auth/guards";
 import { localPath } from "#lib/auth/local-path";
 import { codeForm } from "#lib/auth/schema";
-import { authRefusal, errorsOf, refuseForeignOrigin, requireForm, text } from "../../../components/form-guard";
+import { authRefusal, collectFieldErrors, refuseForeignOrigin, requireForm, text } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
 import { refuseUnproved } from "../proof";
 import { proofFields } from "../proof-fields";
@@ -44,7 +44,7 @@ export async function switchOnAction(before: EnrolmentState, form: FormData): Pr
 
 async function confirm(enrolment: Enrolment | undefined, typed: string, next: string): Promise<EnrolmentState> {
   const parsed = codeForm.safeParse({ code: typed });
-  if (!parsed.success) return { enrolment, errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { enrolment, errors: collectFieldErrors(parsed.error) };
   try {
     await auth().api.verifyTOTP({ body: parsed.data, headers: await headers() });
   } catch (refused) {

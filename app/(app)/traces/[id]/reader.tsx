@@ -2,14 +2,14 @@
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Outline } from "#lib/reader/outline";
 import type { Standing } from "#lib/traces/live";
-import { countOf } from "../../../components/figures";
+import { formatQuantity } from "../../../components/figures";
 import { useKeys } from "../../../components/keys";
 import { useFind, useFindKey } from "./find/use-find";
 import { useBodies } from "./folds/use-bodies";
 import { useFolds } from "./folds/use-folds";
 import { type Frame, FrameContext } from "./frame/frame";
 import { nearestTalk } from "./frame/geometry";
-import { type Filter, type Links, placeHref, type View, wordsOf } from "./frame/links";
+import { type Filter, type Links, placeHref, type View, dropFileTerms } from "./frame/links";
 import { Rail } from "./frame/rail";
 import { readerKeys } from "./frame/reader-keys";
 import { sharing } from "./frame/share";
@@ -74,7 +74,7 @@ export function Reader({ talk: firstView, ...given }: ReaderProps) {
     list,
     top: frame.top.get,
     jump: jumpQuietly,
-    initial: wordsOf(typeof filter.q === "string" ? filter.q : ""),
+    initial: dropFileTerms(typeof filter.q === "string" ? filter.q : ""),
     at,
   });
   useCopy(list, traceId ?? "", say);
@@ -193,7 +193,7 @@ function Growth({ count, after, go }: GrowthProps) {
       onClick={() => go(after + 1)}
       className="button button-accent fixed bottom-[calc(var(--tabs)+1rem)] left-1/2 z-[5] -translate-x-1/2 shadow-lg print:hidden"
     >
-      {countOf(count, "new message")} ↓
+      {formatQuantity(count, "new message")} ↓
     </button>
   );
 }

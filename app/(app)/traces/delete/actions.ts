@@ -7,7 +7,7 @@ import { deleteSelection } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
 import { chosenIds, filterNames, traceFilter } from "#lib/traces/schema";
 import { jsonIn, requireOwnOrigin, text } from "../../../components/form-guard";
-import { type Given, listHref, queryOf } from "../hrefs";
+import { type GivenFilters, listHref, toSearchParams } from "../hrefs";
 
 const counted = traceFilter
   .omit({ roots: true })
@@ -34,8 +34,8 @@ export async function deleteSelectionAction(form: FormData): Promise<void> {
   const chosen = typeof below === "string" ? { ids: [...ids, ...(await findSubagents(user.id, ids))] } : selection;
   const mark = typeof below === "string" ? below : text(form, "mark");
   const deleted = await deleteSelection(user.id, chosen, mark, await currentOrigin());
-  if (deleted !== undefined) redirect(listHref(selection.ids ? (filters as Given) : {}, { deleted: String(deleted) }));
-  const again = queryOf(filters as Given, { changed: "1" });
+  if (deleted !== undefined) redirect(listHref(selection.ids ? (filters as GivenFilters) : {}, { deleted: String(deleted) }));
+  const again = toSearchParams(filters as GivenFilters, { changed: "1" });
   for (const id of selection.ids ?? []) again.append("id", id);
   if (!selection.ids) again.set("all", "1");
   redirect(`/traces/delete?${again}`);

@@ -5,7 +5,7 @@ import { requireUser } from "#lib/auth/guards";
 import { addTag, markAll, setMarks } from "#lib/traces/marks";
 import { marksShape, tagName } from "#lib/traces/marks-schema";
 import { chosenIds } from "#lib/traces/schema";
-import { idIn, refusalOf, requireForm, requireOwnOrigin, sent } from "../../../components/form-guard";
+import { idIn, toFormState, requireForm, requireOwnOrigin, sent } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
 import { orMissing } from "../../../components/or-missing";
 
@@ -47,7 +47,7 @@ export async function describeSession(_: FormState, form: FormData): Promise<For
   try {
     await setMarks(user.id, id, marks.data);
   } catch (refused) {
-    return refusalOf(refused); // it was deleted meanwhile
+    return toFormState(refused); // it was deleted meanwhile
   }
   revalidatePath(`/traces/${id}`);
   return { done: "Saved." };

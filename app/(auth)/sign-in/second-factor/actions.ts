@@ -4,7 +4,7 @@ import { redirect } from "next/navigation";
 import { auth } from "#lib/auth/auth";
 import { localPath } from "#lib/auth/local-path";
 import { codeForm, recoveryForm } from "#lib/auth/schema";
-import { authRefusal, errorsOf, refuseForeignOrigin, text } from "../../../components/form-guard";
+import { authRefusal, collectFieldErrors, refuseForeignOrigin, text } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
 
 /** The second step of a sign-in, with a code of the authenticator app. */
@@ -12,7 +12,7 @@ export async function verifyCodeAction(_before: FormState, form: FormData): Prom
   const error = await refuseForeignOrigin();
   if (error) return { error };
   const parsed = codeForm.safeParse({ code: text(form, "code") });
-  if (!parsed.success) return { errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { errors: collectFieldErrors(parsed.error) };
   try {
     const body = { ...parsed.data, trustDevice: form.get("trust") === "on" };
     await auth().api.verifyTOTP({ body, headers: await headers() });
@@ -27,7 +27,7 @@ export async function verifyRecoveryAction(_before: FormState, form: FormData): 
   const error = await refuseForeignOrigin();
   if (error) return { error };
   const parsed = recoveryForm.safeParse({ recovery_code: text(form, "recovery_code") });
-  if (!parsed.success) return { errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { errors: collectFieldErrors(parsed.error) };
   try {
     await auth().api.verifyBackupCode({ body: { code: parsed.data.recovery_code }, headers: await headers() });
   } catch (refused) {

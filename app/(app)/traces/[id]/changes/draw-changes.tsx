@@ -1,9 +1,9 @@
-import { type CombinedFile, changeOf } from "#lib/reader/files/combined";
+import { type CombinedFile, toFileChange } from "#lib/reader/files/combined";
 import { shortPath } from "#lib/reader/files/paths";
 import { newEffort } from "#lib/reader/line-diff";
 import type { DiffLine } from "#lib/reader/message";
-import { countOf } from "#lib/reader/text";
-import { languageOfPath } from "#lib/reader/vocabulary";
+import { formatQuantity } from "#lib/reader/text";
+import { findPathLanguage } from "#lib/reader/vocabulary";
 import { Diff } from "../messages/code/diff";
 import { prepareLanguages } from "../messages/code/highlight";
 import { Effort } from "../messages/effort";
@@ -30,8 +30,8 @@ export async function drawChanges({
   alone,
 }: ChangesInput): Promise<{ html: string; files: DrawnFile[] }> {
   const effort = newEffort();
-  const changes = files.map((file) => ({ file, ...changeOf(file, effort) }));
-  await prepareLanguages(new Set(files.map(({ path }) => languageOfPath(path)).filter(Boolean)));
+  const changes = files.map((file) => ({ file, ...toFileChange(file, effort) }));
+  await prepareLanguages(new Set(files.map(({ path }) => findPathLanguage(path)).filter(Boolean)));
   const own = { traceId, colours: new Effort(colours) };
   const left = { lines: alone ? maxDrawn.alone : maxDrawn.all, characters: maxDrawn.characters };
   const html = toHtml(
@@ -86,7 +86,7 @@ function FileSection({ file, lines, added, removed, index, shown, traceId, colou
         {action !== "edit" && <span className="change-kind">{action === "write" ? "new" : "deleted"}</span>}
         <Changes added={added} removed={removed} />
         <span className="change-places">
-          {countOf(places.length, "edit")}:{" "}
+          {formatQuantity(places.length, "edit")}:{" "}
           {places.slice(0, maxPlaces).map((position) => (
             <a key={position} href={`/traces/${traceId}?at=${position}`} className="link">
               #{position}
@@ -95,11 +95,11 @@ function FileSection({ file, lines, added, removed, index, shown, traceId, colou
           {places.length > maxPlaces && "…"}
         </span>
       </div>
-      {shown > 0 && <Diff lines={lines} to={shown} language={languageOfPath(path)} effort={effort} />}
+      {shown > 0 && <Diff lines={lines} to={shown} language={findPathLanguage(path)} effort={effort} />}
       {rest > 0 && (
         <p className="cut">
           <a href={`?${new URLSearchParams({ file: path })}`} className="link">
-            {shown === 0 ? countOf(rest, "line") : countOf(rest, "more line")}
+            {shown === 0 ? formatQuantity(rest, "line") : formatQuantity(rest, "more line")}
           </a>
         </p>
       )}

@@ -12,7 +12,7 @@ import { Recent } from "./recent";
 import { DrawingThread } from "./thread";
 
 type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
-type Result<O extends keyof Operations> = Awaited<ReturnType<Operations[O]>>;
+type DrawingResult<O extends keyof Operations> = Awaited<ReturnType<Operations[O]>>;
 
 /** One core is left to what answers requests, and each thread has its own grammars. */
 const maxThreads = Math.min(2, Math.max(1, availableParallelism() - 1));
@@ -50,7 +50,7 @@ export async function draw<O extends keyof Operations>(
   { userId, kind }: Turn,
   operation: O,
   read: () => Promise<Input<O> | undefined>,
-): Promise<Result<O> | undefined> {
+): Promise<DrawingResult<O> | undefined> {
   const { queue, recent } = drawing;
   if (queue.countWaiting(userId, kind) >= maxWaiting) throw new SpoorError("overloaded");
   const giveBack = await queue.take(userId, requestSignal(), kind);
@@ -58,11 +58,11 @@ export async function draw<O extends keyof Operations>(
     const input = await read();
     if (!input) return undefined;
     const key = sha256(JSON.stringify([operation, input])).toString("base64");
-    const known = recent.get(key) as Result<O> | undefined;
+    const known = recent.get(key) as DrawingResult<O> | undefined;
     if (known !== undefined) return known;
     drawing.isWarm = true;
     const result = await onThread(operation, input);
-    recent.set(key, result, bytesOf(result));
+    recent.set(key, result, countResultBytes(result));
     return result;
   } finally {
     giveBack();
@@ -84,10 +84,10 @@ export async function warmUp(): Promise<void> {
 }
 
 /** V8 keeps two bytes a character where one of them is not Latin. */
-const bytesOf = (result: Result<keyof Operations>) =>
+const countResultBytes = (result: DrawingResult<keyof Operations>) =>
   2 * ((typeof result === "string" ? result : result?.html) ?? "").length;
 
-async function onThread<O extends keyof Operations>(operation: O, input: Input<O>): Promise<Result<O>> {
+async function onThread<O extends keyof Operations>(operation: O, input: Input<O>): Promise<DrawingResult<O>> {
   const { idle } = drawing;
   atRest(endDrawing);
   const known = idle.pop();

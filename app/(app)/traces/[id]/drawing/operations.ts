@@ -1,12 +1,12 @@
 import type { ReaderMessage } from "#lib/reader/message";
-import { rowsOf } from "#lib/reader/rows";
+import { makeRows } from "#lib/reader/rows";
 import { changeTexts } from "#lib/secrets/mask";
 import { forOthers } from "#lib/traces/for-others";
 import { hideAllOf } from "#lib/traces/masked";
 import { drawChanges } from "../changes/draw-changes";
 import { drawBody, drawMessages, type View } from "../messages/messages";
 import type { Read } from "../segments/read";
-import { rowsOfSegment, type SegmentRows } from "../segments/rows";
+import { makeSegmentRows, type SegmentRows } from "../segments/rows";
 import { sampleMessages } from "./sample";
 
 /** A drawn segment: a run of neighbouring messages, and what the page's frame needs to know about it. */
@@ -54,7 +54,7 @@ export const operations = {
     const read = { ...stored, messages: messagesFor(stored.messages, masking) };
     const view = viewFor(own, masking);
     for (let cost = maxCost; ; cost /= 4) {
-      const { rows, ...segment } = rowsOfSegment(read, talk, cost);
+      const { rows, ...segment } = makeSegmentRows(read, talk, cost);
       const html = await drawMessages(rows, view, talk);
       if (html.length > maxHtml && rows.length > 1 && cost > minCost) continue;
       const hidden = talk && at !== undefined && rows.some((row) => !row.talk && row.positions.includes(at));
@@ -64,7 +64,7 @@ export const operations = {
 
   /** @returns undefined where there is no such body */
   async body({ messages, view, position, part, ...masking }: BodyInput): Promise<string | undefined> {
-    const row = rowsOf(messagesFor(messages, masking)).find((one) => one.position === position);
+    const row = makeRows(messagesFor(messages, masking)).find((one) => one.position === position);
     return row && drawBody(row, viewFor(view, masking), part);
   },
 
@@ -73,7 +73,7 @@ export const operations = {
 
   /** Loads what most sessions need. A thread's first drawing takes ten times as long as the later ones. */
   async sample(view: View): Promise<string> {
-    return drawMessages(rowsOf(sampleMessages), view, false);
+    return drawMessages(makeRows(sampleMessages), view, false);
   },
 };
 

@@ -1,8 +1,8 @@
-type Entry<T> = { value: T; bytes: number; usedAt: number };
+type RecentEntry<T> = { value: T; bytes: number; usedAt: number };
 
 /** Values by key, up to so many bytes in all; the ones that were not used for longest make room. */
 export class Recent<T> {
-  readonly #values = new Map<string, Entry<T>>();
+  readonly #values = new Map<string, RecentEntry<T>>();
   readonly #maxBytes: number;
   readonly #maxIdleMs: number;
   #bytes = 0;
@@ -32,7 +32,7 @@ export class Recent<T> {
   }
 
   /** Drops values, those first that were not used for longest. */
-  #dropWhile(isWanted: (oldest: Entry<T>) => boolean): void {
+  #dropWhile(isWanted: (oldest: RecentEntry<T>) => boolean): void {
     for (const [key, entry] of this.#values) {
       if (!isWanted(entry)) return;
       this.#values.delete(key);

@@ -1,7 +1,7 @@
 import "server-only";
 import { Worker } from "node:worker_threads";
 import type { Operations } from "./operations";
-import type { Answer, Call } from "./thread-entry";
+import type { DrawingAnswer, Call } from "./thread-entry";
 
 /** The timeout of one drawing. Its efforts bound it to some seconds of an idle core. */
 const callSeconds = 20;
@@ -14,12 +14,12 @@ export class DrawingThread {
     name: "draw",
     resourceLimits: { maxOldGenerationSizeMb: maxMegabytes },
   });
-  #settle: ((answer: Answer) => void) | undefined;
+  #settle: ((answer: DrawingAnswer) => void) | undefined;
   broken = false;
 
   constructor() {
     this.#worker.unref();
-    this.#worker.on("message", (answer: Answer) => this.#settle?.(answer));
+    this.#worker.on("message", (answer: DrawingAnswer) => this.#settle?.(answer));
     this.#worker.on("error", (error) => this.#end(new Error("the drawing thread failed", { cause: error })));
     this.#worker.on("exit", () => this.#end(new Error("the drawing thread ended")));
   }
@@ -33,7 +33,7 @@ export class DrawingThread {
       this.#worker.terminate();
     }, callSeconds * 1000);
     try {
-      const answer = await new Promise<Answer>((resolve) => {
+      const answer = await new Promise<DrawingAnswer>((resolve) => {
         this.#settle = resolve;
         if (this.broken) this.#end(new Error("the drawing thread is gone"));
         const call: Call = { operation, input };

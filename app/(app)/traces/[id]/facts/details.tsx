@@ -5,7 +5,7 @@ import { formatCompact } from "../../../../components/figures";
 import { formatMoney } from "../../../../components/money";
 import { ActivityTime, Time } from "../../../../components/time";
 import { countTokens, describeTokens } from "../../spent";
-import { durationOf } from "../messages/clock";
+import { formatMilliseconds } from "../messages/clock";
 import { ContextChart } from "./context-chart";
 import { Metadata } from "./metadata";
 import { spanWords } from "./span";
@@ -27,14 +27,14 @@ export function Details({ trace, circumstances, resume }: Props) {
             <ActivityTime of={trace} as="long" />
           </Fact>
           <Fact name="Elapsed">{spanWords(trace)}</Fact>
-          <Fact name="Active, without pauses">{activeSeconds > 0 && durationOf(activeSeconds * 1000)}</Fact>
+          <Fact name="Active, without pauses">{activeSeconds > 0 && formatMilliseconds(activeSeconds * 1000)}</Fact>
           <Fact name="Machine">{machine}</Fact>
           <Fact name="Folder">{told("cwd") && <code className="font-mono">{told("cwd")}</code>}</Fact>
           <Fact name="Agent's version">{told("agentVersion")}</Fact>
           <Fact name="Effort">{told("effort")}</Fact>
           <Fact name="Permissions">{told("permissionMode")}</Fact>
           <Fact name="Turns, as the agent measured">
-            {typeof metadata?.workedMs === "number" && metadata.workedMs > 0 && durationOf(metadata.workedMs)}
+            {typeof metadata?.workedMs === "number" && metadata.workedMs > 0 && formatMilliseconds(metadata.workedMs)}
           </Fact>
           <Fact name="Session id">
             <code className="font-mono">{trace.sourceId}</code>

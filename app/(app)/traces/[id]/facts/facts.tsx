@@ -5,22 +5,22 @@ import { isSubAgentName } from "#lib/reader/project";
 import type { Trace } from "#lib/traces/queries";
 import type { Circumstances } from "#lib/traces/usage";
 import { AgentIcon } from "../../../../components/agent-icon";
-import { countOf } from "../../../../components/figures";
+import { formatQuantity } from "../../../../components/figures";
 import { Notice } from "../../../../components/notice";
 import { Time } from "../../../../components/time";
 import { listHref } from "../../hrefs";
 import { Marks } from "../../marks/marks";
-import { durationOf } from "../messages/clock";
+import { formatMilliseconds } from "../messages/clock";
 import { ContextChart } from "./context-chart";
 import { Details } from "./details";
-import { FamilyFacts, type Kin, OriginLine } from "./family";
+import { FamilyFacts, type FamilyNumbers, OriginLine } from "./family";
 import { Secrets } from "./secrets";
 import { ShareLink } from "./share-link";
 import { Spent } from "./spent";
 
 type Props = {
   trace: Trace;
-  kin: Kin;
+  kin: FamilyNumbers;
   circumstances: Circumstances;
   resume: string | undefined;
   deleting: React.ReactNode;
@@ -35,7 +35,7 @@ export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Prop
         <a href={listHref({ source })} className="quiet-link target flex items-center gap-2">
           <AgentIcon source={source} /> {source}
         </a>
-        {[...modelsOf(model, circumstances)].slice(0, maxModels).map(([family, names]) => (
+        {[...listModels(model, circumstances)].slice(0, maxModels).map(([family, names]) => (
           <a
             key={family}
             href={listHref({ model: names })}
@@ -48,7 +48,7 @@ export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Prop
         <ProjectLink trace={trace} />
         {circumstances.machine && <span className="break-all text-muted">{circumstances.machine}</span>}
         <Span trace={trace} />
-        <span>{countOf(trace.messageCount, "message")}</span>
+        <span>{formatQuantity(trace.messageCount, "message")}</span>
         <Spent trace={trace} models={circumstances.models} />
         <ContextChart context={circumstances.context} />
         <Secrets traceId={trace.id} />
@@ -94,7 +94,7 @@ async function ProjectLink({ trace: { id, project, projectId } }: { trace: Trace
 }
 
 /** The model that the trace names, and others that answered in it, each with the names that its dated twins had there. */
-function modelsOf(model: string | null, { models }: Circumstances): Map<string, string[]> {
+function listModels(model: string | null, { models }: Circumstances): Map<string, string[]> {
   const names = new Set([model, ...models.map((use) => use.model)].filter((name) => name !== null));
   return Map.groupBy(names, familyOf);
 }
@@ -143,7 +143,7 @@ function Span({ trace }: { trace: Trace }) {
       {activeSeconds > 0 && (
         <span title="Without pauses of more than five minutes" className="whitespace-nowrap">
           {" "}
-          ({durationOf(activeSeconds * 1000)} active)
+          ({formatMilliseconds(activeSeconds * 1000)} active)
         </span>
       )}
     </span>

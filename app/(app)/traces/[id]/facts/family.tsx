@@ -1,14 +1,14 @@
 import type { Family, Member, Origin, Relation, Sums } from "#lib/traces/family";
 import { Monogram } from "../../../../components/agent-icon";
-import { countOf, formatCompact } from "../../../../components/figures";
+import { formatQuantity, formatCompact } from "../../../../components/figures";
 import { formatMoney } from "../../../../components/money";
-import { countsOf } from "../../families";
+import { formatFamilyCounts } from "../../families";
 import { listHref } from "../../hrefs";
 import { describeTier } from "../../spent";
-import { durationOf } from "../messages/clock";
+import { formatMilliseconds } from "../messages/clock";
 
 /** A session among those that it came from and those that came from it. */
-export type Kin = { own: Sums; origin: Origin | undefined; family: Family | undefined };
+export type FamilyNumbers = { own: Sums; origin: Origin | undefined; family: Family | undefined };
 
 const untitled = "an untitled session";
 
@@ -44,8 +44,8 @@ export function FamilyFacts({ traceId, own, family }: { traceId: string; own: Su
       )}
       <details className="family">
         <summary>
-          {countsOf(family)}
-          {below > children && <span> · {countOf(below - children, "more", "more")} below</span>}
+          {formatFamilyCounts(family)}
+          {below > children && <span> · {formatQuantity(below - children, "more", "more")} below</span>}
           <span> · with {isCut ? "many of " : ""}them </span>
           <Figures sums={added(own, family.sums)} />
         </summary>
@@ -131,10 +131,10 @@ const added = (one: Sums, other: Sums): Sums => ({
   seconds: one.seconds + other.seconds,
 });
 
-const active = (seconds: number): string => (seconds > 0 ? durationOf(seconds * 1000) : "");
+const active = (seconds: number): string => (seconds > 0 ? formatMilliseconds(seconds * 1000) : "");
 
 /** Money, with a sign where some tokens have no price. */
-function moneyOf({ costNano, unpricedTokens }: Sums): string {
+function formatFamilyCost({ costNano, unpricedTokens }: Sums): string {
   if (costNano === 0) return unpricedTokens > 0 ? "unpriced" : "";
   return `${formatMoney(costNano)}${unpricedTokens > 0 ? " + unpriced" : ""}`;
 }
@@ -143,10 +143,10 @@ function Cells({ sums }: { sums: Sums }) {
   const { messages, tokens, seconds } = sums;
   return (
     <>
-      <td title={countOf(messages, "message")}>{formatCompact(messages)}</td>
-      <td title={countOf(tokens, "token")}>{tokens > 0 ? formatCompact(tokens) : ""}</td>
+      <td title={formatQuantity(messages, "message")}>{formatCompact(messages)}</td>
+      <td title={formatQuantity(tokens, "token")}>{tokens > 0 ? formatCompact(tokens) : ""}</td>
       <td title={describeTier(sums.tierNotPricedTokens)[0]}>
-        {moneyOf(sums)}
+        {formatFamilyCost(sums)}
         {sums.tierNotPricedTokens > 0 && <p className="text-muted">tier not priced</p>}
       </td>
       <td>{active(seconds)}</td>
@@ -157,9 +157,9 @@ function Cells({ sums }: { sums: Sums }) {
 function Figures({ sums }: { sums: Sums }) {
   const { messages, tokens, seconds } = sums;
   const facts = [
-    countOf(messages, "message"),
+    formatQuantity(messages, "message"),
     tokens > 0 && `${formatCompact(tokens)} tokens`,
-    moneyOf(sums),
+    formatFamilyCost(sums),
     sums.tierNotPricedTokens > 0 && "tier not priced",
     active(seconds),
   ];

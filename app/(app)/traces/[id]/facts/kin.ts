@@ -2,13 +2,13 @@ import "server-only";
 import { readFamilies, readOriginsOf } from "#lib/traces/family";
 import type { Trace } from "#lib/traces/queries";
 import { countTokens } from "../../spent";
-import type { Kin } from "./family";
+import type { FamilyNumbers } from "./family";
 
 /** How many of those that came from a session its page lists. */
 const shown = 100;
 
 /** Where a session came from, and what came from it. */
-export async function readKinOf(userId: string, traceId: string): Promise<Omit<Kin, "own">> {
+export async function readFamilyKin(userId: string, traceId: string): Promise<Omit<FamilyNumbers, "own">> {
   const [origins, families] = await Promise.all([
     readOriginsOf(userId, [traceId]),
     readFamilies(userId, [traceId], shown),
@@ -17,7 +17,7 @@ export async function readKinOf(userId: string, traceId: string): Promise<Omit<K
 }
 
 /** Sums what a session has itself, without its sub-agents. */
-export const sumOwn = (trace: Trace): Kin["own"] => ({
+export const sumOwn = (trace: Trace): FamilyNumbers["own"] => ({
   messages: trace.messageCount,
   tokens: countTokens(trace),
   costNano: trace.costNano,

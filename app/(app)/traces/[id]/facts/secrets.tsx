@@ -1,6 +1,6 @@
 import { requireUser } from "#lib/auth/guards";
 import { countInTrace } from "#lib/findings/findings";
-import { countOf } from "../../../../components/figures";
+import { formatQuantity } from "../../../../components/figures";
 import { findingsHref } from "../../../findings/params";
 
 /** How many secrets were found in a session, masked or not, each leading to the list of them. */
@@ -11,12 +11,12 @@ export async function Secrets({ traceId }: { traceId: string }) {
     <>
       {masked > 0 && (
         <a href={findingsHref({ trace: traceId, state: "masked" })} className="quiet-link target">
-          {countOf(masked, "secret")} masked
+          {formatQuantity(masked, "secret")} masked
         </a>
       )}
       {open > 0 && (
         <a href={findingsHref({ trace: traceId, state: "open" })} className="quiet-link target text-warn">
-          {countOf(open, "secret")} not masked
+          {formatQuantity(open, "secret")} not masked
         </a>
       )}
     </>

@@ -12,7 +12,7 @@ const folded = (text: string) => {
 };
 
 /** The ranges of a text in an element, across its text nodes: highlighted code has many of them. */
-export function rangesOf(element: Element, sought: string): Range[] {
+export function findRanges(element: Element, sought: string): Range[] {
   const nodes: { node: Text; start: number }[] = [];
   let text = "";
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);

@@ -38,7 +38,7 @@ export const suits = ({ total, places }: Matches, at: number | undefined): boole
   total > 0 && (at === undefined || places.some(([position]) => position === at));
 
 /** Which of all matches one is, from 1. */
-export function ordinalOf({ places }: Matches, { place, within }: Match): number {
+export function getOrdinal({ places }: Matches, { place, within }: Match): number {
   const before = places.slice(0, place).reduce((sum, [, count]) => sum + count, 0);
   return before + Math.min(within + 1, places[place]?.[1] ?? 1);
 }

@@ -1,6 +1,6 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
-import { ordinalOf, stepMatch } from "./matches";
+import { getOrdinal, stepMatch } from "./matches";
 import { usePainting } from "./use-painting";
 import { useSearch } from "./use-search";
 
@@ -47,7 +47,7 @@ export function useFind({ traceId, list, jump, initial, ...search }: Props) {
     step,
     failed,
     matches: found?.matches,
-    ordinal: found?.match && ordinalOf(found.matches, found.match),
+    ordinal: found?.match && getOrdinal(found.matches, found.match),
   };
 }
 

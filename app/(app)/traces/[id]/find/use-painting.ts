@@ -1,9 +1,9 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useRef } from "react";
 import { articleAt, articlesIn, openFoldsRound, topOffset } from "../frame/geometry";
-import { paint, rangesOf, unpaint } from "./highlights";
+import { paint, findRanges, unpaint } from "./highlights";
 import type { Match } from "./matches";
-import type { Found } from "./use-search";
+import type { FindResult } from "./use-search";
 
 /**
  * Paints what was found where it is on the page, and brings the current match into view, once its message is loaded.
@@ -13,7 +13,7 @@ import type { Found } from "./use-search";
  */
 export function usePainting(
   list: RefObject<HTMLElement | null>,
-  found: Found | undefined,
+  found: FindResult | undefined,
   jump: (position: number) => void,
 ): RefObject<Range[]> {
   const ranges = useRef<Range[]>([]);
@@ -26,16 +26,16 @@ export function usePainting(
     if (!list.current || !found) return;
     const { text, match } = found;
     const row = position === undefined ? null : articleAt(position);
-    ranges.current = row ? rangesOf(row, text) : [];
+    ranges.current = row ? findRanges(row, text) : [];
     const current = match && ranges.current[Math.min(match.within, ranges.current.length - 1)];
     paint(
-      articlesNearby(list.current).flatMap((article) => rangesOf(article, text)),
+      articlesNearby(list.current).flatMap((article) => findRanges(article, text)),
       current,
     );
     if (!row || awaited.current !== match) return;
     if (!current) return openUnloaded(row);
     awaited.current = undefined;
-    openFoldsRound(elementOf(current));
+    openFoldsRound(getRangeElement(current));
     bringIntoView(current);
   }, [list, found, position]);
 
@@ -77,7 +77,7 @@ function articlesNearby(list: Element): Element[] {
     .flatMap(articlesIn);
 }
 
-const elementOf = ({ startContainer }: Range): Element =>
+const getRangeElement = ({ startContainer }: Range): Element =>
   startContainer instanceof Element ? startContainer : (startContainer.parentElement ?? document.body);
 
 function bringIntoView(range: Range): void {

@@ -4,7 +4,7 @@ import type { Matches } from "#lib/traces/schema";
 import { type Match, matchFrom, suits, wordsToFind } from "./matches";
 
 /** What a text was found at, and which of the matches is the current one. */
-export type Found = { text: string; matches: Matches; match: Match | undefined };
+export type FindResult = { text: string; matches: Matches; match: Match | undefined };
 
 type Props = {
   traceId: string;
@@ -24,7 +24,7 @@ export function useSearch({ traceId, isOpen, top, initial, at }: Props) {
   /** What else of the list's search may be found here, until something was. */
   const untried = useRef<string[]>(undefined);
   untried.current ??= wordsToFind(initial).slice(1);
-  const [found, setFound] = useState<Found>();
+  const [found, setFound] = useState<FindResult>();
   const [failed, setFailed] = useState(false);
 
   const text = isOpen ? query.trim() : "";

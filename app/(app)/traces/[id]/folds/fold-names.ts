@@ -1,4 +1,4 @@
-import { positionOf, rowSelector } from "../frame/geometry";
+import { getPosition, rowSelector } from "../frame/geometry";
 
 const foldSelector = "details[data-fold]";
 
@@ -7,7 +7,7 @@ const foldSelector = "details[data-fold]";
  * around it, as "412:0.2". A body that is loaded later changes no other fold's name. A member's name begins with "m", since
  * the first of a group has the group's position.
  */
-export function nameOf(fold: Element): string | undefined {
+export function getFoldName(fold: Element): string | undefined {
   const row = fold.closest<HTMLElement>(rowSelector);
   if (!row) return undefined;
   const path: number[] = [];
@@ -16,7 +16,7 @@ export function nameOf(fold: Element): string | undefined {
     path.unshift(foldsIn(parent).indexOf(one));
     one = parent;
   }
-  return `${row.hasAttribute("data-member") ? "m" : ""}${positionOf(row)}:${path.join(".")}`;
+  return `${row.hasAttribute("data-member") ? "m" : ""}${getPosition(row)}:${path.join(".")}`;
 }
 
 /** The fold of a name, where its row is on the page and all folds around it have their bodies. */

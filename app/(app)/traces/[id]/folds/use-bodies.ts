@@ -17,7 +17,7 @@ export function useBodies(
     async (fold: HTMLDetailsElement) => {
       const element = appendWaiting(fold);
       try {
-        const html = await load(requestOf(fold));
+        const html = await load(toBodyRequest(fold));
         if (!element.isConnected) return;
         element.removeAttribute("role");
         if (html === undefined) element.textContent = "This no longer exists.";
@@ -57,7 +57,7 @@ function appendWaiting(fold: HTMLDetailsElement): HTMLElement {
 }
 
 /** The body that a fold lacks, from the fold's attributes; its positions are on the row where they are all of the row's. */
-function requestOf(fold: HTMLDetailsElement): BodyRequest {
+function toBodyRequest(fold: HTMLDetailsElement): BodyRequest {
   const { load = "", part } = fold.dataset;
   const positions = fold.dataset.positions ?? fold.closest<HTMLElement>("[data-positions]")?.dataset.positions ?? load;
   return { position: Number(load), positions: positions.split(" ").map(Number), part };

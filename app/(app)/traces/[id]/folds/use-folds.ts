@@ -1,6 +1,6 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useRef } from "react";
-import { foldNamed, nameOf } from "./fold-names";
+import { foldNamed, getFoldName } from "./fold-names";
 
 /** How many folds are remembered: the last that were touched. */
 const maxRemembered = 1000;
@@ -35,7 +35,7 @@ export function useFolds(list: RefObject<HTMLElement | null>) {
     const isChanged = (fold: HTMLDetailsElement) => fold.open !== fold.hasAttribute("data-open");
     const onToggle = ({ target }: Pick<Event, "target">) => {
       if (!(target instanceof HTMLDetailsElement) || !target.isConnected) return;
-      const name = nameOf(target);
+      const name = getFoldName(target);
       if (!name) return;
       remembered.current ??= new Map(savedFolds());
       if (!remembered.current.delete(name) && !isChanged(target)) return;

@@ -19,7 +19,7 @@ const articleSelector = "article[data-position]";
 /** What shows a message: its own row, or its place among folded tools. */
 export const rowSelector = "article[data-position], [data-member]";
 
-export const positionOf = (row: Element): number =>
+export const getPosition = (row: Element): number =>
   Number(row.getAttribute("data-member") ?? row.getAttribute("data-position"));
 
 /** What shows the message at a position, where it is on the page; a result is shown at its call. */
@@ -72,12 +72,12 @@ export function articleNear(position: number): HTMLElement | undefined {
   const exact = articleAt(position);
   if (exact) return exact;
   const rows = articlesIn(document).filter((row) => row.id !== "");
-  return rows.findLast((row) => positionOf(row) <= position) ?? rows[0];
+  return rows.findLast((row) => getPosition(row) <= position) ?? rows[0];
 }
 
 /** The row that Talk shows and that is nearest before a position, else the first after it. */
 export function nearestTalk(list: Element | null, position: number): number | undefined {
-  const talk = [...(list?.querySelectorAll(`${articleSelector}[data-talk="shown"]`) ?? [])].map(positionOf);
+  const talk = [...(list?.querySelectorAll(`${articleSelector}[data-talk="shown"]`) ?? [])].map(getPosition);
   return talk.findLast((at) => at <= position) ?? talk[0];
 }
 

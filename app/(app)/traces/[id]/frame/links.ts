@@ -18,14 +18,14 @@ type Query = Record<string, string | string[] | undefined>;
 const own = new Set(["at", "before", "after", "view", "delete"]);
 
 /** Tells names that every object has: React passes no object to the browser that uses one of them for something else. */
-const isOfObjects = (name: string) => name in Object.prototype;
+const isObjectProperty = (name: string) => name in Object.prototype;
 
 /** The filter of the list that the reader came from, in the page's address. */
-export function filterOf(query: Query): Filter {
+export function parseFilter(query: Query): Filter {
   return Object.fromEntries(
     Object.entries(query).filter(
       (entry): entry is [string, string | string[]] =>
-        entry[1] !== undefined && !own.has(entry[0]) && !isOfObjects(entry[0]),
+        entry[1] !== undefined && !own.has(entry[0]) && !isObjectProperty(entry[0]),
     ),
   );
 }
@@ -46,4 +46,4 @@ export function placeHref(page: string, query: Filter): string {
 }
 
 /** The words of the list's search, which are looked for in the session: the files that it names are no words of it. */
-export const wordsOf = (q = ""): string => q.replace(/(^|\s)-?(?:file|changed):(?:["“”][^"“”]*["“”]|\S+)/gi, "").trim();
+export const dropFileTerms = (q = ""): string => q.replace(/(^|\s)-?(?:file|changed):(?:["“”][^"“”]*["“”]|\S+)/gi, "").trim();

@@ -1,7 +1,7 @@
-type Span = { first: number; last: number };
+type PositionSpan = { first: number; last: number };
 
 /** Which part of a session comes before a position, from 0 to 1. */
-export const shareOf = ({ first, last }: Span, position: number): number =>
+export const getRailShare = ({ first, last }: PositionSpan, position: number): number =>
   last > first ? Math.min(1, Math.max(0, (position - first) / (last - first))) : 0;
 
 /**
@@ -9,10 +9,10 @@ export const shareOf = ({ first, last }: Span, position: number): number =>
  * high at most.
  */
 export function railPath(
-  span: Span,
+  span: PositionSpan,
   places: { position: number }[],
   { height, left, width }: { height: number; left: number; width: number },
 ): string {
-  const rows = new Set(places.map(({ position }) => Math.round(shareOf(span, position) * Math.max(0, height - 1))));
+  const rows = new Set(places.map(({ position }) => Math.round(getRailShare(span, position) * Math.max(0, height - 1))));
   return [...rows].map((y) => `M${left} ${y + 0.5}h${width}`).join("");
 }

@@ -3,8 +3,8 @@ import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import type { Outline } from "#lib/reader/outline";
 import { stepTurn, turnAt } from "../outline/turns";
 import { useFrame } from "./frame";
-import { railPath, shareOf } from "./rail-marks";
-import { usePlace, wordsOfPlace } from "./where";
+import { railPath, getRailShare } from "./rail-marks";
+import { usePlace, describePlace } from "./where";
 
 /** How long a drag rests before the page follows it. */
 const restMs = 150;
@@ -30,10 +30,10 @@ function Slider({ outline }: { outline: Outline }) {
   const place = usePlace();
   const { dragged, ...drag } = useDrag(strip, outline);
   const onKey = useRailKeys(outline);
-  const share = (at: number) => shareOf(outline.span, at) * height;
+  const share = (at: number) => getRailShare(outline.span, at) * height;
   const from = Math.min(share(dragged ?? position), Math.max(0, height - thumbHeight));
   const to = dragged === undefined ? share(lowest) : from + thumbHeight;
-  const words = dragged === undefined ? (place ?? "") : wordsOfPlace(outline, zone, dragged);
+  const words = dragged === undefined ? (place ?? "") : describePlace(outline, zone, dragged);
   return (
     <div
       ref={strip}

@@ -2,7 +2,7 @@ import type { RefObject } from "react";
 import type { KeyBinding } from "../../../../components/key-registry";
 import { goTo } from "../../../../components/navigation";
 import type { Find } from "../find/use-find";
-import { contentOf, showRowCopied } from "../messages/use-copy";
+import { fetchRowContent, showRowCopied } from "../messages/use-copy";
 import { stepTurn } from "../outline/turns";
 import { currentArticle, currentPosition } from "./current";
 import type { Frame } from "./frame";
@@ -55,7 +55,7 @@ function ownBindings({ list, links, find, copy, share }: Props, traceId: string)
   const copyMessage = async () => {
     const row = currentArticle(list);
     if (!row) return;
-    await copy(await contentOf(row, traceId), "Message copied");
+    await copy(await fetchRowContent(row, traceId), "Message copied");
     showRowCopied(row);
   };
   return [

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useLayoutEffect, useRef } from "react";
 import { leaving } from "../../../../components/navigation";
 import type { Target } from "../segments/target";
-import { articleAt, type Edge, positionOf, topArticle } from "./geometry";
+import { articleAt, type Edge, getPosition, topArticle } from "./geometry";
 import type { View } from "./links";
 
 type Saved = { position: number; offset: number };
@@ -29,14 +29,14 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
   useLayoutEffect(() => {
     if (shown.current === talk) return;
     shown.current = talk;
-    const place = placeOfEntry();
+    const place = getEntryPlace();
     jump(place ? { ...place, near: true } : { edge: "start" });
   }, [talk, jump]);
 
   useEffect(() => {
     history.scrollRestoration = "manual";
     const arrive = () => {
-      const place = placeOfEntry();
+      const place = getEntryPlace();
       if (place) jump(place);
     };
     const come = () => {
@@ -60,7 +60,7 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
   const save = useCallback(() => {
     const row = list.current && topArticle(list.current);
     if (!row) return;
-    const spoor: Saved = { position: positionOf(row), offset: row.getBoundingClientRect().top };
+    const spoor: Saved = { position: getPosition(row), offset: row.getBoundingClientRect().top };
     history.replaceState({ ...history.state, spoor, spoorTalk: talk }, "");
   }, [list, talk]);
 
@@ -116,7 +116,7 @@ function useFirstArrival(jump: Props["jump"]): React.RefObject<boolean> {
   const isFirst = useRef(true);
   const isArrived = useRef(false);
   useLayoutEffect(() => {
-    const place = isFirst.current ? placeOfEntry() : undefined;
+    const place = isFirst.current ? getEntryPlace() : undefined;
     isFirst.current = false;
     if (!place || !articleAt(place.position)) return;
     isArrived.current = true;
@@ -145,7 +145,7 @@ function isTalkEntry(): boolean {
 }
 
 /** Where the history's entry was left, else the message that its address names. */
-function placeOfEntry(): Extract<Target, { position: number }> | undefined {
+function getEntryPlace(): Extract<Target, { position: number }> | undefined {
   const saved = savedPlace();
   if (saved) return { ...saved, quiet: true };
   const position = askedPosition();

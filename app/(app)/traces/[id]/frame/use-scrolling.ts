@@ -1,7 +1,7 @@
 "use client";
 import { type RefObject, useEffect } from "react";
 import type { Frame } from "./frame";
-import { bottomArticle, type Edge, positionOf, topOffset } from "./geometry";
+import { bottomArticle, type Edge, getPosition, topOffset } from "./geometry";
 
 /** Passes the bars' height to the style sheet, so that the browser's own scrolling stops at the same place as a jump. */
 export function useBars() {
@@ -28,9 +28,9 @@ export function useFollow(
     let rest = 0;
     const follow = () => {
       const row = noteAnchor();
-      if (row) top.set(positionOf(row));
+      if (row) top.set(getPosition(row));
       const last = list.current && bottomArticle(list.current);
-      if (last) bottom.set(isAtEnd(list.current) ? afterAll : Math.max(lastPositionOf(last), top.get()));
+      if (last) bottom.set(isAtEnd(list.current) ? afterAll : Math.max(getLastPosition(last), top.get()));
     };
     const saveNow = () => {
       rest = 0;
@@ -67,8 +67,8 @@ export function isAtEnd(list: Element | null): boolean {
 }
 
 /** A row may show a call and its result, or a group of them. */
-const lastPositionOf = (row: HTMLElement): number =>
-  Math.max(positionOf(row), Number(row.dataset.positions?.split(" ").at(-1) ?? 0));
+const getLastPosition = (row: HTMLElement): number =>
+  Math.max(getPosition(row), Number(row.dataset.positions?.split(" ").at(-1) ?? 0));
 
 /** Where the keys mean something else: in a field, in a list of tabs, on a slider, in a dialog. */
 const ownKeys =

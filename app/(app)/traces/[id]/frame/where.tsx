@@ -22,11 +22,11 @@ export function usePlace(): string | undefined {
   const { outline, zone } = useFrame();
   const known = useSyncExternalStore(outline.subscribe, outline.get, () => undefined);
   const position = useCurrent(known);
-  return known && wordsOfPlace(known, zone, position, timeAt(position));
+  return known && describePlace(known, zone, position, timeAt(position));
 }
 
 /** @param at the time of the row there, where it is on the page; else the turn's */
-export function wordsOfPlace({ turns, span }: Outline, zone: string, position: number, at?: Date): string {
+export function describePlace({ turns, span }: Outline, zone: string, position: number, at?: Date): string {
   const index = turnAt(turns, position);
   const turn = turns[index];
   const when = at ?? (turn?.at ? new Date(turn.at * 1000) : undefined);
@@ -36,7 +36,7 @@ export function wordsOfPlace({ turns, span }: Outline, zone: string, position: n
       ? "before turn 1"
       : `${formatCount(span.last === span.first ? 100 : Math.round(((position - span.first) / (span.last - span.first)) * 100))} %`
     : `turn ${formatCount(index + 1)} of ${formatCount(turns.length)}`;
-  return when ? `${place} · ${momentOf(when, turns, zone)}` : place;
+  return when ? `${place} · ${formatMoment(when, turns, zone)}` : place;
 }
 
 const timeAt = (position: number): Date | undefined => {
@@ -45,9 +45,9 @@ const timeAt = (position: number): Date | undefined => {
 };
 
 /** With the day, where the session went over more than one. */
-function momentOf(when: Date, turns: Outline["turns"], zone: string): string {
-  const dayOf = (at: number | null | undefined) => at && isoDay(new Date(at * 1000), zone);
-  const isLong = dayOf(turns[0]?.at) !== dayOf(turns.at(-1)?.at);
+function formatMoment(when: Date, turns: Outline["turns"], zone: string): string {
+  const toDay = (at: number | null | undefined) => at && isoDay(new Date(at * 1000), zone);
+  const isLong = toDay(turns[0]?.at) !== toDay(turns.at(-1)?.at);
   const day = isLong ? ({ day: "numeric", month: "short" } as const) : {};
   return formatDate(when, zone, { ...day, hour: "2-digit", minute: "2-digit" });
 }

@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 import { shortPath } from "#lib/reader/files/paths";
-import { type Block, blockSize, type Part } from "#lib/reader/message";
+import { type Block, blockSize, type RowPart } from "#lib/reader/message";
 import type { ShownPicture } from "#lib/reader/picture-references";
-import { rowsOf } from "#lib/reader/rows";
-import { countLines, countOf } from "#lib/reader/text";
+import { makeRows } from "#lib/reader/rows";
+import { countLines, formatQuantity } from "#lib/reader/text";
 import { CodeBlock, Output } from "./code/code";
 import { Diff } from "./code/diff";
 import type { Effort } from "./effort";
@@ -20,7 +20,7 @@ type SliceLimits = { lines: number; characters: number };
 type Drawn = { scene: Scene; effort: Effort; max: SliceLimits };
 
 /** A part's blocks. @param at the part's index in its row, by which a rest is loaded */
-export function Blocks({ part, at, ...drawn }: { part: Part; at: number } & Drawn) {
+export function Blocks({ part, at, ...drawn }: { part: RowPart; at: number } & Drawn) {
   return part.blocks.map((block, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the blocks of a stored message never change their order
     <BlockFrom key={index} block={block} at={`${at}.${index}`} from={0} {...drawn} />
@@ -144,7 +144,7 @@ function TextFrom({ block, at, from, ...drawn }: { block: TextBlock; at: string;
 /** The rest of a block: folded where it is short, else to be loaded. */
 function Rest(props: { size: number; lines: number; at: string; scene: Scene; children: ReactNode }) {
   const { size, lines, at, scene, children } = props;
-  const label = lines > 1 ? `${countOf(lines, "more line")}` : `${countOf(size, "more character")}`;
+  const label = lines > 1 ? `${formatQuantity(lines, "more line")}` : `${formatQuantity(size, "more character")}`;
   if (size > maxFolded) return <ToLoad label={label} part={at} scene={scene} />;
   return (
     <details className="more" data-fold="">
@@ -200,15 +200,15 @@ function Tasks({ items }: { items: Extract<Block, { type: "tasks" }>["items"] })
 }
 
 function Transcript({ block, scene }: { block: Extract<Block, { type: "transcript" }>; scene: Scene }) {
-  const drawn = drawnOf(block.messages);
-  const rows = rowsOf(block.messages.slice(0, drawn));
+  const drawn = countDrawn(block.messages);
+  const rows = makeRows(block.messages.slice(0, drawn));
   return (
     <details className="more" data-fold="">
-      <summary>{countOf(block.messages.length, "message")} of the sub-agent</summary>
+      <summary>{formatQuantity(block.messages.length, "message")} of the sub-agent</summary>
       <div className="transcript">
         {rows.map((row) => scene.drawRow(row, { ...scene, nested: true }))}
         {block.messages.length > drawn && (
-          <p className="cut">{countOf(block.messages.length - drawn, "more message")}</p>
+          <p className="cut">{formatQuantity(block.messages.length - drawn, "more message")}</p>
         )}
       </div>
     </details>
@@ -216,7 +216,7 @@ function Transcript({ block, scene }: { block: Extract<Block, { type: "transcrip
 }
 
 /** How many of a sub-agent's messages are drawn: the first one, however long it is, and those that fit after it. */
-function drawnOf(messages: { content: string }[]): number {
+function countDrawn(messages: { content: string }[]): number {
   let characters = 0;
   const beyond = messages.slice(0, maxNested.messages).findIndex(({ content }) => {
     characters += content.length;

@@ -1,7 +1,7 @@
 import { familyOf } from "#lib/prices/model";
 import type { ReaderRow } from "#lib/reader/message";
 import { longTime } from "../../../../components/date-format";
-import { clockOf, dateOf, spanOf } from "./clock";
+import { formatClock, formatDay, formatSpan } from "./clock";
 import { Changes, PartView } from "./part";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";
@@ -23,7 +23,7 @@ export function Row({ row, scene }: RowProps) {
         data-turn-start={turnStart ? "" : undefined}
         data-failed={failed ? "" : undefined}
         data-talk={talk ? "shown" : "hidden"}
-        aria-label={labelOf(row, scene)}
+        aria-label={getRowLabel(row, scene)}
         className="row"
       >
         {!scene.nested && <OtherPositions row={row} />}
@@ -84,7 +84,7 @@ function Member({ row, scene }: RowProps) {
 
 const speakers: Record<string, string> = { assistant: "Assistant", tool: "Tool", system: "System" };
 
-const labelOf = ({ role, kind }: ReaderRow, { person }: Scene) =>
+const getRowLabel = ({ role, kind }: ReaderRow, { person }: Scene) =>
   kind === "user" || role === "user"
     ? person
     : (Object.hasOwn(speakers, role ?? "") && speakers[role ?? ""]) || (role?.slice(0, 32) ?? "Unknown role");
@@ -128,7 +128,7 @@ function Facts({ row: { position, tokenCount, createdAt, kind, turnStart }, scen
         <span className="tokens">{tokenCount.toLocaleString("en", { notation: "compact" })} tok</span>
       )}
       <a href={`?at=${position}`} title={moment || `Position ${position}`} className="when">
-        {createdAt ? <time dateTime={createdAt}>{clockOf(createdAt, scene.zone)}</time> : `#${position}`}
+        {createdAt ? <time dateTime={createdAt}>{formatClock(createdAt, scene.zone)}</time> : `#${position}`}
         {kind === "group" && <span className="sr-only"> first of the group</span>}
       </a>
     </div>
@@ -150,13 +150,13 @@ const minGapSeconds = 300;
 function Divider({ row: { createdAt, gapBefore }, zone }: { row: ReaderRow; zone: string }) {
   if (!createdAt || !gapBefore) return null;
   const { since, seconds } = gapBefore;
-  const day = dateOf(createdAt, zone);
-  const isNewDay = day !== dateOf(since, zone) && seconds > 0;
+  const day = formatDay(createdAt, zone);
+  const isNewDay = day !== formatDay(since, zone) && seconds > 0;
   if (seconds < minGapSeconds && !isNewDay) return null;
-  const later = seconds >= minGapSeconds ? `${spanOf(seconds)} later` : "";
+  const later = seconds >= minGapSeconds ? `${formatSpan(seconds)} later` : "";
   return (
     <p className="divider" data-divider="">
-      <span>{[later, isNewDay ? day : "", clockOf(createdAt, zone)].filter(Boolean).join(" · ")}</span>
+      <span>{[later, isNewDay ? day : "", formatClock(createdAt, zone)].filter(Boolean).join(" · ")}</span>
     </p>
   );
 }

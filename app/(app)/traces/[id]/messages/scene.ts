@@ -1,8 +1,8 @@
 import "server-only";
 import type { ReactNode } from "react";
-import type { Place } from "#lib/reader/files/paths";
+import type { SessionFolders } from "#lib/reader/files/paths";
 import type { Block, ReaderRow } from "#lib/reader/message";
-import { languageOf } from "#lib/reader/vocabulary";
+import { findLanguage } from "#lib/reader/vocabulary";
 import { prepareLanguages } from "./code/highlight";
 import { Effort } from "./effort";
 
@@ -17,7 +17,7 @@ export type Scene = {
   person: "You" | "User";
   zone: string;
   /** Where the session's files are: paths are shown as they are below it. */
-  place: Place;
+  place: SessionFolders;
   /** The sessions that messages name, by their source ids: none where others read. */
   sessions: Sessions;
   /** The row's own position, and all that lead to it. */
@@ -48,9 +48,9 @@ function describeView(whose: Whose): Pick<Scene, "page" | "stored" | "person" | 
 }
 
 /** What the messages are drawn for: whose they are, the reader's time zone, where the files are, and the sessions that they lead to. */
-export type View = { whose: Whose; zone: string; place?: Place; sessions?: Sessions };
+export type View = { whose: Whose; zone: string; place?: SessionFolders; sessions?: Sessions };
 
-const nowhere: Place = { roots: [], isWindows: false };
+const nowhere: SessionFolders = { roots: [], isWindows: false };
 
 /** Budgets of one response. 18,700 characters of TypeScript take 35 ms; the times are a safety net. */
 const efforts = {
@@ -62,7 +62,7 @@ const efforts = {
 /** Prepares what drawing some rows needs. */
 export async function prepareScene({ whose, zone, place = nowhere }: View, rows: ReaderRow[]) {
   const parts = rows.flatMap((row) => [row, ...row.members]).flatMap((row) => row.parts);
-  await prepareLanguages(new Set(parts.flatMap(({ blocks }) => blocks.flatMap(languagesOf))));
+  await prepareLanguages(new Set(parts.flatMap(({ blocks }) => blocks.flatMap(listLanguages))));
   return {
     ...describeView(whose),
     zone,
@@ -76,9 +76,9 @@ export async function prepareScene({ whose, zone, place = nowhere }: View, rows:
 
 const fenceName = /^[ \t>]*(?:`{3,}|~{3,})[ \t]*([\w+#.-]{1,32})/gm;
 
-function languagesOf(block: Block): string[] {
+function listLanguages(block: Block): string[] {
   if (block.type === "code" || block.type === "diff") return block.language ? [block.language] : [];
   if (block.type !== "markdown" && block.type !== "said") return [];
-  const named = [...block.text.slice(0, 32_000).matchAll(fenceName)].map(([, name = ""]) => languageOf(name));
+  const named = [...block.text.slice(0, 32_000).matchAll(fenceName)].map(([, name = ""]) => findLanguage(name));
   return [...named.filter(Boolean), ...(block.type === "said" ? ["diff"] : [])];
 }

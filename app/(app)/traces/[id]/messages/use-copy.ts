@@ -19,7 +19,7 @@ export function useCopy(list: RefObject<HTMLElement | null>, traceId: string, sa
       const button = target instanceof Element ? target.closest<HTMLElement>("button[data-copy]") : null;
       if (!button) return;
       try {
-        await navigator.clipboard.writeText(await textOf(button, traceId));
+        await navigator.clipboard.writeText(await readButtonText(button, traceId));
         say("Copied");
         showCopied(button);
       } catch {
@@ -51,14 +51,14 @@ export function showRowCopied(row: HTMLElement): void {
   if (button) showCopied(button);
 }
 
-async function textOf(button: HTMLElement, traceId: string): Promise<string> {
+async function readButtonText(button: HTMLElement, traceId: string): Promise<string> {
   const row = button.closest<HTMLElement>(rowSelector);
-  if (button.dataset.copy === "message") return row ? contentOf(row, traceId) : "";
+  if (button.dataset.copy === "message") return row ? fetchRowContent(row, traceId) : "";
   return button.parentElement?.querySelector("pre")?.textContent ?? "";
 }
 
 /** The messages that a row shows, as they are stored. */
-export async function contentOf(row: HTMLElement, traceId: string): Promise<string> {
+export async function fetchRowContent(row: HTMLElement, traceId: string): Promise<string> {
   const { positions, position, member } = row.dataset;
   const wanted = (positions ?? member ?? position ?? "").split(" ").slice(0, maxCopied).map(Number);
   const contents = await Promise.all(wanted.map((one) => fetchContent(traceId, one)));

@@ -3,7 +3,7 @@ import { Tabs } from "@base-ui/react/tabs";
 import { memo, useEffect, useRef } from "react";
 import type { Outline, Turn } from "#lib/reader/outline";
 import { formatDate, isoDay } from "../../../../components/date-format";
-import { countOf, formatCount } from "../../../../components/figures";
+import { formatQuantity, formatCount } from "../../../../components/figures";
 import { useFrame } from "../frame/frame";
 import { useCurrent } from "../frame/where";
 import { FileList, PlainFileList } from "./file-list";
@@ -103,11 +103,11 @@ const TurnList = memo(function TurnList({ turns, zone, onPick }: { turns: Turn[]
 /** When it was said, on which day where that changed, and the tools and errors that came of it. */
 function TurnFacts({ turn, before, zone }: { turn: Turn; before: Turn | undefined; zone: string }) {
   const { at, tools, errors } = turn;
-  const dayOf = (one: Turn | undefined) => one?.at && isoDay(new Date(one.at * 1000), zone);
-  const day = before && dayOf(before) !== dayOf(turn) ? ({ day: "numeric", month: "short" } as const) : {};
+  const getTurnDay = (one: Turn | undefined) => one?.at && isoDay(new Date(one.at * 1000), zone);
+  const day = before && getTurnDay(before) !== getTurnDay(turn) ? ({ day: "numeric", month: "short" } as const) : {};
   const facts = [
     at !== null && formatDate(new Date(at * 1000), zone, { ...day, hour: "2-digit", minute: "2-digit" }),
-    tools > 0 && countOf(tools, "tool"),
+    tools > 0 && formatQuantity(tools, "tool"),
   ];
   const quiet = facts.filter(Boolean).join(" · ");
   return (
@@ -116,7 +116,7 @@ function TurnFacts({ turn, before, zone }: { turn: Turn; before: Turn | undefine
       {errors > 0 && (
         <span className="text-bad">
           {quiet && " · "}
-          {countOf(errors, "error")}
+          {formatQuantity(errors, "error")}
         </span>
       )}
     </span>

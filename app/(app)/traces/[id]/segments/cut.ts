@@ -1,4 +1,4 @@
-type Row = { positions: number[] };
+type CutRow = { positions: number[] };
 
 /** How many messages an edge may move from where it was wanted, so that it splits no row. */
 const slack = 50;
@@ -14,7 +14,7 @@ const slack = 50;
  */
 export function cutSegment(
   positions: number[],
-  rows: Row[],
+  rows: CutRow[],
   wanted: { start: number; end: number; keep?: number },
   fixed: { start: boolean; end: boolean },
 ): { start: number; end: number } {
@@ -35,11 +35,11 @@ export function cutSegment(
 }
 
 /** For each message, whether some row holds it or one before it together with one after it. */
-function joinedToNext(positions: number[], rows: Row[]): boolean[] {
-  const indexOf = new Map(positions.map((position, index) => [position, index]));
+function joinedToNext(positions: number[], rows: CutRow[]): boolean[] {
+  const indexByPosition = new Map(positions.map((position, index) => [position, index]));
   const change = new Array<number>(positions.length + 1).fill(0);
   for (const row of rows) {
-    const indices = row.positions.flatMap((position) => indexOf.get(position) ?? []);
+    const indices = row.positions.flatMap((position) => indexByPosition.get(position) ?? []);
     if (indices.length < 2) continue;
     change[Math.min(...indices)] = (change[Math.min(...indices)] ?? 0) + 1;
     change[Math.max(...indices)] = (change[Math.max(...indices)] ?? 0) - 1;
@@ -52,7 +52,7 @@ function joinedToNext(positions: number[], rows: Row[]): boolean[] {
 }
 
 /** The rows within a segment, or undefined where one of them crosses its edge. */
-export function rowsWithin<R extends Row>(rows: R[], first: number, last: number): R[] | undefined {
+export function rowsWithin<R extends CutRow>(rows: R[], first: number, last: number): R[] | undefined {
   const inside: R[] = [];
   for (const row of rows) {
     const within = row.positions.filter((position) => position >= first && position <= last).length;

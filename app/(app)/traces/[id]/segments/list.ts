@@ -44,7 +44,7 @@ const replace = (list: PlacedSegment[], key: number, fields: Partial<PlacedSegme
   list.map((placed) => (placed.key === key ? { ...placed, ...fields } : placed));
 
 /** Whether the page still shows another view than the one that is chosen: nothing of it can be arrived at or added to. */
-export const isOfOtherView = ([first]: PlacedSegment[], talk: boolean): boolean => first?.talk !== talk;
+export const isOtherView = ([first]: PlacedSegment[], talk: boolean): boolean => first?.talk !== talk;
 
 /** The segment that covers a position, whether or not its messages are mounted. */
 export const segmentAt = (list: PlacedSegment[], position: number): PlacedSegment | undefined =>

@@ -3,11 +3,11 @@ import type { Segment } from "./render";
 import type { SegmentRequest } from "./request";
 
 /** Where something is loaded, or failed to load: at an edge, for a jump, or in the empty segment with that key. */
-export type Place = "earlier" | "later" | "jump" | number;
+export type ScrollPlace = "earlier" | "later" | "jump" | number;
 
 /** A segment to load, and what it changes on the page. */
 export type Load = {
-  place: Place;
+  place: ScrollPlace;
   request: SegmentRequest;
   /** Whether it is as good where Talk leaves out the message that is asked for. */
   isNear?: boolean | undefined;
@@ -29,7 +29,7 @@ const minAhead = 3000;
 export function nextStep(
   segments: PlacedSegment[],
   elements: SegmentElements,
-  failed: Place | undefined,
+  failed: ScrollPlace | undefined,
 ): SegmentChange | Load | undefined {
   const [first] = segments;
   const last = segments.at(-1);
@@ -53,7 +53,7 @@ export function nextStep(
 }
 
 /** Loads the messages of an empty segment again. */
-export const loadInto = ({ key, first, last }: PlacedSegment, place: Place = key): Load => ({
+export const loadInto = ({ key, first, last }: PlacedSegment, place: ScrollPlace = key): Load => ({
   place,
   request: { from: first, to: last },
   toChange: (segment) => ({ type: "fill", key, segment }),

@@ -14,7 +14,7 @@ const margin = 12;
 const maxBytes = 1024 * 1024;
 const { messagesPageBytes: maxMessageBytes } = limits.traces;
 /** The margin of what was read, which may be a few long messages. */
-const marginOf = ({ length }: Message[]) => Math.min(margin, Math.floor(length / 4));
+const getMargin = ({ length }: Message[]) => Math.min(margin, Math.floor(length / 4));
 /** The share of a segment around a position that comes after it, the position included. */
 const shareAfter = 0.7;
 
@@ -101,7 +101,7 @@ async function readAfter(source: Source, position: number, size: number): Promis
   if (after.messages.length === 0) return { ...nothing, earlier: before.messages.length > 0 };
   const messages = [...before.messages, ...after.messages];
   const start = before.messages.length;
-  const wanted = Math.min(start + size, messages.length - marginOf(after.messages)) - 1;
+  const wanted = Math.min(start + size, messages.length - getMargin(after.messages)) - 1;
   const end = after.hasMore ? Math.max(start, wanted) : messages.length - 1;
   const fixed = { start: true, end: !after.hasMore };
   return { messages, start, end, fixed, earlier: start > 0, later: after.hasMore };
@@ -113,7 +113,7 @@ async function readBefore(source: Source, position: number, size: number): Promi
     source.later(position - 1, margin),
   ]);
   const end = before.messages.length - 1;
-  const first = Math.max(marginOf(before.messages), before.messages.length - size);
+  const first = Math.max(getMargin(before.messages), before.messages.length - size);
   return {
     messages: before.messages.length > 0 ? [...before.messages, ...after.messages] : [],
     start: before.hasMore ? Math.min(first, end) : 0,
@@ -136,8 +136,8 @@ async function readAround(source: Source, position: number, size: number): Promi
   const last = messages.length - 1;
   return {
     messages,
-    start: before.hasMore ? Math.min(marginOf(before.messages), keep) : 0,
-    end: after.hasMore ? Math.max(keep, last - marginOf(after.messages)) : last,
+    start: before.hasMore ? Math.min(getMargin(before.messages), keep) : 0,
+    end: after.hasMore ? Math.max(keep, last - getMargin(after.messages)) : last,
     keep,
     fixed: { start: !before.hasMore, end: !after.hasMore },
     earlier: before.hasMore,

@@ -9,7 +9,7 @@ import type { DrawnSegment } from "../drawing/operations";
 import type { Whose } from "../messages/scene";
 import { readRow, readSegment } from "./read";
 import type { BodyRequest, SegmentRequest } from "./request";
-import { sessionsOf } from "./sessions";
+import { findStartedSessions } from "./sessions";
 
 /** HTML as React takes it. */
 export type Markup = { __html: string };
@@ -26,7 +26,7 @@ export type Segment = Omit<DrawnSegment, "html"> & {
 };
 
 /** Selects the messages to draw and their reader. `masked` hides secrets in them; `pictures` shows their pictures. */
-export type Shown = {
+export type SegmentSession = {
   userId: string;
   traceId: string;
   whose: Whose;
@@ -35,10 +35,10 @@ export type Shown = {
   pictures?: boolean;
 };
 
-const turnOf = ({ userId, whose }: Shown) => ({ userId, kind: "sharedAt" in whose ? "shared" : "own" }) as const;
+const getQueueTurn = ({ userId, whose }: SegmentSession) => ({ userId, kind: "sharedAt" in whose ? "shared" : "own" }) as const;
 
 /** How a user's own trace is shown to them. */
-export const toOwner = (userId: string, traceId: string): Shown => ({
+export const toOwner = (userId: string, traceId: string): SegmentSession => ({
   userId,
   traceId,
   whose: { traceId },
@@ -47,18 +47,18 @@ export const toOwner = (userId: string, traceId: string): Shown => ({
 
 /** Draws a segment of a trace. @returns undefined where there is nothing */
 export async function drawSegment(
-  shown: Shown,
+  shown: SegmentSession,
   request: SegmentRequest,
   talk: boolean,
 ): Promise<DrawnSegment | undefined> {
   const { userId, traceId, whose, range, masked = false } = shown;
   const view = { whose, zone: await readerZone() };
-  return draw(turnOf(shown), "segment", async () => {
+  return draw(getQueueTurn(shown), "segment", async () => {
     const found = await readSegment(userId, traceId, request, talk, range);
     if (!found) return undefined;
     const [messages, sessions, { place, machine }] = await Promise.all([
       shown.pictures ? withPictures(userId, traceId, found.messages) : found.messages,
-      "traceId" in whose ? sessionsOf(userId, traceId, found.messages) : {},
+      "traceId" in whose ? findStartedSessions(userId, traceId, found.messages) : {},
       readOrigin(userId, traceId),
     ]);
     const read = { ...found, messages };
@@ -88,10 +88,10 @@ export const asSegment = ({ html, ...segment }: DrawnSegment): Segment => ({
 });
 
 /** Draws the body of a fold that is not on the page. @returns its HTML; undefined where there is none */
-export async function drawBody(shown: Shown, { position, positions, part }: BodyRequest): Promise<string | undefined> {
+export async function drawBody(shown: SegmentSession, { position, positions, part }: BodyRequest): Promise<string | undefined> {
   const { userId, traceId, whose, range = wholeRange, masked = false } = shown;
   const view = { whose, zone: await readerZone() };
-  return draw(turnOf(shown), "body", async () => {
+  return draw(getQueueTurn(shown), "body", async () => {
     const within = positions.filter((one) => isWithin(range, one));
     if (within.length === 0) return undefined;
     const [found, origin] = await Promise.all([readRow(userId, traceId, within), readOrigin(userId, traceId)]);

@@ -29,7 +29,7 @@ const inAddress = z
   .pipe(position);
 
 /** The segment that a page's address asks for; the start where it makes no sense. */
-export function requestOf(query: Record<string, string | string[] | undefined>): SegmentRequest {
+export function parseSegmentRequest(query: Record<string, string | string[] | undefined>): SegmentRequest {
   for (const name of ["at", "before", "after"] as const) {
     const asked = inAddress.safeParse(query[name]);
     if (asked.success) return { [name]: asked.data } as SegmentRequest;

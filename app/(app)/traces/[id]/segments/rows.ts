@@ -1,6 +1,6 @@
 import type { ReaderRow } from "#lib/reader/message";
-import { rowsOf } from "#lib/reader/rows";
-import { costOf } from "../messages/folding";
+import { makeRows } from "#lib/reader/rows";
+import { getDrawingCost } from "../messages/folding";
 import { cutSegment, rowsWithin } from "./cut";
 import type { Read } from "./read";
 
@@ -27,9 +27,9 @@ const shareAfter = 0.7;
  * @param talk rows that Talk leaves out cost nothing.
  * @param maxCost as `costOf` counts it; one row comes whatever it costs.
  */
-export function rowsOfSegment(read: Read, talk: boolean, maxCost: number): SegmentRows {
+export function makeSegmentRows(read: Read, talk: boolean, maxCost: number): SegmentRows {
   const { messages, keep, earlier, later } = read;
-  const rows = rowsOf(messages);
+  const rows = makeRows(messages);
   const { start, end, fixed } = affordable(read, talk ? rows.filter((row) => row.talk) : rows, maxCost);
   const span = cutSegment(
     messages.map(({ position }) => position),
@@ -41,7 +41,7 @@ export function rowsOfSegment(read: Read, talk: boolean, maxCost: number): Segme
   const first = inside[0]?.position ?? 0;
   const last = inside.at(-1)?.position ?? 0;
   return {
-    rows: rowsWithin(rows, first, last) ?? rowsOf(inside),
+    rows: rowsWithin(rows, first, last) ?? makeRows(inside),
     first,
     last,
     count: inside.length,
@@ -53,7 +53,7 @@ export function rowsOfSegment(read: Read, talk: boolean, maxCost: number): Segme
 /** The part of what is wanted that does not cost too much. An edge that moved is not fixed any more. */
 function affordable(read: Read, rows: ReaderRow[], maxCost: number): Pick<Read, "start" | "end" | "fixed"> {
   const { messages, start, end, keep, backwards, again, fixed } = read;
-  const costs = new Map(rows.map((row) => [row.position, costOf(row)]));
+  const costs = new Map(rows.map((row) => [row.position, getDrawingCost(row)]));
   const costAt = (index: number) => costs.get(messages[index]?.position ?? -1) ?? 0;
   /** The last index from `from` towards `to` that is affordable, and what is left then. */
   const extend = (from: number, to: number, budget: number) => {

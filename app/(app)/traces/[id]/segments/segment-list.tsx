@@ -2,7 +2,7 @@
 import { memo, type RefObject, useCallback } from "react";
 import { handedOver } from "./hand-over";
 import type { PlacedSegment } from "./list";
-import type { Place } from "./next-step";
+import type { ScrollPlace } from "./next-step";
 
 type Props = {
   list: RefObject<HTMLDivElement | null>;
@@ -13,7 +13,7 @@ type Props = {
   onMount: (element: HTMLElement) => () => void;
   /** Called with a segment's key where its messages should be on the page and are not. */
   onLost: (key: number) => void;
-  failed: Place | undefined;
+  failed: ScrollPlace | undefined;
   /** Whether the script is at work. */
   live: boolean;
   retry: () => void;

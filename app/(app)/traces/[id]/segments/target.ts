@@ -18,7 +18,7 @@ export const requestFor = (wanted: Target): SegmentRequest => {
 };
 
 /** The segment on the page that has what is wanted, whether or not its messages are mounted. */
-export function coveringOf(list: PlacedSegment[], wanted: Target): PlacedSegment | undefined {
+export function findCovering(list: PlacedSegment[], wanted: Target): PlacedSegment | undefined {
   if ("position" in wanted) return segmentAt(list, wanted.position);
   const outer = wanted.edge === "start" ? list[0] : list.at(-1);
   return outer && !(wanted.edge === "start" ? outer.earlier : outer.later) ? outer : undefined;

@@ -1,6 +1,6 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useRef } from "react";
-import { articleAt, positionOf, topArticle } from "../frame/geometry";
+import { articleAt, getPosition, topArticle } from "../frame/geometry";
 
 /**
  * Lets the browser skip segments that are out of sight, each with the height that it was measured to have, never an estimate:
@@ -56,7 +56,7 @@ export function useHeights(list: RefObject<HTMLElement | null>) {
   /** Saves the scroll position. @returns the row at the top */
   const noteAnchor = useCallback(() => {
     const row = list.current ? topArticle(list.current) : undefined;
-    anchor.current = row && { position: positionOf(row), top: row.getBoundingClientRect().top };
+    anchor.current = row && { position: getPosition(row), top: row.getBoundingClientRect().top };
     return row;
   }, [list]);
 

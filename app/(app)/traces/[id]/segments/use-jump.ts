@@ -1,9 +1,9 @@
 "use client";
 import { type RefObject, useCallback, useRef } from "react";
-import { isOfOtherView, type PlacedSegment } from "./list";
+import { isOtherView, type PlacedSegment } from "./list";
 import { type Load, loadInto } from "./next-step";
 import type { Pending } from "./pending";
-import { arriveAt, coveringOf, requestFor, type Target } from "./target";
+import { arriveAt, findCovering, requestFor, type Target } from "./target";
 
 type Props = {
   current: RefObject<PlacedSegment[]>;
@@ -25,9 +25,9 @@ export function useJump({ current, talk, pending, load, advance, onHidden }: Pro
 
   const jump = useCallback(
     async (wanted: Target) => {
-      const isOther = isOfOtherView(current.current, talk);
+      const isOther = isOtherView(current.current, talk);
       // Segments that are about to be replaced can't be arrived at.
-      const covering = pending.isPlaced() && !isOther ? coveringOf(current.current, wanted) : undefined;
+      const covering = pending.isPlaced() && !isOther ? findCovering(current.current, wanted) : undefined;
       if (covering?.markup && arriveAt(wanted, true)) {
         if (!target.current || !pending.isLoading()) return;
         target.current = undefined;

@@ -1,7 +1,7 @@
 "use client";
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { SegmentChange } from "./list";
-import type { Load, Place } from "./next-step";
+import type { Load, ScrollPlace } from "./next-step";
 import type { Pending } from "./pending";
 import type { Supply } from "./supply";
 
@@ -17,10 +17,10 @@ type Props = {
 /** Loads segments, the newest load only: what was asked for before is dropped when it comes after it. */
 export function useLoader({ supply, talk, pending, change, onHidden }: Props) {
   // Scrolling asks for it between renders.
-  const failedPlace = useRef<Place>(undefined);
-  const [failed, setFailed] = useState<Place>();
+  const failedPlace = useRef<ScrollPlace>(undefined);
+  const [failed, setFailed] = useState<ScrollPlace>();
 
-  const fail = useCallback((place: Place | undefined) => {
+  const fail = useCallback((place: ScrollPlace | undefined) => {
     failedPlace.current = place;
     setFailed(place);
   }, []);

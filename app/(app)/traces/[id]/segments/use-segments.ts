@@ -1,10 +1,10 @@
 "use client";
 import { useCallback, useEffect, useLayoutEffect, useRef } from "react";
-import { isOfOtherView } from "./list";
+import { isOtherView } from "./list";
 import { loadAgain, nextStep } from "./next-step";
 import type { Segment } from "./render";
 import type { Supply } from "./supply";
-import { arriveAt, coveringOf } from "./target";
+import { arriveAt, findCovering } from "./target";
 import { useJump } from "./use-jump";
 import { useLoader } from "./use-loader";
 import { useShown } from "./use-shown";
@@ -22,7 +22,7 @@ export function useSegments({ supply, talk, initial, onHidden }: Props) {
   const { failedPlace, failed, fail, load } = useLoader({ supply, talk, pending, change, onHidden });
 
   const advance = useCallback(() => {
-    if (!pending.isIdle() || isOfOtherView(current.current, talk)) return;
+    if (!pending.isIdle() || isOtherView(current.current, talk)) return;
     const step = nextStep(current.current, elements.current, failedPlace.current);
     if (!step) return;
     if ("place" in step) load(step);
@@ -56,7 +56,7 @@ export function useSegments({ supply, talk, initial, onHidden }: Props) {
       });
     lastChange.current = undefined;
     const wanted = target.current;
-    const isThere = wanted && arriveAt(wanted, coveringOf(segments, wanted)?.markup);
+    const isThere = wanted && arriveAt(wanted, findCovering(segments, wanted)?.markup);
     // With nothing on its way, what is wanted does not exist.
     if (isThere || pending.isIdle()) target.current = undefined;
     const frame = requestAnimationFrame(advance);

@@ -1,6 +1,6 @@
 import type { Effort } from "../effort";
 import { colours, coloursAfter, controlStart } from "./ansi";
-import { highlight, type Span } from "./highlight";
+import { highlight, type CodeSpan } from "./highlight";
 
 /** A block of code in its language's colours; plain where the language is not known or the text is long. */
 export function CodeBlock(props: { text: string; language: string; label?: string | undefined; effort: Effort }) {
@@ -40,16 +40,16 @@ function CopyBlock() {
   );
 }
 
-function Lines({ lines }: { lines: Span[][] }) {
+function Lines({ lines }: { lines: CodeSpan[][] }) {
   return lines.map((spans, line) => {
     const end = line < lines.length - 1 ? "\n" : "";
     // biome-ignore lint/suspicious/noArrayIndexKey: a drawn text never changes its order
-    return <LineOf key={line} spans={spans} end={end} />;
+    return <CodeLine key={line} spans={spans} end={end} />;
   });
 }
 
 /** A line's spans in their colours. */
-export function LineOf({ spans, end }: { spans: Span[]; end: string }) {
+export function CodeLine({ spans, end }: { spans: CodeSpan[]; end: string }) {
   return (
     <>
       {spans.map(({ text, className }, index) =>

@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 import type { DiffLine } from "#lib/reader/message";
-import { countOf, cut } from "#lib/reader/text";
+import { formatQuantity, cut } from "#lib/reader/text";
 import type { Effort } from "../effort";
-import { LineOf } from "./code";
-import { highlight, type Span } from "./highlight";
+import { CodeLine } from "./code";
+import { highlight, type CodeSpan } from "./highlight";
 import { type Marks, markWords } from "./words";
 
 /** How many characters of a line are drawn. */
@@ -18,11 +18,11 @@ type Props = { lines: DiffLine[]; from?: number; to?: number; language: string; 
  * code alone. What was removed and what took its place stand in one `span.pair`, which a style sheet may set side by side.
  */
 export function Diff({ lines, from = 0, to = lines.length, language, effort }: Props) {
-  const drawn = drawnLines(lines.slice(from, to), numbersOf(lines).slice(from, to), language, effort);
+  const drawn = drawnLines(lines.slice(from, to), numberLines(lines).slice(from, to), language, effort);
   return (
     <div className="code-block diff" data-block="">
       <pre>
-        <code>{runsOf(lines.slice(from, to)).map((run) => drawRun(run, drawn, run.from === 0))}</code>
+        <code>{groupRuns(lines.slice(from, to)).map((run) => drawRun(run, drawn, run.from === 0))}</code>
       </pre>
     </div>
   );
@@ -31,7 +31,7 @@ export function Diff({ lines, from = 0, to = lines.length, language, effort }: P
 type Run = { type: "hunk" | "same" | "pair"; from: number; to: number };
 
 /** Stretches of lines that belong together. */
-function runsOf(lines: DiffLine[]): Run[] {
+function groupRuns(lines: DiffLine[]): Run[] {
   const runs: Run[] = [];
   for (const [at, { type }] of lines.entries()) {
     const kind = type === "hunk" || type === "same" ? type : "pair";
@@ -58,7 +58,7 @@ function drawRun({ type, from, to }: Run, drawn: ReactNode[], isFirst: boolean):
   return [
     ...own.slice(0, head),
     <details key={`${from} fold`} className="more same" data-fold="">
-      <summary>{countOf(hidden.length, "unchanged line")}</summary>
+      <summary>{formatQuantity(hidden.length, "unchanged line")}</summary>
       {hidden}
     </details>,
     ...own.slice(-context.kept),
@@ -66,7 +66,7 @@ function drawRun({ type, from, to }: Run, drawn: ReactNode[], isFirst: boolean):
 }
 
 /** The number of each line, of a removed one before the change, else after it; undefined where no hunk tells them. */
-function numbersOf(lines: DiffLine[]): (number | undefined)[] {
+function numberLines(lines: DiffLine[]): (number | undefined)[] {
   let next: [old: number, now: number] | undefined;
   return lines.map(({ type, at }) => {
     if (type === "hunk") next = at && [...at];
@@ -80,9 +80,9 @@ function numbersOf(lines: DiffLine[]): (number | undefined)[] {
 
 function drawnLines(lines: DiffLine[], numbers: (number | undefined)[], language: string, effort: Effort): ReactNode[] {
   const marks = markWords(lines);
-  const colours = language ? coloursOf(lines, language, effort) : [];
+  const colours = language ? colourLines(lines, language, effort) : [];
   return lines.map((line, at) => {
-    const content = contentOf(line, colours[at], marks.get(at));
+    const content = drawLineContent(line, colours[at], marks.get(at));
     // The first heading says nothing that its lines' numbers don't.
     if (at === 0 && line.type === "hunk" && line.text === "") return null;
     const Tag = tags[line.type];
@@ -97,14 +97,14 @@ function drawnLines(lines: DiffLine[], numbers: (number | undefined)[], language
 
 const tags = { added: "ins", removed: "del", same: "span", hunk: "span" } as const;
 
-function contentOf({ text }: DiffLine, colours: Span[] | undefined, marks: Marks | undefined): ReactNode {
+function drawLineContent({ text }: DiffLine, colours: CodeSpan[] | undefined, marks: Marks | undefined): ReactNode {
   if (text.length > maxDrawnCharacters)
-    return `${cut(text, maxDrawnCharacters)}… ${countOf(text.length - maxDrawnCharacters, "more character")}\n`;
+    return `${cut(text, maxDrawnCharacters)}… ${formatQuantity(text.length - maxDrawnCharacters, "more character")}\n`;
   const spans = colours ?? [{ text, className: "" }];
-  if (!marks) return <LineOf spans={spans} end={"\n"} />;
+  if (!marks) return <CodeLine spans={spans} end={"\n"} />;
   return [
     ...marks.map(({ from, to, changed }) => {
-      const part = <LineOf key={from} spans={cutSpans(spans, from, to)} end="" />;
+      const part = <CodeLine key={from} spans={cutSpans(spans, from, to)} end="" />;
       return changed ? <b key={from}>{part}</b> : part;
     }),
     "\n",
@@ -112,7 +112,7 @@ function contentOf({ text }: DiffLine, colours: Span[] | undefined, marks: Marks
 }
 
 /** The part of a line's spans between two characters. */
-function cutSpans(spans: Span[], from: number, to: number): Span[] {
+function cutSpans(spans: CodeSpan[], from: number, to: number): CodeSpan[] {
   let at = 0;
   return spans.flatMap(({ text, className }) => {
     const own = text.slice(Math.max(0, from - at), Math.max(0, to - at));
@@ -122,9 +122,9 @@ function cutSpans(spans: Span[], from: number, to: number): Span[] {
 }
 
 /** The colours of lines: those of the text before and of that after, hunk by hunk. */
-function coloursOf(lines: DiffLine[], language: string, effort: Effort): (Span[] | undefined)[] {
-  const colours: (Span[] | undefined)[] = [];
-  for (const run of hunksOf(lines)) {
+function colourLines(lines: DiffLine[], language: string, effort: Effort): (CodeSpan[] | undefined)[] {
+  const colours: (CodeSpan[] | undefined)[] = [];
+  for (const run of splitHunks(lines)) {
     for (const side of ["removed", "added"] as const) {
       const own = run.filter((at) => lines[at]?.type === "same" || lines[at]?.type === side);
       if (!own.some((at) => lines[at]?.type === side)) continue;
@@ -136,7 +136,7 @@ function coloursOf(lines: DiffLine[], language: string, effort: Effort): (Span[]
 }
 
 /** The indices of the lines between two hunks' headings. */
-function hunksOf(lines: DiffLine[]): number[][] {
+function splitHunks(lines: DiffLine[]): number[][] {
   const hunks: number[][] = [[]];
   for (const [at, { type }] of lines.entries())
     if (type === "hunk") hunks.push([]);

@@ -96,7 +96,7 @@ const classes = new Map<string, string>([
   ...terminal.map((_, index) => [colour(ansiBase + index), `ansi-${index}`] as const),
 ]);
 
-export type Span = { text: string; className: string };
+export type CodeSpan = { text: string; className: string };
 
 let highlighter: Promise<HighlighterCore> | undefined;
 let ready: HighlighterCore | undefined;
@@ -135,7 +135,7 @@ const stepLines = 20;
  * The lines of a text as spans with classes; undefined where it stays plain: the language has no grammar, the text is long,
  * or the effort is used up.
  */
-export function highlight(text: string, language: string, effort: Effort): Span[][] | undefined {
+export function highlight(text: string, language: string, effort: Effort): CodeSpan[][] | undefined {
   if (!ready || text.length > max.characters) return undefined;
   if (language !== "ansi" && !ready.getLoadedLanguages().includes(language)) return undefined;
   const lines = text.split("\n");
@@ -144,8 +144,8 @@ export function highlight(text: string, language: string, effort: Effort): Span[
   return effort.spend(() => tokenize(core, lines, language, effort));
 }
 
-function tokenize(core: HighlighterCore, lines: string[], language: string, effort: Effort): Span[][] | undefined {
-  const coloured: Span[][] = [];
+function tokenize(core: HighlighterCore, lines: string[], language: string, effort: Effort): CodeSpan[][] | undefined {
+  const coloured: CodeSpan[][] = [];
   let grammarState: ReturnType<HighlighterCore["getLastGrammarState"]> | undefined;
   let colours = "";
   for (let from = 0; from < lines.length; from += stepLines) {
@@ -159,7 +159,7 @@ function tokenize(core: HighlighterCore, lines: string[], language: string, effo
     });
     if (language === "ansi") colours = coloursAfter(step);
     else grammarState = core.getLastGrammarState(tokens);
-    coloured.push(...tokens.map(spansOf));
+    coloured.push(...tokens.map(toSpans));
   }
   return coloured;
 }
@@ -168,11 +168,11 @@ function tokenize(core: HighlighterCore, lines: string[], language: string, effo
 const shownBlank = /ansi-(?:on|inverse)|\b[ux]\b/;
 
 /** Tokens as spans; neighbours of one class are joined, and white space takes its neighbour's class where it shows nothing of it. */
-function spansOf(tokens: ThemedToken[]): Span[] {
-  const spans: Span[] = [];
+function toSpans(tokens: ThemedToken[]): CodeSpan[] {
+  const spans: CodeSpan[] = [];
   for (const token of tokens) {
     const last = spans.at(-1);
-    const own = classOf(token);
+    const own = getTokenClass(token);
     const isBlank = token.content.trim() === "" && last && !shownBlank.test(`${own} ${last.className}`);
     const className = isBlank ? last.className : own;
     if (last && last.className === className) last.text += token.content;
@@ -189,16 +189,16 @@ const styles = [
   [8, "x"],
 ] as const;
 
-function classOf({ color = "", bgColor, fontStyle = 0 }: ThemedToken): string {
+function getTokenClass({ color = "", bgColor, fontStyle = 0 }: ThemedToken): string {
   const styled = styles.flatMap(([bit, className]) => (fontStyle > 0 && fontStyle & bit ? className : []));
-  return [inkOf(color), backgroundOf(bgColor), ...styled].filter(Boolean).join(" ");
+  return [getInkClass(color), getBackgroundClass(bgColor), ...styled].filter(Boolean).join(" ");
 }
 
 /** Plain text that a program dims comes with half the opacity: it is muted. */
-const inkOf = (color: string): string => ansiClass(color) || (color.length > 7 ? "ansi-0" : "");
+const getInkClass = (color: string): string => ansiClass(color) || (color.length > 7 ? "ansi-0" : "");
 
 /** Text that is only inverted has the theme's own two colours, the other way round. */
-function backgroundOf(bgColor: string | undefined): string {
+function getBackgroundClass(bgColor: string | undefined): string {
   if (!bgColor || bgColor === "#ffffff") return "";
   return bgColor.startsWith(colour(0)) ? "ansi-inverse" : ansiClass(bgColor).replace("ansi-", "ansi-on-");
 }

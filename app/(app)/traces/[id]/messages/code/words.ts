@@ -37,11 +37,11 @@ function markPair(lines: DiffLine[], before: number, after: number, marked: Map<
   const words = diffWordsWithSpace(old, now, { maxEditLength: 200 });
   const same = words?.reduce((sum, { added, removed, value }) => sum + (added || removed ? 0 : value.trim().length), 0);
   if (!words || same === undefined || same * 3 < Math.max(old.trim().length, now.trim().length)) return;
-  marked.set(before, marksOf(words.filter(({ added }) => !added)));
-  marked.set(after, marksOf(words.filter(({ removed }) => !removed)));
+  marked.set(before, toMarks(words.filter(({ added }) => !added)));
+  marked.set(after, toMarks(words.filter(({ removed }) => !removed)));
 }
 
-function marksOf(words: { value: string; added?: boolean; removed?: boolean }[]): Marks {
+function toMarks(words: { value: string; added?: boolean; removed?: boolean }[]): Marks {
   let from = 0;
   return words.map(({ value, added = false, removed = false }) => {
     const mark = { from, to: from + value.length, changed: added || removed };

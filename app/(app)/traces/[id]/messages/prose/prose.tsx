@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import Markdown, { type Components, type ExtraProps } from "react-markdown";
 import remarkGfm from "remark-gfm";
-import { languageOf } from "#lib/reader/vocabulary";
+import { findLanguage } from "#lib/reader/vocabulary";
 import { CodeBlock } from "../code/code";
 import type { Effort } from "../effort";
 import { bounded, isAffordable, TooMuch } from "./bounds";
@@ -38,7 +38,7 @@ function Fence({ node, effort }: ExtraProps & { effort: Effort }) {
   const names = Array.isArray(code.properties.className) ? code.properties.className : [];
   const name = String(names.find((one) => String(one).startsWith("language-")) ?? "").slice("language-".length);
   const value = text?.type === "text" ? text.value.replace(/\n$/, "") : "";
-  return <CodeBlock text={value} language={languageOf(name)} label={name.slice(0, 32)} effort={effort} />;
+  return <CodeBlock text={value} language={findLanguage(name)} label={name.slice(0, 32)} effort={effort} />;
 }
 
 /** The heading above footnotes; the plugin makes all others. */
