@@ -15,7 +15,7 @@ import {
 import { rulesVersion } from "#lib/secrets/version";
 
 /** Raised where parts of the ledger read or write something else than before, and with the table of secrets: all traces are then accounted for again. */
-const ledgerVersion = 10 + rulesVersion;
+const ledgerVersion = 11 + rulesVersion;
 /** How many traces one transaction marks. */
 const tracesAtOnce = 5000;
 /** How often traces are looked for that a process of the release before wrote. */

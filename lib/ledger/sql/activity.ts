@@ -22,7 +22,7 @@ export async function findRenamed(tx: PoolClient, userId: string, traces: Ledger
 }
 
 /**
- * Counts the messages of traces anew. @param isOwn whether those that were copied from another trace are left out
+ * Counts the messages of traces anew. @param isOwn leaves out copied messages whose answers count elsewhere
  * @returns the days, as text, whose sums change with that
  */
 export async function recount(tx: PoolClient, userId: string, traces: LedgerTrace[], isOwn = false): Promise<string[]> {
@@ -184,8 +184,17 @@ const daysOf = (messages: string, quarters: (messages: string) => string) => `
   from (${quarters(messages)}) as quarters
   group by trace_id, at::date, facets`;
 
-/** Only what begins with copies is asked whether a message is its own: metadata is read from where PostgreSQL keeps long values. */
-const own = `${timed} and message.metadata->>'replayed' is distinct from 'true'`;
+const copiedAnswer = (place: string, order: "asc" | "desc") => `(
+    select counted from message_usage as answer
+    where answer.user_id = $1::uuid and answer.trace_id = message.trace_id and answer.replayed and answer.position ${place}
+    order by answer.position ${order} limit 1)`;
+
+/**
+ * A copied message counts where its answer does: the next copied one, or else the last. Only traces that begin with copies are
+ * counted this way, because reading the metadata of each message takes long.
+ */
+const own = `${timed} and (message.metadata->>'replayed' is distinct from 'true' or coalesce(
+  ${copiedAnswer(">= message.position", "asc")}, ${copiedAnswer("< message.position", "desc")}, false))`;
 
 const insertFrom = (
   messages: string,

@@ -3,6 +3,7 @@ import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/concurrency/slices";
 import type { ColumnsByTrace, Finding, LedgerPart, LedgerTrace } from "#lib/ledger/part";
 import { countTails, findCopying, findCounted, findRenamed, forget, linkDays, recount } from "#lib/ledger/sql/activity";
+import { readTraces } from "#lib/ledger/sql/due";
 import { rollUp, sumTraces } from "#lib/ledger/sql/roll-up";
 import {
   type ChangedUsage,
@@ -26,7 +27,8 @@ import { servedAs } from "#lib/prices/tiers";
 /**
  * What messages used and cost, when, and the sums of days and traces. Sums are made anew from their rows in the same transaction,
  * never added to. An answer that several traces have, because one was resumed or forked, counts in the one that has most of it; of
- * those in one that did not copy it, and that began first. So each counts once, in whatever order traces come and go.
+ * those in one that did not copy it, and that began first. So each counts once, in whatever order traces come and go. A copied
+ * message counts where its answer does.
  */
 export const usagePart: LedgerPart<FoundUsage> = {
   findStale: findRenamed,
@@ -41,8 +43,7 @@ export const usagePart: LedgerPart<FoundUsage> = {
       await insertUsage(tx, userId, traces, await makeRemainders(tx, userId, findings)),
       await renameUsage(tx, userId, traces),
     ].flat();
-    const active = await countActivity(tx, userId, findings);
-    return settle(tx, userId, { traceIds: traces.map(({ id }) => id), changes, days: active });
+    return settle(tx, userId, { findings, changes, days: [] });
   },
 
   async remove(tx, userId, traceIds) {
@@ -52,7 +53,7 @@ export const usagePart: LedgerPart<FoundUsage> = {
       traceIds.map((id) => ({ id, from: 0 })),
     );
     const days = await forget(tx, userId, traceIds);
-    return settle(tx, userId, { traceIds: [], changes, days });
+    return settle(tx, userId, { findings: [], changes, days });
   },
 };
 
@@ -61,8 +62,18 @@ const getStartPlaces = (findings: Finding<FoundUsage>[]) => findings.map(({ trac
 /** Whether a trace is of a session of which the prompts alone are known: it is in no sum, since nobody knows the rest. */
 const isPromptsOnly = ({ trace: { metadata } }: Finding<FoundUsage>) => metadata?.kind === "prompts-only";
 
-/** @returns the days whose sums change */
-async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundUsage>[]): Promise<string[]> {
+/**
+ * Counts the messages of traces, and again those of others that copied answers which count elsewhere now.
+ *
+ * @param turned the traces with such answers
+ * @returns the days whose sums change
+ */
+async function countActivity(
+  tx: PoolClient,
+  userId: string,
+  all: Finding<FoundUsage>[],
+  turned: ReadonlySet<string>,
+): Promise<string[]> {
   const findings = all.filter((finding) => !isPromptsOnly(finding));
   const left = all.filter(isPromptsOnly).map(({ trace: { id } }) => id);
   const counted = await findCounted(
@@ -70,23 +81,29 @@ async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundU
     userId,
     findings.filter(({ from }) => from > 0).map(({ trace }) => trace.id),
   );
-  const related = findings.filter(({ trace: { metadata } }) => metadata?.parent ?? metadata?.continues);
+  const read = new Set(all.map(({ trace }) => trace.id));
+  const others = await readTraces(
+    tx,
+    userId,
+    [...turned].filter((id) => !read.has(id)),
+  );
+  const traces = [...findings.map(({ trace }) => trace), ...others];
+  const related = traces.filter(({ metadata }) => metadata?.parent ?? metadata?.continues);
   const copying = await findCopying(
     tx,
     userId,
-    related.map(({ trace }) => trace.id),
+    related.map(({ id }) => id),
   );
   const {
     grown = [],
     whole = [],
     forks = [],
-  } = Object.groupBy(
-    findings.map(({ trace }) => trace),
-    ({ id, metadata }) => {
-      if (typeof metadata?.forkedFrom === "string" || copying.has(id)) return "forks";
-      return counted.has(id) ? "grown" : "whole";
-    },
-  );
+  } = Object.groupBy(traces, ({ id, metadata }) => {
+    if (typeof metadata?.forkedFrom === "string" || copying.has(id)) return "forks";
+    if (!read.has(id)) return "unchanged";
+    return counted.has(id) ? "grown" : "whole";
+  });
+  if (others.length > 0) await nameFacets(tx, userId, others);
   const days = [
     ...(left.length > 0 ? await forget(tx, userId, left) : []),
     ...(whole.length > 0 ? await recount(tx, userId, whole) : []),
@@ -96,20 +113,22 @@ async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundU
   await linkDays(
     tx,
     userId,
-    findings.map(({ trace }) => trace.id),
+    traces.map(({ id }) => id),
   );
   return days;
 }
 
-type Written = { traceIds: string[]; changes: ChangedUsage; days: string[] };
+type Written = { findings: Finding<FoundUsage>[]; changes: ChangedUsage; days: string[] };
 
 /** Decides which rows count, sums up, and gives the columns of all traces whose rows changed. */
-async function settle(tx: PoolClient, userId: string, { traceIds, changes, days }: Written): Promise<ColumnsByTrace> {
+async function settle(tx: PoolClient, userId: string, { findings, changes, days }: Written): Promise<ColumnsByTrace> {
   const keys = new Set(changes.flatMap(({ key }) => key ?? []));
   const turned = await settleWinners(tx, userId, [...keys]);
-  const touched = new Set([...days, ...changes.map(({ day }) => day), ...turned.map(({ day }) => day)]);
+  const turnedIds = new Set(turned.map(({ traceId }) => traceId));
+  const active = await countActivity(tx, userId, findings, turnedIds);
+  const touched = new Set([...days, ...active, ...changes.map(({ day }) => day), ...turned.map(({ day }) => day)]);
   await rollUp(tx, userId, [...touched]);
-  const ids = [...new Set([...traceIds, ...turned.map(({ traceId }) => traceId)])];
+  const ids = [...new Set([...findings.map(({ trace }) => trace.id), ...turnedIds])];
   const sums = new Map((await sumTraces(tx, userId, ids)).map((one) => [one.id, one]));
   return new Map(
     ids.map((id) => {
