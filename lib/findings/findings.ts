@@ -5,15 +5,15 @@ import { heavyRead } from "#lib/db/heavy";
 import { SpoorError } from "#lib/errors";
 import { exactText, utcInstant } from "#lib/fields";
 import type { FindingsQuery, FoundSecret } from "#lib/findings/schema";
-import { countFindings, countOpen, type Row, readFindings } from "#lib/findings/sql";
+import { countFindings, countOpen, readFindings, type StoredFinding } from "#lib/findings/sql";
 import { isMasking, unmaskedProjects } from "#lib/masking/policy";
 import { kinds } from "#lib/secrets/kinds";
 
-const kindOf = new Map(kinds.map((kind) => [kind.id, kind]));
+const kindsById = new Map(kinds.map((kind) => [kind.id, kind]));
 
 /** What is known of a kind. One that another version found, or another client masked, has its id alone. */
 const aboutKind = (id: string) => {
-  const { name = id, certain = true, rotate = "the service that it is for" } = kindOf.get(id) ?? {};
+  const { name = id, certain = true, rotate = "the service that it is for" } = kindsById.get(id) ?? {};
   return { name, certain, rotate };
 };
 
@@ -39,7 +39,7 @@ export async function listFindings(
 
 const cursorShape = z.tuple([utcInstant, exactText(1, 200)]);
 
-const cursorAt = ({ at, kind, mark, traceId, state }: Row): string =>
+const cursorAt = ({ at, kind, mark, traceId, state }: StoredFinding): string =>
   Buffer.from(JSON.stringify([at.toISOString(), `${kind} ${mark} ${traceId} ${state}`])).toString("base64url");
 
 function readCursor(cursor: string): { at: string; id: string } {

@@ -5,7 +5,7 @@ import { type Db, pool } from "#lib/db/client";
 import type { FindingState, FindingsQuery } from "#lib/findings/schema";
 import { Prisma } from "#lib/generated/prisma/client";
 
-export type Row = {
+export type StoredFinding = {
   kind: string;
   mark: string;
   state: FindingState;
@@ -29,7 +29,7 @@ export async function readFindings(
   userId: string,
   { kind, state, mark, trace, project, days }: FindingsQuery,
   { after, limit }: { after: { at: string; id: string } | undefined; limit: number },
-): Promise<Row[]> {
+): Promise<StoredFinding[]> {
   const of = [
     Prisma.sql`finding.user_id = ${userId}::uuid and trace.user_id = ${userId}::uuid and trace.deleted_at is null`,
     ...(kind ? [Prisma.sql`kind = ${kind}`] : []),
@@ -40,7 +40,7 @@ export async function readFindings(
     ...(days ? [Prisma.sql`dated and at >= ${new Date(Date.now() - days * dayMs)}::timestamptz`] : []),
   ];
   const id = Prisma.sql`kind || ' ' || mark || ' ' || trace_id::text || ' ' || state`;
-  const { rows } = await tx.query<Row>(Prisma.sql`
+  const { rows } = await tx.query<StoredFinding>(Prisma.sql`
     select kind, mark, state, trace_id as "traceId", coalesce(custom_title, title, derived_title) as title, project,
       project_id as "projectId",
       (array_agg(position order by position))[1:${maxPositions}] as positions, count(*)::int as count, max(at) as at, dated

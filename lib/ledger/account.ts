@@ -7,7 +7,7 @@ import { type ColumnsToSet, columnValues, joinColumns } from "#lib/ledger/column
 import { factBytes } from "#lib/ledger/digest/facts";
 import type { DerivedColumns, Finding } from "#lib/ledger/part";
 import { parts } from "#lib/ledger/parts";
-import { type ReadTrace, readTracesInto, type Wanted } from "#lib/ledger/read";
+import { type ReadTrace, readTracesInto, type WantedTrace } from "#lib/ledger/read";
 import {
   type ColumnValues,
   clearLinks,
@@ -110,7 +110,7 @@ function accountChunk(
       const due = takeChunk(await findDueTraces(tx, userId, { settledSeconds, limit, except: failed.current() }));
       if (due.length === 0) return 0;
       if (due.length === 1 && due[0]) tried.id = due[0].id;
-      const wanted = await wantedOf(tx, userId, due, target);
+      const wanted = await selectWanted(tx, userId, due, target);
       const read = await readTracesInto(tx, userId, wanted, parts);
       const unread = new Set(wanted.slice(read.length).map(({ trace }) => trace.id));
       const taken = due.filter(({ id }) => !unread.has(id));
@@ -134,7 +134,7 @@ function takeChunk(due: DueTrace[]): DueTrace[] {
 }
 
 /** The live traces of a chunk, each with the position from which its messages are to be seen. */
-async function wantedOf(tx: PoolClient, userId: string, due: DueTrace[], target: number): Promise<Wanted[]> {
+async function selectWanted(tx: PoolClient, userId: string, due: DueTrace[], target: number): Promise<WantedTrace[]> {
   const live = new Map(due.filter(({ isDeleted }) => !isDeleted).map((one) => [one.id, one]));
   const wanted = (await readTraces(tx, userId, [...live.keys()])).flatMap((trace) => {
     const one = live.get(trace.id);

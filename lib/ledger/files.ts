@@ -1,6 +1,6 @@
 import "server-only";
 import type { PoolClient } from "pg";
-import type { Columns, LedgerPart, LedgerTrace } from "#lib/ledger/part";
+import type { ColumnsByTrace, LedgerPart, LedgerTrace } from "#lib/ledger/part";
 import { deleteTouches, type KeyedTouch, replaceTouches, settleTouches, sumTouches } from "#lib/ledger/sql/files";
 import { getFileName } from "#lib/reader/files/paths";
 import { makeFileReader, type Touch } from "#lib/reader/files/touches";
@@ -31,7 +31,7 @@ export const filesPart: LedgerPart<KeyedTouch[]> = {
 };
 
 /** Decides which rows count, and gives the columns of all traces whose rows changed. @param keys of rows that came or went */
-async function settle(tx: PoolClient, userId: string, traceIds: string[], keys: string[]): Promise<Columns> {
+async function settle(tx: PoolClient, userId: string, traceIds: string[], keys: string[]): Promise<ColumnsByTrace> {
   const turned = await settleTouches(tx, userId, keys);
   return sumTouches(tx, userId, [...new Set([...traceIds, ...turned])]);
 }

@@ -63,7 +63,7 @@ export const maxDepth = 64;
  *
  * @param parentOf undefined for a root; for one that was not looked up, the walk is too long.
  */
-export function ancestorsOf<R extends Relative>(trace: R, parentOf: (one: R) => R | undefined): R[] {
+export function listAncestors<R extends Relative>(trace: R, parentOf: (one: R) => R | undefined): R[] {
   const ancestors: R[] = [];
   const places = new Map<string, number>();
   for (let at = parentOf(trace); at; at = parentOf(at)) {

@@ -75,10 +75,10 @@ export type DerivedColumns = Pick<
  * Columns to set, by the trace's id: of the given traces, and of others of the same user, such as a parent or a child. Nothing
  * is committed as long as one of those others is locked by an upload.
  */
-export type Columns = Map<string, Partial<DerivedColumns>>;
+export type ColumnsByTrace = Map<string, Partial<DerivedColumns>>;
 
 /** What one part of the ledger finds in a trace whose messages from a position on it is shown in order. */
-export type Reading<Found> = {
+export type TraceReader<Found> = {
   see(message: LedgerMessage): void;
   /**
    * The position from which it has to see messages again when the trace grows, such as an open call's; undefined: none. One
@@ -97,9 +97,9 @@ export type Finding<Found> = { trace: LedgerTrace; from: number; found: Found };
 export type LedgerPart<Found> = {
   /** Those of these traces, which grew, that it has to see from their start on: something of the trace itself changed. */
   findStale?(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<Set<string>>;
-  begin(trace: LedgerTrace, from: number): Reading<Found>;
+  begin(trace: LedgerTrace, from: number): TraceReader<Found>;
   /** Replaces the rows of these traces at positions >= from; each trace has its own `from`. They are none of a deleted trace. */
-  write(tx: PoolClient, userId: string, traces: Finding<Found>[]): Promise<Columns>;
+  write(tx: PoolClient, userId: string, traces: Finding<Found>[]): Promise<ColumnsByTrace>;
   /** Deletes the rows of deleted traces. Columns of others may change with that, as those of a trace that these started. */
-  remove(tx: PoolClient, userId: string, traceIds: string[]): Promise<Columns | undefined>;
+  remove(tx: PoolClient, userId: string, traceIds: string[]): Promise<ColumnsByTrace | undefined>;
 };

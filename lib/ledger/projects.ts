@@ -72,15 +72,15 @@ async function releaseTraces(tx: PoolClient, userId: string, traceIds: string[])
   await unsettle(tx, userId, [...new Set(places.values())], false);
 }
 
-const keyOf = ({ kind, machine, value }: ProjectAlias) => JSON.stringify([kind, machine, value]);
+const getAliasKey = ({ kind, machine, value }: ProjectAlias) => JSON.stringify([kind, machine, value]);
 
 /** The sign as earlier releases stored it, where they did so otherwise. */
-const formerOf = ({ former, ...sign }: ProjectSign): ProjectSign[] =>
+const getFormerSigns = ({ former, ...sign }: ProjectSign): ProjectSign[] =>
   former === undefined ? [] : [{ ...sign, value: former }];
 
 async function openRegister(tx: PoolClient, userId: string, signs: ProjectSign[]): Promise<Register> {
-  const all = signs.flatMap((sign) => [sign, ...formerOf(sign)]);
-  const wanted = [...new Map(all.map((sign) => [keyOf(sign), sign])).values()];
+  const all = signs.flatMap((sign) => [sign, ...getFormerSigns(sign)]);
+  const wanted = [...new Map(all.map((sign) => [getAliasKey(sign), sign])).values()];
   const aliases = wanted.length > 0 ? await readAliases(tx, userId, wanted) : [];
   const ids = [...new Set(aliases.map(({ projectId }) => projectId))];
   return new Register(tx, userId, aliases, ids.length > 0 ? await readProjects(tx, userId, ids) : []);
@@ -103,7 +103,7 @@ class Register {
   constructor(tx: PoolClient, userId: string, aliases: StoredAlias[], projects: StoredProject[]) {
     this.#tx = tx;
     this.#userId = userId;
-    this.#aliases = new Map(aliases.map((alias) => [keyOf(alias), alias]));
+    this.#aliases = new Map(aliases.map((alias) => [getAliasKey(alias), alias]));
     this.#projects = new Map(projects.map((project) => [project.id, project]));
   }
 
@@ -121,23 +121,25 @@ class Register {
 
   #projectOf(sign: ProjectSign): StoredProject | undefined {
     this.#respell(sign);
-    return this.#projects.get(this.#aliases.get(keyOf(sign))?.projectId ?? "");
+    return this.#projects.get(this.#aliases.get(getAliasKey(sign))?.projectId ?? "");
   }
 
   /** Lets an alias in a former spelling be the sign's, or join the project that has the sign already. */
   #respell(sign: ProjectSign): void {
-    const [before] = formerOf(sign);
-    const alias = before && this.#aliases.get(keyOf(before));
+    const [before] = getFormerSigns(sign);
+    const alias = before && this.#aliases.get(getAliasKey(before));
     if (!before || !alias) return;
-    const [from, into] = [alias, this.#aliases.get(keyOf(sign))].map((one) => this.#projects.get(one?.projectId ?? ""));
+    const [from, into] = [alias, this.#aliases.get(getAliasKey(sign))].map((one) =>
+      this.#projects.get(one?.projectId ?? ""),
+    );
     if (from && into) {
       if (from !== into) this.#join(before, from, into);
       return;
     }
-    this.#aliases.delete(keyOf(before));
+    this.#aliases.delete(getAliasKey(before));
     this.#respelled.push({ alias, former: alias.value });
     alias.value = sign.value;
-    this.#aliases.set(keyOf(sign), alias);
+    this.#aliases.set(getAliasKey(sign), alias);
   }
 
   #make(sign: ProjectSign): StoredProject {
@@ -151,7 +153,7 @@ class Register {
   #add(sign: ProjectSign, project: StoredProject): void {
     const { kind, machine, value } = sign;
     const alias = { kind, machine, value, projectId: project.id, isPlaced: false };
-    this.#aliases.set(keyOf(sign), alias);
+    this.#aliases.set(getAliasKey(sign), alias);
     this.#newAliases.push(alias);
     project.aliases += 1;
     project.hasRemote ||= kind === "remote";
@@ -171,7 +173,7 @@ class Register {
 
   /** A folder that is known with its remote now, whose projects were two. One with a remote of its own stays, and what a person decided. */
   #join(folder: ProjectSign, from: StoredProject, into: StoredProject): void {
-    const alias = this.#aliases.get(keyOf(folder));
+    const alias = this.#aliases.get(getAliasKey(folder));
     if (!alias || alias.isPlaced || from.hasRemote) return;
     alias.projectId = into.id;
     from.aliases -= 1;

@@ -1,7 +1,7 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { eachInSlices, StepEnded } from "#lib/concurrency/slices";
-import type { LedgerMessage, LedgerPart, LedgerTrace, Reading } from "#lib/ledger/part";
+import type { LedgerMessage, LedgerPart, LedgerTrace, TraceReader } from "#lib/ledger/part";
 import type { DueTrace } from "#lib/ledger/sql/due";
 import { readFrom, readWhole } from "#lib/ledger/sql/messages";
 import { limits } from "#lib/limits";
@@ -19,13 +19,13 @@ const turnMs = 5000;
 const allowedMs = { inAll: 10_000, perMessage: 2 };
 
 /** A trace that is read: `from` is the first position that the parts see. */
-export type Wanted = { trace: LedgerTrace; due: DueTrace; from: number };
+export type WantedTrace = { trace: LedgerTrace; due: DueTrace; from: number };
 
 /** What the parts found, in their order, and up to which position the trace is accounted for. */
-export type ReadTrace = Wanted & { found: Found[]; accountedTo: number };
+export type ReadTrace = WantedTrace & { found: PartResult[]; accountedTo: number };
 
 /** Nothing where a part failed at a trace. */
-type Found = { value: unknown } | undefined;
+type PartResult = { value: unknown } | undefined;
 
 /**
  * Shows the parts the messages of traces, each trace's in their order.
@@ -36,12 +36,12 @@ type Found = { value: unknown } | undefined;
 export async function readTracesInto(
   tx: PoolClient,
   userId: string,
-  wanted: Wanted[],
+  wanted: WantedTrace[],
   parts: readonly LedgerPart<unknown>[],
 ): Promise<ReadTrace[]> {
   const read: ReadTrace[] = [];
   const startedAt = performance.now();
-  for (const group of groupsOf(wanted)) {
+  for (const group of groupBySize(wanted)) {
     if (read.length > 0 && performance.now() - startedAt > turnMs) break;
     const readers = new Map(group.map((one) => [one.trace.id, new Reader(one, parts)]));
     const show = makeShow(readers);
@@ -78,7 +78,7 @@ function makeShow(readers: Map<string, Reader>): Show {
   };
 }
 
-async function showPages(tx: PoolClient, userId: string, { trace, from }: Wanted, show: Show): Promise<void> {
+async function showPages(tx: PoolClient, userId: string, { trace, from }: WantedTrace, show: Show): Promise<void> {
   const traceId = trace.id;
   for (let next = from; ; ) {
     const messages = await readFrom(tx, userId, traceId, next, page);
@@ -89,12 +89,12 @@ async function showPages(tx: PoolClient, userId: string, { trace, from }: Wanted
   }
 }
 
-const isSmall = ({ due: { messageCount, storedBytes }, from }: Wanted) =>
+const isSmall = ({ due: { messageCount, storedBytes }, from }: WantedTrace) =>
   from === 0 && messageCount <= page.rows && storedBytes !== null && storedBytes <= page.bytes;
 
 /** Small traces together, as many as a page holds, and each other one alone. */
-function groupsOf(wanted: Wanted[]): Wanted[][] {
-  const groups: Wanted[][] = [];
+function groupBySize(wanted: WantedTrace[]): WantedTrace[][] {
+  const groups: WantedTrace[][] = [];
   let [rows, bytes] = [Number.POSITIVE_INFINITY, 0];
   for (const one of wanted) {
     const { messageCount, storedBytes } = one.due;
@@ -116,8 +116,8 @@ function groupsOf(wanted: Wanted[]): Wanted[][] {
 
 /** Shows one trace to all parts. One that throws is left out of this trace: the others' rows don't wait for its mending. */
 class Reader {
-  readonly wanted: Wanted;
-  readonly #readings: (Reading<unknown> | undefined)[];
+  readonly wanted: WantedTrace;
+  readonly #readings: (TraceReader<unknown> | undefined)[];
   /** The part that sees a message now. */
   #part = 0;
   /** The positions of the last messages, in a ring. */
@@ -125,7 +125,7 @@ class Reader {
   #seen = 0;
   #end: number;
 
-  constructor(wanted: Wanted, parts: readonly LedgerPart<unknown>[]) {
+  constructor(wanted: WantedTrace, parts: readonly LedgerPart<unknown>[]) {
     this.wanted = wanted;
     this.#end = wanted.from;
     this.#readings = parts.map((part) => this.#attempt(() => part.begin(wanted.trace, wanted.from)));

@@ -1,5 +1,5 @@
 import "server-only";
-import type { Columns, LedgerMessage, LedgerPart } from "#lib/ledger/part";
+import type { ColumnsByTrace, LedgerMessage, LedgerPart } from "#lib/ledger/part";
 import { deleteFindings, type FoundSecret, replaceFindings } from "#lib/ledger/sql/secrets";
 import { makeMarkKey } from "#lib/masking/key";
 import { Masker } from "#lib/masking/masker";
@@ -21,7 +21,7 @@ export const secretsPart: LedgerPart<FoundSecret[]> = {
     };
   },
 
-  async write(tx, userId, traces): Promise<Columns> {
+  async write(tx, userId, traces): Promise<ColumnsByTrace> {
     await replaceFindings(
       tx,
       userId,

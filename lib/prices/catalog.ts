@@ -28,14 +28,14 @@ export function listed(
 ): PriceCalculation | undefined {
   const own = [name.dated, name.model];
   for (const providerId of new Set([provider, name.provider])) {
-    const found = providerId && firstOf([name.listed, ...own], providerId, at);
+    const found = providerId && findFirst([name.listed, ...own], providerId, at);
     if (found) return found;
   }
   const agents = source !== undefined && Object.hasOwn(providerOfAgent, source) ? providerOfAgent[source] : undefined;
-  return firstOf(own, undefined, at) ?? (agents === undefined ? undefined : firstOf(own, agents, at));
+  return findFirst(own, undefined, at) ?? (agents === undefined ? undefined : findFirst(own, agents, at));
 }
 
-function firstOf(names: string[], providerId: string | undefined, timestamp: Date): PriceCalculation | undefined {
+function findFirst(names: string[], providerId: string | undefined, timestamp: Date): PriceCalculation | undefined {
   for (const name of new Set(names)) {
     const found = calcPrice({}, name, { providerId, timestamp });
     if (found && means(found.model.match, name)) return found;

@@ -80,7 +80,7 @@ const effort =
  * is called is taken off: its date, its context's size, its effort, its router and cloud. What is left is never shortened, so
  * that no model is taken for another.
  */
-export function modelOf(name: string): ModelName | undefined {
+export function parseModelName(name: string): ModelName | undefined {
   const written = plain(name);
   if (written === undefined) return undefined;
   const { provider, listed, bare } = route(written);
@@ -101,7 +101,7 @@ export const undated = (name: string): string => name.replace(date, "");
 export const datePattern = `^${dates}`;
 
 /** The name under which a model and its dated twins are one, in reports, filters and rows; a name of no model is its own. */
-export const familyOf = (name: string): string => modelOf(name)?.model ?? name;
+export const getModelFamily = (name: string): string => parseModelName(name)?.model ?? name;
 
 /** In lower case, without the time that some exporters write behind the name, and without the context's size. */
 function plain(name: string): string | undefined {

@@ -2,11 +2,11 @@ import { calcPrice, findProvider, type PriceCalculation } from "@pydantic/genai-
 import type { Listed } from "#lib/prices/catalog";
 import { priceListInUse } from "#lib/prices/list";
 import { means } from "#lib/prices/match";
-import { type ModelName, modelOf } from "#lib/prices/model";
+import { type ModelName, parseModelName } from "#lib/prices/model";
 import { secondIds, secondListed } from "#lib/prices/second";
 
 /** A name's parts around its version: `gpt-` 6.2 `-sol`. */
-type Parts = { before: string; version: [number, number]; behind: string };
+type VersionParts = { before: string; version: [number, number]; behind: string };
 
 /** The largest router: it has models whose maker's own list is missing. */
 const router = "openrouter";
@@ -49,7 +49,7 @@ export function atRouter(name: ModelName, at: Date): PriceCalculation | undefine
 /** The router's models by their names without their makers'; of two the first. */
 const namesAtRouter = (): Map<string, string> =>
   new Map(
-    idsOf({ providerId: router })
+    listProviderIds({ providerId: router })
       .map((id) => [id.split("/").at(-1) ?? "", id] as const)
       .reverse(),
   );
@@ -67,47 +67,50 @@ function ofList<T>(name: string, make: () => T): T {
   return value;
 }
 
-type Kin = { id: string; isSecond: boolean; version: Parts["version"] };
+type Kin = { id: string; isSecond: boolean; version: VersionParts["version"] };
 
 /** The models of a name's family, the nearest first. */
 function familyAt(providerId: string | undefined, ofRouters: boolean, model: string): Kin[] {
-  const own = partsOf(model);
+  const own = splitVersion(model);
   if (!own) return [];
   const families = ofList(`families ${providerId} ${ofRouters}`, () => familiesIn(providerId, secondIds(ofRouters)));
   return (families.get(familyKey(own)) ?? [])
-    .map((one) => ({ one, distance: distanceOf(own.version, one.version) }))
+    .map((one) => ({ one, distance: getDistance(own.version, one.version) }))
     .filter(({ distance }) => distance !== Number.POSITIVE_INFINITY)
     .sort((a, b) => a.distance - b.distance)
     .map(({ one }) => one);
 }
 
-const familyKey = ({ before, behind }: Parts): string => `${before}\n${behind}`;
+const familyKey = ({ before, behind }: VersionParts): string => `${before}\n${behind}`;
 
 function familiesIn(providerId: string | undefined, second: string[]): Map<string, Kin[]> {
   const families = new Map<string, Kin[]>();
   const add = (id: string, isSecond: boolean) => {
-    const parts = partsOf(modelOf(id.split("/").at(-1) ?? "")?.model ?? "");
+    const parts = splitVersion(parseModelName(id.split("/").at(-1) ?? "")?.model ?? "");
     if (!parts) return;
     const key = familyKey(parts);
     families.set(key, [...(families.get(key) ?? []), { id, isSecond, version: parts.version }]);
   };
-  for (const id of providerId === undefined ? [] : idsOf({ providerId })) add(id, false);
+  for (const id of providerId === undefined ? [] : listProviderIds({ providerId })) add(id, false);
   for (const id of second) add(id, true);
   return families;
 }
 
 /** Earlier versions are nearer than later ones; of more than one whole version nothing is known. */
-function distanceOf([major, minor]: Parts["version"], [otherMajor, otherMinor]: Parts["version"]): number {
+function getDistance(
+  [major, minor]: VersionParts["version"],
+  [otherMajor, otherMinor]: VersionParts["version"],
+): number {
   if (Math.abs(major - otherMajor) > 1) return Number.POSITIVE_INFINITY;
   const step = (major - otherMajor) * 100 + minor - otherMinor;
   return step >= 0 ? step : 1000 - step;
 }
 
 /** Models that cost nothing are offers of the router's. */
-const idsOf = (options: { providerId: string }): string[] =>
+const listProviderIds = (options: { providerId: string }): string[] =>
   (findProvider(options)?.models ?? []).map(({ id }) => id.toLowerCase()).filter((id) => !id.includes(":"));
 
-function partsOf(model: string): Parts | undefined {
+function splitVersion(model: string): VersionParts | undefined {
   const [, before, major, minor = "0", behind = ""] =
     /^(\D{3,}?)(\d{1,2})(?:[.-](\d{1,2}))?((?:-.*)?)$/.exec(model) ?? [];
   return before && major ? { before, version: [Number(major), Number(minor)], behind } : undefined;

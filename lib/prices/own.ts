@@ -75,14 +75,14 @@ export function parseOwnPrices(text: string): OwnPrices {
   }
   const parsed = file.safeParse(json);
   if (!parsed.success) {
-    const faults = parsed.error.issues.map(({ path, message }) => `${pathOf(path)}: ${message}`);
+    const faults = parsed.error.issues.map(({ path, message }) => `${formatPath(path)}: ${message}`);
     throw new EnvError(`PRICES_FILE is not valid.\n  ${faults.slice(0, 20).join("\n  ")}`);
   }
   const { currency = dollars, prices } = parsed.data;
   return { currency, prices: prices.map((price) => ownPrice(price, currency)).sort(byRank) };
 }
 
-const pathOf = (path: PropertyKey[]) =>
+const formatPath = (path: PropertyKey[]) =>
   path.map((step, i) => (typeof step === "number" ? `[${step}]` : `${i > 0 ? "." : ""}${String(step)}`)).join("") ||
   "the file";
 
@@ -146,7 +146,7 @@ function readOwnPrices(path: string | undefined): OwnPrices {
 }
 
 /** The operator's price of a model as of a moment. @param names all of its spellings, in lower case */
-export function ownPriceOf(names: string[], at: Date): OwnPrice | undefined {
+export function findOwnPrice(names: string[], at: Date): OwnPrice | undefined {
   return ownPrices().prices.find(
     ({ model, since }) => since <= at.getTime() && names.some((name) => fits(model, name)),
   );

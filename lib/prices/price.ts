@@ -1,6 +1,6 @@
 import { rounded } from "#lib/prices/exact";
-import { type Kind, kinds, partOf, type Rates, rateAt } from "#lib/prices/rates";
-import { type Asked, type PricedBy, tariffOf } from "#lib/prices/tariff";
+import { includedIn, kinds, type PriceKind, type Rates, rateAt } from "#lib/prices/rates";
+import { type Asked, findTariff, type PricedBy } from "#lib/prices/tariff";
 
 /** Tokens as docs/trace-format.md has them: `inputTokens` without cached ones, `outputTokens` with `reasoningTokens`. */
 export type TokenUsage = {
@@ -32,13 +32,13 @@ export type Price = {
 };
 
 /** What a request cost; undefined where its model has no price, which is not a price of zero. */
-export function priceOf(question: PriceQuestion): Price | undefined {
-  const tariff = tariffOf(question);
-  const counts = countsOf(question);
+export function computePrice(question: PriceQuestion): Price | undefined {
+  const tariff = findTariff(question);
+  const counts = countKinds(question);
   if (!tariff || !covers(tariff.rates, counts)) return undefined;
   const ownInput = counts.input + counts.cacheRead + counts.cacheWrite5m + counts.cacheWrite1h;
   const totalInput = question.requestInputTokens ?? ownInput;
-  const cost = (kind: Kind): bigint => {
+  const cost = (kind: PriceKind): bigint => {
     const rate = rateFor(tariff.rates, kind);
     return rate && counts[kind] > 0 ? rateAt(rate, totalInput) * BigInt(counts[kind]) : 0n;
   };
@@ -68,7 +68,7 @@ const whole = (value: number | null | undefined): number =>
   value != null && Number.isSafeInteger(value) && value > 0 ? value : 0;
 
 /** Each token once: reasoning apart from the rest of the output, one hour's cache writes apart from five minutes'. */
-function countsOf({ usage, webSearches }: PriceQuestion): Record<Kind, number> {
+function countKinds({ usage, webSearches }: PriceQuestion): Record<PriceKind, number> {
   const reasoning = Math.min(whole(usage.reasoningTokens), whole(usage.outputTokens));
   const cacheWrite1h = whole(usage.cacheWrite1hTokens);
   return {
@@ -83,11 +83,11 @@ function countsOf({ usage, webSearches }: PriceQuestion): Record<Kind, number> {
   };
 }
 
-function rateFor(rates: Rates, kind: Kind): Rates[Kind] {
-  const parent = partOf[kind];
+function rateFor(rates: Rates, kind: PriceKind): Rates[PriceKind] {
+  const parent = includedIn[kind];
   return rates[kind] ?? (parent && rateFor(rates, parent));
 }
 
 /** Whether all tokens of a request have a price. A web search without one is left out, since its tokens are not. */
-const covers = (rates: Rates, counts: Record<Kind, number>): boolean =>
+const covers = (rates: Rates, counts: Record<PriceKind, number>): boolean =>
   kinds.every((kind) => kind === "webSearch" || kind === "request" || counts[kind] === 0 || rateFor(rates, kind));

@@ -12,13 +12,13 @@ export const kinds = [
   "webSearch",
   "request",
 ] as const;
-export type Kind = (typeof kinds)[number];
+export type PriceKind = (typeof kinds)[number];
 
 /** A price in nano-dollars for one token, search or request, in 10^-12; higher ones apply above so many tokens of input. */
 type Rate = { base: bigint; tiers: { above: number; price: bigint }[] };
-export type Rates = Partial<Record<Kind, Rate>>;
+export type Rates = Partial<Record<PriceKind, Rate>>;
 
-const keys: Record<Kind, string> = {
+const keys: Record<PriceKind, string> = {
   input: "input_mtok",
   output: "output_mtok",
   reasoning: "output_reasoning_mtok",
@@ -30,7 +30,7 @@ const keys: Record<Kind, string> = {
 };
 
 /** What has no price of its own costs what it is a part of. */
-export const partOf: Partial<Record<Kind, Kind>> = {
+export const includedIn: Partial<Record<PriceKind, PriceKind>> = {
   reasoning: "output",
   cacheRead: "input",
   cacheWrite5m: "input",
@@ -38,10 +38,10 @@ export const partOf: Partial<Record<Kind, Kind>> = {
 };
 
 /** A dollar for a million tokens is 1,000 nano-dollars for one; a dollar for a thousand requests 1,000,000 for one. */
-const nano = (kind: Kind) => (keys[kind].endsWith("_kcount") ? 1_000_000n : 1000n);
+const nano = (kind: PriceKind) => (keys[kind].endsWith("_kcount") ? 1_000_000n : 1000n);
 
 /** The rates of a model in the price list. */
-export function ratesOf(price: ModelPrice): Rates {
+export function toRates(price: ModelPrice): Rates {
   const rates: Rates = {};
   for (const kind of kinds) {
     const value = price[keys[kind]];
@@ -58,7 +58,7 @@ export function ratesOf(price: ModelPrice): Rates {
 }
 
 /** Rates of single amounts: dollars for a million tokens, or for a thousand web searches or requests. */
-export function ratesFrom(amounts: Partial<Record<Kind, bigint>>): Rates {
+export function ratesFrom(amounts: Partial<Record<PriceKind, bigint>>): Rates {
   const rates: Rates = {};
   for (const kind of kinds) {
     const amount = amounts[kind];
@@ -88,7 +88,8 @@ export function rateAt(rate: Rate, totalInput: number): bigint {
 }
 
 /** A rate as it is told to people: dollars for a million tokens, or for a thousand searches or requests. */
-export const inDollars = (kind: Kind, rate: bigint): number => Number(rate / nano(kind)) / Number(one);
+export const inDollars = (kind: PriceKind, rate: bigint): number => Number(rate / nano(kind)) / Number(one);
 
 /** What `inDollars` is the price of. */
-export const unitOf = (kind: Kind): string => (keys[kind].endsWith("_mtok") ? "a million tokens" : "a thousand");
+export const getUnitName = (kind: PriceKind): string =>
+  keys[kind].endsWith("_mtok") ? "a million tokens" : "a thousand";

@@ -3,9 +3,9 @@ import type { Listed } from "#lib/prices/catalog";
 import type { ModelName } from "#lib/prices/model";
 import second from "./second.json" with { type: "json" };
 
-type Entry = { provider: string; prices: Listed["model_price"] };
+type PriceEntry = { provider: string; prices: Listed["model_price"] };
 
-const models = new Map<string, Entry>(Object.entries(second.models));
+const models = new Map<string, PriceEntry>(Object.entries(second.models));
 /** These serve others' models: what they take is an estimate of what the maker does. */
 const routers = new Set(["together", "vercel-ai-gateway", "openrouter"]);
 

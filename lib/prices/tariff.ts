@@ -2,12 +2,12 @@
 import { changesInADay, type Listed, listed } from "#lib/prices/catalog";
 import { decimal, one } from "#lib/prices/exact";
 import { priceListInUse } from "#lib/prices/list";
-import { type ModelName, modelOf } from "#lib/prices/model";
+import { type ModelName, parseModelName } from "#lib/prices/model";
 import { nearest } from "#lib/prices/nearest";
-import { ownPriceOf, ownPrices } from "#lib/prices/own";
-import { type Rates, ratesFrom, ratesOf, scaled } from "#lib/prices/rates";
+import { findOwnPrice, ownPrices } from "#lib/prices/own";
+import { type Rates, ratesFrom, scaled, toRates } from "#lib/prices/rates";
 import { secondList, secondListed } from "#lib/prices/second";
-import { tierOf } from "#lib/prices/tiers";
+import { resolveTier } from "#lib/prices/tiers";
 
 /** What decides the prices of a request. */
 export type Asked = {
@@ -50,7 +50,7 @@ let keptOf: unknown[] = [];
 const hourly = new Set<string>();
 
 /** The rates for a model, as of a day or, where they depend on it, a minute; looking them up takes 10 to 20 µs. */
-export function tariffOf(question: Asked): Tariff | undefined {
+export function findTariff(question: Asked): Tariff | undefined {
   const { model, provider, source, at, serviceTier, speed } = question;
   const texts = [model, provider, source, serviceTier, speed];
   if (Number.isNaN(at.getTime()) || texts.some((text) => text && text.length > maxText)) return undefined;
@@ -66,8 +66,8 @@ export function tariffOf(question: Asked): Tariff | undefined {
 }
 
 /** The model whose price a model has today, where that is an estimate. */
-export function estimateOf(model: string): string | undefined {
-  const by = tariffOf({ model, source: "", at: new Date() })?.by;
+export function findEstimate(model: string): string | undefined {
+  const by = findTariff({ model, source: "", at: new Date() })?.by;
   return by?.estimated ? by.model : undefined;
 }
 
@@ -86,9 +86,9 @@ function forget(): void {
 
 /** @returns `lasts` false: the price is another one at another hour of the day */
 function lookUp(question: Asked): { tariff: Tariff | undefined; lasts: boolean } {
-  const name = modelOf(question.model);
+  const name = parseModelName(question.model);
   const names = [question.model.trim().toLowerCase(), ...(name ? [name.listed, name.dated, name.model] : [])];
-  const own = ownPriceOf(names, question.at);
+  const own = findOwnPrice(names, question.at);
   if (own?.rates) {
     return {
       tariff: { rates: own.rates, by: { from: "PRICES_FILE", model: own.model, tier: "standard" } },
@@ -111,8 +111,8 @@ function lookUp(question: Asked): { tariff: Tariff | undefined; lasts: boolean }
 function listTariff(question: Asked, name: ModelName, found: Listed): Tariff {
   const { provider, model, model_price } = found;
   const free = model.id.endsWith(":free"); // the list has no amounts for these: nothing is what they cost
-  const standard = free ? ratesFrom({ input: 0n, output: 0n }) : withHour(ratesOf(model_price), name.model);
-  const tier = tierOf(provider.id, name.model, {
+  const standard = free ? ratesFrom({ input: 0n, output: 0n }) : withHour(toRates(model_price), name.model);
+  const tier = resolveTier(provider.id, name.model, {
     serviceTier: question.serviceTier,
     speed: question.speed ?? name.speed,
   });

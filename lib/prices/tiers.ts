@@ -34,7 +34,7 @@ const found = (table: [RegExp, number][], model: string) => table.find(([name]) 
  * The tier of a request. Where its price is not known, the standard one holds, and `unknown` is the tier's name.
  * @param provider whose price it is @param model its name without a date
  */
-export function tierOf(
+export function resolveTier(
   provider: string,
   model: string,
   served: { serviceTier?: string | null; speed?: string | null },

@@ -4,7 +4,7 @@ import { prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import { notFound, SpoorError } from "#lib/errors";
 import { settleProject } from "#lib/projects/settle";
-import { changing, mergeInto, readAliasesOf, readNames, splitOff } from "#lib/projects/sql/change";
+import { changing, mergeInto, readNames, readProjectAliases, splitOff } from "#lib/projects/sql/change";
 import { type ProjectAlias, projectName } from "#lib/reader/project";
 
 /** How long a request itself moves traces; a worker moves the rest. */
@@ -60,7 +60,7 @@ export async function splitProject(
   return heavyTurn(userId, async () => {
     const added = await changing(userId, async (tx) => {
       if (!(await readNames(tx, userId, [id])).has(id)) throw notFound();
-      const aliases = await readAliasesOf(tx, { userId, id });
+      const aliases = await readProjectAliases(tx, { userId, id });
       const keys = "keys" in chosen ? new Set(chosen.keys) : undefined;
       const split = aliases.filter((alias) =>
         "mergedFrom" in chosen ? alias.movedFrom === chosen.mergedFrom : keys?.has(aliasKey(alias)),
@@ -69,7 +69,7 @@ export async function splitProject(
       if (!first) throw new SpoorError("invalid_request", "Choose at least one of them.");
       if (split.length === aliases.length)
         throw new SpoorError("invalid_request", "Leave at least one of them: the rest is what this project is.");
-      const own = nameOf(first);
+      const own = getAliasName(first);
       const project = { id: randomUUID(), name: name ?? own, renamed: name !== undefined && name !== own };
       await splitOff(tx, { userId, id }, split, project);
       return project.id;
@@ -82,7 +82,7 @@ export async function splitProject(
 const order = ["remote", "folder", "name"];
 
 /** The name of a project that is known by an alias alone. */
-function nameOf({ kind, value }: ProjectAlias): string {
+function getAliasName({ kind, value }: ProjectAlias): string {
   const last = kind === "name" ? value : (value.split("/").filter(Boolean).at(-1) ?? value);
   return projectName(last) || "Unnamed";
 }

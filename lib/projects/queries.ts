@@ -5,16 +5,16 @@ import { labelText, type ProjectLabel, readProjectLabels } from "#lib/db/sql/pro
 import { notFound, SpoorError } from "#lib/errors";
 import { undated } from "#lib/prices/model";
 import { aliasKey } from "#lib/projects/change";
-import type { Month, ProjectDetails, ProjectSummary, ProjectsQuery, Share } from "#lib/projects/schema";
+import type { ProjectDetails, ProjectMonth, ProjectSummary, ProjectsQuery, Share } from "#lib/projects/schema";
 import { type Labels, type ProjectRow, readProjectParts, readProjectRows } from "#lib/projects/sql/read";
 
-export type { Month, ProjectDetails, ProjectLabel, ProjectSummary, Share };
+export type { ProjectDetails, ProjectLabel, ProjectMonth, ProjectSummary, Share };
 export { labelText };
 
 /** How many agents, models, machines and branches one project's answer has at most. */
 const maxShares = 50;
 
-function summaryOf(row: ProjectRow, labels: Labels): ProjectSummary {
+function toSummary(row: ProjectRow, labels: Labels): ProjectSummary {
   return {
     id: row.id,
     name: row.name,
@@ -39,7 +39,7 @@ function summaryOf(row: ProjectRow, labels: Labels): ProjectSummary {
 
 const cursorShape = z.int().min(1).max(1_000_000);
 
-function offsetOf(cursor: string | undefined): number {
+function parseOffset(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
   const parsed = cursorShape.safeParse(Number(Buffer.from(cursor, "base64url").toString("latin1")));
   if (parsed.success) return parsed.data;
@@ -56,11 +56,11 @@ export async function listProjects(
   userId: string,
   { q, sort, limit, cursor }: ProjectsQuery,
 ): Promise<{ projects: ProjectSummary[]; nextCursor: string | null }> {
-  const offset = offsetOf(cursor);
+  const offset = parseOffset(cursor);
   const { rows, labels } = await readProjectRows(userId, { q, sort, limit: limit + 1, offset });
   const shown = rows.slice(0, limit);
   const next = rows.length > limit ? Buffer.from(String(offset + limit)).toString("base64url") : null;
-  return { projects: shown.map((row) => summaryOf(row, labels)), nextCursor: next };
+  return { projects: shown.map((row) => toSummary(row, labels)), nextCursor: next };
 }
 
 /** One project in full. @throws SpoorError `not_found`, for another user's as well */
@@ -71,7 +71,7 @@ export async function getProject(userId: string, id: string): Promise<ProjectDet
   const by = (facet: string): Share[] =>
     shares.filter((one) => one.facet === facet).map(({ facet: _, ...share }) => share);
   return {
-    ...summaryOf(row, labels),
+    ...toSummary(row, labels),
     createdAt: row.created_at.toISOString(),
     aliases: aliases.map(({ kind, machine, value }) => ({ kind, machine: machine || null, value })),
     byAgent: by("source"),
@@ -101,7 +101,7 @@ export const readLabels = (userId: string, ids: (string | null)[]): Promise<Map<
 export const maxOthers = 500;
 
 /** Of a text in Prisma's `contains`, which is a LIKE, every character is meant as it is. */
-const partOf = (text: string) => ({ contains: text.replace(/[\\%_]/g, "\\$&"), mode: "insensitive" as const });
+const containsText = (text: string) => ({ contains: text.replace(/[\\%_]/g, "\\$&"), mode: "insensitive" as const });
 
 /** Where a project that was merged went, while its sessions are still on their way. */
 export async function mergedInto(userId: string, id: string): Promise<string | undefined> {
@@ -115,7 +115,7 @@ export async function mergedInto(userId: string, id: string): Promise<string | u
 /** The projects that another one can be merged into, by name; at most so many as a menu can offer. @param find a part of the name */
 export async function listOthers(userId: string, id: string, find = ""): Promise<{ id: string; text: string }[]> {
   const found = await prisma().project.findMany({
-    where: { userId, mergedInto: null, id: { not: id }, ...(find && { name: partOf(find) }) },
+    where: { userId, mergedInto: null, id: { not: id }, ...(find && { name: containsText(find) }) },
     select: { id: true, name: true },
     orderBy: [{ name: "asc" }, { id: "asc" }],
     take: maxOthers,
@@ -150,7 +150,7 @@ const maxFound = 5;
 export async function findProjects(userId: string, words: string[]): Promise<{ id: string; name: string }[]> {
   if (words.length === 0) return [];
   return prisma().project.findMany({
-    where: { userId, mergedInto: null, AND: words.map((word) => ({ name: partOf(word) })) },
+    where: { userId, mergedInto: null, AND: words.map((word) => ({ name: containsText(word) })) },
     select: { id: true, name: true },
     orderBy: [{ name: "asc" }, { id: "asc" }],
     take: maxFound,

@@ -36,7 +36,7 @@ const month = z.object({
   unpricedTokens: z.int(),
   tierNotPricedTokens: z.int(),
 });
-export type Month = z.output<typeof month>;
+export type ProjectMonth = z.output<typeof month>;
 
 const aliasShape = z.object({
   kind: z.enum(["remote", "folder", "name"]),

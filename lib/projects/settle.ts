@@ -78,7 +78,7 @@ const inTurn = (userId: string, work: (tx: Parameters<typeof lockProjects>[0]) =
     return work(tx);
   });
 
-const keyOf = ({ kind, machine, value }: ProjectAlias) => JSON.stringify([kind, machine, value]);
+const getAliasKey = ({ kind, machine, value }: ProjectAlias) => JSON.stringify([kind, machine, value]);
 
 /**
  * Compares a project's traces with its aliases: traces that have to leave it are left to the ledger, which counts their usage
@@ -86,16 +86,16 @@ const keyOf = ({ kind, machine, value }: ProjectAlias) => JSON.stringify([kind, 
  */
 async function compare(project: Unsettled, deadline: number): Promise<boolean> {
   const { userId, id, moving } = project;
-  const unused = new Map((await readOwnAliases(project)).map((alias) => [keyOf(alias), alias]));
+  const unused = new Map((await readOwnAliases(project)).map((alias) => [getAliasKey(alias), alias]));
   let last: PlacedTrace | undefined;
   do {
     const traces = await readTraces(userId, id, last, pageSize);
     if (traces.length === 0) break;
     const signs = new Map(traces.map((trace) => [trace.id, listProjectSigns(trace)]));
     for (const sign of [...signs.values()].flat()) {
-      unused.delete(keyOf(sign));
+      unused.delete(getAliasKey(sign));
       // Until the ledger has seen the trace again, the folder is known by its former spelling.
-      if (sign.former !== undefined) unused.delete(keyOf({ ...sign, value: sign.former }));
+      if (sign.former !== undefined) unused.delete(getAliasKey({ ...sign, value: sign.former }));
     }
     if (moving && !(await sendAway(userId, id, signs))) return false; // some are locked by an upload
     last = traces.at(-1);
@@ -114,9 +114,9 @@ async function compare(project: Unsettled, deadline: number): Promise<boolean> {
 /** Leaves those traces to the ledger whose first sign is another project's. @returns whether it was all of them */
 async function sendAway(userId: string, projectId: string, signs: Map<string, ProjectSign[]>): Promise<boolean> {
   const firsts = [...signs.values()].flatMap(([first]) => first ?? []);
-  const places = await readPlaces(userId, [...new Map(firsts.map((sign) => [keyOf(sign), sign])).values()]);
-  const projectOf = new Map(places.map((alias) => [keyOf(alias), alias.projectId]));
-  const leaving = [...signs].filter(([, [first]]) => !first || projectOf.get(keyOf(first)) !== projectId);
+  const places = await readPlaces(userId, [...new Map(firsts.map((sign) => [getAliasKey(sign), sign])).values()]);
+  const projectsByAlias = new Map(places.map((alias) => [getAliasKey(alias), alias.projectId]));
+  const leaving = [...signs].filter(([, [first]]) => !first || projectsByAlias.get(getAliasKey(first)) !== projectId);
   return (
     leaving.length === 0 ||
     (await markDue(

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { maxDocuments, type Postings, postingOf, sort } from "#lib/search/posting";
+import { makePosting, maxDocuments, type Postings, sort } from "#lib/search/posting";
 import { type Described, describe, type Spoken } from "#lib/search/speaker";
 import { beginScan, composed, type Field, inField, scanTerms, termOfFact, type Visit } from "#lib/search/terms";
 import { Vocabulary } from "#lib/search/vocabulary";
@@ -32,7 +32,7 @@ class TermSet {
   /** Writes a posting of each term to `target` from an index on, and empties the set. @returns the index after them */
   drain(target: Postings, from: number, slot: number): number {
     let at = from;
-    for (const term of this.places) if (term !== 0) target[at++] = postingOf(term, slot);
+    for (const term of this.places) if (term !== 0) target[at++] = makePosting(term, slot);
     if (this.places.length > 2 ** 16) this.places = new Float64Array(2 ** 13);
     else this.places.fill(0);
     this.size = 0;

@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 import { largest } from "#lib/search/largest";
 import { type BlockHead, readBlockHeads, readBucketRanges, readBuckets } from "#lib/search/sql/read";
 import { fold, inField, termOfWord } from "#lib/search/terms";
-import type { Unit } from "#lib/search/unit";
+import type { QueryUnit } from "#lib/search/unit";
 import { bucketOfBeginning, bucketsOfLetter, decodeWords } from "#lib/search/vocabulary";
 
 /** Longer words of a unit, and the terms of those of them that each block has, by the blocks' places. */
@@ -18,7 +18,7 @@ export async function expand(
   tx: PoolClient,
   userId: string,
   heads: BlockHead[],
-  units: Map<number, Unit>,
+  units: Map<number, QueryUnit>,
 ): Promise<Map<number, Expanded>> {
   const asked = [...units].flatMap(([place, { beginning, field }]) => (beginning ? [{ place, beginning, field }] : []));
   const wanted = asked.flatMap(({ beginning }) =>
@@ -30,7 +30,7 @@ export async function expand(
       const own = buckets.slice(at * heads.length, (at + 1) * heads.length);
       return [
         place,
-        expansionOf(
+        expandBeginning(
           beginning,
           own.map(({ postings }) => postings),
           field,
@@ -40,7 +40,7 @@ export async function expand(
   );
 }
 
-function expansionOf(beginning: string, ofBlocks: Buffer[], field: Unit["field"]): Expanded {
+function expandBeginning(beginning: string, ofBlocks: Buffer[], field: QueryUnit["field"]): Expanded {
   const counts = new Map<string, number>();
   const found = ofBlocks.map((postings) => {
     const matching: string[] = [];
@@ -55,8 +55,8 @@ function expansionOf(beginning: string, ofBlocks: Buffer[], field: Unit["field"]
   const words = [...counts].map(([word, documents]) => ({ word, documents }));
   const kept = words.sort((a, b) => b.documents - a.documents || (a.word < b.word ? -1 : 1)).slice(0, maxLonger);
   const meant = new Set(kept.map(({ word }) => word));
-  const termOf = (word: string) => inField(termOfWord(word), field ?? "any");
-  return { words: kept, terms: found.map((own) => own.filter((word) => meant.has(word)).map(termOf)) };
+  const getFieldTerm = (word: string) => inField(termOfWord(word), field ?? "any");
+  return { words: kept, terms: found.map((own) => own.filter((word) => meant.has(word)).map(getFieldTerm)) };
 }
 
 /** In the largest blocks with so many documents words are looked for that are suggested for a single letter or two. */

@@ -2,13 +2,13 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { prisma } from "#lib/db/client";
 import { countSlots, hasBit, maxSlots, orInto, setBit, slotsWith } from "#lib/search/bits";
-import { type Bucket, bucketOf, findSlots } from "#lib/search/block";
+import { type Bucket, findSlots, getBucket } from "#lib/search/block";
 import { type Expanded, expand } from "#lib/search/expand";
 import { keepSlots, knownSlots } from "#lib/search/known-slots";
 import { maxDocuments } from "#lib/search/posting";
-import type { Group, Query } from "#lib/search/query";
+import type { QueryGroup, SearchQuery } from "#lib/search/query";
 import { type BlockHead, type HitBits, readBlockHeads, readBuckets, readParts } from "#lib/search/sql/read";
-import type { Unit } from "#lib/search/unit";
+import type { QueryUnit } from "#lib/search/unit";
 
 /**
  * The documents that a query finds, and those that have some of its words, of traces whose documents have all together. `count`
@@ -17,7 +17,7 @@ import type { Unit } from "#lib/search/unit";
 export type Hits = HitBits & { count: number; documents: number };
 
 /** What a block has of a query: the slots of each unit, in the order of the groups, and the slots that all groups together leave. */
-export type Match = { id: string; ofUnits: (Buffer | undefined)[]; slots: Buffer };
+export type BlockMatch = { id: string; ofUnits: (Buffer | undefined)[]; slots: Buffer };
 
 /**
  * Finds the documents of a user that match a query. Reads one bucket of each block for each term, about a kilobyte each,
@@ -30,7 +30,7 @@ export type Match = { id: string; ofUnits: (Buffer | undefined)[]; slots: Buffer
 export async function findDocuments(
   tx: PoolClient,
   userId: string,
-  query: Query,
+  query: SearchQuery,
   onlyProjectId?: string,
 ): Promise<Hits> {
   return hitsIn(await matchBlocks(tx, userId, query, onlyProjectId));
@@ -40,17 +40,17 @@ export async function findDocuments(
 export async function matchBlocks(
   tx: PoolClient,
   userId: string,
-  query: Query,
+  query: SearchQuery,
   onlyProjectId?: string,
 ): Promise<Matched> {
   const heads = await readBlockHeads(tx, userId, onlyProjectId);
   const units = query.groups.flatMap((group) => group.units);
   const read = await readTerms(tx, userId, heads, () => units.flatMap(({ alternatives }) => alternatives.flat()));
-  const expanded = await expand(tx, userId, heads, onlyProjectId ? new Map() : rareOf(units, read));
+  const expanded = await expand(tx, userId, heads, onlyProjectId ? new Map() : selectRare(units, read));
   await readLonger(tx, userId, heads, expanded, read);
   const blocks = heads.map(({ id, only }, place) => {
     const ofUnits = units.map((unit, at) =>
-      slotsOfUnit(unit, expanded.get(at)?.terms[place] ?? [], read[place] as Terms),
+      slotsOfUnit(unit, expanded.get(at)?.terms[place] ?? [], read[place] as TermSlots),
     );
     return { id, ofUnits, slots: evaluate(query.groups, ofUnits, only) };
   });
@@ -61,14 +61,14 @@ export async function matchBlocks(
 
 export type Matched = {
   heads: BlockHead[];
-  groups: Group[];
-  units: Unit[];
-  blocks: Match[];
+  groups: QueryGroup[];
+  units: QueryUnit[];
+  blocks: BlockMatch[];
   expanded: Map<number, Expanded>;
 };
 
 /** The slots of terms in one block. */
-export type Terms = Map<number, Uint16Array>;
+export type TermSlots = Map<number, Uint16Array>;
 
 /** A term to be read of the block at a place. */
 type Missing = { key: string; place: number; term: number; bucket: number };
@@ -79,8 +79,8 @@ export async function readTerms(
   userId: string,
   heads: BlockHead[],
   termsOf: (place: number) => number[],
-): Promise<Terms[]> {
-  const read: Terms[] = heads.map(() => new Map());
+): Promise<TermSlots[]> {
+  const read: TermSlots[] = heads.map(() => new Map());
   const ofTerms = new Map<number, ReturnType<typeof knownSlots>>();
   const missing: (Pick<BlockHead, "id" | "bits"> & Missing)[] = [];
   for (const [place, head] of heads.entries()) {
@@ -89,7 +89,7 @@ export async function readTerms(
       if (!ofTerms.has(term)) ofTerms.set(term, knownSlots(userId, term));
       const known = ofTerms.get(term)?.get(key);
       if (known) read[place]?.set(term, ownSlots(known, head));
-      else missing.push({ id, bits, key, place, term, bucket: bucketOf(term, bits) });
+      else missing.push({ id, bits, key, place, term, bucket: getBucket(term, bits) });
     }
   }
   if (missing.length === 0) return read;
@@ -112,8 +112,8 @@ const ownSlots = (slots: Uint16Array, { only }: BlockHead): Uint16Array =>
 const common = 1000;
 
 /** The units that may mean longer words too, by their places. */
-function rareOf(units: Unit[], read: Terms[]): Map<number, Unit> {
-  const isRare = ({ alternatives: [[term = 0] = []] }: Unit) =>
+function selectRare(units: QueryUnit[], read: TermSlots[]): Map<number, QueryUnit> {
+  const isRare = ({ alternatives: [[term = 0] = []] }: QueryUnit) =>
     read.reduce((sum, terms) => sum + (terms.get(term)?.length ?? 0), 0) < common;
   return new Map([...units.entries()].filter(([, unit]) => isRare(unit)));
 }
@@ -124,7 +124,7 @@ async function readLonger(
   userId: string,
   heads: BlockHead[],
   expanded: Map<number, Expanded>,
-  read: Terms[],
+  read: TermSlots[],
 ): Promise<void> {
   const all = [...expanded.values()];
   const longer = await readTerms(tx, userId, heads, (place) => all.flatMap(({ terms }) => terms[place] ?? []));
@@ -132,7 +132,7 @@ async function readLonger(
 }
 
 /** The slots that have one of a unit's forms; undefined where none has. */
-function slotsOfUnit({ alternatives }: Unit, longer: number[], terms: Terms): Buffer | undefined {
+function slotsOfUnit({ alternatives }: QueryUnit, longer: number[], terms: TermSlots): Buffer | undefined {
   let found: Buffer | undefined;
   for (const form of [...alternatives, ...longer.map((term) => [term])]) {
     const slots = intersect(form.map((term) => terms.get(term) ?? noSlots));
@@ -156,7 +156,7 @@ function intersect(lists: Uint16Array[]): Buffer | undefined {
 }
 
 /** The slots that all groups leave; a unit that none has is undefined. */
-function evaluate(groups: Group[], ofUnits: (Buffer | undefined)[], only: Buffer | undefined): Buffer {
+function evaluate(groups: QueryGroup[], ofUnits: (Buffer | undefined)[], only: Buffer | undefined): Buffer {
   const left = only ? Buffer.from(only) : Buffer.alloc(maxSlots, 0xff);
   let at = 0;
   for (const { units, excluded, optional } of groups) {
@@ -174,8 +174,8 @@ function evaluate(groups: Group[], ofUnits: (Buffer | undefined)[], only: Buffer
 async function joinParts(
   tx: PoolClient,
   userId: string,
-  groups: Group[],
-  blocks: Match[],
+  groups: QueryGroup[],
+  blocks: BlockMatch[],
   onlyProjectId: string | undefined,
 ): Promise<void> {
   const byId = new Map(blocks.map((block) => [block.id, block]));
@@ -196,7 +196,7 @@ async function joinParts(
   }
 }
 
-function isLeft(groups: Group[], having: boolean[]): boolean {
+function isLeft(groups: QueryGroup[], having: boolean[]): boolean {
   let at = 0;
   return groups.every(({ units, excluded, optional }) => {
     const any = having.slice(at, at + units.length).includes(true);

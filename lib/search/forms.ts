@@ -5,11 +5,11 @@
 export function formsOfWord(word: string): string[] {
   if (!/^[a-z]{3,}$/i.test(word)) return [];
   const lower = word.toLowerCase();
-  return [...new Set([...numbersOf(lower), ...endingsOf(lower)])];
+  return [...new Set([...listNumberForms(lower), ...listEndings(lower)])];
 }
 
 /** The singular of an English plural, and the plurals of a singular. */
-function numbersOf(word: string): string[] {
+function listNumberForms(word: string): string[] {
   if (/(?:ss|us|is)$/.test(word)) return [`${word}es`];
   if (/[^aeiou]ies$/.test(word)) return [`${word.slice(0, -3)}y`];
   if (/(?:s|x|z|ch|sh)es$/.test(word)) return [word.slice(0, -2), word.slice(0, -1)];
@@ -19,7 +19,7 @@ function numbersOf(word: string): string[] {
 }
 
 /** Of `resuming` and `resumed` that is `resume` and the other one; a stem has three letters, one of them a vowel, and no `-eed`. */
-function endingsOf(word: string): string[] {
+function listEndings(word: string): string[] {
   const [, stem = "", ending = ""] = /^(.*[aeiouy].*)(ing|ed)$/.exec(word) ?? [];
   if (stem.length < 3) return /[^aeiou]e$/.test(word) && word.length > 4 ? [`${word.slice(0, -1)}ing`] : [];
   if (stem.endsWith("e")) return [];

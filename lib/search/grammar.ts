@@ -23,7 +23,7 @@ type FilterWord = (typeof filterWords)[number];
  * One term of a query. `written` is how it stands there, from the index `at` on; `filter` the name before its colon; `either`
  * says that an `or` joins it to the term before.
  */
-export type Term = {
+export type QueryTerm = {
   written: string;
   at: number;
   excluded: boolean;
@@ -57,8 +57,8 @@ export function refused(
  *
  * @throws SpoorError `invalid_request` for an `or` that joins nothing, with its place.
  */
-export function readTerms(query: string): Term[] {
-  const terms: Term[] = [];
+export function readTerms(query: string): QueryTerm[] {
+  const terms: QueryTerm[] = [];
   let or: { at: number; written: string } | undefined;
   for (const match of composed(query).matchAll(term)) {
     const [written, minus, prefix, phrase, word = ""] = match;
@@ -78,7 +78,7 @@ export function readTerms(query: string): Term[] {
 }
 
 /** The terms of what may be a query; none where it is not. */
-export function termsOf(query: string): Term[] {
+export function parseTerms(query: string): QueryTerm[] {
   try {
     return readTerms(query);
   } catch (error) {
@@ -88,7 +88,7 @@ export function termsOf(query: string): Term[] {
 }
 
 /** A query without one of its terms, and without an `or` that then joins nothing. */
-export function withoutTerm(query: string, { at, written }: Term): string {
+export function withoutTerm(query: string, { at, written }: QueryTerm): string {
   const text = composed(query);
   const rest = `${text.slice(0, at)} ${text.slice(at + written.length)}`.replace(/\s+/g, " ").trim();
   return rest

@@ -13,12 +13,12 @@ import { holdNext } from "#lib/search/hold";
 import { type Load, mergeBlocks } from "#lib/search/merge";
 import {
   deleteOutdatedBlocks,
+  type MessageSize,
   markIndexed,
   readContents,
   readSizes,
   readWaiting,
   replaceDocuments,
-  type Size,
   type Waiting,
   withIndexLock,
   writeBlock,
@@ -117,16 +117,16 @@ function leaveUnread(userId: string, traces: Waiting[], error: unknown): void {
 }
 
 type Contents = Awaited<ReturnType<typeof readContents>>;
-type Found = NonNullable<Awaited<ReturnType<typeof readWaiting>>>;
+type WaitingTrace = NonNullable<Awaited<ReturnType<typeof readWaiting>>>;
 
-async function indexWaiting(tx: PoolClient, waiting: Found, batch: Batch, yieldToJobs: Yield) {
+async function indexWaiting(tx: PoolClient, waiting: WaitingTrace, batch: Batch, yieldToJobs: Yield) {
   const { userId } = waiting;
   const documents: (Document & { blockId: string })[] = [];
   const write = async (draft: Draft) => {
     const blockId = await writeDraft(tx, userId, draft);
     documents.push(...draft.documents.map((document) => ({ ...document, blockId })));
   };
-  const traces = await collect(tx, userId, upTo(waiting.traces, batch.messages, messagesOf), {
+  const traces = await collect(tx, userId, upTo(waiting.traces, batch.messages, getMessageCount), {
     maxBytes: batch.bytes,
     yieldToJobs,
     write,
@@ -148,7 +148,7 @@ async function writeDraft(tx: PoolClient, userId: string, { postings, documents,
   return writeBlock(tx, userId, head, [...encode(postings, bits), ...(await vocabulary.encode(bits))]);
 }
 
-const messagesOf = ({ messageCount }: Waiting) => messageCount;
+const getMessageCount = ({ messageCount }: Waiting) => messageCount;
 
 /** The first rows whose sizes stay within a sum, and at least one. */
 function upTo<T>(rows: T[], max: number, sizeOf: (row: T) => number): T[] {
@@ -169,8 +169,8 @@ async function collect(
 ): Promise<Waiting[]> {
   const ids = waiting.map(({ id }) => id);
   const sizes = await readSizes(tx, userId, ids);
-  const sizesOf = Map.groupBy(sizes, ({ traceId }) => traceId);
-  const sumBytes = ({ id }: Waiting) => (sizesOf.get(id) ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
+  const sizesByTrace = Map.groupBy(sizes, ({ traceId }) => traceId);
+  const sumBytes = ({ id }: Waiting) => (sizesByTrace.get(id) ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
   const traces = upTo(waiting, maxBytes, sumBytes);
   const collector = new Collector();
   let leftMs = maxMs;
@@ -178,7 +178,7 @@ async function collect(
     leftMs -= await inSlices(steps, leftMs);
     for (const draft of collector.takeFull()) await write(draft);
   };
-  for (const trace of traces.filter(({ id }) => !sizesOf.has(id))) await take(begin(collector, trace));
+  for (const trace of traces.filter(({ id }) => !sizesByTrace.has(id))) await take(begin(collector, trace));
   const byId = new Map(traces.map((trace) => [trace.id, trace]));
   let current: string | undefined;
   function* add({ traceId, position, content, ...said }: Contents[number]) {
@@ -186,7 +186,7 @@ async function collect(
     current = traceId;
     yield* collector.add(traceId, position, content, said);
   }
-  for (const page of pagesOf(sizes.filter(({ traceId }) => byId.has(traceId)))) {
+  for (const page of splitPages(sizes.filter(({ traceId }) => byId.has(traceId)))) {
     await yieldToJobs();
     const contents = await readContents(tx, userId, [...byId.keys()], page, messageCharacters);
     await take(contents.values().flatMap(add));
@@ -198,8 +198,8 @@ async function collect(
 const begin = (collector: Collector, { id, title, texts }: Waiting) => collector.begin(id, title, texts);
 
 /** The first and the last message of each page of about half a MiB. */
-function pagesOf(sizes: Size[]): [Size, Size][] {
-  const pages: [Size, Size][] = [];
+function splitPages(sizes: MessageSize[]): [MessageSize, MessageSize][] {
+  const pages: [MessageSize, MessageSize][] = [];
   let bytes = 0;
   for (const size of sizes) {
     const page = pages.at(-1);

@@ -15,21 +15,21 @@ const maxBytes = 16 * 1024 * 1024;
 const bytesPerBlock = 256;
 
 const cache = oncePerProcess("slots of terms", () => {
-  const made = new LRUCache<string, OfBlocks>({ maxSize: maxBytes, sizeCalculation: sizeOf });
+  const made = new LRUCache<string, OfBlocks>({ maxSize: maxBytes, sizeCalculation: measureSize });
   atRest(() => made.clear());
   return made;
 });
 
-function sizeOf(ofBlocks: OfBlocks): number {
+function measureSize(ofBlocks: OfBlocks): number {
   let bytes = bytesPerBlock;
   for (const { byteLength } of ofBlocks.values()) bytes += bytesPerBlock + byteLength;
   return bytes;
 }
 
-const keyOf = (userId: string, term: number) => `${userId} ${term}`;
+const getCacheKey = (userId: string, term: number) => `${userId} ${term}`;
 
 /** What is known of a user's term. */
-export const knownSlots = (userId: string, term: number): OfBlocks | undefined => cache.get(keyOf(userId, term));
+export const knownSlots = (userId: string, term: number): OfBlocks | undefined => cache.get(getCacheKey(userId, term));
 
 /** Keeps what was read of terms; of blocks that are no more nothing is kept. */
 export function keepSlots(userId: string, heads: BlockHead[], read: Map<number, OfBlocks>): void {
@@ -41,6 +41,6 @@ export function keepSlots(userId: string, heads: BlockHead[], read: Map<number, 
       const slots = known?.get(key);
       if (slots) all.set(key, slots);
     }
-    cache.set(keyOf(userId, term), all);
+    cache.set(getCacheKey(userId, term), all);
   }
 }

@@ -1,7 +1,7 @@
 // The layout of a row, in whole bytes: of each term its distance from the previous one, the number of its documents, and their
 // distances, all as variable-length numbers with seven bits a byte. Whatever bytes it is given, it reads postings of the row's own
 // terms, or none, in bounded time.
-import { endOfTerm, maxDocuments, type Postings, postingOf, termIn } from "#lib/search/posting";
+import { endOfTerm, makePosting, maxDocuments, type Postings, termIn } from "#lib/search/posting";
 
 /** A growing buffer of variable-length numbers. */
 class Writer {
@@ -73,7 +73,7 @@ function readSlots(reader: Reader, count: number): Uint16Array {
 }
 
 /** The terms that a row can have: from one up to but without another. */
-export type Range = { first: number; end: number };
+export type TermRange = { first: number; end: number };
 
 /** Returns what encodes the postings of a row, whose terms begin with `first`. */
 export function makeEncoder(): (sorted: Postings, first: number) => Buffer {
@@ -93,7 +93,7 @@ export function makeEncoder(): (sorted: Postings, first: number) => Buffer {
 }
 
 /** The slots of the documents that have a term, in their order. */
-export function readTerm(row: Buffer, { first }: Range, term: number): Uint16Array {
+export function readTerm(row: Buffer, { first }: TermRange, term: number): Uint16Array {
   const reader = new Reader(row);
   let current = first;
   while (reader.hasMore) {
@@ -107,7 +107,11 @@ export function readTerm(row: Buffer, { first }: Range, term: number): Uint16Arr
 }
 
 /** Calls `visit` with every posting of a row. */
-export function visitPostings(row: Buffer, { first, end }: Range, visit: (term: number, slot: number) => void): void {
+export function visitPostings(
+  row: Buffer,
+  { first, end }: TermRange,
+  visit: (term: number, slot: number) => void,
+): void {
   const reader = new Reader(row);
   let [term, leastTerm] = [first, first];
   while (reader.hasMore) {
@@ -128,7 +132,7 @@ function writeSlots(writer: Writer, postings: Postings, term: number): void {
   writer.write(postings.length);
   let previous = 0;
   for (const posting of postings) {
-    const slot = posting - postingOf(term, 0);
+    const slot = posting - makePosting(term, 0);
     writer.write(slot - previous);
     previous = slot;
   }

@@ -4,11 +4,11 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { inSlices } from "#lib/concurrency/slices";
 import type { Hits } from "#lib/search/find";
-import { type Group, type Query, type Scope, unprovenOf } from "#lib/search/query";
+import { getUnprovenGroups, type QueryGroup, type QueryScope, type SearchQuery } from "#lib/search/query";
 import { describe } from "#lib/search/speaker";
 import { type Candidate, readCandidates } from "#lib/search/sql/read";
 import { composed } from "#lib/search/terms";
-import { findIn, patternOf } from "#lib/search/unit";
+import { findIn, joinPatterns } from "#lib/search/unit";
 
 /** What is read of one trace; where there is more, it is taken for a match. */
 const bounds = { maxMessages: 200, maxCharacters: 100_000 };
@@ -21,14 +21,14 @@ const bounds = { maxMessages: 200, maxCharacters: 100_000 };
  */
 export async function keepMatching(
   tx: PoolClient,
-  { userId, query, hits }: { userId: string; query: Query; hits: Hits },
+  { userId, query, hits }: { userId: string; query: SearchQuery; hits: Hits },
   traceIds: string[],
   { all }: { all: boolean },
 ): Promise<string[]> {
-  const groups = unprovenOf(query);
+  const groups = getUnprovenGroups(query);
   const units = groups.flatMap((group) => group.units);
   const read = { ...bounds, maxDocuments: all ? null : 1 };
-  const rows = await readCandidates(tx, userId, traceIds, hits, patternOf(units), read);
+  const rows = await readCandidates(tx, userId, traceIds, hits, joinPatterns(units), read);
   const texts = Map.groupBy(rows, ({ traceId }) => traceId);
   const matching: string[] = [];
   function* match(id: string) {
@@ -41,7 +41,11 @@ export async function keepMatching(
 }
 
 /** Whether one unit of each group is in one of the texts at least. */
-function* haveAll(texts: Candidate[], groups: Group[], scope: Scope | undefined): Generator<undefined, boolean> {
+function* haveAll(
+  texts: Candidate[],
+  groups: QueryGroup[],
+  scope: QueryScope | undefined,
+): Generator<undefined, boolean> {
   const missing = new Set(groups);
   for (const text of texts) {
     if (!isSaidBy(text, scope)) continue;
@@ -56,7 +60,7 @@ function* haveAll(texts: Candidate[], groups: Group[], scope: Scope | undefined)
 /** Whether a text is where the words are asked for, and evidence of them. */
 export function isSaidBy(
   text: Pick<Candidate, "position" | "role" | "content" | "metadata">,
-  scope: Scope | undefined,
+  scope: QueryScope | undefined,
 ): boolean {
   if (text.position === null || scope === "title")
     return scope === undefined || (scope === "title" && text.position === null);

@@ -7,14 +7,14 @@ export const maxDocuments = 4096;
 /** Terms and the slots of their documents, sorted by both: `term * 4096 + slot`, below 2^52. */
 export type Postings = Float64Array;
 
-export const postingOf = (term: number, slot: number) => term * maxDocuments + slot;
+export const makePosting = (term: number, slot: number) => term * maxDocuments + slot;
 
 /** The term of a posting. */
 export const termIn = (posting: number) => Math.floor(posting / maxDocuments);
 
 /** Where the postings of a term end that begin at a place. */
 export function endOfTerm(sorted: Postings, from: number, term: number): number {
-  const next = postingOf(term + 1, 0);
+  const next = makePosting(term + 1, 0);
   let end = from + 1;
   while (end < sorted.length && (sorted[end] as number) < next) end += 1;
   return end;

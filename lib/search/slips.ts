@@ -3,7 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { type Matched, matchBlocks } from "#lib/search/find";
-import { termsOf } from "#lib/search/grammar";
+import { parseTerms } from "#lib/search/grammar";
 import { largest } from "#lib/search/largest";
 import { parseQuery } from "#lib/search/query";
 import { type BlockHead, readBucketRanges } from "#lib/search/sql/read";
@@ -33,7 +33,7 @@ export async function correctIn(
   let corrected = composed(text);
   for (const { written, beginning = "" } of missing.slice(0, max.words)) {
     const word = await nearest(tx, userId, largest(heads, max.documents), beginning);
-    const term = termsOf(corrected).find((one) => one.text === written && !one.filter && !one.excluded);
+    const term = parseTerms(corrected).find((one) => one.text === written && !one.filter && !one.excluded);
     if (word && term)
       corrected = `${corrected.slice(0, term.at)}${word}${corrected.slice(term.at + term.written.length)}`;
   }

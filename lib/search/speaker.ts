@@ -23,7 +23,7 @@ export function describe({ role, content, metadata }: Spoken): Described {
   const facts = new Set<string>();
   let speaker: Speaker | undefined;
   for (const piece of pieces) {
-    speaker = louder(speaker, speakerOf(piece));
+    speaker = louder(speaker, getSpeaker(piece));
     if (piece.type === "call") {
       facts.add(`tool:${piece.call.name}`);
       facts.add(`tool:${findToolKind(piece.call.name, piece.call.type)}`);
@@ -37,7 +37,7 @@ export function describe({ role, content, metadata }: Spoken): Described {
 const isFields = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function speakerOf(piece: ReturnType<typeof splitPieces>[number]): Speaker {
+function getSpeaker(piece: ReturnType<typeof splitPieces>[number]): Speaker {
   if (piece.type !== "text") return "tool";
   if (piece.kind === "user") return "person";
   return piece.kind === "command" ? "notice" : piece.kind;

@@ -71,7 +71,7 @@ const seeds = [0x811c9dc5, 0x2545f491] as const;
 const primes = [0x01000193, 0x5bd1e995] as const;
 
 /** 32 bits of one hash and 8 of another one. */
-const termOf = (first: number, second: number) => (mix(first) >>> 0) * 256 + (mix(second) & 255);
+const makeTerm = (first: number, second: number) => (mix(first) >>> 0) * 256 + (mix(second) & 255);
 
 /** What stands between two parts of a camelCase word: as the gap of `_`. */
 const joint = Math.imul(95, primes[0]) + 1;
@@ -91,15 +91,15 @@ export function termOfFact(fact: string): number {
     first = Math.imul(first ^ code, primes[0]);
     second = Math.imul(second ^ code, primes[1]) + 1;
   }
-  return termOf(first, second);
+  return makeTerm(first, second);
 }
 
 /** The term of one word. */
 export function termOfWord(word: string): number {
-  return termOf(...hashOf(word, 0, word.length));
+  return makeTerm(...hashText(word, 0, word.length));
 }
 
-function hashOf(text: string, start: number, end: number): [number, number] {
+function hashText(text: string, start: number, end: number): [number, number] {
   let [first, second]: [number, number] = [...seeds];
   for (let at = start; at < end; at += 1) {
     const lower = folded[text.charCodeAt(at)] as number;
@@ -153,9 +153,9 @@ export function scanTerms(text: string, scan: Scan, until: number, visit: Visit,
       second = Math.imul(second ^ lower, primes[1]) + 1;
       at += 1;
     } while (kind === letter && at < length && kindAt(text, at) === letter);
-    visit(termOf(first, second), start, at);
+    visit(makeTerm(first, second), start, at);
     const word = mix(first ^ second) | 1;
-    if (previous !== 0) visit(pairOf(previous, between, word));
+    if (previous !== 0) visit(hashPair(previous, between, word));
     if (parts && mixedCase) forEachPart(text, start, at, visit);
     previous = word;
     between = 0;
@@ -165,9 +165,9 @@ export function scanTerms(text: string, scan: Scan, until: number, visit: Visit,
   scan.between = between;
 }
 
-function pairOf(previous: number, between: number, word: number): number {
+function hashPair(previous: number, between: number, word: number): number {
   const first = Math.imul(Math.imul(previous, primes[0]) ^ between, primes[1]) ^ word;
-  return termOf(first, Math.imul(word, primes[0]) ^ previous ^ between);
+  return makeTerm(first, Math.imul(word, primes[0]) ^ previous ^ between);
 }
 
 /**
@@ -198,17 +198,17 @@ function forEachPart(text: string, start: number, end: number, visit: Visit): vo
   for (let at = start + 1; at <= end; at += 1) {
     if (at < end && !isHump(text, at)) continue;
     if (at - from === end - start) return;
-    const [first, second] = hashOf(text, from, at);
-    visit(termOf(first, second), from, at);
+    const [first, second] = hashText(text, from, at);
+    visit(makeTerm(first, second), from, at);
     const part = mix(first ^ second) | 1;
-    if (previous !== 0) visit(pairOf(previous, joint, part));
+    if (previous !== 0) visit(hashPair(previous, joint, part));
     previous = part;
     from = at;
   }
 }
 
 /** The parts of a camelCase word; the word alone where it has one. */
-export function partsOf(word: string): string[] {
+export function splitCompound(word: string): string[] {
   const humps = Array.from(word, (_, at) => at).filter((at) => at > 0 && isHump(word, at));
   return [0, ...humps].map((from, place) => word.slice(from, humps[place]));
 }

@@ -6,7 +6,7 @@ import {
   fold,
   forEachTerm,
   isBoundary,
-  partsOf,
+  splitCompound,
   termOfWord,
   wordsAndGaps,
 } from "#lib/search/terms";
@@ -18,7 +18,7 @@ import {
  * digits. `longest` is the longest word; `isOpen` says that a match may end within a word. `fact` is what a message must be
  * rather than say (lib/search/speaker.ts), in lower case.
  */
-export type Unit = {
+export type QueryUnit = {
   words: number;
   written: string;
   alternatives: number[][];
@@ -38,19 +38,19 @@ export type Unit = {
 const minBeginning = 3;
 
 /** @param isExact whether other forms of the words are not meant; undefined for a text without words */
-export function unitOf(written: string, isExact: boolean): Unit | undefined {
+export function parseUnit(written: string, isExact: boolean): QueryUnit | undefined {
   const pieces = wordsAndGaps(written);
   const [first] = pieces;
   if (first === undefined) return undefined;
   const words = pieces.filter((_, place) => place % 2 === 0);
-  const forms = isExact ? [] : formsOf(pieces);
-  const beginning = !isExact && words.length === 1 ? beginningOf(first) : undefined;
+  const forms = isExact ? [] : listForms(pieces);
+  const beginning = !isExact && words.length === 1 ? parseBeginning(first) : undefined;
   const texts = [pieces, ...forms];
   const plain = inOrder(texts.map((form) => form.join("").toLowerCase()));
   return {
     words: words.length,
     written,
-    alternatives: texts.map(termsOf),
+    alternatives: texts.map(listTerms),
     ...(beginning && { beginning }),
     pattern: patternOfForms(texts, isExact),
     ...(plain.every((word) => /^[a-z\d]+$/.test(word)) && { plain }),
@@ -62,7 +62,7 @@ export function unitOf(written: string, isExact: boolean): Unit | undefined {
 }
 
 /** A number begins no other one, and neither does a character of a script without spaces. */
-function beginningOf(word: string): string | undefined {
+function parseBeginning(word: string): string | undefined {
   const isWhole =
     word.length < minBeginning ||
     /\d$/.test(word) ||
@@ -71,9 +71,9 @@ function beginningOf(word: string): string | undefined {
 }
 
 /** The other forms of an identifier, with `_` or as one word, or of a word (lib/search/forms.ts). */
-function formsOf(pieces: string[]): string[][] {
+function listForms(pieces: string[]): string[][] {
   if (pieces.some((gap, place) => place % 2 === 1 && gap !== "_")) return [];
-  const parts = pieces.filter((_, place) => place % 2 === 0).flatMap(partsOf);
+  const parts = pieces.filter((_, place) => place % 2 === 0).flatMap(splitCompound);
   if (parts.length === 1) return formsOfWord(parts[0] as string).map((word) => [word]);
   const joined = [parts.flatMap((part, place) => (place === 0 ? [part] : ["_", part])), [parts.join("")]];
   const own = fold(pieces.join(""));
@@ -93,7 +93,7 @@ const inOrder = ([written = "", ...others]: string[]): string[] => [
 ];
 
 /** The term of a single word; of several words their pairs, which no document has without the words. */
-function termsOf(pieces: string[]): number[] {
+function listTerms(pieces: string[]): number[] {
   if (pieces.length === 1) return [termOfWord(pieces[0] as string)];
   const terms: number[] = [];
   forEachTerm(pieces.join(""), (term) => terms.push(term), { parts: false });
@@ -130,17 +130,17 @@ function coarseCharacter(character: string): string {
 }
 
 /** A regular expression for PostgreSQL that matches every text whose lower case may contain one of some units. */
-export const patternOf = (units: Unit[]) => units.map(({ coarse }) => coarse).join("|");
+export const joinPatterns = (units: QueryUnit[]) => units.map(({ coarse }) => coarse).join("|");
 
 /** The ranges of a query's units in a text: `[start, end]` in its order, not overlapping. */
-export type Ranges = [number, number][];
+export type TextRanges = [number, number][];
 
 const maxRanges = 200;
 /** Of so many places within words, as `a` has in `aaa`, none is looked at further: the unit counts as found there. */
 const maxWithin = 1000;
 
 /** What was found of units in a text: how many there are, the ranges of each, and those of all. */
-export type Found = { found: number; each: Ranges[]; readonly ranges: Ranges };
+export type UnitMatches = { found: number; each: TextRanges[]; readonly ranges: TextRanges };
 
 /**
  * Finds units in a text.
@@ -148,9 +148,9 @@ export type Found = { found: number; each: Ranges[]; readonly ranges: Ranges };
  * @param text as `composed` makes it.
  * @returns the ranges, at most 200 of each unit. Those of all are made when they are asked for: of most texts they are not.
  */
-export function findIn(text: string, { units }: { units: Unit[] }): Found {
+export function findIn(text: string, { units }: { units: QueryUnit[] }): UnitMatches {
   const lower = isAscii.test(text) ? text.toLowerCase() : undefined;
-  const each = units.map((unit) => rangesOf(text, unit, lower));
+  const each = units.map((unit) => findRanges(text, unit, lower));
   const found = each.filter(({ length }) => length > 0).length;
   return {
     found,
@@ -163,8 +163,8 @@ export function findIn(text: string, { units }: { units: Unit[] }): Found {
 
 const isAscii = /^[\0-\x7f]*$/;
 
-function joined(each: Ranges[]): Ranges {
-  const ranges: Ranges = [];
+function joined(each: TextRanges[]): TextRanges {
+  const ranges: TextRanges = [];
   for (const range of each.flat().toSorted((a, b) => a[0] - b[0] || b[1] - a[1])) {
     if (range[0] >= (ranges.at(-1)?.[1] ?? 0)) ranges.push(range);
   }
@@ -172,9 +172,9 @@ function joined(each: Ranges[]): Ranges {
 }
 
 /** @param lower the text in lower case, where it is ASCII. */
-function rangesOf(text: string, unit: Unit, lower: string | undefined): Ranges {
+function findRanges(text: string, unit: QueryUnit, lower: string | undefined): TextRanges {
   const next = lower !== undefined && unit.plain ? wordsIn(lower, unit.plain) : matchesIn(text, unit.pattern);
-  const ranges: Ranges = [];
+  const ranges: TextRanges = [];
   let within = 0;
   let match = next(0);
   while (match && ranges.length < maxRanges) {

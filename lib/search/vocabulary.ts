@@ -3,7 +3,7 @@
 // like a hash is left out, since nobody remembers its beginning.
 import { eachInSlices } from "#lib/concurrency/slices";
 import type { Bucket } from "#lib/search/block";
-import { fold, foldedCode, partsOf, termOfWord } from "#lib/search/terms";
+import { fold, foldedCode, splitCompound, termOfWord } from "#lib/search/terms";
 
 /** Postings have the buckets below this one. */
 export const firstWordBucket = 2 ** 13;
@@ -23,21 +23,21 @@ const letters = { min: 3, max: 48 };
 function isRemembered(word: string): boolean {
   if (word.length < letters.min || word.length > letters.max) return false;
   const digits = word.replace(/\D/g, "").length;
-  if (digits === 0) return word.length < 12 || word.length / partsOf(word).length > 2.5;
+  if (digits === 0) return word.length < 12 || word.length / splitCompound(word).length > 2.5;
   return digits <= 4 && digits * 2 < word.length && !/^[\da-f]{6,}$/i.test(word) && !/\d\D+\d\D+\d/.test(word);
 }
 
 const spread = (code: number, bits: number) => (Math.imul(code + 1, 0x9e3779b1) >>> 0) >>> (32 - bits);
 
 /** The key of a word by its first three letters in lower case. */
-function keyOf(lower: string): number {
+function getSortKey(lower: string): number {
   const next = lower.charCodeAt(1) * 31 + lower.charCodeAt(2);
   return spread(lower.charCodeAt(0), keyBits.first) * 2 ** keyBits.next + spread(next, keyBits.next);
 }
 
 /** The bucket of all words that begin with three letters or more. */
 export const bucketOfBeginning = (lower: string, bits: number) =>
-  firstWordBucket + Math.floor(keyOf(lower) / 2 ** (allKeyBits - wordBits(bits)));
+  firstWordBucket + Math.floor(getSortKey(lower) / 2 ** (allKeyBits - wordBits(bits)));
 
 /** The buckets of all words with the same first letter, in which nearly all slips of a word are: from, and up to but without. */
 export function bucketsOfLetter(lower: string, bits: number): [number, number] {
@@ -127,7 +127,7 @@ function encodeWords(words: Word[]): Buffer {
  */
 export function decodeWords(bytes: Buffer, beginning = "", maxLetters = letters.max): Word[] {
   const words: Word[] = [];
-  const wanted = codesOf(beginning);
+  const wanted = toCodes(beginning);
   const codes = new Uint16Array(2 * letters.max);
   for (let at = 0; at + 3 <= bytes.length; ) {
     const [start, length, documents] = [bytes[at] as number, bytes[at + 1] as number, bytes[at + 2] as number];
@@ -139,7 +139,7 @@ export function decodeWords(bytes: Buffer, beginning = "", maxLetters = letters.
   return words;
 }
 
-const codesOf = (text: string) => Uint16Array.from(fold(text), (letter) => letter.charCodeAt(0));
+const toCodes = (text: string) => Uint16Array.from(fold(text), (letter) => letter.charCodeAt(0));
 
 /** Reads UTF-8 as UTF-16 to a place of `codes`. @returns where it ends there */
 function readCodes(bytes: Buffer, at: number, length: number, codes: Uint16Array, start: number): number {

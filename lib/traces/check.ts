@@ -1,7 +1,7 @@
 import "server-only";
 import { beginRead } from "#lib/db/heavy";
 import { findSecrets } from "#lib/secrets/find";
-import type { Range } from "#lib/traces/for-others";
+import type { SharedRange } from "#lib/traces/for-others";
 import { countHomes } from "#lib/traces/homes";
 import { visitMessages } from "#lib/traces/messages";
 
@@ -23,7 +23,7 @@ const page = { limit: 500, maxBytes: 1024 * 1024, maxMessageBytes: 4 * 1024 * 10
  *
  * @throws SpoorError `overloaded` as `beginRead`
  */
-export async function checkForOthers(userId: string, traceId: string, range: Range): Promise<Findings> {
+export async function checkForOthers(userId: string, traceId: string, range: SharedRange): Promise<Findings> {
   const end = await beginRead(userId, "outline");
   try {
     const kinds = new Map<string, { kind: string; count: number; position: number }>();

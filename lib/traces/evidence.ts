@@ -73,7 +73,7 @@ export async function withPullRequests<T extends Trace, More extends { traces: T
 }
 
 /** The branch that each of a page's sessions worked on last. */
-export const branchesOf = async (userId: string, traces: { id: string }[]): Promise<Map<string, string>> =>
+export const readTraceBranches = async (userId: string, traces: { id: string }[]): Promise<Map<string, string>> =>
   traces.length > 0
     ? readBranches(
         userId,

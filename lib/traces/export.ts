@@ -2,11 +2,11 @@ import "server-only";
 import { parseQuery } from "#lib/search/query";
 import { maskValueForOthers } from "#lib/secrets/json";
 import type { Masked } from "#lib/traces/export-schema";
-import { type Mask, maskOf } from "#lib/traces/masked";
+import { type Mask, makeMask } from "#lib/traces/masked";
 import { jsonOf, readParts } from "#lib/traces/parts";
 import { readTraceRows, type TraceRow } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
-import type { Place, Selection } from "#lib/traces/sql/conditions";
+import type { ListPlace, Selection } from "#lib/traces/sql/conditions";
 
 /** How many are held in memory at a time; a trace may have 256 KiB of metadata. */
 const tracesPerPage = 20;
@@ -67,7 +67,7 @@ async function* exportParts(
 
 /** The rows of the list from its top down to `end`; all of them without it. */
 async function* rowsAbove(userId: string, selection: Selection, end: TraceRow | undefined): AsyncGenerator<TraceRow> {
-  let after: Place | undefined;
+  let after: ListPlace | undefined;
   for (;;) {
     const rows = await readTraceRows(userId, selection, { after, limit: tracesPerPage, patience: "wait" });
     for (const row of rows) {
@@ -89,7 +89,7 @@ async function* traceParts(
   row: TraceRow,
   masked: Masked | undefined,
 ): AsyncGenerator<string, undefined> {
-  const mask = maskOf(masked, row.machine);
+  const mask = makeMask(masked, row.machine);
   yield opening(row, mask);
   yield* messageParts(userId, row, mask);
   yield "]}\n";

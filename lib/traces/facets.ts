@@ -2,7 +2,7 @@ import "server-only";
 import { undated } from "#lib/prices/model";
 import { type Facet, type FacetValue, type FacetValues, facets, type TraceFilter } from "#lib/traces/schema";
 import { findIds, resolveSearch } from "#lib/traces/search";
-import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
+import type { ListPlace, PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import { countProjects, countPutAway, countUpTo, countValues } from "#lib/traces/sql/list";
 import { countSeveral, type Several } from "#lib/traces/sql/several";
 
@@ -21,20 +21,20 @@ export async function readFacets(userId: string, filter: TraceFilter): Promise<F
   const counted = await Promise.all(
     groups.filter((names) => names.length > 0).map((names) => countGroup(userId, filter, names)),
   );
-  const projectId = await countProjectsOf(userId, filter);
+  const projectId = await countProjectValues(userId, filter);
   const several: Pick<FacetValues, Several> = { branch: [], tag: [], tool: [] };
-  for (const name of ["branch", "tag", "tool"] as const) several[name] = await countSeveralOf(userId, filter, name);
+  for (const name of ["branch", "tag", "tool"] as const) several[name] = await countSeveralValued(userId, filter, name);
   return Object.assign({ source: [], model: [], project: [], machine: [], projectId }, several, ...counted);
 }
 
 /** Counts what a trace may have several of, by all filters but its own. */
-async function countSeveralOf(userId: string, filter: TraceFilter, name: Several): Promise<FacetValue[]> {
+async function countSeveralValued(userId: string, filter: TraceFilter, name: Several): Promise<FacetValue[]> {
   const selection = await resolveOnce(userId, { ...filter, [name]: undefined }, maxFound);
   return countSeveral(userId, selection, name, maxValues);
 }
 
 /** Counts projects, by all filters but the project's own. */
-async function countProjectsOf(userId: string, { project: _, projectId: __, ...others }: TraceFilter) {
+async function countProjectValues(userId: string, { project: _, projectId: __, ...others }: TraceFilter) {
   return countProjects(userId, await resolveOnce(userId, others, maxFound), maxValues);
 }
 
@@ -90,7 +90,11 @@ const maxChanges = 100;
  * How many of the traces that a filter matches come before a place in the list, counted up to 100: those that are new or have
  * changed since the trace at that place was the first. With `roots`, what changed below one counts as its own change.
  */
-export async function countChanges(userId: string, { roots, ...filter }: TraceFilter, first: Place): Promise<number> {
+export async function countChanges(
+  userId: string,
+  { roots, ...filter }: TraceFilter,
+  first: ListPlace,
+): Promise<number> {
   const selection = { ...filter, families: roots };
   return countUpTo(userId, await resolveSearch(userId, selection, { limit: maxChanges }), maxChanges, first);
 }

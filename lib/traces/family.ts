@@ -14,7 +14,7 @@ import { tellUpdated } from "#lib/traces/sql/list";
 export type { Relation };
 
 /** What sessions have together; `costNano` without the tokens of models that have no price, `seconds` without pauses. */
-export type Sums = {
+export type FamilySums = {
   messages: number;
   tokens: number;
   costNano: number;
@@ -35,7 +35,7 @@ export type Member = {
   createdAt: string | null;
   updatedAt: string;
   dated: boolean;
-  own: Sums;
+  own: FamilySums;
   /** How many sessions are below it. */
   below: number;
 };
@@ -48,7 +48,7 @@ export type Family = {
   /** Whether there are more than were counted. */
   isCut: boolean;
   /** Of all below it, without its own. */
-  sums: Sums;
+  sums: FamilySums;
   /** The first of those that it started. */
   members: Member[];
 };
@@ -70,7 +70,7 @@ export async function readFamilies(userId: string, ids: string[], each: number):
     maxBelow,
   );
   const isCut = sums.reduce((sum, row) => sum + row.below, 0) >= maxBelow;
-  const belowOf = new Map(below.map((row) => [row.id, row.below]));
+  const countsBelow = new Map(below.map((row) => [row.id, row.below]));
   return new Map(
     sums.map(({ id, subagents, forks, continuations, costNano, unpricedTokens, tierNotPricedTokens, ...row }) => {
       const { messages, tokens, seconds } = row;
@@ -87,7 +87,7 @@ export async function readFamilies(userId: string, ids: string[], each: number):
           unpricedTokens: Number(unpricedTokens),
           tierNotPricedTokens: Number(tierNotPricedTokens),
         },
-        members: own.map((child) => presentMember(child, belowOf.get(child.id) ?? 0)),
+        members: own.map((child) => presentMember(child, countsBelow.get(child.id) ?? 0)),
       };
       return [id, family] as const;
     }),
@@ -116,7 +116,7 @@ function presentMember({ parentId: _, activityAt, storedAt, createdAt, ...row }:
 export type Origin = { relation: Relation; parentId: string; title: string | null; position: number | null };
 
 /** What some sessions came from, by their ids. */
-export async function readOriginsOf(userId: string, ids: string[]): Promise<Map<string, Origin>> {
+export async function readTraceOrigins(userId: string, ids: string[]): Promise<Map<string, Origin>> {
   return new Map((await readOrigins(userId, ids)).map(({ id, ...origin }) => [id, origin]));
 }
 

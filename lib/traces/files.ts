@@ -13,7 +13,7 @@ import type { Selection } from "#lib/traces/sql/conditions";
 import { type FileRow, readTouching, readTraceFiles } from "#lib/traces/sql/files";
 import { tellUpdated } from "#lib/traces/sql/list";
 
-type Page = { action: FileAction; cursor?: string | undefined; limit: number };
+type FilePage = { action: FileAction; cursor?: string | undefined; limit: number };
 
 const position = z.int().min(0).max(limits.message.integer);
 const fileCursor = z.tuple([z.boolean(), position, exactText(1, 1024)]);
@@ -33,7 +33,7 @@ async function isDue(userId: string, traceId: string): Promise<boolean> {
  * @returns `pending` while the last upload is not counted yet, `cut` where there were too many.
  * @throws SpoorError `not_found`, `invalid_request` for a cursor that no page gave out, and as `heavyRead`
  */
-export async function listTraceFiles(userId: string, traceId: string, { action, cursor, limit }: Page) {
+export async function listTraceFiles(userId: string, traceId: string, { action, cursor, limit }: FilePage) {
   const pending = await isDue(userId, traceId);
   const after = cursor === undefined ? undefined : decodeCursor(fileCursor, cursor);
   const page = { action, after, limit: limit + 1, maxPlaces: 0 };
@@ -90,7 +90,7 @@ export async function listTouching(
     action,
     cursor,
     limit,
-  }: Page & Pick<Selection, "from" | "to" | "onlyProjectId"> & { path: string },
+  }: FilePage & Pick<Selection, "from" | "to" | "onlyProjectId"> & { path: string },
 ): Promise<{ files: Touched[]; nextCursor: string | null }> {
   const place = cursor === undefined ? undefined : decodeCursor(touchCursor, cursor);
   const after = place && { activityAt: place[0], id: place[1], path: place[2] };

@@ -5,11 +5,11 @@ import { maskForOthers } from "#lib/secrets/mask";
 import { beginsBehind, nameCharacter, withoutHomes } from "#lib/traces/homes";
 
 /** The part of a session that is shown: both positions are in it; without one it goes to that end. */
-export type Range = { from: number | null; to: number | null };
+export type SharedRange = { from: number | null; to: number | null };
 
-export const wholeRange: Range = { from: null, to: null };
+export const wholeRange: SharedRange = { from: null, to: null };
 
-export const isWithin = ({ from, to }: Range, position: number): boolean =>
+export const isWithin = ({ from, to }: SharedRange, position: number): boolean =>
   (from === null || position >= from) && (to === null || position <= to);
 
 /** Names of accounts that are no person's. */

@@ -5,7 +5,7 @@ import { readableJson } from "#lib/reader/text";
 import { getTitle } from "#lib/reader/title";
 import type { Masked } from "#lib/traces/export-schema";
 import { allForOthers } from "#lib/traces/for-others";
-import { type Mask, maskJson, maskOf, maskPieces } from "#lib/traces/masked";
+import { type Mask, makeMask, maskJson, maskPieces } from "#lib/traces/masked";
 import { readParts, readPieces } from "#lib/traces/parts";
 import { withPictures } from "#lib/traces/pictures";
 import type { Message, TraceRow } from "#lib/traces/queries";
@@ -20,8 +20,8 @@ import { usedTokens } from "#lib/traces/tokens";
  * @param masked what is hidden in it, where it is for others.
  * @throws SpoorError `overloaded` as `sendText`.
  */
-export function markdownOf(userId: string, trace: TraceRow, masked?: Masked): Promise<ReadableStream<Uint8Array>> {
-  return sendText(userId, "export", parts(userId, trace, maskOf(masked, trace.machine)));
+export function streamMarkdown(userId: string, trace: TraceRow, masked?: Masked): Promise<ReadableStream<Uint8Array>> {
+  return sendText(userId, "export", parts(userId, trace, makeMask(masked, trace.machine)));
 }
 
 async function* parts(userId: string, trace: TraceRow, mask: Mask | undefined): AsyncGenerator<string, undefined> {
@@ -62,7 +62,7 @@ export function headMarkdown(trace: TraceRow): string {
 export function messageMarkdown(message: Message): string {
   const { content, metadata } = message;
   const body = content === "" ? "" : `\n${content.trimEnd()}\n`;
-  return `${headingOf(message)}${body}${metadata ? `\n${fenced(readableJson(metadata))}\n` : ""}`;
+  return `${formatHeading(message)}${body}${metadata ? `\n${fenced(readableJson(metadata))}\n` : ""}`;
 }
 
 /** Links to the pictures of a message, for whoever may read its trace. */
@@ -74,7 +74,7 @@ function pictureLinks(traceId: string, { pictures = [] }: Pick<ReaderMessage, "p
   return lines.length === 0 ? "" : `\n${lines.join("\n")}\n`;
 }
 
-function headingOf({ position, role, createdAt }: Message): string {
+function formatHeading({ position, role, createdAt }: Message): string {
   const facts = [role ?? "unknown", createdAt, `#${position}`];
   return `\n## ${oneLine(facts.filter(Boolean).join(" · "))}\n`;
 }
@@ -87,7 +87,7 @@ async function* longMarkdown(
   mask: Mask | undefined,
 ): AsyncGenerator<string, undefined> {
   const { position, metadata } = message;
-  yield `${mask ? mask(headingOf(message)) : headingOf(message)}\n`;
+  yield `${mask ? mask(formatHeading(message)) : formatHeading(message)}\n`;
   const content = readPieces(userId, traceId, position, "content");
   yield* mask ? maskPieces(content, mask) : content;
   yield "\n";

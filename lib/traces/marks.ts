@@ -10,16 +10,16 @@ import type { marksShape } from "#lib/traces/marks-schema";
 import { addTagTo, lockForMarks } from "#lib/traces/sql/marks";
 
 /** Each left out stays as it is; null or an empty text or list removes it. */
-export type Marks = z.output<typeof marksShape>;
+export type TraceMarks = z.output<typeof marksShape>;
 
 /** @throws SpoorError `not_found` where the trace is deleted, and for another user's as well */
-export async function setMarks(userId: string, traceId: string, marks: Marks): Promise<void> {
+export async function setMarks(userId: string, traceId: string, marks: TraceMarks): Promise<void> {
   if ((await markAll(userId, [traceId], marks)) === 0) throw notFound();
 }
 
 /** Marks some of a user's traces alike. @returns how many there are of them */
-export function markAll(userId: string, ids: string[], marks: Marks): Promise<number> {
-  const data = dataOf(marks);
+export function markAll(userId: string, ids: string[], marks: TraceMarks): Promise<number> {
+  const data = toUpdate(marks);
   return prisma().$transaction(async (tx) => {
     if (ids.length > 1) await lockForMarks(tx, userId, ids);
     const { count } = await tx.trace.updateMany({ where: { userId, id: { in: ids }, deletedAt: null }, data });
@@ -27,7 +27,7 @@ export function markAll(userId: string, ids: string[], marks: Marks): Promise<nu
   });
 }
 
-function dataOf({ title, starred, archived, note, tags }: Marks): Prisma.TraceUpdateManyMutationInput {
+function toUpdate({ title, starred, archived, note, tags }: TraceMarks): Prisma.TraceUpdateManyMutationInput {
   const isText = title !== undefined || note !== undefined || tags !== undefined;
   return {
     ...(title !== undefined && { customTitle: title || null }),

@@ -13,13 +13,13 @@ import { textForOthers } from "#lib/traces/for-others";
 export type Mask = (text: string, names?: Set<string>) => string;
 
 /** What an export hides: nothing, secrets and what may be one, or names of folders, users and machines as well. */
-export function maskOf(masked: Masked | undefined, machine: string | null): Mask | undefined {
+export function makeMask(masked: Masked | undefined, machine: string | null): Mask | undefined {
   if (masked === undefined) return undefined;
-  return masked === "secrets" ? maskForOthers : hideAllOf({ machine });
+  return masked === "secrets" ? maskForOthers : makeHider({ machine });
 }
 
 /** Hides all that others are not to see of a trace: secrets, and names of folders, users and machines, also of its own machine. */
-export const hideAllOf =
+export const makeHider =
   ({ machine }: { machine: string | null }): Mask =>
   (text, names) =>
     textForOthers(text, machine ? [machine] : [], names);

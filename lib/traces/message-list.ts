@@ -1,12 +1,12 @@
 import "server-only";
 import { limits } from "#lib/limits";
-import { jsonOf, type Part, readParts } from "#lib/traces/parts";
+import { jsonOf, type MessagePart, readParts } from "#lib/traces/parts";
 import { getTrace, type Message } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
 
 const { messagesPageBytes } = limits.traces;
 
-type Page = { messages: Message[]; nextAfter: number | null };
+type MessagePage = { messages: Message[]; nextAfter: number | null };
 
 /**
  * A page of messages, as `readMessages`. One of more than a MiB is a stream of the answer's JSON, made as the client takes it.
@@ -17,7 +17,7 @@ export async function listMessages(
   userId: string,
   traceId: string,
   { after, limit }: { after?: number | undefined; limit: number },
-): Promise<Page | ReadableStream<Uint8Array>> {
+): Promise<MessagePage | ReadableStream<Uint8Array>> {
   await getTrace(userId, traceId);
   const wanted = { after, limit, maxBytes: messagesPageBytes };
   const parts = readParts(userId, traceId, { ...wanted, patience: "refuse" });
@@ -32,7 +32,7 @@ export async function listMessages(
 async function* answerOf(
   userId: string,
   traceId: string,
-  parts: AsyncGenerator<Part, undefined>,
+  parts: AsyncGenerator<MessagePart, undefined>,
 ): AsyncGenerator<string, undefined> {
   yield '{"ok":true,"messages":[';
   let sent = 0;

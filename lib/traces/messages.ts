@@ -3,7 +3,7 @@ import { inSlices } from "#lib/concurrency/slices";
 import { prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
-import type { Range } from "#lib/traces/for-others";
+import type { SharedRange } from "#lib/traces/for-others";
 import type { Message } from "#lib/traces/queries";
 import { type MessageRow, readAt, readPage } from "#lib/traces/sql/messages";
 
@@ -49,7 +49,7 @@ const readMessagesInTurn = (
 export async function visitMessages(
   userId: string,
   traceId: string,
-  { from, to }: Range,
+  { from, to }: SharedRange,
   bounds: PageBounds,
   see: (message: Message) => unknown,
 ): Promise<void> {

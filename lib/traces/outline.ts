@@ -3,8 +3,8 @@ import { beginRead, hasTooMany } from "#lib/db/heavy";
 import { makeOutliner, type Outline } from "#lib/reader/outline";
 import { maskValueForOthers } from "#lib/secrets/json";
 import { readFileSums } from "#lib/traces/files";
-import { forOthers, type Range, wholeRange } from "#lib/traces/for-others";
-import { hideAllOf } from "#lib/traces/masked";
+import { forOthers, type SharedRange, wholeRange } from "#lib/traces/for-others";
+import { makeHider } from "#lib/traces/masked";
 import { visitMessages } from "#lib/traces/messages";
 import { getTrace } from "#lib/traces/queries";
 
@@ -23,13 +23,13 @@ export const hasTooManyOutlines = (userId: string): boolean => hasTooMany(userId
 export async function readOutline(userId: string, traceId: string): Promise<Outline> {
   const end = await beginRead(userId, "outline");
   try {
-    return await outlineOf(userId, traceId);
+    return await buildOutline(userId, traceId);
   } finally {
     end();
   }
 }
 
-async function outlineOf(userId: string, traceId: string): Promise<Outline> {
+async function buildOutline(userId: string, traceId: string): Promise<Outline> {
   const [trace, files] = await Promise.all([getTrace(userId, traceId), readFileSums(userId, traceId)]);
   const outliner = makeOutliner(trace);
   await visitMessages(userId, traceId, wholeRange, page, (message) => outliner.add(message));
@@ -48,13 +48,13 @@ const maxMasked = 32 * 1024 * 1024;
 export async function readOutlineForOthers(
   userId: string,
   traceId: string,
-  { masked, ...range }: Range & { masked: boolean },
+  { masked, ...range }: SharedRange & { masked: boolean },
   mostMasked = maxMasked,
 ): Promise<Outline | undefined> {
   const end = await beginRead(userId, "sharedOutline");
   try {
     const { source, metadata, machine } = await getTrace(userId, traceId);
-    const hide = hideAllOf({ machine });
+    const hide = makeHider({ machine });
     const outliner = makeOutliner({ source, metadata: maskValueForOthers(metadata, (text) => hide(text)) });
     let left = mostMasked;
     await visitMessages(userId, traceId, range, page, (message) => {

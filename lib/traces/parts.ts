@@ -14,9 +14,9 @@ const MiB = 1024 * 1024;
 const held = { messages: 500, bytes: MiB, pieceBytes: 4 * MiB };
 
 /** Some neighbouring messages, or one long one without its content and metadata. */
-export type Part = { messages: Message[]; isLong: boolean; nextAfter: number | null };
+export type MessagePart = { messages: Message[]; isLong: boolean; nextAfter: number | null };
 
-type Wanted = { after?: number | undefined; limit?: number; maxBytes?: number; patience?: Patience };
+type PartOptions = { after?: number | undefined; limit?: number; maxBytes?: number; patience?: Patience };
 
 /**
  * The messages after a position, in order. Each part is read when the one before was taken, as one of the user's heavy reads.
@@ -28,8 +28,13 @@ type Wanted = { after?: number | undefined; limit?: number; maxBytes?: number; p
 export async function* readParts(
   userId: string,
   traceId: string,
-  { after = -1, limit = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY, patience = "wait" }: Wanted = {},
-): AsyncGenerator<Part, undefined> {
+  {
+    after = -1,
+    limit = Number.POSITIVE_INFINITY,
+    maxBytes = Number.POSITIVE_INFINITY,
+    patience = "wait",
+  }: PartOptions = {},
+): AsyncGenerator<MessagePart, undefined> {
   const left = { messages: limit, bytes: maxBytes };
   for (let from = after, isFirst = true; ; isFirst = false) {
     const bounds = {
@@ -87,7 +92,7 @@ export async function* readPieces(
 export async function* jsonOf(
   userId: string,
   traceId: string,
-  { messages, isLong }: Part,
+  { messages, isLong }: MessagePart,
   fieldsOf: (message: Message) => object,
   mask?: Mask,
 ): AsyncGenerator<string, undefined> {

@@ -46,7 +46,7 @@ async function purgeBatch(): Promise<number> {
   let purged = 0;
   for (const { userId } of users) {
     purged += await prisma().$transaction(async (tx) => {
-      const traces = firstOf(await lockUnpurged(tx, userId, batch.traces));
+      const traces = takeBatch(await lockUnpurged(tx, userId, batch.traces));
       const ids = traces.map(({ id }) => id);
       if (ids.length > 0) await purgeMessages(tx, userId, ids);
       return ids.length;
@@ -56,7 +56,7 @@ async function purgeBatch(): Promise<number> {
 }
 
 /** The first traces that have no more messages than a transaction removes, and at least one. */
-function firstOf<T extends { messageCount: number }>(traces: T[]): T[] {
+function takeBatch<T extends { messageCount: number }>(traces: T[]): T[] {
   let messages = 0;
   return traces.filter(({ messageCount }, index) => {
     messages += messageCount;

@@ -8,9 +8,9 @@ import { limits } from "#lib/limits";
 import { getTitle } from "#lib/reader/title";
 import { isRanked } from "#lib/search/query";
 import { type Ranking, rankTraces } from "#lib/traces/ranking";
-import { type Match, type messageShape, type Order, type Sort, sorts, type traceShape } from "#lib/traces/schema";
+import { type messageShape, type Order, type SearchMatch, type Sort, sorts, type traceShape } from "#lib/traces/schema";
 import { searchTraces } from "#lib/traces/search";
-import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
+import type { ListPlace, PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import {
   type ListedRow,
   readBoundedRows,
@@ -78,9 +78,9 @@ function wrongCursor(): SpoorError {
 }
 
 /** The place after a trace in the list's order. */
-const cursorOf = ({ latestAt, id }: ListedRow) => encodeCursor([latestAt.toISOString(), id]);
+const makeCursor = ({ latestAt, id }: ListedRow) => encodeCursor([latestAt.toISOString(), id]);
 
-function readCursor(cursor: string): Place {
+function readCursor(cursor: string): ListPlace {
   const [activityAt, id] = decodeCursor(cursorShape, cursor);
   return { activityAt, id };
 }
@@ -116,7 +116,7 @@ export async function listPage(userId: string, selection: Selection, page: PageR
   const shown = rows.slice(0, page.limit);
   const last = shown.at(-1);
   const hasMore = isCut || rows.length > page.limit;
-  return { traces: shown.map(presentListed), nextCursor: hasMore && last ? cursorOf(last) : null };
+  return { traces: shown.map(presentListed), nextCursor: hasMore && last ? makeCursor(last) : null };
 }
 
 const sortedCursor = z.tuple([z.enum(sorts), z.string().max(40), z.uuid()]);
@@ -181,7 +181,7 @@ async function bestPage(userId: string, { q, ...plain }: Selection, page: PageRe
 }
 
 /** What of a trace a search found, as the API tells it. */
-const matchesOf = (trace: Trace, ranking: ListedPage["ranking"]) => {
+const getMatches = (trace: Trace, ranking: ListedPage["ranking"]) => {
   const found = ranking?.found.get(trace.id);
   return (
     found && { matches: found.excerpts.map(({ position, role, speaker, text }) => ({ position, role, speaker, text })) }
@@ -199,35 +199,35 @@ export async function listTraces(
   selection: Selection,
   page: PageRequest,
 ): Promise<{
-  traces: (Trace & { matches?: Match[] })[];
+  traces: (Trace & { matches?: SearchMatch[] })[];
   nextCursor: string | null;
   partial?: true;
   corrected?: string;
 }> {
   const { traces, nextCursor, ranking } = await listPage(userId, selection, page);
   return {
-    traces: traces.map(({ latestAt: _, spark: __, ...trace }) => ({ ...trace, ...matchesOf(trace, ranking) })),
+    traces: traces.map(({ latestAt: _, spark: __, ...trace }) => ({ ...trace, ...getMatches(trace, ranking) })),
     nextCursor,
     ...(ranking?.isPartial && { partial: true as const }),
     ...(ranking?.corrected !== undefined && { corrected: ranking.corrected }),
   };
 }
 
-type Page = { after?: Place | undefined; limit: number; patience?: Patience };
+type TracePage = { after?: ListPlace | undefined; limit: number; patience?: Patience };
 
 /** A selection whose search is resolved to the ids of its next traces, and what is then left of a page. */
 async function resolvePage(
   userId: string,
   { q, ...plain }: Selection,
-  page: Page,
-): Promise<[PlainSelection, { after?: Place | undefined; limit: number }]> {
+  page: TracePage,
+): Promise<[PlainSelection, { after?: ListPlace | undefined; limit: number }]> {
   if (q === undefined) return [plain, page];
   const ids = await searchTraces(userId, { q, ...plain }, page); // only those after the place
   return [{ ...plain, ids }, { limit: page.limit }];
 }
 
 /** A user's traces after a place in the list, as they are stored, newest activity first. */
-export async function readTraceRows(userId: string, selection: Selection, page: Page): Promise<TraceRow[]> {
+export async function readTraceRows(userId: string, selection: Selection, page: TracePage): Promise<TraceRow[]> {
   return readRows(userId, ...(await resolvePage(userId, selection, page)));
 }
 

@@ -5,8 +5,8 @@ import { heavyRead } from "#lib/db/heavy";
 import { type Excerpts, readBest } from "#lib/search/excerpts";
 import { hitsIn, type Matched, matchBlocks } from "#lib/search/find";
 import { keepMatching } from "#lib/search/phrases";
-import { parseQuery, type Query, unprovenOf } from "#lib/search/query";
-import { type Ranked, rank, relax, weightsOf } from "#lib/search/rank";
+import { getUnprovenGroups, parseQuery, type SearchQuery } from "#lib/search/query";
+import { computeWeights, type Ranked, rank, relax } from "#lib/search/rank";
 import { correctIn } from "#lib/search/slips";
 import { listHits, someHits } from "#lib/traces/search";
 import type { PlainSelection, Selection } from "#lib/traces/sql/conditions";
@@ -71,7 +71,7 @@ function searchFor(userId: string, q: string, given: Omit<Selection, "q">): Sear
   return { userId, selection: { ...given, files, rows }, query };
 }
 
-type Search = { userId: string; selection: PlainSelection; query: Query };
+type Search = { userId: string; selection: PlainSelection; query: SearchQuery };
 
 async function rankIn(
   tx: PoolClient,
@@ -80,7 +80,7 @@ async function rankIn(
   { wanted = max.traces, countUpTo = 0, onFirst }: Options,
 ): Promise<Ranking> {
   const { userId, selection, query } = search;
-  const weights = weightsOf(matched);
+  const weights = computeWeights(matched);
   let hits = hitsIn(matched);
   const isPartial = hits.count === 0 && relax(query, matched, weights);
   if (isPartial) hits = hitsIn(matched);
@@ -93,8 +93,8 @@ async function rankIn(
   const ranked: Ranked[] = await rank(tx, userId, query, matched, { weights, limit });
   const scope = newest ? { ...selection, ids: newest } : selection;
   let traces = await readBestTraces(tx, userId, scope, ranked);
-  const isProven = isPartial || unprovenOf(query).length === 0;
-  const disproved = isProven ? new Set() : await disprovedOf(tx, { userId, query, hits }, traces, wanted);
+  const isProven = isPartial || getUnprovenGroups(query).length === 0;
+  const disproved = isProven ? new Set() : await findDisproved(tx, { userId, query, hits }, traces, wanted);
   traces = traces.filter(({ id }) => !disproved.has(id));
   const first = traces.slice(0, maxRead).map(({ id }) => id);
   onFirst?.(first, first.length === traces.length);
@@ -132,9 +132,9 @@ const verified = { max: 60, atOnce: 30 };
  * Those that have what was asked for in no text: of the first sixty, or, where more were found, of the first until so many that are
  * wanted have it.
  */
-async function disprovedOf(
+async function findDisproved(
   tx: PoolClient,
-  search: { userId: string; query: Query; hits: ReturnType<typeof hitsIn> },
+  search: { userId: string; query: SearchQuery; hits: ReturnType<typeof hitsIn> },
   traces: RankedTrace[],
   wanted: number,
 ): Promise<Set<string>> {

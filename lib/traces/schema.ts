@@ -69,7 +69,7 @@ const matchShape = z.object({
   speaker: z.enum(["person", "assistant", "thinking", "tool", "notice"]),
   text: z.string(),
 });
-export type Match = z.output<typeof matchShape>;
+export type SearchMatch = z.output<typeof matchShape>;
 
 /** A trace in a list. `matches` are the best messages of one of the first traces of a search in the order `best`. */
 export const listedTraceShape = traceShape.extend({

@@ -5,8 +5,8 @@ import { cache } from "react";
 import { heavyRead, type Patience } from "#lib/db/heavy";
 import { findDocuments, type Hits, hitsOf } from "#lib/search/find";
 import { keepMatching } from "#lib/search/phrases";
-import { parseQuery, type Query, unprovenOf } from "#lib/search/query";
-import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
+import { getUnprovenGroups, parseQuery, type SearchQuery } from "#lib/search/query";
+import type { ListPlace, PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import { findByFiles } from "#lib/traces/sql/file-search";
 import { joinHits, lookUpHits, scanList } from "#lib/traces/sql/search";
 
@@ -18,14 +18,23 @@ const maxVerified = 100;
 const verifiedAtOnce = 50;
 
 /** `maxVerified`: of how many traces the text is read where the index can't be sure; further ones are accepted. */
-type Page = { after?: Place | undefined; limit: number; maxVerified?: number; patience?: Patience | undefined };
+type SearchPage = {
+  after?: ListPlace | undefined;
+  limit: number;
+  maxVerified?: number;
+  patience?: Patience | undefined;
+};
 
 /**
  * The ids of a user's traces that a query finds after a position in the list, newest activity first.
  *
  * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `heavyRead`.
  */
-export async function searchTraces(userId: string, { q = "", ...given }: Selection, page: Page): Promise<string[]> {
+export async function searchTraces(
+  userId: string,
+  { q = "", ...given }: Selection,
+  page: SearchPage,
+): Promise<string[]> {
   const { files, rows, ...query } = parseQuery(q);
   const selection = { ...given, files, rows };
   const search = async (tx: PoolClient) => {
@@ -57,11 +66,11 @@ const findOnce = cache((userId: string, selection: string, limit: number) =>
   searchTraces(userId, JSON.parse(selection), { limit }),
 );
 
-type Search = { userId: string; selection: PlainSelection; text: string; query: Query; hits: Hits };
+type Search = { userId: string; selection: PlainSelection; text: string; query: SearchQuery; hits: Hits };
 
-async function findPage(tx: PoolClient, search: Search, page: Page): Promise<string[]> {
+async function findPage(tx: PoolClient, search: Search, page: SearchPage): Promise<string[]> {
   const { after, limit, maxVerified: max = maxVerified } = page;
-  if (unprovenOf(search.query).length === 0) return listHits(tx, search, { after, limit });
+  if (getUnprovenGroups(search.query).length === 0) return listHits(tx, search, { after, limit });
   const candidates = await listHits(tx, search, { after, limit: Math.min(limit + max, Number.MAX_SAFE_INTEGER) });
   const ids: string[] = [];
   for (let at = 0; at < candidates.length && ids.length < limit; at += verifiedAtOnce) {
@@ -89,7 +98,7 @@ function verifyOnce(tx: PoolClient, search: Search, ids: string[], max: number):
 export async function listHits(
   tx: PoolClient,
   { userId, selection, hits }: Hitting,
-  { after, limit }: Page,
+  { after, limit }: SearchPage,
 ): Promise<string[]> {
   const scope = { userId, selection, after };
   const { maxRows, scans, looksUp } = cheapest(hits, limit);

@@ -9,7 +9,7 @@ import type { Trace, TraceShare } from "#lib/generated/prisma/client";
 import { getNetwork } from "#lib/http/address";
 import { isOverLimit, overLimit } from "#lib/http/rate-limit";
 import { getTitle } from "#lib/reader/title";
-import type { Range } from "#lib/traces/for-others";
+import type { SharedRange } from "#lib/traces/for-others";
 
 /**
  * 27 random bytes in base64url, 24 in links of earlier versions; other texts are refused without a query. Those versions know
@@ -24,7 +24,7 @@ const isOpen = () => ({ revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: 
 export type Share = Pick<TraceShare, "id" | "traceId" | "createdAt" | "expiresAt"> & { title: string; shown: Sharing };
 
 /** What of a trace a link opens, whether secrets and home folders are masked in it, and whether it has its pictures, too. */
-export type Sharing = Range & { masked: boolean; pictures?: boolean };
+export type Sharing = SharedRange & { masked: boolean; pictures?: boolean };
 
 /**
  * Creates a link with which anybody can read one of a user's traces. It is shown once; the table keeps its hash.

@@ -2,7 +2,7 @@ import "server-only";
 import { getTitle } from "#lib/reader/title";
 import { type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/reader/titles/find";
 import { isWithin } from "#lib/traces/for-others";
-import { hideAllOf } from "#lib/traces/masked";
+import { makeHider } from "#lib/traces/masked";
 import { readMessages } from "#lib/traces/messages";
 import type { Message, TraceRow } from "#lib/traces/queries";
 import type { Sharing } from "#lib/traces/shares";
@@ -15,7 +15,7 @@ const maxRead = { limit: 50, maxBytes: 64 * 1024, maxMessageBytes: 64 * 1024 };
  * derived from the messages of the part, since the session's own may tell of what is left out.
  */
 export async function getTitleForOthers(userId: string, trace: TraceRow, sharing: Sharing): Promise<string> {
-  const hide = hideAllOf(trace);
+  const hide = makeHider(trace);
   const mask = (text: string) => (sharing.masked ? hide(text) : text);
   const isPart = sharing.from !== null || sharing.to !== null;
   if (!isPart || trace.customTitle !== null) return mask(getTitle(trace) ?? "") || "Untitled session";

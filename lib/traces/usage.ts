@@ -1,6 +1,6 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
-import { tariffOf } from "#lib/prices/tariff";
+import { findTariff } from "#lib/prices/tariff";
 import { type ContextPoint, readContext } from "#lib/traces/sql/context";
 
 /** What a model used in a session; `costNano` null where nothing of it has a price. */
@@ -57,7 +57,7 @@ function sumModels(rows: Uses, session: { source: string; at: Date }): ModelUse[
   return [...byModel].slice(0, 20).map(([model, uses]) => {
     const sum = (name: keyof Uses[number]["_sum"]) => uses.reduce((all, { _sum }) => all + Number(_sum[name] ?? 0), 0);
     const tiers = uses.flatMap(({ serviceTier }) =>
-      model && serviceTier ? (tariffOf({ model, serviceTier, ...session })?.by.unknownTier ?? []) : [],
+      model && serviceTier ? (findTariff({ model, serviceTier, ...session })?.by.unknownTier ?? []) : [],
     );
     return {
       model,

@@ -42,7 +42,7 @@ export type Course = {
   spark: string | null;
 };
 
-export function courseOf(facts: Fact[]): Course {
+export function summarizeFacts(facts: Fact[]): Course {
   const sum = (of: "turns" | "calls" | "errors") => facts.reduce((total, fact) => total + fact[of], 0);
   const times = facts.flatMap(({ at }) => (at > 0 ? [at] : []));
   const gaps = times.map((at, index) => at - (times[index - 1] ?? at)).filter((gap) => gap > 0 && gap <= pauseSeconds);
@@ -51,14 +51,14 @@ export function courseOf(facts: Fact[]): Course {
     callCount: sum("calls"),
     errorCount: sum("errors"),
     activeSeconds: gaps.reduce((total, gap) => total + gap, 0),
-    spark: sparkOf(times),
+    spark: drawSpark(times),
   };
 }
 
 const sparkParts = 16;
 
 /** How many messages each part of a session's time has, as digits from 0 to 9; null where there is nothing to be seen. */
-function sparkOf(times: number[]): string | null {
+function drawSpark(times: number[]): string | null {
   let [first, last] = [Number.POSITIVE_INFINITY, 0];
   for (const at of times) [first, last] = [Math.min(first, at), Math.max(last, at)];
   if (times.length < 3 || last <= first) return null;

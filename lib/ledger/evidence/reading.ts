@@ -16,10 +16,10 @@ import { readTranscript } from "#lib/reader/transcript";
  */
 export type Evidence = Act | "message" | "session-meta" | "pr-link" | "client";
 
-type Own<Row> = Omit<Row, "userId" | "traceId" | "evidence" | "counted"> & { evidence: Evidence };
-export type BranchRow = Own<TraceBranch>;
-export type CommitRow = Own<TraceCommit>;
-export type PullRequestRow = Own<TracePullRequest>;
+type EvidenceFields<Row> = Omit<Row, "userId" | "traceId" | "evidence" | "counted"> & { evidence: Evidence };
+export type BranchRow = EvidenceFields<TraceBranch>;
+export type CommitRow = EvidenceFields<TraceCommit>;
+export type PullRequestRow = EvidenceFields<TracePullRequest>;
 
 /** What proves a row, and whether its message was copied from another session. */
 type Proven = { position: number | null; evidence: Evidence; replayed?: boolean; at?: Date | null };
@@ -204,22 +204,22 @@ function readGit(git: unknown, position: number | null, findings: Findings): voi
 export function addRecorded({ metadata }: Pick<LedgerTrace, "metadata">, findings: Findings): void {
   if (!metadata) return;
   findings.addBranch(metadata.branch ?? metadata.gitBranch, null, "session-meta");
-  for (const one of listOf(metadata.commits)) {
+  for (const one of toList(metadata.commits)) {
     const hash = hashOf(one.hash);
     const branch = branchOf(one.branch);
     const repository = publicRemote(one.repository);
     const subject = plainText(one.subject, maxSubjectChars);
-    const position = positionOf(one.position);
+    const position = toPosition(one.position);
     if (!hash) continue;
     const commit = { hash, ...(branch && { branch }), ...(repository && { repository }), ...(subject && { subject }) };
     findings.addCommit(commit, { position, evidence: position === null ? "session-meta" : "client" });
   }
   readGit(metadata.git, null, findings);
-  for (const { url } of listOf(metadata.pullRequests))
+  for (const { url } of toList(metadata.pullRequests))
     findings.addPullRequest(url, { position: null, evidence: "pr-link" });
 }
 
-const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.slice(0, maxRows).filter(isFields) : []);
+const toList = (value: unknown): Fields[] => (Array.isArray(value) ? value.slice(0, maxRows).filter(isFields) : []);
 
-const positionOf = (value: unknown): number | null =>
+const toPosition = (value: unknown): number | null =>
   typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 2_147_483_647 ? value : null;

@@ -5,9 +5,9 @@ import type { PoolClient } from "pg";
 import { pauseSeconds } from "#lib/ledger/digest/facts";
 import type { LedgerTrace } from "#lib/ledger/part";
 import { dayNumber, withDays } from "#lib/ledger/sql/days";
-import { facetsOf, given, givenValues } from "#lib/ledger/sql/facets";
+import { given, givenValues, hashFacets } from "#lib/ledger/sql/facets";
 
-const base = facetsOf("given");
+const base = hashFacets("given");
 
 /** Those of the traces that were counted under another model: what was priced by it changes. */
 export async function findRenamed(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<Set<string>> {

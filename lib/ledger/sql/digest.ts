@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 import type { LedgerTrace } from "#lib/ledger/part";
 import { titleRanks } from "#lib/reader/titles/find";
 
-export type Digest = { traceId: string; facts: Uint8Array };
+export type StoredDigest = { traceId: string; facts: Uint8Array };
 
 /** What is stored of traces, with the names of the tools that were called in them. */
 export async function readDigests(
@@ -22,7 +22,7 @@ export async function readDigests(
   return new Map(rows.map(({ id, ...digest }) => [id, digest]));
 }
 
-export async function writeDigests(tx: PoolClient, userId: string, digests: Digest[]): Promise<void> {
+export async function writeDigests(tx: PoolClient, userId: string, digests: StoredDigest[]): Promise<void> {
   await tx.query(
     `insert into trace_digest (user_id, trace_id, facts)
      select $1::uuid, given.* from unnest($2::uuid[], $3::bytea[]) as given (trace_id, facts)

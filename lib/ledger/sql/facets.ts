@@ -7,7 +7,7 @@ import type { LedgerTrace } from "#lib/ledger/part";
 import { takeLedgerLock } from "#lib/ledger/sql/due";
 
 /** @param alias of the `given` traces. @param model an expression, and a branch's: a trace is counted under no branch */
-export const facetsOf = (alias: string, model = `${alias}.model`, branch = "null::text"): string =>
+export const hashFacets = (alias: string, model = `${alias}.model`, branch = "null::text"): string =>
   `hashtextextended(jsonb_build_array(${alias}.source, ${model}, ${alias}.project, ${alias}.machine, ${branch},
     ${alias}.project_id)::text, 0)`;
 
@@ -31,12 +31,12 @@ export async function purgeFacets(): Promise<number> {
     `select distinct user_id as "userId" from usage_facets where ${unused("usage_facets")}`,
   );
   let deleted = 0;
-  for (const { userId } of users) deleted += await transaction((tx) => purgeOf(tx, userId));
+  for (const { userId } of users) deleted += await transaction((tx) => purgeUserFacets(tx, userId));
   return deleted;
 }
 
 /** Under the ledger's lock, which else could be about to count something under them. */
-async function purgeOf(tx: PoolClient, userId: string): Promise<number> {
+async function purgeUserFacets(tx: PoolClient, userId: string): Promise<number> {
   await takeLedgerLock(tx);
   const { rows } = await tx.query<{ facets: string }>(
     `select facets from usage_facets where user_id = $1 and ${unused("usage_facets")}`,

@@ -8,9 +8,9 @@ import { maxTouches, type Touch } from "#lib/reader/files/touches";
 export type KeyedTouch = Touch & { key: string | undefined };
 
 type Touched = { traceId: string; from: number; touches: KeyedTouch[] };
-type Key = { key: string | null };
+type TouchKey = { key: string | null };
 
-const listKeys = (rows: Key[]) => rows.flatMap(({ key }) => key ?? []);
+const listKeys = (rows: TouchKey[]) => rows.flatMap(({ key }) => key ?? []);
 
 /**
  * Replaces what traces touched at positions from `from` on. Of a trace the first 50,000 rows are kept. What was copied and has no
@@ -20,7 +20,7 @@ const listKeys = (rows: Key[]) => rows.flatMap(({ key }) => key ?? []);
  */
 export async function replaceTouches(tx: PoolClient, userId: string, traces: Touched[]): Promise<string[]> {
   const [ids, from] = [traces.map(({ traceId }) => traceId), traces.map((trace) => trace.from)];
-  const { rows: gone } = await tx.query<Key>(
+  const { rows: gone } = await tx.query<TouchKey>(
     `delete from trace_file using unnest($2::uuid[], $3::int[]) as seen (id, first)
      where user_id = $1 and trace_id = seen.id and position >= seen.first returning touch_key::text as key`,
     [userId, ids, from],
@@ -29,7 +29,7 @@ export async function replaceTouches(tx: PoolClient, userId: string, traces: Tou
   if (rows.length === 0) return listKeys(gone);
   const column = <Name extends keyof (typeof rows)[number]>(name: Name) => rows.map((row) => row[name]);
   const places = traces.flatMap(({ touches }) => touches.map((_, place) => place));
-  const { rows: come } = await tx.query<Key>(
+  const { rows: come } = await tx.query<TouchKey>(
     `with stored as materialized (
        select trace_id, count(*) as kept from trace_file where user_id = $1 and trace_id = any($12::uuid[]) group by trace_id)
      insert into trace_file (user_id, trace_id, position, path, name, action, added, removed, replayed, touch_key, counted)
@@ -104,7 +104,7 @@ export async function sumTouches(
 
 /** Deletes all rows of traces. @returns their keys */
 export async function deleteTouches(tx: PoolClient, userId: string, traceIds: string[]): Promise<string[]> {
-  const { rows } = await tx.query<Key>(
+  const { rows } = await tx.query<TouchKey>(
     "delete from trace_file where user_id = $1 and trace_id = any($2::uuid[]) returning touch_key::text as key",
     [userId, traceIds],
   );

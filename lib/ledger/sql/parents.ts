@@ -12,24 +12,24 @@ export type StoredRelative = Relative & {
   latestAt: Date | null;
 };
 
-type Row = Omit<StoredRelative, "named"> & { parentSourceId: string | null; parentRelation: string | null };
+type RelativeRow = Omit<StoredRelative, "named"> & { parentSourceId: string | null; parentRelation: string | null };
 
 const columns = `trace.id, trace.source, trace.source_id as "sourceId", trace.parent_source_id as "parentSourceId",
   trace.parent_relation as "parentRelation", trace.parent_id as "parentId", trace.parent_position as "parentPosition",
   trace.continued_in as "continuedIn", greatest(case when trace.dated then trace.activity_at end, trace.children_at) as "latestAt"`;
 
-function toRelative({ parentSourceId, parentRelation, ...rest }: Row): StoredRelative {
+function toRelative({ parentSourceId, parentRelation, ...rest }: RelativeRow): StoredRelative {
   const named: Named | undefined =
     parentSourceId === null ? undefined : { sourceId: parentSourceId, relation: parentRelation as Relation };
   return { ...rest, named };
 }
 
-type Key = { source: string; sourceId: string };
-const keysOf = (keys: Key[]) => [keys.map(({ source }) => source), keys.map(({ sourceId }) => sourceId)];
+type SourceKey = { source: string; sourceId: string };
+const toKeyColumns = (keys: SourceKey[]) => [keys.map(({ source }) => source), keys.map(({ sourceId }) => sourceId)];
 
 /** Some of a user's traces as they are stored. */
 export async function readRelatives(tx: PoolClient, userId: string, ids: string[]): Promise<StoredRelative[]> {
-  const { rows } = await tx.query<Row>(
+  const { rows } = await tx.query<RelativeRow>(
     `select ${columns} from trace where user_id = $1 and id = any($2) and deleted_at is null`,
     [userId, ids],
   );
@@ -37,36 +37,36 @@ export async function readRelatives(tx: PoolClient, userId: string, ids: string[
 }
 
 /** Those with these keys. */
-export async function findByKey(tx: PoolClient, userId: string, keys: Key[]): Promise<StoredRelative[]> {
+export async function findByKey(tx: PoolClient, userId: string, keys: SourceKey[]): Promise<StoredRelative[]> {
   if (keys.length === 0) return [];
-  const { rows } = await tx.query<Row>(
+  const { rows } = await tx.query<RelativeRow>(
     `select found.* from unnest($2::text[], $3::text[]) as given (source, source_id) cross join lateral (
        select ${columns} from trace where trace.user_id = $1 and trace.source = given.source
          and trace.source_id = given.source_id and deleted_at is null) as found`,
-    [userId, ...keysOf(keys)],
+    [userId, ...toKeyColumns(keys)],
   );
   return rows.map(toRelative);
 }
 
 /** Those that say that they go on in one of these keys; of several, the one with the least id counts. */
-export async function findContinued(tx: PoolClient, userId: string, keys: Key[]): Promise<StoredRelative[]> {
+export async function findContinued(tx: PoolClient, userId: string, keys: SourceKey[]): Promise<StoredRelative[]> {
   if (keys.length === 0) return [];
-  const { rows } = await tx.query<Row>(
+  const { rows } = await tx.query<RelativeRow>(
     `select found.* from unnest($2::text[], $3::text[]) as given (source, source_id) cross join lateral (
        select ${columns} from trace where trace.user_id = $1 and trace.source = given.source
          and trace.continued_in = given.source_id and deleted_at is null order by id limit 1) as found`,
-    [userId, ...keysOf(keys)],
+    [userId, ...toKeyColumns(keys)],
   );
   return rows.map(toRelative);
 }
 
 /** Those that name one of these as their parent, and are not linked to any. */
-export async function findAwaiting(tx: PoolClient, userId: string, keys: Key[]): Promise<StoredRelative[]> {
-  const { rows } = await tx.query<Row>(
+export async function findAwaiting(tx: PoolClient, userId: string, keys: SourceKey[]): Promise<StoredRelative[]> {
+  const { rows } = await tx.query<RelativeRow>(
     `select found.* from unnest($2::text[], $3::text[]) as given (source, source_id) cross join lateral (
        select ${columns} from trace where trace.user_id = $1 and trace.source = given.source
          and trace.parent_source_id = given.source_id and parent_id is null and deleted_at is null) as found`,
-    [userId, ...keysOf(keys)],
+    [userId, ...toKeyColumns(keys)],
   );
   return rows.map(toRelative);
 }
@@ -81,7 +81,7 @@ export async function findMoved(
   parents: { id: string; from: number }[],
   named: string[],
 ): Promise<StoredRelative[]> {
-  const { rows } = await tx.query<Row>(
+  const { rows } = await tx.query<RelativeRow>(
     `select ${columns} from unnest($2::uuid[], $3::int[]) as given (id, start)
      join trace on trace.user_id = $1 and trace.parent_id = given.id
      where trace.deleted_at is null and (trace.parent_position >= given.start or trace.source_id = any($4))`,

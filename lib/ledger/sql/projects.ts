@@ -17,7 +17,7 @@ export type StoredProject = {
   hasRemote: boolean;
 };
 
-const columnsOf = (aliases: ProjectAlias[]) => [
+const toColumns = (aliases: ProjectAlias[]) => [
   aliases.map(({ kind }) => kind),
   aliases.map(({ machine }) => machine),
   aliases.map(({ value }) => value),
@@ -31,7 +31,7 @@ export async function readAliases(tx: PoolClient, userId: string, wanted: Projec
      from unnest($2::text[], $3::text[], $4::text[]) as wanted (kind, machine, value)
      join project_alias alias on alias.user_id = $1::uuid and alias.kind = wanted.kind and alias.machine = wanted.machine
        and alias.value = wanted.value`,
-    [userId, ...columnsOf(wanted)],
+    [userId, ...toColumns(wanted)],
   );
   return rows;
 }
@@ -78,7 +78,7 @@ export async function insertAliases(
      select $1, kind, machine, value, project_id
      from unnest($2::text[], $3::text[], $4::text[], $5::uuid[]) as added (kind, machine, value, project_id)
      on conflict (user_id, kind, machine, value) do nothing`,
-    [userId, ...columnsOf(aliases), aliases.map(({ projectId }) => projectId)],
+    [userId, ...toColumns(aliases), aliases.map(({ projectId }) => projectId)],
   );
   if (rowCount !== aliases.length) throw new Error("another process added the same project; this is tried again");
 }

@@ -9,7 +9,7 @@ import { everywhere } from "#lib/masking/key";
 /** A secret in a message, or at -1 in the trace's own fields: its kind and mark. */
 export type FoundSecret = { position: number; at: Date | null; kind: string; mark: string; masked: boolean };
 
-type Found = { traceId: string; from: number; at: Date; found: FoundSecret[] };
+type TraceSecrets = { traceId: string; from: number; at: Date; found: FoundSecret[] };
 type OwnFields = Pick<Trace, "title" | "project"> & { metadata: Record<string, unknown> | null };
 
 /**
@@ -21,7 +21,7 @@ type OwnFields = Pick<Trace, "title" | "project"> & { metadata: Record<string, u
 export async function replaceFindings(
   tx: PoolClient,
   userId: string,
-  traces: Found[],
+  traces: TraceSecrets[],
   inFields: (fields: OwnFields) => FoundSecret[],
 ): Promise<void> {
   const ids = traces.map(({ traceId }) => traceId);
@@ -35,15 +35,15 @@ export async function replaceFindings(
     "select id, title, project, metadata from trace where user_id = $1 and id = any($2::uuid[])",
     [userId, ids],
   );
-  const fieldsOf = new Map(fields.map(({ id, ...own }) => [id, own]));
+  const fieldsById = new Map(fields.map(({ id, ...own }) => [id, own]));
   const rows: (FoundSecret & { traceId: string; at: Date })[] = [];
   await eachInSlices(traces, ({ traceId, at, found }) => {
-    const own = fieldsOf.get(traceId);
+    const own = fieldsById.get(traceId);
     for (const one of [...found, ...(own ? inFields(own) : [])]) rows.push({ ...one, traceId, at: one.at ?? at });
   });
   if (rows.length === 0) return;
-  const stateOf = await readStates(tx, userId);
-  const states = rows.map((row) => (row.masked ? "masked" : stateOf(row)));
+  const statesByMark = await readStates(tx, userId);
+  const states = rows.map((row) => (row.masked ? "masked" : statesByMark(row)));
   const column = <Name extends keyof (typeof rows)[number]>(name: Name) => rows.map((row) => row[name]);
   await tx.query(
     `insert into finding (user_id, trace_id, position, kind, mark, state, at)

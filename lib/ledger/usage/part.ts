@@ -1,12 +1,11 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/concurrency/slices";
-import type { Columns, Finding, LedgerPart, LedgerTrace } from "#lib/ledger/part";
+import type { ColumnsByTrace, Finding, LedgerPart, LedgerTrace } from "#lib/ledger/part";
 import { countTails, findCopying, findCounted, findRenamed, forget, linkDays, recount } from "#lib/ledger/sql/activity";
 import { rollUp, sumTraces } from "#lib/ledger/sql/roll-up";
 import {
-  type Before,
-  type Changed,
+  type ChangedUsage,
   deleteUsage,
   insertUsage,
   type MessageSums,
@@ -16,11 +15,12 @@ import {
   restPosition,
   settleWinners,
   sumMessages,
+  type UsageBefore,
   type UsageRow,
 } from "#lib/ledger/sql/usage";
-import { type FoundUsage, readUsageOf, type Used } from "#lib/ledger/usage/reading";
-import { branchIn, type Tokens, tokenNames, totalOf } from "#lib/ledger/usage/shapes";
-import { type Price, priceOf } from "#lib/prices/price";
+import { type FoundUsage, readTraceUsage, type Used } from "#lib/ledger/usage/reading";
+import { branchIn, readTotal, type Tokens, tokenNames } from "#lib/ledger/usage/shapes";
+import { computePrice, type Price } from "#lib/prices/price";
 import { servedAs } from "#lib/prices/tiers";
 
 /**
@@ -30,15 +30,15 @@ import { servedAs } from "#lib/prices/tiers";
  */
 export const usagePart: LedgerPart<FoundUsage> = {
   findStale: findRenamed,
-  begin: readUsageOf,
+  begin: readTraceUsage,
 
   async write(tx, userId, findings) {
     const traces = findings.map(({ trace }) => trace);
     await nameFacets(tx, userId, traces);
     const changes = [
-      await deleteUsage(tx, userId, placesOf(findings)),
-      await insertUsage(tx, userId, traces, await rowsOf(tx, userId, findings)),
-      await insertUsage(tx, userId, traces, await restsOf(tx, userId, findings)),
+      await deleteUsage(tx, userId, getStartPlaces(findings)),
+      await insertUsage(tx, userId, traces, await makeRows(tx, userId, findings)),
+      await insertUsage(tx, userId, traces, await makeRemainders(tx, userId, findings)),
       await renameUsage(tx, userId, traces),
     ].flat();
     const active = await countActivity(tx, userId, findings);
@@ -56,7 +56,7 @@ export const usagePart: LedgerPart<FoundUsage> = {
   },
 };
 
-const placesOf = (findings: Finding<FoundUsage>[]) => findings.map(({ trace: { id }, from }) => ({ id, from }));
+const getStartPlaces = (findings: Finding<FoundUsage>[]) => findings.map(({ trace: { id }, from }) => ({ id, from }));
 
 /** Whether a trace is of a session of which the prompts alone are known: it is in no sum, since nobody knows the rest. */
 const isPromptsOnly = ({ trace: { metadata } }: Finding<FoundUsage>) => metadata?.kind === "prompts-only";
@@ -101,10 +101,10 @@ async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundU
   return days;
 }
 
-type Written = { traceIds: string[]; changes: Changed; days: string[] };
+type Written = { traceIds: string[]; changes: ChangedUsage; days: string[] };
 
 /** Decides which rows count, sums up, and gives the columns of all traces whose rows changed. */
-async function settle(tx: PoolClient, userId: string, { traceIds, changes, days }: Written): Promise<Columns> {
+async function settle(tx: PoolClient, userId: string, { traceIds, changes, days }: Written): Promise<ColumnsByTrace> {
   const keys = new Set(changes.flatMap(({ key }) => key ?? []));
   const turned = await settleWinners(tx, userId, [...keys]);
   const touched = new Set([...days, ...changes.map(({ day }) => day), ...turned.map(({ day }) => day)]);
@@ -133,22 +133,22 @@ async function settle(tx: PoolClient, userId: string, { traceIds, changes, days 
   );
 }
 
-async function rowsOf(tx: PoolClient, userId: string, findings: Finding<FoundUsage>[]): Promise<UsageRow[]> {
+async function makeRows(tx: PoolClient, userId: string, findings: Finding<FoundUsage>[]): Promise<UsageRow[]> {
   const open = findings.filter(
     ({ from, found }) => from > 0 && found.used.some((one) => !one.at || !one.branch || !one.model),
   );
-  const before = open.length > 0 ? await readBefore(tx, userId, placesOf(open)) : new Map();
+  const before = open.length > 0 ? await readBefore(tx, userId, getStartPlaces(open)) : new Map();
   const rows: UsageRow[] = [];
   const all = findings.flatMap(({ trace, found }, place) => found.used.map((used) => ({ used, trace, found, place })));
   await eachInSlices(all, ({ used, trace, found, place }) =>
-    rows.push(rowOf(used, trace, place + 1, before.get(trace.id), found)),
+    rows.push(makeRow(used, trace, place + 1, before.get(trace.id), found)),
   );
   return rows;
 }
 
 /** What sessions used beyond their messages: some agents tell it for a whole session alone. It counts at its latest message. */
-async function restsOf(tx: PoolClient, userId: string, findings: Finding<FoundUsage>[]): Promise<UsageRow[]> {
-  const totals = findings.map(({ trace }) => totalOf(trace.metadata));
+async function makeRemainders(tx: PoolClient, userId: string, findings: Finding<FoundUsage>[]): Promise<UsageRow[]> {
+  const totals = findings.map(({ trace }) => readTotal(trace.metadata));
   const ids = findings.flatMap(({ trace: { id } }, place) => (totals[place] ? [id] : []));
   const sums = ids.length > 0 ? await sumMessages(tx, userId, ids) : new Map<string, MessageSums>();
   return findings.flatMap(({ trace, found }, place) => {
@@ -158,7 +158,7 @@ async function restsOf(tx: PoolClient, userId: string, findings: Finding<FoundUs
     for (const name of tokenNames) tokens[name] = Math.max(0, total[name] - (sum?.[name] ?? 0));
     if (tokenNames.every((name) => tokens[name] === 0)) return [];
     const at = found.latest ?? sum?.at;
-    return [rowOf({ ...nothingElse, position: restPosition, tokens, at }, trace, place + 1, undefined, found)];
+    return [makeRow({ ...nothingElse, position: restPosition, tokens, at }, trace, place + 1, undefined, found)];
   });
 }
 
@@ -178,11 +178,11 @@ const nothingElse = {
 /** What nothing dates counts on the day that messages without any time have (lib/ledger/sql/activity.ts), at the prices of its upload. */
 const undated = new Date(0);
 
-function rowOf(
+function makeRow(
   used: Used,
   trace: LedgerTrace,
   place: number,
-  before: Before | undefined,
+  before: UsageBefore | undefined,
   { latest }: Pick<FoundUsage, "latest">,
 ): UsageRow {
   const at = used.at ?? before?.at ?? trace.createdAt ?? (latest ? trace.activityAt : undated);
@@ -196,7 +196,7 @@ function rowOf(
     branch: used.branch ?? before?.branch ?? branchIn(trace) ?? null,
     serviceTier: servedAs(used),
     ...used.tokens,
-    ...costOf(used, trace, at === undated ? trace.storedAt : moment, model),
+    ...computeCost(used, trace, at === undated ? trace.storedAt : moment, model),
     recordedNano: used.recordedNano ?? null,
     replayed: used.isReplayed,
     key: used.key,
@@ -207,31 +207,31 @@ function rowOf(
  * The cost is null where nothing has a price, and of an answer of which only a recorded cost is known. Each request of an answer has the prices
  * of its own context, where what they used is what the answer did.
  */
-function costOf(
+function computeCost(
   used: Used,
   trace: LedgerTrace,
   at: Date,
   model: string | null,
 ): Pick<UsageRow, "costNano" | "tierNotPriced"> {
   const all = used.tokens;
-  if (model === null || sumOf(all) === 0) return sumUp([undefined]);
+  if (model === null || sumTokens(all) === 0) return sumUp([undefined]);
   const asked = { model, source: trace.source, at, serviceTier: used.serviceTier, speed: used.speed };
   const requests = used.requests ?? [];
   const isWhole = requests.length > 0 && paidNames.every((name) => totalOfAll(requests, name) === all[name]);
   if (isWhole) {
     return sumUp(
       requests.map((one, index) =>
-        priceOf({ ...asked, usage: usageOf(one), webSearches: index === 0 ? used.webSearches : 0 }),
+        computePrice({ ...asked, usage: toPricedUsage(one), webSearches: index === 0 ? used.webSearches : 0 }),
       ),
     );
   }
-  const price = priceOf({
+  const price = computePrice({
     ...asked,
-    usage: usageOf(all),
+    usage: toPricedUsage(all),
     webSearches: used.webSearches,
     // No request is known to be one of a long context.
     ...(used.position === restPosition && { requestInputTokens: 0 }),
-    ...(requests.length > 0 && { requestInputTokens: Math.max(...requests.map(inputOf)) }),
+    ...(requests.length > 0 && { requestInputTokens: Math.max(...requests.map(sumInput)) }),
   });
   return sumUp([price]);
 }
@@ -248,11 +248,11 @@ function sumUp(prices: (Price | undefined)[]): Pick<UsageRow, "costNano" | "tier
 /** What is paid for: a request does not tell its thoughts apart from the rest of its output. */
 const paidNames = tokenNames.filter((name) => name !== "reasoning");
 const totalOfAll = (requests: Tokens[], name: keyof Tokens) => requests.reduce((sum, one) => sum + one[name], 0);
-const inputOf = ({ input, cacheRead, cacheWrite5m, cacheWrite1h }: Tokens) =>
+const sumInput = ({ input, cacheRead, cacheWrite5m, cacheWrite1h }: Tokens) =>
   input + cacheRead + cacheWrite5m + cacheWrite1h;
-const sumOf = (tokens: Tokens) => inputOf(tokens) + tokens.output;
+const sumTokens = (tokens: Tokens) => sumInput(tokens) + tokens.output;
 
-const usageOf = ({ input, output, cacheRead, cacheWrite5m, cacheWrite1h, reasoning }: Tokens) => ({
+const toPricedUsage = ({ input, output, cacheRead, cacheWrite5m, cacheWrite1h, reasoning }: Tokens) => ({
   inputTokens: input,
   outputTokens: output,
   cacheReadTokens: cacheRead,

@@ -1,4 +1,4 @@
-import type { LedgerMessage, LedgerTrace, Reading } from "#lib/ledger/part";
+import type { LedgerMessage, LedgerTrace, TraceReader } from "#lib/ledger/part";
 import { branchIn, isAddition, modelIn, type Tokens, type Told, tokenNames, toldBy } from "#lib/ledger/usage/shapes";
 
 /** What a message used. `at`, `branch` and `model` are undefined where only messages before the reading tell them. */
@@ -29,7 +29,7 @@ const maxAtOnce = 8;
 type Reported = Used & Pick<Told, "isRaw" | "uuid"> & { last: number; toldAt: Date | null };
 
 /** Reads what the messages of a trace used. */
-export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
+export function readTraceUsage(trace: LedgerTrace): TraceReader<FoundUsage> {
   const isSeveral = withSeveralCalls.has(trace.source);
   const used: Reported[] = [];
   const byRequest = new Map<string, Reported[]>();
@@ -88,7 +88,7 @@ export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
           const key =
             one.requestId === undefined
               ? keyOfLine(trace, { ...one, uuid, toldAt })
-              : keyOf(one, isSeveral ? uuid : "");
+              : makeAnswerKey(one, isSeveral ? uuid : "");
           // Nothing would tell that the session that it was copied from has it.
           return one.isReplayed && key === undefined ? [] : [{ ...one, branch: one.branch ?? before, key }];
         }),
@@ -110,7 +110,7 @@ function startOfAnswers(used: Reported[], position: number): number | undefined 
  * end within the answer; but where there is no input. @param more what else is told of the answer; undefined where it can't be told
  * from others
  */
-function keyOf(
+function makeAnswerKey(
   { requestId, tokens }: Pick<Used, "requestId" | "tokens">,
   more: string | undefined,
 ): string | undefined {

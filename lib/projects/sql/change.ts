@@ -69,7 +69,7 @@ async function takeSettings(tx: PoolClient, { userId, id }: Owned, into: string)
 export type OwnAlias = ProjectAlias & { movedFrom: string | null };
 
 /** What a project is recognized by, the newest merges last. */
-export async function readAliasesOf(tx: PoolClient, { userId, id }: Owned): Promise<OwnAlias[]> {
+export async function readProjectAliases(tx: PoolClient, { userId, id }: Owned): Promise<OwnAlias[]> {
   const { rows } = await tx.query<OwnAlias>(
     `select kind, machine, value, moved_from as "movedFrom" from project_alias where user_id = $1 and project_id = $2`,
     [userId, id],

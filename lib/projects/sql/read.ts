@@ -3,7 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { type ProjectLabel, readProjectLabels } from "#lib/db/sql/project-labels";
-import type { Month, ProjectSort, Share } from "#lib/projects/schema";
+import type { ProjectMonth, ProjectSort, Share } from "#lib/projects/schema";
 import type { ProjectAlias } from "#lib/reader/project";
 
 const tokenColumns = [
@@ -76,11 +76,11 @@ export async function readProjectRows(
     order by ${orders[sort]}, project.id limit $4 offset $5`;
   return heavyRead(userId, async (tx) => {
     const { rows } = await tx.query<ProjectRow>(statement, [userId, null, q ?? null, limit, offset]);
-    return { rows, labels: await labelsOf(tx, userId, rows) };
+    return { rows, labels: await readRowLabels(tx, userId, rows) };
   });
 }
 
-const labelsOf = (tx: PoolClient, userId: string, rows: ProjectRow[]) =>
+const readRowLabels = (tx: PoolClient, userId: string, rows: ProjectRow[]) =>
   readProjectLabels(
     tx,
     userId,
@@ -94,7 +94,7 @@ export type ProjectParts = {
   shares: (Share & { facet: "source" | "machine" })[];
   models: Share[];
   branches: Share[];
-  months: Month[];
+  months: ProjectMonth[];
 };
 
 /** One project with what its traces are by agent, model, machine, branch and month; the most frequent `max` of each. */
@@ -108,10 +108,10 @@ export async function readProjectParts(userId: string, id: string, max: number):
     const [found] = rows;
     if (!found) return undefined;
     const own = [userId, id];
-    const shares = await tx.query<ProjectParts["shares"][number]>(sharesOf, [...own, max]);
-    const models = await tx.query<Share>(modelsOf, own);
-    const branches = await tx.query<Share>(branchesOf, [...own, max]);
-    const months = await tx.query<Month>(monthsOf, own);
+    const shares = await tx.query<ProjectParts["shares"][number]>(selectShares, [...own, max]);
+    const models = await tx.query<Share>(selectModels, own);
+    const branches = await tx.query<Share>(selectBranches, [...own, max]);
+    const months = await tx.query<ProjectMonth>(selectMonths, own);
     const aliases = await tx.query<ProjectParts["aliases"][number]>(
       `select kind, machine, value, moved_from as "movedFrom" from project_alias
        where user_id = $1 and project_id = $2 order by kind = 'remote' desc, kind, machine, value limit $3`,
@@ -119,7 +119,7 @@ export async function readProjectParts(userId: string, id: string, max: number):
     );
     return {
       row: found,
-      labels: await labelsOf(tx, userId, [found]),
+      labels: await readRowLabels(tx, userId, [found]),
       aliases: aliases.rows,
       shares: shares.rows,
       models: models.rows,
@@ -132,7 +132,7 @@ export async function readProjectParts(userId: string, id: string, max: number):
 /** How many aliases a page shows: machines that build in a new folder each time would make thousands. */
 const maxAliases = 200;
 
-const sharesOf = `
+const selectShares = `
   select facet, value, sessions, "costNano" from (
     select case when grouping(source) = 0 then 'source' else 'machine' end as facet,
       coalesce(source, machine) as value, count(*)::int as sessions, sum(cost_nano::float8) as "costNano",
@@ -145,7 +145,7 @@ const sharesOf = `
 const maxModels = 1000;
 
 /** Sessions by their own models, and what was used of each: another one may have answered in them. */
-const modelsOf = `
+const selectModels = `
   select model as value, sum(sessions)::int as sessions, sum(cost) as "costNano" from (
     select facets.model, 0 as sessions, sum(cost_nano::float8) as cost from usage_day day
     join usage_facets facets on facets.user_id = $1 and facets.facets = day.facets
@@ -157,7 +157,7 @@ const modelsOf = `
   order by sessions desc, "costNano" desc limit ${maxModels}`;
 
 /** Sessions by the branches that they prove, and what was used on each. */
-const branchesOf = `
+const selectBranches = `
   with used as (
     select branch, sum(cost_nano::float8) as cost from usage_day day
     join usage_facets facets on facets.user_id = $1 and facets.facets = day.facets
@@ -172,7 +172,7 @@ const branchesOf = `
   from seen left join used on used.branch = seen.branch order by last_active desc nulls last, seen.branch`;
 
 /** By months of UTC, the latest two years. */
-const monthsOf = `
+const selectMonths = `
   select to_char(day.day, 'YYYY-MM') as month, sum(day.cost_nano::float8) as "costNano",
     sum((day.input_tokens + day.output_tokens + day.cache_read_tokens + day.cache_write_5m_tokens
       + day.cache_write_1h_tokens)::float8) as tokens,

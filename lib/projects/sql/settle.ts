@@ -101,12 +101,12 @@ export async function readPlaces(userId: string, wanted: ProjectAlias[]): Promis
      from unnest($2::text[], $3::text[], $4::text[]) as wanted (kind, machine, value)
      join project_alias alias on alias.user_id = $1::uuid and alias.kind = wanted.kind and alias.machine = wanted.machine
        and alias.value = wanted.value`,
-    [userId, ...columnsOf(wanted)],
+    [userId, ...toColumns(wanted)],
   );
   return rows;
 }
 
-const columnsOf = (aliases: ProjectAlias[]) => [
+const toColumns = (aliases: ProjectAlias[]) => [
   aliases.map(({ kind }) => kind),
   aliases.map(({ machine }) => machine),
   aliases.map(({ value }) => value),
@@ -168,6 +168,6 @@ export async function removeAliases(
     `delete from project_alias using unnest($3::text[], $4::text[], $5::text[]) as unused (kind, machine, value)
      where project_alias.user_id = $1 and project_id = $2 and moved_from is null and project_alias.kind = unused.kind
        and project_alias.machine = unused.machine and project_alias.value = unused.value`,
-    [userId, id, ...columnsOf(unused)],
+    [userId, id, ...toColumns(unused)],
   );
 }

@@ -3,7 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import type { Queryable } from "#lib/db/client";
 import { type Bucket, blockVersion } from "#lib/search/block";
-import { type Block, blockColumns } from "#lib/search/sql/write";
+import { blockColumns, type NewBlock } from "#lib/search/sql/write";
 import { firstWordBucket } from "#lib/search/vocabulary";
 
 /** A user's blocks of today's version with less than so much in them, smallest first. In the transaction of COPY, which is not Prisma's. */
@@ -11,8 +11,8 @@ export async function readSmallBlocks(
   tx: PoolClient,
   userId: string,
   below: { postings: number; documents: number },
-): Promise<Block[]> {
-  const { rows } = await tx.query<Block>(
+): Promise<NewBlock[]> {
+  const { rows } = await tx.query<NewBlock>(
     `select ${blockColumns} from search_block
      where user_id = $1 and postings < $2 and documents < $3 and version = $4 order by postings`,
     [userId, below.postings, below.documents, blockVersion],
@@ -69,7 +69,7 @@ export async function moveDocuments(tx: PoolClient, userId: string, blockId: str
 export async function readBucketSlice(
   tx: PoolClient,
   userId: string,
-  blocks: Block[],
+  blocks: NewBlock[],
   { n, bits }: { n: number; bits: number },
 ): Promise<(Bucket & { blockId: string })[]> {
   const width = blocks.map((block) => 2 ** (block.bits - bits));

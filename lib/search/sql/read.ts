@@ -41,12 +41,12 @@ async function readOwnHeads(tx: PoolClient, userId: string, projectId: string): 
   const { rows } = await tx.query<BlockHead & { slots: number[] }>(Prisma.sql`
     select ${headColumns}, own.slots from search_block
     join (select block_id, array_agg(slot) as slots from search_document
-      where user_id = ${userId} and trace_id in (${tracesOf(userId, projectId)}) group by block_id) as own on own.block_id = id
+      where user_id = ${userId} and trace_id in (${selectProjectTraces(userId, projectId)}) group by block_id) as own on own.block_id = id
     where user_id = ${userId}`);
   return rows.map(({ slots, ...head }) => ({ ...head, documents: slots.length, only: slotsWith(slots) }));
 }
 
-const tracesOf = (userId: string, projectId: string): Prisma.Sql =>
+const selectProjectTraces = (userId: string, projectId: string): Prisma.Sql =>
   Prisma.sql`select id from trace where user_id = ${userId} and project_id = ${projectId}::uuid and deleted_at is null`;
 
 /** The buckets in the order in which they are asked for; a missing one is empty. */
@@ -81,12 +81,14 @@ export async function readBucketRanges(
 }
 
 /** A document of a trace that has several. */
-export type Part = Pick<SearchDocument, "traceId" | "slot"> & { blockId: string };
+export type TraceSlot = Pick<SearchDocument, "traceId" | "slot"> & { blockId: string };
 
 /** The documents of all traces so long that they have several. */
-export async function readParts(tx: PoolClient, userId: string, onlyProjectId?: string): Promise<Part[]> {
-  const own = onlyProjectId ? Prisma.sql`and trace_id in (${tracesOf(userId, onlyProjectId)})` : Prisma.empty;
-  const { rows } = await tx.query<Part>(Prisma.sql`
+export async function readParts(tx: PoolClient, userId: string, onlyProjectId?: string): Promise<TraceSlot[]> {
+  const own = onlyProjectId
+    ? Prisma.sql`and trace_id in (${selectProjectTraces(userId, onlyProjectId)})`
+    : Prisma.empty;
+  const { rows } = await tx.query<TraceSlot>(Prisma.sql`
     select trace_id as "traceId", block_id as "blockId", slot from search_document where user_id = ${userId}
       and trace_id in (select trace_id from search_document where user_id = ${userId} and first_position > 0) ${own}`);
   return rows;
@@ -125,7 +127,7 @@ export const smallMetadataSql = `case when pg_column_size(metadata) <= ${4 * max
 const smallMetadata = Prisma.raw(smallMetadataSql);
 
 /** A text that may match: of a message, or of the trace itself where it has no position; null for what was not read. */
-export type Candidate = Pick<Text, "traceId" | "role" | "metadata"> & {
+export type Candidate = Pick<MessageText, "traceId" | "role" | "metadata"> & {
   position: number | null;
   content: string | null;
 };
@@ -180,7 +182,7 @@ export async function readCandidates(
 }
 
 /** A message that matches, or the text around the match where it is long; `matching` messages of its trace do, as far as was looked. */
-export type Text = {
+export type MessageText = {
   traceId: string;
   position: number;
   role: string | null;
@@ -210,12 +212,12 @@ export async function readTexts(
   pattern: string,
   bounds: TextBounds,
   within?: { hits: HitBits; maxDocuments: number },
-): Promise<Text[]> {
+): Promise<MessageText[]> {
   const { maxMessages, wholeCharacters, nearCharacters, word } = bounds;
   const from = within
     ? messagesOfHits(userId, within.hits, within.maxDocuments)
     : Prisma.sql`message where user_id = ${userId} and trace_id = wanted.id`;
-  const { rows } = await tx.query<Text>(Prisma.sql`
+  const { rows } = await tx.query<MessageText>(Prisma.sql`
     select wanted.id as "traceId", found.* from unnest(${traceIds}::uuid[]) with ordinality as wanted (id, place)
     join trace on trace.user_id = ${userId} and trace.id = wanted.id and trace.deleted_at is null
     cross join lateral (

@@ -15,7 +15,7 @@ import { smallMetadataSql } from "#lib/search/sql/read";
  * A block without its buckets. Its id is a bigint, which `pg` gives as text; `age` is the highest id of the blocks that it was merged
  * from, or its own: of two blocks, the one with more has the newer traces, about.
  */
-export type Block = Omit<SearchBlock, "userId" | "id" | "latestId"> & { id: string; age: string };
+export type NewBlock = Omit<SearchBlock, "userId" | "id" | "latestId"> & { id: string; age: string };
 
 /** The columns of a block. */
 export const blockColumns = "id, bits, documents, postings, version, coalesce(latest_id, id) as age";
@@ -42,7 +42,7 @@ export function withIndexLock<T>(work: (tx: PoolClient) => Promise<T>): Promise<
 export async function writeBlock(
   tx: PoolClient,
   userId: string,
-  { bits, documents, postings, version, age }: Omit<Block, "id" | "age"> & { age?: string },
+  { bits, documents, postings, version, age }: Omit<NewBlock, "id" | "age"> & { age?: string },
   buckets: Bucket[],
 ): Promise<string> {
   const { rows } = await tx.query<{ id: string }>(
@@ -133,11 +133,11 @@ export async function readWaiting(
 }
 
 /** A message's place and size in bytes. */
-export type Size = { traceId: string; position: number; bytes: number };
+export type MessageSize = { traceId: string; position: number; bytes: number };
 
 /** The sizes of the messages of traces. SQL: `octet_length` is known without reading a long text. */
-export async function readSizes(tx: PoolClient, userId: string, traceIds: string[]): Promise<Size[]> {
-  const { rows } = await tx.query<Size>(
+export async function readSizes(tx: PoolClient, userId: string, traceIds: string[]): Promise<MessageSize[]> {
+  const { rows } = await tx.query<MessageSize>(
     `select trace_id as "traceId", position, octet_length(content) as bytes from message
      where user_id = $1 and trace_id = any($2) order by trace_id, position`,
     [userId, traceIds],
@@ -150,7 +150,7 @@ export async function readContents(
   tx: PoolClient,
   userId: string,
   traceIds: string[],
-  [first, last]: [Size, Size],
+  [first, last]: [MessageSize, MessageSize],
   maxCharacters: number,
 ): Promise<{ traceId: string; position: number; role: string | null; content: string; metadata: unknown }[]> {
   const { rows } = await tx.query(
@@ -226,8 +226,8 @@ export async function deleteDocuments(tx: PoolClient, userId: string, traceIds: 
  * A block some of whose documents are gone, with postings that mean nothing any more. SQL: it compares a count with a column;
  * 8 ms at 50,000 documents.
  */
-export async function findIncompleteBlock(tx: PoolClient, userId: string): Promise<Block | undefined> {
-  const { rows } = await tx.query<Block>(
+export async function findIncompleteBlock(tx: PoolClient, userId: string): Promise<NewBlock | undefined> {
+  const { rows } = await tx.query<NewBlock>(
     `select ${blockColumns} from search_block block where user_id = $1 and documents > (
        select count(*) from search_document where user_id = $1 and block_id = block.id) limit 1`,
     [userId],

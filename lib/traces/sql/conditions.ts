@@ -30,7 +30,7 @@ export type PlainSelection = Omit<Selection, "q"> & {
 };
 
 /** A position in the list's order: a trace's last activity, or its family's, and its id. */
-export type Place = { activityAt: Date | string; id: string };
+export type ListPlace = { activityAt: Date | string; id: string };
 
 /** A trace's title: what a person named it, else what the agent did, else what is derived. As `titleOf` in lib/reader/title.ts. */
 export const shownTitle = Prisma.raw("coalesce(trace.custom_title, trace.title, trace.derived_title)");
@@ -38,20 +38,21 @@ export const shownTitle = Prisma.raw("coalesce(trace.custom_title, trace.title, 
 type Ordered = Pick<Selection, "families">;
 
 /** The moment by which a selection is ordered. As the indexes `trace_list` and `trace_roots` have it. */
-export const momentOf = ({ families }: Ordered): Prisma.Sql =>
+export const selectMoment = ({ families }: Ordered): Prisma.Sql =>
   families ? Prisma.sql`greatest(activity_at, children_at)` : Prisma.sql`activity_at`;
 
 /** The list's order, newest activity first. */
-export const listOrder = (selection: Ordered): Prisma.Sql => Prisma.sql`order by ${momentOf(selection)} desc, id desc`;
+export const listOrder = (selection: Ordered): Prisma.Sql =>
+  Prisma.sql`order by ${selectMoment(selection)} desc, id desc`;
 
 /** The condition that a trace comes after a position in the list's order. */
-export const comesAfter = (selection: Ordered, { activityAt, id }: Place): Prisma.Sql =>
-  Prisma.sql`(${momentOf(selection)}, id) < (${activityAt}, ${id}::uuid)`;
+export const comesAfter = (selection: Ordered, { activityAt, id }: ListPlace): Prisma.Sql =>
+  Prisma.sql`(${selectMoment(selection)}, id) < (${activityAt}, ${id}::uuid)`;
 
 /** The condition that a trace comes before a position in the list's order. A client knows a trace without times by its upload. */
-export const comesBefore = (userId: string, selection: Ordered, { activityAt, id }: Place): Prisma.Sql =>
-  Prisma.sql`(${momentOf(selection)}, id) > (least(${activityAt}::timestamptz, (
-    select ${momentOf(selection)} from trace where user_id = ${userId} and id = ${id}::uuid)), ${id}::uuid)`;
+export const comesBefore = (userId: string, selection: Ordered, { activityAt, id }: ListPlace): Prisma.Sql =>
+  Prisma.sql`(${selectMoment(selection)}, id) > (least(${activityAt}::timestamptz, (
+    select ${selectMoment(selection)} from trace where user_id = ${userId} and id = ${id}::uuid)), ${id}::uuid)`;
 
 /**
  * The condition that a trace is of a selection, and not deleted. SQL: the index of the list has the first 32 characters of
@@ -61,23 +62,23 @@ export function isSelected(userId: string, selection: PlainSelection): Prisma.Sq
   const { from, to, ids, storedUntil, parent, roots, families, onlyProjectId } = selection;
   const conditions = [Prisma.sql`user_id = ${userId} and deleted_at is null`];
   for (const name of facets) {
-    const values = valuesOf(selection[name]).map((value) => hasValue(name, value));
-    if (values.length > 0) conditions.push(anyOf(values));
+    const values = toValues(selection[name]).map((value) => hasValue(name, value));
+    if (values.length > 0) conditions.push(joinByOr(values));
   }
   if (onlyProjectId) conditions.push(Prisma.sql`project_id = ${onlyProjectId}::uuid`);
   if (roots || families)
     conditions.push(onlyProjectId ? hasNoParentIn(userId, onlyProjectId) : Prisma.sql`parent_id is null`);
   if (parent) conditions.push(Prisma.sql`parent_id = ${parent}::uuid`);
-  const projects = valuesOf(selection.projectId);
+  const projects = toValues(selection.projectId);
   if (projects.length > 0) conditions.push(Prisma.sql`project_id = any(${projects}::uuid[])`);
   conditions.push(...hasEvidence(userId, selection));
-  if (from) conditions.push(Prisma.sql`dated and ${momentOf(selection)} >= ${from}::timestamptz`);
-  if (to) conditions.push(Prisma.sql`dated and ${momentOf(selection)} < ${to}::timestamptz`);
+  if (from) conditions.push(Prisma.sql`dated and ${selectMoment(selection)} >= ${from}::timestamptz`);
+  if (to) conditions.push(Prisma.sql`dated and ${selectMoment(selection)} < ${to}::timestamptz`);
   if (ids) conditions.push(Prisma.sql`id = any(${ids}::uuid[])`);
   for (const file of selection.files ?? [])
     conditions.push(Prisma.sql`${Prisma.raw(file.excluded ? "not" : "")} ${hasFile(userId, isNamed(file))}`);
-  const files = valuesOf(selection.file).flatMap((path) => fileNamed(path) ?? []);
-  if (files.length > 0) conditions.push(hasFile(userId, anyOf(files.map(isNamed))));
+  const files = toValues(selection.file).flatMap((path) => fileNamed(path) ?? []);
+  if (files.length > 0) conditions.push(hasFile(userId, joinByOr(files.map(isNamed))));
   for (const term of selection.rows ?? []) {
     const isMatching = matchesRow(userId, term);
     conditions.push(term.excluded ? Prisma.sql`(${isMatching}) is not true` : isMatching);
@@ -92,10 +93,10 @@ const hasNoParentIn = (userId: string, projectId: string): Prisma.Sql =>
     and parent.id = trace.parent_id and parent.project_id = ${projectId}::uuid and parent.deleted_at is null))`;
 
 /** The values of a filter, which is given with one, several or none. */
-const valuesOf = (given: string | string[] | undefined): string[] => (given === undefined ? [] : [given].flat());
+const toValues = (given: string | string[] | undefined): string[] => (given === undefined ? [] : [given].flat());
 
 /** One condition of several; of one, that itself, so that its plan stays. */
-const anyOf = ([first, ...more]: Prisma.Sql[]): Prisma.Sql =>
+const joinByOr = ([first, ...more]: Prisma.Sql[]): Prisma.Sql =>
   more.length === 0 && first ? first : Prisma.sql`(${Prisma.join([first, ...more], " or ")})`;
 
 function hasValue(name: Facet, value: string): Prisma.Sql {
@@ -143,7 +144,7 @@ export function isNamed({ name, ending, changed }: FileTerm): Prisma.Sql {
 /** The conditions on what a person decided about a trace, and on its course. */
 function hasMarks(selection: PlainSelection): Prisma.Sql[] {
   const { starred, archived, trivial, errors, minCost, minMessages } = selection;
-  const [tags, tools] = [valuesOf(selection.tag), valuesOf(selection.tool)];
+  const [tags, tools] = [toValues(selection.tag), toValues(selection.tool)];
   const is = (column: string, wanted: boolean | undefined) =>
     wanted === undefined ? [] : [Prisma.raw(`${column} is ${wanted ? "not " : ""}null`)];
   const conditions = [...is("starred_at", starred), ...is("archived_at", archived)];
@@ -151,7 +152,7 @@ function hasMarks(selection: PlainSelection): Prisma.Sql[] {
   if (errors !== undefined) conditions.push(Prisma.raw(errors ? "error_count > 0" : "error_count = 0"));
   if (tags.length > 0) conditions.push(Prisma.sql`cardinality(tags) > 0 and tags && ${tags}::text[]`);
   if (tools.length > 0)
-    conditions.push(anyOf(tools.map((tool) => Prisma.sql`position(${`\n${tool}\n`} in tools) > 0`)));
+    conditions.push(joinByOr(tools.map((tool) => Prisma.sql`position(${`\n${tool}\n`} in tools) > 0`)));
   if (minCost !== undefined) conditions.push(Prisma.sql`cost_nano >= ${minCost}::numeric * 1000000000`);
   if (minMessages !== undefined) conditions.push(Prisma.sql`message_count >= ${minMessages}::int`);
   return conditions;
@@ -160,7 +161,7 @@ function hasMarks(selection: PlainSelection): Prisma.Sql[] {
 /** The conditions that a trace has a branch, a commit and a pull request (docs/decisions/0046). */
 function hasEvidence(userId: string, { branch, commit, pr }: PlainSelection): Prisma.Sql[] {
   const conditions: Prisma.Sql[] = [];
-  const branches = valuesOf(branch);
+  const branches = toValues(branch);
   if (branches.length > 0)
     conditions.push(
       Prisma.sql`id in (

@@ -63,13 +63,13 @@ export async function releaseChildren(userId: string, ids: string[]): Promise<vo
 /** Removes the ids of deleted traces from the jobs that wrote them. */
 export async function forgetInJobs(): Promise<void> {
   const users = await prisma().trace.groupBy({ by: ["userId"], where: { deletedAt: { not: null } } });
-  for (const { userId } of users) await forgetInJobsOf(userId);
+  for (const { userId } of users) await forgetInUserJobs(userId);
 }
 
 /**
  * SQL: Prisma can't remove elements from lists; a join reads each id once, where a test of arrays would compare each with each.
  */
-async function forgetInJobsOf(userId: string): Promise<void> {
+async function forgetInUserJobs(userId: string): Promise<void> {
   await pool().query(
     `with stale as (
        select job.id, array_agg(written.id order by place) filter (where deleted_at is null) as live

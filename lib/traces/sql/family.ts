@@ -2,7 +2,7 @@
 import "server-only";
 import { pool } from "#lib/db/client";
 import { shownTitle } from "#lib/traces/sql/conditions";
-import { usedTokensOf } from "#lib/traces/sql/tokens";
+import { sumUsedTokens } from "#lib/traces/sql/tokens";
 
 /** How a session came from another one. */
 export type Relation = "subagent" | "fork" | "continuation";
@@ -42,7 +42,7 @@ export async function readSums(userId: string, ids: string[], max: number): Prom
        select tree.root, child.id, tree.depth + 1, child.parent_relation, child.messages, child.tokens,
          child.cost_nano, child.unpriced_tokens, child.tier_not_priced_tokens, child.active_seconds
        from tree cross join lateral (
-         select id, parent_relation, ${ownMessages} as messages, ${usedTokensOf.sql} as tokens, cost_nano, unpriced_tokens,
+         select id, parent_relation, ${ownMessages} as messages, ${sumUsedTokens.sql} as tokens, cost_nano, unpriced_tokens,
            tier_not_priced_tokens, active_seconds
          from trace where user_id = $1 and parent_id = tree.id and deleted_at is null limit $3) as child
        where tree.depth < $4)
@@ -96,7 +96,7 @@ export type MemberRow = {
 };
 
 const member = `id, parent_id as "parentId", parent_relation as relation, parent_position as position, source,
-  ${shownTitle.sql} as title, model, message_count as "messageCount", ${usedTokensOf.sql} as tokens,
+  ${shownTitle.sql} as title, model, message_count as "messageCount", ${sumUsedTokens.sql} as tokens,
   cost_nano as "costNano", unpriced_tokens as "unpricedTokens", tier_not_priced_tokens as "tierNotPricedTokens",
   created_at as "createdAt", activity_at as "activityAt", stored_at as "storedAt", dated, active_seconds as "activeSeconds"`;
 

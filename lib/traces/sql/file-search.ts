@@ -5,13 +5,13 @@ import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
 import type { FileTerm } from "#lib/search/file-term";
 import { comesAfter, isNamed, isSelected, listOrder } from "#lib/traces/sql/conditions";
-import type { Scope } from "#lib/traces/sql/search";
+import type { SearchScope } from "#lib/traces/sql/search";
 
 /** Of a file with more rows the list is read in its order, which has one soon. */
 const maxLookedUp = 3000;
 
 /** The ids of the first traces that touched all of the files, and none of the excluded ones. */
-export async function findByFiles(tx: PoolClient, scope: Scope, limit: number): Promise<string[]> {
+export async function findByFiles(tx: PoolClient, scope: SearchScope, limit: number): Promise<string[]> {
   const { userId, selection, after } = scope;
   const wanted = selection.files?.filter(({ excluded }) => !excluded) ?? [];
   const rare = await rarest(tx, userId, wanted);

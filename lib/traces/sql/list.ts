@@ -10,10 +10,10 @@ import {
   comesAfter,
   comesBefore,
   isSelected,
+  type ListPlace,
   listOrder,
-  momentOf,
-  type Place,
   type PlainSelection,
+  selectMoment,
   shownTitle,
 } from "#lib/traces/sql/conditions";
 
@@ -104,12 +104,12 @@ function queryInOrder<R extends pg.QueryResultRow>(
 }
 
 /** Where a page of the list begins, and how many traces it may have. */
-type Page = { after?: Place | undefined; limit: number };
+type ListPage = { after?: ListPlace | undefined; limit: number };
 
 /** A page of a selection, newest activity first. SQL: Prisma writes the position as an `or`, which no index answers:
  * the page after the 25,000th of 51,500 traces takes it 123 ms, this 1.0. */
-export async function readRows(userId: string, selection: PlainSelection, page: Page): Promise<ListedRow[]> {
-  return (await queryInOrder<ListedRow>(selection, pageOf(userId, selection, page))).rows;
+export async function readRows(userId: string, selection: PlainSelection, page: ListPage): Promise<ListedRow[]> {
+  return (await queryInOrder<ListedRow>(selection, selectPage(userId, selection, page))).rows;
 }
 
 /**
@@ -120,7 +120,7 @@ export async function readRows(userId: string, selection: PlainSelection, page: 
 export async function readBoundedRows(
   userId: string,
   selection: PlainSelection,
-  page: Page & { maxBytes: number },
+  page: ListPage & { maxBytes: number },
 ): Promise<{ rows: ListedRow[]; isCut: boolean }> {
   const { rows } = await queryInOrder<ListedRow & { found: string; before: string }>(
     selection,
@@ -128,16 +128,16 @@ export async function readBoundedRows(
         select page.*, count(*) over () as found,
           coalesce(sum(octet_length(metadata::text)) over (order by "latestAt" desc, id desc
             rows between unbounded preceding and 1 preceding), 0) as before
-        from (${pageOf(userId, selection, page)}) page) measured
+        from (${selectPage(userId, selection, page)}) page) measured
       where before < ${page.maxBytes} order by "latestAt" desc, id desc`,
   );
   const found = Number(rows[0]?.found ?? 0);
   return { rows: rows.map(({ found: _, before: __, ...row }) => row), isCut: rows.length < found };
 }
 
-function pageOf(userId: string, selection: PlainSelection, { after, limit }: Page): Prisma.Sql {
+function selectPage(userId: string, selection: PlainSelection, { after, limit }: ListPage): Prisma.Sql {
   const rest = after ? Prisma.sql`and ${comesAfter(selection, after)}` : Prisma.empty;
-  return Prisma.sql`select ${listedColumns}, ${momentOf(selection)} as "latestAt" from trace
+  return Prisma.sql`select ${listedColumns}, ${selectMoment(selection)} as "latestAt" from trace
     where ${isSelected(userId, selection)} ${rest} ${listOrder(selection)} limit ${limit}`;
 }
 
@@ -149,7 +149,7 @@ export async function countUpTo(
   userId: string,
   selection: PlainSelection,
   max: number,
-  before?: Place,
+  before?: ListPlace,
 ): Promise<number> {
   const rest = before ? Prisma.sql`and ${comesBefore(userId, selection, before)}` : Prisma.empty;
   // What a search found would have to be sorted for it; and an index by an expression alone is enough only without its order.
@@ -201,11 +201,11 @@ export async function countValues(
     ) as counted where place <= ${max} order by set, place`;
   const { rows } = await heavyRead(userId, (tx) => tx.query<FacetValue & { set: number }>(statement));
   // `grouping` has a bit for each column, the first one's the highest, which is 0 where the column is grouped by.
-  const setOf = (at: number) => 2 ** names.length - 1 - 2 ** (names.length - 1 - at);
+  const groupingMask = (at: number) => 2 ** names.length - 1 - 2 ** (names.length - 1 - at);
   return Object.fromEntries(
     names.map((name, at) => [
       name,
-      rows.filter(({ set }) => set === setOf(at)).map(({ value, count }) => ({ value, count })),
+      rows.filter(({ set }) => set === groupingMask(at)).map(({ value, count }) => ({ value, count })),
     ]),
   );
 }
@@ -245,7 +245,7 @@ export async function readNeighbour(
 ): Promise<Neighbour | undefined> {
   const comparison = Prisma.raw(side === "newer" ? ">" : "<");
   const direction = Prisma.raw(side === "newer" ? "asc" : "desc");
-  const moment = momentOf(selection);
+  const moment = selectMoment(selection);
   const { rows } = await pool().query<Neighbour>(Prisma.sql`
     select id, ${shownTitle} as title from trace
     where ${isSelected(userId, selection)} and (${moment}, id) ${comparison}

@@ -3,7 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
 
-type Kind = "file" | "project" | "branch" | "agent" | "model";
+type NameKind = "file" | "project" | "branch" | "agent" | "model";
 
 /** So many rows of names are read; a name with more hides others, which more letters then show. */
 const maxRows = 2000;
@@ -12,7 +12,7 @@ const maxRows = 2000;
 export async function readNames(
   tx: PoolClient,
   userId: string,
-  kind: Kind,
+  kind: NameKind,
   beginning: string,
   limit: number,
 ): Promise<string[]> {
@@ -25,7 +25,7 @@ export async function readNames(
 
 const newest = Prisma.raw("deleted_at is null order by activity_at desc, id desc");
 
-const sources: Record<Kind, (userId: string, lower: string) => Prisma.Sql> = {
+const sources: Record<NameKind, (userId: string, lower: string) => Prisma.Sql> = {
   // Names of files are stored in lower case.
   file: (userId, lower) => Prisma.sql`select name from trace_file where user_id = ${userId} and counted
     and name >= ${lower} and name < ${`${lower}\u{10ffff}`}`,

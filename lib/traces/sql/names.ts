@@ -4,7 +4,7 @@ import { requestSignal } from "#lib/current-request";
 import { snapshot } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
-import { listOrder, momentOf, shownTitle } from "#lib/traces/sql/conditions";
+import { listOrder, selectMoment, shownTitle } from "#lib/traces/sql/conditions";
 
 export type NameRow = {
   id: string;
@@ -30,7 +30,7 @@ export async function readByTitle(
   const patterns = words.map((word) => `%${word.replaceAll(/[\\%_]/g, "\\$&")}%`);
   const statement = Prisma.sql`
     select id, title, source, project, greatest(moment, case when not dated then stored_at end) as "updatedAt" from (
-      select id, ${shownTitle} as title, source, project_id, project, dated, stored_at, ${momentOf(families)} as moment from trace
+      select id, ${shownTitle} as title, source, project_id, project, dated, stored_at, ${selectMoment(families)} as moment from trace
       where user_id = ${userId}::uuid and deleted_at is null and parent_id is null
       ${listOrder(families)} limit ${words.length > 0 ? bounds.looked : bounds.found}
     ) as latest

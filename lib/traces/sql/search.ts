@@ -5,18 +5,18 @@ import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
 import type { Hits } from "#lib/search/find";
 import { isHit } from "#lib/search/sql/read";
-import { comesAfter, isSelected, listOrder, type Place, type PlainSelection } from "#lib/traces/sql/conditions";
+import { comesAfter, isSelected, type ListPlace, listOrder, type PlainSelection } from "#lib/traces/sql/conditions";
 
 /** What of a user's list is searched: a selection, from a position on. */
-export type Scope = { userId: string; selection: PlainSelection; after: Place | undefined };
+export type SearchScope = { userId: string; selection: PlainSelection; after: ListPlace | undefined };
 
-const isInScope = ({ userId, selection, after }: Scope) =>
+const isInScope = ({ userId, selection, after }: SearchScope) =>
   Prisma.join([isSelected(userId, selection), ...(after ? [comesAfter(selection, after)] : [])], " and ");
 
 /** The first hits if the first `maxRows` rows of the list have as many, or are all of it; undefined otherwise. */
 export async function scanList(
   tx: PoolClient,
-  scope: Scope,
+  scope: SearchScope,
   hits: Hits,
   { limit, maxRows }: { limit: number; maxRows: number },
 ): Promise<string[] | undefined> {
@@ -41,7 +41,7 @@ export async function scanList(
 /** The first of some hits, each of their traces looked up: the limits make each one look-up, whatever the planner expects. */
 export async function lookUpHits(
   tx: PoolClient,
-  scope: Scope,
+  scope: SearchScope,
   places: [blockId: string, slot: number][],
   limit: number,
 ): Promise<string[]> {
@@ -60,7 +60,7 @@ export async function lookUpHits(
 }
 
 /** The first hits, with all of a user's documents and the whole list read once. */
-export async function joinHits(tx: PoolClient, scope: Scope, hits: Hits, limit: number): Promise<string[]> {
+export async function joinHits(tx: PoolClient, scope: SearchScope, hits: Hits, limit: number): Promise<string[]> {
   return readIds(
     tx,
     // `offset 0` keeps the planner, which expects few hits, from looking each of them up.

@@ -5,7 +5,7 @@ import { heavyRead } from "#lib/db/heavy";
 import { instant } from "#lib/fields";
 import { Prisma } from "#lib/generated/prisma/client";
 import type { Sort } from "#lib/traces/schema";
-import { isSelected, momentOf, type PlainSelection } from "#lib/traces/sql/conditions";
+import { isSelected, type PlainSelection, selectMoment } from "#lib/traces/sql/conditions";
 import { type ListedRow, listedColumns } from "#lib/traces/sql/list";
 
 type Other = Exclude<Sort, "activity">;
@@ -42,7 +42,7 @@ export async function readSorted(
         select page.*, count(*) over () as found, coalesce(sum(octet_length(metadata::text)) over (order by key desc, id desc
           rows between unbounded preceding and 1 preceding), 0) as before
         from (
-          select ${listedColumns}, ${momentOf(selection)} as "latestAt", ${column} as key, created_at, activity_at, cost_nano,
+          select ${listedColumns}, ${selectMoment(selection)} as "latestAt", ${column} as key, created_at, activity_at, cost_nano,
             message_count
           from trace where ${isSelected(userId, selection)} ${rest} order by ${column} desc, id desc limit ${limit}) page
       ) measured where before < ${maxBytes} order by key desc, id desc`),
