@@ -25,10 +25,9 @@ import { computePrice, type Price } from "#lib/prices/price";
 import { servedAs } from "#lib/prices/tiers";
 
 /**
- * What messages used and cost, when, and the sums of days and traces. Sums are made anew from their rows in the same transaction,
- * never added to. An answer that several traces have, because one was resumed or forked, counts in the one that has most of it; of
- * those in one that did not copy it, and that began first. So each counts once, in whatever order traces come and go. A copied
- * message counts where its answer does.
+ * Records what messages used and cost, and the sums by time and trace. Sums are recomputed from their rows in the same
+ * transaction, never incremented. An answer in several traces (resumed or forked) counts once, in the trace that has
+ * most of it, did not copy it, and began first, whatever the order of uploads. A copied message counts where its answer does.
  */
 export const usagePart: LedgerPart<FoundUsage> = {
   findStale: findRenamed,
@@ -59,15 +58,10 @@ export const usagePart: LedgerPart<FoundUsage> = {
 
 const getStartPlaces = (findings: Finding<FoundUsage>[]) => findings.map(({ trace: { id }, from }) => ({ id, from }));
 
-/** Whether a trace is of a session of which the prompts alone are known: it is in no sum, since nobody knows the rest. */
+/** Sessions of which only prompts are known are in no sum. */
 const isPromptsOnly = ({ trace: { metadata } }: Finding<FoundUsage>) => metadata?.kind === "prompts-only";
 
-/**
- * Counts the messages of traces, and again those of others that copied answers which count elsewhere now.
- *
- * @param turned the traces with such answers
- * @returns the days whose sums change
- */
+/** @param turned traces whose copied messages may count elsewhere now @returns the days whose sums change */
 async function countActivity(
   tx: PoolClient,
   userId: string,
@@ -120,7 +114,6 @@ async function countActivity(
 
 type Written = { findings: Finding<FoundUsage>[]; changes: ChangedUsage; days: string[] };
 
-/** Decides which rows count, sums up, and gives the columns of all traces whose rows changed. */
 async function settle(tx: PoolClient, userId: string, { findings, changes, days }: Written): Promise<ColumnsByTrace> {
   const keys = new Set(changes.flatMap(({ key }) => key ?? []));
   const turned = await settleWinners(tx, userId, [...keys]);
@@ -165,7 +158,9 @@ async function makeRows(tx: PoolClient, userId: string, findings: Finding<FoundU
   return rows;
 }
 
-/** What sessions used beyond their messages: some agents tell it for a whole session alone. It counts at its latest message. */
+/**
+ * Some agents report usage only for a whole session; what its messages don't account for counts at its latest message.
+ */
 async function makeRemainders(tx: PoolClient, userId: string, findings: Finding<FoundUsage>[]): Promise<UsageRow[]> {
   const totals = findings.map(({ trace }) => readTotal(trace.metadata));
   const ids = findings.flatMap(({ trace: { id } }, place) => (totals[place] ? [id] : []));
@@ -194,7 +189,7 @@ const nothingElse = {
   isReplayed: false,
 };
 
-/** What nothing dates counts on the day that messages without any time have (lib/ledger/sql/activity.ts), at the prices of its upload. */
+/** Undated usage counts at the epoch, at the prices of its upload. */
 const undated = new Date(0);
 
 function makeRow(
@@ -223,8 +218,8 @@ function makeRow(
 }
 
 /**
- * The cost is null where nothing has a price, and of an answer of which only a recorded cost is known. Each request of an answer has the prices
- * of its own context, where what they used is what the answer did.
+ * Null without a price. Requests of one answer are priced singly, each with its own context, if they add up to the
+ * answer.
  */
 function computeCost(
   used: Used,
@@ -248,14 +243,14 @@ function computeCost(
     ...asked,
     usage: toPricedUsage(all),
     webSearches: used.webSearches,
-    // No request is known to be one of a long context.
+    // The size of its requests is unknown, so no long-context price applies.
     ...(used.position === restPosition && { requestInputTokens: 0 }),
     ...(requests.length > 0 && { requestInputTokens: Math.max(...requests.map(sumInput)) }),
   });
   return sumUp([price]);
 }
 
-/** What requests cost in all; null where one of them has no price. */
+/** Null if any request has no price. */
 function sumUp(prices: (Price | undefined)[]): Pick<UsageRow, "costNano" | "tierNotPriced"> {
   if (!prices.every((price) => price !== undefined)) return { costNano: null, tierNotPriced: false };
   return {
@@ -264,7 +259,7 @@ function sumUp(prices: (Price | undefined)[]): Pick<UsageRow, "costNano" | "tier
   };
 }
 
-/** What is paid for: a request does not tell its thoughts apart from the rest of its output. */
+/** Requests don't report reasoning apart from other output. */
 const paidNames = tokenNames.filter((name) => name !== "reasoning");
 const totalOfAll = (requests: Tokens[], name: keyof Tokens) => requests.reduce((sum, one) => sum + one[name], 0);
 const sumInput = ({ input, cacheRead, cacheWrite5m, cacheWrite1h }: Tokens) =>
