@@ -79,7 +79,7 @@ const commands: Record<CommandName, { run: Run; options: Options; takesWords?: b
     options: { ...filters, ...telemetry, ...redaction, ...consent, replace: { type: "string", multiple: true } },
     takesWords: true,
   },
-  // `--sender` is how watch starts its second process.
+  // `watch` starts its second process with `--sender`.
   watch: { run: watch, options: { ...filters, ...redaction, sender: { type: "boolean" } } },
   redact: { run: redact, options: { check: text } },
   recall: { run: recall, options: { project: text }, takesWords: true },
@@ -92,18 +92,16 @@ const commands: Record<CommandName, { run: Run; options: Options; takesWords?: b
 const isCommand = (name: string | undefined): name is CommandName =>
   name !== undefined && Object.hasOwn(commands, name);
 
-/** The surroundings of a run of the client, which the entry takes from its process and a test makes. */
 export type Surroundings = Omit<Host, "home" | "cwd"> & {
-  /** @throws where it isn't known */
+  /** @throws if it is unknown */
   home: () => string;
-  /** Undefined where it was removed. */
+  /** Undefined if it was removed. */
   cwd: string | undefined;
   terminal: Terminal;
   /** Ends the run. */
   signal: AbortSignal;
 };
 
-/** The terminal of a run. @param words of the command line */
 export function makeTerminal(words: string[], env: Host["env"], streams: Streams): Terminal {
   const isPlain = words.includes("--no-color");
   return new Terminal(streams.output, streams.errors, {
@@ -113,12 +111,12 @@ export function makeTerminal(words: string[], env: Host["env"], streams: Streams
   });
 }
 
-/** Runs a command. @returns its exit code; what went wrong is written to the terminal */
+/** Runs a command and writes errors to the terminal. @returns the exit code */
 export async function runClient(words: string[], surroundings: Surroundings): Promise<number> {
   const { terminal, signal, env } = surroundings;
   try {
     const code = await run(words, surroundings);
-    await setImmediate(); // an error of the last write is known only then
+    await setImmediate(); // a failed write is only known after this tick
     if (terminal.fault) throw new CommandError("failed", `Can't write the output: ${terminal.fault}.`);
     return code;
   } catch (error) {
@@ -160,13 +158,13 @@ async function run(words: string[], surroundings: Surroundings): Promise<number>
   return code;
 }
 
-/** @throws CommandError where it isn't known: files would be looked for, and written, wherever the program was started */
+/** @throws CommandError if unknown, because files would then be searched and written in the current folder */
 function homeFolder(surroundings: Surroundings): string {
   try {
     const home = surroundings.home();
     if (isAbsolute(home)) return home;
   } catch {
-    // Some systems know no home folder of the user; what to do is the same.
+    // An unknown home folder and a relative one lead to the same advice.
   }
   throw new CommandError("usage", "Your home folder is not known. Set HOME to its path.");
 }
@@ -184,7 +182,6 @@ function parse(args: string[], options: Options, command = ""): { values: Values
   }
 }
 
-/** The option that a mistyped one may mean, in words. */
 function suggestOption(message: string, options: Options): string {
   const [, given = ""] = /^Unknown option '--([\w-]+)/.exec(message) ?? [];
   const meant = given && suggest(given, Object.keys(options));
@@ -197,7 +194,7 @@ function unknownCommand(name: string): CommandError {
   return new CommandError("usage", `Unknown command: ${name}. ${hint}`);
 }
 
-/** Writes what went wrong. @returns the exit code */
+/** @returns the exit code */
 export function reportError(error: unknown, terminal: Terminal, env: Host["env"]): number {
   const [kind, message] = describeError(error, env);
   terminal.json({ ok: false, error: kind, message });
@@ -222,7 +219,6 @@ function describeError(error: unknown, env: Host["env"]): [CommandError["kind"],
   return [isUnavailable ? "unreachable" : "failed", error.message + fields + later + request];
 }
 
-/** The lines of an unexpected error's stack. */
 function findStack(error: unknown): string[] {
   if (error instanceof CommandError || error instanceof HttpError || !(error instanceof Error)) return [];
   return (error.stack ?? "").split("\n").filter((line) => /^ {4}at /.test(line));

@@ -1,10 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 
-/** The time by which the client retries and asks again; a test puts another one in its place. */
+/** The client's clock, which tests replace. */
 export const clock = {
-  /** Milliseconds from some moment on; it never goes back. */
+  /** Monotonic milliseconds. */
   now: (): number => performance.now(),
-  /** @throws where `signal` aborts */
+  /** @throws if `signal` aborts */
   sleep: async (milliseconds: number, signal?: AbortSignal): Promise<void> => {
     await setTimeout(milliseconds, undefined, { signal });
   },

@@ -5,11 +5,10 @@ import type { Terminal } from "./terminal/terminal.ts";
 
 export type Values = Record<string, string | boolean | string[] | undefined>;
 
-/** What a command runs with. */
 export type Context = {
   host: Host;
   terminal: Terminal;
-  /** The options' values by their names. */
+  /** The options' values by name. */
   values: Values;
   /** The arguments after the command. */
   words: string[];
@@ -18,7 +17,11 @@ export type Context = {
 
 const defaultPatienceSeconds = 300;
 
-/** `--patience`: how long to retry while the server is unavailable, in seconds. @throws CommandError where it is no number */
+/**
+ * Reads `--patience`: how long to retry while the server is unavailable, in seconds.
+ *
+ * @throws CommandError if it is no number
+ */
 export function readPatience({ values }: Pick<Context, "values">): number {
   if (values.patience === undefined) return defaultPatienceSeconds;
   const text = String(values.patience);
@@ -33,7 +36,7 @@ export const stringValue = ({ values }: Context, name: string): string | undefin
 export const listValue = ({ values }: Context, name: string): string[] =>
   Array.isArray(values[name]) ? values[name] : [];
 
-/** A command to run next, with this one's `--server` and `--insecure`. */
+/** Composes a command to run next, with this one's `--server` and `--insecure`. */
 export function commandHint(context: Context, command: string): string {
   const server = stringValue(context, "server");
   const insecure = context.values.insecure === true ? ["--insecure"] : [];

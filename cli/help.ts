@@ -2,7 +2,6 @@ import { program } from "./program.ts";
 import { running } from "./running.ts";
 import { wrap } from "./terminal/wrap.ts";
 
-/** What each command's `--help` shows below its usage line. */
 const commandHelp = {
   install: `Put \`spoor\` on your PATH, log this machine in, and keep sending in the background: a systemd user service, a
 launchd agent, or a scheduled task. Where Claude Code, Codex, Gemini CLI, Qwen Code, Copilot CLI, OpenCode or Pi is
@@ -131,7 +130,7 @@ const exitCodeHelp = `Exit codes: 0 done, 1 failed, 2 usage error, 3 not logged 
 
 const columns = 80;
 
-/** @param name a command; without one, the overview */
+/** @param name without it, the overview */
 export function formatHelp(name?: CommandName): string {
   return wrap(composeHelp(name).replace(/\bspoor(?= [a-z]+\b(?!:))/g, program), columns);
 }

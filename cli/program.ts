@@ -3,14 +3,14 @@ import { basename, relative } from "node:path";
 const [, path = "spoor"] = process.argv;
 const local = relative(currentFolder() ?? "/", path);
 
-/** As a command: `spoor` itself (npm's link), what its launcher runs (cli/install/places.ts), or npm's file on Windows. */
+/** The names of npm's link, of the launcher's target (cli/install/places.ts), and of npm's file on Windows. */
 const isCommand =
   basename(path) === "spoor" || basename(path) === "client.mjs" || /node_modules.spoor-client/.test(path);
 
-/** How to call this program in suggested commands: `node spoor.mjs`, or `spoor` where it is installed as a command. */
+/** How to call this program in suggested commands. */
 export const program = isCommand ? "spoor" : `node ${local.startsWith("..") || local === "" ? path : local}`;
 
-/** The folder that the program was started in; undefined where it was removed. */
+/** @returns undefined if the folder was removed */
 export function currentFolder(): string | undefined {
   try {
     return process.cwd();

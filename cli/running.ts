@@ -1,11 +1,11 @@
 declare const SPOOR_VERSION: string | undefined;
 
-/** The client that runs. A test puts another one in its place. */
+/** The running client, which tests replace. */
 export const running = {
-  /** Its file, which npm may have linked. */
+  /** npm may have linked it. */
   file: process.argv[1] ?? "",
-  /** The application's version, which the build inserts. */
+  /** The build inserts the application's version. */
   version: typeof SPOOR_VERSION === "string" ? SPOOR_VERSION : "source",
-  /** The server's address, which a server inserts in the file that it delivers (lib/server/client-file.ts). */
+  /** The server inserts its address when it delivers the file (lib/server/client-file.ts). */
   deliveredBy: "@SPOOR_SERVER@",
 };

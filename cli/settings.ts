@@ -9,7 +9,6 @@ import { configFolder, readJsonFile, writeFileAtomically } from "./files/state-f
 import { readTextFile } from "./files/text-file.ts";
 import { running } from "./running.ts";
 
-/** A login at one server. */
 export type Account = {
   token: string;
   userId: string;
@@ -21,23 +20,23 @@ export type Account = {
 };
 
 export type Settings = {
-  /** This machine's random id in telemetry, created at the first login or scan. */
+  /** This machine's random id in telemetry. */
   deviceId: string;
   /** The server of the last login. */
   server?: string;
   /** By the server's origin. */
   accounts: Record<string, Account>;
-  /** Origins on a network that may be talked to unencrypted. */
+  /** Origins that may be used unencrypted. */
   plainHttp?: string[];
-  /** Which projects are sent, as cli/projects/rules.ts reads them. */
+  /** Rules on which projects are sent (cli/projects/rules.ts). */
   projects?: unknown;
-  /** Of which projects pictures are sent, in the same form. */
+  /** Rules on whose pictures are sent, in the same form. */
   pictures?: unknown;
-  /** Origins that this machine's sessions were agreed to be sent to. */
+  /** Origins that sessions may be sent to. */
   agreedTo?: string[];
-  /** Whether secrets are masked before sessions are sent; they are, unless it is false. */
+  /** Secrets are masked unless this is false. */
   redact?: boolean;
-  /** What they are masked with, in hexadecimal. */
+  /** The masking key, in hex. */
   redactKey?: string;
 };
 
@@ -47,7 +46,7 @@ export async function readSettings(host: Host): Promise<Settings> {
   const found = await readJsonFile(settingsPath(host));
   const known = isFields(found) ? found : {};
   return {
-    ...known, // also what a newer client has written
+    ...known, // keeps what a newer client has written
     deviceId: typeof known.deviceId === "string" ? known.deviceId : randomUUID(),
     ...(typeof known.server === "string" && { server: known.server }),
     accounts: filterAccounts(known.accounts),
@@ -58,13 +57,12 @@ export async function readSettings(host: Host): Promise<Settings> {
   };
 }
 
-/** Only what may be an account: settings are edited by hand, too. */
+/** Settings may be edited by hand. */
 const filterAccounts = (value: unknown): Settings["accounts"] =>
   Object.fromEntries(
     Object.entries(isFields(value) ? value : {}).filter(([, one]) => isFields(one)),
   ) as Settings["accounts"];
 
-/** Whether there are settings that can't be used: not JSON, or not to be read. */
 export async function areSettingsBroken(host: Host): Promise<boolean> {
   try {
     return !isFields(parseJson((await readTextFile(settingsPath(host))) ?? ""));
@@ -75,15 +73,15 @@ export async function areSettingsBroken(host: Host): Promise<boolean> {
   }
 }
 
-/** Writes the settings at mode 0600: they contain tokens. */
+/** Mode 0600, because settings contain tokens. */
 export const writeSettings = (host: Host, settings: Settings): Promise<void> =>
   writeFileAtomically(settingsPath(host), `${JSON.stringify(settings, null, 2)}\n`);
 
 /**
- * Changes the settings as they are now: another command may have written them since this one began, or be about to.
+ * Changes the current settings under a lock.
  *
  * @returns the settings before
- * @throws CommandError where they can't be written, or can't be read: what they hold would be lost
+ * @throws CommandError if they can't be read, which would lose them, or written
  */
 export function updateSettings(host: Host, change: (settings: Settings) => Settings): Promise<Settings> {
   const path = settingsPath(host);
@@ -98,9 +96,9 @@ export function updateSettings(host: Host, change: (settings: Settings) => Setti
 }
 
 /**
- * The server to talk to: `--server`, else `SPOOR_URL`, else the server that delivered this file, else that of the last login.
+ * Finds the server: `--server`, `SPOOR_URL`, the server that delivered this file, or the one of the last login.
  *
- * @throws CommandError where there is none, or it is no http or https URL
+ * @throws CommandError if there is none or the URL is invalid
  */
 export function requireServer(host: Host, settings: Settings, option: string | undefined): string {
   const server = findServer(host, settings, option);
@@ -108,24 +106,24 @@ export function requireServer(host: Host, settings: Settings, option: string | u
   return server;
 }
 
-/** As `serverOf`; undefined where there is none. @throws CommandError where it is no http or https URL */
+/** @returns undefined if there is none @throws CommandError if the URL is invalid */
 export function findServer(host: Host, settings: Settings, option: string | undefined): string | undefined {
   const given = option ?? findNamedServer(host) ?? settings.server;
   return given ? parseOrigin(given) : undefined;
 }
 
 /**
- * The server that `SPOOR_TOKEN` is for: what stands beside it in the environment, or in this file. That of the last login is
- * none: a login elsewhere would take the token along.
+ * Finds the server that `SPOOR_TOKEN` belongs to: never that of the last login, or a login elsewhere would take the
+ * token there.
  *
- * @throws as `serverIfSet`
+ * @throws as `findServer`
  */
 export function findTokenServer(host: Host): string | undefined {
   const named = findNamedServer(host);
   return named ? parseOrigin(named) : undefined;
 }
 
-/** The server that delivered this file; undefined for one that npm or a build made. */
+/** @returns undefined if npm or a build made this file */
 export const findDeliveringServer = (): string | undefined =>
   URL.canParse(running.deliveredBy) ? parseOrigin(running.deliveredBy) : undefined;
 

@@ -7,7 +7,7 @@ import { isRedacting } from "../redact/key.ts";
 import { loadSettings } from "../server/connection.ts";
 import { type Settings, updateSettings } from "../settings.ts";
 
-/** Shows what can be set on this machine, or sets it. */
+/** Shows or changes this machine's settings. */
 export async function config(context: Context): Promise<void> {
   const [name, value, ...more] = context.words;
   const see = `See: ${program} config --help`;
@@ -40,9 +40,8 @@ function applyChange({ host, words: [name, value] }: Context, now: Settings, glo
   };
 }
 
-/** Rules with pictures on or off for some projects, or for all. */
 function changePictureRules(rules: readonly ProjectRule[], isOn: boolean, globs: readonly string[]): ProjectRule[] {
-  if (isOn && rules.length === 0) return []; // they are on for all, and stay so
+  if (isOn && rules.length === 0) return []; // they are already on for all projects
   return addRules(rules, isOn ? "include" : "exclude", globs.length > 0 ? globs : ["**"]);
 }
 

@@ -18,7 +18,6 @@ import { styled } from "../terminal/styled.ts";
 
 type Check = { name: string; ok: boolean; isNote?: boolean; detail: string };
 
-/** A larger difference between the clocks is reported. */
 const maxClockDifferenceSeconds = 60;
 
 /** Checks everything that sending depends on. */
@@ -105,7 +104,6 @@ async function checkSettings(context: Context): Promise<Check> {
   }
 }
 
-/** Why an existing settings file can't be used. */
 async function findSettingsProblem(path: string, context: Context): Promise<string | undefined> {
   try {
     if (isFields(parseJson(await readFile(path, "utf8")))) return undefined;
@@ -116,7 +114,7 @@ async function findSettingsProblem(path: string, context: Context): Promise<stri
   }
 }
 
-/** Writes a file to a folder and removes it again: a right to write is not yet room on the disk. */
+/** Writes a file and removes it again, because permission to write does not mean that the disk has room. */
 async function checkWritable(name: string, folder: string, otherwise: string): Promise<Check> {
   const path = join(folder, `doctor.${randomBytes(6).toString("hex")}`);
   let made: string | undefined;
@@ -132,13 +130,12 @@ async function checkWritable(name: string, folder: string, otherwise: string): P
   }
 }
 
-/** A folder and those above it, up to one of them. */
 function listFoldersBetween(folder: string, highest: string): string[] {
   const above = dirname(folder);
   return folder === highest || above === folder ? [folder] : [folder, ...listFoldersBetween(above, highest)];
 }
 
-/** The folders of an agent that exist, or else the first one: some agents have dozens of places. */
+/** Reports an agent's existing folders, or else the first one, because some agents have dozens. */
 async function checkRoots(title: string, roots: SearchRoot[]): Promise<Check[]> {
   const checked = await Promise.all(roots.map((root) => checkRoot(title, root)));
   const found = checked.filter(({ isMissing }) => !isMissing);

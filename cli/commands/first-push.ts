@@ -13,10 +13,10 @@ import { formatBytes, formatCount, formatPictures } from "../terminal/format.ts"
 import { styled } from "../terminal/styled.ts";
 
 /**
- * Shows what a machine's first push to a server would send, by project, and asks. Files that were named are not asked for.
+ * Shows what this machine's first push to a server would send and asks for consent.
  *
- * @param usual the answer of an empty line
- * @throws CommandError `failed` where the answer is no
+ * @param usual the answer that an empty line gives
+ * @throws CommandError `failed` if the answer is no
  */
 export async function agreeToFirstPush(
   context: Context,
@@ -55,7 +55,7 @@ export async function agreeToFirstPush(
   }
   await updateSettings(host, (now) => ({ ...now, agreedTo: [...new Set([...(now.agreedTo ?? []), server])] })).catch(
     (error) => {
-      if (!(error instanceof CommandError)) throw error; // without settings, what was sent tells
+      if (!(error instanceof CommandError)) throw error; // the record shows the consent, too
     },
   );
 }

@@ -21,7 +21,7 @@ import { styled } from "../terminal/styled.ts";
 import { logIn } from "./login.ts";
 import { push } from "./push.ts";
 
-/** Puts the client on the PATH, logs the machine in, and keeps sending in the background; shows each file before it writes it. */
+/** Puts the client on the PATH, logs in and starts the background service; shows each file before it writes it. */
 export async function install(context: Context): Promise<number> {
   const { host, terminal, values } = context;
   if (values.yes !== true && values["dry-run"] !== true && !terminal.canAsk) {
@@ -52,7 +52,7 @@ export async function install(context: Context): Promise<number> {
   return finish(context, installation, { server, service, command: isReady ? words : undefined });
 }
 
-/** The server that this machine is to send to; plain http to it is agreed to, since the service can't ask. */
+/** Chooses the server and records consent to plain http, because the service can't ask. */
 async function chooseServer(context: Context): Promise<string> {
   const { host, values } = context;
   const option = stringValue(context, "server");
@@ -64,7 +64,6 @@ async function chooseServer(context: Context): Promise<string> {
   return server;
 }
 
-/** What is known of an earlier installation, or of none. */
 async function readEarlierManifest({ host, values }: Context): Promise<Omit<Manifest, "server">> {
   const known = await readManifest(host);
   const madeSettings = known?.madeSettings ?? !(await isThere(settingsPath(host)));
@@ -75,7 +74,6 @@ async function readEarlierManifest({ host, values }: Context): Promise<Omit<Mani
   return { autoUpdate, files, folders, edits, hasService, loggedIn, madeSettings, madeState };
 }
 
-/** What starts a sending when an agent's session or turn ends. */
 async function offerAgents({ host, terminal, values }: Context, installation: Installation, words: string[]) {
   if (values["no-hooks"] === true) return;
   for (const [agent, target] of Object.entries(targets)) {
@@ -99,7 +97,6 @@ const isFolder = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** How far the background service has come. */
 type Offered = "ready" | "declined" | "impossible";
 
 async function offerService(
@@ -123,13 +120,12 @@ async function offerService(
   const files = service.files(spec);
   const title = `Background service: sends the sessions of every agent on this machine to ${server}, but for projects that you leave out (spoor projects exclude)`;
   const isReady = await installation.offer(title, files);
-  // A file that the user changed is a service all the same.
+  // A service file that the user changed still counts as a service.
   return isReady || files.every(({ path }) => installation.outcomes[path] !== "declined") ? "ready" : "declined";
 }
 
 type Installed = { server: string; service: Offered; command: string[] | undefined };
 
-/** Logs in, starts the service, and says what is left to do. */
 async function finish(
   context: Context,
   installation: Installation,
@@ -155,13 +151,13 @@ async function finish(
   if (command) sayHowToFindIt(context);
   terminal.json({ server, files: installation.outcomes, installed: true, service: isStarted ? "running" : service });
   if (service === "ready" && !isStarted) return exitCodes.failed;
-  // Without a service nothing else would send what is there.
+  // Without a service nothing else would send the sessions.
   return service === "impossible" && isLoggedIn === true
     ? push({ ...context, words: [] }, { usual: true })
     : exitCodes.done;
 }
 
-/** @returns whether the machine is logged in; undefined where the server can't be asked */
+/** @returns undefined if the server can't be asked */
 async function ensureLogin(context: Context, installation: Installation): Promise<boolean | undefined> {
   const { host, terminal, values } = context;
   const connection = await connect({ ...context, values: { ...values, patience: "5" } });
@@ -195,7 +191,6 @@ async function start({ host, terminal }: Context): Promise<boolean> {
   return failed.length === 0;
 }
 
-/** What to do where the command's folder is not on the PATH; nothing where it is. */
 function sayHowToFindIt({ host, terminal }: Context): void {
   const { binFolder } = getPlaces(host);
   if (isOnPath(host, binFolder)) return;

@@ -14,7 +14,6 @@ import { type Account, areSettingsBroken, findTokenServer, settingsPath, updateS
 import { formatDuration } from "../terminal/format.ts";
 import { styled } from "../terminal/styled.ts";
 
-/** Logs this machine in, and says what to do next. */
 export async function login(context: Context): Promise<void> {
   await logIn(context);
   context.terminal.say(`Send your sessions with: ${commandHint(context, "push")}`);
@@ -30,7 +29,7 @@ export async function logIn(context: Context): Promise<void> {
   await keepBrokenSettings(context);
   await updateSettings(host, (now) => now); // fails now rather than after the approval
   const started = await startLogin(connection.api, { machine, ...(scopes && { scopes }) }, context);
-  terminal.hide(toText(started.deviceCode)); // whoever has it can fetch the token
+  terminal.hide(toText(started.deviceCode)); // anyone who has it can fetch the token
   const page = approvalPage(started, connection.server, context);
   terminal.say(`To log in to ${connection.server}, open this page in your browser and approve the login:`);
   terminal.say();
@@ -49,7 +48,7 @@ export async function logIn(context: Context): Promise<void> {
   if (isOverridden) terminal.warn("SPOOR_TOKEN is set: it overrides this login.");
 }
 
-/** Settings that can't be read are replaced by a login: what they held is put aside. */
+/** Moves unreadable settings aside, because the login replaces them. */
 async function keepBrokenSettings({ host, terminal }: Context): Promise<void> {
   if (!(await areSettingsBroken(host))) return;
   const path = settingsPath(host);
@@ -61,10 +60,9 @@ async function keepBrokenSettings({ host, terminal }: Context): Promise<void> {
   terminal.warn(`${path} could not be read, and was moved to ${aside}. ${lost}: see ${program} projects`);
 }
 
-/** Network limits of logins are minutes long; without `--patience` they are waited for. */
+/** The server's rate limits for logins last minutes, so a login without `--patience` waits this long. */
 const maxLimitSeconds = 900;
 
-/** Starts a login. Where too many were started from this network, it waits as long as the server says. */
 async function startLogin(api: Api, json: object, context: Context): Promise<Fields> {
   const patienceSeconds = context.values.patience === undefined ? maxLimitSeconds : readPatience(context);
   const deadline = clock.now() + patienceSeconds * 1000;
@@ -84,11 +82,7 @@ async function waitAsTold(seconds: number, reason: string, { terminal, signal }:
   await clock.sleep(seconds * 1000, signal);
 }
 
-/**
- * The approval page's URL.
- *
- * @throws CommandError where it is not on the server itself: a page elsewhere could ask for the password
- */
+/** @throws CommandError if the page is not on the server itself, because a page elsewhere could ask for the password */
 function approvalPage(started: Fields, server: string, context: Context): string {
   const text = toText(started.verificationUriComplete) || toText(started.verificationUri);
   const page = URL.canParse(text) ? new URL(text) : undefined;
@@ -108,18 +102,18 @@ const openers: Partial<Record<NodeJS.Platform, string[]>> = {
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** Opens a page where a browser is likely to exist; otherwise the user has the printed address. */
+/** Opens the page if a browser is likely to exist; its address is printed in any case. */
 function openBrowser(page: string, { host: { env, home, platform } }: Context): void {
   const isRemote = env.SSH_CONNECTION !== undefined || env.SSH_TTY !== undefined;
   const hasDisplay = platform !== "linux" || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY || env.BROWSER);
   if (isRemote || !hasDisplay) return;
   const [program = "xdg-open", ...words] = (env.BROWSER && [env.BROWSER]) || openers[platform] || ["xdg-open"];
-  const child = spawn(program, [...words, page], { cwd: home, stdio: "ignore", detached: true }); // as in `runTool`
+  const child = spawn(program, [...words, page], { cwd: home, stdio: "ignore", detached: true }); // in the home folder, as in `runTool`
   child.on("error", () => {}); // no such program: the address is printed above
   child.unref();
 }
 
-/** Polls at the server's interval until the login is decided. Uses a monotonic clock, so a wrong system time is harmless. */
+/** Polls until the login is decided, by a monotonic clock so that a wrong system time is harmless. */
 async function waitForToken(api: Api, started: Fields, context: Context): Promise<Account> {
   const lifetimeSeconds = clamp(started.expiresIn, [1, 3600], 600);
   const deadline = clock.now() + (lifetimeSeconds + 60) * 1000;
@@ -142,7 +136,7 @@ async function waitForToken(api: Api, started: Fields, context: Context): Promis
   throw loginError("expired_token", context);
 }
 
-/** Of the server's polling interval, in seconds: neither a flood of requests nor a login that never ends. */
+/** Bounds on the server's polling interval, in seconds, against floods and endless logins. */
 const intervalRange = [0.05, 60] as const;
 
 const clamp = (value: unknown, [min, max]: readonly [number, number], otherwise: number): number =>
@@ -158,7 +152,7 @@ function loginError(code: string, context: Context, fallback = "The login failed
   return new CommandError("login", (Object.hasOwn(messages, code) && messages[code]) || fallback);
 }
 
-/** @returns the response; that of a server which has no time now; undefined where there was none */
+/** @returns undefined if there was no response, an HttpError if the server is busy */
 async function poll(api: Api, path: string, context: Context): Promise<Fields | HttpError | undefined> {
   try {
     return (await api.request(path, { retries: false })).body;
@@ -170,7 +164,7 @@ async function poll(api: Api, path: string, context: Context): Promise<Fields | 
   }
 }
 
-/** @throws CommandError where the answer has no token that could be sent */
+/** @throws CommandError if the answer has no usable token */
 function readAccount(answer: Fields, { terminal }: Context): Account {
   const token = toText(answer.token);
   terminal.hide(token);
@@ -193,7 +187,7 @@ async function storeAccount({ settings, server }: Connection, account: Account, 
     // The approval took minutes: another command may have changed the settings since.
     await updateSettings(context.host, (now) => ({ ...now, server, accounts: { ...now.accounts, [server]: account } }));
   } catch (error) {
-    await revoke(server, account.token); // nobody has it
+    await revoke(server, account.token); // it was not stored, so nobody can use it
     throw error;
   }
   if (previous) await revoke(server, previous);

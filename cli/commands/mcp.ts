@@ -4,15 +4,13 @@ import { type Fields, isFields, parseJson, toText } from "../files/json.ts";
 import { HttpError } from "../server/api.ts";
 import { type Connection, connectLoggedIn } from "../server/connection.ts";
 
-/** How many of an agent's calls are on their way at once. */
 const maxAtOnce = 8;
 const versionKey = "io.modelcontextprotocol/protocolVersion";
-/** JSON-RPC 2.0, section 5.1, and what it leaves to servers. */
+/** JSON-RPC 2.0, section 5.1, and its range for servers. */
 const codes = { parse: -32_700, server: -32_000 };
 
 /**
- * Speaks the Model Context Protocol on standard input and output, for agents that can't over HTTP: passes each message on to the
- * server, with this machine's token, and each answer back.
+ * Relays the Model Context Protocol between standard input and output and the server, for agents that can't use HTTP.
  */
 export async function mcp(context: Context): Promise<void> {
   const { terminal, signal } = context;
@@ -31,7 +29,7 @@ export async function mcp(context: Context): Promise<void> {
 class Relay {
   readonly #connection: Connection;
   readonly #write: (message: object) => void;
-  /** The revision that the agent and the server agreed on, where they did so once for all. */
+  /** The protocol revision from `initialize`, if the agent sent it. */
   #agreed: string | undefined;
 
   constructor(connection: Connection, write: (message: object) => void) {
@@ -39,7 +37,6 @@ class Relay {
     this.#write = write;
   }
 
-  /** Passes on a line, and writes what is answered; an error becomes an answer to the line's id. */
   async pass(line: string): Promise<void> {
     const message = parseJson(line);
     if (!isFields(message)) return this.#fail(null, codes.parse, "This is no message of JSON-RPC.");
@@ -65,7 +62,7 @@ class Relay {
     throw new CommandError("failed", `${toText(body.detail) || `The server answered ${status}.`}${login}`);
   }
 
-  /** What the protocol repeats of a message in its headers, so that proxies need not read it. */
+  /** The protocol repeats some fields in headers, so that proxies need not parse bodies. */
   #makeHeaders({ method, params }: Fields): Record<string, string> {
     const given = isFields(params) ? params : {};
     const own = isFields(given._meta) ? toText(given._meta[versionKey]) : "";
@@ -79,7 +76,7 @@ class Relay {
     };
   }
 
-  /** @param id of a request; a notification gets no answer. */
+  /** @param id undefined for a notification, which gets no answer */
   #fail(id: unknown, code: number, message: string): void {
     if (id !== undefined) this.#write({ jsonrpc: "2.0", id, error: { code, message } });
   }

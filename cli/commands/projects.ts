@@ -91,12 +91,12 @@ async function change(context: Context, action: "include" | "exclude", given: st
   terminal.json({ rules: after.rules, changed: names, stillLeftOut: stillOut, sentBefore });
 }
 
-/** The projects in the index of earlier scans: nothing is read for them. */
+/** Reads projects from the index of earlier scans only, which is fast. */
 async function readKnownProjects({ host }: Context) {
   return (await ScanIndex.open(host)).projects();
 }
 
-/** An include does not send what a `.spoorignore` leaves out. */
+/** An include does not override a `.spoorignore`. */
 async function sayStillLeftOut(context: Context, rules: ProjectRules, globs: string[]): Promise<string[]> {
   const { host, terminal } = context;
   const chosen = new ProjectRules(
@@ -113,7 +113,6 @@ async function sayStillLeftOut(context: Context, rules: ProjectRules, globs: str
   return [...files];
 }
 
-/** Says what was sent of projects that are left out now, and how to delete it. @returns the number of sessions */
 async function saySentBefore(context: Context, rules: ProjectRules): Promise<number> {
   const { host, terminal } = context;
   const settings = await loadSettings(context);

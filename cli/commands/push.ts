@@ -20,10 +20,14 @@ import { describeSent, sayLeftOut, warnInvalid, warnKept, warnRefused, warnUnsen
 import { styled } from "../terminal/styled.ts";
 import { agreeToFirstPush } from "./first-push.ts";
 
-/** Sends every new or changed session and waits until they are archived. @param usual what an empty line answers at a first push */
+/**
+ * Sends every new or changed session and waits until they are archived.
+ *
+ * @param usual the answer that an empty line gives at a first push
+ */
 export async function push(context: Context, { usual = false } = {}): Promise<number> {
   const { values } = context;
-  new SessionFilter(context); // wrong values are reported before the server is asked
+  new SessionFilter(context); // reports invalid options before the server is asked
   for (const path of context.words) await findNamedFile(path);
   if (values["dry-run"] === true) return dryRun(context);
   const target = await openTarget(context);
@@ -55,7 +59,7 @@ export async function push(context: Context, { usual = false } = {}): Promise<nu
   });
 }
 
-/** Has a session sent once more. @throws CommandError where none has the id */
+/** @throws CommandError if no session has the id */
 function forgetSession(record: SentRecord, sourceId: string): void {
   const keys = record.findKeys(sourceId);
   if (keys.length === 0) throw new CommandError("usage", `No session "${sourceId}" was sent from this machine.`);
@@ -96,7 +100,6 @@ function describeNothingSent({ words, values }: Context, same: number, { leftOut
 
 type PushOutcome = { left: UnsentSession[]; stats: ReadonlyMap<string, ParseStats>; filter: SessionFilter };
 
-/** Reports what was left out and the values of `--source` and `--project` that matched no session. @returns the exit code */
 function finish({ terminal }: Context, { left, stats, filter }: PushOutcome, result: object): number {
   warnUnsent(terminal, left);
   warnInvalid(terminal, stats.values());
@@ -107,11 +110,11 @@ function finish({ terminal }: Context, { left, stats, filter }: PushOutcome, res
   const invalid = [...stats.values()].reduce((sum, one) => sum + one.invalid, 0);
   terminal.json({ ...result, invalid, ...(isWrongUse && { ok: false, error: "usage", message }) });
   if (isWrongUse) return exitCodes.usage;
-  // In JSONL an invalid entry is a session that was left out.
+  // In JSONL files an invalid entry is a session that was left out.
   return left.length > 0 || (stats.get("jsonl")?.invalid ?? 0) > 0 ? exitCodes.leftOut : exitCodes.done;
 }
 
-/** Who sessions would be sent as; undefined where that isn't known. Only the server knows whose a token in the environment is. */
+/** Only the server knows which user a token from the environment belongs to. @returns undefined if it can't be asked */
 async function findUserId(context: Context, settings: Settings, server: string): Promise<string | undefined> {
   if (!context.host.env.SPOOR_TOKEN) return settings.accounts[server]?.userId;
   try {

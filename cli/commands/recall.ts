@@ -6,11 +6,10 @@ import { program } from "../program.ts";
 import { connectLoggedIn } from "../server/connection.ts";
 import { styled } from "../terminal/styled.ts";
 
-/** How long an error may be that is looked for; the rest of a longer one is left out. */
 const maxLength = 2000;
 const maxLines = 3;
 
-/** Prints the three best past places of an error, read from the server's archive. */
+/** Prints the three best earlier occurrences of an error in the server's archive. */
 export async function recall(context: Context): Promise<void> {
   const { terminal, words } = context;
   const error = words.join(" ").trim().slice(0, maxLength).toWellFormed().replaceAll("\0", "");

@@ -6,10 +6,10 @@ import { program } from "../program.ts";
 import { kindName } from "../redact/describe.ts";
 import { formatBytes, formatCount } from "../terminal/format.ts";
 
-/** A larger file is not read: it would have to be in memory. */
+/** The whole file has to fit into memory. */
 const maxBytes = 256 * 1024 * 1024;
 
-/** Lists the secrets in a file by line and kind, without their values. @returns 1 where one would be masked */
+/** Lists the secrets in a file by line and kind, without their values. @returns 1 if `push` would mask any */
 export async function redact(context: Context): Promise<number> {
   const { terminal } = context;
   const path = stringValue(context, "check");
@@ -32,7 +32,7 @@ export async function redact(context: Context): Promise<number> {
 
 type LocatedSecret = { line: number; column: number; kind: string; certain: boolean };
 
-/** @param secrets in their order in the text */
+/** @param secrets in the order of the text */
 function locateSecrets(text: string, secrets: readonly Secret[]): LocatedSecret[] {
   let [line, from, at] = [1, 0, 0];
   return secrets.map(({ start, kind, certain }) => {
@@ -44,7 +44,7 @@ function locateSecrets(text: string, secrets: readonly Secret[]): LocatedSecret[
   });
 }
 
-/** The text of a file, or of standard input for `-`. @throws CommandError where it can't be read */
+/** @param path `-` for standard input @throws CommandError if it can't be read */
 async function readText(path: string): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -23,9 +23,9 @@ import { styled } from "../terminal/styled.ts";
 import type { Column } from "../terminal/terminal.ts";
 
 /**
- * Counts the sessions on this machine and sends the counts as telemetry, unless that is off. Sends no session.
+ * Counts the sessions on this machine and reports the counts as telemetry, unless that is off.
  *
- * @returns the exit code: `usage` where nothing was found and a variable names a folder that does not exist
+ * @returns `usage` if nothing was found and a variable names a missing folder
  */
 export async function scan(context: Context): Promise<number> {
   const { terminal, values } = context;
@@ -72,11 +72,10 @@ type ScanResult = {
   leftOut: ReadonlySet<string>;
   /** By project. */
   secrets: Map<string, SecretCounts>;
-  /** Those that would be sent with the sessions. */
   pictures: PictureBytes;
 };
 
-/** The adapters that `--source` names, else all. @throws CommandError where it names none */
+/** @throws CommandError if `--source` names an unknown adapter */
 function selectAdapters(context: Context): readonly Adapter[] {
   const names = listValue(context, "source");
   const unknown = names.find((name) => !adapters.some((adapter) => adapter.name === name));
@@ -155,16 +154,15 @@ function printStats({ terminal }: Context, { stats, leftOut }: ScanResult, milli
   warnInvalid(terminal, found);
 }
 
-/** Says which agents have sessions here that can't be read. */
 function printUnreadable({ terminal }: Context, unreadable: Unreadable[]): void {
   for (const { title, path, why } of unreadable)
     terminal.warn(`${title} has sessions that can't be read: ${why}. See ${path}`);
 }
 
 /**
- * The server to report to, which none is where plain http to it was not agreed to.
+ * Finds the server to report to; none if plain http to it was not agreed to.
  *
- * @throws CommandError where `--server` or `SPOOR_URL` is no URL, or `SPOOR_TOKEN` can't be used
+ * @throws CommandError if `--server`, `SPOOR_URL` or `SPOOR_TOKEN` can't be used
  */
 async function findTelemetryDestination(context: Context): Promise<Destination> {
   const { host } = context;
@@ -174,7 +172,6 @@ async function findTelemetryDestination(context: Context): Promise<Destination> 
   return { settings, server, token: readToken(host, settings, server) };
 }
 
-/** Says what was sent, and how to switch it off. */
 function printTelemetry({ terminal }: Context, { server, sent }: { server: string | undefined; sent: boolean }): void {
   const lines = sent
     ? [

@@ -16,7 +16,7 @@ import type { LookedAt, RoundReport, RoundRequest } from "../watching/messages.t
 
 const patienceSeconds = 7 * 24 * 3600;
 
-/** The process of `watch` that sends: one round for each request of its parent, until that is gone. */
+/** Runs the sending process of `watch`: one round for each request of its parent, until the parent ends. */
 export async function sendRounds(context: Context): Promise<number> {
   const { terminal, values } = context;
   if (!process.send) throw new CommandError("usage", "--sender is for watch itself.");
@@ -29,9 +29,9 @@ export async function sendRounds(context: Context): Promise<number> {
     const target = await openTarget(patient);
     for await (const [request] of requests as AsyncIterable<[RoundRequest]>) {
       const report = await sendRound(patient, target, request);
-      await setImmediate(); // an error of the last write is known only then
+      await setImmediate(); // a failed write is only known after this tick
       if (terminal.isUnread) break;
-      process.send(report, undefined, {}, () => {}); // where it fails, the parent is gone, which ends this
+      process.send(report, undefined, {}, () => {}); // if this fails, the parent has ended, which ends the loop
     }
   } catch (error) {
     if (!gone.signal.aborted) throw error;
@@ -91,7 +91,7 @@ function listLookedAt(searches: ReadonlyMap<string, Search>, host: Host): Record
     const search = searches.get(adapter.name);
     if (!search) continue;
     const { only, walked, listed, files, milliseconds } = search;
-    // An adapter may have looked at its folder with functions of its own.
+    // An adapter may have searched its folder with functions of its own.
     if (!only)
       for (const { path } of adapter.searchRoots(host)) if (!walked.has(path) && !files.has(path)) listed.add(path);
     const paths = { walked: [...walked], listed: [...listed], files: [...files] };

@@ -17,10 +17,11 @@ import { warnKept } from "../terminal/outcomes.ts";
 import { styled } from "../terminal/styled.ts";
 import { push } from "./push.ts";
 
-/** What people call; then what the system calls (`run`, which starts `report`), and what agents do (`hook`, which starts `send`). */
+/**
+ * Users call the first four, the system calls `run` (which starts `report`), agents call `hook` (which starts `send`).
+ */
 const verbs = { status, start, stop, logs, run: runInBackground, report, hook, send };
 
-/** `spoor service VERB`. */
 export async function service(context: Context): Promise<number> {
   const [verb = "status", ...words] = context.words;
   if (!Object.hasOwn(verbs, verb)) {
@@ -44,7 +45,7 @@ async function status(context: Context): Promise<number> {
   return isRunning ? exitCodes.done : exitCodes.failed;
 }
 
-/** @throws CommandError where no service is installed */
+/** @throws CommandError if no service is installed */
 async function installed({ host }: Context): Promise<Service> {
   const found = (await readManifest(host))?.hasService ? findService(host) : undefined;
   if (!found) throw new CommandError("usage", "No background service is installed. Install it with: spoor install");
@@ -59,7 +60,7 @@ async function start(context: Context): Promise<number> {
 async function stop(context: Context): Promise<number> {
   const found = await installed(context);
   const code = await run(context, found.stop(), "Stopped. It begins again with: spoor service start");
-  // Windows ends the window that a program runs in, which may leave the program.
+  // Windows ends the program's window, which may leave the program running.
   if (context.host.platform === "win32") await endProcess(context.host);
   return code;
 }
@@ -92,8 +93,8 @@ async function logs({ host, terminal, values, signal }: Context): Promise<void> 
 }
 
 /**
- * Called by an agent when a session or turn ends. It returns at once, and what it starts goes on after the agent has ended. Where the
- * service runs, that sends. It never fails: an agent would show that to its user.
+ * Called by an agent when a session or turn ends. Returns at once and never fails, because an agent would show that to
+ * its user. A running service sends by itself.
  */
 async function hook({ host, words: [source] }: Context): Promise<void> {
   if (source === undefined || (await findRunningPid(host)) !== undefined) return;
@@ -110,7 +111,7 @@ async function hook({ host, words: [source] }: Context): Promise<void> {
   child.unref();
 }
 
-/** A `push` whose outcome is in the service's log. */
+/** Runs `push` and writes the outcome to the service's log. */
 async function send(foreground: Context): Promise<number> {
   const { values, signal } = foreground;
   const sources = listValue(foreground, "source");

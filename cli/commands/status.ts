@@ -17,12 +17,11 @@ const columns: Column[] = [
   { title: "Size", align: "right" },
 ];
 
-/** Says whether sessions are sent in the background, and lists this machine's last 20 uploads with their jobs' status. */
 export async function status(context: Context): Promise<number> {
   const { host, terminal } = context;
   const manifest = await readManifest(host);
   const isRunning = manifest?.hasService === true && (await findService(host)?.isRunning()) === true;
-  // First, since the server may not answer.
+  // This comes first because the server may not answer.
   const described = describeService({ manifest, isRunning, state: await readState(host) });
   if (manifest?.hasService) terminal.say(described);
   const target = await openTarget(context).catch(async (error) => {

@@ -19,7 +19,7 @@ import { readSettings, settingsPath } from "../settings.ts";
 import { styled } from "../terminal/styled.ts";
 import { logout } from "./account.ts";
 
-/** Undoes what `install` did, and leaves what the user has changed since. Sessions that were sent stay on the server. */
+/** Undoes what `install` did, except for files that the user has changed since. */
 export async function uninstall(context: Context): Promise<void> {
   const { host, terminal, values } = context;
   const manifest = await readManifest(host);
@@ -87,19 +87,17 @@ async function stopService({ host, terminal }: Context): Promise<void> {
   const service = findService(host);
   for (const line of await runAll(host, service?.stop() ?? [])) terminal.warn(`! ${line}`);
   if (host.platform === "win32") await endProcess(host);
-  // Not every system waits; what is still running would write its state anew.
+  // Not every system waits, and a process that still runs would write its state again.
   for (let waited = 0; waited < maxEndMs && (await findRunningPid(host)) !== undefined; waited += endStepMs) {
     await sleep(endStepMs);
   }
 }
 
-/** Of a login that `install` began; where it has ended since there is nothing to do. */
 async function logOut(context: Context, server: string): Promise<void> {
   if (!(await readSettings(context.host)).accounts[server]) return;
   await logout({ ...context, values: { ...context.values, server } });
 }
 
-/** What the service wrote, and what there would not be without the installation. */
 async function removeTraces(host: Host, { madeSettings, madeState }: Manifest): Promise<void> {
   await removeState(host);
   await forgetTroubles(host);

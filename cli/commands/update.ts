@@ -6,7 +6,7 @@ import { connect } from "../server/connection.ts";
 import { MismatchError, readRelease } from "../update/release.ts";
 import { checkOrigin, checkOwnFile, type AvailableUpdate, findUpdate, takeUpdate } from "../update/update.ts";
 
-/** Takes the client that the server delivers in this one's place, after it was verified. */
+/** Replaces this client with the verified one that the server delivers. */
 export async function update(context: Context): Promise<void> {
   const { terminal, values, signal } = context;
   checkOwnFile();
@@ -42,7 +42,7 @@ export async function update(context: Context): Promise<void> {
   report(isTaken ? "updated" : "same");
 }
 
-/** Tries once more where the server was just being updated itself. */
+/** Retries once if the server was just being updated itself. */
 async function takeNow(context: Context, api: Api, found: AvailableUpdate): Promise<boolean> {
   try {
     return await takeUpdate(context, api, found);

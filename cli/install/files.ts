@@ -4,14 +4,13 @@ import { dirname, join } from "node:path";
 import { CommandError } from "../errors.ts";
 import { isMissingOrForbidden } from "../files/discovery.ts";
 
-/** A file that is to have a certain text. */
 export type PlannedFile = {
   path: string;
   text: string;
   mode: number;
-  /** How its text is stored; Windows' own programs want UTF-16. */
+  /** Windows' own programs need UTF-16. */
   encoding?: "utf8" | "utf16le";
-  /** What to show instead of its text, where that is long. */
+  /** Shown instead of a long text. */
   summary?: string;
 };
 
@@ -20,7 +19,7 @@ export const encodeFile = ({ text, encoding = "utf8" }: Pick<PlannedFile, "text"
 
 export const computeSha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
 
-/** @returns undefined where there is no such file. @throws CommandError where it can't be read */
+/** @returns undefined if the file is missing @throws CommandError if it can't be read */
 export async function readIfThere(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);
@@ -30,7 +29,7 @@ export async function readIfThere(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** The folders that are missing above a path, the deepest first. */
+/** Lists the missing folders above a path, the deepest first. */
 export async function listMissingFolders(path: string): Promise<string[]> {
   const folder = dirname(path);
   const isThere = await stat(folder).then(
@@ -41,11 +40,11 @@ export async function listMissingFolders(path: string): Promise<string[]> {
 }
 
 /**
- * Replaces a file's content, whole or not at all, and keeps its mode where it exists. A link stays one: its target is replaced,
- * since people keep their settings in a repository of their own.
+ * Replaces a file's content completely or not at all and keeps its mode. The target of a link is replaced, because
+ * people link their settings to a repository.
  *
- * @param replaces the content that is to be replaced; with another one in between nothing is written
- * @throws CommandError where it can't be written
+ * @param replaces the expected content; nothing is written if it differs
+ * @throws CommandError if it can't be written
  */
 export async function replaceFile(
   path: string,
@@ -78,7 +77,7 @@ const readMode = (path: string, otherwise: number): Promise<number> =>
     () => otherwise,
   );
 
-/** Writes a new file and waits until it is on the disk: after a power cut it is complete, or under its old name. */
+/** Waits until the file is on the disk, so that a power cut can't leave half of it. */
 async function writeThrough(path: string, bytes: Uint8Array, mode: number): Promise<void> {
   const file = await open(path, "wx", mode);
   try {
@@ -90,7 +89,6 @@ async function writeThrough(path: string, bytes: Uint8Array, mode: number): Prom
   }
 }
 
-/** Removes folders that are empty; the others stay. */
 export async function removeEmptyFolders(folders: string[]): Promise<void> {
   for (const folder of folders) {
     await rmdir(folder).catch((error) => {
@@ -100,7 +98,7 @@ export async function removeEmptyFolders(folders: string[]): Promise<void> {
   }
 }
 
-/** Whether a path exists, also as a link that leads nowhere. */
+/** A dangling link exists, too. */
 export const isThere = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,

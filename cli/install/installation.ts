@@ -6,14 +6,12 @@ import type { Edited } from "./agents/json-hook.ts";
 import { encodeFile, listMissingFolders, type PlannedFile, readIfThere, replaceFile, computeSha256 } from "./files.ts";
 import { type FileEdit, type Manifest, writeManifest } from "./manifest.ts";
 
-/** What has become of a file: it is as planned, or the user did not want it, or has another one there. */
 type FileOutcome = "same" | "written" | "declined" | "kept";
 
-/** Shows files, asks, writes them, and keeps a record of all that it wrote, before it writes it. */
+/** Shows files, asks, records them in the manifest, and writes them. */
 export class Installation {
   readonly #context: Context;
   readonly manifest: Manifest;
-  /** Paths with what became of them, for programs. */
   readonly outcomes: Record<string, FileOutcome> = {};
 
   constructor(context: Context, manifest: Manifest) {
@@ -48,7 +46,7 @@ export class Installation {
     return isComplete;
   }
 
-  /** The files that may be written. One that is there and not ours is asked about alone, and with `--yes` left alone. */
+  /** A foreign file is asked about alone, and left alone with `--yes`. */
   async #agreed<One extends { file: PlannedFile; now: Buffer | undefined }>(open: One[]): Promise<One[]> {
     const { terminal } = this.#context;
     const agreed: One[] = [];
@@ -103,7 +101,6 @@ export class Installation {
     this.#context.terminal.say(styled("green", "✓"), ` ${file.path} (${formatBytes(bytes.length)})`);
   }
 
-  /** Notes the contents of files, beside those that were there. */
   async #record(files: PlannedFile[]): Promise<void> {
     if (this.isDry) return;
     for (const file of files) {
@@ -114,11 +111,10 @@ export class Installation {
     await this.save();
   }
 
-  /** Notes the folders that will be made for a path. */
   async noteFolders(path: string): Promise<void> {
     const { folders } = this.manifest;
     folders.unshift(...(await listMissingFolders(path)).filter((folder) => !folders.includes(folder)));
-    // The deepest first, so that each is empty when its turn comes.
+    // The deepest first, so that each is empty when it is removed.
     folders.sort((a, b) => b.length - a.length);
   }
 
@@ -129,9 +125,8 @@ export class Installation {
   /**
    * Offers a change of another program's file.
    *
-   * @param change makes it of the file's text
-   * @param undo takes an earlier one, with another command, out of it
-   * @returns whether it is in the file
+   * @param undo removes an earlier change with another command
+   * @returns whether the change is in the file
    */
   async offerEdit(
     { title, path, agent }: { title: string; path: string; agent: FileEdit["agent"] },
@@ -175,11 +170,7 @@ export class Installation {
 
 const notText: Edited = { problem: "it is not UTF-8" };
 
-/**
- * Takes a change out of another program's file again.
- *
- * @returns `kept` where it is still there: the file is no longer one that can be edited safely; `gone` where it is not
- */
+/** @returns `kept` if the change is there but can't be removed safely, `gone` if it is not there */
 export async function undoEdit(
   edit: FileEdit,
   undo: (text: string, edit: FileEdit) => string | undefined,

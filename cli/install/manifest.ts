@@ -5,39 +5,36 @@ import { isFields, parseJson } from "../files/json.ts";
 import { writeFileAtomically } from "../files/state-files.ts";
 import { getPlaces } from "./places.ts";
 
-/** A change of another program's file: what was inserted, so that exactly this is taken out again. */
+/** A change of another program's file, recorded so that `uninstall` removes exactly this. */
 export type FileEdit = {
   path: string;
-  /** Its key in `agents/targets.ts`. */
+  /** A key of `targets`. */
   agent: string;
-  /** The text that was inserted, and where. */
   inserted: string;
   offset: number;
-  /** What the agent runs. */
   command: string;
-  /** The containers that the insertion made, from the outside; they go where nothing else is in them. */
+  /** The containers that the insertion made, outermost first; they are removed if nothing else is in them. */
   made: string[];
 };
 
-/** What `install` did, so that `uninstall` undoes just that, and `update` knows what it may do. */
+/** Records what `install` did, for `uninstall` and `update`. */
 export type Manifest = {
-  /** The origin that the service sends to, and updates come from. */
+  /** The origin that the service sends to and gets updates from. */
   server: string;
   autoUpdate: boolean;
-  /** Files of ours by their paths: the SHA-256 of each content that we wrote, in hex. */
+  /** The SHA-256 of each content that we wrote, in hex, by path. */
   files: Record<string, string[]>;
-  /** Folders that did not exist, the deepest first. */
+  /** Folders that `install` made, the deepest first. */
   folders: string[];
   edits: FileEdit[];
   hasService: boolean;
-  /** Whether the login was part of the installation. */
   loggedIn: boolean;
-  /** Settings and state that did not exist before. */
+  /** Whether settings and state did not exist before. */
   madeSettings: boolean;
   madeState: boolean;
 };
 
-/** @returns undefined where nothing is installed */
+/** @returns undefined if nothing is installed */
 export async function readManifest(host: Host): Promise<Manifest | undefined> {
   const text = await readFile(getPlaces(host).manifest, "utf8").catch((error) => {
     if (isMissingOrForbidden(error)) return "";

@@ -4,16 +4,14 @@ import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { running } from "../running.ts";
 
-/** Where the installed client is. */
 export type Places = {
-  /** Of what only we write. */
+  /** Only the client writes here. */
   dataFolder: string;
-  /** The client itself. Its name tells `program.ts` that it is installed. */
+  /** `program.ts` recognizes an installed client by this name. */
   client: string;
   /** The folder that has to be on the PATH, and the command in it. */
   binFolder: string;
   launcher: string;
-  /** What was installed, for `uninstall`. */
   manifest: string;
 };
 
@@ -34,16 +32,15 @@ export function getPlaces({ home, env, platform }: Host): Places {
 
 const readPath = ({ env }: Host): string[] => (env.PATH ?? env.Path ?? "").split(delimiter).filter(isAbsolute);
 
-/** Whether a folder is on the PATH. */
 export const isOnPath = (host: Host, folder: string): boolean =>
   readPath(host).some((one) => resolve(one) === resolve(folder));
 
-/** Of a version manager's shells, or of a package runner: gone tomorrow. */
+/** Temporary folders of version managers and `npx`. */
 const isPassing = (path: string): boolean => /^\/(?:tmp|run|var\/folders)\/|fnm_multishells|[\\/]_npx[\\/]/.test(path);
 
 /**
- * Node's path that lasts longest: a link on the PATH to the Node that runs this outlives an update of it (Homebrew's own folder is
- * named after the version).
+ * Finds the path of this Node that survives updates: a link on the PATH, because Homebrew names Node's folder after the
+ * version.
  */
 export async function findNode(host: Host, executable = process.execPath): Promise<string> {
   const target = await realpath(executable).catch(() => executable);
@@ -60,7 +57,7 @@ export async function findNode(host: Host, executable = process.execPath): Promi
 
 const isBelow = (path: string, folder: string): boolean => dirname(path).split(/[\\/]/).includes(folder);
 
-/** The file of the running program, without links on the way; npm links its commands. */
+/** Resolves the running program's path, because npm links its commands. */
 export function getRunningFile(): string {
   try {
     return realpathSync(running.file);
@@ -69,5 +66,5 @@ export function getRunningFile(): string {
   }
 }
 
-/** Whether a file belongs to a package that npm installed: npm replaces and removes it. */
+/** npm replaces and removes files in its packages by itself. */
 export const isNpmFile = (path: string): boolean => path.split(/[\\/]/).includes("node_modules");

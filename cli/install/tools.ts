@@ -1,16 +1,14 @@
 import { spawn } from "node:child_process";
 import type { Host } from "../adapters/adapter.ts";
 
-/** How a program of the system ended; `code` is undefined where there is no such program. */
+/** `code` is undefined if there is no such program. */
 export type RanTool = { code: number | undefined; output: string };
 
 const timeoutMs = 30_000;
 
 /**
- * Runs a program of the system to its end, from the home folder: a PATH with a relative folder, and Windows always, would find a
- * program of that name in the current one, which may be a stranger's repository.
- *
- * @param more variables beside the host's
+ * Runs a system program from the home folder: Windows, and a PATH with relative folders, would find a program of that
+ * name in the current folder, which may be a stranger's repository.
  */
 export function runTool(
   { env, home }: Host,

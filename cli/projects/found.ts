@@ -8,21 +8,18 @@ import type { AdapterInput, ProjectPart } from "../sessions/inputs.ts";
 import type { PictureBytes } from "../sessions/picture-bytes.ts";
 import { type LeftOutBy, nameProject, ProjectRules } from "./rules.ts";
 
-/** A project that was found on this machine. */
 export type FoundProject = {
-  /** Its folder, else its name. */
+  /** The project's folder, or else its name. */
   name: string;
-  /** Of one that is left out: its files, which were not read. */
+  /** Number of sessions; of unread files if the project is left out. */
   sessions: number;
   bytes: number;
-  /** The agents' names for people; the source of a session that another program wrote. */
+  /** The agents' titles, or the source of a session that another program wrote. */
   agents: string[];
-  /** When its files changed last, in milliseconds since 1970. */
+  /** The last change of its files, in milliseconds since 1970. */
   lastActivity: number;
   leftOutBy: LeftOutBy | undefined;
-  /** The secrets in its sessions, by kind. */
   secrets: SecretCounts;
-  /** The pictures that would be sent with them. */
   pictures: PictureBytes;
 };
 
@@ -34,7 +31,7 @@ type WantedProjects = {
 
 const everything: WantedProjects = { adapter: () => true, input: () => true, part: () => true };
 
-/** The projects on this machine, the last used first. @throws as `ProjectRules.open` */
+/** Finds the projects on this machine, the last used first. @throws as `ProjectRules.open` */
 export async function findProjects(context: Context, wanted: WantedProjects = everything): Promise<FoundProject[]> {
   const rules = await ProjectRules.open(context.host);
   const pictureRules = await ProjectRules.openForPictures(context.host);
@@ -64,13 +61,12 @@ export async function findProjects(context: Context, wanted: WantedProjects = ev
     },
   });
   await counting.catch((error) => {
-    // Without an index every file is read again the next time.
+    // Without an index every file is read again next time.
     if (!(error instanceof CommandError)) throw error;
   });
   return [...found.values()].sort((a, b) => b.lastActivity - a.lastActivity || (a.name < b.name ? -1 : 1));
 }
 
-/** The sum of several projects. */
 export const sumProjects = (projects: readonly FoundProject[]): { sessions: number; bytes: number } => ({
   sessions: projects.reduce((sum, { sessions }) => sum + sessions, 0),
   bytes: projects.reduce((sum, { bytes }) => sum + bytes, 0),

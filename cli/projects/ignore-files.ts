@@ -2,32 +2,33 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Glob, splitPath } from "./globs.ts";
 
-/** A file in a project's folder that says which sessions of that folder, and of those below it, are never sent. */
 const ignoreFileName = ".spoorignore";
 
-/** A longer one is not read, since it may be a stranger's: it leaves out its folder. */
+/** A longer file is not read, because it may be a stranger's, and leaves out its folder. */
 const maxBytes = 64 * 1024;
 const maxLines = 1000;
-/** No path is longer. */
 const maxLineLength = 4096;
 
 type IgnoreLine = { isTakenBack: boolean; isForFolderItself: boolean; glob: Glob };
-/** `all` for one without patterns, or that can't be read as a whole. */
+/** `all` if it has no patterns or can't be read. */
 type IgnoreFile = { path: string; lines: IgnoreLine[] | "all" };
 
-/** Answers which `.spoorignore` leaves out a folder. Each file is read once. */
+/** Finds the `.spoorignore` that leaves out a folder. Each file is read once. */
 export class IgnoreFiles {
   readonly #files = new Map<string, IgnoreFile | undefined>();
   readonly #ignoresCase: boolean;
   readonly #home: string;
 
-  /** @param home the search for files ends there, or at the root */
+  /** @param home where the search upwards ends */
   constructor(home: string, ignoresCase: boolean) {
     this.#home = home;
     this.#ignoresCase = ignoresCase;
   }
 
-  /** The outermost file that leaves out a folder; of its own lines that match the last one counts, and no other file takes that back. */
+  /**
+   * Finds the outermost file that leaves out a folder. The last matching line of a file counts, and no other file
+   * overrides it.
+   */
   findExcludingFile(folder: string): string | undefined {
     for (const above of listFoldersAbove(folder, this.#home)) {
       const file = this.#fileIn(above);
@@ -61,20 +62,20 @@ export class IgnoreFiles {
     const isTakenBack = line.startsWith("!");
     const pattern = isTakenBack ? line.slice(1) : line;
     const parts = splitPath(pattern).filter((part) => part !== ".");
-    // As in .gitignore: without a slash, but for the last, it is a name at any depth.
+    // As in .gitignore, a pattern with no slash before its end is a name at any depth.
     const isAnchored = pattern.slice(0, -1).includes("/");
     const glob = new Glob((isAnchored ? parts : ["**", ...parts]).join("/"), { ignoresCase: this.#ignoresCase });
     return { isTakenBack, isForFolderItself: parts.every((part) => part === "*" || part === "**"), glob };
   }
 }
 
-/** A line without the blanks at its end, but for one behind a backslash. */
+/** Removes blanks at the end, except one after a backslash. */
 function withoutBlanks(line: string): string {
   const rest = line.trimEnd();
   return rest.endsWith("\\") ? line.slice(0, rest.length + 1) : rest;
 }
 
-/** @param below the folder's path from the file's folder on */
+/** @param below the folder's path relative to the file's folder */
 function excludesFolder(lines: IgnoreFile["lines"], below: string[]): boolean {
   if (lines === "all") return true;
   const last = lines.findLast(({ glob, isOfFolderItself }) =>
@@ -83,7 +84,7 @@ function excludesFolder(lines: IgnoreFile["lines"], below: string[]): boolean {
   return last !== undefined && !last.isTakenBack;
 }
 
-/** A folder and those above it, up to the home folder or the root; outermost first. */
+/** Lists a folder and those above it, up to the home folder or the root; outermost first. */
 function listFoldersAbove(folder: string, home: string): string[] {
   const found = [folder];
   for (let at = folder; at !== home && dirname(at) !== at; ) {
@@ -93,11 +94,11 @@ function listFoldersAbove(folder: string, home: string): string[] {
   return found;
 }
 
-/** @returns undefined where there is none; an empty text for what is no file, too long, or no text */
+/** @returns undefined if it is missing; an empty text if it is not a readable text file */
 function readSmallFile(path: string): string | undefined {
   let file: number | undefined;
   try {
-    // A pipe of that name must not block.
+    // Opening a pipe must not block.
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     if (!fstatSync(file).isFile()) return "";
     const buffer = Buffer.alloc(maxBytes + 1);
@@ -111,7 +112,7 @@ function readSmallFile(path: string): string | undefined {
   }
 }
 
-/** UTF-8, or UTF-16 as Windows PowerShell's `>` writes it, without a byte order mark; an empty text for anything else. */
+/** Decodes UTF-8, or UTF-16 as Windows PowerShell's `>` writes it; returns an empty text for anything else. */
 function decode(bytes: Buffer): string {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8";
   try {

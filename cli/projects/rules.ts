@@ -9,35 +9,30 @@ import { escapeGlob, Glob, hasWildcards, splitPath, unescapeGlob } from "./globs
 import { IgnoreFiles } from "./ignore-files.ts";
 import { findRepository } from "./worktrees.ts";
 
-/** One line of the settings: the last one that matches a project counts. */
+/** A rule of the settings; the last one that matches a project counts. */
 export type ProjectRule = { exclude: string } | { include: string };
 
-/** What is known of a session's project. */
 export type ProjectLabels = { project?: string | undefined; cwd?: string | undefined };
 
 /** Why a project is left out: a glob of the settings, or the path of a `.spoorignore`. */
 export type LeftOutBy = { glob: string } | { file: string };
 
-/** The name of what has neither a folder nor a name. */
 const noProject = "(none)";
 
-/** What a project is called: its folder, else its name. */
 export const nameProject = ({ cwd, project }: ProjectLabels): string => cwd ?? project ?? noProject;
 
 export const getGlob = (rule: ProjectRule): string => ("exclude" in rule ? rule.exclude : rule.include);
 
-/** A path below the home folder with `~` in its place. */
 export function foldHome(path: string, { home }: Host): string {
   if (path === home) return "~";
   return path.startsWith(home) && /[\\/]/.test(path[home.length] ?? "") ? `~/${path.slice(home.length + 1)}` : path;
 }
 
-/** Whether a glob is compared with whole paths, and not with names. */
 const isPathGlob = (glob: string): boolean => /^(?:[/~]|[A-Za-z]:|\*\*\/)/.test(glob) || glob === "**";
 
 /**
- * Which projects are left out: by the settings, where the last rule that matches counts, or by a `.spoorignore`, which can only
- * leave out more.
+ * Decides which projects are left out: by the last matching rule of the settings, or by a `.spoorignore`, which can
+ * only leave out more.
  */
 export class ProjectRules {
   readonly rules: readonly ProjectRule[];
@@ -53,25 +48,24 @@ export class ProjectRules {
     this.#ignoreFiles = new IgnoreFiles(host.home, hasCaselessNames(host));
   }
 
-  /** The rules in the settings. @throws CommandError where they can't be read: nothing may be sent then */
+  /** @throws CommandError if the settings can't be read, because nothing may be sent then */
   static async open(host: Host): Promise<ProjectRules> {
     const settings = await readSettings(host);
     return ProjectRules.of(host, (await areSettingsBroken(host)) ? { projects: "unknown" } : settings);
   }
 
-  /** The rules for the pictures in what is sent: those of a project that they leave out are not. @throws as `open` */
+  /** Opens the rules on whose pictures are sent. @throws as `open` */
   static async openForPictures(host: Host): Promise<ProjectRules> {
     return ProjectRules.of(host, { projects: (await readSettings(host)).pictures });
   }
 
-  /** As `open`, of settings that were read. */
   static of(host: Host, { projects = [] }: Pick<Settings, "projects">): ProjectRules {
     if (isRules(projects)) return new ProjectRules(host, projects);
     const told = `${settingsPath(host)} can't be read, so it is not known which projects are left out.`;
     throw new CommandError("failed", `${told} Mend it, or remove it and log in again. Nothing was sent.`);
   }
 
-  /** What leaves out a session's project; undefined for one that is sent. */
+  /** @returns undefined for a project that is sent */
   findExclusion({ cwd, project }: ProjectLabels): LeftOutBy | undefined {
     const key = JSON.stringify([cwd, project]);
     if (!this.#known.has(key)) this.#known.set(key, this.#judge(cwd, project));
@@ -96,23 +90,23 @@ const isRules = (value: unknown): value is ProjectRule[] =>
 
 const hasCaselessNames = ({ platform }: Host): boolean => platform === "darwin" || platform === "win32";
 
-/** A project's folder under all its names. */
+/** All names of a project's folder. */
 type ProjectPaths = {
-  /** As parts of absolute paths. */
+  /** Segments of absolute paths. */
   whole: string[][];
   names: string[];
-  /** Those on this system. */
+  /** Paths on this system. */
   local: string[];
   ignoresCase: boolean;
 };
 
-/** No system has longer ones. A longer text, which a session may hold, would be looked for folder by folder without end. */
+/** No system has longer paths; a longer text in a session would be searched folder by folder for too long. */
 const maxPathChars = 32_767;
 
 function findPaths(cwd: string | undefined, project: string | undefined, host: Host): ProjectPaths {
   const isPath = cwd !== undefined && cwd.length <= maxPathChars && isAbsolute(cwd);
   const isLocal = isPath && (host.platform === "win32" || !isWrittenByWindows(cwd));
-  // A worktree is left out with its repository, wherever it lies.
+  // A worktree is left out together with its repository.
   const repository = isLocal ? findRepository(cwd) : undefined;
   const local = isLocal
     ? [...new Set([resolve(cwd), resolveLinks(cwd), ...(repository ? [resolve(repository)] : [])])]
@@ -132,15 +126,14 @@ function findPaths(cwd: string | undefined, project: string | undefined, host: H
   };
 }
 
-/** The parts of an absolute path of any system; of `C:\` the drive is the first one. */
+/** The drive is the first part of `C:\`. */
 const toParts = (path: string): string[] => splitPath(spellingOf(path).path);
 
-/** A path without symbolic links, as far as it exists. */
 function resolveLinks(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    return resolve(path); // it no longer exists, or may not be entered: it has this name only
+    return resolve(path); // it no longer exists, or may not be entered
   }
 }
 
@@ -156,7 +149,7 @@ function compile(glob: string, host: Host): (paths: ProjectPaths) => boolean {
   };
 }
 
-/** A glob for paths without `~`; also one whose beginning has no symbolic links. */
+/** Replaces `~`, and adds the glob with symbolic links resolved. */
 function pathGlobs(glob: string, host: Host): string[] {
   const home = escapeGlob(toParts(host.home).join("/"));
   const whole = glob.replace(/^~(?=\/|$)/, () => `/${home}`);

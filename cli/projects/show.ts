@@ -6,14 +6,13 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { type FoundProject, sumProjects } from "./found.ts";
 import { foldHome } from "./rules.ts";
 
-/** On a terminal more projects than this are folded, so that what is above and below them stays in sight. */
+/** More projects are folded on a terminal, so that the text around them stays visible. */
 const maxShown = 20;
-/** Fewer than this are not worth folding. */
 const minFolded = 5;
 
 type ShowOptions = { all: boolean; countsFiles?: boolean; more?: string };
 
-/** Writes projects as a table that fits into the terminal. @param more how to see the folded ones */
+/** Prints projects as a table that fits into the terminal. @param more the command that shows the folded ones */
 export function showProjects(
   { host, terminal }: { host: Host; terminal: Terminal },
   projects: readonly FoundProject[],

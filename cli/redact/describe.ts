@@ -7,10 +7,9 @@ import { addCounts, type SecretCounts } from "./masker.ts";
 
 const names = new Map(kinds.map(({ id, name }) => [id, name]));
 
-/** A kind's name for people. */
 export const kindName = (id: string): string => names.get(id) ?? id;
 
-/** `GitHub token ×3, Private key`; the most frequent first. */
+/** Formats counts as `GitHub token ×3, Private key`, the most frequent first. */
 const describeSecrets = (counts: SecretCounts): string =>
   Object.entries(counts)
     .sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1))
@@ -19,7 +18,6 @@ const describeSecrets = (counts: SecretCounts): string =>
 
 const sumCounts = (counts: SecretCounts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-/** Says how many secrets were masked, or sent. */
 export function saySent(terminal: Terminal, secrets: SecretCounts, isMasked: boolean): void {
   const count = sumCounts(secrets);
   if (count === 0) return;
@@ -30,7 +28,7 @@ export function saySent(terminal: Terminal, secrets: SecretCounts, isMasked: boo
 
 const maxProjects = 10;
 
-/** Lists the secrets by project. @param isMasked whether they will be masked before they are sent */
+/** @param isMasked whether they are masked before they are sent */
 export function sayFound(
   terminal: Terminal,
   projects: { name: string; secrets: SecretCounts }[],

@@ -6,38 +6,37 @@ import { makePlaceholder } from "../../lib/secrets/mark.ts";
 import { changeTexts, replaceSecrets } from "../../lib/secrets/mask.ts";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
 
-/** How many secrets of each kind (lib/secrets/kinds.ts); one that a session has several times counts once. */
+/** Number of different secrets in a session, by kind (lib/secrets/kinds.ts). */
 export type SecretCounts = Record<string, number>;
 
-/** The server takes 64 levels of nesting, of which five stand around a message's fields. What is deeper is sent as its JSON's text. */
+/** The server accepts 64 levels of nesting, five of them around a message's fields; deeper values become JSON text. */
 const maxLevels = 56;
 
 const asItIs = { levels: maxLevels, change: (value: object) => value };
 
-/** A longer text is no name of what stands beside it. */
+/** A longer text can't name a secret in a neighboring field. */
 const maxNameChars = 80;
 
-/** So many secrets of a session are told apart. */
 const maxSeen = 10_000;
 
-/** Names of fields that hold no secret and tell of none, so many at most: messages have few, again and again. */
+/** Field names without secrets, cached because messages repeat a few names. */
 const plainNames = new Set<string>();
 const maxPlainNames = 5000;
 
 /**
- * Counts the secrets in a session's texts, and masks them where it has a key: `[redacted:KIND:xxxxxxxx]`, at whose end stands an
- * HMAC, so that the same secret on the same machine is always masked alike. Only what is certain to be a secret is counted.
+ * Counts the certain secrets in a session's texts. With a key it replaces each by `[redacted:KIND:xxxxxxxx]`, which
+ * ends in an HMAC, so that a secret is always masked alike on this machine.
  */
 export class Masker {
   readonly #key: Buffer | undefined;
-  /** Those that were counted, hashed. */
+  /** Hashes of the secrets that were counted. */
   readonly #seen = new Set<string>();
   readonly counts: SecretCounts = {};
-  /** Sessions are read once, in bounded memory: a value is masked in what follows the text that tells of it. */
+  /** A session is read once, in bounded memory, so a value is masked only after the text that reveals it. */
   readonly #echoes = new Echoes();
-  /** Set once a name or short text may tell that what stands beside it is a secret. */
+  /** Whether a name or short text suggests that a neighboring field is a secret. */
   #isTold = false;
-  /** The same functions for all messages. */
+  /** A field, so that all messages share one function. */
   readonly #change = (text: string): string => {
     if (text.length <= maxNameChars) {
       if (hasNoKeyword(text)) return text;
@@ -106,7 +105,7 @@ export class Masker {
   }
 }
 
-/** The JSON of a value; where it is so deep that not even that can be made, a note. */
+/** Returns a note if the value is too deep even for JSON. */
 function encodeDeep(value: object): string {
   try {
     return JSON.stringify(value);
@@ -119,7 +118,6 @@ function encodeDeep(value: object): string {
 const computeMark = (key: Buffer, value: string): string =>
   createHmac("sha256", key).update(value).digest("hex").slice(0, 8);
 
-/** Adds `more` to `total`. */
 export function addCounts(total: SecretCounts, more: SecretCounts = {}): void {
   for (const [kind, count] of Object.entries(more)) total[kind] = (total[kind] ?? 0) + count;
 }

@@ -4,7 +4,7 @@ import { type Fields, isFields, parseJson, toText } from "../files/json.ts";
 import { running } from "../running.ts";
 import { isPlain } from "./origin.ts";
 
-/** An error response, as its `application/problem+json` describes it. */
+/** An error response (`application/problem+json`). */
 export class HttpError extends Error {
   override name = "HttpError";
   readonly status: number;
@@ -28,14 +28,13 @@ export class HttpError extends Error {
   }
 }
 
-/** What to do about a redirect, where it leads to a server that may be named. */
 function redirectIn(headers: Headers): string {
   const location = headers.get("location") ?? "";
   const target = URL.canParse(location) ? new URL(location) : undefined;
   return target && isPlain(target) ? `: a redirect to ${target.origin}; use that with --server` : ": a redirect";
 }
 
-/** Parses `Retry-After`, which has seconds or a date (RFC 9110, section 10.2.3). */
+/** Parses `Retry-After`: seconds or a date (RFC 9110, section 10.2.3). */
 function readRetryAfter(header: string | null): number | undefined {
   if (header === null) return undefined;
   if (/^\d+$/.test(header)) return Number(header);
@@ -47,7 +46,6 @@ export type Wait = { seconds: number; reason: string };
 
 export type ApiOptions = {
   token?: string | undefined;
-  /** How long a request is retried, in seconds. */
   patienceSeconds: number;
   /** Called before each wait. */
   onWait?: (wait: Wait) => void;
@@ -57,33 +55,30 @@ export type ApiOptions = {
 export type RequestOptions = {
   method?: "GET" | "POST" | "PUT" | "DELETE";
   json?: unknown;
-  /** A body that is already encoded: JSON, unless a header says otherwise. */
+  /** An encoded body: JSON, unless a header says otherwise. */
   body?: { bytes: Uint8Array<ArrayBuffer>; encoding: string };
   headers?: Record<string, string>;
-  /** False where the caller has its own retries. */
   retries?: boolean;
   timeoutSeconds?: number;
-  /** True where an error response is returned as any other. */
   returnsErrors?: boolean;
 };
 
 export type ApiResponse = { status: number; body: Fields; headers: Headers };
 
-/** Statuses for unknown paths and methods: without a JSON body they come from another program than Spoor. */
+/** Statuses for unknown paths and methods; without a JSON body another program than Spoor answered. */
 const unknownRoute = new Set([404, 405, 501]);
-/** Statuses with which a proxy or a network asks for a sign-in, or forbids something, in a page of its own. */
+/** Statuses with which a proxy or network asks for a sign-in, or forbids something, on a page of its own. */
 const fromBetween = new Set([401, 403, 407, 451, 511]);
 const retryable = new Set([408, 429, 500, 502, 503, 504]);
-/** A 500 may be caused by the request itself, so it is retried less often. */
+/** The request itself may cause a 500, so it is retried less often. */
 const maxInternalRetries = 3;
 const maxBackoffSeconds = 30;
-/** A `Retry-After` of nothing, or a date that has passed by this machine's clock, is believed so often. */
+/** A `Retry-After` of 0, or a date in the past by this machine's clock, is obeyed only this often. */
 const maxImmediateRetries = 3;
 const maxAnswerMiB = 8;
-/** Of the invalid fields that an error response names; a server of ours names 20. */
 const maxErrors = 20;
 
-/** The server's API. Requests are retried where that may help, for `patienceSeconds`. */
+/** The server's API. Failed requests are retried for `patienceSeconds` if that may help. */
 export class Api {
   readonly url: string;
   readonly #options: ApiOptions;
@@ -93,11 +88,7 @@ export class Api {
     this.#options = options;
   }
 
-  /**
-   * Sends a request.
-   *
-   * @throws HttpError for an error response; CommandError `unreachable` where there was no response
-   */
+  /** @throws HttpError for an error response; CommandError `unreachable` if there was no response */
   async request(path: string, options: RequestOptions = {}): Promise<ApiResponse> {
     const deadline = clock.now() + this.#options.patienceSeconds * 1000;
     let internalErrors = 0;
@@ -138,9 +129,9 @@ export class Api {
   }
 
   /**
-   * Reads a file, once.
+   * Downloads a file, without retries.
    *
-   * @returns `unchanged` where the server says that it is the one that If-None-Match names; `long` for more than `maxBytes`
+   * @returns `unchanged` if it matches `If-None-Match`, `long` if it exceeds `maxBytes`
    * @throws as `request`
    */
   async download(
@@ -176,7 +167,7 @@ export class Api {
     };
   }
 
-  /** @returns no bytes where there are more than `maxBytes` */
+  /** @returns no bytes if there are more than `maxBytes` */
   async #fetch(
     path: string,
     init: RequestInit,
@@ -192,7 +183,6 @@ export class Api {
   }
 }
 
-/** Reads a response's body; undefined where it is longer than it may be. */
 async function readBody({ body }: Response, maxBytes: number): Promise<Buffer | undefined> {
   if (!body) return Buffer.alloc(0);
   const parts: Uint8Array[] = [];
@@ -205,7 +195,7 @@ async function readBody({ body }: Response, maxBytes: number): Promise<Buffer | 
   return Buffer.concat(parts);
 }
 
-/** The cause of fetch's "fetch failed". Without one, its message may contain the headers and so the token. */
+/** Describes the cause of fetch's "fetch failed", whose own message may contain the token. */
 function describeNetworkError(error: unknown): string {
   const { cause, name } = error as Error & { cause?: { code?: string; message?: string } };
   if (name === "TimeoutError") return "no response in time";
@@ -231,7 +221,7 @@ const isRetryable = (error: unknown): boolean =>
     ? retryable.has(error.status)
     : error instanceof CommandError && error.kind === "unreachable";
 
-/** `Retry-After`, else exponential backoff; both with jitter, so that clients don't retry at the same moment. */
+/** Uses `Retry-After` or exponential backoff, with jitter so that clients don't retry at the same moment. */
 function backoffSeconds(error: unknown, attempt: number): number {
   const retryAfter = error instanceof HttpError ? error.retryAfterSeconds : undefined;
   const isBelieved = retryAfter !== undefined && (retryAfter >= 1 || attempt < maxImmediateRetries);

@@ -8,24 +8,22 @@ import { Api, type Wait } from "./api.ts";
 import { agreeToPlainHttp } from "./origin.ts";
 import { readStoredToken, readToken } from "./token.ts";
 
-/** A server, the token for it, and its API. */
 export type Connection = { settings: Settings; server: string; token: string | undefined; api: Api };
 
 type Options = {
-  /** Overrides `--patience`. */
   patienceSeconds?: number;
   /** `stored` ignores `SPOOR_TOKEN`; `none` sends no token. */
   token?: "stored" | "none";
 };
 
-/** Reads the settings, and keeps their tokens out of the output. */
+/** Reads the settings and hides their tokens from the output. */
 export async function loadSettings({ host, terminal }: Context): Promise<Settings> {
   const settings = await readSettings(host);
   for (const { token } of Object.values(settings.accounts)) terminal.hide(String(token));
   return settings;
 }
 
-/** @throws CommandError where there is no server, its token can't be used, or plain http to it was not agreed to */
+/** @throws CommandError if there is no server, its token can't be used, or plain http was not agreed to */
 export async function connect(context: Context, options: Options = {}): Promise<Connection> {
   const { host, terminal, signal } = context;
   const known = await loadSettings(context);
@@ -44,7 +42,7 @@ export async function connect(context: Context, options: Options = {}): Promise<
 
 const minRepeatSeconds = 10;
 
-/** Logs retries. Concurrent requests that wait for the same reason log it once in ten seconds. */
+/** Logs each reason for waiting once in ten seconds, because concurrent requests wait for the same reason. */
 function createWaitLog(terminal: Terminal): (wait: Wait) => void {
   const loggedAt = new Map<string, number>();
   return ({ seconds, reason }) => {
@@ -55,7 +53,7 @@ function createWaitLog(terminal: Terminal): (wait: Wait) => void {
   };
 }
 
-/** As `connect`, for commands that need a login. @throws CommandError `login` where there is no token */
+/** @throws CommandError `login` if there is no token */
 export async function connectLoggedIn(
   context: Context,
   options: Options = {},
@@ -69,7 +67,7 @@ export async function connectLoggedIn(
 
 export type AccountInfo = { userId: string; name: string; email: string; machine: string; expiresAt: string };
 
-/** The account that a token belongs to. @throws HttpError 401 where the token is not valid */
+/** @throws HttpError 401 if the token is not valid */
 export async function fetchAccount({ api, server }: Connection): Promise<AccountInfo> {
   const { body } = await api.request("/api/cli/session");
   const user = isFields(body.user) ? body.user : {};

@@ -5,7 +5,7 @@ import { type Settings, findTokenServer } from "../settings.ts";
 /** The characters of a bearer token (RFC 6750, section 2.1). */
 const tokenCharacters = /[\w.~+/=-]/;
 
-/** What is wrong with a token's characters, in words that contain none of it; undefined for a proper one. */
+/** Describes what is wrong with a token without quoting it; undefined for a valid one. */
 export function findTokenFault(token: string): string | undefined {
   const characters = [...token];
   const at = characters.findIndex((character) => !tokenCharacters.test(character));
@@ -26,10 +26,10 @@ function describeCharacter(character: string): string {
 }
 
 /**
- * The token for a server: `SPOOR_TOKEN`, else that of the login there. `SPOOR_TOKEN` belongs to the server that
- * `SPOOR_URL` names, or else to the one that delivered this file, and is sent to no other.
+ * Reads the token for a server: `SPOOR_TOKEN`, or else the login's. `SPOOR_TOKEN` belongs to the server in `SPOOR_URL`,
+ * or else to the one that delivered this file, and is sent to no other.
  *
- * @throws CommandError where `SPOOR_TOKEN` is for another server, or a token has stray characters
+ * @throws CommandError if `SPOOR_TOKEN` is for another server, or a token has invalid characters
  */
 export function readToken(host: Host, settings: Settings, server: string): string | undefined {
   const given = host.env.SPOOR_TOKEN;
@@ -47,13 +47,13 @@ export function readToken(host: Host, settings: Settings, server: string): strin
   );
 }
 
-/** What to do about a token that the server no longer takes. @param login the command that logs in anew */
+/** @param login the command that logs in again */
 export const describeInvalidToken = ({ SPOOR_TOKEN }: Host["env"], login: string): string =>
   SPOOR_TOKEN
     ? "SPOOR_TOKEN is no longer valid. Replace it with a new one, made on the server's page /devices, or unset it to use a login"
     : `The token is no longer valid. Log in again with: ${login}`;
 
-/** The token of the login at a server. @throws CommandError `login` where it has stray characters */
+/** @throws CommandError `login` if the token has invalid characters */
 export function readStoredToken(settings: Settings, server: string): string | undefined {
   const token = settings.accounts[server]?.token;
   if (typeof token !== "string" || token === "") return undefined;

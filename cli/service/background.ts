@@ -18,27 +18,24 @@ import { type TroubleCause, findCause, forgetTroubles, noteTrouble, readTroubles
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** How often the service does what, in milliseconds. */
 const paces = {
-  /** The server hears of a service that has nothing to send, and the service of a token that was revoked. */
+  /** How often to report to the server, and so to learn that a token was revoked. */
   reportMs: 6 * hourMs,
-  /** While something is wrong. */
   troubledReportMs: 15 * minuteMs,
-  /** After an account was full, or an unexpected error. */
+  /** After a full account or an unexpected error. */
   restMs: hourMs,
-  /** Between looks at the settings, for a new login. */
+  /** How often to look for a new login in the settings. */
   lookMs: 5000,
-  /** A sending that went so long without an error is well; longer than its patience. */
+  /** Sending this long without an error ends a trouble; longer than the patience. */
   wellMs: 20 * minuteMs,
 };
 
-/** Then the trouble is noted, and it goes on. */
+/** After this the trouble is recorded, and sending continues. */
 const patienceSeconds = 600;
 
-/** The exit code of a report that has put a newer client in place. */
+/** The exit code of a report that has replaced the client. */
 export const updatedCode = 10;
 
-/** The same context with the service's log for its output. */
 export function redirectToLog(context: Context): Context {
   const log = new ServiceLog(context.host);
   const env = { ...context.host.env, NO_COLOR: "1" };
@@ -46,9 +43,8 @@ export function redirectToLog(context: Context): Context {
 }
 
 /**
- * Watches and sends until it is stopped, whatever happens: it waits for a new login, for room in the account, for the server.
- * What is wrong is noted, and shown on the desktop. All that talks to the server is in processes of their own, so that this one
- * stays small (see watch).
+ * Watches and sends until it is stopped, through lost logins, full accounts and unreachable servers. All network
+ * traffic happens in child processes, so that this one stays small.
  */
 export async function runInBackground(foreground: Context): Promise<number> {
   if (foreground.values.sender === true) return sendInBackground(foreground);
@@ -71,7 +67,6 @@ export async function runInBackground(foreground: Context): Promise<number> {
   return exitCodes.done;
 }
 
-/** The process of `watch` that sends. What ends it is a trouble. */
 async function sendInBackground(foreground: Context): Promise<number> {
   const context = redirectToLog({ ...foreground, values: { ...foreground.values, patience: String(patienceSeconds) } });
   try {
@@ -103,7 +98,7 @@ async function sendForever(context: Context): Promise<void> {
   }
 }
 
-/** Waits until there is a reason to try again: a login, or that time has passed. */
+/** Waits for a new login, or until enough time has passed. */
 async function restOrLogin(context: Context, needsLogin: boolean, login: string): Promise<void> {
   const deadline = performance.now() + paces.restMs;
   while (needsLogin || performance.now() < deadline) {
@@ -112,19 +107,18 @@ async function restOrLogin(context: Context, needsLogin: boolean, login: string)
   }
 }
 
-/** Changes with each login. */
 const readLoginStamp = ({ host }: Context): Promise<string> =>
   stat(settingsPath(host)).then(
     ({ mtimeMs, size, ino }) => [mtimeMs, size, ino].join(),
     () => "",
   );
 
-/** Reports again and again (report.ts). Ends where a newer client has taken this one's place: the system starts that one then. */
+/** Reports repeatedly, and ends after an update so that the system starts the new client. */
 async function reportForever({ host, values, signal }: Context): Promise<void> {
   for (;;) {
     const words = [getRunningFile(), "service", "report", "--server", String(values.server ?? "")];
     const child = spawn(process.execPath, words, { stdio: "ignore", windowsHide: true, signal });
-    child.on("error", () => {}); // it is not started, or aborted; the next one is
+    child.on("error", () => {}); // it was not started, or was aborted; the next one is
     const [code] = (await once(child, "close", { signal })) as [number | null];
     if (code === updatedCode) return;
     const isTroubled = (await readTroubles(host)).some(({ cause }) => cause === "login" || cause === "unreachable");
@@ -133,14 +127,13 @@ async function reportForever({ host, values, signal }: Context): Promise<void> {
   }
 }
 
-/** Logs and notes an error. @returns which trouble it is */
 export async function noteError(context: Context, error: unknown): Promise<TroubleCause> {
   const { host, terminal, values } = context;
   const cause = findCause(error);
   const reason = error instanceof Error ? error.message : String(error);
   const isExpected = error instanceof CommandError || error instanceof HttpError;
   terminal.warn(isExpected || !(error instanceof Error) ? reason : (error.stack ?? reason).replaceAll("\n", " "));
-  // A server may answer with anything, also with the token.
+  // A server may answer with anything, including the token.
   await noteTrouble(host, cause, describe(cause, String(values.server ?? "the server"), terminal.plain(reason)));
   return cause;
 }

@@ -8,7 +8,6 @@ type ServiceFacts = { manifest: Manifest | undefined; isRunning: boolean; state:
 
 const formatMinute = (at: string): string => `${at.slice(0, 16).replace("T", " ")} UTC`;
 
-/** Whether sessions are sent in the background, in a sentence. */
 export function describeService({ manifest, isRunning, state }: ServiceFacts): string {
   if (!manifest?.hasService) return "No background service is installed. Install it with: spoor install";
   const heard = state?.heardAt ? ` The server last heard it at ${formatMinute(state.heardAt)}.` : "";
@@ -18,7 +17,6 @@ export function describeService({ manifest, isRunning, state }: ServiceFacts): s
   return `The background service runs${since}, and sends to ${manifest.server}.${heard}${updates}`;
 }
 
-/** Says what keeps sessions from being sent. */
 export function sayTroubles(terminal: Terminal, troubles: Trouble[]): void {
   for (const { message, since } of troubles) {
     terminal.warn(styled("yellow", "!"), ` Since ${formatMinute(since)}: ${message}`);

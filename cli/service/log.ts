@@ -4,12 +4,11 @@ import { dirname, join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { stateFolder } from "../files/state-files.ts";
 
-/** With the one before it, twice this is kept. */
 const maxBytes = 1024 * 1024;
 
 export const getLogPath = (host: Host): string => join(stateFolder(host), "service.log");
 
-/** The service's log, as a terminal's stream: one line each, with its time. The same on every system, and never large. */
+/** The service's log as a terminal's stream: lines with times, in a file of bounded size. */
 export class ServiceLog {
   readonly #path: string;
   #bytes = 0;
@@ -20,7 +19,7 @@ export class ServiceLog {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
       this.#bytes = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
     } catch {
-      // as in `write`
+      // ignored for the reason given in `write`
     }
   }
 
@@ -37,11 +36,10 @@ export class ServiceLog {
     }
   }
 
-  /** Nobody is told of errors: see above. */
+  /** Errors are ignored, as above. */
   on(): void {}
 }
 
-/** The last lines of the log; none where it was never written. */
 export async function readLastLines(host: Host, count: number): Promise<string[]> {
   const texts = await Promise.all(
     [`${getLogPath(host)}.1`, getLogPath(host)].map((path) => readFile(path, "utf8").catch(() => "")),

@@ -3,7 +3,7 @@ import { runTool } from "../install/tools.ts";
 
 const title = "Spoor";
 
-/** Shows a notification on the desktop, where there is one. The message is never part of a program's text. */
+/** Shows a notification on the desktop, if there is one. The message is never part of a program's source. */
 export async function notify(host: Host, message: string): Promise<void> {
   if (host.platform === "darwin") {
     const script = ["on run argv", "display notification (item 1 of argv) with title (item 2 of argv)", "end run"];
@@ -14,7 +14,7 @@ export async function notify(host: Host, message: string): Promise<void> {
   } else await runTool(host, ["notify-send", "--app-name", title, "--", title, message]);
 }
 
-/** A toast needs the id of a program that the system knows: this is PowerShell's own. */
+/** Windows requires the id of a known program, so this is PowerShell's. */
 const toast = [
   "$null = [Windows.UI.Notifications.ToastNotificationManager, Windows.UI.Notifications, ContentType = WindowsRuntime]",
   "$xml = [Windows.UI.Notifications.ToastNotificationManager]::GetTemplateContent('ToastText02')",

@@ -12,10 +12,9 @@ const dayMs = 86_400_000;
 const expiringDays = 7;
 
 /**
- * Tells the server that this machine is there, learns from the answer whether it is still welcome, and takes a newer client where
- * that is allowed.
+ * Reports to the server, checks that the token is still valid, and updates the client if allowed.
  *
- * @returns `updatedCode` where a newer client is in place
+ * @returns `updatedCode` after an update
  */
 export async function report(foreground: Context): Promise<number> {
   const context = redirectToLog(foreground);

@@ -6,12 +6,11 @@ import { CommandError } from "../errors.ts";
 import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
 
-/** What the service says of itself. Times are ISO 8601. */
 export type ServiceState = { pid: number; version: string; server: string; startedAt: string; heardAt?: string };
 
 const getStatePath = (host: Host): string => join(stateFolder(host), "service.json");
 
-/** It is for people to read: where it can't be written, all else goes on. */
+/** The state is only informational, so a failed write is ignored. */
 export async function saveState(host: Host, state: ServiceState): Promise<void> {
   await writeFileAtomically(getStatePath(host), JSON.stringify(state)).catch((error) => {
     if (!(error instanceof CommandError)) throw error;
@@ -20,7 +19,7 @@ export async function saveState(host: Host, state: ServiceState): Promise<void> 
 
 export const removeState = (host: Host): Promise<void> => rm(getStatePath(host), { force: true });
 
-/** The service that runs, or the one that ran last. */
+/** Reads the state of the running service, or of the one that ran last. */
 export async function readState(host: Host): Promise<ServiceState | undefined> {
   const found = await readJsonFile(getStatePath(host));
   if (!isFields(found) || typeof found.pid !== "number" || typeof found.startedAt !== "string") return undefined;
@@ -33,14 +32,13 @@ export async function readState(host: Host): Promise<ServiceState | undefined> {
   };
 }
 
-/** The process of the service; undefined where none runs. One from before the system's start has left its file behind. */
+/** @returns undefined if no service runs; a state from before the system's start is stale */
 export async function findRunningPid(host: Host): Promise<number | undefined> {
   const state = await readState(host);
   if (!state || Date.parse(state.startedAt) < Date.now() - uptime() * 1000) return undefined;
   return signal(state.pid, 0) ? state.pid : undefined;
 }
 
-/** Ends the service's process, where one runs. */
 export async function endProcess(host: Host): Promise<void> {
   const pid = await findRunningPid(host);
   if (pid !== undefined) signal(pid, "SIGTERM");

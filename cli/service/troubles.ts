@@ -7,20 +7,20 @@ import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-f
 import { HttpError } from "../server/api.ts";
 import { notify } from "./notification.ts";
 
-/** Why nothing is sent in the background. */
 export type TroubleCause = "login" | "expiring" | "quota" | "unreachable" | "failed";
 
-/** A trouble since it was first seen. Times are ISO 8601. */
 export type Trouble = { cause: TroubleCause; message: string; since: string; times: number; notifiedAt?: string };
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** A laptop that was asleep for a day has not tried, and a hotel's network answers with pages of its own: it takes so many tries. */
+/**
+ * A laptop that slept has not tried to send, and hotel networks answer with their own pages, so these need several
+ * tries.
+ */
 const minTries: Partial<Record<TroubleCause, number>> = { unreachable: 8, failed: 3 };
 
 export const getTroublesPath = (host: Host): string => join(stateFolder(host), "troubles.json");
 
-/** What is wrong now, the oldest first. */
 export async function readTroubles(host: Host): Promise<Trouble[]> {
   const found = await readJsonFile(getTroublesPath(host));
   return Array.isArray(found) ? found.filter(isTrouble) : [];
@@ -31,7 +31,6 @@ const isTrouble = (value: unknown): value is Trouble =>
   [value.cause, value.message, value.since].every((one) => typeof one === "string") &&
   typeof value.times === "number";
 
-/** Which trouble an error is. */
 export function findCause(error: unknown): TroubleCause {
   if (error instanceof HttpError) {
     if (error.status === 401) return "login";
@@ -42,7 +41,7 @@ export function findCause(error: unknown): TroubleCause {
   return error.kind === "login" || error.kind === "unreachable" ? error.kind : "failed";
 }
 
-/** Several processes of the service note what goes wrong, maybe at the same moment. */
+/** Several processes of the service may record troubles at the same moment. */
 const change = (host: Host, make: (troubles: Trouble[]) => Promise<Trouble[]>): Promise<void> =>
   withLock(`${getTroublesPath(host)}.lock`, async () => {
     const troubles = await readTroubles(host);
@@ -50,7 +49,9 @@ const change = (host: Host, make: (troubles: Trouble[]) => Promise<Trouble[]>): 
     if (next !== troubles) await save(host, next);
   });
 
-/** Notes a trouble, and shows it on the desktop: at most once a day for each cause, a server that is away after a day. */
+/**
+ * Records a trouble and notifies the user: at most once a day for each cause, and of an unreachable server after a day.
+ */
 export function noteTrouble(host: Host, cause: TroubleCause, message: string, now = new Date()): Promise<void> {
   return change(host, async (troubles) => {
     const known = troubles.find((one) => one.cause === cause);
@@ -75,7 +76,7 @@ function isDue({ cause, since, times, notifiedAt }: Trouble, now: Date): boolean
   return isOld && times >= (minTries[cause] ?? 1);
 }
 
-/** Forgets troubles that are over; all of them without `causes`. */
+/** @param causes without it, all are forgotten */
 export async function forgetTroubles(host: Host, causes?: TroubleCause[]): Promise<void> {
   if ((await readTroubles(host)).length === 0) return;
   await change(host, async (troubles) => {
@@ -84,7 +85,7 @@ export async function forgetTroubles(host: Host, causes?: TroubleCause[]): Promi
   });
 }
 
-/** Where the state can't be written, a trouble is shown again; that is better than not at all. */
+/** If the state can't be written, a trouble is shown again, which is better than never. */
 async function save(host: Host, troubles: Trouble[]): Promise<void> {
   await writeFileAtomically(getTroublesPath(host), JSON.stringify(troubles)).catch((error) => {
     if (!(error instanceof CommandError)) throw error;

@@ -12,16 +12,13 @@ import { countInvalid, countUnhandledType, emptyStats, type ParseStats } from ".
 import type { PictureBytes } from "./picture-bytes.ts";
 import type { SessionLabels } from "./session.ts";
 
-/** An input with the adapter that parses it. */
 export type AdapterInput = Input & { adapter: Adapter };
 
-/** An input's key among those of all adapters. */
 export const inputKey = ({ adapter, path }: AdapterInput): string => `${adapter.name}:${path}`;
 
-/** How each adapter searches in a round of `watch`, by its name; those without an entry don't. */
+/** Searches by adapter in a round of `watch`; adapters without one don't search. */
 export type Searches = ReadonlyMap<string, Search>;
 
-/** Every input on this machine. @param wanted selects adapters @param searches of `watch`; else every adapter searches */
 export async function* findInputs(
   host: Host,
   wanted: (adapter: Adapter) => boolean,
@@ -34,28 +31,23 @@ export async function* findInputs(
   }
 }
 
-/** What an input holds of one project. */
 export type ProjectPart = SessionLabels & {
   sessions: number;
-  /** Of the input's bytes, by the length of its texts. */
+  /** The input's bytes, divided by the length of the projects' texts. */
   bytes: number;
-  /** The secrets in its texts that were read, by kind. */
   secrets: SecretCounts;
-  /** The pictures in its messages that can be sent. */
   pictures: PictureBytes;
-  /** Whether the project is left out: its sessions were not read, or not kept. */
+  /** The sessions were not read, or not kept. */
   isLeftOut: boolean;
 };
 
-/** What was counted in an input, without what is left out, and its projects. */
 export type ParsedInput = ParseStats & {
   projects: ProjectPart[];
-  /** Whether it was no longer there: what it holds is not known. */
+  /** The input has disappeared. */
   isGone?: true;
 };
 
 type ParseOptions = {
-  /** Whether a project's sessions are not wanted. */
   isLeftOut?(labels: ProjectLabels): boolean;
   /** Without it, sessions are only counted. */
   writing?: Writing;
@@ -63,7 +55,7 @@ type ParseOptions = {
 };
 
 /**
- * Parses one input. Problems with it are in the stats and never thrown.
+ * Parses one input; its problems are in the stats and never thrown.
  *
  * @throws CommandError and HttpError of `writing` and `pause`
  */
@@ -105,7 +97,7 @@ export async function parseInput(
   } catch (error) {
     if (collector.hasEnded) return { ...emptyStats(), projects: projects.list() };
     if (error instanceof CommandError || error instanceof HttpError) throw error;
-    // A file deleted since it was found is not missed. It may come back as it was: with a folder that was moved, or a disk.
+    // A deleted file is not reported; it may return with a moved folder or a disk.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { ...stats, projects: [], isGone: true };
     const reason = isForbidden(error) ? "permission denied" : `it can't be read: ${(error as Error).message}`;
     stats.left.push({ source: adapter.name, sourceId: path, reason });
@@ -115,7 +107,6 @@ export async function parseInput(
   return collector.hasEnded ? { ...emptyStats(), projects: projects.list() } : { ...stats, projects: projects.list() };
 }
 
-/** Counts an input's sessions by project. */
 class ProjectParts {
   readonly #bytes: number;
   readonly #parts = new Map<string, ProjectPart & { chars: number }>();

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 
 /**
- * The digest of a session's messages, in segments: a chain of each segment's SHA-256. Where a session has grown, its digest is
- * continued without reading what stood before; where all of it is read, the same segments give the same digest.
+ * Digest of a session's messages: a chain of SHA-256 over segments, so that a grown session's digest continues without
+ * reading earlier segments.
  */
 export class MessageDigest {
   #chain: string;
   #segment = createHash("sha256");
 
-  /** @param chain the digest of the segments before */
+  /** @param chain the digest of earlier segments */
   constructor(chain = "") {
     this.#chain = chain;
   }
@@ -17,7 +17,7 @@ export class MessageDigest {
     this.#segment.update(piece);
   }
 
-  /** Ends a segment. @returns the digest so far, as base64url */
+  /** Ends a segment. @returns the digest so far, in base64url */
   cut(): string {
     const segment = this.#segment.digest("base64url");
     this.#segment = createHash("sha256");

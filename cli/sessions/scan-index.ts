@@ -6,12 +6,12 @@ import type { ProjectLabels } from "../projects/rules.ts";
 import { type AdapterInput, inputKey, type ParsedInput, type ProjectPart } from "./inputs.ts";
 import { emptyStats } from "./parse-stats.ts";
 
-/** To be raised whenever `ParsedInput` changes: what an older client counted is then ignored. */
+/** Must be increased whenever `ParsedInput` changes, to invalidate older counts. */
 const formatVersion = 5;
 
 type IndexEntry = { stamp: string; version: number; found: ParsedInput };
 
-/** What was found in each input by its stamp, so that a scan parses only what has changed. It may be deleted at any time. */
+/** Counts of each input, so that a scan parses only what changed. May be deleted at any time. */
 export class ScanIndex {
   readonly #path: string;
   readonly #known: Map<string, IndexEntry>;
@@ -30,11 +30,7 @@ export class ScanIndex {
     return new ScanIndex(path, new Map(Object.entries(inputs) as [string, IndexEntry][]));
   }
 
-  /**
-   * What was found in an input that has not changed since; of one whose projects are all left out, also where it has changed.
-   *
-   * @param isLeftOut whether a project is left out by now
-   */
+  /** Finds the counts of an unchanged input, or of one whose only project is left out. */
   find(input: AdapterInput, isLeftOut: (labels: ProjectLabels) => boolean): ParsedInput | undefined {
     const key = inputKey(input);
     const entry = this.#known.get(key);
@@ -44,7 +40,6 @@ export class ScanIndex {
     return found;
   }
 
-  /** The projects that were found when inputs were counted last. */
   projects(): ProjectPart[] {
     return [...this.#known.values()].flatMap(({ found }) => found.projects);
   }
@@ -55,7 +50,7 @@ export class ScanIndex {
     return found;
   }
 
-  /** @param isComplete whether every input was seen; then entries that were not are dropped */
+  /** @param isComplete every input was seen, so other entries are dropped */
   async save(isComplete: boolean): Promise<void> {
     if (!this.#isDirty && !(isComplete && this.#seen.size < this.#known.size)) return;
     const inputs = isComplete ? this.#seen : new Map([...this.#known, ...this.#seen]);
@@ -66,7 +61,6 @@ export class ScanIndex {
   }
 }
 
-/** What was found in an input, where neither that nor what is left out has changed. */
 function findUnchanged(
   { stamp, found }: IndexEntry,
   input: AdapterInput,
@@ -76,7 +70,6 @@ function findUnchanged(
   return isSame ? found : undefined;
 }
 
-/** What is known of an input without reading it: its only project is left out. */
 function findLeftOutWhole(
   { adapter, bytes }: AdapterInput,
   projects: ProjectPart[],

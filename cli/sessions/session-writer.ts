@@ -9,25 +9,22 @@ import { type KnownSession, getLabels, type PartLimits, type SentState, type Ses
 import { shortenMessage } from "./shorten.ts";
 
 const separator = Buffer.from(",");
-/** What a message begins with, the first and another one, before the number of its position. */
 const [firstBeginning, nextBeginning] = [Buffer.from('{"position":'), Buffer.from(',{"position":')];
-/** From so many segments on, a session that is read whole gets a digest of one. */
+/** A session with this many segments gets a single one when it is read whole. */
 const manySegments = 64;
 
 export type WriterOptions = {
   limits: PartLimits;
   compressor: Compressor;
   known: KnownSession;
-  /** Called for each part, in order. */
+  /** Called in order. */
   onPart(part: Session): void;
-  /** Called with each picture of a message that is not sent yet. */
   onPicture?(picture: Picture, session: { source: string; sourceId: string }): void;
 };
 
 /**
- * Writes one session as JSON, in parts within the server's limits and in bounded memory. Messages that were sent before are only
- * hashed; where they have changed, `hasChanged` is true at the end, no part was written, and the session must be read again to
- * be sent whole.
+ * Writes a session as JSON parts, in bounded memory. Messages that were sent before are only hashed; if they changed,
+ * `hasChanged` is true at the end, no part was written, and the session must be read again.
  */
 export class SessionWriter {
   readonly source: string;
@@ -35,7 +32,7 @@ export class SessionWriter {
   readonly #options: WriterOptions;
   readonly #counts: number[];
   readonly #digest: MessageDigest;
-  /** Of all messages in one segment, where there are many. */
+  /** Digest of all messages as one segment. */
   readonly #single: MessageDigest | undefined;
   #ended = 0;
   #chain = "";
@@ -46,7 +43,7 @@ export class SessionWriter {
   hasChanged = false;
   hasPictures = false;
 
-  /** @param isResumed whether the messages that were sent before are not read */
+  /** @param isResumed messages that were sent before are not read */
   constructor(source: string, sourceId: string, options: WriterOptions, isResumed = false) {
     this.source = source;
     this.sourceId = sourceId;
@@ -69,7 +66,7 @@ export class SessionWriter {
     this.#part = new PartWriter(`${head.slice(0, -1)},"messages":[`, compressor, limits);
   }
 
-  /** @param pictures those of the message whose bytes are at hand */
+  /** @param pictures the message's pictures that have bytes */
   add(message: Message, pictures: readonly Picture[] = []): void {
     if (this.hasChanged) return;
     const json = this.#encode(message);
@@ -84,7 +81,6 @@ export class SessionWriter {
     if (this.messages === this.#counts[this.#ended]) this.#endSegment();
   }
 
-  /** A message as JSON, shortened if it fits into no part. */
   #encode(message: Message): string {
     const json = JSON.stringify(message) ?? "null";
     const { limits, compressor } = this.#options;
@@ -97,7 +93,7 @@ export class SessionWriter {
     return bytes <= allowed ? json : JSON.stringify(shortenMessage(message, allowed));
   }
 
-  /** Whether a message fits into the part, at first by an estimate that never falls short. */
+  /** Uses an upper bound first, because exact lengths cost time. */
   #hasRoom(position: number | undefined, json: string): boolean {
     const part = this.#part;
     const head = position === undefined ? 0 : firstBeginning.length + countDigits(position);
@@ -106,9 +102,9 @@ export class SessionWriter {
     return part.hasRoom(head + Buffer.byteLength(json) + 1);
   }
 
-  /** @param position what the message does not say itself */
+  /** @param position undefined if the message has one */
   #append(position: number | undefined, json: string): void {
-    // The separator belongs to the JSON of a part, and to the digest of a segment.
+    // The separator belongs to a part's JSON, but not to the digest of a segment.
     const isFirst = this.#isFirst;
     if (isFirst && this.messages > 1) this.#single?.add(separator);
     this.#isFirst = false;
@@ -122,7 +118,6 @@ export class SessionWriter {
     this.#part?.add(piece);
   }
 
-  /** Ends a segment at a number of messages at which one was sent before. */
   #endSegment(): void {
     this.#json.flush();
     this.#isFirst = true;
@@ -160,16 +155,15 @@ export class SessionWriter {
     return { ...getLabels(this.source, details), sourceId: this.sourceId };
   }
 
-  /** Writes the last part, unless the messages sent before have changed. */
   finish({ model, title, project, createdAt, metadata, replace, append, ...rest }: SessionDetails): void {
-    // A file of sessions may have these two, which mean something for a whole session only.
+    // In a file of sessions these two apply to whole sessions only.
     const isWhole = this.messages === this.#part?.messages;
     const details = { model, title, project, createdAt, metadata, ...rest, ...(isWhole && { replace, append }) };
     if (this.#ended < this.#counts.length) this.hasChanged = true;
     this.#json.release();
     if (this.hasChanged || !this.#part) return;
     const json = JSON.stringify(details);
-    // What a part leaves out stays as it is stored, also the mark of a session that had no content until now.
+    // Omitted fields keep their stored values, even the mark of a session that had no content.
     const sent = isWhole || metadata !== undefined ? json : JSON.stringify({ ...details, metadata: {} });
     this.#cut();
     const part = this.#part.finish(`]${sent === "{}" ? "" : `,${sent.slice(1, -1)}`}}`);

@@ -10,11 +10,10 @@ import type { PictureSender } from "./picture-sender.ts";
 import type { SentRecord } from "./sent-record.ts";
 
 /**
- * The selected inputs that must be read, since they have changed or not all of their sessions were sent.
+ * Finds the selected inputs that have changed or were not sent completely.
  *
- * @param onUnchanged called with the number of selected sessions in each of the other inputs
- * @param searches of a round of `watch`
- * @param pictures without it, what lacks pictures counts as sent
+ * @param onUnchanged called with the number of selected sessions in each other input
+ * @param pictures without it, sessions that lack pictures count as sent
  */
 export async function* findChangedInputs(
   context: Context,
@@ -34,7 +33,7 @@ export async function* findChangedInputs(
     if (record?.isUnsendable(input)) continue;
     const leftOut = record?.getLeftOutLabels(input) ?? [];
     if (!leftOut.every((session) => filter.leavesOut(session))) {
-      yield input; // it was left out before, and is wanted now
+      yield input; // it was left out before and is wanted now
       continue;
     }
     const lacksPictures = record?.findSessionsLackingPictures(input).some(([, one]) => filter.sendsPictures(one));
@@ -56,14 +55,13 @@ export async function* findChangedInputs(
   }
 }
 
-/** Whether an input is known to hold projects that are left out alone, so that it is not read. */
+/** Tells whether all projects of an input are left out, so that it need not be read. */
 function isLeftOut(input: AdapterInput, filter: SessionFilter, record: SentRecord | undefined): boolean {
-  if (input.adapter.holdsAnySource) return false; // it may hold other sessions by now
+  if (input.adapter.holdsAnySource) return false; // it may contain other sessions by now
   const labels = record?.getLabels(input) ?? [];
   return labels.length > 0 && labels.every((session) => filter.leavesOut(session));
 }
 
-/** The files named as arguments, else what the adapters find. */
 async function* findSelectedInputs(
   context: Context,
   filter: SessionFilter,
@@ -74,7 +72,7 @@ async function* findSelectedInputs(
   for (const path of context.words) yield { ...(await findNamedFile(path)), adapter: jsonl };
 }
 
-/** A file named as an argument. @throws CommandError `usage` where there is none */
+/** @throws CommandError `usage` if there is no such file */
 export async function findNamedFile(path: string): Promise<Input> {
   const input = await statInput(path);
   if (input) return { ...input, isComplete: true };

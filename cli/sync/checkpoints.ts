@@ -10,25 +10,19 @@ import { type AdapterInput, inputKey } from "../sessions/inputs.ts";
 import type { SentState } from "../sessions/session.ts";
 
 const MiB = 1024 * 1024;
-/** A smaller file is read whole, which takes a tenth of a second and finds every change. */
+/** A smaller file is read whole, which is fast and finds every change. */
 const minFileBytes = 8 * MiB;
-/** How much of a file's beginning, and of what stands before the checkpoint, is compared. */
 const comparedBytes = 64 * 1024;
-/** The file is read whole once it has grown by this part of what it was then: the cost stays in proportion to its growth. */
+/** After this growth the file is read whole again, so that the cost stays proportional to the growth. */
 const wholeAfterGrowth = 1 / 8;
-/** Of so many files, those that were read last. */
 const maxFiles = 64;
-/** A digest in so many segments is made again from the whole. */
 const maxSegments = 512;
 
-/** What is stored for one input: where its reading ended, and what the file and its session were then. */
 type StoredCheckpoint = {
   version: 1;
   adapterVersion: number;
   inode: string;
-  /** The size of the file when it was read whole. */
   wholeBytes: number;
-  /** SHA-256 of the compared parts. */
   compared: string;
   key: string;
   digest: string;
@@ -36,14 +30,14 @@ type StoredCheckpoint = {
 };
 
 /**
- * Where the reading of large files ended, so that only what was added to them is read. Each is in a file of its own: it may
- * have a hundred kilobytes, and changes with every line. They may be deleted at any time.
+ * Checkpoints in large files, so that only additions are read. Each has a file of its own, because it changes with
+ * every line. They may be deleted at any time.
  */
 export class Checkpoints {
   readonly #folder: string;
   readonly #account: string;
 
-  /** @param account the server and the user that sessions are sent to */
+  /** @param account the server and user that sessions are sent to */
   constructor(host: Host, account: string) {
     this.#folder = join(stateFolder(host), "checkpoints");
     this.#account = account;
@@ -57,11 +51,7 @@ export class Checkpoints {
     return join(this.#folder, `${name}.json`);
   }
 
-  /**
-   * Where the reading of an input may continue; undefined where it must be read whole.
-   *
-   * @param getState what was sent of a session, by its key
-   */
+  /** @returns undefined if the input must be read whole */
   async find(input: AdapterInput, getState: (key: string) => SentState | undefined): Promise<ResumePoint | undefined> {
     if (input.bytes < minFileBytes) return undefined;
     const stored = (await readJsonFile(this.#getPath(input))) as StoredCheckpoint | undefined;
@@ -75,7 +65,7 @@ export class Checkpoints {
     return { from: { ...at, messages: state.counts.at(-1) ?? 0 }, wholeBytes };
   }
 
-  /** Notes where the reading of an input ended. @param found where it began, unless it was read whole */
+  /** @param found undefined if the input was read whole */
   async save(
     input: AdapterInput,
     at: Checkpoint,
@@ -99,7 +89,7 @@ export class Checkpoints {
       await this.#removeOld();
     } catch (error) {
       if (!(error instanceof CommandError) && !isFileSystemError(error)) throw error;
-      // Without it the file is read whole the next time.
+      // Without a checkpoint the file is read whole next time.
     }
   }
 
@@ -113,12 +103,11 @@ export class Checkpoints {
   }
 }
 
-/** Where a reading begins, and the size of the file when it was read whole. */
 export type ResumePoint = { from: Resumption; wholeBytes: number };
 
 const getInode = ({ stamp }: AdapterInput): string => stamp.split(":")[2] ?? "";
 
-/** The hash of a file's beginning and of what stands before an offset; undefined where it can't be read. */
+/** Hashes a file's beginning and the bytes before an offset; undefined if it can't be read. */
 async function hashComparedParts(path: string, offset: number): Promise<string | undefined> {
   let file: FileHandle | undefined;
   try {

@@ -11,9 +11,9 @@ export type IngestJob = {
   kept: number;
   written: number;
   error: string;
-  /** The sessions that have to be sent whole, with the number of messages that the server has of each. */
+  /** Sessions that must be sent whole, with the server's message counts. */
   incomplete: Incomplete[];
-  /** The sessions that the server kept as stored; none where it does not name them. */
+  /** Sessions that the server kept as stored. */
   keptSessions: KeptSession[];
   /** False for a server that takes an append for the whole session. */
   knowsAppend: boolean;
@@ -23,10 +23,10 @@ export type Incomplete = { source: string; sourceId: string; messageCount: numbe
 
 export type KeptSession = { source: string; sourceId: string } & Kept;
 
-/** Whether a job's status is final; `gone` is that of a job which the server no longer knows. */
+/** The server no longer knows a job that is `gone`. */
 export const isFinished = (status: string): boolean => ["succeeded", "failed", "gone"].includes(status);
 
-/** Polls a job until it has finished or `patienceSeconds` are over. @throws as `Api.request` */
+/** Polls until the job has finished or `patienceSeconds` have passed. @throws as `Api.request` */
 export async function waitForJob(api: Api, jobId: string, patienceSeconds: number): Promise<IngestJob> {
   const deadline = clock.now() + patienceSeconds * 1000;
   for (let milliseconds = 50; ; milliseconds = Math.min(2000, milliseconds * 1.5)) {
@@ -36,7 +36,6 @@ export async function waitForJob(api: Api, jobId: string, patienceSeconds: numbe
   }
 }
 
-/** Reads `GET /api/ingest/{jobId}`. */
 async function readJob(api: Api, jobId: string): Promise<IngestJob> {
   const { body } = await api.request(`/api/ingest/${encodeURIComponent(jobId)}`);
   const [traces, messages, error] = [body.traces, body.messages, body.error].map((value) =>

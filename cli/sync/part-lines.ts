@@ -3,7 +3,7 @@ import { sessionKey } from "./sent-record.ts";
 
 type PartLine = { waiting: Session[]; isBusy: boolean; isBroken: boolean };
 
-/** The parts of sessions in order: each is sent once the server has stored the one before. */
+/** Sends the parts of a session in order, each after the server has stored the one before. */
 export class PartLines {
   readonly #send: (part: Session) => void;
   readonly #lines = new Map<string, PartLine>();
@@ -13,7 +13,7 @@ export class PartLines {
     this.#send = send;
   }
 
-  /** Takes a part that follows another one. @returns false for one that is to be sent like any session */
+  /** @returns false for a part that is to be sent like any session */
   takes(part: Session): boolean {
     const line = this.#lines.get(sessionKey(part));
     if (!line) {
@@ -37,7 +37,7 @@ export class PartLines {
     if (part.isLast) this.#lines.delete(sessionKey(part));
   }
 
-  /** Notes what became of a part: the next one is sent, or all that follow are dropped. */
+  /** Sends the next part, or drops all that follow a failed one. */
   end(part: Session, isStored: boolean): void {
     const line = this.#lines.get(sessionKey(part));
     if (!line) return;
@@ -51,7 +51,6 @@ export class PartLines {
     for (const one of line.waiting.splice(0)) this.#drop(one);
   }
 
-  /** Whether a part follows another one of this run. */
   isFollowUp(part: Session): boolean {
     return this.#followUps.has(part);
   }

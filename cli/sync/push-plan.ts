@@ -12,16 +12,15 @@ import { type SentRecord, sessionKey } from "./sent-record.ts";
 
 type PlannedSession = SessionLabels & {
   sourceId: string;
-  /** `grown` where only what came since will be sent. */
+  /** `grown` if only the additions will be sent. */
   change: "new" | "grown" | "changed";
-  /** That will be sent, and the size of their JSON. */
   messages: number;
   bytes: number;
 };
 
 export type PushPlan = {
   sessions: PlannedSession[];
-  /** Those in these messages. The server may have some of them. */
+  /** The server may already have some. */
   pictures: PictureBytes;
   same: number;
   left: UnsentSession[];

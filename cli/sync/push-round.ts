@@ -21,29 +21,26 @@ import { sessionKey } from "./sent-record.ts";
 import type { InputSessions } from "./stored-record.ts";
 import { WholeSessions } from "./whole-sessions.ts";
 
-/** The longest wait for one job, in seconds: the server has the upload, and the next run asks for its job again. */
+/** The server has the upload, and the next run asks for its job again. */
 const maxJobSeconds = 600;
 
 export type PushResult = {
   sent: SentCounts & SentPictures;
-  /** Sessions that have not changed since they were sent. */
   same: number;
   left: UnsentSession[];
-  /** Those that the server keeps as stored, each told once. */
+  /** Each is reported once. */
   kept: KeptSession[];
-  /** The secrets in what was read, by kind; they were masked, unless that is off. */
+  /** Secrets in what was read, masked unless that is off. */
   secrets: SecretCounts;
-  /** By the adapters' names. */
   stats: Map<string, ParseStats>;
   milliseconds: number;
   filter: SessionFilter;
 };
 
 /**
- * Reads every input that may have changed and sends what has.
+ * Reads every input that may have changed and sends the changes.
  *
- * @param searches of a round of `watch`
- * @throws CommandError and HttpError where it can't go on
+ * @throws CommandError and HttpError if it can't continue
  */
 export async function pushOnce(
   context: Context,
@@ -75,12 +72,12 @@ class PushRound {
   readonly #stats = new Map<string, ParseStats>();
   readonly #left: UnsentSession[] = [];
   readonly #kept: KeptSession[] = [];
-  /** The ids of sessions that replace what is stored, also a longer one. */
+  /** Ids of sessions that replace even longer ones on the server. */
   readonly #replacing: ReadonlySet<string>;
   readonly #secrets: SecretCounts = {};
   readonly #whole: WholeSessions;
   readonly #pictures: RoundPictures;
-  /** Parts of sessions whose labels are known at their end. */
+  /** Parts of sessions whose labels are only known at their end. */
   readonly #unlabelled = new Map<string, Session[]>();
   #readBytes = 0;
   same = 0;
@@ -165,7 +162,7 @@ class PushRound {
     await this.#sender.waitForCapacity();
   }
 
-  /** Records that an input holds more than was kept of it, in case that is wanted later. */
+  /** Records left-out projects of an input, which may be wanted later. */
   #noteLeftOut({ projects }: ParsedInput, source: string, found: InputSessions): void {
     for (const [index, { cwd, project, isLeftOut, sessions }] of projects.entries()) {
       if (!isLeftOut) continue;
@@ -179,7 +176,7 @@ class PushRound {
     return knowsAppend ? checkpoints.find(input, (key) => record.getState(key)) : undefined;
   }
 
-  /** It holds once the last part of the session is stored: until then another state is recorded of it. */
+  /** The checkpoint is valid once the session's last part is stored; until then the record has another state. */
   #saveCheckpoint(input: AdapterInput, at: Checkpoint, last: Session, found: ResumePoint | undefined): Promise<void> {
     return this.#target.checkpoints.save(input, at, { key: sessionKey(last), state: last.state, found });
   }
@@ -195,7 +192,7 @@ class PushRound {
     return { compressor, maskKey, limits: toPartLimits(limits), known, pause: () => this.#sender.waitForCapacity() };
   }
 
-  /** @param isFolderKnown whether the session's project is known to be wanted; else it is once the session ends */
+  /** @param isFolderKnown the session's folder is known and wanted; otherwise this is decided at its end */
   #sendIfWanted(part: Session, adapter: string, isFolderKnown: boolean): void {
     const key = sessionKey(part);
     const before = this.#unlabelled.get(key) ?? [];
@@ -220,7 +217,7 @@ class PushRound {
     );
   }
 
-  /** What was copied from a session whose file is gone counts there, where the server has it. */
+  /** Copied messages count in their original if the server has it, even if its file is gone. */
   #withStored(input: AdapterInput): AdapterInput {
     const { record } = this.#target;
     const source = input.adapter.name;
@@ -231,7 +228,6 @@ class PushRound {
     };
   }
 
-  /** Sends the sessions that the server wants whole. */
   async #sendWhole(): Promise<void> {
     for (const { input, known } of this.#whole.take(this.#target.knowsAppend)) {
       const getWanted = (source: string, sourceId: string): KnownSession | undefined => {
@@ -257,7 +253,6 @@ class PushRound {
     await this.#sender.finish();
   }
 
-  /** Reads an input once more, for its pictures. */
   async #readPictures(input: AdapterInput, onPicture: NonNullable<Writing["onPicture"]>): Promise<void> {
     const writing = { ...this.#writing(() => ({})), onPicture, onPart() {}, onChanged() {} };
     await parseInput(this.#withStored(input), { writing, pause: writing.pause });
@@ -280,5 +275,5 @@ class PushRound {
   }
 }
 
-/** A session that the server wants whole is sent so, and once more where it has to replace a longer one. */
+/** A session may be sent whole, and then again to replace a longer one. */
 const maxWholeTimes = 3;

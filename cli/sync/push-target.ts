@@ -9,7 +9,6 @@ import { isFinished, type KeptSession, waitForJob } from "./jobs.ts";
 import { PictureSender } from "./picture-sender.ts";
 import { SentRecord } from "./sent-record.ts";
 
-/** The account that sessions are sent to. */
 export type PushTarget = {
   connection: Connection & { token: string };
   account: AccountInfo;
@@ -18,13 +17,13 @@ export type PushTarget = {
   record: SentRecord;
   pictures: PictureSender;
   checkpoints: Checkpoints;
-  /** What secrets are masked with; undefined where they are sent as they are. */
+  /** Undefined if secrets are sent as they are. */
   maskKey: Buffer | undefined;
-  /** Whether the server knows `append`, as far as its jobs have told. */
+  /** Whether the server supports `append`, as far as known. */
   knowsAppend: boolean;
 };
 
-/** @throws CommandError and HttpError where this machine is not logged in or the server is unavailable */
+/** @throws CommandError and HttpError if this machine is not logged in or the server is unavailable */
 export async function openTarget(context: Context): Promise<PushTarget> {
   const connection = await connectLoggedIn(context);
   const account = await fetchAccount(connection);
@@ -46,8 +45,10 @@ export async function openTarget(context: Context): Promise<PushTarget> {
 }
 
 /**
- * Updates the record's unfinished jobs. @param patienceSeconds how long to wait for each @returns the sessions that the server keeps
- * as stored, where that is new
+ * Updates unfinished jobs.
+ *
+ * @param patienceSeconds for each job
+ * @returns sessions that the server newly keeps as stored
  */
 export async function refreshJobs({ connection, record }: PushTarget, patienceSeconds: number): Promise<KeptSession[]> {
   const kept: KeptSession[] = [];

@@ -10,11 +10,10 @@ import { PartLines } from "./part-lines.ts";
 import type { PictureSender } from "./picture-sender.ts";
 import { type SentRecord, sessionKey } from "./sent-record.ts";
 
-/** What was sent, and what the server did with it. */
 export type SentCounts = {
   sessions: number;
   messages: number;
-  /** Of the compressed bodies. */
+  /** Compressed. */
   wireBytes: number;
   created: number;
   updated: number;
@@ -27,9 +26,9 @@ export type SentCounts = {
 };
 
 const maxConcurrentUploads = 2;
-/** Keys that are tried where the server knows one with other bytes. */
+/** Idempotency keys to try if the server knows one with other bytes. */
 const maxKeys = 3;
-/** Sessions stay in memory until their job has finished: where it fails, they are sent again in smaller batches. */
+/** Sessions stay in memory until their job has finished, because a failed batch is sent again in smaller ones. */
 const maxHeldBytes = 48 * 1024 * 1024;
 
 type Options = {
@@ -37,24 +36,23 @@ type Options = {
   limits: Limits;
   compressor: Compressor;
   record: SentRecord;
-  /** What was added to it is stored before the next batch is sent. */
+  /** Pictures are stored before the batch that refers to them. */
   pictures: PictureSender;
-  /** How long to wait for a job, in seconds. */
   patienceSeconds: number;
   onUnsent(session: UnsentSession): void;
-  /** Called for a session that the server wants whole. @param messageCount how many messages the server has */
+  /** @param messageCount the server's number of messages */
   onIncomplete(session: Session, messageCount: number): void;
-  /** Called once for a session that the server keeps as stored, for as long as the reason is the same. */
+  /** Called once as long as the reason stays the same. */
   onKept(session: KeptSession): void;
-  /** Called where the server takes an append for the whole session. */
+  /** Called if the server takes an append for the whole session. */
   onNoAppend(): void;
   onProgress(): void;
 };
 
 /**
- * Sends sessions in batches and waits for their jobs. Its memory is bounded where `waitForCapacity` is awaited between
- * sessions. A part of a session waits until the server has stored the one before. Of a batch that the server refuses, the sessions named in the response are left out; where none is named, the
- * batch is halved until the cause is alone.
+ * Sends sessions in batches and waits for their jobs. Memory is bounded if `waitForCapacity` is awaited between
+ * sessions. Sessions that the server refuses by name are left out; otherwise a refused batch is halved until the cause
+ * is alone.
  */
 export class Sender {
   readonly #options: Options;
@@ -92,7 +90,7 @@ export class Sender {
     return this.#heldBytes + this.#lines.waitingBytes;
   }
 
-  /** Waits until more sessions may be added. @throws where sending has failed permanently */
+  /** @throws if sending has failed permanently */
   async waitForCapacity(): Promise<void> {
     await this.#options.pictures.waitForCapacity();
     while (!this.#failure && (this.#uploads.size >= maxConcurrentUploads || this.#bytesInMemory > maxHeldBytes)) {
@@ -101,7 +99,7 @@ export class Sender {
     if (this.#failure) throw this.#failure;
   }
 
-  /** Sends the last batch and waits for all jobs. @throws where sending has failed permanently */
+  /** Sends the last batch and waits for all jobs. @throws if sending has failed permanently */
   async finish(): Promise<void> {
     for (const batch of this.#batcher.flush()) this.#start(batch);
     while (this.#uploads.size + this.#jobs.size > 0 && !this.#failure) {
@@ -149,7 +147,7 @@ export class Sender {
       onProgress();
     } catch (error) {
       if (!(error instanceof HttpError) || ![400, 413, 422].includes(error.status)) throw error;
-      // Within the limits of a body it is the account that is full: smaller batches, or the next ones, don't help.
+      // The account is full if the body is within its limit: smaller batches don't help.
       const isFull = error.status === 413 && error.code === "payload_too_large" && batch.bytes <= limits.decodedBytes;
       if (isFull) throw error;
       await this.#handleRefusal(batch, error, attempt);
@@ -195,12 +193,12 @@ export class Sender {
       this.#lines.end(session, messageCount === undefined);
     }
     this.sent.written += job.written;
-    // The parts of a session are one session.
+    // The parts of a session count as one session.
     if (isFollowUp) return;
     for (const count of ["created", "updated", "unchanged", "kept"] as const) this.sent[count] += job[count];
   }
 
-  /** The job may be that of an earlier run with the same key: the batch is sent once more under another one. */
+  /** The job may be an earlier run's with the same key, so the batch is retried with another key. */
   async #handleFailedJob(batch: Batch, job: IngestJob, attempt: number): Promise<void> {
     const named = [...job.error.matchAll(/traces\.(\d+)/g)]
       .map(([, index]) => Number(index))
@@ -235,7 +233,7 @@ export class Sender {
     await this.#upload({ sessions: rest, bytes: sumBytes(rest) }, attempt);
   }
 
-  /** Sends each half separately; a single session that is still refused is left out. */
+  /** Sends each half separately; a single session that is refused again is left out. */
   async #halve({ sessions }: Batch, reason: string): Promise<void> {
     const [only] = sessions;
     if (only && sessions.length === 1) return this.#leaveOut(only, reason);
@@ -253,14 +251,13 @@ export class Sender {
   }
 }
 
-/** Why the server refused one session of a batch. */
 function findReason(refusal: HttpError, index: number): string {
   const error = refusal.errors.find(({ path }) => path.startsWith(`traces.${index}.`) || path === `traces.${index}`);
   const path = error?.path.replace(/^traces\.\d+\.?/, "") || "it";
   return error ? `${path} ${error.message}` : refusal.message;
 }
 
-/** The sessions of a batch that the server wants whole: all that append, where it takes an append for the whole. */
+/** A server without `append` needs every appended session whole. */
 function listIncomplete({ sessions }: Batch, { knowsAppend, incomplete }: IngestJob): Incomplete[] {
   if (knowsAppend) return incomplete;
   const appended = sessions.filter(({ append }) => append !== undefined);

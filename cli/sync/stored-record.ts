@@ -1,28 +1,25 @@
-// What is stored of an account's record.
 import { statInput } from "../files/discovery.ts";
 import { isFields } from "../files/json.ts";
 import { readJsonFile } from "../files/state-files.ts";
 import type { RecordedSession, SentState } from "../sessions/session.ts";
 
-/** The hashes and labels of an input's sessions, by their keys. */
 export type InputSessions = { sessions: Record<string, string>; labels: Record<string, RecordedSession> };
 
-/** What an input held when it was read. Records of older clients have no labels. */
+/** Records of older clients have no labels. */
 export type ReadInput = { stamp: string; version: number } & Omit<InputSessions, "labels"> & Partial<InputSessions>;
 
-/** An upload that the server has accepted, by the id of its job. */
 export type SentJob = {
   jobId: string;
   /** ISO 8601 */
   at: string;
   bytes: number;
-  /** What it sends of its sessions by their keys, until the job has finished. */
+  /** The sent state of its sessions, until the job has finished. */
   sessions: Record<string, SentState>;
   status: string;
   error?: string;
 };
 
-/** The state of a session in the record of an older client, which has its hash alone. */
+/** Older clients stored the hash alone. */
 const toState = (stored: SentState | string): SentState =>
   typeof stored === "string" ? { hash: stored, counts: [], digest: "" } : stored;
 
@@ -32,7 +29,7 @@ const parseStates = (value: unknown) =>
     .filter(([, state]) => isFields(state) || typeof state === "string")
     .map(([key, state]): [string, SentState] => [key, toState(state)]);
 const withStates = (job: SentJob): SentJob => ({ ...job, sessions: Object.fromEntries(parseStates(job.sessions)) });
-/** Records of older clients have several of one id, of which all but the first stayed queued. */
+/** Older clients stored several jobs with one id, of which all but the first stayed queued. */
 const parseJobs = (value: unknown): SentJob[] =>
   Array.isArray(value)
     ? [...new Map((value as SentJob[]).filter(isFields).map((job) => [job.jobId, withStates(job)])).values()]
@@ -45,9 +42,8 @@ export type StoredRecord = {
   stamp: string | undefined;
 };
 
-/** Reads a record; it is empty where there is none. */
 export async function readStored(path: string): Promise<StoredRecord> {
-  const stamp = (await statInput(path))?.stamp; // before it is read: a later version is then read again
+  const stamp = (await statInput(path))?.stamp; // read first, so that a later version is read again
   const found = await readJsonFile(path);
   const known = isFields(found) && found.version === 1 ? found : {};
   return {

@@ -4,7 +4,6 @@ import type { KnownSession, SentState, Session, UnsentSession } from "../session
 import type { KeptSession } from "./jobs.ts";
 import { type SentRecord, sessionKey } from "./sent-record.ts";
 
-/** A session of this run: where it is read, how its first part was sent, and what is known of its last one. */
 type NotedSession = {
   input: AdapterInput;
   sentAs: "append" | "whole" | "replacement";
@@ -12,8 +11,8 @@ type NotedSession = {
 };
 
 /**
- * The sessions that the server wants whole, since it has another number of messages of them than was sent. One that is sent in
- * parts may find more messages stored than its first part has: it then replaces them, unless it is the shorter one itself.
+ * Sessions that the server wants whole, because its message count differs. A session sent in parts may find more
+ * messages stored than its first part has; it replaces them, unless it is shorter as a whole.
  */
 export class WholeSessions {
   readonly #record: SentRecord;
@@ -32,7 +31,6 @@ export class WholeSessions {
     this.#onKept = onKept;
   }
 
-  /** Notes a part that is about to be sent. */
   note(part: Session, input: AdapterInput): void {
     const key = sessionKey(part);
     const before = this.#noted.get(key);
@@ -42,12 +40,11 @@ export class WholeSessions {
     this.#noted.set(key, { input, sentAs, ...(part.isLast && { end: part.state }) });
   }
 
-  /** The input that a session of this run is in. */
   findInput(key: string): AdapterInput | undefined {
     return this.#noted.get(key)?.input;
   }
 
-  /** Takes a session that the server wants whole. @param messageCount how many messages it has */
+  /** @param messageCount the server's number of messages */
   want(session: Session, messageCount: number): void {
     this.#wanted.set(sessionKey(session), { session, messageCount });
   }
@@ -56,7 +53,6 @@ export class WholeSessions {
     return this.#wanted.size > 0;
   }
 
-  /** The inputs that are to be read again, and how their wanted sessions are to be sent. */
   take(knowsAppend: boolean): { input: AdapterInput; known: Map<string, KnownSession> }[] {
     const inputs = new Map<string, { input: AdapterInput; known: Map<string, KnownSession> }>();
     for (const [key, { session, messageCount }] of this.#wanted) {
@@ -71,7 +67,7 @@ export class WholeSessions {
     return [...inputs.values()];
   }
 
-  /** @returns undefined for a session that is not to be sent again */
+  /** @returns undefined if the session is not sent again */
   #judge(
     { source, sourceId }: Session,
     { sentAs, end }: NotedSession,

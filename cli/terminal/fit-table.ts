@@ -1,13 +1,12 @@
 import type { Column } from "./terminal.ts";
 
-/** A column that may be made narrower, or left out where the terminal is too narrow: those with the lowest number first. */
+/** Columns with the lowest `leavesAt` are dropped first. */
 export type FittedColumn = Column & { shrinks?: boolean; leavesAt?: number };
 
-/** The least that stays of a text that is cut. */
 const minCut = 16;
 const gap = 2;
 
-/** Makes a table fit: columns that may leave go first, then texts are cut at their beginning, which tells the least of a path. */
+/** Drops columns, then cuts the beginnings of texts, which are the least informative part of a path. */
 export function fitTable(
   columns: readonly FittedColumn[],
   rows: readonly string[][],
@@ -35,7 +34,7 @@ export function fitTable(
   };
 }
 
-/** The end of a text, after an ellipsis, in at most `max` characters. */
+/** Returns the end of a text after an ellipsis. */
 function cutStart(text: string, max: number): string {
   const characters = [...text];
   return characters.length <= max ? text : `…${characters.slice(characters.length - max + 1).join("")}`;

@@ -2,7 +2,7 @@ const KiB = 1024;
 const MiB = 1024 * KiB;
 const GiB = 1024 * MiB;
 
-/** "12,345" of a whole number. Making Intl ready takes 20 ms. */
+/** Formats a whole number as "12,345"; loading Intl would take 20 ms. */
 export const formatNumber = (value: number): string => String(value).replace(/\B(?=(?:\d{3})+$)/g, ",");
 
 /** "1 session", "2 sessions". */
@@ -27,7 +27,7 @@ export function formatBytes(bytes: number): string {
 export const formatPictures = ({ pictures, pictureBytes }: { pictures: number; pictureBytes: number }): string =>
   `${formatCount(pictures, "picture")} (${formatBytes(pictureBytes)})`;
 
-/** The first few items as "a, b and 12 more". */
+/** "a, b and 12 more". */
 export function formatList(items: readonly string[], max = 10): string {
   const more = items.length - max;
   return more > 0 ? `${items.slice(0, max).join(", ")} and ${formatNumber(more)} more` : items.join(", ");

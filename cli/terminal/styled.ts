@@ -1,6 +1,6 @@
 type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
-/** A text in a style of ours. Only these reach a terminal with escape sequences; as part of a string it is plain text. */
+/** Only this class produces escape sequences on a terminal; in a string it is plain text. */
 export class Styled {
   readonly style: Style;
   readonly text: string;

@@ -1,4 +1,4 @@
-/** The candidate closest to a mistyped word, at most two edits away (one for a short word), or the one that it begins. */
+/** Finds the candidate within two edits of a mistyped word (one for short words), or one that the word begins. */
 export function suggest(word: string, candidates: readonly string[]): string | undefined {
   const maxDistance = word.length < 4 ? 1 : 2;
   const [best] = candidates

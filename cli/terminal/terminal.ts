@@ -10,29 +10,26 @@ type Stream = {
   isTTY?: boolean;
   columns?: number;
 };
-/** The streams that a terminal writes to, and the one that it reads answers from. */
 export type Streams = { output: Stream; errors: Stream; input: () => NodeJS.ReadStream };
 
-/** A part of a line. Strings may hold anything, also what a server or a file supplied. */
+/** Strings may contain anything, even text from a server or file. */
 type LinePart = string | Styled;
 
 type Options = {
   isJson: boolean;
   env: Record<string, string | undefined>;
-  /** Where answers to questions come from. */
   input?: () => NodeJS.ReadStream;
 };
 
-/** A table's column. Numbers are aligned to the right, text to the left. */
 export type Column = { title: string; align: "left" | "right" };
 
 const minProgressIntervalMs = 100;
-/** Of each part of a line: an error's text must not push everything else off the screen. */
+/** Maximum for each part of a line, so that an error's text can't push everything else off the screen. */
 const maxPartLength = 2000;
 
 /**
- * Writes results to standard output, and progress and errors to standard error. Whatever is written passes through here, and
- * is one line of visible text without tokens; only styles of ours become escape sequences.
+ * Writes results to standard output, and progress and errors to standard error. Everything written is one line of
+ * visible text without tokens.
  */
 export class Terminal {
   readonly isJson: boolean;
@@ -59,27 +56,26 @@ export class Terminal {
     this.#hasColor = out.isTTY === true && !NO_COLOR && TERM !== "dumb" && !options.isJson;
   }
 
-  /** How many characters fit into a line; undefined where the output is no terminal. */
+  /** Undefined if the output is no terminal. */
   get width(): number | undefined {
     return this.#out.isTTY ? this.#out.columns : undefined;
   }
 
-  /** Whether the output's reader is gone, as behind `| head`. Commands still finish their work. */
+  /** The output's reader has ended, as with `| head`. Commands still finish their work. */
   get isUnread(): boolean {
     return this.#writeError?.code === "EPIPE";
   }
 
-  /** The error of writing the output, where a reader is still attached. */
+  /** The error of writing the output, unless its reader has ended. */
   get fault(): string | undefined {
     return this.isUnread ? undefined : this.#writeError?.message;
   }
 
-  /** Keeps a token out of everything that is written from now on. */
+  /** Hides a token in everything written from now on. */
   hide(secret: string): void {
     this.#secrets.add(secret);
   }
 
-  /** Writes a line for people and programs alike. */
   write(...parts: LinePart[]): void {
     this.#writeOut(this.#formatLine(parts));
   }
@@ -96,25 +92,24 @@ export class Terminal {
     if (this.isJson) this.#writeOut(this.#secrets.hide(toPrintableJson(value)));
   }
 
-  /** Writes a message of a protocol, which is one line of JSON for a program, as it is, but for tokens. */
+  /** Writes a protocol's JSON line; only tokens are hidden. */
   message(json: string): void {
     this.#writeOut(this.#secrets.hide(json));
   }
 
-  /** The lines of the input, until it ends. */
   lines(signal: AbortSignal): AsyncIterable<string> {
     const input = this.#input?.();
     if (!input) throw new Error("there is no input");
     return createInterface({ input, terminal: false, signal });
   }
 
-  /** Writes a line to standard error, which is seen even where the output goes to a file. */
+  /** Writes to standard error, which is visible even if the output goes to a file. */
   warn(...parts: LinePart[]): void {
     this.clear();
     this.#err.write(`${this.#formatLine(parts)}\n`);
   }
 
-  /** Replaces the progress line; on a terminal only. */
+  /** Replaces the progress line; only on a terminal. */
   progress(line: () => string): void {
     const now = performance.now();
     if (!this.#err.isTTY || this.isJson || now - this.#progressAt < minProgressIntervalMs) return;
@@ -123,23 +118,16 @@ export class Terminal {
     this.#err.write(`\r\x1b[2K${this.plain(line()).slice(0, (this.#err.columns ?? 80) - 1)}`);
   }
 
-  /** Removes the progress line. */
   clear(): void {
     if (this.#showsProgress) this.#err.write("\r\x1b[2K");
     this.#showsProgress = false;
   }
 
-  /** Whether somebody is there to answer a question. */
   get canAsk(): boolean {
     return !this.isJson && this.#err.isTTY === true && this.#input?.().isTTY === true;
   }
 
-  /**
-   * Asks a question whose answer is no unless it is yes.
-   *
-   * @param usual what an empty line means
-   * @returns false where nobody can answer
-   */
+  /** @param usual the answer that an empty line gives @returns false if nobody can answer */
   async ask(question: string, signal: AbortSignal, usual = false): Promise<boolean> {
     if (!this.canAsk || !this.#input) return false;
     this.clear();
@@ -150,10 +138,10 @@ export class Terminal {
     try {
       const lines = createInterface({ input, terminal: false, signal });
       for await (const line of lines) return /^\s*y(?:es)?\s*$/i.test(line) || (usual && line.trim() === "");
-      this.#err.write("\n"); // the input ended, and the cursor stands behind the question
+      this.#err.write("\n"); // the input ended after the question
       return false;
     } finally {
-      // A terminal that was read from would keep the program from ending.
+      // An open terminal would keep the program from ending.
       input.pause();
       input.unref?.();
     }
@@ -167,7 +155,7 @@ export class Terminal {
     return parts.map((part) => (part instanceof Styled ? this.#paint(part) : this.plain(part))).join("");
   }
 
-  /** A text as it is shown: visible, in one line of a bounded length, without tokens. */
+  /** Returns one visible line of bounded length, without tokens. */
   plain(text: string): string {
     const plain = this.#secrets.hide(toPrintable(text));
     return plain.length > maxPartLength ? `${plain.slice(0, maxPartLength)}…` : plain;
@@ -178,7 +166,7 @@ export class Terminal {
     return this.#hasColor ? styleText(style, plain, { validateStream: false }) : plain;
   }
 
-  /** Writes rows below a heading. Where the terminal is too narrow, each row becomes a list of its non-zero values. */
+  /** On a narrow terminal each row becomes a list of its non-zero values. */
   table(columns: Column[], texts: string[][]): void {
     const rows = texts.map((row) => row.map((text) => this.plain(text)));
     const widths = columns.map(({ title }, index) =>

@@ -1,10 +1,7 @@
-/** What stands before a description: an option or a command with its blanks. */
+/** An option or command and the blanks before its description. */
 const labelled = /^(?: {2}\S.*? {2,}| {2}\S.{17} | *)(?=\S)/;
 
-/**
- * Breaks lines that are longer than a terminal is wide. Lines of text that follow each other are one paragraph; the description
- * of an option goes on below its beginning.
- */
+/** Breaks lines that are too long for a terminal and indents descriptions. */
 export function wrap(text: string, columns: number): string {
   return text
     .replace(/(?<=^\S.*)\n(?=\S)/gm, " ")

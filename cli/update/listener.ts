@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 
-/** The state of a socket that listens, in Linux' tables of them (proc_net(5)). */
+/** A listening socket in /proc/net/tcp (proc_net(5)). */
 const listening = "0A";
 const tables = ["/proc/net/tcp", "/proc/net/tcp6"];
 
-/** The users whose sockets listen on a port. @param text of such a table */
+/** @param text of /proc/net/tcp @returns the users whose sockets listen on the port */
 export function parseListeners(text: string, port: number): number[] {
   const rows = text.split("\n").map((line) => line.trim().split(/\s+/));
   const ending = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
@@ -14,8 +14,8 @@ export function parseListeners(text: string, port: number): number[] {
 }
 
 /**
- * Whether what answers at a server's address on this machine is of this user or of the system: while the server is down, any other
- * account here can take its port. Systems but Linux don't tell.
+ * While a local server is down, another account can take its port, so this checks that the listener is this user's or
+ * the system's. Only Linux tells.
  */
 export async function isOwnListener(server: string, uid = process.getuid?.()): Promise<boolean> {
   if (process.platform !== "linux") return true;

@@ -3,13 +3,12 @@ import { isFields } from "../files/json.ts";
 import { computeSha256 } from "../install/files.ts";
 import type { Api } from "../server/api.ts";
 
-/** The client that a server delivers, as `GET /api/limits` describes it. */
+/** The client that a server delivers (`GET /api/limits`). */
 export type Release = { version: string; sha256: string; bytes: number };
 
-/** Far more than a client has. */
 const maxBytes = 32 * 1024 * 1024;
 
-/** @returns undefined where the server says nothing of its client: an older one */
+/** @returns undefined for a server that doesn't describe its client */
 export async function readRelease(api: Api): Promise<Release | undefined> {
   const { client } = (await api.request("/api/limits")).body;
   if (!isFields(client)) return undefined;
@@ -18,16 +17,15 @@ export async function readRelease(api: Api): Promise<Release | undefined> {
   return /^[0-9a-f]{64}$/.test(sha256) && bytes > 0 && bytes <= maxBytes ? { version, sha256, bytes } : undefined;
 }
 
-/** The entity tag under which a server of ours delivers a file. */
 const makeEntityTag = (bytes: Uint8Array): string =>
   `"${Buffer.from(computeSha256(bytes), "hex").toString("base64url").slice(0, 22)}"`;
 
 /**
- * Downloads the client, and verifies it. No token is sent, and no redirect followed.
+ * Downloads and verifies the client, without a token or redirects.
  *
- * @param own the file that is there; where the server has the same, nothing is downloaded
- * @returns undefined where the server has the same
- * @throws CommandError where it is not what the server described
+ * @param own the current file, which is not downloaded again
+ * @returns undefined if the server has the same file
+ * @throws CommandError if the file differs from its description
  */
 export async function downloadRelease(api: Api, release: Release, own: Uint8Array): Promise<Buffer | undefined> {
   const found = await api.download("/spoor.mjs", { "If-None-Match": makeEntityTag(own) }, release.bytes);
@@ -40,7 +38,7 @@ export async function downloadRelease(api: Api, release: Release, own: Uint8Arra
   return found;
 }
 
-/** The file and its description do not belong together: it was tampered with, cut off, or the server is being updated itself. */
+/** The file was tampered with or cut off, or the server is being updated itself. */
 export class MismatchError extends CommandError {
   constructor(server: string, how: string) {
     const what = `${server}/spoor.mjs is not the file that the server's /api/limits describes`;
@@ -48,7 +46,7 @@ export class MismatchError extends CommandError {
   }
 }
 
-/** How two versions are to each other (semver.org, section 11, without the parts of pre-releases); undefined for no versions. */
+/** Compares versions (semver.org, section 11, without pre-release parts); undefined if one is invalid. */
 export function compareVersions(a: string, b: string): number | undefined {
   const [left, right] = [parseVersion(a), parseVersion(b)];
   if (!left || !right) return undefined;

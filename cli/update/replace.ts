@@ -8,14 +8,12 @@ import { computeSha256 } from "../install/files.ts";
 import { readManifest, writeManifest } from "../install/manifest.ts";
 
 const draftName = /^\.spoor-[0-9a-f]{12}\.mjs$/;
-/** Of a draft that an update left behind which was killed. */
 const staleMs = 3_600_000;
 
 /**
- * Puts a verified program in another one's place. Until the last step, which is one rename, the old one stays as it was; before it,
- * the new one has to run here and say its version.
+ * Replaces a program by one rename, after the new one has run and printed its version.
  *
- * @throws CommandError where it does not run, or the file can't be written
+ * @throws CommandError if it does not run or can't be written
  */
 export async function replaceProgram(host: Host, path: string, bytes: Uint8Array, version: string): Promise<void> {
   const draft = join(dirname(path), `.spoor-${randomBytes(6).toString("hex")}.mjs`);
@@ -46,7 +44,7 @@ export async function replaceProgram(host: Host, path: string, bytes: Uint8Array
   }
 }
 
-/** Notes the new content, before it is there: `uninstall` removes what is known, the old and the new one. */
+/** Records the new content before it is written, so that `uninstall` knows both. */
 async function record(host: Host, path: string, hash: string): Promise<void> {
   const manifest = await readManifest(host);
   const known = manifest?.files[path];

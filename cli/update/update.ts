@@ -12,10 +12,9 @@ import { isOwnListener } from "./listener.ts";
 import { compareVersions, downloadRelease, type Release, readRelease } from "./release.ts";
 import { replaceProgram } from "./replace.ts";
 
-/** A newer client than this one, or one of another content. */
 export type AvailableUpdate = { release: Release; own: Uint8Array; path: string; isOlder: boolean };
 
-/** @throws CommandError where the running client is not a file that may be replaced */
+/** @throws CommandError if the running client may not be replaced */
 export function checkOwnFile(): void {
   if (running.version === "source")
     throw new CommandError("usage", "This client runs from its source: update the source.");
@@ -25,10 +24,8 @@ export function checkOwnFile(): void {
 }
 
 /**
- * Compares this client with the one that the server delivers.
- *
- * @returns undefined where they are the same
- * @throws CommandError where the server says nothing of its client
+ * @returns undefined if the server delivers the same client
+ * @throws CommandError if the server doesn't describe its client
  */
 export async function findUpdate(api: Api): Promise<AvailableUpdate | undefined> {
   const path = getRunningFile();
@@ -43,7 +40,7 @@ export async function findUpdate(api: Api): Promise<AvailableUpdate | undefined>
   return { release, own, path, isOlder: difference === undefined || difference < 0 };
 }
 
-/** Downloads, verifies and puts it in place. @returns whether there was something else than what is there */
+/** @returns false if the server has the same file */
 export async function takeUpdate({ host }: Context, api: Api, { release, own, path }: AvailableUpdate): Promise<boolean> {
   const bytes = await downloadRelease(api, release, own);
   if (!bytes) return false;
@@ -52,7 +49,7 @@ export async function takeUpdate({ host }: Context, api: Api, { release, own, pa
 }
 
 /**
- * A program is taken from no other server than the one that this machine is logged in to, and that it was installed from.
+ * Programs are only accepted from the server that this machine is logged in to and was installed from.
  *
  * @throws CommandError for any other
  */
@@ -71,9 +68,9 @@ export async function checkOrigin({ host }: Context, settings: Settings, server:
 }
 
 /**
- * Takes a newer client without asking: never an older one, and never from what others than this user or the system may be.
+ * Updates without asking, but never to an older version, and never from another local user's server.
  *
- * @returns whether this client's file was replaced
+ * @returns whether the client was replaced
  */
 export async function updateInBackground(context: Context): Promise<boolean> {
   const { host, terminal, signal } = context;

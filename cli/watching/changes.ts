@@ -8,29 +8,28 @@ type WantedSearches = RoundRequest["wanted"];
 
 /** An agent writes several lines at once. */
 const debounceMs = 100;
-/** How often to look for folders that have appeared, and for a wake from sleep. */
+/** How often to look for new folders and a wake from sleep. */
 const checkIntervalMs = 2000;
-/** Events may be lost, so everything is looked at now and then. */
+/** Events may be lost, so everything is searched now and then. */
 const minSweepIntervalMs = 300_000;
-/** The shares of time that sweeps, and searches without a system's help, may take. */
+/** Maximum shares of time for complete searches and for polling. */
 const [maxSweepShare, maxSearchShare] = [0.005, 0.05];
 const minPollIntervalMs = 1000;
-/** Rest after a round, as a multiple of its duration: a session of 100 MB that keeps growing is not read all the time. */
+/** Rest after a round, as a multiple of its duration, so that a growing session of 100 MB is not read all the time. */
 const restFactor = 2;
 const maxRestMs = 10_000;
-/** From so many changed paths on, all of an adapter's inputs are looked at. */
+/** After this many changed paths an adapter searches everything. */
 const maxPaths = 1000;
-/** The wall clock gains so much on the process's own where the machine was asleep. */
+/** The wall clock gains this much on the monotonic clock while the machine sleeps. */
 const sleepMs = 30_000;
 
 type KnownPaths = { walked: Set<string>; listed: Set<string>; files: Set<string>; restUntil: number };
 
-/** Tells which adapters must search again, and for what, by events of the folders that they looked at before. */
+/** Decides which adapters must search again, by events in the folders that they searched before. */
 export class Changes {
   readonly #events: FolderEvents;
-  /** What each adapter's searches looked at. */
   readonly #known = new Map<string, KnownPaths>();
-  /** The adapters that looked at a folder. */
+  /** The adapters that searched a folder. */
   #adapters = new Map<string, string[]>();
   readonly #changed = new Map<string, Set<string> | "all">();
   #changedAt = 0;
@@ -43,7 +42,7 @@ export class Changes {
   #clockGap = Date.now() - performance.now();
   #hasTold = false;
 
-  /** @param onProblem called once where folders have to be polled */
+  /** @param onProblem called once if folders have to be polled */
   constructor(
     onProblem: (problem: NonNullable<FolderEvents["problem"]>) => void,
     events?: (onChange: OnChange) => FolderEvents,
@@ -59,7 +58,7 @@ export class Changes {
     this.#events.close();
   }
 
-  /** Waits for changes. @returns what to search; at first everything */
+  /** @returns what to search; everything at first */
   async next(signal: AbortSignal): Promise<WantedSearches> {
     for (;;) {
       signal.throwIfAborted();
@@ -77,7 +76,6 @@ export class Changes {
     }
   }
 
-  /** Notes how a round ended. */
   finish(wanted: WantedSearches, { lookedAt, milliseconds }: RoundReport): void {
     const now = performance.now();
     this.#restUntil = now + Math.min(maxRestMs, milliseconds * restFactor);
@@ -89,7 +87,7 @@ export class Changes {
     this.#pollAt = now + Math.max(minPollIntervalMs, Math.max(0, ...polled) / maxSearchShare);
   }
 
-  /** @returns whether there are folders to be watched that were not known */
+  /** @returns whether there are new folders to watch */
   #learn(adapter: string, looked: LookedAt, now: number): boolean {
     const { isWhole, milliseconds } = looked;
     const restUntil = isWhole ? now + Math.min(maxRestMs * 6, milliseconds / maxSearchShare) : 0;
@@ -119,14 +117,13 @@ export class Changes {
         else this.#adapters.set(folder, [adapter]);
       }
     }
-    // Between the search and the beginning of the watch a folder may have changed.
+    // A folder may have changed between the search and the watch.
     for (const folder of this.#events.watch(this.#adapters.keys(), deep)) this.#note(folder, undefined);
     const { problem } = this.#events;
     if (problem && !this.#hasTold) this.#onProblem(problem);
     this.#hasTold ||= problem !== undefined;
   }
 
-  /** The adapters with folders that the system does not tell of. */
   #polled(): Set<string> {
     return new Set([...this.#events.unwatched].flatMap((folder) => this.#adapters.get(folder) ?? []));
   }
@@ -146,7 +143,7 @@ export class Changes {
     }
   }
 
-  /** Has everything searched next. */
+  /** Makes the next round search everything. */
   forget(): void {
     this.#sweepAt = 0;
     this.#wake();
@@ -180,7 +177,6 @@ export class Changes {
     return Object.fromEntries(ready.map(([adapter, paths]) => [adapter, paths === "all" ? paths : [...paths]]));
   }
 
-  /** When there may be something to do without another event. */
   #nextAt(): number {
     const times = [...this.#changed.keys()].map((adapter) => this.#known.get(adapter)?.restUntil ?? 0);
     const changedAt = Math.max(this.#changedAt + debounceMs, this.#restUntil, Math.min(...times));
@@ -191,7 +187,7 @@ export class Changes {
 
 type OnChange = ConstructorParameters<typeof FolderEvents>[0];
 
-/** Whether a change is one that reading a SQLite database makes: its shared memory, or a log without content. */
+/** Reading a SQLite database changes its shared memory and may create an empty log. */
 function isOwnChange(path: string): boolean {
   if (path.endsWith("-shm")) return true;
   return path.endsWith("-wal") && (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;

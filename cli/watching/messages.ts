@@ -1,20 +1,18 @@
-/** Asks for a round: by the adapters' names, the paths that have changed, or `all`. */
+/** The paths that have changed, by adapter. */
 export type RoundRequest = {
   wanted: Record<string, string[] | "all"> | "all";
   isFirst: boolean;
   carried: Carried;
 };
 
-/** What one sender leaves to the next: it is not stored, since another run tries again. */
+/** Passed from one sender to the next, and not stored, because another run tries again. */
 export type Carried = {
   unsendable: [string, string][];
-  /** Invalid entries that were reported: a growing file is read again and again. */
+  /** Invalid entries already reported, because a growing file is read repeatedly. */
   reported: string[];
 };
 
-/** What an adapter's search depends on. */
 export type LookedAt = {
-  /** Whether it looked for everything. */
   isWhole: boolean;
   walked: string[];
   listed: string[];
@@ -22,7 +20,6 @@ export type LookedAt = {
   milliseconds: number;
 };
 
-/** The end of a round. */
 export type RoundReport = {
   lookedAt: Record<string, LookedAt>;
   milliseconds: number;

@@ -2,19 +2,16 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Carried, RoundReport, RoundRequest } from "./messages.ts";
 
-/** The process ends so long after a round that sent something, or came soon after the one before: another may follow. */
+/** Delay before the process ends after a busy round, because another may follow. */
 const lingerMs = 10_000;
-/** And so long after any other round. */
 const shortLingerMs = 1000;
-/** A sender has so long to finish when it is ended. */
 const maxEndMs = 5000;
 
-/** How a sender ended that was not asked to: with an exit code, or killed. */
 export type SenderEnd = { code: number | null };
 
 /**
- * The process that sends. It runs while there is something to do, so that `watch` itself stays small: what sending takes of memory,
- * V8 and the C library give back to the system only when a process ends.
+ * The process that sends. It ends when there is nothing to do, because V8 and the C library only return memory when a
+ * process ends.
  */
 export class SenderProcess {
   #child: ChildProcess | undefined;
@@ -23,7 +20,6 @@ export class SenderProcess {
   #rounds = 0;
   #roundAt = -Infinity;
 
-  /** Starts the process, if there is none. */
   start(): ChildProcess {
     clearTimeout(this.#linger);
     if (this.#child) return this.#child;
@@ -40,7 +36,7 @@ export class SenderProcess {
     return child;
   }
 
-  /** Runs one round. @throws where `signal` aborts */
+  /** @throws if `signal` aborts */
   async round(wanted: RoundRequest["wanted"], signal: AbortSignal): Promise<RoundReport | SenderEnd> {
     const child = this.start();
     const waiting = new AbortController();
@@ -48,7 +44,7 @@ export class SenderProcess {
     const answered = once(child, "message", options) as Promise<[RoundReport]>;
     const ended = once(child, "exit", options) as Promise<[number | null]>;
     const request: RoundRequest = { wanted, isFirst: this.#rounds === 0, carried: this.#carried };
-    child.send(request, () => {}); // where it fails, the process has ended
+    child.send(request, () => {}); // if this fails, the process has ended
     try {
       return await Promise.race([
         answered.then(([report]) => this.#finish(wanted, report)),
@@ -71,7 +67,7 @@ export class SenderProcess {
     return report;
   }
 
-  /** Ends the process, if there is one. What it is doing is aborted. */
+  /** Ends the process, if any, and aborts its work. */
   async end(): Promise<void> {
     clearTimeout(this.#linger);
     const child = this.#child;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { findInMessages } from "#lib/traces/find";
-import { headMarkdown, markdownOf, messageMarkdown } from "#lib/traces/markdown";
+import { headMarkdown, messageMarkdown, streamMarkdown } from "#lib/traces/markdown";
 import { countMessages, readEarlier } from "#lib/traces/messages";
 import { neighbours } from "#lib/traces/neighbours";
 import { readOutlineForOthers } from "#lib/traces/outline";
@@ -170,14 +170,14 @@ describe("the outline of a shared session", () => {
 
 describe("a session as Markdown", () => {
   test("has its facts, and a heading for every message", async () => {
-    const text = await new Response(await markdownOf(userId, await getTraceRow(userId, one))).text();
+    const text = await new Response(await streamMarkdown(userId, await getTraceRow(userId, one))).text();
     expect(text).toMatch(/^# A long session\n\n- Agent: claude-code\n- Session: long-1000\n- Model: opus-4\n/);
     expect(text.match(/^## (user|assistant) · 2026-\S+Z · #\d+$/gm)).toHaveLength(1000);
   });
 
   test("breaks off when messages are gone since its head was read", async () => {
     const row = await getTraceRow(userId, one);
-    const text = new Response(await markdownOf(userId, { ...row, messageCount: row.messageCount + 1 })).text();
+    const text = new Response(await streamMarkdown(userId, { ...row, messageCount: row.messageCount + 1 })).text();
     await expect(text).rejects.toThrow("while it was exported");
   });
 

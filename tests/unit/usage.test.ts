@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { noFigures } from "#lib/usage/figures";
 import { budgetMark, forecast } from "#lib/usage/month";
 import { budgetForm, usageQuery } from "#lib/usage/schema";
-import { spansOf } from "#lib/usage/spans";
+import { listSpans } from "#lib/usage/spans";
 import { readUsageParams, tracesHref, usageHref } from "../../app/(app)/usage/range.ts";
 import { makeChart, roundTop, makeYardstick } from "../../app/(app)/usage/shape.ts";
 import { describeFinding, spanText } from "../../app/(app)/usage/words.ts";
@@ -67,7 +67,7 @@ describe("the range", () => {
   );
 
   test("ends where days can't be compared", () => {
-    expect(() => spansOf("9999-12-30", "9999-12-31", "day", "UTC")).toThrow(RangeError);
+    expect(() => listSpans("9999-12-30", "9999-12-31", "day", "UTC")).toThrow(RangeError);
   });
 
   test("is kept in the page's links", () => {

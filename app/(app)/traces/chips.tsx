@@ -1,5 +1,5 @@
 import Link from "next/link";
-import { termsOf, withoutTerm } from "#lib/search/grammar";
+import { parseTerms, withoutTerm } from "#lib/search/grammar";
 import { filterNames } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
 import { type GivenFilters, getFilterLabel, listHref, type FilterTitles, shownValue, getFilterValues, without, withoutValue } from "./hrefs";
@@ -22,7 +22,7 @@ export function Chips({ given, names, parent }: { given: GivenFilters; names: Fi
     const { q: value } = given;
     if (value === undefined) return [];
     const withQuery = (q: string) => listHref({ ...without(given, "q"), ...(q !== "" && { q }) });
-    const terms = termsOf(value).filter(({ filter }) => filter !== undefined);
+    const terms = parseTerms(value).filter(({ filter }) => filter !== undefined);
     const words = terms.toReversed().reduce((rest, term) => withoutTerm(rest, term), value);
     return [
       ...terms.map((term) => (

@@ -1,4 +1,11 @@
-import { type Family, type Member, type Origin, type Relation, readFamilies, readOriginsOf } from "#lib/traces/family";
+import {
+  type Family,
+  type Member,
+  type Origin,
+  type Relation,
+  readFamilies,
+  readTraceOrigins,
+} from "#lib/traces/family";
 import { longTime } from "../../components/date-format";
 import { formatQuantity, formatCompact } from "../../components/figures";
 import { shortTime } from "../../components/time";
@@ -22,7 +29,7 @@ export async function readKin(
   const ids = traces.map(({ id }) => id);
   const [families, origins] = await Promise.all([
     page.folds ? readFamilies(userId, ids, shownEach) : new Map<string, Family>(),
-    page.isOfRoots ? new Map<string, Origin>() : readOriginsOf(userId, ids),
+    page.isOfRoots ? new Map<string, Origin>() : readTraceOrigins(userId, ids),
   ]);
   return { families, origins };
 }

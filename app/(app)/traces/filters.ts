@@ -1,4 +1,4 @@
-import { isRanked, problemOf } from "#lib/search/query";
+import { findQueryProblem, isRanked } from "#lib/search/query";
 import { filterNames, listQuery, type Order, type Sort, type TraceFilter } from "#lib/traces/schema";
 import type { Selection } from "#lib/traces/sql/conditions";
 import { startOfDay } from "../../components/zone";
@@ -40,7 +40,7 @@ export function readListParams(params: Params, zone: string): ListRequest {
   if (typeof asked.to === "string" && day.test(asked.to)) exact.to = startOfDay(asked.to, zone, 1) ?? asked.to;
   const parsed = listQuery.safeParse(exact);
   const ignored = parsed.success ? [] : [...new Set(parsed.error.issues.map(({ path }) => String(path[0])))];
-  const problem = typeof exact.q === "string" && !ignored.includes("q") ? problemOf(exact.q) : undefined;
+  const problem = typeof exact.q === "string" && !ignored.includes("q") ? findQueryProblem(exact.q) : undefined;
   if (problem) ignored.push("q");
   for (const name of ignored) delete exact[name];
   const { cursor, sort, order: _, limit: page, ...filter } = listQuery.parse(exact);

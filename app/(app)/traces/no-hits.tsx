@@ -1,4 +1,4 @@
-import { termsOf, withoutTerm } from "#lib/search/grammar";
+import { parseTerms, withoutTerm } from "#lib/search/grammar";
 import { isQuery } from "#lib/search/query";
 import { countTraces } from "#lib/traces/facets";
 import type { FilterName } from "#lib/traces/schema";
@@ -68,8 +68,8 @@ async function tryOtherTerms(userId: string, given: GivenFilters, zone: string):
     return known;
   };
   const tries: TermTry[] = [];
-  // In sequence, since a page takes one of its user's heavy reads at a time.
-  for (const term of termsOf(q).slice(0, maxTerms)) {
+  // One after the other: a page takes one turn of its user's heavy reads at a time.
+  for (const term of parseTerms(q).slice(0, maxTerms)) {
     const rest = withoutTerm(q, term);
     tries.push({ written: term.written, alone: await count(term.written), rest, without: await count(rest) });
   }

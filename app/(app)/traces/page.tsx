@@ -7,7 +7,7 @@ import { labelText, readLabels } from "#lib/projects/queries";
 import { type Excerpts, readExcerpts } from "#lib/search/excerpts";
 import { countPending } from "#lib/search/find";
 import { isRanked, parseQuery } from "#lib/search/query";
-import { branchesOf, withPullRequests } from "#lib/traces/evidence";
+import { readTraceBranches, withPullRequests } from "#lib/traces/evidence";
 import { countTraces } from "#lib/traces/facets";
 import { type ListedTrace, listPage } from "#lib/traces/queries";
 import type { Selection as Selected } from "#lib/traces/sql/conditions";
@@ -138,7 +138,7 @@ async function readAround<Page extends FoundTraces>(userId: string, page: Page, 
     withPullRequests(userId, page),
     readListExcerpts(userId, page, searchedFor(given, page.ranking)),
     readKin(userId, page.traces, { folds: folded || Boolean(given.parent), isOfRoots: folded }),
-    branchesOf(userId, page.traces),
+    readTraceBranches(userId, page.traces),
     readStandings(userId, page.traces),
     readLabels(userId, [...page.traces.map(({ projectId }) => projectId), ...projects]),
   ]);

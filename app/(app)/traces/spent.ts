@@ -1,4 +1,4 @@
-import { estimateOf } from "#lib/prices/tariff";
+import { findEstimate } from "#lib/prices/tariff";
 import type { Trace } from "#lib/traces/queries";
 import { usedTokens } from "#lib/traces/tokens";
 import { formatQuantity, formatCount } from "../../components/figures";
@@ -38,7 +38,7 @@ export function describeCost({
   usage,
   model,
 }: Pick<Trace, "costNano" | "recordedNano" | "usage" | "model">): string[] {
-  const nearest = model !== null && costNano > 0 ? estimateOf(model) : undefined;
+  const nearest = model !== null && costNano > 0 ? findEstimate(model) : undefined;
   const recorded = recordedNano === null ? undefined : formatMoney(recordedNano);
   return [
     ...(usage.unpricedTokens > 0 ? [`${formatQuantity(usage.unpricedTokens, "token")} without a price`] : []),

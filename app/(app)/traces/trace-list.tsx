@@ -1,4 +1,4 @@
-import { familyOf } from "#lib/prices/model";
+import { getModelFamily } from "#lib/prices/model";
 import { labelText, type ProjectLabel } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/reader/project";
 import type { Excerpts } from "#lib/search/excerpts";
@@ -102,7 +102,7 @@ function toListRow(trace: ShownTrace, found: Excerpts | undefined, labels: Label
     ...describeTier(trace.usage.tierNotPricedTokens),
     ...describeCost(trace),
   ];
-  const family = model && familyOf(model);
+  const family = model && getModelFamily(model);
   return {
     id,
     source,

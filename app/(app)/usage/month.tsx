@@ -1,4 +1,11 @@
-import { type BudgetMark, type BudgetState, budgetMark, budgetMarks, leastDays, type Month } from "#lib/usage/month";
+import {
+  type BudgetMark,
+  type BudgetState,
+  budgetMark,
+  budgetMarks,
+  leastDays,
+  type MonthSpending,
+} from "#lib/usage/month";
 import type { UsageReport } from "#lib/usage/report";
 import { formatQuantity } from "../../components/figures";
 import { Form } from "../../components/form";
@@ -8,8 +15,8 @@ import { removeBudgetAction, setBudgetAction } from "./budget-actions";
 import { facetTexts } from "./shape";
 import { dayText, percent } from "./words";
 
-/** Hidden if nothing has a cost. */
-export function MonthSection({ month, report }: { month: Month; report: UsageReport }) {
+/** The month so far, where it is heading, and its budgets. Nothing of it for those whose sessions cost nothing. */
+export function MonthSection({ month, report }: { month: MonthSpending; report: UsageReport }) {
   if (month.spentNano === 0 && report.total.costNano === 0 && month.budgets.length === 0) return null;
   return (
     <Section id="month" title={monthName(month.from)}>
@@ -36,7 +43,7 @@ export function MonthSection({ month, report }: { month: Month; report: UsageRep
 const monthFormat = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", month: "long", year: "numeric" });
 const monthName = (day: string) => monthFormat.format(new Date(day));
 
-function Forecast({ month: { fullDays, forecastNano, to } }: { month: Month }) {
+function Forecast({ month: { fullDays, forecastNano, to } }: { month: MonthSpending }) {
   if (forecastNano === undefined) {
     const left = leastDays - fullDays;
     return left > 0 ? (
@@ -106,8 +113,8 @@ function Bar({ share, mark }: { share: number; mark: BudgetMark }) {
   );
 }
 
-/** For everything, or for one value of this page. */
-function BudgetForm({ month, report }: { month: Month; report: UsageReport }) {
+/** For all, or for one of what this page shows. */
+function BudgetForm({ month, report }: { month: MonthSpending; report: UsageReport }) {
   const groups = (["project", "source", "model"] as const).map((facet) => {
     const values = (report.byFacet[facet]?.values ?? []).flatMap(({ value, id }) =>
       value === null ? [] : [{ text: value, key: id ?? value }],

@@ -1,4 +1,4 @@
-import { estimateOf } from "#lib/prices/tariff";
+import { findEstimate } from "#lib/prices/tariff";
 import type { UsageReport } from "#lib/usage/report";
 import { operatorCommand } from "#lib/variables/operator-command";
 import { formatQuantity, formatCompact } from "../../components/figures";
@@ -60,7 +60,7 @@ export function TierNotPriced({ report: { total, byFacet } }: { report: UsageRep
 
 export function Estimated({ report: { byFacet } }: { report: UsageReport }) {
   const models = (byFacet.model?.values ?? []).flatMap(({ value, costNano }) => {
-    const nearest = value !== null && costNano > 0 ? estimateOf(value) : undefined;
+    const nearest = value !== null && costNano > 0 ? findEstimate(value) : undefined;
     return nearest === undefined ? [] : [{ value, nearest, costNano }];
   });
   if (models.length === 0) return null;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type UsageFacet, usageDay, usageFacets, usageFilter } from "#lib/usage/schema";
-import { type Span, spansOf } from "#lib/usage/spans";
+import { listSpans, type Span } from "#lib/usage/spans";
 import { addDays } from "../../components/zone";
 
 /** In days. */
@@ -60,7 +60,7 @@ export function readUsageParams(
 
 function splitIntoBars(from: string, to: string, zone: string): { unit: "day" | "week"; spans: Span[] } {
   const unit = addDays(from, maxDailyBars) > to ? "day" : "week";
-  return { unit, spans: spansOf(from, to, unit, zone) };
+  return { unit, spans: listSpans(from, to, unit, zone) };
 }
 
 const earlier = (one: string, other: string) => (one < other ? one : other);

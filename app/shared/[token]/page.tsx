@@ -1,8 +1,8 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
-import { familyOf } from "#lib/prices/model";
-import { hideAllOf } from "#lib/traces/masked";
+import { getModelFamily } from "#lib/prices/model";
+import { makeHider } from "#lib/traces/masked";
 import { getTraceRow, presentTrace, type Trace } from "#lib/traces/queries";
 import type { OpenedShare } from "#lib/traces/shares";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
@@ -119,7 +119,7 @@ function SharedFacts({ trace, opened: { expiresAt, shown } }: { trace: Trace; op
         <span className="flex items-center gap-2">
           <AgentIcon source={source} /> {source}
         </span>
-        {model && <span className="break-all">{familyOf(model)}</span>}
+        {model && <span className="break-all">{getModelFamily(model)}</span>}
         <span>{isWhole ? formatQuantity(messageCount, "message") : "a part of a session"}</span>
         {shown.masked && <span className="text-muted">secrets hidden</span>}
         {dated && (
@@ -139,6 +139,6 @@ const shared = cache(async (token: string) => {
   const row = await orMissing(getTraceRow(opened.userId, opened.traceId));
   const title = await getTitleForOthers(opened.userId, row, opened.shown);
   const trace = presentTrace(row);
-  const model = trace.model && opened.shown.masked ? hideAllOf(row)(trace.model) : trace.model;
+  const model = trace.model && opened.shown.masked ? makeHider(row)(trace.model) : trace.model;
   return { opened, trace: { ...trace, title, model } };
 });

@@ -7,9 +7,10 @@ const note = "# Made by `spoor install`: sends a session after each turn. `spoor
 const formatSetting = (words: string[]): string => `notify = [${words.map(quoteToml).join(", ")}]`;
 
 /**
- * Makes Codex run a program after each turn. It stands before everything else: a key below a table's head would be the table's.
+ * Adds a program that Codex runs after each turn, before everything else, because a key after a table's head would
+ * belong to the table.
  *
- * @param text undefined where the file is missing
+ * @param text undefined if the file is missing
  */
 export function addNotify(text: string | undefined, words: string[]): Edited {
   const command = formatSetting(words);
@@ -28,7 +29,7 @@ export function addNotify(text: string | undefined, words: string[]): Edited {
 
 const hasLine = (text: string, line: string): boolean => text.split(/\r?\n/).includes(line);
 
-/** Takes it out again. @returns undefined where it is not there, or was changed */
+/** @returns undefined if it is missing or was changed */
 export function removeNotify(text: string, { inserted, offset, command }: FileEdit): string | undefined {
   for (const at of [offset, text.indexOf(inserted)]) {
     if (at >= 0 && text.slice(at, at + inserted.length) === inserted) {
@@ -42,7 +43,7 @@ export function removeNotify(text: string, { inserted, offset, command }: FileEd
   return lines.toSpliced(from, at - from + 1).join("");
 }
 
-/** The keys before the first table of a TOML text; undefined where it is broken there. */
+/** Lists the keys before the first table of a TOML text; undefined if it is invalid. */
 function parseFirstKeys(text: string): string[] | undefined {
   const keys: string[] = [];
   let rest = text.replace(/^\uFEFF/, "");
@@ -60,13 +61,13 @@ function parseFirstKeys(text: string): string[] | undefined {
 const tokens =
   /"""[\s\S]*?(?<!\\)(?:\\\\)*"""+|'''[\s\S]*?'''+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[[\]{}]|\n|[^"'#[\]{}\n]+|["']/gy;
 
-/** Where a value ends that begins at `from`: at the end of the line on which all of its brackets are closed. */
+/** Finds the end of the line on which all brackets of a value are closed. */
 function findValueEnd(text: string, from: number): number | undefined {
   let depth = 0;
   tokens.lastIndex = from;
   for (let match = tokens.exec(text); match; match = tokens.exec(text)) {
     const [token] = match;
-    if (token === '"' || token === "'") return undefined; // a string that has no end
+    if (token === '"' || token === "'") return undefined; // an unterminated string
     if (token === "[" || token === "{") depth++;
     else if (token === "]" || token === "}") depth--;
     else if (token === "\n" && depth === 0) return tokens.lastIndex;

@@ -3,17 +3,16 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { FileEdit } from "../manifest.ts";
 import { blankComments, makeInsertion, type JsonNode, findMember, parsePlaces, removePart } from "./json-text.ts";
 
-/** What an edit makes of a file: its new text, or why it is left alone; neither where nothing is to be done. */
+/** The edited file, or the reason to leave it alone; undefined if it needs no change. */
 export type Edited = { text: string; edit: Omit<FileEdit, "path" | "agent"> } | { problem: string } | undefined;
 
-/** A hook in an agent's settings: `hooks` has lists of groups of these, by event. */
+/** A hook in an agent's settings, where `hooks` has lists of groups of hooks by event. */
 export type Hook = { type: "command"; command: string } & Fields;
 
 /**
- * Adds a hook to an agent's settings by inserting one piece of text, so that nothing else changes: no order, no number, no
- * blank, no comment.
+ * Adds a hook to an agent's settings by one insertion, so that order, blanks and comments stay.
  *
- * @param text undefined where the file is missing
+ * @param text undefined if the file is missing
  */
 export function addHook(text: string | undefined, event: string, hook: Hook): Edited {
   const { command } = hook;
@@ -64,9 +63,9 @@ function hasHook(settings: Fields, event: string, command: string): boolean {
 }
 
 /**
- * Takes the hook out again. Where the settings were written anew since, it is found by its command.
+ * Removes the hook, which is found by its command if the settings were rewritten.
  *
- * @returns undefined where the hook is not there, or the file can't be read as JSON
+ * @returns undefined if it is missing or the file is not JSON
  */
 export function removeHook(text: string, event: string, { inserted, offset, command, made }: FileEdit): string | undefined {
   const settings = parseJson(blankComments(text));
@@ -97,7 +96,7 @@ function removeByCommand(
   return removeEmpty(rest, event, made);
 }
 
-/** Removes what the insertion had made and is empty now. */
+/** Removes containers that the insertion made and that are empty now. */
 function removeEmpty(text: string, event: string, made: string[]): string {
   let rest = text;
   for (const name of [event, "hooks"]) {

@@ -1,4 +1,4 @@
-/** A value in a JSON text: where it stands, and what is in it. */
+/** A value's position in a JSON text, with its members or items. */
 export type JsonNode = {
   start: number;
   end: number;
@@ -6,13 +6,13 @@ export type JsonNode = {
   items?: JsonNode[];
 };
 
-/** A text with blanks in the place of its comments, so that `JSON.parse` takes it and every place stays the same. */
+/** Replaces comments by blanks, so that `JSON.parse` accepts the text and all positions stay. */
 export const blankComments = (text: string): string =>
   text.replace(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (part) =>
     part.startsWith('"') ? part : part.replace(/[^\r\n]/g, " "),
   );
 
-/** Finds every value's place in a text that `JSON.parse` takes. */
+/** Finds the position of every value. @param text valid JSON */
 export function parsePlaces(text: string): JsonNode {
   let at = 0;
   const skipSpace = () => {
@@ -52,14 +52,13 @@ export function parsePlaces(text: string): JsonNode {
   return value();
 }
 
-/** Of several members with one name, the last counts. */
+/** If several members have one name, the last counts. */
 export const findMember = (node: JsonNode | undefined, key: string) => node?.members?.findLast((one) => one.key === key);
 
-/** The parts of an object or array, each from its start (a member's is that of its key) to its end. */
 const listParts = ({ members, items }: JsonNode): { start: number; end: number }[] =>
   members?.map(({ start, value }) => ({ start, end: value.end })) ?? items ?? [];
 
-/** What inserts a part into an object or array, in the style of the text around it: at its end, or before what ends with a comment. */
+/** Makes an insertion in the style of the text around it: at the end, or at the beginning if a comment is last. */
 export function makeInsertion(
   text: string,
   node: JsonNode,
@@ -81,7 +80,7 @@ export function makeInsertion(
   return { offset: node.start + 1, inserted: entry + (isOpen ? "" : line + unit.repeat(depth)) };
 }
 
-/** A text without one part of an object or array, and without the comma beside it. Comments around it stay. */
+/** Removes one member or item and its comma. Comments around it stay. */
 export function removePart(text: string, node: JsonNode, index: number): string {
   const parts = listParts(node);
   const [before, part, after] = [parts[index - 1], parts[index], parts[index + 1]];

@@ -6,19 +6,18 @@ import { addNotify, removeNotify } from "./codex-notify.ts";
 import { addHook, type Edited, type Hook, removeHook } from "./json-hook.ts";
 import { copilotHooks, openCodePlugin, piExtension } from "./plugins.ts";
 
-/** How an agent starts the client: by words, or by a command of its shell, which is PowerShell on Windows. */
+/** How an agent starts the client: by words, or by a shell command (PowerShell on Windows). */
 type HookCall = { program: string[]; tail: string[]; command: string; isWindows: boolean };
 
-/** A file by which an agent sends when a turn or a session of its ends. */
+/** A file through which an agent sends when its turn or session ends. */
 type HookTarget = {
   title: string;
-  /** The agent's folder; where it is missing, so is the agent. */
+  /** The agent's folder; the agent is not installed if it is missing. */
   folder: (host: Host) => string;
-  /** The file below the folder. */
   file: string;
-  /** The source that is sent, where that is not the target's key. */
+  /** The source to send, if it is not the target's key. */
   source?: string;
-  /** Where a path below the folder is missing, the agent is left alone, for a reason. */
+  /** The agent is left alone if this path below the folder is missing. */
   needs?: { path: string; reason: string };
 } & (
   | { text: (call: HookCall) => string }
@@ -26,8 +25,8 @@ type HookTarget = {
 );
 
 /**
- * How an agent calls the client. Nothing that the client prints, and no exit code of its, reaches the agent, nor that it is gone: an
- * agent would show it, or take 2 for a reason to go on.
+ * Makes a call whose output and exit code never reach the agent: it would show them, or take 2 for a reason to
+ * continue.
  *
  * @param program the words that start the client
  */
@@ -48,10 +47,10 @@ const makeSettingsHook = (event: string, more: (call: HookCall) => object) => ({
   undo: (text: string, edit: FileEdit) => removeHook(text, event, edit),
 });
 
-/** On Windows Claude Code takes one of several shells, which agree on these quotation marks and slashes. */
+/** On Windows Claude Code uses one of several shells, which agree on these quotation marks and slashes. */
 const quoteForAny = (word: string): string => `"${word.replaceAll("\\", "/")}"`;
 
-/** By the keys that stand in `install.json`. A hook only starts a process of its own, so its time limit is short. */
+/** By the keys in `install.json`. A hook only starts another process, so its time limit is short. */
 export const targets: Record<string, HookTarget> = {
   "claude-code": {
     title: "Claude Code: send when a session ends",
@@ -72,10 +71,10 @@ export const targets: Record<string, HookTarget> = {
   "gemini-cli": {
     title: "Gemini CLI: send when a session ends",
     folder: ({ env, home }) => join(env.GEMINI_CLI_HOME || home, ".gemini"),
-    ...makeSettingsHook("SessionEnd", () => ({ timeout: 10_000 })), // milliseconds, here alone
+    ...makeSettingsHook("SessionEnd", () => ({ timeout: 10_000 })), // milliseconds, unlike the others
   },
   "qwen-code": {
-    // Without a terminal Qwen Code tells no session's end.
+    // Without a terminal Qwen Code has no event for a session's end.
     title: "Qwen Code: send after each turn",
     folder: ({ env, home }) => env.QWEN_HOME || join(home, ".qwen"),
     ...makeSettingsHook("Stop", ({ isWindows }) => ({ timeout: 10, ...(isWindows && { shell: "powershell" }) })),

@@ -4,7 +4,7 @@ import type { Service } from "./service.ts";
 import { systemd } from "./systemd.ts";
 import { taskScheduler } from "./task-scheduler.ts";
 
-/** What runs programs in the background on this system; undefined where we know nothing that does. */
+/** @returns undefined on a system without a known service manager */
 export function findService(host: Host): Service | undefined {
   if (host.platform === "linux") return systemd(host);
   if (host.platform === "darwin") return launchd(host);

@@ -2,36 +2,34 @@ import type { Host } from "../../adapters/adapter.ts";
 import type { PlannedFile } from "../files.ts";
 import { type RanTool, runTool } from "../tools.ts";
 
-/** What runs in the background. */
 export type ServiceSpec = {
-  /** The program and its arguments. */
   words: string[];
   server: string;
-  /** Variables that it needs: nothing of a shell's profile reaches a service. */
+  /** A service gets nothing from a shell's profile. */
   env: Record<string, string>;
 };
 
-/** A command of the system. One that `mayFail` changes nothing where there is nothing to change. */
+/** A command that `mayFail` fails if there is nothing to change. */
 export type SystemCommand = { words: string[]; mayFail?: boolean };
 
-/** What starts programs in the background on a system, for one user. */
+/** A system's service manager, for one user. */
 export interface Service {
   readonly title: string;
   files(spec: ServiceSpec): PlannedFile[];
-  /** Why it can't be used here, and what to do instead, a line each; undefined where it can. */
+  /** Why it can't be used here and what to do instead, one line each; undefined if it can be used. */
   findObstacle(): Promise<string[] | undefined>;
-  /** From now on, and at each login. */
+  /** Starts it now and at each login. */
   start(): SystemCommand[];
-  /** Until `start`. */
+  /** Stops it until `start`. */
   stop(): SystemCommand[];
-  /** What runs takes a new file over. */
+  /** Lets a running service use a new file. */
   restart(): SystemCommand[];
-  /** After its files are gone. */
+  /** Cleans up after the files are removed. */
   forget(): SystemCommand[];
   isRunning(): Promise<boolean>;
 }
 
-/** @returns the commands that failed, each with what it said */
+/** @returns the commands that failed, with their output */
 export async function runAll(host: Host, commands: SystemCommand[]): Promise<string[]> {
   const failed: string[] = [];
   for (const { words, mayFail } of commands) {

@@ -7,7 +7,7 @@ import type { SystemCommand, Service, ServiceSpec } from "./service.ts";
 const unit = "spoor.service";
 const systemctl = (...words: string[]): SystemCommand => ({ words: ["systemctl", "--user", ...words] });
 
-/** A unit of the user's systemd (systemd.service(5)). */
+/** A systemd unit of the user (systemd.service(5)). */
 export function systemd(host: Host): Service {
   const { home, env } = host;
   const path = join(env.XDG_CONFIG_HOME || join(home, ".config"), "systemd", "user", unit);
@@ -40,7 +40,9 @@ UMask=0077
 WantedBy=default.target
 `;
 
-/** systemd refuses a program whose path has quotation marks and the like, but takes any argument: a shell starts those. */
+/**
+ * systemd refuses programs with unusual characters in their paths but accepts any argument, so a shell starts those.
+ */
 function formatExec(words: string[]): string {
   const isPlain = /^[\w./@+~-]+$/.test(words[0] ?? "");
   return [...(isPlain ? [] : ["/bin/sh", "-c", 'exec "$0" "$@"']), ...words].map(quoteExec).join(" ");

@@ -7,14 +7,14 @@ import { runTool } from "../tools.ts";
 import type { SystemCommand, Service, ServiceSpec } from "./service.ts";
 
 /**
- * A task of Windows' Task Scheduler that begins at the user's login, without a window. It is tried again every five minutes,
- * which does nothing while it runs, since "restart on failure" does not see every end.
+ * A scheduled task that starts at login, without a window, and again every five minutes, because "restart on failure"
+ * misses some ends.
  */
 export function taskScheduler(host: Host): Service {
   const { dataFolder } = getPlaces(host);
   const [script, task] = [join(dataFolder, "service.cmd"), join(dataFolder, "service.xml")];
   const user = [host.env.USERDOMAIN, host.env.USERNAME].filter(Boolean).join("\\");
-  // Tasks of all users share their names.
+  // Tasks of all users share one namespace.
   const name = `Spoor ${host.env.USERNAME ?? ""}`.trim();
   const schtasks = (...words: string[]): SystemCommand => ({ words: ["schtasks", ...words] });
   const end = { ...schtasks("/End", "/TN", name), mayFail: true };
@@ -38,11 +38,11 @@ export function taskScheduler(host: Host): Service {
         : [`Task Scheduler can't be used (${output.split("\n")[0]}). Keep \`spoor watch\` running.`];
     },
     start: () => [create, run],
-    // Windows would begin it again within five minutes, so it is disabled, too; `create` enables it.
+    // It is disabled, too, because Windows would start it again within five minutes; `create` enables it.
     stop: () => [end, schtasks("/Change", "/TN", name, "/DISABLE")],
     restart: () => [end, create, run],
     forget: () => [end, { ...schtasks("/Delete", "/TN", name, "/F"), mayFail: true }],
-    // The words of `schtasks /Query` are in the language of the system.
+    // The output of `schtasks /Query` is localized.
     isRunning: async () => (await findRunningPid(host)) !== undefined,
   };
 }

@@ -1,7 +1,7 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { makeRows } from "#lib/reader/rows";
-import type { Family, Sums } from "#lib/traces/family";
+import type { Family, FamilySums } from "#lib/traces/family";
 import { FamilyFacts } from "../../../app/(app)/traces/[id]/facts/family.tsx";
 import { drawMessages } from "../../../app/(app)/traces/[id]/messages/messages.tsx";
 import { message } from "./rendering.ts";
@@ -26,7 +26,7 @@ test("a sub-agent's row leads to its own session, and nowhere for others", async
 });
 
 test("what came from a session is listed with its sums, the session's own included", () => {
-  const own: Sums = {
+  const own: FamilySums = {
     messages: 10,
     tokens: 1000,
     costNano: 1_000_000_000,

@@ -1,4 +1,4 @@
-import type { Month } from "#lib/projects/queries";
+import type { ProjectMonth } from "#lib/projects/queries";
 import { formatDate } from "../../../components/date-format";
 import { formatCompact, formatCount } from "../../../components/figures";
 import { formatMoney } from "../../../components/money";
@@ -6,15 +6,15 @@ import { formatMoney } from "../../../components/money";
 /** The share of its slot that a bar leaves free. */
 const gap = 0.2;
 
-const formatMonthName = ({ month }: Month, style: "short" | "long") =>
+const formatMonthName = ({ month }: ProjectMonth, style: "short" | "long") =>
   formatDate(new Date(`${month}-01T00:00:00Z`), "UTC", { month: style, year: "numeric" });
 
-/** Shows tokens if nothing has a cost. */
-export function Months({ months }: { months: Month[] }) {
+/** What a project cost by month, as bars and a table; without any cost its tokens. */
+export function Months({ months }: { months: ProjectMonth[] }) {
   const shown = filled(months);
   const isMoney = shown.some(({ costNano }) => costNano > 0);
-  const getAmount = (month: Month) => (isMoney ? month.costNano : month.tokens);
-  const formatMonthAmount = (month: Month) => (isMoney ? formatMoney(month.costNano) : `${formatCompact(month.tokens)} tokens`);
+  const getAmount = (month: ProjectMonth) => (isMoney ? month.costNano : month.tokens);
+  const formatMonthAmount = (month: ProjectMonth) => (isMoney ? formatMoney(month.costNano) : `${formatCompact(month.tokens)} tokens`);
   const [first, last] = [shown[0], shown.at(-1)];
   const top = Math.max(...shown.map(getAmount));
   const most = shown.find((month) => getAmount(month) === top);
@@ -51,18 +51,19 @@ export function Months({ months }: { months: Month[] }) {
 /** Bars stay narrow, and at most two years fit. */
 const [minMonths, maxMonths] = [12, 24];
 
-function emptyMonth(before: string): Month {
+/** The month before another one, without usage. */
+function emptyMonth(before: string): ProjectMonth {
   const at = new Date(`${before}-01T00:00:00Z`);
   at.setUTCMonth(at.getUTCMonth() - 1);
   return { month: at.toISOString().slice(0, 7), tokens: 0, costNano: 0, unpricedTokens: 0, tierNotPricedTokens: 0 };
 }
 
-/** Fills in months without usage. */
-function filled(months: Month[]): Month[] {
+/** In the order of time, with the months before and between in which nothing was used. */
+function filled(months: ProjectMonth[]): ProjectMonth[] {
   const known = new Map(months.map((month) => [month.month, month]));
   const [last, first] = [months[0]?.month, months.at(-1)?.month];
   if (!first || !last) return [];
-  const all: Month[] = [];
+  const all: ProjectMonth[] = [];
   for (const at = new Date(`${first}-01T00:00:00Z`); all.length < 240; at.setUTCMonth(at.getUTCMonth() + 1)) {
     const month = at.toISOString().slice(0, 7);
     if (month > last) break;
@@ -75,7 +76,7 @@ function filled(months: Month[]): Month[] {
 
 const textOf = (tokens: number) => (tokens > 0 ? formatCount(tokens) : "–");
 
-function Table({ months }: { months: Month[] }) {
+function Table({ months }: { months: ProjectMonth[] }) {
   const hasTierNotPriced = months.some(({ tierNotPricedTokens }) => tierNotPricedTokens > 0);
   const hasUnpriced = months.some(({ unpricedTokens }) => unpricedTokens > 0);
   return (

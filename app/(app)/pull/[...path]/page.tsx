@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { cache } from "react";
 import { requireUser } from "#lib/auth/guards";
-import { familyOf } from "#lib/prices/model";
+import { getModelFamily } from "#lib/prices/model";
 import { pullRequestQuery } from "#lib/traces/pull-request-schema";
 import { type PullRequestReport, readPullRequest } from "#lib/traces/pull-requests";
 import { Monogram } from "../../../components/agent-icon";
@@ -135,7 +135,7 @@ function Sums({ report }: { report: PullRequestReport }) {
             {" · "}
           </>
         )}
-        {[...report.sources, ...new Set(report.models.map(familyOf))].join(", ")}
+        {[...report.sources, ...new Set(report.models.map(getModelFamily))].join(", ")}
       </p>
       <p className="max-w-[72ch] text-code text-muted">
         {formatCount(usage.inputTokens)} input, {formatCount(usage.cacheReadTokens)} read from and{" "}
@@ -164,7 +164,7 @@ async function Session({ session }: { session: PullRequestReport["sessions"][num
         <p className="flex flex-wrap gap-x-3 text-code text-muted">
           {model && (
             <span title={model} className="break-all">
-              {familyOf(model)}
+              {getModelFamily(model)}
             </span>
           )}
           <span>{formatQuantity(messageCount, "message")}</span>

@@ -2,7 +2,7 @@ import type { ReaderMessage } from "#lib/reader/message";
 import { makeRows } from "#lib/reader/rows";
 import { changeTexts } from "#lib/secrets/mask";
 import { forOthers } from "#lib/traces/for-others";
-import { hideAllOf } from "#lib/traces/masked";
+import { makeHider } from "#lib/traces/masked";
 import { drawChanges } from "../changes/draw-changes";
 import { drawBody, drawMessages, type View } from "../messages/messages";
 import type { Read } from "../segments/read";
@@ -34,13 +34,13 @@ const minCost = 2000;
 /** Other readers must not learn the owner's folders from completed paths. */
 function viewFor(view: View, { masked, machine = null }: Masking): View {
   if (!masked && !("sharedAt" in view.whose)) return view;
-  const hide = hideAllOf({ machine });
+  const hide = makeHider({ machine });
   return { ...view, place: changeTexts(view.place ?? nowhere, (text) => hide(text)) };
 }
 
 function messagesFor(messages: ReaderMessage[], { masked, machine = null }: Masking): ReaderMessage[] {
   if (!masked) return messages;
-  const hide = hideAllOf({ machine });
+  const hide = makeHider({ machine });
   return messages.map((message) => forOthers(message, hide));
 }
 

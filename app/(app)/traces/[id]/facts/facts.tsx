@@ -1,5 +1,5 @@
 import { requireUser } from "#lib/auth/guards";
-import { familyOf } from "#lib/prices/model";
+import { getModelFamily } from "#lib/prices/model";
 import { labelText, readLabels } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/reader/project";
 import type { Trace } from "#lib/traces/queries";
@@ -95,7 +95,7 @@ async function ProjectLink({ trace: { id, project, projectId } }: { trace: Trace
 /** Maps each model to the dated variants of its name. */
 function listModels(model: string | null, { models }: Circumstances): Map<string, string[]> {
   const names = new Set([model, ...models.map((use) => use.model)].filter((name) => name !== null));
-  return Map.groupBy(names, familyOf);
+  return Map.groupBy(names, getModelFamily);
 }
 
 const maxModels = 3;

@@ -1,4 +1,4 @@
-import type { Family, Member, Origin, Relation, Sums } from "#lib/traces/family";
+import type { Family, FamilySums, Member, Origin, Relation } from "#lib/traces/family";
 import { Monogram } from "../../../../components/agent-icon";
 import { formatQuantity, formatCompact } from "../../../../components/figures";
 import { formatMoney } from "../../../../components/money";
@@ -7,7 +7,8 @@ import { listHref } from "../../hrefs";
 import { describeTier } from "../../spent";
 import { formatMilliseconds } from "../messages/clock";
 
-export type FamilyNumbers = { own: Sums; origin: Origin | undefined; family: Family | undefined };
+/** A session among those that it came from and those that came from it. */
+export type FamilyNumbers = { own: FamilySums; origin: Origin | undefined; family: Family | undefined };
 
 const untitled = "an untitled session";
 
@@ -25,7 +26,8 @@ export function OriginLine({ origin: { relation, parentId, title, position } }: 
   );
 }
 
-export function FamilyFacts({ traceId, own, family }: { traceId: string; own: Sums; family: Family }) {
+/** What came from a session: where it goes on, and all of it in a fold, with what it comes to. */
+export function FamilyFacts({ traceId, own, family }: { traceId: string; own: FamilySums; family: Family }) {
   const { counts, below, members, isCut } = family;
   const children = counts.subagent + counts.fork + counts.continuation;
   const next = members.find(({ relation }) => relation === "continuation");
@@ -119,7 +121,7 @@ function MemberRow({ traceId, member }: { traceId: string; member: Member }) {
   );
 }
 
-const added = (one: Sums, other: Sums): Sums => ({
+const added = (one: FamilySums, other: FamilySums): FamilySums => ({
   messages: one.messages + other.messages,
   tokens: one.tokens + other.tokens,
   costNano: one.costNano + other.costNano,
@@ -130,13 +132,13 @@ const added = (one: Sums, other: Sums): Sums => ({
 
 const active = (seconds: number): string => (seconds > 0 ? formatMilliseconds(seconds * 1000) : "");
 
-/** Has a sign if some tokens have no price. */
-function formatFamilyCost({ costNano, unpricedTokens }: Sums): string {
+/** Money, with a sign where some tokens have no price. */
+function formatFamilyCost({ costNano, unpricedTokens }: FamilySums): string {
   if (costNano === 0) return unpricedTokens > 0 ? "unpriced" : "";
   return `${formatMoney(costNano)}${unpricedTokens > 0 ? " + unpriced" : ""}`;
 }
 
-function Cells({ sums }: { sums: Sums }) {
+function Cells({ sums }: { sums: FamilySums }) {
   const { messages, tokens, seconds } = sums;
   return (
     <>
@@ -151,7 +153,7 @@ function Cells({ sums }: { sums: Sums }) {
   );
 }
 
-function Figures({ sums }: { sums: Sums }) {
+function Figures({ sums }: { sums: FamilySums }) {
   const { messages, tokens, seconds } = sums;
   const facts = [
     formatQuantity(messages, "message"),

@@ -1,5 +1,5 @@
 import "server-only";
-import { readFamilies, readOriginsOf } from "#lib/traces/family";
+import { readFamilies, readTraceOrigins } from "#lib/traces/family";
 import type { Trace } from "#lib/traces/queries";
 import { countTokens } from "../../spent";
 import type { FamilyNumbers } from "./family";
@@ -8,7 +8,7 @@ const shown = 100;
 
 export async function readFamilyKin(userId: string, traceId: string): Promise<Omit<FamilyNumbers, "own">> {
   const [origins, families] = await Promise.all([
-    readOriginsOf(userId, [traceId]),
+    readTraceOrigins(userId, [traceId]),
     readFamilies(userId, [traceId], shown),
   ]);
   return { origin: origins.get(traceId), family: families.get(traceId) };

@@ -1,4 +1,4 @@
-import { familyOf } from "#lib/prices/model";
+import { getModelFamily } from "#lib/prices/model";
 import type { ReaderRow } from "#lib/reader/message";
 import { longTime } from "../../../../components/date-format";
 import { formatClock, formatDay, formatSpan } from "./clock";
@@ -95,7 +95,7 @@ function Speaker({ row: { kind, role, model, turnStart }, scene: { person } }: R
   if (role !== "assistant" && role !== "model")
     return <h2 className="speaker">{role?.slice(0, 32) ?? "unknown role"}</h2>;
   if (!model) return null;
-  const family = familyOf(model);
+  const family = getModelFamily(model);
   return (
     <p className="speaker" title={family === model ? undefined : model}>
       {family}

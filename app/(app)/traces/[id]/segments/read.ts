@@ -1,7 +1,7 @@
 import "server-only";
 import { limits } from "#lib/limits";
 import type { ReaderMessage } from "#lib/reader/message";
-import { isWithin, type Range, wholeRange } from "#lib/traces/for-others";
+import { isWithin, type SharedRange, wholeRange } from "#lib/traces/for-others";
 import { readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
 import { hasTrace, type Message } from "#lib/traces/queries";
 import type { SegmentRequest } from "./request";
@@ -45,7 +45,7 @@ export async function readSegment(
   traceId: string,
   request: SegmentRequest,
   talk: boolean,
-  range: Range = wholeRange,
+  range: SharedRange = wholeRange,
 ): Promise<Read | undefined> {
   const size = talk ? sizes.talk : sizes.all;
   const stored: Source = {
@@ -60,8 +60,8 @@ export async function readSegment(
   return isLive && read.messages.length > 0 ? read : undefined;
 }
 
-/** Restricts a source to a range as if there were no other messages. */
-function sourceWithin(source: Source, { from, to }: Range): Source {
+/** A part of the messages as if they were all. */
+function sourceWithin(source: Source, { from, to }: SharedRange): Source {
   if (from === null && to === null) return source;
   const only = ({ messages, hasMore }: Page): Page => {
     const within = messages.filter(({ position }) => isWithin({ from, to }, position));

@@ -1,5 +1,5 @@
 import "server-only";
-import { isWithin, type Range, wholeRange } from "#lib/traces/for-others";
+import { isWithin, type SharedRange, wholeRange } from "#lib/traces/for-others";
 import { countMessages } from "#lib/traces/messages";
 import { withPictures } from "#lib/traces/pictures";
 import { readOrigin } from "#lib/traces/place";
@@ -26,7 +26,7 @@ export type SegmentSession = {
   userId: string;
   traceId: string;
   whose: Whose;
-  range?: Range;
+  range?: SharedRange;
   masked?: boolean;
   pictures?: boolean;
 };
