@@ -12,7 +12,6 @@ import { OutlineData, OutlinePending } from "../../(app)/traces/[id]/outline/out
 import { readOutlineWidth } from "../../(app)/traces/[id]/outline/outline-width";
 import { asSegment, drawSegment } from "../../(app)/traces/[id]/segments/render";
 import { parseSegmentRequest } from "../../(app)/traces/[id]/segments/request";
-import { toPage } from "../../(app)/traces/[id]/segments/to-page";
 import { AgentIcon } from "../../components/agent-icon";
 import { formatQuantity } from "../../components/figures";
 import { GuestKeys, KeysButton } from "../../components/keys";
@@ -49,7 +48,7 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
             zone={zone}
             title={trace.title}
             total={0}
-            initial={await toPage(asSegment(segment))}
+            initial={asSegment(segment)}
             talk={talk}
             at={at}
             filter={{}}

@@ -27,7 +27,6 @@ import { readOutlineWidth } from "./outline/outline-width";
 import { OwnReader } from "./own-reader";
 import { renderSegment } from "./segments/render";
 import { parseSegmentRequest } from "./segments/request";
-import { toPage } from "./segments/to-page";
 
 export async function generateMetadata({ params }: PageProps<"/traces/[id]">): Promise<Metadata> {
   const { id } = await params;
@@ -78,7 +77,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         zone={zone}
         title={getPageTitle(trace)}
         total={trace.messageCount}
-        initial={await toPage(segment)}
+        initial={segment}
         talk={talk}
         at={at}
         filter={filter}

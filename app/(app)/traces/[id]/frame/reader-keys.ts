@@ -4,9 +4,16 @@ import { goTo } from "../../../../components/navigation";
 import type { Find } from "../find/use-find";
 import { fetchRowContent, showRowCopied } from "../messages/use-copy";
 import { stepTurn } from "../outline/turns";
-import { currentArticle, currentPosition } from "./current";
 import type { Frame } from "./frame";
-import { flash, holdInPlace, openArticles, scrollToRow, topOffset } from "./geometry";
+import {
+  currentArticle,
+  currentPosition,
+  flash,
+  holdInPlace,
+  openArticles,
+  scrollToRow,
+  topOffset,
+} from "./geometry";
 import { type Links, placeHref, type View } from "./links";
 import type { Share } from "./share";
 

@@ -1,7 +1,7 @@
 import type { RefObject } from "react";
 import { goTo } from "../../../../components/navigation";
 import { turnAt } from "../outline/turns";
-import { currentPosition } from "./current";
+import { currentPosition } from "./geometry";
 import type { Frame } from "./frame";
 import { shareHref } from "./links";
 

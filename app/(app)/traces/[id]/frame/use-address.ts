@@ -1,8 +1,7 @@
 "use client";
 import { useCallback, useEffect, useLayoutEffect, useRef } from "react";
 import { leaving } from "../../../../components/navigation";
-import type { Target } from "../segments/target";
-import { articleAt, type Edge, getPosition, topArticle } from "./geometry";
+import { articleAt, type Edge, getPosition, type Target, topArticle } from "./geometry";
 import type { View } from "./links";
 
 type Saved = { position: number; offset: number };

@@ -17,7 +17,6 @@ export type Markup = { __html: string };
 export type Segment = Omit<DrawnSegment, "html"> & {
   markup: Markup;
   before: number;
-  handedOver?: string | undefined;
   talk?: boolean;
 };
 
