@@ -48,29 +48,6 @@ describe("folds that were opened and closed", () => {
     await poll(() => page.evaluate("history.state.spoorFolds.length")).toBe(1);
     expect(faults).toEqual([]);
   });
-
-  test("are restored in a segment that was emptied and is filled again", async () => {
-    const words = await storeSession(userId, { messages: 5000, sourceId: "words", content: wordsSql });
-    await openReady(`/traces/${words}?at=2500`);
-    const fold = page.locator("#m2502 details[data-fold]").first();
-    await fold.locator("summary").first().click();
-    while ((await fold.count()) > 0) {
-      await page.evaluate("window.scrollBy(0, document.documentElement.scrollHeight)");
-      const { last } = await mounted(page);
-      await poll(async () => (await mounted(page)).last).toBeGreaterThan(last);
-    }
-    const back = () =>
-      page.evaluate(() => {
-        const empty = [...document.querySelectorAll<HTMLElement>("[data-empty]")];
-        empty.findLast((segment) => Number(segment.dataset.first) <= 2502)?.scrollIntoView();
-      });
-    await poll(async () => {
-      await back();
-      return fold.count();
-    }).toBe(1);
-    expect(await fold.getAttribute("open")).not.toBe(null);
-    expect(faults).toEqual([]);
-  }, 120_000);
 });
 
 test("on a phone a link lands below the bars, which do not grow when the outline appears", async () => {

@@ -23,15 +23,13 @@ import { readKin } from "./families";
 import { FilterBar } from "./filter-bar";
 import { exportHref, type ListRequest, listed, readListParams, shown } from "./filters";
 import { deleteAllHref, filterQuery, listHref, toSearchParams, getFilterValues } from "./hrefs";
-import { Lag } from "./lag";
+import { Lag, Instead } from "./search-notices";
 import { ListKeys } from "./list-keys";
 import { Newer } from "./newer";
 import { NoHits } from "./no-hits";
-import { OrderSwitch } from "./order-switch";
-import { Instead } from "./partial";
+import { OrderSwitch, SortMenu, ViewMenu } from "./sort-menu";
 import { SearchBox } from "./search-box";
 import { Selection } from "./selection";
-import { SortMenu, ViewMenu } from "./sort-menu";
 import { readStandings } from "./standings";
 import { TraceList } from "./trace-list";
 

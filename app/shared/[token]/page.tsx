@@ -1,3 +1,4 @@
+import "../../(app)/traces/[id]/messages/styles";
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
@@ -7,9 +8,7 @@ import { getTraceRow, presentTrace, type Trace } from "#lib/traces/queries";
 import type { OpenedShare } from "#lib/traces/shares";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
 import { type Links, placeHref } from "../../(app)/traces/[id]/frame/links";
-import "../../(app)/traces/[id]/messages/styles";
-import { OutlineData, OutlinePending } from "../../(app)/traces/[id]/outline/outline-data";
-import { readOutlineWidth } from "../../(app)/traces/[id]/outline/outline-width";
+import { OutlineData, OutlinePending, readOutlineWidth } from "../../(app)/traces/[id]/outline/outline-data";
 import { asSegment, drawSegment } from "../../(app)/traces/[id]/segments/render";
 import { parseSegmentRequest } from "../../(app)/traces/[id]/segments/request";
 import { AgentIcon } from "../../components/agent-icon";

@@ -1,5 +1,4 @@
 import type { Standing } from "#lib/traces/live";
-import { standingText } from "../../standing-words";
 
 export function StandingMark({ standing: { live, waiting } }: { standing: Standing }) {
   if (!live) return null;
@@ -22,3 +21,7 @@ export function StandingLine({ standing: { live, waiting } }: { standing: Standi
     </p>
   );
 }
+
+const words = { waiting: "Agent is waiting", asking: "Agent asks" } as const;
+
+export const standingText = (waiting: Standing["waiting"]): string => (waiting ? words[waiting] : "Live");

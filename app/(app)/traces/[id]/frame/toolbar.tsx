@@ -5,7 +5,7 @@ import type { Find } from "../find/use-find";
 import { OutlineMenu } from "../outline/outline-menu";
 import type { Links, View } from "./links";
 import { Resume } from "./resume-button";
-import type { Share } from "./share";
+import type { Share } from "./reader-keys";
 import { StandingMark } from "./standing";
 import { Where } from "./where";
 
