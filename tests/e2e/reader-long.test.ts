@@ -281,7 +281,7 @@ test("without script there are links to earlier and later messages, and anchors"
   await plain.getByRole("link", { name: "Later", exact: true }).click();
   expect(new URL(plain.url()).searchParams.get("after")).toMatch(/^\d+$/);
   await plain.locator("article[data-position]").nth(20).waitFor();
-  await plain.getByRole("link", { name: "Talk", exact: true }).click();
+  await plain.getByRole("link", { name: "Conversation", exact: true }).click();
   expect(new URL(plain.url()).searchParams.get("view")).toBe("talk");
   await context.close();
 });

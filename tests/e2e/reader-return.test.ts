@@ -77,7 +77,7 @@ test("on a phone a link lands below the bars, which do not grow when the outline
   expect((heights[0] ?? 0) + tabs).toBeLessThanOrEqual(96);
   await poll(() => focused(phone)).toBe(2501);
   await poll(() => belowBars(phone, 2501)).toBeCloseTo(8, -0.6);
-  const talk = phone.getByRole("link", { name: "Talk", exact: true });
+  const talk = phone.getByRole("link", { name: "Conversation", exact: true });
   await phone.getByLabel("More", { exact: true }).click();
   await talk.click();
   await phone.waitForURL(/view=talk/);

@@ -31,7 +31,7 @@ export function FilterValues({ name, given, query, values }: Props) {
     <>
       <ExactForm
         name={name}
-        label={`${capitalize(getFilterLabel(name))}, exactly`}
+        label={`Find ${getFilterLabel(name)}`}
         given={without(given, ...listFilterNames(name))}
       />
       {values ? (

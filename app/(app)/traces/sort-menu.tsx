@@ -34,7 +34,7 @@ export function SortMenu({ given, sort }: { given: GivenFilters; sort: Sort }) {
 
 const fixed: [name: string, given: GivenFilters][] = [
   ["Starred", { starred: "true" }],
-  ["With failed calls", { errors: "true" }],
+  ["Has errors", { errors: "true" }],
   ["Archived", { archived: "true" }],
 ];
 

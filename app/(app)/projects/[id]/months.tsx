@@ -23,7 +23,7 @@ export function Months({ months }: { months: ProjectMonth[] }) {
   return (
     <figure className="flex flex-col gap-2">
       <figcaption>
-        {months.length === 1 ? "All" : "Most"} was used in {formatMonthName(most, "long")}: {formatMonthAmount(most)}.
+        Peak month: {formatMonthName(most, "long")}, {formatMonthAmount(most)}
       </figcaption>
       <svg aria-hidden="true" className="h-24 w-full border-hairline border-b">
         {shown.map((month, index) => (

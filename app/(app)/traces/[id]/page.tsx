@@ -61,7 +61,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
       <LinkedPullRequests userId={user.id} traceId={id} remote={trace.metadata?.repository} />
       {opened && (
         <Notice tone="info">
-          <p>The message that you followed a link to is not part of the talk, so all messages are shown.</p>
+          <p>The linked message is not part of the conversation, so everything is shown.</p>
         </Notice>
       )}
     </>

@@ -35,7 +35,7 @@ export function readerKeys(props: Props): KeyBinding[] {
     ["K", "Previous turn", () => toTurn(props, -1)],
     ["o", "Open or close folds", () => toggleFolds(currentArticle(list))],
     ["O", "Open or close all folds", () => toggleAllFolds(props)],
-    ["v", "Switch between all and talk", () => toView(talk ? "all" : "talk")],
+    ["v", "Switch between everything and conversation", () => toView(talk ? "all" : "talk")],
     ["y", "Copy a link to it", copyLink],
     ["t", "Outline", toggleOutline],
     ["Home", "Start of the session", () => frame.toEdge("start")],

@@ -12,12 +12,12 @@ export function StandingMark({ standing: { live, waiting } }: { standing: Standi
 export function StandingLine({ standing: { live, waiting } }: { standing: Standing }) {
   if (!live) return null;
   const said = {
-    waiting: "The agent has finished and is waiting for you.",
-    asking: "The agent asks, and is waiting for your answer.",
+    waiting: "The agent has finished and is waiting for you",
+    asking: "Waiting for your answer",
   };
   return (
     <p role="status" className="live-mark py-3 text-code text-muted print:hidden">
-      {waiting ? said[waiting] : "The session goes on: what comes is shown here."}
+      {waiting ? said[waiting] : "In progress — new messages appear here"}
     </p>
   );
 }
