@@ -6,8 +6,8 @@ import { isMissingOrForbidden } from "./files/discovery.ts";
 import { withLock } from "./files/file-lock.ts";
 import { isFields, parseJson } from "./files/json.ts";
 import { configFolder, readJsonFile, writeFileAtomically } from "./files/state-files.ts";
-import { readTextFile } from "./files/text-file.ts";
-import { running } from "./running.ts";
+import { readTextFile } from "./files/byte-reader.ts";
+import { running } from "./program.ts";
 
 export type Account = {
   token: string;

@@ -3,7 +3,7 @@ import { CommandError } from "../errors.ts";
 import { program } from "../program.ts";
 import { addRules, normalizeGlob } from "../projects/edit.ts";
 import { type ProjectRule, ProjectRules } from "../projects/rules.ts";
-import { isRedacting } from "../redact/key.ts";
+import { isRedacting } from "../redact/masker.ts";
 import { loadSettings } from "../server/connection.ts";
 import { type Settings, updateSettings } from "../settings.ts";
 

@@ -9,12 +9,12 @@ import { isMissingOrForbidden } from "../files/discovery.ts";
 import { isFields, parseJson } from "../files/json.ts";
 import { configFolder, stateFolder } from "../files/state-files.ts";
 import { removeEmptyFolders } from "../install/files.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 import { HttpError } from "../server/api.ts";
 import { type Connection, connect, fetchAccount } from "../server/connection.ts";
 import { describeInvalidToken } from "../server/token.ts";
 import { settingsPath } from "../settings.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 
 type Check = { name: string; ok: boolean; isNote?: boolean; detail: string };
 

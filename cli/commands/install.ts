@@ -10,14 +10,13 @@ import { Installation } from "../install/installation.ts";
 import { type Manifest, readManifest } from "../install/manifest.ts";
 import { isOnPath, getPlaces } from "../install/places.ts";
 import { collectEnvironment, planProgram } from "../install/program.ts";
-import { quoteSh } from "../install/quoting.ts";
-import { findService } from "../install/services/platform.ts";
-import { runAll } from "../install/services/service.ts";
+import { quoteSh } from "../install/tools.ts";
+import { findService, runAll } from "../install/services/service.ts";
 import { HttpError } from "../server/api.ts";
 import { type Connection, connect, fetchAccount, loadSettings } from "../server/connection.ts";
 import { isPrivate } from "../server/origin.ts";
 import { requireServer, settingsPath, updateSettings } from "../settings.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 import { logIn } from "./login.ts";
 import { push } from "./push.ts";
 

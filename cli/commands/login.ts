@@ -1,18 +1,17 @@
 import { spawn } from "node:child_process";
 import { rename } from "node:fs/promises";
 import { hostname } from "node:os";
-import { clock } from "../clock.ts";
+import { Api, clock, HttpError } from "../server/api.ts";
 import { type Context, commandHint, readPatience, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { type Fields, isFields, toText } from "../files/json.ts";
 import { program } from "../program.ts";
-import { Api, HttpError } from "../server/api.ts";
 import { type Connection, connect } from "../server/connection.ts";
 import { isPlain } from "../server/origin.ts";
 import { findTokenFault } from "../server/token.ts";
 import { type Account, areSettingsBroken, findTokenServer, settingsPath, updateSettings } from "../settings.ts";
 import { formatDuration } from "../terminal/format.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 
 export async function login(context: Context): Promise<void> {
   await logIn(context);

@@ -6,8 +6,7 @@ import { HttpError } from "../server/api.ts";
 import { connect, fetchAccount, loadSettings } from "../server/connection.ts";
 import { sendTelemetry } from "../server/telemetry.ts";
 import { SessionFilter } from "../sessions/filter.ts";
-import type { ParseStats } from "../sessions/parse-stats.ts";
-import { countPictures } from "../sessions/picture-bytes.ts";
+import { countPictures, type ParseStats } from "../sessions/parse-stats.ts";
 import type { UnsentSession } from "../sessions/session.ts";
 import { type Settings, requireServer } from "../settings.ts";
 import { findNamedFile } from "../sync/changed-inputs.ts";
@@ -17,7 +16,7 @@ import { openTarget, type PushTarget, refreshJobs } from "../sync/push-target.ts
 import { SentRecord } from "../sync/sent-record.ts";
 import { formatBytes, formatCount, formatDuration, formatList, formatPictures } from "../terminal/format.ts";
 import { describeSent, sayLeftOut, warnInvalid, warnKept, warnRefused, warnUnsent } from "../terminal/outcomes.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 import { agreeToFirstPush } from "./first-push.ts";
 
 /**

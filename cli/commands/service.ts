@@ -4,17 +4,15 @@ import { type Context, listValue } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
 import { readManifest } from "../install/manifest.ts";
 import { getRunningFile } from "../install/places.ts";
-import { findService } from "../install/services/platform.ts";
-import { type SystemCommand, runAll, type Service } from "../install/services/service.ts";
+import { findService, runAll, type Service, type SystemCommand } from "../install/services/service.ts";
 import { redirectToLog, noteError, runInBackground } from "../service/background.ts";
-import { describeService, sayTroubles } from "../service/description.ts";
+import { describeService, endProcess, findRunningPid, readState, sayTroubles } from "../service/state.ts";
 import { readLastLines, getLogPath } from "../service/log.ts";
 import { report } from "../service/report.ts";
-import { endProcess, readState, findRunningPid } from "../service/state.ts";
 import { forgetTroubles, readTroubles } from "../service/troubles.ts";
 import { SentRecord } from "../sync/sent-record.ts";
 import { warnKept } from "../terminal/outcomes.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 import { push } from "./push.ts";
 
 /**

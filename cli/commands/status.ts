@@ -1,9 +1,8 @@
 import { type Context, commandHint } from "../context.ts";
 import { exitCodes } from "../errors.ts";
 import { readManifest } from "../install/manifest.ts";
-import { findService } from "../install/services/platform.ts";
-import { describeService, sayTroubles } from "../service/description.ts";
-import { readState } from "../service/state.ts";
+import { findService } from "../install/services/service.ts";
+import { describeService, readState, sayTroubles } from "../service/state.ts";
 import { forgetTroubles, readTroubles } from "../service/troubles.ts";
 import { openTarget, refreshJobs } from "../sync/push-target.ts";
 import { formatBytes } from "../terminal/format.ts";

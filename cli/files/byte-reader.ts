@@ -1,4 +1,4 @@
-import { closeSync, createReadStream, openSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, createReadStream, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import zlib from "node:zlib";
@@ -128,4 +128,19 @@ function openCompressed(path: string): ByteReader {
       plain.destroy();
     },
   };
+}
+
+/**
+ * Reads a text file; undefined for anything else, such as a pipe, which could block forever.
+ *
+ * @throws if it is missing or can't be read
+ */
+export async function readTextFile(path: string): Promise<string | undefined> {
+  // Synchronous, because such files are small and there may be one next to each session.
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    return fstatSync(file).isFile() ? readFileSync(file, "utf8") : undefined;
+  } finally {
+    closeSync(file);
+  }
 }

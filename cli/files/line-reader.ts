@@ -1,6 +1,7 @@
 import { openByteReader } from "./byte-reader.ts";
-import { collectGarbage } from "./garbage-collection.ts";
 import { LineShortener } from "./line-shortener.ts";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 
 const MiB = 1024 * 1024;
 const chunkBytes = MiB;
@@ -140,3 +141,22 @@ export class PartialLine {
 }
 
 export const lineTooLong = (number: number): string => `line ${number} is longer than ${maxLineBytes / MiB} MiB`;
+
+/**
+ * Keeps V8's space for new objects small: most of a parser's objects die at once, and a larger space doubles the
+ * memory.
+ */
+export function keepNewSpaceSmall(): void {
+  setFlagsFromString("--semi-space-growth-factor=1");
+}
+
+let collect: (() => void) | undefined;
+
+/** Runs V8's garbage collector now, in about 10 ms. */
+export function collectGarbage(): void {
+  if (!collect) {
+    setFlagsFromString("--expose-gc");
+    collect = runInNewContext("gc") as () => void;
+  }
+  collect();
+}

@@ -1,4 +1,4 @@
-import { missingNote } from "./missing-note.ts";
+import { formatNumber } from "../terminal/format.ts";
 
 const [quote, backslash, letterU] = [0x22, 0x5c, 0x75];
 const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
@@ -81,3 +81,6 @@ export class LineShortener {
     return this.#output.subarray(0, this.#end);
   }
 }
+
+export const missingNote = (missing: number, unit: "characters" | "bytes"): string =>
+  `\n[Spoor: ${formatNumber(missing)} ${unit} are missing here: it is too long.]`;

@@ -5,7 +5,7 @@ import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { isMissingOrForbidden } from "./discovery.ts";
 import { parseJson } from "./json.ts";
-import { readTextFile } from "./text-file.ts";
+import { readTextFile } from "./byte-reader.ts";
 
 /** The folder of settings and tokens (XDG Base Directory Specification). */
 export const configFolder = ({ env, home }: Host): string =>

@@ -1,7 +1,7 @@
 import { rm, stat } from "node:fs/promises";
 import type { Context } from "../context.ts";
 import { formatBytes } from "../terminal/format.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 import type { Edited } from "./agents/json-hook.ts";
 import { encodeFile, listMissingFolders, type PlannedFile, readIfThere, replaceFile, computeSha256 } from "./files.ts";
 import { type FileEdit, type Manifest, writeManifest } from "./manifest.ts";

@@ -2,11 +2,11 @@ import { readFile } from "node:fs/promises";
 import type { Host } from "../adapters/adapter.ts";
 import { adapters } from "../adapters/registry.ts";
 import { CommandError } from "../errors.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 import { formatBytes } from "../terminal/format.ts";
 import { type PlannedFile, computeSha256 } from "./files.ts";
 import { findNode, isNpmFile, getPlaces, getRunningFile } from "./places.ts";
-import { quoteCmd, quoteSh } from "./quoting.ts";
+import { quoteCmd, quoteSh } from "./tools.ts";
 
 export type Program = {
   files: PlannedFile[];

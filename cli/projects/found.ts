@@ -5,7 +5,7 @@ import { CommandError } from "../errors.ts";
 import { addCounts, type SecretCounts } from "../redact/masker.ts";
 import { countInputs } from "../sessions/count.ts";
 import type { AdapterInput, ProjectPart } from "../sessions/inputs.ts";
-import type { PictureBytes } from "../sessions/picture-bytes.ts";
+import type { PictureBytes } from "../sessions/parse-stats.ts";
 import { type LeftOutBy, nameProject, ProjectRules } from "./rules.ts";
 
 export type FoundProject = {

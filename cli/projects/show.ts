@@ -1,8 +1,7 @@
 import type { Host } from "../adapters/adapter.ts";
 import { type FittedColumn, fitTable } from "../terminal/fit-table.ts";
 import { formatBytes, formatCount, formatNumber } from "../terminal/format.ts";
-import { styled } from "../terminal/styled.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+import { styled, type Terminal } from "../terminal/terminal.ts";
 import { type FoundProject, sumProjects } from "./found.ts";
 import { foldHome } from "./rules.ts";
 

@@ -1,8 +1,7 @@
 import { kinds } from "../../lib/secrets/kinds.ts";
 import { program } from "../program.ts";
 import { formatCount } from "../terminal/format.ts";
-import { styled } from "../terminal/styled.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+import { styled, type Terminal } from "../terminal/terminal.ts";
 import { addCounts, type SecretCounts } from "./masker.ts";
 
 const names = new Map(kinds.map(({ id, name }) => [id, name]));

@@ -1,8 +1,8 @@
-import { clock } from "../clock.ts";
 import { CommandError } from "../errors.ts";
 import { type Fields, isFields, parseJson, toText } from "../files/json.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 import { isPlain } from "./origin.ts";
+import { setTimeout } from "node:timers/promises";
 
 /** An error response (`application/problem+json`). */
 export class HttpError extends Error {
@@ -228,3 +228,13 @@ function backoffSeconds(error: unknown, attempt: number): number {
   if (isBelieved) return retryAfter + Math.random() * Math.min(1, retryAfter / 4 + 0.1);
   return Math.min(maxBackoffSeconds, 0.5 * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
+
+/** The client's clock, which tests replace. */
+export const clock = {
+  /** Monotonic milliseconds. */
+  now: (): number => performance.now(),
+  /** @throws if `signal` aborts */
+  sleep: async (milliseconds: number, signal?: AbortSignal): Promise<void> => {
+    await setTimeout(milliseconds, undefined, { signal });
+  },
+};

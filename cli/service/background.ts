@@ -7,7 +7,7 @@ import { watch } from "../commands/watch.ts";
 import type { Context } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
 import { getRunningFile } from "../install/places.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 import { HttpError } from "../server/api.ts";
 import { settingsPath } from "../settings.ts";
 import { Terminal } from "../terminal/terminal.ts";

@@ -6,7 +6,7 @@ import type { ProjectLabels } from "../projects/rules.ts";
 import { findGitDir, findRepository } from "../projects/worktrees.ts";
 import { Masker, type SecretCounts } from "../redact/masker.ts";
 import type { Compressor } from "../sync/compression.ts";
-import type { PictureBytes } from "./picture-bytes.ts";
+import type { PictureBytes } from "./parse-stats.ts";
 import {
   type KnownSession,
   getLabels,

@@ -8,8 +8,7 @@ import type { ProjectLabels } from "../projects/rules.ts";
 import { addCounts, type SecretCounts } from "../redact/masker.ts";
 import { HttpError } from "../server/api.ts";
 import { Collector, type Writing } from "./collector.ts";
-import { countInvalid, countUnhandledType, emptyStats, type ParseStats } from "./parse-stats.ts";
-import type { PictureBytes } from "./picture-bytes.ts";
+import { countInvalid, countUnhandledType, emptyStats, type ParseStats, type PictureBytes } from "./parse-stats.ts";
 import type { SessionLabels } from "./session.ts";
 
 export type AdapterInput = Input & { adapter: Adapter };

@@ -58,3 +58,10 @@ export function countUnhandledType(stats: ParseStats, type: string, times = 1): 
   if (isNew && Object.keys(stats.unhandled).length >= maxTypes) return;
   stats.unhandled[type] = (isNew ? 0 : (stats.unhandled[type] ?? 0)) + times; // `constructor` may be a type's name
 }
+
+export type PictureBytes = Record<string, number>;
+
+export function countPictures(parts: Iterable<PictureBytes>): { pictures: number; pictureBytes: number } {
+  const sizes = Object.values(Object.assign({}, ...parts) as PictureBytes);
+  return { pictures: sizes.length, pictureBytes: sizes.reduce((sum, bytes) => sum + bytes, 0) };
+}

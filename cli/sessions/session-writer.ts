@@ -3,7 +3,6 @@ import type { Message, SessionDetails } from "../adapters/adapter.ts";
 import type { Picture } from "../adapters/pictures.ts";
 import type { Compressor } from "../sync/compression.ts";
 import { countDigits, JsonBytes } from "./json-bytes.ts";
-import { MessageDigest } from "./message-digest.ts";
 import { maxCompressedBytes, maxMessageBytes, PartWriter } from "./part-writer.ts";
 import { type KnownSession, getLabels, type PartLimits, type SentState, type Session } from "./session.ts";
 import { shortenMessage } from "./shorten.ts";
@@ -182,5 +181,31 @@ export class SessionWriter {
   #withSalt(state: SentState): SentState {
     const salt = this.#options.known.state?.salt;
     return salt === undefined ? state : { ...state, salt };
+  }
+}
+
+/**
+ * Digest of a session's messages: a chain of SHA-256 over segments, so that a grown session's digest continues without
+ * reading earlier segments.
+ */
+class MessageDigest {
+  #chain: string;
+  #segment = createHash("sha256");
+
+  /** @param chain the digest of earlier segments */
+  constructor(chain = "") {
+    this.#chain = chain;
+  }
+
+  add(piece: Buffer): void {
+    this.#segment.update(piece);
+  }
+
+  /** Ends a segment. @returns the digest so far, in base64url */
+  cut(): string {
+    const segment = this.#segment.digest("base64url");
+    this.#segment = createHash("sha256");
+    this.#chain = createHash("sha256").update(`${this.#chain}\n${segment}`).digest("base64url");
+    return this.#chain;
   }
 }

@@ -16,7 +16,7 @@ export type SentState = {
   hash: string;
   /** Message counts after each upload; the last is the total. */
   counts: number[];
-  /** Digest of the messages, in segments that end at `counts` (message-digest.ts). */
+  /** Digest of the messages, in segments that end at `counts` (`MessageDigest`). */
   digest: string;
   /** The reason for sending the session again, which makes its idempotency keys differ. */
   salt?: string | undefined;

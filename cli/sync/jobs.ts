@@ -1,6 +1,5 @@
-import { clock } from "../clock.ts";
+import { type Api, clock } from "../server/api.ts";
 import { type Fields, isFields, toText } from "../files/json.ts";
-import type { Api } from "../server/api.ts";
 import type { Kept } from "../sessions/session.ts";
 
 export type IngestJob = {

@@ -1,9 +1,8 @@
 import type { Context } from "../context.ts";
-import { loadMaskKey } from "../redact/key.ts";
+import { loadMaskKey } from "../redact/masker.ts";
 import { defaultLimits, toPartLimits } from "../server/limits.ts";
 import { SessionFilter } from "../sessions/filter.ts";
-import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
-import type { PictureBytes } from "../sessions/picture-bytes.ts";
+import { addStats, emptyStats, type ParseStats, type PictureBytes } from "../sessions/parse-stats.ts";
 import type { SentState, Session, SessionLabels, UnsentSession } from "../sessions/session.ts";
 import { findChangedInputs } from "./changed-inputs.ts";
 import { createCompressor } from "./compression.ts";

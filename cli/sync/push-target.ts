@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { loadMaskKey } from "../redact/key.ts";
+import { loadMaskKey } from "../redact/masker.ts";
 import { HttpError } from "../server/api.ts";
 import { type AccountInfo, type Connection, connectLoggedIn, fetchAccount } from "../server/connection.ts";
 import { type Limits, readLimits } from "../server/limits.ts";

@@ -1,8 +1,5 @@
 import { createInterface } from "node:readline";
 import { styleText } from "node:util";
-import { toPrintable, toPrintableJson } from "./printable.ts";
-import { Secrets } from "./secrets.ts";
-import { Styled, styled } from "./styled.ts";
 
 type Stream = {
   write(text: string): unknown;
@@ -201,3 +198,63 @@ export class Terminal {
 }
 
 const countCharacters = (text: string): number => [...text].length;
+
+/** Characters that end lines, move the cursor, start escape sequences or reorder text. */
+const control = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
+const invisible = /[\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
+const space = /\p{Zs}/gu;
+const unprintable = /(?! )[\p{Cc}\p{Z}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** Returns one line of visible text. */
+const toPrintable = (text: string): string =>
+  text.replace(control, " ").replace(invisible, "").replace(space, " ");
+
+/** Escapes in JSON what `toPrintable` would remove. */
+const toPrintableJson = (value: unknown): string =>
+  JSON.stringify(value).replace(unprintable, (character) =>
+    Array.from({ length: character.length }, (_, index) => escapeUnit(character.charCodeAt(index))).join(""),
+  );
+
+const escapeUnit = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`;
+
+/** A server's token (lib/auth/tokens.ts), or most of one. */
+const tokenShape = /spoor_[A-Za-z0-9]{24,}/g;
+/** Shorter parts would hide ordinary words, and no token is that short. */
+const minLength = 8;
+
+/** Hides tokens in the output, because a server can answer with the one that it received. */
+class Secrets {
+  readonly #parts = new Set<string>();
+
+  /** @param secret parts between invalid characters are hidden separately */
+  add(secret: string): void {
+    for (const part of secret.split(/[^\w.~+/=-]+/)) if (part.length >= minLength) this.#parts.add(part);
+  }
+
+  hide(text: string): string {
+    let hidden = text;
+    for (const part of this.#parts) hidden = hidden.replaceAll(part, "[token]");
+    return hidden.replace(tokenShape, "[token]");
+  }
+}
+
+export const hasTokenShape = (text: string): boolean => text.search(tokenShape) !== -1;
+
+type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+/** Only this class produces escape sequences on a terminal; in a string it is plain text. */
+class Styled {
+  readonly style: Style;
+  readonly text: string;
+
+  constructor(style: Style, text: string) {
+    this.style = style;
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+export const styled = (style: Style, text: string): Styled => new Styled(style, text);

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FolderEvents } from "./folder-events.ts";
-import type { LookedAt, RoundReport, RoundRequest } from "./messages.ts";
+import type { LookedAt, RoundReport, RoundRequest } from "./sender-process.ts";
 
 type WantedSearches = RoundRequest["wanted"];
 

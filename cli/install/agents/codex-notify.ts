@@ -1,5 +1,5 @@
 import type { FileEdit } from "../manifest.ts";
-import { quoteToml } from "../quoting.ts";
+import { quoteToml } from "../tools.ts";
 import type { Edited } from "./json-hook.ts";
 
 const note = "# Made by `spoor install`: sends a session after each turn. `spoor uninstall` removes it.";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Host } from "../../adapters/adapter.ts";
 import type { FileEdit } from "../manifest.ts";
-import { quotePowerShell, quoteSh } from "../quoting.ts";
+import { quotePowerShell, quoteSh } from "../tools.ts";
 import { addNotify, removeNotify } from "./codex-notify.ts";
 import { addHook, type Edited, type Hook, removeHook } from "./json-hook.ts";
 import { copilotHooks, openCodePlugin, piExtension } from "./plugins.ts";

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { Host } from "../../adapters/adapter.ts";
-import { escapeXml } from "../quoting.ts";
-import { runTool } from "../tools.ts";
+import { escapeXml, runTool } from "../tools.ts";
 import type { SystemCommand, Service, ServiceSpec } from "./service.ts";
 
 const label = "local.spoor.client";

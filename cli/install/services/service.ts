@@ -1,6 +1,9 @@
 import type { Host } from "../../adapters/adapter.ts";
 import type { PlannedFile } from "../files.ts";
 import { type RanTool, runTool } from "../tools.ts";
+import { launchd } from "./launchd.ts";
+import { systemd } from "./systemd.ts";
+import { taskScheduler } from "./task-scheduler.ts";
 
 export type ServiceSpec = {
   words: string[];
@@ -37,4 +40,11 @@ export async function runAll(host: Host, commands: SystemCommand[]): Promise<str
     if (ran.code !== 0 && !mayFail) failed.push(`${words.join(" ")}: ${ran.output || `ended with ${ran.code}`}`);
   }
   return failed;
+}
+
+/** @returns undefined on a system without a known service manager */
+export function findService(host: Host): Service | undefined {
+  if (host.platform === "linux") return systemd(host);
+  if (host.platform === "darwin") return launchd(host);
+  return host.platform === "win32" ? taskScheduler(host) : undefined;
 }

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { Host } from "../../adapters/adapter.ts";
-import { quoteExec, quoteUnit } from "../quoting.ts";
-import { runTool } from "../tools.ts";
+import { quoteExec, quoteUnit, runTool } from "../tools.ts";
 import type { SystemCommand, Service, ServiceSpec } from "./service.ts";
 
 const unit = "spoor.service";
