@@ -91,12 +91,9 @@ const isCommand = (name: string | undefined): name is CommandName =>
   name !== undefined && Object.hasOwn(commands, name);
 
 export type Surroundings = Omit<Host, "home" | "cwd"> & {
-  /** @throws if it is unknown */
   home: () => string;
-  /** Undefined if it was removed. */
   cwd: string | undefined;
   terminal: Terminal;
-  /** Ends the run. */
   signal: AbortSignal;
 };
 
@@ -192,7 +189,6 @@ function unknownCommand(name: string): CommandError {
   return new CommandError("usage", `Unknown command: ${name}. ${hint}`);
 }
 
-/** @returns the exit code */
 export function reportError(error: unknown, terminal: Terminal, env: Host["env"]): number {
   const [kind, message] = describeError(error, env);
   terminal.json({ ok: false, error: kind, message });
@@ -232,7 +228,6 @@ function suggest(word: string, candidates: readonly string[]): string | undefine
   return best?.candidate;
 }
 
-/** Levenshtein distance: insertions, deletions and substitutions. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...from].entries()) {

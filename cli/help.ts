@@ -128,7 +128,6 @@ const exitCodeHelp = `Exit codes: 0 done, 1 failed, 2 usage error, 3 not logged 
 
 const columns = 80;
 
-/** @param name without it, the overview */
 export function formatHelp(name?: CommandName): string {
   return wrap(composeHelp(name).replace(/\bspoor(?= [a-z]+\b(?!:))/g, program), columns);
 }
@@ -193,7 +192,6 @@ function wrap(text: string, columns: number): string {
 
 function wrapLine(line: string, columns: number): string[] {
   const [label = ""] = labelled.exec(line) ?? [];
-  // A program may have a long name.
   const indent = " ".repeat(label.length > columns / 2 ? 6 : label.length);
   const lines: string[] = [];
   let current = label;

@@ -7,10 +7,8 @@ const local = relative(currentFolder() ?? "/", path);
 const isCommand =
   basename(path) === "spoor" || basename(path) === "client.mjs" || /node_modules.spoor-client/.test(path);
 
-/** How to call this program in suggested commands. */
 export const program = isCommand ? "spoor" : `node ${local.startsWith("..") || local === "" ? path : local}`;
 
-/** @returns undefined if the folder was removed */
 export function currentFolder(): string | undefined {
   try {
     return process.cwd();

@@ -7,7 +7,6 @@ import { isRedacting } from "../redact/masker.ts";
 import { loadSettings } from "../server/connection.ts";
 import { type Settings, updateSettings } from "../settings.ts";
 
-/** Shows or changes this machine's settings. */
 export async function config(context: Context): Promise<void> {
   const [name, value, ...more] = context.words;
   const see = `See: ${program} config --help`;

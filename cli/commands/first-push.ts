@@ -55,7 +55,7 @@ export async function agreeToFirstPush(
   }
   await updateSettings(host, (now) => ({ ...now, agreedTo: [...new Set([...(now.agreedTo ?? []), server])] })).catch(
     (error) => {
-      if (!(error instanceof CommandError)) throw error; // the record shows the consent, too
+      if (!(error instanceof CommandError)) throw error;
     },
   );
 }

@@ -20,7 +20,6 @@ import { styled } from "../terminal/terminal.ts";
 import { logIn } from "./login.ts";
 import { push } from "./push.ts";
 
-/** Puts the client on the PATH, logs in and starts the background service; shows each file before it writes it. */
 export async function install(context: Context): Promise<number> {
   const { host, terminal, values } = context;
   if (values.yes !== true && values["dry-run"] !== true && !terminal.canAsk) {
@@ -119,7 +118,6 @@ async function offerService(
   const files = service.files(spec);
   const title = `Background service: sends the sessions of every agent on this machine to ${server}, but for projects that you leave out (spoor projects exclude)`;
   const isReady = await installation.offer(title, files);
-  // A service file that the user changed still counts as a service.
   return isReady || files.every(({ path }) => installation.outcomes[path] !== "declined") ? "ready" : "declined";
 }
 
@@ -156,7 +154,6 @@ async function finish(
     : exitCodes.done;
 }
 
-/** @returns undefined if the server can't be asked */
 async function ensureLogin(context: Context, installation: Installation): Promise<boolean | undefined> {
   const { host, terminal, values } = context;
   const connection = await connect({ ...context, values: { ...values, patience: "5" } });

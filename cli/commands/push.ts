@@ -58,7 +58,6 @@ export async function push(context: Context, { usual = false } = {}): Promise<nu
   });
 }
 
-/** @throws CommandError if no session has the id */
 function forgetSession(record: SentRecord, sourceId: string): void {
   const keys = record.findKeys(sourceId);
   if (keys.length === 0) throw new CommandError("usage", `No session "${sourceId}" was sent from this machine.`);
@@ -109,7 +108,6 @@ function finish({ terminal }: Context, { left, stats, filter }: PushOutcome, res
   const invalid = [...stats.values()].reduce((sum, one) => sum + one.invalid, 0);
   terminal.json({ ...result, invalid, ...(isWrongUse && { ok: false, error: "usage", message }) });
   if (isWrongUse) return exitCodes.usage;
-  // In JSONL files an invalid entry is a session that was left out.
   return left.length > 0 || (stats.get("jsonl")?.invalid ?? 0) > 0 ? exitCodes.leftOut : exitCodes.done;
 }
 

@@ -8,7 +8,6 @@ import { styled } from "../terminal/terminal.ts";
 const maxLength = 2000;
 const maxLines = 3;
 
-/** Prints the three best earlier occurrences of an error in the server's archive. */
 export async function recall(context: Context): Promise<void> {
   const { terminal, words } = context;
   const error = words.join(" ").trim().slice(0, maxLength).toWellFormed().replaceAll("\0", "");

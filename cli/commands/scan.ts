@@ -67,12 +67,10 @@ export async function scan(context: Context): Promise<number> {
 type ScanResult = {
   stats: Map<string, ParseStats>;
   leftOut: ReadonlySet<string>;
-  /** By project. */
   secrets: Map<string, SecretCounts>;
   pictures: PictureBytes;
 };
 
-/** @throws CommandError if `--source` names an unknown adapter */
 function selectAdapters(context: Context): readonly Adapter[] {
   const names = listValue(context, "source");
   const unknown = names.find((name) => !adapters.some((adapter) => adapter.name === name));

@@ -36,14 +36,13 @@ async function status(context: Context): Promise<number> {
   const troubles = await readTroubles(host);
   terminal.say(describeService({ manifest, isRunning, state }));
   sayTroubles(terminal, troubles);
-  const kept = await SentRecord.keptSessions(host);
+  const kept = await SentRecord.readKeptSessions(host);
   warnKept(terminal, kept);
   const installed = manifest?.hasService === true;
   terminal.json({ installed, running: isRunning, ...(state && { state }), troubles, kept });
   return isRunning ? exitCodes.done : exitCodes.failed;
 }
 
-/** @throws CommandError if no service is installed */
 async function installed({ host }: Context): Promise<Service> {
   const found = (await readManifest(host))?.hasService ? findService(host) : undefined;
   if (!found) throw new CommandError("usage", "No background service is installed. Install it with: spoor install");
@@ -109,7 +108,6 @@ async function hook({ host, words: [source] }: Context): Promise<void> {
   child.unref();
 }
 
-/** Runs `push` and writes the outcome to the service's log. */
 async function send(foreground: Context): Promise<number> {
   const { values, signal } = foreground;
   const sources = listValue(foreground, "source");

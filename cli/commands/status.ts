@@ -20,7 +20,6 @@ export async function status(context: Context): Promise<number> {
   const { host, terminal } = context;
   const manifest = await readManifest(host);
   const isRunning = manifest?.hasService === true && (await findService(host)?.isRunning()) === true;
-  // This comes first because the server may not answer.
   const described = describeService({ manifest, isRunning, state: await readState(host) });
   if (manifest?.hasService) terminal.say(described);
   const target = await openTarget(context).catch(async (error) => {

@@ -6,7 +6,6 @@ import { connect } from "../server/connection.ts";
 import { MismatchError, readRelease } from "../update/release.ts";
 import { checkOrigin, checkOwnFile, type AvailableUpdate, findUpdate, takeUpdate } from "../update/update.ts";
 
-/** Replaces this client with the verified one that the server delivers. */
 export async function update(context: Context): Promise<void> {
   const { terminal, values, signal } = context;
   checkOwnFile();

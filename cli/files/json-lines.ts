@@ -14,7 +14,6 @@ type HandleRecord = (record: Fields, line: number) => void;
 
 type ReadOptions = {
   from?: LinePlace | undefined;
-  /** Selects lines to skip unparsed. */
   isSkipped?: ((line: Buffer) => boolean) | undefined;
 };
 

@@ -23,9 +23,7 @@ type HandleLine = (line: string, number: number, isOpen: boolean) => void;
 export type LineEvents = {
   /** Takes a line's bytes before they are decoded. @returns true to skip the line */
   skip?: ((line: Buffer, number: number) => boolean) | undefined;
-  /** Called for a line that is too long even after shortening. */
   tooLong(number: number): void;
-  /** Awaited after each chunk. */
   pause(): Promise<void>;
 };
 
@@ -88,7 +86,6 @@ export async function readLines(
   }
 }
 
-/** Collects a line that spans chunks in one buffer, which all such lines of a file share. */
 export class PartialLine {
   #buffer: Buffer | undefined;
   #shortener: LineShortener | undefined;
@@ -152,7 +149,6 @@ export function keepNewSpaceSmall(): void {
 
 let collect: (() => void) | undefined;
 
-/** Runs V8's garbage collector now, in about 10 ms. */
 export function collectGarbage(): void {
   if (!collect) {
     setFlagsFromString("--expose-gc");

@@ -8,7 +8,6 @@ import { type FileEdit, type Manifest, writeManifest } from "./manifest.ts";
 
 type FileOutcome = "same" | "written" | "declined" | "kept";
 
-/** Shows files, asks, records them in the manifest, and writes them. */
 export class Installation {
   readonly #context: Context;
   readonly manifest: Manifest;
@@ -23,7 +22,6 @@ export class Installation {
     return this.#context.values["dry-run"] === true;
   }
 
-  /** Offers files that belong together. @returns whether all of them are in place */
   async offer(title: string, files: PlannedFile[]): Promise<boolean> {
     const { terminal } = this.#context;
     const plans = await Promise.all(files.map(async (file) => ({ file, now: await readIfThere(file.path) })));

@@ -5,7 +5,6 @@ import type { Host } from "../adapters/adapter.ts";
 import { running } from "../program.ts";
 
 export type Places = {
-  /** Only the client writes here. */
   dataFolder: string;
   /** `program.ts` recognizes an installed client by this name. */
   client: string;

@@ -10,7 +10,6 @@ import { quoteCmd, quoteSh } from "./tools.ts";
 
 export type Program = {
   files: PlannedFile[];
-  /** How other programs start the client. */
   words: (hasLauncher: boolean) => string[];
 };
 
@@ -68,7 +67,6 @@ const variables = [
   ...["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"],
 ];
 
-/** Collects the variables that let a service find what this shell finds. */
 export function collectEnvironment(host: Host): Record<string, string> {
   const own = adapters.flatMap((adapter) => adapter.searchRoots(host).map(({ variable }) => variable));
   const names = [...new Set([...variables, ...own])].sort();

@@ -11,7 +11,6 @@ const minFolded = 5;
 
 type ShowOptions = { all: boolean; countsFiles?: boolean; more?: string };
 
-/** Prints projects as a table that fits into the terminal. @param more the command that shows the folded ones */
 export function showProjects(
   { host, terminal }: { host: Host; terminal: Terminal },
   projects: readonly FoundProject[],

@@ -8,7 +8,6 @@ const names = new Map(kinds.map(({ id, name }) => [id, name]));
 
 export const kindName = (id: string): string => names.get(id) ?? id;
 
-/** Formats counts as `GitHub token ×3, Private key`, the most frequent first. */
 const describeSecrets = (counts: SecretCounts): string =>
   Object.entries(counts)
     .sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1))
@@ -27,7 +26,6 @@ export function saySent(terminal: Terminal, secrets: SecretCounts, isMasked: boo
 
 const maxProjects = 10;
 
-/** @param isMasked whether they are masked before they are sent */
 export function sayFound(
   terminal: Terminal,
   projects: { name: string; secrets: SecretCounts }[],

@@ -32,14 +32,12 @@ const maxPlainNames = 5000;
  */
 export class Masker {
   readonly #key: Buffer | undefined;
-  /** Hashes of the secrets that were counted. */
   readonly #seen = new Set<string>();
   readonly counts: SecretCounts = {};
   /** A session is read once, in bounded memory, so a value is masked only after the text that reveals it. */
   readonly #echoes = new Echoes();
   /** Whether a name or short text suggests that a neighboring field is a secret. */
   #isTold = false;
-  /** A field, so that all messages share one function. */
   readonly #change = (text: string): string => {
     if (text.length <= maxNameChars) {
       if (hasNoKeyword(text)) return text;

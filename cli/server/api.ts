@@ -4,11 +4,9 @@ import { running } from "../program.ts";
 import { isPlain } from "./origin.ts";
 import { setTimeout } from "node:timers/promises";
 
-/** An error response (`application/problem+json`). */
 export class HttpError extends Error {
   override name = "HttpError";
   readonly status: number;
-  /** The API's error code, such as `invalid_request`. */
   readonly code: string;
   readonly errors: { path: string; message: string }[];
   readonly requestId: string | undefined;
@@ -47,7 +45,6 @@ export type Wait = { seconds: number; reason: string };
 export type ApiOptions = {
   token?: string | undefined;
   patienceSeconds: number;
-  /** Called before each wait. */
   onWait?: (wait: Wait) => void;
   signal?: AbortSignal | undefined;
 };
@@ -78,7 +75,6 @@ const maxImmediateRetries = 3;
 const maxAnswerMiB = 8;
 const maxErrors = 20;
 
-/** The server's API. Failed requests are retried for `patienceSeconds` if that may help. */
 export class Api {
   readonly url: string;
   readonly #options: ApiOptions;
@@ -167,7 +163,6 @@ export class Api {
     };
   }
 
-  /** @returns no bytes if there are more than `maxBytes` */
   async #fetch(
     path: string,
     init: RequestInit,
@@ -231,9 +226,7 @@ function backoffSeconds(error: unknown, attempt: number): number {
 
 /** The client's clock, which tests replace. */
 export const clock = {
-  /** Monotonic milliseconds. */
   now: (): number => performance.now(),
-  /** @throws if `signal` aborts */
   sleep: async (milliseconds: number, signal?: AbortSignal): Promise<void> => {
     await setTimeout(milliseconds, undefined, { signal });
   },

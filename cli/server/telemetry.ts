@@ -60,7 +60,6 @@ function typeNames(unhandled: ParseStats["unhandled"]): string[] {
   return [...new Set(names)].slice(0, 100);
 }
 
-/** DO_NOT_TRACK is described at consoledonottrack.com. */
 const isOff = ({ values, host }: Context): boolean =>
   values["no-telemetry"] === true || !["", "0", "false", undefined].includes(host.env.DO_NOT_TRACK);
 

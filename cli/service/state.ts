@@ -22,7 +22,6 @@ export async function saveState(host: Host, state: ServiceState): Promise<void> 
 
 export const removeState = (host: Host): Promise<void> => rm(getStatePath(host), { force: true });
 
-/** Reads the state of the running service, or of the one that ran last. */
 export async function readState(host: Host): Promise<ServiceState | undefined> {
   const found = await readJsonFile(getStatePath(host));
   if (!isFields(found) || typeof found.pid !== "number" || typeof found.startedAt !== "string") return undefined;
@@ -47,7 +46,6 @@ export async function endProcess(host: Host): Promise<void> {
   if (pid !== undefined) signal(pid, "SIGTERM");
 }
 
-/** @returns whether there is such a process */
 function signal(pid: number, name: "SIGTERM" | 0): boolean {
   try {
     return process.kill(pid, name);

@@ -76,7 +76,6 @@ function isDue({ cause, since, times, notifiedAt }: Trouble, now: Date): boolean
   return isOld && times >= (minTries[cause] ?? 1);
 }
 
-/** @param causes without it, all are forgotten */
 export async function forgetTroubles(host: Host, causes?: TroubleCause[]): Promise<void> {
   if ((await readTroubles(host)).length === 0) return;
   await change(host, async (troubles) => {

@@ -15,7 +15,6 @@ export type AdapterInput = Input & { adapter: Adapter };
 
 export const inputKey = ({ adapter, path }: AdapterInput): string => `${adapter.name}:${path}`;
 
-/** Searches by adapter in a round of `watch`; adapters without one don't search. */
 export type Searches = ReadonlyMap<string, Search>;
 
 export async function* findInputs(
@@ -36,19 +35,16 @@ export type ProjectPart = SessionLabels & {
   bytes: number;
   secrets: SecretCounts;
   pictures: PictureBytes;
-  /** The sessions were not read, or not kept. */
   isLeftOut: boolean;
 };
 
 export type ParsedInput = ParseStats & {
   projects: ProjectPart[];
-  /** The input has disappeared. */
   isGone?: true;
 };
 
 type ParseOptions = {
   isLeftOut?(labels: ProjectLabels): boolean;
-  /** Without it, sessions are only counted. */
   writing?: Writing;
   pause?(): Promise<void>;
 };

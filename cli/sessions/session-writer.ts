@@ -16,7 +16,6 @@ export type WriterOptions = {
   limits: PartLimits;
   compressor: Compressor;
   known: KnownSession;
-  /** Called in order. */
   onPart(part: Session): void;
   onPicture?(picture: Picture, session: { source: string; sourceId: string }): void;
 };
@@ -31,7 +30,6 @@ export class SessionWriter {
   readonly #options: WriterOptions;
   readonly #counts: number[];
   readonly #digest: MessageDigest;
-  /** Digest of all messages as one segment. */
   readonly #single: MessageDigest | undefined;
   #ended = 0;
   #chain = "";
@@ -42,7 +40,6 @@ export class SessionWriter {
   hasChanged = false;
   hasPictures = false;
 
-  /** @param isResumed messages that were sent before are not read */
   constructor(source: string, sourceId: string, options: WriterOptions, isResumed = false) {
     this.source = source;
     this.sourceId = sourceId;
@@ -65,7 +62,6 @@ export class SessionWriter {
     this.#part = new PartWriter(`${head.slice(0, -1)},"messages":[`, compressor, limits);
   }
 
-  /** @param pictures the message's pictures that have bytes */
   add(message: Message, pictures: readonly Picture[] = []): void {
     if (this.hasChanged) return;
     const json = this.#encode(message);
@@ -101,7 +97,6 @@ export class SessionWriter {
     return part.hasRoom(head + Buffer.byteLength(json) + 1);
   }
 
-  /** @param position undefined if the message has one */
   #append(position: number | undefined, json: string): void {
     // The separator belongs to a part's JSON, but not to the digest of a segment.
     const isFirst = this.#isFirst;
@@ -192,7 +187,6 @@ class MessageDigest {
   #chain: string;
   #segment = createHash("sha256");
 
-  /** @param chain the digest of earlier segments */
   constructor(chain = "") {
     this.#chain = chain;
   }

@@ -10,9 +10,7 @@ export type IngestJob = {
   kept: number;
   written: number;
   error: string;
-  /** Sessions that must be sent whole, with the server's message counts. */
   incomplete: Incomplete[];
-  /** Sessions that the server kept as stored. */
   keptSessions: KeptSession[];
   /** False for a server that takes an append for the whole session. */
   knowsAppend: boolean;

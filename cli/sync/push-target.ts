@@ -17,13 +17,11 @@ export type PushTarget = {
   record: SentRecord;
   pictures: PictureSender;
   checkpoints: Checkpoints;
-  /** Undefined if secrets are sent as they are. */
   maskKey: Buffer | undefined;
   /** Whether the server supports `append`, as far as known. */
   knowsAppend: boolean;
 };
 
-/** @throws CommandError and HttpError if this machine is not logged in or the server is unavailable */
 export async function openTarget(context: Context): Promise<PushTarget> {
   const connection = await connectLoggedIn(context);
   const account = await fetchAccount(connection);

@@ -47,13 +47,12 @@ export class Terminal {
     out.on("error", (error) => {
       this.#writeError ??= error;
     });
-    err.on("error", () => {}); // there is nowhere left to report it
+    err.on("error", () => {});
     const { NO_COLOR, TERM, SPOOR_TOKEN } = options.env;
     this.hide(SPOOR_TOKEN ?? "");
     this.#hasColor = out.isTTY === true && !NO_COLOR && TERM !== "dumb" && !options.isJson;
   }
 
-  /** Undefined if the output is no terminal. */
   get width(): number | undefined {
     return this.#out.isTTY ? this.#out.columns : undefined;
   }
@@ -63,12 +62,10 @@ export class Terminal {
     return this.#writeError?.code === "EPIPE";
   }
 
-  /** The error of writing the output, unless its reader has ended. */
   get fault(): string | undefined {
     return this.isUnread ? undefined : this.#writeError?.message;
   }
 
-  /** Hides a token in everything written from now on. */
   hide(secret: string): void {
     this.#secrets.add(secret);
   }
@@ -77,19 +74,16 @@ export class Terminal {
     this.#writeOut(this.#formatLine(parts));
   }
 
-  /** Writes a line for people; nothing with `--json`. */
   say(...parts: LinePart[]): void {
     if (this.isJson) return;
     this.clear();
     this.write(...parts);
   }
 
-  /** Writes the result for programs; nothing without `--json`. */
   json(value: unknown): void {
     if (this.isJson) this.#writeOut(this.#secrets.hide(toPrintableJson(value)));
   }
 
-  /** Writes a protocol's JSON line; only tokens are hidden. */
   message(json: string): void {
     this.#writeOut(this.#secrets.hide(json));
   }
@@ -106,7 +100,6 @@ export class Terminal {
     this.#err.write(`${this.#formatLine(parts)}\n`);
   }
 
-  /** Replaces the progress line; only on a terminal. */
   progress(line: () => string): void {
     const now = performance.now();
     if (!this.#err.isTTY || this.isJson || now - this.#progressAt < minProgressIntervalMs) return;
@@ -135,7 +128,7 @@ export class Terminal {
     try {
       const lines = createInterface({ input, terminal: false, signal });
       for await (const line of lines) return /^\s*y(?:es)?\s*$/i.test(line) || (usual && line.trim() === "");
-      this.#err.write("\n"); // the input ended after the question
+      this.#err.write("\n");
       return false;
     } finally {
       // An open terminal would keep the program from ending.
@@ -152,7 +145,6 @@ export class Terminal {
     return parts.map((part) => (part instanceof Styled ? this.#paint(part) : this.plain(part))).join("");
   }
 
-  /** Returns one visible line of bounded length, without tokens. */
   plain(text: string): string {
     const plain = this.#secrets.hide(toPrintable(text));
     return plain.length > maxPartLength ? `${plain.slice(0, maxPartLength)}…` : plain;
@@ -205,11 +197,9 @@ const invisible = /[\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 const space = /\p{Zs}/gu;
 const unprintable = /(?! )[\p{Cc}\p{Z}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Returns one line of visible text. */
 const toPrintable = (text: string): string =>
   text.replace(control, " ").replace(invisible, "").replace(space, " ");
 
-/** Escapes in JSON what `toPrintable` would remove. */
 const toPrintableJson = (value: unknown): string =>
   JSON.stringify(value).replace(unprintable, (character) =>
     Array.from({ length: character.length }, (_, index) => escapeUnit(character.charCodeAt(index))).join(""),
@@ -226,7 +216,6 @@ const minLength = 8;
 class Secrets {
   readonly #parts = new Set<string>();
 
-  /** @param secret parts between invalid characters are hidden separately */
   add(secret: string): void {
     for (const part of secret.split(/[^\w.~+/=-]+/)) if (part.length >= minLength) this.#parts.add(part);
   }

@@ -13,7 +13,6 @@ import { replaceProgram } from "./replace.ts";
 
 export type AvailableUpdate = { release: Release; own: Uint8Array; path: string; isOlder: boolean };
 
-/** @throws CommandError if the running client may not be replaced */
 export function checkOwnFile(): void {
   if (running.version === "source")
     throw new CommandError("usage", "This client runs from its source: update the source.");
@@ -39,7 +38,6 @@ export async function findUpdate(api: Api): Promise<AvailableUpdate | undefined>
   return { release, own, path, isOlder: difference === undefined || difference < 0 };
 }
 
-/** @returns false if the server has the same file */
 export async function takeUpdate({ host }: Context, api: Api, { release, own, path }: AvailableUpdate): Promise<boolean> {
   const bytes = await downloadRelease(api, release, own);
   if (!bytes) return false;

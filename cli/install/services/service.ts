@@ -15,7 +15,6 @@ export type ServiceSpec = {
 /** A command that `mayFail` fails if there is nothing to change. */
 export type SystemCommand = { words: string[]; mayFail?: boolean };
 
-/** A system's service manager, for one user. */
 export interface Service {
   readonly title: string;
   files(spec: ServiceSpec): PlannedFile[];
@@ -23,11 +22,8 @@ export interface Service {
   findObstacle(): Promise<string[] | undefined>;
   /** Starts it now and at each login. */
   start(): SystemCommand[];
-  /** Stops it until `start`. */
   stop(): SystemCommand[];
-  /** Lets a running service use a new file. */
   restart(): SystemCommand[];
-  /** Cleans up after the files are removed. */
   forget(): SystemCommand[];
   isRunning(): Promise<boolean>;
 }
@@ -42,7 +38,6 @@ export async function runAll(host: Host, commands: SystemCommand[]): Promise<str
   return failed;
 }
 
-/** @returns undefined on a system without a known service manager */
 export function findService(host: Host): Service | undefined {
   if (host.platform === "linux") return systemd(host);
   if (host.platform === "darwin") return launchd(host);
