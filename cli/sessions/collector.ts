@@ -94,9 +94,9 @@ export class Collector implements Sink {
     this.#open = { source, sourceId, messages: 0, chars: 0, trivial, masker, pictures: {}, writer };
   }
 
-  message(told: Message): void {
+  message(given: Message): void {
     if (!this.#open) return;
-    const { message, references, pictures } = takePictures(told);
+    const { message, references, pictures } = takePictures(given);
     this.#open.messages++;
     if (typeof message?.content === "string") this.#open.chars += message.content.length;
     this.#open.trivial.see(message);
@@ -106,11 +106,11 @@ export class Collector implements Sink {
     this.#open.writer?.add(withReferences(masked, references), pictures);
   }
 
-  end(told: SessionDetails): void {
+  end(given: SessionDetails): void {
     const session = this.#open;
     this.#open = undefined;
     if (!session) return;
-    const details = withRepository(told);
+    const details = withRepository(given);
     const labels = getLabels(session.source, details);
     if (this.#isLeftOut(labels)) {
       this.#projects.leaveOut(labels);
