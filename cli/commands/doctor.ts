@@ -9,18 +9,17 @@ import { isMissingOrForbidden } from "../files/discovery.ts";
 import { isFields, parseJson } from "../files/json.ts";
 import { configFolder, stateFolder } from "../files/state-files.ts";
 import { removeEmptyFolders } from "../install/files.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 import { HttpError } from "../server/api.ts";
 import { type Connection, connect, fetchAccount } from "../server/connection.ts";
 import { describeInvalidToken } from "../server/token.ts";
 import { settingsPath } from "../settings.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 
 type Check = { name: string; ok: boolean; isNote?: boolean; detail: string };
 
 const maxClockDifferenceSeconds = 60;
 
-/** Checks everything that sending depends on. */
 export async function doctor(context: Context): Promise<number> {
   const { terminal } = context;
   const connection = await connect(context, { patienceSeconds: 0 });
@@ -65,7 +64,6 @@ async function checkServer(context: Context, connection: Connection): Promise<Ch
   }
 }
 
-/** A wrong clock breaks nothing in the client, but its times are misleading. */
 function checkClock(date: string | null): Check {
   const at = Date.parse(date ?? "");
   if (Number.isNaN(at)) return { name: "clock", ok: true, detail: "the server did not tell its own" };
@@ -125,8 +123,8 @@ async function checkWritable(name: string, folder: string, otherwise: string): P
   } catch (error) {
     return { name, ok: false, detail: `${folder} can't be written to, so ${otherwise}: ${(error as Error).message}` };
   } finally {
-    await rm(path, { force: true }).catch(() => {}); // it may never have been created
-    if (made) await removeEmptyFolders(listFoldersBetween(folder, made)).catch(() => {}); // a check leaves nothing behind
+    await rm(path, { force: true }).catch(() => {});
+    if (made) await removeEmptyFolders(listFoldersBetween(folder, made)).catch(() => {});
   }
 }
 

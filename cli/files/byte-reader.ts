@@ -1,9 +1,8 @@
-import { closeSync, createReadStream, openSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, createReadStream, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import zlib from "node:zlib";
 
-/** A file's bytes, read sequentially. */
 export type ByteReader = {
   /** Fills a chunk, except at the end of the file. @returns the number of bytes */
   fill(chunk: Buffer): Promise<number>;
@@ -34,7 +33,6 @@ export async function openByteReader(path: string, offset = 0): Promise<ByteRead
 /** Small files are read in this thread, because waiting for the thread pool would take most of the time. */
 const smallBytes = 256 * 1024;
 
-/** A pipe would block. @throws if it is missing or forbidden */
 function isSmall(path: string, offset: number): boolean {
   const found = statSync(path);
   return found.isFile() && found.size - offset <= smallBytes;
@@ -63,10 +61,8 @@ export async function letOthersRun(): Promise<void> {
   turnedAt = performance.now();
 }
 
-/** Reads the first 64 KiB of a file. @throws if it can't be read */
 export const readBeginning = (path: string): string => readFirstBytes(path).toString();
 
-/** @returns a buffer that the next call overwrites @throws if it can't be read */
 function readFirstBytes(path: string): Buffer {
   const file = openSync(path, "r");
   try {
@@ -128,4 +124,18 @@ function openCompressed(path: string): ByteReader {
       plain.destroy();
     },
   };
+}
+
+/**
+ * Reads a text file; undefined for anything else, such as a pipe, which could block forever.
+ *
+ * @throws if it is missing or can't be read
+ */
+export async function readTextFile(path: string): Promise<string | undefined> {
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    return fstatSync(file).isFile() ? readFileSync(file, "utf8") : undefined;
+  } finally {
+    closeSync(file);
+  }
 }

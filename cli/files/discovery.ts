@@ -77,7 +77,7 @@ export async function* findFiles(root: string, matches: (name: string) => boolea
     const found = await lstat(path).catch(() => undefined);
     if (found?.isDirectory()) folders.add(path);
     else if (matches(basename(path))) files.push(path);
-    else besides.add(dirname(path)); // a file next to a session may belong to it
+    else besides.add(dirname(path));
   }
   const tops = [...folders].filter((folder) => ![...folders].some((one) => one !== folder && isAtOrBelow(folder, one)));
   const isWalked = (path: string) => tops.some((top) => isAtOrBelow(path, top));
@@ -89,7 +89,6 @@ export async function* findFiles(root: string, matches: (name: string) => boolea
   }
 }
 
-/** @param isDeep also searches subfolders */
 async function* walk(root: string, matches: (name: string) => boolean, isDeep = true): AsyncGenerator<Input> {
   const folders = [root];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {

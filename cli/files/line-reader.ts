@@ -1,6 +1,7 @@
 import { openByteReader } from "./byte-reader.ts";
-import { collectGarbage } from "./garbage-collection.ts";
 import { LineShortener } from "./line-shortener.ts";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 
 const MiB = 1024 * 1024;
 const chunkBytes = MiB;
@@ -22,9 +23,7 @@ type HandleLine = (line: string, number: number, isOpen: boolean) => void;
 export type LineEvents = {
   /** Takes a line's bytes before they are decoded. @returns true to skip the line */
   skip?: ((line: Buffer, number: number) => boolean) | undefined;
-  /** Called for a line that is too long even after shortening. */
   tooLong(number: number): void;
-  /** Awaited after each chunk. */
   pause(): Promise<void>;
 };
 
@@ -87,7 +86,6 @@ export async function readLines(
   }
 }
 
-/** Collects a line that spans chunks in one buffer, which all such lines of a file share. */
 export class PartialLine {
   #buffer: Buffer | undefined;
   #shortener: LineShortener | undefined;
@@ -140,3 +138,21 @@ export class PartialLine {
 }
 
 export const lineTooLong = (number: number): string => `line ${number} is longer than ${maxLineBytes / MiB} MiB`;
+
+/**
+ * Keeps V8's space for new objects small: most of a parser's objects die at once, and a larger space doubles the
+ * memory.
+ */
+export function keepNewSpaceSmall(): void {
+  setFlagsFromString("--semi-space-growth-factor=1");
+}
+
+let collect: (() => void) | undefined;
+
+export function collectGarbage(): void {
+  if (!collect) {
+    setFlagsFromString("--expose-gc");
+    collect = runInNewContext("gc") as () => void;
+  }
+  collect();
+}

@@ -8,7 +8,6 @@ import { getPlaces } from "./places.ts";
 /** A change of another program's file, recorded so that `uninstall` removes exactly this. */
 export type FileEdit = {
   path: string;
-  /** A key of `targets`. */
   agent: string;
   inserted: string;
   offset: number;
@@ -24,7 +23,6 @@ export type Manifest = {
   autoUpdate: boolean;
   /** The SHA-256 of each content that we wrote, in hex, by path. */
   files: Record<string, string[]>;
-  /** Folders that `install` made, the deepest first. */
   folders: string[];
   edits: FileEdit[];
   hasService: boolean;
@@ -34,7 +32,6 @@ export type Manifest = {
   madeState: boolean;
 };
 
-/** @returns undefined if nothing is installed */
 export async function readManifest(host: Host): Promise<Manifest | undefined> {
   const text = await readFile(getPlaces(host).manifest, "utf8").catch((error) => {
     if (isMissingOrForbidden(error)) return "";

@@ -19,7 +19,6 @@ export class IgnoreFiles {
   readonly #ignoresCase: boolean;
   readonly #home: string;
 
-  /** @param home where the search upwards ends */
   constructor(home: string, ignoresCase: boolean) {
     this.#home = home;
     this.#ignoresCase = ignoresCase;
@@ -75,7 +74,6 @@ function withoutBlanks(line: string): string {
   return rest.endsWith("\\") ? line.slice(0, rest.length + 1) : rest;
 }
 
-/** @param below the folder's path relative to the file's folder */
 function excludesFolder(lines: IgnoreFile["lines"], below: string[]): boolean {
   if (lines === "all") return true;
   const last = lines.findLast(({ glob, isOfFolderItself }) =>
@@ -84,7 +82,6 @@ function excludesFolder(lines: IgnoreFile["lines"], below: string[]): boolean {
   return last !== undefined && !last.isTakenBack;
 }
 
-/** Lists a folder and those above it, up to the home folder or the root; outermost first. */
 function listFoldersAbove(folder: string, home: string): string[] {
   const found = [folder];
   for (let at = folder; at !== home && dirname(at) !== at; ) {
@@ -94,7 +91,6 @@ function listFoldersAbove(folder: string, home: string): string[] {
   return found;
 }
 
-/** @returns undefined if it is missing; an empty text if it is not a readable text file */
 function readSmallFile(path: string): string | undefined {
   let file: number | undefined;
   try {

@@ -9,12 +9,10 @@ import { escapeGlob, Glob, hasWildcards, splitPath, unescapeGlob } from "./globs
 import { IgnoreFiles } from "./ignore-files.ts";
 import { findRepository } from "./worktrees.ts";
 
-/** A rule of the settings; the last one that matches a project counts. */
 export type ProjectRule = { exclude: string } | { include: string };
 
 export type ProjectLabels = { project?: string | undefined; cwd?: string | undefined };
 
-/** Why a project is left out: a glob of the settings, or the path of a `.spoorignore`. */
 export type LeftOutBy = { glob: string } | { file: string };
 
 const noProject = "(none)";
@@ -65,7 +63,6 @@ export class ProjectRules {
     throw new CommandError("failed", `${told} Mend it, or remove it and log in again. Nothing was sent.`);
   }
 
-  /** @returns undefined for a project that is sent */
   findExclusion({ cwd, project }: ProjectLabels): LeftOutBy | undefined {
     const key = JSON.stringify([cwd, project]);
     if (!this.#known.has(key)) this.#known.set(key, this.#judge(cwd, project));
@@ -92,10 +89,8 @@ const hasCaselessNames = ({ platform }: Host): boolean => platform === "darwin" 
 
 /** All names of a project's folder. */
 type ProjectPaths = {
-  /** Segments of absolute paths. */
   whole: string[][];
   names: string[];
-  /** Paths on this system. */
   local: string[];
   ignoresCase: boolean;
 };
@@ -133,7 +128,7 @@ function resolveLinks(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    return resolve(path); // it no longer exists, or may not be entered
+    return resolve(path);
   }
 }
 

@@ -1,7 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 
-/** A worktree's `.git` is a file with one path. */
 const maxBytes = 4096;
 const maxDepth = 16;
 const maxKnown = 1000;
@@ -52,7 +51,7 @@ function readEntry(path: string): string | undefined {
     const buffer = Buffer.alloc(maxBytes);
     return buffer.toString("utf8", 0, readSync(file, buffer, 0, maxBytes, 0));
   } catch {
-    return undefined; // it is missing or forbidden
+    return undefined;
   } finally {
     if (file !== undefined) closeSync(file);
   }

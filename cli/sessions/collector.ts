@@ -6,7 +6,7 @@ import type { ProjectLabels } from "../projects/rules.ts";
 import { findGitDir, findRepository } from "../projects/worktrees.ts";
 import { Masker, type SecretCounts } from "../redact/masker.ts";
 import type { Compressor } from "../sync/compression.ts";
-import type { PictureBytes } from "./picture-bytes.ts";
+import type { PictureBytes } from "./parse-stats.ts";
 import {
   type KnownSession,
   getLabels,
@@ -34,7 +34,6 @@ type Handlers = {
   /** Called for a session, or the rest of an input, of a left-out project. */
   leftOut(labels: ProjectLabels): void;
   left(left: UnsentSession): void;
-  /** @param sourceId the session being read, if any */
   lost(reason: string, sourceId: string | undefined): void;
   entry(line: number | undefined): void;
   skipped(): void;
@@ -47,11 +46,9 @@ type Handlers = {
 export type Writing = {
   compressor: Compressor;
   limits: PartLimits;
-  /** Undefined if secrets are sent as they are. */
   maskKey?: Buffer | undefined;
   known(source: string, sourceId: string): KnownSession;
   onPart(part: Session): void;
-  /** Called before the part that contains the message. */
   onPicture?(picture: Picture, session: { source: string; sourceId: string }): void;
   /** Called for a session whose sent messages have changed, so that it must be read again. */
   onChanged(source: string, sourceId: string): void;
@@ -60,7 +57,6 @@ export type Writing = {
   onFolder?(cwd: string): void;
 };
 
-/** Ends the reading of an input whose project is left out. */
 class ProjectLeftOut extends Error {}
 
 /** Turns an adapter's events into sessions, in bounded memory. */
@@ -80,7 +76,6 @@ export class Collector implements Sink {
         writer: SessionWriter | undefined;
       }
     | undefined;
-  /** The input's project is left out, so nothing more of it counts. */
   hasEnded = false;
 
   constructor(handlers: Handlers, isLeftOut: (labels: ProjectLabels) => boolean, writing?: Writing) {

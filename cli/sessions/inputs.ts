@@ -8,15 +8,13 @@ import type { ProjectLabels } from "../projects/rules.ts";
 import { addCounts, type SecretCounts } from "../redact/masker.ts";
 import { HttpError } from "../server/api.ts";
 import { Collector, type Writing } from "./collector.ts";
-import { countInvalid, countUnhandledType, emptyStats, type ParseStats } from "./parse-stats.ts";
-import type { PictureBytes } from "./picture-bytes.ts";
+import { countInvalid, countUnhandledType, emptyStats, type ParseStats, type PictureBytes } from "./parse-stats.ts";
 import type { SessionLabels } from "./session.ts";
 
 export type AdapterInput = Input & { adapter: Adapter };
 
 export const inputKey = ({ adapter, path }: AdapterInput): string => `${adapter.name}:${path}`;
 
-/** Searches by adapter in a round of `watch`; adapters without one don't search. */
 export type Searches = ReadonlyMap<string, Search>;
 
 export async function* findInputs(
@@ -37,19 +35,16 @@ export type ProjectPart = SessionLabels & {
   bytes: number;
   secrets: SecretCounts;
   pictures: PictureBytes;
-  /** The sessions were not read, or not kept. */
   isLeftOut: boolean;
 };
 
 export type ParsedInput = ParseStats & {
   projects: ProjectPart[];
-  /** The input has disappeared. */
   isGone?: true;
 };
 
 type ParseOptions = {
   isLeftOut?(labels: ProjectLabels): boolean;
-  /** Without it, sessions are only counted. */
   writing?: Writing;
   pause?(): Promise<void>;
 };

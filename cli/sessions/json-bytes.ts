@@ -66,7 +66,6 @@ export class JsonBytes {
     this.#onPiece(piece);
   }
 
-  /** Flushes, and lets another session use the buffer. */
   release(): void {
     this.flush();
     if (this.#buffer) idleBuffers.push(this.#buffer);

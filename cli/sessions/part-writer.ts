@@ -32,7 +32,6 @@ export class PartWriter {
     this.add(Buffer.from(head));
   }
 
-  /** @param piece is copied if it is kept */
   add(piece: Buffer): void {
     this.bytes += piece.length;
     this.#plainBytes += piece.length;
@@ -41,7 +40,6 @@ export class PartWriter {
     else this.#plain.push(Buffer.from(piece));
   }
 
-  /** Tells whether more bytes fit even if they don't compress. */
   hasRoom(more: number): boolean {
     if (this.messages >= this.#limits.messages || this.bytes + more > maxMessageBytes(this.#limits)) return false;
     const max = maxCompressedBytes(this.#limits);

@@ -3,7 +3,6 @@ import type { Message, SessionDetails } from "../adapters/adapter.ts";
 import type { Picture } from "../adapters/pictures.ts";
 import type { Compressor } from "../sync/compression.ts";
 import { countDigits, JsonBytes } from "./json-bytes.ts";
-import { MessageDigest } from "./message-digest.ts";
 import { maxCompressedBytes, maxMessageBytes, PartWriter } from "./part-writer.ts";
 import { type KnownSession, getLabels, type PartLimits, type SentState, type Session } from "./session.ts";
 import { shortenMessage } from "./shorten.ts";
@@ -17,7 +16,6 @@ export type WriterOptions = {
   limits: PartLimits;
   compressor: Compressor;
   known: KnownSession;
-  /** Called in order. */
   onPart(part: Session): void;
   onPicture?(picture: Picture, session: { source: string; sourceId: string }): void;
 };
@@ -32,7 +30,6 @@ export class SessionWriter {
   readonly #options: WriterOptions;
   readonly #counts: number[];
   readonly #digest: MessageDigest;
-  /** Digest of all messages as one segment. */
   readonly #single: MessageDigest | undefined;
   #ended = 0;
   #chain = "";
@@ -43,7 +40,6 @@ export class SessionWriter {
   hasChanged = false;
   hasPictures = false;
 
-  /** @param isResumed messages that were sent before are not read */
   constructor(source: string, sourceId: string, options: WriterOptions, isResumed = false) {
     this.source = source;
     this.sourceId = sourceId;
@@ -66,7 +62,6 @@ export class SessionWriter {
     this.#part = new PartWriter(`${head.slice(0, -1)},"messages":[`, compressor, limits);
   }
 
-  /** @param pictures the message's pictures that have bytes */
   add(message: Message, pictures: readonly Picture[] = []): void {
     if (this.hasChanged) return;
     const json = this.#encode(message);
@@ -102,7 +97,6 @@ export class SessionWriter {
     return part.hasRoom(head + Buffer.byteLength(json) + 1);
   }
 
-  /** @param position undefined if the message has one */
   #append(position: number | undefined, json: string): void {
     // The separator belongs to a part's JSON, but not to the digest of a segment.
     const isFirst = this.#isFirst;
@@ -182,5 +176,30 @@ export class SessionWriter {
   #withSalt(state: SentState): SentState {
     const salt = this.#options.known.state?.salt;
     return salt === undefined ? state : { ...state, salt };
+  }
+}
+
+/**
+ * Digest of a session's messages: a chain of SHA-256 over segments, so that a grown session's digest continues without
+ * reading earlier segments.
+ */
+class MessageDigest {
+  #chain: string;
+  #segment = createHash("sha256");
+
+  constructor(chain = "") {
+    this.#chain = chain;
+  }
+
+  add(piece: Buffer): void {
+    this.#segment.update(piece);
+  }
+
+  /** Ends a segment. @returns the digest so far, in base64url */
+  cut(): string {
+    const segment = this.#segment.digest("base64url");
+    this.#segment = createHash("sha256");
+    this.#chain = createHash("sha256").update(`${this.#chain}\n${segment}`).digest("base64url");
+    return this.#chain;
   }
 }

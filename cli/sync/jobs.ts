@@ -1,6 +1,5 @@
-import { clock } from "../clock.ts";
+import { type Api, clock } from "../server/api.ts";
 import { type Fields, isFields, toText } from "../files/json.ts";
-import type { Api } from "../server/api.ts";
 import type { Kept } from "../sessions/session.ts";
 
 export type IngestJob = {
@@ -11,9 +10,7 @@ export type IngestJob = {
   kept: number;
   written: number;
   error: string;
-  /** Sessions that must be sent whole, with the server's message counts. */
   incomplete: Incomplete[];
-  /** Sessions that the server kept as stored. */
   keptSessions: KeptSession[];
   /** False for a server that takes an append for the whole session. */
   knowsAppend: boolean;

@@ -48,12 +48,10 @@ export class PictureSender {
     if (this.#waiting.length >= maxAsked || this.#waitingBytes >= maxAskedBytes) this.#start();
   }
 
-  /** @throws if sending has failed permanently */
   async waitForCapacity(): Promise<void> {
     if (this.#heldBytes > maxHeldBytes) await this.flush();
   }
 
-  /** @throws as `flush` */
   async isTaking(): Promise<boolean> {
     await this.flush();
     if (!this.#hasAsked) await this.#ask([]);
@@ -72,7 +70,7 @@ export class PictureSender {
     this.#waiting = [];
     this.#waitingBytes = 0;
     this.#work = this.#work.then(() => this.#send(group));
-    this.#work.catch(() => {}); // `flush` throws it
+    this.#work.catch(() => {});
   }
 
   async #send(group: Picture[]): Promise<void> {

@@ -41,7 +41,6 @@ export class RoundPictures {
     return this.#filter.sendsPictures(session) && this.#filter.wantsSession(session, adapter.name);
   }
 
-  /** Called for the current session's folder, if it is wanted. */
   noteFolder(cwd: string): void {
     this.#folder = cwd;
   }
@@ -56,7 +55,6 @@ export class RoundPictures {
     }
   }
 
-  /** @param session its last part */
   endSession(session: Session, isWanted: boolean): void {
     if (session.hasPictures) this.#sessions.push(sessionKey(session));
     if (isWanted && this.#filter.sendsPictures(session)) for (const one of this.#held) this.#sender.add(one);

@@ -13,14 +13,12 @@ import { type SentRecord, sessionKey } from "./sent-record.ts";
 export type SentCounts = {
   sessions: number;
   messages: number;
-  /** Compressed. */
   wireBytes: number;
   created: number;
   updated: number;
   unchanged: number;
   kept: number;
   written: number;
-  /** Jobs that had not finished in time. */
   pending: number;
   jobs: string[];
 };
@@ -36,15 +34,11 @@ type Options = {
   limits: Limits;
   compressor: Compressor;
   record: SentRecord;
-  /** Pictures are stored before the batch that refers to them. */
   pictures: PictureSender;
   patienceSeconds: number;
   onUnsent(session: UnsentSession): void;
-  /** @param messageCount the server's number of messages */
   onIncomplete(session: Session, messageCount: number): void;
-  /** Called once as long as the reason stays the same. */
   onKept(session: KeptSession): void;
-  /** Called if the server takes an append for the whole session. */
   onNoAppend(): void;
   onProgress(): void;
 };
@@ -90,7 +84,6 @@ export class Sender {
     return this.#heldBytes + this.#lines.waitingBytes;
   }
 
-  /** @throws if sending has failed permanently */
   async waitForCapacity(): Promise<void> {
     await this.#options.pictures.waitForCapacity();
     while (!this.#failure && (this.#uploads.size >= maxConcurrentUploads || this.#bytesInMemory > maxHeldBytes)) {
@@ -99,7 +92,6 @@ export class Sender {
     if (this.#failure) throw this.#failure;
   }
 
-  /** Sends the last batch and waits for all jobs. @throws if sending has failed permanently */
   async finish(): Promise<void> {
     for (const batch of this.#batcher.flush()) this.#start(batch);
     while (this.#uploads.size + this.#jobs.size > 0 && !this.#failure) {
@@ -125,7 +117,6 @@ export class Sender {
     group.add(tracked);
   }
 
-  /** @param attempt from 0; each has its own idempotency key */
   async #upload(batch: Batch, attempt = 0): Promise<void> {
     const { api, limits, compressor, record, pictures, onProgress } = this.#options;
     if (batch.sessions.length === 0) return;
@@ -233,7 +224,6 @@ export class Sender {
     await this.#upload({ sessions: rest, bytes: sumBytes(rest) }, attempt);
   }
 
-  /** Sends each half separately; a single session that is refused again is left out. */
   async #halve({ sessions }: Batch, reason: string): Promise<void> {
     const [only] = sessions;
     if (only && sessions.length === 1) return this.#leaveOut(only, reason);

@@ -44,7 +44,6 @@ export class WholeSessions {
     return this.#noted.get(key)?.input;
   }
 
-  /** @param messageCount the server's number of messages */
   want(session: Session, messageCount: number): void {
     this.#wanted.set(sessionKey(session), { session, messageCount });
   }
@@ -67,7 +66,6 @@ export class WholeSessions {
     return [...inputs.values()];
   }
 
-  /** @returns undefined if the session is not sent again */
   #judge(
     { source, sourceId }: Session,
     { sentAs, end }: NotedSession,

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FolderEvents } from "./folder-events.ts";
-import type { LookedAt, RoundReport, RoundRequest } from "./messages.ts";
+import type { LookedAt, RoundReport, RoundRequest } from "./sender-process.ts";
 
 type WantedSearches = RoundRequest["wanted"];
 
@@ -29,7 +29,6 @@ type KnownPaths = { walked: Set<string>; listed: Set<string>; files: Set<string>
 export class Changes {
   readonly #events: FolderEvents;
   readonly #known = new Map<string, KnownPaths>();
-  /** The adapters that searched a folder. */
   #adapters = new Map<string, string[]>();
   readonly #changed = new Map<string, Set<string> | "all">();
   #changedAt = 0;
@@ -42,7 +41,6 @@ export class Changes {
   #clockGap = Date.now() - performance.now();
   #hasTold = false;
 
-  /** @param onProblem called once if folders have to be polled */
   constructor(
     onProblem: (problem: NonNullable<FolderEvents["problem"]>) => void,
     events?: (onChange: OnChange) => FolderEvents,
@@ -58,7 +56,6 @@ export class Changes {
     this.#events.close();
   }
 
-  /** @returns what to search; everything at first */
   async next(signal: AbortSignal): Promise<WantedSearches> {
     for (;;) {
       signal.throwIfAborted();
@@ -87,7 +84,6 @@ export class Changes {
     this.#pollAt = now + Math.max(minPollIntervalMs, Math.max(0, ...polled) / maxSearchShare);
   }
 
-  /** @returns whether there are new folders to watch */
   #learn(adapter: string, looked: LookedAt, now: number): boolean {
     const { isWhole, milliseconds } = looked;
     const restUntil = isWhole ? now + Math.min(maxRestMs * 6, milliseconds / maxSearchShare) : 0;

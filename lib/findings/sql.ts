@@ -1,4 +1,4 @@
-// Reading findings in groups, which Prisma can't aggregate with a trace's columns, and what is written of many at once.
+// SQL: Prisma can't aggregate with columns of another table.
 import "server-only";
 import type { PoolClient } from "pg";
 import { type Db, pool } from "#lib/db/client";
@@ -20,10 +20,8 @@ export type StoredFinding = {
 };
 
 const dayMs = 86_400_000;
-/** So many positions of one secret in a trace are told. */
 const maxPositions = 20;
 
-/** Secrets by trace, newest first: those after a place. */
 export async function readFindings(
   tx: PoolClient,
   userId: string,
@@ -52,7 +50,7 @@ export async function readFindings(
   return rows;
 }
 
-/** How many secrets of each kind there are in each state; one that stands in several places counts once. */
+/** A secret in several places counts once. */
 export async function countFindings(
   userId: string,
 ): Promise<{ kind: string; state: FindingState; secrets: number; traces: number }[]> {
@@ -64,7 +62,7 @@ export async function countFindings(
   return rows;
 }
 
-/** How many secrets are stored as they came, those of some kinds and others; up to so many of each. SQL: distinct marks. */
+/** Counts up to `max`. SQL: distinct marks. */
 export async function countOpen(
   userId: string,
   certain: string[],
@@ -78,10 +76,10 @@ export async function countOpen(
   return rows[0];
 }
 
-/** A secret that is decided of: in one trace, or without `traceId` in all. */
+/** In all traces without `traceId`. */
 export type Ruled = { userId: string; kind: string; mark: string; traceId: string | undefined };
 
-/** Has what is stored of a secret masked. @returns in how many traces */
+/** @returns the number of traces */
 export async function beginMasking(tx: Db, { userId, kind, mark, traceId }: Ruled): Promise<number> {
   const here = traceId ? Prisma.sql`and trace_id = ${traceId}::uuid` : Prisma.empty;
   return tx.$executeRaw`
@@ -93,7 +91,7 @@ export async function beginMasking(tx: Db, { userId, kind, mark, traceId }: Rule
     on conflict (user_id, trace_id) do update set created_at = excluded.created_at`;
 }
 
-/** Has all that is stored as it came and of one of these kinds masked. @returns in how many traces */
+/** @returns the number of traces */
 export async function beginMaskingKinds(tx: Db, userId: string, kinds: string[]): Promise<number> {
   return tx.$executeRaw`
     with ruled as (

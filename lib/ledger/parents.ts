@@ -1,4 +1,4 @@
-// One tree: sub-agents, forks and continued sessions are linked to the session that they came from (docs/decisions/0044).
+// Links sub-agents, forks and continued sessions to the session that they came from (docs/decisions/0044).
 import "server-only";
 import type { PoolClient } from "pg";
 import {
@@ -29,20 +29,17 @@ import {
 
 export type FoundParents = {
   named: Named | undefined;
-  /** The source id of the session that this one went on in. */
   continuedIn: string | undefined;
-  /** The sessions whose work messages are the result of, with the first position of each. */
+  /** The sessions that messages report work of, with the first position of each. */
   starts: Map<string, number>;
 };
 
 type ParentFinding = Finding<FoundParents>;
 
-/** Where a trace is linked to; nowhere for a root. */
 type Link = { relation: Relation | null; parentId: string | null; position: number | null };
 
 const noLink: Link = { relation: null, parentId: null, position: null };
 
-/** A trace with what it came from, as this run knows it. */
 type KnownRelative = StoredRelative & { read?: ParentFinding };
 
 export const parentsPart: LedgerPart<FoundParents> = {
@@ -81,15 +78,12 @@ export const parentsPart: LedgerPart<FoundParents> = {
 
 const getTraceKey = ({ source, sourceId }: { source: string; sourceId: string }) => JSON.stringify([source, sourceId]);
 
-/** The traces of a chunk and those whose links it may change. */
 class Family {
   readonly #tx: PoolClient;
   readonly #userId: string;
-  /** By id: all that were looked at. */
   readonly #known = new Map<string, KnownRelative>();
-  /** By id: the parent, or none. */
   readonly #parents = new Map<string, { parent: KnownRelative; relation: Relation } | undefined>();
-  /** By key, and by the key that it goes on in: the traces that were read, whose columns are not stored yet. */
+  /** Traces read in this run, whose columns are not stored yet, by their key and by the key that they continue in. */
   readonly #readByKey = new Map<string, KnownRelative>();
   readonly #readByContinued = new Map<string, KnownRelative>();
   readonly #links = new Map<string, Link>();
@@ -112,7 +106,7 @@ class Family {
 
   #addRead(stored: StoredRelative, read: ParentFinding): void {
     const { found, from } = read;
-    // Of a file of an older version only its first messages, which are not read again, name the session.
+    // In files of an older version only the first messages, which are not read again, name the session.
     const kept = from > 0 && isAgentsFile(read.trace) ? stored.named : undefined;
     const continuedIn = found.continuedIn ?? null;
     const known: KnownRelative = { ...stored, named: found.named ?? kept, continuedIn, read };
@@ -128,14 +122,13 @@ class Family {
     );
   }
 
-  /** The same object for each trace, with what this run read of it. */
+  /** Returns one object per trace, so that what was read now is not lost. */
   #know(stored: StoredRelative): KnownRelative {
     const known = this.#known.get(stored.id) ?? stored;
     this.#known.set(stored.id, known);
     return known;
   }
 
-  /** Finds the parents of what was read, and of what waited for it, and writes what changed. */
   async link(): Promise<void> {
     const reads = this.#reads;
     const awaiting = await this.#findAwaiting();
@@ -162,7 +155,6 @@ class Family {
     return found.map((one) => this.#know(one)).filter(({ read }) => !read);
   }
 
-  /** Finds the parents of some traces, and theirs, as far up as counts. */
   async #findParents(traces: KnownRelative[]): Promise<void> {
     let level = traces;
     for (let depth = 0; depth <= maxDepth && level.length > 0; depth += 1) {
@@ -195,7 +187,7 @@ class Family {
 
   readonly #parentOf = (one: KnownRelative): KnownRelative | undefined => this.#parents.get(one.id)?.parent;
 
-  /** A trace that is its own ancestor, with all of that circle; it alone where it has too many ancestors. */
+  /** The cycle of a trace that is its own ancestor, or only the trace if it has too many ancestors. */
   #circleOf(one: KnownRelative): KnownRelative[] {
     const parent = this.#parentOf(one);
     if (!parent || listAncestors(one, this.#parentOf).length > 0) return [];
@@ -212,7 +204,7 @@ class Family {
     return [reads, [...new Set(reads.flatMap(({ starts }) => [...starts.keys()]))]];
   }
 
-  /** Decides where each of some traces is linked to; a message that was not read now is looked up for what is newly linked. */
+  /** Links the traces; for new links, the starting message is looked up if it was not read now. */
   async #placeLinks(traces: KnownRelative[], isRoot: ReadonlySet<string>): Promise<void> {
     const placed = traces.map((one) => {
       const kin = isRoot.has(one.id) ? undefined : this.#kinOf(one);
@@ -228,14 +220,14 @@ class Family {
     }
   }
 
-  /** The parent that this run found; of a trace that was only looked at for its position, the one that is stored. */
+  /** The parent found in this run, or the stored one if only the position was looked up. */
   #kinOf(one: KnownRelative): { parent: KnownRelative; relation: Relation } | undefined {
     if (this.#parents.has(one.id)) return this.#parents.get(one.id);
     const parent = one.parentId === null ? undefined : this.#known.get(one.parentId);
     return parent && { parent, relation: one.named?.relation ?? "subagent" };
   }
 
-  /** @returns undefined where only the stored messages tell */
+  /** @returns undefined if only stored messages tell */
   #positionIn(one: KnownRelative, { id, read }: KnownRelative): number | null | undefined {
     const start = read?.found.starts.get(one.sourceId);
     const isLinked = one.parentId === id;
@@ -245,7 +237,6 @@ class Family {
     return isLinked || read?.from === 0 ? null : undefined;
   }
 
-  /** Moves the ancestors of what is linked up in the list. */
   async #raiseAncestors(candidates: KnownRelative[], isRoot: ReadonlySet<string>): Promise<void> {
     const ids = this.#reads.map(({ id }) => id);
     for (const [id, at] of await readLatestBelow(this.#tx, this.#userId, ids)) this.#raise(id, at);
@@ -262,7 +253,6 @@ class Family {
     this.#latest.set(id, later(at, this.#latest.get(id)));
   }
 
-  /** What is to be stored: of the traces that were read, and of others whose link changed. */
   columns(): ColumnsByTrace {
     const own = this.#reads.map(({ id, named, continuedIn }) => {
       const { relation, parentId, position } = this.#links.get(id) ?? noLink;
@@ -292,7 +282,7 @@ const isOther = ({ named }: KnownRelative, relation: string | null): boolean =>
 const later = <One extends Date | null>(one: One, other: Date | undefined): One | Date =>
   other && (!one || other > one) ? other : one;
 
-/** A sub-agent's parent is the one that it names; any other goes on from the one that says so, before what it names itself. */
+/** A sub-agent's parent is the one that it names; other traces prefer the session that says it continues in them. */
 function choose(
   one: KnownRelative,
   byKey: ReadonlyMap<string, KnownRelative>,

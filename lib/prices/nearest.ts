@@ -5,19 +5,18 @@ import { means } from "#lib/prices/match";
 import { type ModelName, parseModelName } from "#lib/prices/model";
 import { secondIds, secondListed } from "#lib/prices/second";
 
-/** A name's parts around its version: `gpt-` 6.2 `-sol`. */
+/** `gpt-` 6.2 `-sol`. */
 type VersionParts = { before: string; version: [number, number]; behind: string };
 
-/** The largest router: it has models whose maker's own list is missing. */
+/** The largest router lists models that are missing elsewhere. */
 const router = "openrouter";
 
-/** `isSecond` where the second list has it. */
+/** `isSecond`: from the second list. */
 export type Nearest = Listed & { isSecond: boolean };
 
 /**
- * What a model that the price lists do not have probably costs: as at a router that has it, else as the nearest version of its
- * family in both lists, an earlier one first (`gpt-6.2-sol` for `gpt-6.9-sol`), and a maker's before a router's. Models that differ
- * in anything else are no family.
+ * Estimates the price of an unlisted model: a router's price, otherwise the nearest version of the same family in both
+ * lists. Earlier versions and makers take precedence over later ones and routers.
  */
 export function nearest(name: ModelName, at: Date): Nearest | undefined {
   const found = atRouter(name, at);
@@ -26,7 +25,7 @@ export function nearest(name: ModelName, at: Date): Nearest | undefined {
   return nearestAt(maker, false, name, at) ?? nearestAt(router, true, name, at);
 }
 
-/** The nearest of the models that a provider in the first list has, and of some of the second one's; of two as near, the first list's. */
+/** On a tie, the first list wins. */
 function nearestAt(
   providerId: string | undefined,
   ofRouters: boolean,
@@ -40,13 +39,12 @@ function nearestAt(
   return undefined;
 }
 
-/** The model as the router has it. */
 export function atRouter(name: ModelName, at: Date): PriceCalculation | undefined {
   const same = ofList("router's names", namesAtRouter).get(name.model);
   return same === undefined ? undefined : priceAt(same, router, at);
 }
 
-/** The router's models by their names without their makers'; of two the first. */
+/** Without makers' prefixes; the first of equal names. */
 const namesAtRouter = (): Map<string, string> =>
   new Map(
     listProviderIds({ providerId: router })
@@ -54,7 +52,7 @@ const namesAtRouter = (): Map<string, string> =>
       .reverse(),
   );
 
-/** Look-ups made from the price list in use, kept because anybody may send any number of names that it lacks. */
+/** Cached, because anybody may send any number of unlisted names. */
 let made = { generation: -1, of: new Map<string, unknown>() };
 
 function ofList<T>(name: string, make: () => T): T {
@@ -69,7 +67,7 @@ function ofList<T>(name: string, make: () => T): T {
 
 type Kin = { id: string; isSecond: boolean; version: VersionParts["version"] };
 
-/** The models of a name's family, the nearest first. */
+/** Nearest first. */
 function familyAt(providerId: string | undefined, ofRouters: boolean, model: string): Kin[] {
   const own = splitVersion(model);
   if (!own) return [];
@@ -96,7 +94,7 @@ function familiesIn(providerId: string | undefined, second: string[]): Map<strin
   return families;
 }
 
-/** Earlier versions are nearer than later ones; of more than one whole version nothing is known. */
+/** Earlier versions are nearer; beyond one major version nothing is known. */
 function getDistance(
   [major, minor]: VersionParts["version"],
   [otherMajor, otherMinor]: VersionParts["version"],
@@ -106,7 +104,7 @@ function getDistance(
   return step >= 0 ? step : 1000 - step;
 }
 
-/** Models that cost nothing are offers of the router's. */
+/** Free models are a router's offers. */
 const listProviderIds = (options: { providerId: string }): string[] =>
   (findProvider(options)?.models ?? []).map(({ id }) => id.toLowerCase()).filter((id) => !id.includes(":"));
 

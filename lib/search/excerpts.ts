@@ -1,4 +1,3 @@
-// Where in a trace a query is found, and the text around it.
 import "server-only";
 import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/concurrency/slices";
@@ -15,30 +14,26 @@ import { composed } from "#lib/search/terms";
 import { findIn, joinPatterns, type QueryUnit, type TextRanges, type UnitMatches } from "#lib/search/unit";
 import { bestWindow, computeRarity, computeShare, scoreText, sumRarity } from "#lib/search/weigh";
 
-/** What is read of one trace: of a long message the surroundings of the query's longest word, of a very long trace two documents. */
+/** Of long messages only the surroundings of the query's longest word are read, of very long traces two documents. */
 const bounds = { maxMessages: 200, wholeCharacters: 100_000, nearCharacters: 10_000 };
 const maxDocuments = 2;
 
-/** A message in which a query was found. */
 export type Excerpt = { position: number; role: string | null; speaker: Speaker; text: string; ranges: TextRanges };
 
-/**
- * At most three excerpts of a trace, the best first, and how many more messages match; `atLeast` where not all of them were
- * read. `score` says how well the best one matches.
- */
+/** Best first. `atLeast`: not all matching messages were read. */
 export type Excerpts = { excerpts: Excerpt[]; more: number; atLeast: boolean; score: number };
 
 const maxExcerpts = 3;
 
 /**
- * Of texts that were read, so many characters are looked through for each unit of one: the traces after that have no excerpts. No time
- * ends it, since the order of a list depends on it, and must not depend on the load.
+ * Characters searched per query unit; later traces get no excerpts. A bound in time would make the order depend on
+ * load.
  */
 const maxCharacters = 32_000_000;
 
 /**
- * Excerpts of a user's traces around what a query finds. Those messages match that have most of what any message of their trace
- * has of the query. After two seconds there are none.
+ * Reads excerpts of messages that have most of what any message of their trace has of the query; none after two
+ * seconds.
  */
 export async function readExcerpts(
   userId: string,
@@ -57,13 +52,11 @@ export async function readExcerpts(
   return makeExcerpts(texts, query);
 }
 
-/** What a search found by the index; `weights` of its words among all traces. */
 type Searched = { query: SearchQuery; matched: Matched; weights?: number[] };
 
 /**
- * As `readExcerpts`, in a search's own snapshot, with scores by the weights of the query's words.
- *
- * @param beside what the database does meanwhile, while this process looks through the texts.
+ * Like `readExcerpts`, within a search's snapshot and with scores.
+ * @param beside a query that runs while this process searches the texts
  */
 export async function readBest<T>(
   tx: PoolClient,
@@ -79,13 +72,12 @@ export async function readBest<T>(
   return Promise.all([makeExcerpts(texts, query, weightsOfUnits(query, weights)), other]);
 }
 
-/** The weights of the units that texts show: those of all groups, without facts and what is excluded. */
+/** Facts and excluded units appear in no text. */
 function weightsOfUnits({ groups, units }: SearchQuery, weights: number[]): number[] {
   const all = groups.flatMap((group) => group.units);
   return units.map((unit) => weights[all.indexOf(unit)] ?? 0);
 }
 
-/** The excerpts of texts that were read, by their traces. */
 async function makeExcerpts(
   texts: MessageText[],
   query: SearchQuery,
@@ -116,7 +108,9 @@ async function readMatches(
   return readTexts(tx, userId, traceIds, joinPatterns(telling), { ...bounds, word }, within);
 }
 
-/** How much of the weight of a query's words its rarest ones have by which messages are read: the others are nearly everywhere. */
+/**
+ * Only words that make up this share of the weight, rarest first, select messages; the others are nearly everywhere.
+ */
 const tellingShare = 0.7;
 
 function tellingUnits(units: QueryUnit[], weights: number[] | undefined): QueryUnit[] {
@@ -145,7 +139,7 @@ function summarize(messages: MessageText[], best: ScoredMessage[], query: Search
   for (const judged of best) {
     if (excerpts.length === maxExcerpts) break;
     const excerpt = makeExcerpt(judged, query);
-    // Agents keep some words twice.
+    // Some agents record a text twice.
     if (excerpts.some(({ text, speaker }) => text === excerpt.text && speaker === excerpt.speaker)) continue;
     excerpts.push(excerpt);
     shown.add(judged);
@@ -158,7 +152,10 @@ function summarize(messages: MessageText[], best: ScoredMessage[], query: Search
   };
 }
 
-/** A message: `score` among those of its trace, `worth` among those of all; `isFull` if none of its trace has more of the query. */
+/**
+ * `score` compares within the trace, `worth` among all traces; `isFull` if no message of the trace has more of the
+ * query.
+ */
 type ScoredMessage = {
   message: MessageText;
   speaker: Speaker;
@@ -168,19 +165,17 @@ type ScoredMessage = {
   isFull: boolean;
 };
 
-/** What the best message is worth, and a little for others that are about the same. */
 const scoreMessages = (best: ScoredMessage[]) => {
   const [first = 0, second = 0, third = 0] = best.map(({ worth }) => worth).toSorted((a, b) => b - a);
   return first + 0.2 * second + 0.1 * third;
 };
 
-/** What a message's words are worth beside what the index knows of its trace. */
 const amongAll = 0.7;
 
-/** How much of what the best message has of a query another one must have. */
+/** Share of the best message's match that another message needs. */
 const minShareOfBest = 0.6;
 
-/** The messages that have most of a query, the best first; undefined where their texts exceed the budget. */
+/** Undefined if the texts exceed the budget. */
 async function findBest(
   messages: MessageText[],
   query: SearchQuery,
@@ -219,27 +214,25 @@ async function findBest(
     .toSorted((a, b) => b.score - a.score || a.message.position - b.message.position);
 }
 
-/** The facts that a query asks for: of each group one at least. */
 const listFacts = ({ groups }: SearchQuery): string[][] =>
   groups.flatMap(({ units, excluded }) => {
     const facts = units.flatMap(({ fact }) => fact ?? []);
     return excluded || facts.length < units.length ? [] : [facts];
   });
 
-/** Of how many groups a message has one of the facts. */
 function countFacts(message: MessageText, groups: string[][]): number {
   const own = new Set(describe(message).facts.map((fact) => fact.toLowerCase()));
   return groups.filter((facts) => facts.some((fact) => own.has(fact))).length;
 }
 
-/** What a failed call's words are worth to somebody who asks for a failure. */
+/** Applies if the query asks for failures. */
 const worthOfFailure = 1.6;
 const isFailureAsked = ({ units }: SearchQuery) =>
   units.some(({ written }) => /^(?:fail\w*|errors?|crash\w*)$/i.test(written));
 
 const before = 60;
 const length = 240;
-/** How much is read on each side, since what is not shown takes part of it. */
+/** Characters read on each side; formatting takes part of them. */
 const around = 600;
 
 function makeExcerpt(
@@ -250,7 +243,7 @@ function makeExcerpt(
   const start = bestWindow(found, length)?.[0] ?? found.ranges[0]?.[0] ?? 0;
   const from = Math.max(0, start - around);
   const to = Math.min(whole.length, start + 2 * around);
-  // With a letter behind it, so that a space before what was found stays.
+  // The extra letter keeps a space before the match.
   const lead = plainText(`${whole.slice(from, start)}x`).slice(0, -1);
   const rest = plainText(whole.slice(start, to));
   const raw = rest === "" || findIn(rest, query).ranges.length === 0 ? oneLine(whole.slice(start, to)) : rest;
@@ -262,7 +255,7 @@ function makeExcerpt(
   return { position, role, speaker, text, ranges: together(text, findIn(text, query).ranges) };
 }
 
-/** Ranges with nothing but spaces between them as one: a line in which every word is marked is read as one mark. */
+/** Merges ranges separated only by spaces, so that a marked line is one mark. */
 function together(text: string, ranges: TextRanges): TextRanges {
   const joined: TextRanges = [];
   for (const [start, end] of ranges) {
@@ -273,10 +266,9 @@ function together(text: string, ranges: TextRanges): TextRanges {
   return joined;
 }
 
-/** A word longer than that is cut in two: an address, or a language that puts no spaces. */
+/** Longer words, such as addresses, are cut. */
 const maxWord = 24;
 
-/** The end of a text, from the beginning of a word. */
 function lastWords(text: string, max: number): string {
   if (text.length <= max) return text;
   const end = text.slice(text.length - max);
@@ -285,7 +277,6 @@ function lastWords(text: string, max: number): string {
   return rest && rest <= maxWord ? end.slice(rest) : end;
 }
 
-/** The beginning of a text, to the end of a word. */
 function firstWords(text: string, max: number): string {
   if (text.length <= max) return text;
   const begin = text.slice(0, max);

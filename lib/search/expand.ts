@@ -1,4 +1,4 @@
-// Longer words that begin with a word of a query, by the words that stand in each block.
+// Longer words that begin with a query's word, from the vocabulary of each block.
 import "server-only";
 import type { PoolClient } from "pg";
 import { largest } from "#lib/search/largest";
@@ -7,13 +7,12 @@ import { fold, inField, termOfWord } from "#lib/search/terms";
 import type { QueryUnit } from "#lib/search/unit";
 import { bucketOfBeginning, bucketsOfLetter, decodeWords } from "#lib/search/vocabulary";
 
-/** Longer words of a unit, and the terms of those of them that each block has, by the blocks' places. */
+/** Terms are listed per block. */
 export type Expanded = { words: { word: string; documents: number }[]; terms: number[][] };
 
-/** How many longer words are meant by a beginning: the most frequent ones. */
+/** The most frequent longer words are used. */
 const maxLonger = 24;
 
-/** The longer words of those of some units that have a beginning, by the units' places. */
 export async function expand(
   tx: PoolClient,
   userId: string,
@@ -59,10 +58,9 @@ function expandBeginning(beginning: string, ofBlocks: Buffer[], field: QueryUnit
   return { words: kept, terms: found.map((own) => own.filter((word) => meant.has(word)).map(getFieldTerm)) };
 }
 
-/** In the largest blocks with so many documents words are looked for that are suggested for a single letter or two. */
+/** Suggestions for one or two letters come from the largest blocks with this many documents. */
 const maxDocuments = 3000;
 
-/** The most frequent words that begin so, as they were first seen. */
 export async function suggestWords(
   tx: PoolClient,
   userId: string,

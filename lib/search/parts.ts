@@ -1,4 +1,3 @@
-// Of a trace so long that it has several documents, those that have most of a query.
 import "server-only";
 import type { PoolClient } from "pg";
 import { hasBit, setBit } from "#lib/search/bits";
@@ -6,7 +5,7 @@ import { type Hits, hitsIn, type Matched } from "#lib/search/find";
 import { computeWeights } from "#lib/search/rank";
 import { readParts } from "#lib/search/sql/read";
 
-/** The hits, of each trace only so many of its documents: those with the most of the query by the `weights` of its words. */
+/** Limits hits to the documents of each trace that match best. */
 export async function bestParts(
   tx: PoolClient,
   userId: string,

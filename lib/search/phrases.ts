@@ -1,5 +1,5 @@
-// What the index does not prove, the text decides: phrases of three words and more, since the index knows pairs of words only,
-// and words of a speaker whose words are no field of it.
+// Verifies in the text what the index cannot prove: phrases of three or more words, and words of speakers without a
+// field.
 import "server-only";
 import type { PoolClient } from "pg";
 import { inSlices } from "#lib/concurrency/slices";
@@ -10,14 +10,12 @@ import { type Candidate, readCandidates } from "#lib/search/sql/read";
 import { composed } from "#lib/search/terms";
 import { findIn, joinPatterns } from "#lib/search/unit";
 
-/** What is read of one trace; where there is more, it is taken for a match. */
+/** Traces beyond these bounds are accepted. */
 const bounds = { maxMessages: 200, maxCharacters: 100_000 };
 
 /**
- * Of traces that have a query's terms, those that have its phrases as they are written, by whom they are asked for, in the same
- * order. Candidates too costly to verify, since one message is long or very many may match, are accepted.
- *
- * @param options.all whether all documents of a very long trace are read; otherwise the first, and the rest is accepted.
+ * Filters candidates by phrase and speaker, keeping their order. Candidates too costly to verify are accepted.
+ * @param options.all read all documents of a very long trace, not only the first
  */
 export async function keepMatching(
   tx: PoolClient,
@@ -40,7 +38,6 @@ export async function keepMatching(
   return matching;
 }
 
-/** Whether one unit of each group is in one of the texts at least. */
 function* haveAll(
   texts: Candidate[],
   groups: QueryGroup[],
@@ -57,7 +54,6 @@ function* haveAll(
   return missing.size === 0;
 }
 
-/** Whether a text is where the words are asked for, and evidence of them. */
 export function isSaidBy(
   text: Pick<Candidate, "position" | "role" | "content" | "metadata">,
   scope: QueryScope | undefined,

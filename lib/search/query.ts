@@ -1,4 +1,3 @@
-// Reading a search query: its words and phrases, which the index answers, and its filters.
 import { SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
@@ -8,23 +7,21 @@ import type { Speaker } from "#lib/search/speaker";
 import { inField, termOfFact } from "#lib/search/terms";
 import { parseUnit, type QueryUnit } from "#lib/search/unit";
 
-/** Units of which one at least must be found, or none where they are excluded; what is `optional` only adds to the order. */
+/** One unit must be found, or none if excluded; optional groups only affect the order. */
 export type QueryGroup = { units: QueryUnit[]; excluded: boolean; optional?: boolean };
 
-/** A filter that the traces' rows answer. `value` is in lower case; of `before` and `after` it is an instant. */
+/** `value` is in lower case; for `before` and `after` an instant. */
 export type RowTerm = {
   name: "project" | "branch" | "agent" | "model" | "before" | "after";
   value: string;
   excluded: boolean;
 };
 
-/** Where the words must stand: in a title, or in what one speaker said. */
 export type QueryScope = "title" | Speaker;
 
-/** All of its groups must be found. `units` are the words and phrases that an excerpt shows. */
+/** `units` are the words and phrases that excerpts show. */
 export type SearchQuery = { units: QueryUnit[]; groups: QueryGroup[]; scope?: QueryScope };
 
-/** What a query asks for. */
 export type Parsed = SearchQuery & { files: FileTerm[]; rows: RowTerm[] };
 
 const { queryWords: maxWords, queryFiles: maxFiles, queryFilters: maxFilters } = limits.traces;
@@ -39,11 +36,9 @@ const roles: Record<string, Speaker> = {
 };
 
 /**
- * Reads a query (docs/search.md): words, phrases in quotes, `-` before what must not be there, `or` between alternatives, and
- * filters with a colon. A word with signs inside (`src/lib/x.ts`, `foo_bar`) is found as it is written; signs at its ends do not
- * count, and neither does case.
- *
- * @throws SpoorError `invalid_request` with the place where it is no query.
+ * Parses a query (docs/search.md). Words with inner punctuation (`src/lib/x.ts`, `foo_bar`) match literally; outer
+ * punctuation and case are ignored.
+ * @throws SpoorError `invalid_request` with the position of the error
  */
 export function parseQuery(text: string): Parsed {
   const parsed: Parsed = { units: [], groups: [], files: [], rows: [] };
@@ -67,7 +62,7 @@ export function parseQuery(text: string): Parsed {
   return parsed;
 }
 
-/** Words of a question in plain English that say nothing of what is looked for. */
+/** Words of English questions that carry no meaning for a search. */
 const fillers = new Set(
   `a an the this that these those and of to in on at for with from by as into about than then so if
   is are was were be been am do does did has have had can could will would shall should may might must
@@ -75,7 +70,7 @@ const fillers = new Set(
   how what when where which who whom whose why while please`.split(/\s+/),
 );
 
-/** What stands outside quotes as one of these words need not be found, unless there is nothing else to find. */
+/** Unquoted fillers are optional, unless the query has nothing else. */
 function forgiveFillers({ groups, units }: Parsed, terms: QueryTerm[]): void {
   const plain = new Set(terms.flatMap(({ quoted, filter, text }) => (quoted || filter ? [] : text)));
   const isFiller = ({ units: [unit, ...others], excluded }: QueryGroup) =>
@@ -102,10 +97,9 @@ function addUnit({ groups, units }: Parsed, unit: QueryUnit, term: QueryTerm): v
   if (!term.excluded && !isFact(unit)) units.push(unit);
 }
 
-/** Facts stand in no text. */
 export const isFact = ({ fact }: QueryUnit) => fact !== undefined;
 
-/** Takes in a filter, or makes a unit of words; undefined for signs alone. */
+/** Undefined for punctuation alone. */
 function readTerm(term: QueryTerm, { files, rows }: Parsed): QueryUnit | undefined {
   const { filter, text, excluded, written } = term;
   if (!filter) return parseUnit(text, term.quoted);
@@ -163,7 +157,7 @@ function parseScope(terms: QueryTerm[]): QueryScope | undefined {
   return scope;
 }
 
-/** A unit in one field of the index; of speakers without a field the text decides. */
+/** Speakers without a field are checked in the text. */
 function within(unit: QueryUnit, scope: QueryScope): QueryUnit {
   if (scope !== "title" && scope !== "person") return unit;
   return {
@@ -173,7 +167,7 @@ function within(unit: QueryUnit, scope: QueryScope): QueryUnit {
   };
 }
 
-/** A day (UTC) or a date-time with an offset, which exists, in the years 1 to 9999. */
+/** A date (UTC) or a date-time with an offset, in the years 1 to 9999. */
 function parseSearchInstant(term: QueryTerm): string {
   const { text } = term;
   const at = utcInstant.safeParse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
@@ -181,11 +175,10 @@ function parseSearchInstant(term: QueryTerm): string {
   return at.data;
 }
 
-/** Speakers whose words are no field of the index. */
 const isSpokenElsewhere = (scope: QueryScope | undefined) =>
   scope !== undefined && scope !== "title" && scope !== "person";
 
-/** The groups of a query that the index does not prove, so that the text decides. */
+/** Groups that only the text can verify. */
 export const getUnprovenGroups = ({ groups, scope }: SearchQuery): QueryGroup[] =>
   groups.filter(
     ({ units, excluded, optional }) =>
@@ -195,15 +188,13 @@ export const getUnprovenGroups = ({ groups, scope }: SearchQuery): QueryGroup[] 
       (isSpokenElsewhere(scope) || units.some(({ needsText }) => needsText)),
   );
 
-/** Whether a text is a query, as `parseQuery` takes it. */
 export function isQuery(text: string): boolean {
   return findQueryProblem(text) === undefined;
 }
 
-/** Whether a query has words by which what it finds can be ranked. @throws SpoorError as `parseQuery` */
+/** @throws SpoorError as `parseQuery` */
 export const isRanked = (text: string): boolean => parseQuery(text).units.length > 0;
 
-/** Why a text is no query, in a sentence for people; undefined where it is one. */
 export function findQueryProblem(text: string): string | undefined {
   try {
     parseQuery(text);

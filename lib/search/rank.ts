@@ -1,5 +1,4 @@
-// How well documents match a query, by the index alone: rare words count more, and so do words of a title, of the person, and
-// words that stand beside each other as in the query.
+// Scores documents by the index alone: rarity, titles, the person's words, and words adjacent as in the query.
 import "server-only";
 import type { PoolClient } from "pg";
 import { countSlots, forEachSlot, hasBit, maxSlots, setBit, slotsDown, slotsWith } from "#lib/search/bits";
@@ -9,15 +8,14 @@ import { isFact, type SearchQuery } from "#lib/search/query";
 import { forEachTerm, inField } from "#lib/search/terms";
 import type { QueryUnit } from "#lib/search/unit";
 
-/** A document's place and how well it matches. */
 export type Ranked = { blockId: string; slot: number; score: number };
 
-/** What a word is worth where it stands; `other` is another form of it. */
+/** `other` is another form of the word. */
 const worth = { title: 2.2, person: 1.8, any: 1, other: 0.6, besidePerson: 1, beside: 0.6, filler: 0.3 };
-/** Of the weight of a query's words a document must have so much where none has all of them. */
+/** Share of the query's weight that a document needs if none has all words. */
 const minShareOfBest = 0.55;
 
-/** The weight of each unit by its rarity, in the order of the query's groups. */
+/** In the order of the query's groups. */
 export function computeWeights({ blocks, heads, units, groups }: Matched): number[] {
   const documents = heads.reduce((sum, head) => sum + head.documents, 0);
   const optional = new Set(groups.flatMap((group) => (group.optional ? group.units : [])));
@@ -30,16 +28,15 @@ export function computeWeights({ blocks, heads, units, groups }: Matched): numbe
 }
 
 /**
- * Leaves as hits, where no document has all that a query asks for, those that have the most of it by the weight of its words.
- *
- * @returns whether there are such documents
+ * If no document matches fully, keeps as hits those with most of the weight.
+ * @returns whether there are any
  */
 export function relax(query: SearchQuery, { blocks }: Matched, weights: number[]): boolean {
   const excluded = query.groups.flatMap(({ units, excluded }) => units.map(() => excluded));
   const wanted = query.groups.filter((group) => !group.excluded && !group.optional);
   if (wanted.length < 2 || wanted.some(({ units }) => units.some(isFact))) return false;
   const known = weights.filter((_, at) => !excluded[at] && blocks.some(({ ofUnits }) => ofUnits[at]));
-  // What no document has is as rare as can be; it must not outweigh all the rest.
+  // A missing word counts as the rarest, but must not outweigh all others.
   const rarest = Math.max(0, ...known);
   const total = weights.reduce((sum, weight, at) => sum + (excluded[at] ? 0 : Math.min(weight, rarest)), 0);
   if (total === 0) return false;
@@ -57,13 +54,10 @@ export function relax(query: SearchQuery, { blocks }: Matched, weights: number[]
   return isAny;
 }
 
-/** Of more hits, the newest so many are ranked, and of older ones those whose title has a word: the rest is too much alike. */
+/** Beyond this, only the newest hits, and older ones with a word in the title, are ranked. */
 const maxRanked = 6000;
 
-/**
- * The hits with the best scores, at most `limit`, the best first. Of equals the one that was indexed last, which is about the newest,
- * is first. About `whole` of the newest hits are ranked by all that they have.
- */
+/** Ties go to the document indexed last. About `whole` of the newest hits are ranked by everything they contain. */
 export async function rank(
   tx: PoolClient,
   userId: string,
@@ -82,7 +76,7 @@ export async function rank(
   const ofTitles = scored.filter(({ isTitle }) => isTitle);
   const scoredAt = (place: number) => (place < wholes ? scored : ofTitles);
   const read = await readTerms(tx, userId, foundHeads, (place) => scoredAt(place).flatMap(({ terms }) => terms.flat()));
-  // Room for all hits: lists that grow one by one would be copied again and again.
+  // Allocated once; growing arrays would be copied repeatedly.
   const room = found.reduce((sum, { slots }) => sum + countSlots(slots), 0);
   const [hits, scores] = [new Uint32Array(room), new Float64Array(room)];
   let count = 0;
@@ -105,7 +99,6 @@ export async function rank(
   });
 }
 
-/** How many of the blocks, the newest first, have so many hits that the others are not ranked whole. */
 function countNewest(found: BlockMatch[], enough: number): number {
   let hits = 0;
   const beyond = found.findIndex(({ slots }) => {
@@ -116,17 +109,15 @@ function countNewest(found: BlockMatch[], enough: number): number {
   return beyond === -1 ? found.length : beyond;
 }
 
-/** The slots that have all terms of an alternative of any. */
 function slotsOfAny(scored: Scored[], read: TermSlots): Buffer {
   const slots = Buffer.alloc(maxSlots);
   for (const { terms } of scored) visitSlots(terms, read, (slot) => setBit(slots, slot, true));
   return slots;
 }
 
-/** The slots that two sets have. */
 const both = (bits: Buffer, others: Buffer): Buffer => bits.map((byte, at) => byte & (others[at] as number)) as Buffer;
 
-/** The places of the best scores, the best first; of equals the first. A search has tens of thousands, and shows some. */
+/** Ties go to the lower index. Avoids sorting tens of thousands of scores. */
 export function best(scores: Float64Array, limit: number): number[] {
   const least = scores.length > limit ? findScoreThreshold(scores, limit) : 0;
   const places: number[] = [];
@@ -134,7 +125,7 @@ export function best(scores: Float64Array, limit: number): number[] {
   return places.sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b).slice(0, limit);
 }
 
-/** What the best so many scores are at least, and few others: counted in steps, since sorting all of them takes milliseconds. */
+/** Lower bound of the top `limit` scores, from a histogram. */
 function findScoreThreshold(scores: Float64Array, limit: number): number {
   let max = 0;
   for (let at = 0; at < scores.length; at += 1) max = Math.max(max, scores[at] as number);
@@ -149,10 +140,8 @@ function findScoreThreshold(scores: Float64Array, limit: number): number {
   return (step - 0.5) * perStep; // a score divided by the step's width may have been rounded up to this step
 }
 
-/** Terms that add to the score of the documents that have all of one alternative. */
 type Scored = { terms: number[][]; adds: number; isTitle?: boolean };
 
-/** What adds to a score beyond that a unit is there at all. */
 function scoredTerms({ scope }: SearchQuery, units: QueryUnit[], weights: number[]): Scored[] {
   const scored: Scored[] = [];
   const isScoped = scope === "title" || scope === "person";
@@ -174,7 +163,6 @@ function scoredTerms({ scope }: SearchQuery, units: QueryUnit[], weights: number
   return scored;
 }
 
-/** The pairs of neighbouring single words. */
 function listPairs(units: QueryUnit[], weights: number[]): { pair: number; weight: number }[] {
   return units.slice(1).flatMap((unit, at) => {
     const previous = units[at] as QueryUnit;
@@ -186,7 +174,6 @@ function listPairs(units: QueryUnit[], weights: number[]): { pair: number; weigh
   });
 }
 
-/** Writes the score of each slot of a block to `scores`. */
 function scoreInto(
   scores: Float64Array,
   ofUnits: BlockMatch["ofUnits"],
@@ -202,7 +189,6 @@ function scoreInto(
   for (const { terms, adds } of scored) visitSlots(terms, read, adder(adds));
 }
 
-/** Calls `visit` once with each slot that has all terms of one of some alternatives. */
 function visitSlots(alternatives: number[][], read: TermSlots, visit: (slot: number) => void): void {
   const having = alternatives.flatMap((form) => {
     const lists = form.map((term) => read.get(term));

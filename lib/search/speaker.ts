@@ -1,4 +1,3 @@
-// Who speaks in a message, and which tools it called: a hit in a person's own words is worth more than one in a tool's output.
 import { splitPieces } from "#lib/reader/kind";
 import { readOutcome } from "#lib/reader/outcome";
 import { findToolKind } from "#lib/reader/vocabulary";
@@ -7,15 +6,15 @@ import { isEcho } from "#lib/search/echo";
 const speakers = ["person", "assistant", "thinking", "tool", "notice"] as const;
 export type Speaker = (typeof speakers)[number];
 
-/** A message's speaker, the facts by which `tool:` and `has:error` find it, and whether its words are no evidence (lib/search/echo.ts). */
+/** `facts` answer `tool:` and `has:error`; `isEcho` messages are no evidence (echo.ts). */
 export type Described = { speaker: Speaker; facts: string[]; isEcho: boolean };
 
-/** Of a longer message the beginning says who speaks. */
+/** The beginning is enough to tell the speaker. */
 const maxCharacters = 4000;
 
 export type Spoken = { role: string | null; content: string; metadata: unknown };
 
-/** @param message with the beginning of its content at least */
+/** @param message at least the beginning of its content */
 export function describe({ role, content, metadata }: Spoken): Described {
   const known = isFields(metadata) ? metadata : null;
   const beginning = { role, content: content.slice(0, maxCharacters), metadata: known };
@@ -43,7 +42,6 @@ function getSpeaker(piece: ReturnType<typeof splitPieces>[number]): Speaker {
   return piece.kind === "command" ? "notice" : piece.kind;
 }
 
-/** Of a message with several pieces, the speaker whose words are worth most. */
 function louder(one: Speaker | undefined, other: Speaker): Speaker {
   return one !== undefined && speakers.indexOf(one) <= speakers.indexOf(other) ? one : other;
 }

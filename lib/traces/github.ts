@@ -1,5 +1,5 @@
 import "server-only";
-import type { Block, RowPart, ReaderRow } from "#lib/reader/message";
+import type { Block, ReaderRow, RowPart } from "#lib/reader/message";
 import { makeRows } from "#lib/reader/rows";
 import { cut } from "#lib/reader/text";
 import { forOthers } from "#lib/traces/for-others";
@@ -9,17 +9,17 @@ import type { Message, TraceRow } from "#lib/traces/queries";
 import type { Sharing } from "#lib/traces/shares";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
 
-/** GitHub's comments and descriptions take 65,536 characters; a title and a remark fit beside this. */
+/** GitHub allows 65,536 characters; this leaves room for a title and a remark. */
 const maxCharacters = 60_000;
-/** What is read for it at most: more than fits. */
+/** More than fits. */
 const maxRead = { messages: 3000, bytes: 8 * 1024 * 1024 };
 const page = { limit: 500, maxBytes: 1024 * 1024, maxMessageBytes: 1024 * 1024 };
-/** Of each output and each file so much. */
+/** Characters of each output and file. */
 const maxBlock = 2000;
 
 /**
- * A part of a session as Markdown for a comment or a description on GitHub: what was said in full, each tool folded under its
- * command, thoughts left out. It names nobody there (`@name`), and ends with a remark where it would be too long.
+ * Markdown for a GitHub comment: full texts, folded tools, no thoughts, no mentions (`@name`), and a remark if it was
+ * cut.
  */
 export async function githubMarkdown(userId: string, trace: TraceRow, sharing: Sharing): Promise<string> {
   const { messages, isCut } = await read(userId, trace, sharing);
@@ -104,7 +104,7 @@ const short = (text: string) =>
     ? text
     : `${cut(text, maxBlock)}\n… ${(text.length - maxBlock).toLocaleString("en")} more characters`;
 
-/** In a fence longer than any run of backticks in it (CommonMark 0.31, section 4.5). */
+/** The fence is longer than any run of backticks in the text (CommonMark 0.31, section 4.5). */
 function fenced(text: string, language: string): string {
   let longest = 2;
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
@@ -118,7 +118,7 @@ const quoted = (text: string) =>
     .map((line) => `> ${line}`.trimEnd())
     .join("\n");
 
-/** Without mentions: a comment outside code that names people would call them. Code keeps its at-signs. */
+/** Breaks mentions outside code, which would notify people. */
 function unnamed(text: string): string {
   let fence = "";
   return text

@@ -4,14 +4,12 @@ import { findWaitingState } from "#lib/reader/stand";
 import { readEarlier } from "#lib/traces/messages";
 import type { Trace } from "#lib/traces/queries";
 
-/** Whether a session goes on, and what its agent waits for. */
 export type Standing = { live: boolean; waiting: "waiting" | "asking" | null };
 
 const afterAll = 2_147_483_647;
-/** What is read for it: an answer and what it answers. */
+/** Enough for an answer and what it answers. */
 const looked = { limit: 12, maxBytes: 256 * 1024, maxMessageBytes: 64 * 1024 };
 
-/** How a session stands, by its last messages where it was active lately. */
 export async function readStanding(
   userId: string,
   { id, updatedAt, dated }: Pick<Trace, "id" | "updatedAt" | "dated">,

@@ -13,12 +13,9 @@ import { sendText } from "#lib/traces/sending";
 import { usedTokens } from "#lib/traces/tokens";
 
 /**
- * A trace as a Markdown document: its title and facts, then each message under a heading with role, time and position. Contents
- * are unchanged, metadata is JSON; one's own has links to its pictures. Parts are read as the client consumes them. The stream fails
- * where messages are missing: a part of a trace must not pass for the whole.
- *
- * @param masked what is hidden in it, where it is for others.
- * @throws SpoorError `overloaded` as `sendText`.
+ * Streams a trace as Markdown. Contents are unchanged, metadata is JSON, and the owner's version links pictures. The
+ * stream fails if messages are missing, so that a part is not taken for the whole.
+ * @throws SpoorError `overloaded` as `sendText`
  */
 export function streamMarkdown(userId: string, trace: TraceRow, masked?: Masked): Promise<ReadableStream<Uint8Array>> {
   return sendText(userId, "export", parts(userId, trace, makeMask(masked, trace.machine)));
@@ -40,7 +37,6 @@ async function* parts(userId: string, trace: TraceRow, mask: Mask | undefined): 
   if (sent < trace.messageCount) throw new Error("a trace was deleted or shortened while it was exported");
 }
 
-/** The start of the document: the title, and a list of facts. */
 export function headMarkdown(trace: TraceRow): string {
   const { source, sourceId, model, project, createdAt, activityAt, dated, messageCount } = trace;
   const tokens = usedTokens(trace, trace.tokenCount);
@@ -58,14 +54,12 @@ export function headMarkdown(trace: TraceRow): string {
   return `# ${oneLine(getTitle(trace) ?? "Untitled session")}\n\n${lines.join("\n")}\n`;
 }
 
-/** One message under its heading. */
 export function messageMarkdown(message: Message): string {
   const { content, metadata } = message;
   const body = content === "" ? "" : `\n${content.trimEnd()}\n`;
   return `${formatHeading(message)}${body}${metadata ? `\n${fenced(readableJson(metadata))}\n` : ""}`;
 }
 
-/** Links to the pictures of a message, for whoever may read its trace. */
 function pictureLinks(traceId: string, { pictures = [] }: Pick<ReaderMessage, "pictures">): string {
   const lines = pictures.flatMap(({ sha256, mediaType, bytes, isStored }, at) => {
     const words = `Picture ${at + 1} of ${pictures.length}, ${mediaType}, ${Math.ceil(bytes / 1024)} KiB`;
@@ -79,7 +73,7 @@ function formatHeading({ position, role, createdAt }: Message): string {
   return `\n## ${oneLine(facts.filter(Boolean).join(" · "))}\n`;
 }
 
-/** The same of a long message. Its metadata is on one line, with escapes for backticks, which could end the fence. */
+/** Metadata is on one line with escaped backticks, which could end the fence. */
 async function* longMarkdown(
   userId: string,
   traceId: string,
@@ -98,7 +92,7 @@ async function* longMarkdown(
   yield "\n```\n";
 }
 
-/** JSON in a fence longer than any run of backticks in it (CommonMark 0.31, section 4.5). */
+/** The fence is longer than any run of backticks in the JSON (CommonMark 0.31, section 4.5). */
 function fenced(text: string): string {
   let longest = 2;
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);

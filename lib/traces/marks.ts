@@ -1,5 +1,4 @@
-// What a person decides about a trace: its name, a star, tags, a note, whether it is put away. Uploads never write these columns,
-// so a re-send keeps them; a deletion clears them (deletion.ts).
+// Uploads never write these columns, so sending a trace again keeps them; a deletion clears them.
 import "server-only";
 import type { z } from "zod";
 import { prisma } from "#lib/db/client";
@@ -9,15 +8,15 @@ import { limits } from "#lib/limits";
 import type { marksShape } from "#lib/traces/marks-schema";
 import { addTagTo, lockForMarks } from "#lib/traces/sql/marks";
 
-/** Each left out stays as it is; null or an empty text or list removes it. */
+/** Missing fields stay unchanged; null and empty values remove. */
 export type TraceMarks = z.output<typeof marksShape>;
 
-/** @throws SpoorError `not_found` where the trace is deleted, and for another user's as well */
+/** @throws SpoorError `not_found` for a deleted trace and for another user's */
 export async function setMarks(userId: string, traceId: string, marks: TraceMarks): Promise<void> {
   if ((await markAll(userId, [traceId], marks)) === 0) throw notFound();
 }
 
-/** Marks some of a user's traces alike. @returns how many there are of them */
+/** @returns the number of traces */
 export function markAll(userId: string, ids: string[], marks: TraceMarks): Promise<number> {
   const data = toUpdate(marks);
   return prisma().$transaction(async (tx) => {
@@ -39,7 +38,7 @@ function toUpdate({ title, starred, archived, note, tags }: TraceMarks): Prisma.
   };
 }
 
-/** Adds a tag to some of a user's traces, but to those that have as many as one may have. */
+/** Skips traces with the maximum number of tags. */
 export async function addTag(userId: string, ids: string[], tag: string): Promise<void> {
   await addTagTo(userId, ids, tag, limits.traces.tags);
 }

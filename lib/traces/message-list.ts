@@ -9,8 +9,7 @@ const { messagesPageBytes } = limits.traces;
 type MessagePage = { messages: Message[]; nextAfter: number | null };
 
 /**
- * A page of messages, as `readMessages`. One of more than a MiB is a stream of the answer's JSON, made as the client takes it.
- *
+ * Streams the answer's JSON for a message of more than a MiB.
  * @throws SpoorError `not_found` as `getTrace`, `overloaded` as `heavyTurn` and `beginRead`
  */
 export async function listMessages(
@@ -25,7 +24,7 @@ export async function listMessages(
   if (!first) return { messages: [], nextAfter: null };
   const { messages, isLong, nextAfter } = first;
   if (!isLong && (nextAfter === null || messages.length === limit)) return { messages, nextAfter };
-  // What waits to be sent holds nothing: it is read once more.
+  // Read again, so that nothing waits in memory to be sent.
   return sendText(userId, "answer", answerOf(userId, traceId, readParts(userId, traceId, wanted)));
 }
 

@@ -59,10 +59,9 @@ export function presentTrace(row: TraceRow): Trace {
 
 const cursorShape = z.tuple([utcInstant, z.uuid()]);
 
-/** A place in an order, as a client keeps it. */
 export const encodeCursor = (place: unknown[]) => Buffer.from(JSON.stringify(place)).toString("base64url");
 
-/** @throws SpoorError `invalid_request` for a cursor that no page gave out */
+/** @throws SpoorError `invalid_request` for an invalid cursor */
 export function decodeCursor<Shape extends z.ZodType>(shape: Shape, cursor: string): z.output<Shape> {
   try {
     return shape.parse(JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")));
@@ -77,7 +76,6 @@ function wrongCursor(): SpoorError {
   return new SpoorError("invalid_request", "The request is not valid; see errors.", { errors });
 }
 
-/** The place after a trace in the list's order. */
 const makeCursor = ({ latestAt, id }: ListedRow) => encodeCursor([latestAt.toISOString(), id]);
 
 function readCursor(cursor: string): ListPlace {
@@ -85,13 +83,10 @@ function readCursor(cursor: string): ListPlace {
   return { activityAt, id };
 }
 
-/** One of a list, with the moment by which it has its place there. */
+/** `latestAt` decides the trace's place in the list. */
 export type ListedTrace = Trace & { latestAt: string; spark: string | null };
 
-/**
- * Where a page begins and how many traces it may have; `best` orders what a search finds by how well it matches, and counts that
- * up to `countUpTo`.
- */
+/** `best` sorts by match and counts up to `countUpTo`. */
 type PageRequest = {
   cursor?: string | undefined;
   limit: number;
@@ -100,10 +95,10 @@ type PageRequest = {
   countUpTo?: number;
 };
 
-/** `ranking` of an order by the best match, with excerpts of those traces whose texts decided it. */
+/** `ranking` includes excerpts of the traces whose texts decided the order. */
 type ListedPage = { traces: ListedTrace[]; nextCursor: string | null; ranking?: Omit<Ranking, "traces"> };
 
-/** As `listTraces`, with what pages need beyond the API. */
+/** Like `listTraces`, with what only pages need. */
 export async function listPage(userId: string, selection: Selection, page: PageRequest): Promise<ListedPage> {
   if (page.order === "best" && selection.q !== undefined && isRanked(selection.q))
     return bestPage(userId, selection, page);
@@ -121,7 +116,6 @@ export async function listPage(userId: string, selection: Selection, page: PageR
 
 const sortedCursor = z.tuple([z.enum(sorts), z.string().max(40), z.uuid()]);
 
-/** A page in another order than by activity; a search has its own order. */
 async function sortedPage(
   userId: string,
   { q: _, ...selection }: Selection,
@@ -149,14 +143,14 @@ const presentListed = ({ latestAt, ...row }: ListedRow): ListedTrace => ({
 
 const bestCursor = z.tuple([z.literal("best"), z.int().min(0).max(10_000)]);
 
-/** A page in the order of a ranking, which is made anew for each. */
+/** The ranking is computed anew for each page. */
 async function bestPage(userId: string, { q, ...plain }: Selection, page: PageRequest): Promise<ListedPage> {
   const offset = page.cursor ? decodeCursor(bestCursor, page.cursor)[1] : 0;
   const read = (ids: string[]) => {
     const bounds = { limit: ids.length, maxBytes: limits.traces.listPageBytes };
     return readBoundedRows(userId, { ...plain, ids }, bounds);
   };
-  // Of a first page it is known which traces it has before their order is: texts only change the order of the first twenty.
+  // The first page's traces are known before their order, since texts reorder only the first twenty.
   let early: ReturnType<typeof read> | undefined;
   const onFirst = (ids: string[], areAll: boolean) => {
     if (offset > 0 || !(ids.length === page.limit || (areAll && ids.length < page.limit))) return;
@@ -180,7 +174,6 @@ async function bestPage(userId: string, { q, ...plain }: Selection, page: PageRe
   return { traces: ids.flatMap((id) => byId.get(id) ?? []), nextCursor, ranking };
 }
 
-/** What of a trace a search found, as the API tells it. */
 const getMatches = (trace: Trace, ranking: ListedPage["ranking"]) => {
   const found = ranking?.found.get(trace.id);
   return (
@@ -189,10 +182,8 @@ const getMatches = (trace: Trace, ranking: ListedPage["ranking"]) => {
 };
 
 /**
- * A page of a user's traces, newest activity first unless it is a search in the order `best`.
- *
- * @param page.cursor the `nextCursor` of the page before.
- * @throws SpoorError `invalid_request` for a cursor that no page gave out.
+ * Newest activity first, unless a search asks for `best`.
+ * @throws SpoorError `invalid_request` for an invalid cursor
  */
 export async function listTraces(
   userId: string,
@@ -215,7 +206,7 @@ export async function listTraces(
 
 type TracePage = { after?: ListPlace | undefined; limit: number; patience?: Patience };
 
-/** A selection whose search is resolved to the ids of its next traces, and what is then left of a page. */
+/** Replaces the search by the ids of the next traces. */
 async function resolvePage(
   userId: string,
   { q, ...plain }: Selection,
@@ -226,17 +217,16 @@ async function resolvePage(
   return [{ ...plain, ids }, { limit: page.limit }];
 }
 
-/** A user's traces after a place in the list, as they are stored, newest activity first. */
 export async function readTraceRows(userId: string, selection: Selection, page: TracePage): Promise<TraceRow[]> {
   return readRows(userId, ...(await resolvePage(userId, selection, page)));
 }
 
-/** One trace of a user. @throws SpoorError `not_found`, for a deleted one and for another user's as well */
+/** @throws SpoorError `not_found` for a deleted trace and for another user's */
 export async function getTrace(userId: string, traceId: string): Promise<Trace> {
   return presentTrace(await getTraceRow(userId, traceId));
 }
 
-/** The same as it is stored. @throws SpoorError `not_found` as `getTrace` */
+/** @throws SpoorError `not_found` as `getTrace` */
 export async function getTraceRow(userId: string, traceId: string): Promise<TraceRow> {
   const row = await prisma().trace.findUnique({
     where: { userId_id: { userId, id: traceId }, deletedAt: null },
@@ -246,6 +236,6 @@ export async function getTraceRow(userId: string, traceId: string): Promise<Trac
   return row;
 }
 
-/** Whether a user has a trace that isn't deleted. Messages of a deleted one may still be there until they are purged. */
+/** False for a deleted trace, whose messages may not be purged yet. */
 export const hasTrace = async (userId: string, traceId: string): Promise<boolean> =>
   (await prisma().trace.count({ where: { userId, id: traceId, deletedAt: null } })) > 0;

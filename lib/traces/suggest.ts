@@ -1,4 +1,3 @@
-// What a person may be about to type in the search box: words that sessions have, files, projects, and the language's filters.
 import "server-only";
 import { heavyRead } from "#lib/db/heavy";
 import { suggestWords } from "#lib/search/expand";
@@ -7,7 +6,6 @@ import { composed } from "#lib/search/terms";
 import type { Suggestion } from "#lib/traces/schema";
 import { readNames } from "#lib/traces/sql/names-like";
 
-/** How many of each kind, and in all. */
 const max = { each: 4, all: 8 };
 
 const values: Record<string, string[]> = {
@@ -18,8 +16,7 @@ const values: Record<string, string[]> = {
 };
 
 /**
- * Suggestions for the last term of a query that is being typed, the likeliest first; each with the whole query that it makes.
- *
+ * Suggestions for the last term, the likeliest first, each with the whole query.
  * @param text 1 to 512 characters
  */
 export async function suggest(userId: string, text: string): Promise<Suggestion[]> {
@@ -45,7 +42,6 @@ async function suggestValues(userId: string, filter: string, beginning: string):
   return names.map((one) => named(filter, one));
 }
 
-/** What a filter's values are names of. */
 const getKind = (filter: string) => (filter === "changed" ? "file" : filter);
 
 function named(filter: string, value: string): FoundName {

@@ -7,13 +7,10 @@ import { readMessages } from "#lib/traces/messages";
 import type { Message, TraceRow } from "#lib/traces/queries";
 import type { Sharing } from "#lib/traces/shares";
 
-/** So much of a part is read for its title: one that begins later is not found. */
+/** A title that begins later is not found. */
 const maxRead = { limit: 50, maxBytes: 64 * 1024, maxMessageBytes: 64 * 1024 };
 
-/**
- * The title under which others see a session, or a part of one: as its owner named it, else the session's own, or one that is
- * derived from the messages of the part, since the session's own may tell of what is left out.
- */
+/** The owner's title, or one derived from the visible messages, since the session's own may reveal what is left out. */
 export async function getTitleForOthers(userId: string, trace: TraceRow, sharing: Sharing): Promise<string> {
   const hide = makeHider(trace);
   const mask = (text: string) => (sharing.masked ? hide(text) : text);
@@ -24,7 +21,7 @@ export async function getTitleForOthers(userId: string, trace: TraceRow, sharing
   return deriveTitle(beginningsOf(shown, mask))?.title ?? "A part of a session";
 }
 
-/** They are masked before the title is cut, where a half of a secret would not be known as one. */
+/** Masked before the title is cut: half a secret would not be recognized. */
 function* beginningsOf(messages: Message[], mask: (text: string) => string): Generator<Beginning> {
   for (const { role, content, metadata } of messages) {
     if (role !== "user" && role !== "assistant") continue;

@@ -5,9 +5,8 @@ import { Sign } from "../../components/sign";
 import { type GivenFilters, getFilterLabel, listHref, type FilterTitles, shownValue, getFilterValues, without, withoutValue } from "./hrefs";
 
 /**
- * The filters that are set, each with a link that removes it; of a search each filter that it names.
- *
- * @param names the names of projects. @param parent the title of the session whose children are listed
+ * @param names the names of projects
+ * @param parent the title of the session whose children are listed
  */
 export function Chips({ given, names, parent }: { given: GivenFilters; names: FilterTitles; parent: string | undefined }) {
   return filterNames.flatMap((name) => {

@@ -6,7 +6,6 @@ import { blankComments, makeInsertion, type JsonNode, findMember, parsePlaces, r
 /** The edited file, or the reason to leave it alone; undefined if it needs no change. */
 export type Edited = { text: string; edit: Omit<FileEdit, "path" | "agent"> } | { problem: string } | undefined;
 
-/** A hook in an agent's settings, where `hooks` has lists of groups of hooks by event. */
 export type Hook = { type: "command"; command: string } & Fields;
 
 /**
@@ -73,7 +72,7 @@ export function removeHook(text: string, event: string, { inserted, offset, comm
   for (const at of [offset, text.indexOf(inserted)]) {
     if (at < 0 || text.slice(at, at + inserted.length) !== inserted) continue;
     const before = text.slice(0, at) + text.slice(at + inserted.length);
-    if (before === "") return before; // the file was ours
+    if (before === "") return before;
     const rest = parseJson(blankComments(before));
     if (isFields(rest) && !hasHook(rest, event, command)) return before;
   }
@@ -96,7 +95,6 @@ function removeByCommand(
   return removeEmpty(rest, event, made);
 }
 
-/** Removes containers that the insertion made and that are empty now. */
 function removeEmpty(text: string, event: string, made: string[]): string {
   let rest = text;
   for (const name of [event, "hooks"]) {

@@ -11,7 +11,7 @@ import type {
   LedgerTrace,
   TraceReader,
 } from "#lib/ledger/part";
-import { type StoredDigest, deleteDigests, findUntitled, readDigests, writeDigests } from "#lib/ledger/sql/digest";
+import { deleteDigests, findUntitled, readDigests, type StoredDigest, writeDigests } from "#lib/ledger/sql/digest";
 import { readOutcome } from "#lib/reader/outcome";
 import { makePairing } from "#lib/reader/pairing";
 import { beginningCharacters, type DerivedTitle, kindIn, TitleFinder } from "#lib/reader/titles/find";
@@ -20,10 +20,9 @@ import { maskForOthers } from "#lib/secrets/mask";
 
 type DigestFindings = { facts: Fact[]; tools: Set<string>; title: DerivedTitle | undefined; isTrivial: boolean };
 
-/** So many names of tools of a session are kept, each of so many characters. */
 const maxTools = { names: 64, characters: 64 };
 
-/** What a list says of a session: its title where it has none, its turns, calls, failures and time, and whether it has content. */
+/** Computes the columns that lists show: derived title, turns, calls, failures, active time, triviality. */
 export const digestPart: LedgerPart<DigestFindings> = {
   findStale: findUntitled,
   begin: readCourse,
@@ -55,7 +54,7 @@ export const digestPart: LedgerPart<DigestFindings> = {
   },
 };
 
-/** Of a trace that is only read from a position on, content is known to be there, and an upload has made the title (lib/ingest). */
+/** A trace read from a later position has content already, and its title was made at upload. */
 function deriveColumns({ from, found, trace }: Finding<DigestFindings>, known: string | null): Partial<DerivedColumns> {
   const names = new Set([...(known?.split("\n").filter(Boolean) ?? []), ...found.tools]);
   const tools = names.size > 0 ? `\n${[...names].slice(0, maxTools.names).join("\n")}\n` : null;
@@ -100,6 +99,6 @@ function readCourse(_: LedgerTrace, from: number): TraceReader<DigestFindings> {
 
 function seeTitle(titles: TitleFinder, { role, content, metadata }: LedgerMessage): void {
   if (titles.isFound || (role !== "user" && role !== "assistant")) return;
-  // Masked, as an upload's is (lib/ingest/decode/row-title.ts).
+  // Masked like an upload's title (lib/ingest/decode/row-title.ts).
   titles.see({ role, text: maskForOthers(content.slice(0, beginningCharacters[role])), kind: kindIn(metadata) });
 }

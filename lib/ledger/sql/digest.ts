@@ -1,4 +1,4 @@
-// The rows that the course of sessions is made of. SQL: one statement for all traces of a chunk.
+// SQL: one statement for all traces of a chunk.
 import "server-only";
 import type { PoolClient } from "pg";
 import type { LedgerTrace } from "#lib/ledger/part";
@@ -6,7 +6,6 @@ import { titleRanks } from "#lib/reader/titles/find";
 
 export type StoredDigest = { traceId: string; facts: Uint8Array };
 
-/** What is stored of traces, with the names of the tools that were called in them. */
 export async function readDigests(
   tx: PoolClient,
   userId: string,
@@ -35,7 +34,7 @@ export async function deleteDigests(tx: PoolClient, userId: string, traceIds: st
   await tx.query("delete from trace_digest where user_id = $1 and trace_id = any($2::uuid[])", [userId, traceIds]);
 }
 
-/** Those of some traces whose derived title is of a version before the titles of this one. */
+/** Traces whose derived title is older than the current rules. */
 export async function findUntitled(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ id: string }>(
     "select id from trace where user_id = $1 and id = any($2::uuid[]) and title_rank < $3",

@@ -1,13 +1,11 @@
-// Branches, commits and pull requests of many traces at once. SQL: Prisma joins no lists of values, and the job's transaction
-// is a connection of its own.
+// SQL: Prisma can't join lists of values, and the job's transaction has its own connection.
 import "server-only";
 import type { PoolClient } from "pg";
 import type { BranchRow, CommitRow, PullRequestRow } from "#lib/ledger/evidence/reading";
 
-/** A trace's rows. */
 export type EvidenceRows = { branches: BranchRow[]; commits: CommitRow[]; pullRequests: PullRequestRow[] };
 
-/** Of each table: its key within a trace, and its other columns, with their types. */
+/** The key within a trace and the other columns of each table, with their types. */
 const tables = {
   branches: { table: "trace_branch", key: "branch", columns: { branch: "text", position: "int", evidence: "text" } },
   commits: {
@@ -42,10 +40,9 @@ type EvidenceKind = keyof typeof tables;
 type EvidenceRow = Record<string, string | number | boolean | Date | null>;
 const kinds = Object.keys(tables) as EvidenceKind[];
 
-/** The keys of rows that were written or deleted, by their kind. */
 export type ChangedKeys = Record<EvidenceKind, string[]>;
 
-/** The stored rows of traces, by the trace's id; a trace without rows has none. */
+/** Rows by trace id; traces without rows are missing. */
 export async function readEvidence(
   tx: PoolClient,
   userId: string,
@@ -67,7 +64,10 @@ export async function readEvidence(
   return found;
 }
 
-/** Makes the stored rows of traces those that are wanted, and writes only what differs. @returns the keys of rows that changed */
+/**
+ * Writes only the differences.
+ * @returns keys of changed rows
+ */
 export async function replaceEvidence(
   tx: PoolClient,
   userId: string,
@@ -115,7 +115,7 @@ export async function replaceEvidence(
   return changed;
 }
 
-/** Deletes the rows of traces. @returns their keys */
+/** @returns keys of deleted rows */
 export async function deleteEvidence(tx: PoolClient, userId: string, traceIds: string[]): Promise<ChangedKeys> {
   const changed: ChangedKeys = { branches: [], commits: [], pullRequests: [] };
   for (const kind of kinds) {

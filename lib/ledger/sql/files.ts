@@ -1,10 +1,10 @@
-// The files part's rows. SQL: sets of rows of many traces, replaced and summed up in a statement each.
+// SQL: rows of many traces replaced and summed in one statement each.
 import "server-only";
 import type { PoolClient } from "pg";
 import { getFileName } from "#lib/reader/files/paths";
 import { maxTouches, type Touch } from "#lib/reader/files/touches";
 
-/** `key` is the same for the same touch in another session; undefined where nothing tells it from others. */
+/** `key` is equal for the same edit in another session. */
 export type KeyedTouch = Touch & { key: string | undefined };
 
 type Touched = { traceId: string; from: number; touches: KeyedTouch[] };
@@ -13,10 +13,9 @@ type TouchKey = { key: string | null };
 const listKeys = (rows: TouchKey[]) => rows.flatMap(({ key }) => key ?? []);
 
 /**
- * Replaces what traces touched at positions from `from` on. Of a trace the first 50,000 rows are kept. What was copied and has no
- * key does not count: nothing would tell that the session that it was copied from has it.
- *
- * @returns the keys of rows that came or went
+ * Replaces what traces touched from position `from` on, at most 50,000 rows a trace. A copy without a key does not
+ * count, because its original cannot be found.
+ * @returns keys of added and removed rows
  */
 export async function replaceTouches(tx: PoolClient, userId: string, traces: Touched[]): Promise<string[]> {
   const [ids, from] = [traces.map(({ traceId }) => traceId), traces.map((trace) => trace.from)];
@@ -49,13 +48,12 @@ export async function replaceTouches(tx: PoolClient, userId: string, traces: Tou
   return listKeys([...gone, ...come]);
 }
 
-/** Maximum rows of a key that are compared. One that more sessions copied counts in one of these. */
+/** Bound on compared rows of a key. */
 const mostAlike = 10_000;
 
 /**
- * Has the rows of the same key count in one trace, and in no other: in one that did not copy them, that began first. Those of a
- * deleted trace are left alone. The query is as the one in `sql/usage.ts`.
- *
+ * Makes rows of the same key count in one trace: the one that did not copy them and began first. Deleted traces are
+ * left alone; the query follows `settleWinners` in `sql/usage.ts`.
  * @returns the traces whose rows changed
  */
 export async function settleTouches(tx: PoolClient, userId: string, keys: string[]): Promise<string[]> {
@@ -84,7 +82,6 @@ export async function settleTouches(tx: PoolClient, userId: string, keys: string
   return [...new Set(ids)];
 }
 
-/** What counts of each trace's rows: how many files were changed, and the lines added and removed. */
 export async function sumTouches(
   tx: PoolClient,
   userId: string,
@@ -102,7 +99,7 @@ export async function sumTouches(
   return new Map(rows.map(({ id, ...sums }) => [id, sums]));
 }
 
-/** Deletes all rows of traces. @returns their keys */
+/** @returns keys of deleted rows */
 export async function deleteTouches(tx: PoolClient, userId: string, traceIds: string[]): Promise<string[]> {
   const { rows } = await tx.query<TouchKey>(
     "delete from trace_file where user_id = $1 and trace_id = any($2::uuid[]) returning touch_key::text as key",

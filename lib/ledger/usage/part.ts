@@ -3,6 +3,7 @@ import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/concurrency/slices";
 import type { ColumnsByTrace, Finding, LedgerPart, LedgerTrace } from "#lib/ledger/part";
 import { countTails, findCopying, findCounted, findRenamed, forget, linkDays, recount } from "#lib/ledger/sql/activity";
+import { readTraces } from "#lib/ledger/sql/due";
 import { rollUp, sumTraces } from "#lib/ledger/sql/roll-up";
 import {
   type ChangedUsage,
@@ -24,9 +25,9 @@ import { computePrice, type Price } from "#lib/prices/price";
 import { servedAs } from "#lib/prices/tiers";
 
 /**
- * What messages used and cost, when, and the sums of days and traces. Sums are made anew from their rows in the same transaction,
- * never added to. An answer that several traces have, because one was resumed or forked, counts in the one that has most of it; of
- * those in one that did not copy it, and that began first. So each counts once, in whatever order traces come and go.
+ * Records what messages used and cost, and the sums by time and trace. Sums are recomputed from their rows in the same
+ * transaction, never incremented. An answer in several traces (resumed or forked) counts once, in the trace that has
+ * most of it, did not copy it, and began first, whatever the order of uploads. A copied message counts where its answer does.
  */
 export const usagePart: LedgerPart<FoundUsage> = {
   findStale: findRenamed,
@@ -41,8 +42,7 @@ export const usagePart: LedgerPart<FoundUsage> = {
       await insertUsage(tx, userId, traces, await makeRemainders(tx, userId, findings)),
       await renameUsage(tx, userId, traces),
     ].flat();
-    const active = await countActivity(tx, userId, findings);
-    return settle(tx, userId, { traceIds: traces.map(({ id }) => id), changes, days: active });
+    return settle(tx, userId, { findings, changes, days: [] });
   },
 
   async remove(tx, userId, traceIds) {
@@ -52,17 +52,22 @@ export const usagePart: LedgerPart<FoundUsage> = {
       traceIds.map((id) => ({ id, from: 0 })),
     );
     const days = await forget(tx, userId, traceIds);
-    return settle(tx, userId, { traceIds: [], changes, days });
+    return settle(tx, userId, { findings: [], changes, days });
   },
 };
 
 const getStartPlaces = (findings: Finding<FoundUsage>[]) => findings.map(({ trace: { id }, from }) => ({ id, from }));
 
-/** Whether a trace is of a session of which the prompts alone are known: it is in no sum, since nobody knows the rest. */
+/** Sessions of which only prompts are known are in no sum. */
 const isPromptsOnly = ({ trace: { metadata } }: Finding<FoundUsage>) => metadata?.kind === "prompts-only";
 
-/** @returns the days whose sums change */
-async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundUsage>[]): Promise<string[]> {
+/** @param turned traces whose copied messages may count elsewhere now @returns the days whose sums change */
+async function countActivity(
+  tx: PoolClient,
+  userId: string,
+  all: Finding<FoundUsage>[],
+  turned: ReadonlySet<string>,
+): Promise<string[]> {
   const findings = all.filter((finding) => !isPromptsOnly(finding));
   const left = all.filter(isPromptsOnly).map(({ trace: { id } }) => id);
   const counted = await findCounted(
@@ -70,23 +75,29 @@ async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundU
     userId,
     findings.filter(({ from }) => from > 0).map(({ trace }) => trace.id),
   );
-  const related = findings.filter(({ trace: { metadata } }) => metadata?.parent ?? metadata?.continues);
+  const read = new Set(all.map(({ trace }) => trace.id));
+  const others = await readTraces(
+    tx,
+    userId,
+    [...turned].filter((id) => !read.has(id)),
+  );
+  const traces = [...findings.map(({ trace }) => trace), ...others];
+  const related = traces.filter(({ metadata }) => metadata?.parent ?? metadata?.continues);
   const copying = await findCopying(
     tx,
     userId,
-    related.map(({ trace }) => trace.id),
+    related.map(({ id }) => id),
   );
   const {
     grown = [],
     whole = [],
     forks = [],
-  } = Object.groupBy(
-    findings.map(({ trace }) => trace),
-    ({ id, metadata }) => {
-      if (typeof metadata?.forkedFrom === "string" || copying.has(id)) return "forks";
-      return counted.has(id) ? "grown" : "whole";
-    },
-  );
+  } = Object.groupBy(traces, ({ id, metadata }) => {
+    if (typeof metadata?.forkedFrom === "string" || copying.has(id)) return "forks";
+    if (!read.has(id)) return "unchanged";
+    return counted.has(id) ? "grown" : "whole";
+  });
+  if (others.length > 0) await nameFacets(tx, userId, others);
   const days = [
     ...(left.length > 0 ? await forget(tx, userId, left) : []),
     ...(whole.length > 0 ? await recount(tx, userId, whole) : []),
@@ -96,20 +107,21 @@ async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundU
   await linkDays(
     tx,
     userId,
-    findings.map(({ trace }) => trace.id),
+    traces.map(({ id }) => id),
   );
   return days;
 }
 
-type Written = { traceIds: string[]; changes: ChangedUsage; days: string[] };
+type Written = { findings: Finding<FoundUsage>[]; changes: ChangedUsage; days: string[] };
 
-/** Decides which rows count, sums up, and gives the columns of all traces whose rows changed. */
-async function settle(tx: PoolClient, userId: string, { traceIds, changes, days }: Written): Promise<ColumnsByTrace> {
+async function settle(tx: PoolClient, userId: string, { findings, changes, days }: Written): Promise<ColumnsByTrace> {
   const keys = new Set(changes.flatMap(({ key }) => key ?? []));
   const turned = await settleWinners(tx, userId, [...keys]);
-  const touched = new Set([...days, ...changes.map(({ day }) => day), ...turned.map(({ day }) => day)]);
+  const turnedIds = new Set(turned.map(({ traceId }) => traceId));
+  const active = await countActivity(tx, userId, findings, turnedIds);
+  const touched = new Set([...days, ...active, ...changes.map(({ day }) => day), ...turned.map(({ day }) => day)]);
   await rollUp(tx, userId, [...touched]);
-  const ids = [...new Set([...traceIds, ...turned.map(({ traceId }) => traceId)])];
+  const ids = [...new Set([...findings.map(({ trace }) => trace.id), ...turnedIds])];
   const sums = new Map((await sumTraces(tx, userId, ids)).map((one) => [one.id, one]));
   return new Map(
     ids.map((id) => {
@@ -146,7 +158,9 @@ async function makeRows(tx: PoolClient, userId: string, findings: Finding<FoundU
   return rows;
 }
 
-/** What sessions used beyond their messages: some agents tell it for a whole session alone. It counts at its latest message. */
+/**
+ * Some agents report usage only for a whole session; what its messages don't account for counts at its latest message.
+ */
 async function makeRemainders(tx: PoolClient, userId: string, findings: Finding<FoundUsage>[]): Promise<UsageRow[]> {
   const totals = findings.map(({ trace }) => readTotal(trace.metadata));
   const ids = findings.flatMap(({ trace: { id } }, place) => (totals[place] ? [id] : []));
@@ -175,7 +189,7 @@ const nothingElse = {
   isReplayed: false,
 };
 
-/** What nothing dates counts on the day that messages without any time have (lib/ledger/sql/activity.ts), at the prices of its upload. */
+/** Undated usage counts at the epoch, at the prices of its upload. */
 const undated = new Date(0);
 
 function makeRow(
@@ -204,8 +218,8 @@ function makeRow(
 }
 
 /**
- * The cost is null where nothing has a price, and of an answer of which only a recorded cost is known. Each request of an answer has the prices
- * of its own context, where what they used is what the answer did.
+ * Null without a price. Requests of one answer are priced singly, each with its own context, if they add up to the
+ * answer.
  */
 function computeCost(
   used: Used,
@@ -229,14 +243,14 @@ function computeCost(
     ...asked,
     usage: toPricedUsage(all),
     webSearches: used.webSearches,
-    // No request is known to be one of a long context.
+    // The size of its requests is unknown, so no long-context price applies.
     ...(used.position === restPosition && { requestInputTokens: 0 }),
     ...(requests.length > 0 && { requestInputTokens: Math.max(...requests.map(sumInput)) }),
   });
   return sumUp([price]);
 }
 
-/** What requests cost in all; null where one of them has no price. */
+/** Null if any request has no price. */
 function sumUp(prices: (Price | undefined)[]): Pick<UsageRow, "costNano" | "tierNotPriced"> {
   if (!prices.every((price) => price !== undefined)) return { costNano: null, tierNotPriced: false };
   return {
@@ -245,7 +259,7 @@ function sumUp(prices: (Price | undefined)[]): Pick<UsageRow, "costNano" | "tier
   };
 }
 
-/** What is paid for: a request does not tell its thoughts apart from the rest of its output. */
+/** Requests don't report reasoning apart from other output. */
 const paidNames = tokenNames.filter((name) => name !== "reasoning");
 const totalOfAll = (requests: Tokens[], name: keyof Tokens) => requests.reduce((sum, one) => sum + one[name], 0);
 const sumInput = ({ input, cacheRead, cacheWrite5m, cacheWrite1h }: Tokens) =>

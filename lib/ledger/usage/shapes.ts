@@ -1,4 +1,4 @@
-// What a message says that it used: in the vocabulary of docs/trace-format.md, or as agents write it in their own files.
+// Usage in the vocabulary of docs/trace-format.md, or as agents write it in their own files.
 import type { LedgerMessage } from "#lib/ledger/part";
 
 export type Tokens = {
@@ -10,10 +10,9 @@ export type Tokens = {
   reasoning: number;
 };
 
-/** What one message used. */
 export type Told = {
   tokens: Tokens;
-  /** Whether the agent's own file is the source, which repeats a request's usage over its lines. */
+  /** From an agent's own file, which repeats a request's usage on several lines. */
   isRaw: boolean;
   model: string | undefined;
   requestId: string | undefined;
@@ -22,9 +21,8 @@ export type Told = {
   speed: string | undefined;
   webSearches: number;
   recordedNano: bigint | undefined;
-  /** Whether the message was copied from another session: it counts where no other session has it. */
+  /** Copied from another session; counts only if no other session has it. */
   isReplayed: boolean;
-  /** Of an answer for which the API made several requests, what each used. */
   requests: Tokens[] | undefined;
 };
 
@@ -32,11 +30,9 @@ type Fields = Record<string, unknown>;
 
 export const tokenNames = ["input", "output", "cacheRead", "cacheWrite5m", "cacheWrite1h", "reasoning"] as const;
 
-/** The largest number of a column. */
 const maxCount = 2_147_483_647;
-/** Ten million dollars, in dollars: more is no cost of an answer. */
+/** Higher values are not a plausible cost. */
 const maxUsd = 1e7;
-/** Longer texts are no names. */
 const maxText = 512;
 
 const isFields = (value: unknown): value is Fields =>
@@ -52,10 +48,9 @@ function toCount(...values: unknown[]): number {
   return 0;
 }
 
-/** The roles of messages that no model wrote. */
 const readByModels = new Set(["user", "tool", "system", "developer"]);
 
-/** What a message used; undefined where it used nothing, or was copied from another session without its usage. */
+/** Undefined if the message used nothing or is a copy without usage. */
 export function toldBy({ role, metadata, tokenCount }: LedgerMessage): Told | undefined {
   const own = metadata ?? {};
   const isReplayed = own.replayed === true;
@@ -63,7 +58,7 @@ export function toldBy({ role, metadata, tokenCount }: LedgerMessage): Told | un
   const inner = toFields(isFields(own.message) ? own.message : own.payload);
   const usage = isReplayed ? toFields(own.copiedUsage) : [own.usage, inner.usage].find(isFields);
   const known = usage && (vocabulary(usage) ?? agents(usage));
-  // Of a usage in a shape that nobody here knows, the message's own count is all there is: what a model read, or what it wrote.
+  // For an unknown shape, only the message's own token count is used.
   const isKnown = known !== undefined && (isVocabulary(usage ?? {}) || !isNothing(known));
   const side = role !== null && readByModels.has(role) ? "input" : "output";
   const tokens = isKnown ? known : { ...none, [side]: toCount(tokenCount) };
@@ -87,20 +82,19 @@ export function toldBy({ role, metadata, tokenCount }: LedgerMessage): Told | un
 /** An answer with more requests is priced as one. */
 const maxRequests = 50;
 
-/** In Claude Code's own files, those of other models and of compactions are in the list, too; they are not in the answer's numbers. */
+/** Claude Code's files list requests of other models and of compactions, which the answer's totals leave out. */
 function requestsIn(list: unknown): Tokens[] | undefined {
   if (!Array.isArray(list) || list.length < 2 || list.length > maxRequests || !list.every(isFields)) return undefined;
   const own = list.filter(({ type }) => type === undefined || type === "message");
   return own.length < 2 ? undefined : own.map((one) => vocabulary(one) ?? agents(one));
 }
 
-/** The model that a message names: it answers from there on. */
 export function modelIn({ metadata }: Pick<LedgerMessage, "metadata">): string | undefined {
   const own = metadata ?? {};
   return toText(own.model) ?? toText(toFields(isFields(own.message) ? own.message : own.payload).model);
 }
 
-/** Whether a message tells, in the vocabulary, what it added to the output of an answer that began before it, and nothing else. */
+/** An addition only raises the output of an answer that began earlier. */
 export const isAddition = ({ role, metadata }: LedgerMessage, told: Told): boolean =>
   role !== "user" &&
   isFields(told.isReplayed ? metadata?.copiedUsage : metadata?.usage) &&
@@ -108,13 +102,11 @@ export const isAddition = ({ role, metadata }: LedgerMessage, told: Told): boole
   told.requestId === undefined &&
   told.model === undefined;
 
-/** What a session used in all, where it tells: more than its messages where its agent does not tell it for each. */
 export function readTotal(metadata: Fields | null): Tokens | undefined {
   const usage = toFields(metadata?.usage);
   return vocabulary(usage);
 }
 
-/** The branch that a message names. */
 export const branchIn = ({ metadata }: Pick<LedgerMessage, "metadata">): string | undefined =>
   toText(metadata?.branch) ?? toText(metadata?.gitBranch);
 
@@ -144,14 +136,14 @@ function vocabulary(usage: Fields): Tokens | undefined {
   };
 }
 
-/** What is written to the cache without saying for how long counts as five minutes. */
+/** Cache writes without a duration count as five minutes. */
 function writes(sum: unknown, short: unknown, long: unknown): Pick<Tokens, "cacheWrite5m" | "cacheWrite1h"> {
   const hour = toCount(long);
   const rest = Math.max(0, toCount(sum) - hour - toCount(short));
   return { cacheWrite5m: Math.min(maxCount, toCount(short) + rest), cacheWrite1h: hour };
 }
 
-/** Anthropic's counts leave cached tokens out of the input; those of OpenAI's APIs, and of Codex' files, include them. */
+/** Anthropic's input excludes cached tokens; OpenAI's and Codex' includes them. */
 function agents(usage: Fields): Tokens {
   const created = toFields(usage.cache_creation);
   const [inputDetails, outputDetails] = [

@@ -1,4 +1,4 @@
-// Sums by project. SQL: aggregates over all of a user's traces in one statement.
+// SQL: aggregates over all of a user's traces.
 import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
@@ -17,7 +17,7 @@ const tokenColumns = [
   "tier_not_priced_tokens",
 ] as const;
 
-// float8 is exact up to 2^53, and sums of bigint would be numeric, which is slow.
+// Sums of bigint are numeric, which is slow; float8 is exact up to 2^53.
 const sums = tokenColumns.map((name) => `sum(${name}::float8) as ${name}`).join(", ");
 const columns = tokenColumns.map((name) => `coalesce(sums.${name}, 0) as ${name}`).join(", ");
 
@@ -32,11 +32,13 @@ export type ProjectRow = {
   last_active: Date | null;
 } & Record<(typeof tokenColumns)[number], number>;
 
-/** Not one of which the prompts alone are known (docs/trace-format.md). Its metadata is read where nothing else tells. */
+/**
+ * Excludes sessions of which only prompts are known (docs/trace-format.md). Reads metadata only if nothing else tells.
+ */
 const isCounted = `case when call_count > 0 or output_tokens > 0 then true
   else metadata->>'kind' is distinct from 'prompts-only' end`;
 
-/** The sums of each project in `$1`'s traces, `$2` one project or all. */
+/** `$2` is one project, or null for all. */
 const summed = `
   by_source as (
     select project_id, source, (count(*) filter (where ${isCounted}))::int as sessions,
@@ -65,7 +67,7 @@ const orders: Record<ProjectSort, string> = {
 
 export type Labels = Map<string, ProjectLabel>;
 
-/** Some of a user's projects, and their names beside others. @param q a part of the name, in any case */
+/** @param q part of the name, in any case */
 export async function readProjectRows(
   userId: string,
   { q, sort, limit, offset }: { q: string | undefined; sort: ProjectSort; limit: number; offset: number },
@@ -97,7 +99,7 @@ export type ProjectParts = {
   months: ProjectMonth[];
 };
 
-/** One project with what its traces are by agent, model, machine, branch and month; the most frequent `max` of each. */
+/** `max` bounds each list, the most frequent first. */
 export async function readProjectParts(userId: string, id: string, max: number): Promise<ProjectParts | undefined> {
   return heavyRead(userId, async (tx) => {
     const { rows } = await tx.query<ProjectRow>(
@@ -129,7 +131,7 @@ export async function readProjectParts(userId: string, id: string, max: number):
   });
 }
 
-/** How many aliases a page shows: machines that build in a new folder each time would make thousands. */
+/** Machines that build in a new folder each time would make thousands. */
 const maxAliases = 200;
 
 const selectShares = `
@@ -141,10 +143,10 @@ const selectShares = `
     group by grouping sets ((source), (machine)) having coalesce(source, machine) is not null
   ) as counted where place <= $3 order by facet, place`;
 
-/** More names of models than anybody uses: names are the client's own. */
+/** Names are the client's own, so their number is bounded. */
 const maxModels = 1000;
 
-/** Sessions by their own models, and what was used of each: another one may have answered in them. */
+/** A session may have used other models than its own. */
 const selectModels = `
   select model as value, sum(sessions)::int as sessions, sum(cost) as "costNano" from (
     select facets.model, 0 as sessions, sum(cost_nano::float8) as cost from usage_day day
@@ -156,7 +158,6 @@ const selectModels = `
   ) as parts where model is not null group by model having sum(sessions) > 0 or sum(cost) > 0
   order by sessions desc, "costNano" desc limit ${maxModels}`;
 
-/** Sessions by the branches that they prove, and what was used on each. */
 const selectBranches = `
   with used as (
     select branch, sum(cost_nano::float8) as cost from usage_day day
@@ -171,7 +172,7 @@ const selectBranches = `
   select seen.branch as value, sessions, coalesce(used.cost, 0) as "costNano"
   from seen left join used on used.branch = seen.branch order by last_active desc nulls last, seen.branch`;
 
-/** By months of UTC, the latest two years. */
+/** By month in UTC, the latest two years. */
 const selectMonths = `
   select to_char(day.day, 'YYYY-MM') as month, sum(day.cost_nano::float8) as "costNano",
     sum((day.input_tokens + day.output_tokens + day.cache_read_tokens + day.cache_write_5m_tokens

@@ -1,4 +1,4 @@
-// Sessions by a part of their title. SQL: the condition is on an expression, over the first rows of the list alone.
+// SQL: a condition on an expression, over the list's first rows.
 import "server-only";
 import { requestSignal } from "#lib/current-request";
 import { snapshot } from "#lib/db/client";
@@ -18,9 +18,8 @@ const families = { families: true } as const;
 const seconds = 2;
 
 /**
- * The latest traces, of those that no other one started, whose title has every word.
- *
- * @param bounds how many are looked at, and how many returned
+ * Roots only, newest first.
+ * @param bounds rows examined and returned
  */
 export async function readByTitle(
   userId: string,
@@ -36,7 +35,7 @@ export async function readByTitle(
     ) as latest
     where title ilike all(${patterns}::text[]) or ${words.length}::int = 0
     order by moment desc, id desc limit ${bounds.found}`;
-  // As the list's own reads have it: the order's index, not a sort of all.
+  // Use the order's index instead of sorting, as the list does.
   const settings = { statement_timeout: `${seconds}s`, random_page_cost: "1.1" } as const;
   return heavyTurn(userId, () =>
     snapshot(async (tx) => (await tx.query<NameRow>(statement)).rows, settings, requestSignal()),
