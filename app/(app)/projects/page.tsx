@@ -10,6 +10,7 @@ import { formatQuantity, Figure } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Time } from "../../components/time";
 import { sumTokens } from "./figures";
+import type { SearchParams } from "../../components/pages";
 
 export const metadata: Metadata = { title: "Projects" };
 
@@ -55,7 +56,7 @@ export default async function Page({ searchParams }: PageProps<"/projects">) {
 }
 
 /** Ignores invalid parameters, so that old links still show a list. */
-function readParams(params: Record<string, string | string[] | undefined>): ProjectsQuery {
+function readParams(params: SearchParams): ProjectsQuery {
   const asked = Object.entries(params).filter(([name, value]) => value !== "" && isValid(name, value));
   return projectsQuery.parse(Object.fromEntries(asked));
 }

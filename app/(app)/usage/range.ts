@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type UsageFacet, usageDay, usageFacets, usageFilter } from "#lib/usage/schema";
 import { listSpans, type Span } from "#lib/usage/spans";
 import { addDays } from "../../components/zone";
+import type { SearchParams } from "../../components/pages";
 
 /** In days. */
 export const lengths = { "7": "7 days", "30": "30 days", "90": "90 days", "365": "A year" } as const;
@@ -42,7 +43,7 @@ export type UsageRequest = {
  * @param today the last day of each length, in the reader's zone
  */
 export function readUsageParams(
-  params: Record<string, string | string[] | undefined>,
+  params: SearchParams,
   zone: string,
   today: string,
 ): UsageRequest {

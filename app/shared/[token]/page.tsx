@@ -22,6 +22,7 @@ import { readerZone } from "../../components/zone";
 import { openedBy, toReaders } from "./opened";
 import { sharedOutline } from "./outline";
 import { SharedReader } from "./shared-reader";
+import type { SearchParams } from "../../components/pages";
 
 export async function generateMetadata({ params }: PageProps<"/shared/[token]">): Promise<Metadata> {
   const { trace } = await shared((await params).token);
@@ -74,10 +75,8 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
   );
 }
 
-type Query = Awaited<PageProps<"/shared/[token]">["searchParams"]>;
-
 /** Shows all messages if the conversation view leaves out the one asked for. */
-async function readView(opened: OpenedShare, token: string, query: Query) {
+async function readView(opened: OpenedShare, token: string, query: SearchParams) {
   const shown = toReaders(opened, token);
   const talk = query.view === "talk";
   const segment = await drawSegment(shown, parseSegmentRequest(query), talk);

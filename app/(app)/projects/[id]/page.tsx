@@ -25,6 +25,7 @@ import { Aliases } from "./aliases";
 import { Merge } from "./merge";
 import { Months } from "./months";
 import { Shares } from "./shares";
+import type { SearchParams } from "../../../components/pages";
 
 export async function generateMetadata({ params }: PageProps<"/projects/[id]">): Promise<Metadata> {
   return { title: (await ownProject((await params).id)).name };
@@ -56,8 +57,6 @@ export default async function Page({ params, searchParams }: PageProps<"/project
   );
 }
 
-type Query = Awaited<PageProps<"/projects/[id]">["searchParams"]>;
-
 /** Another user's project is the same 404 as a missing one. A merged project redirects. */
 const ownProject = cache(async (id: string): Promise<ProjectDetails> => {
   const user = await requireUser(`/projects/${encodeURIComponent(id)}`);
@@ -67,7 +66,7 @@ const ownProject = cache(async (id: string): Promise<ProjectDetails> => {
   return orMissing(getProject(user.id, id));
 });
 
-async function Merged({ id, query: { merged, name } }: { id: string; query: Query }) {
+async function Merged({ id, query: { merged, name } }: { id: string; query: SearchParams }) {
   const from = z.uuid().safeParse(merged);
   const user = await requireUser(`/projects/${encodeURIComponent(id)}`);
   if (!from.success || !(await canUndo(user.id, id, from.data))) return null;

@@ -26,6 +26,7 @@ import { OutlineData, OutlinePending, readOutlineWidth } from "./outline/outline
 import { OwnReader } from "./own-reader";
 import { renderSegment } from "./segments/render";
 import { parseSegmentRequest } from "./segments/request";
+import type { SearchParams } from "../../../components/pages";
 
 export async function generateMetadata({ params }: PageProps<"/traces/[id]">): Promise<Metadata> {
   const { id } = await params;
@@ -97,10 +98,8 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
 
 const getPageTitle = (trace: Trace) => trace.title || "Untitled session";
 
-type Query = Awaited<PageProps<"/traces/[id]">["searchParams"]>;
-
 /** Shows all messages if the conversation view leaves out the one asked for. */
-async function readView(userId: string, id: string, query: Query) {
+async function readView(userId: string, id: string, query: SearchParams) {
   if (!z.uuid().safeParse(id).success) notFound();
   const talk = query.view === "talk";
   const request = parseSegmentRequest(query);
