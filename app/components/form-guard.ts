@@ -5,7 +5,7 @@ import { headers } from "next/headers";
 import { notFound } from "next/navigation";
 import { z } from "zod";
 import { isPassword } from "#lib/auth/accounts";
-import { currentOrigin, logSecurity, recordFailedProof } from "#lib/auth/audit";
+import { type AuditOrigin, currentOrigin, logSecurity, recordFailedProof } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
 import { requireSameOrigin, requireUser, type SignedInUser } from "#lib/auth/guards";
 import { idForm } from "#lib/auth/schema";
@@ -84,7 +84,7 @@ export function askFirst(form: FormData): FormState | undefined {
 export async function endById(
   form: FormData,
   { page, unknown }: { page: string; unknown: string },
-  end: (user: SignedInUser, id: string) => Promise<unknown>,
+  end: (userId: string, id: string, from: AuditOrigin, user: SignedInUser) => Promise<unknown>,
 ): Promise<FormState> {
   const user = await requireUser(page);
   const error = await refuseForeignOrigin();
@@ -93,7 +93,7 @@ export async function endById(
   if (!parsed.success) return { error: unknown };
   const question = askFirst(form);
   if (question) return question;
-  await end(user, parsed.data.id);
+  await end(user.id, parsed.data.id, await currentOrigin(), user);
   revalidatePath(page);
   return {};
 }

@@ -4,12 +4,12 @@ import { redirect } from "next/navigation";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { getLogin, type LoginRequest } from "#lib/device/login";
 import { scopesIn } from "#lib/fields";
+import type { SearchParams } from "../components/pages";
 import { PlainPage } from "../components/plain-page";
 import { Approval } from "./approval";
 import { CodeForm } from "./code-form";
-import { lookUp, isSameNetwork, codelessHref, readStage } from "./stage";
 import { Done, StartAgain } from "./outcome";
-import type { SearchParams } from "../components/pages";
+import { codelessHref, isSameNetwork, lookUp, readStage } from "./stage";
 
 export const metadata: Metadata = { title: "Approve a login" };
 

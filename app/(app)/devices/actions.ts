@@ -7,30 +7,31 @@ import { createTokenByHand, logOutMachines, revokeToken } from "#lib/auth/tokens
 import { withdrawLogin } from "#lib/device/login";
 import { startRequest } from "#lib/device/schema";
 import { scopes } from "#lib/fields";
-import { collectFieldErrors, endById, toFormState, refuseForeignOrigin, requireForm, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form";
+import {
+  collectFieldErrors,
+  endById,
+  refuseForeignOrigin,
+  requireForm,
+  text,
+  toFormState,
+} from "../../components/form-guard";
 import { tickedScopes } from "../../components/scopes";
 
 const page = "/devices";
 
 /** Asks first. A token that is already revoked is no error. */
 export async function revokeAction(_before: FormState, form: FormData): Promise<FormState> {
-  return endById(form, { page, unknown: "Unknown token." }, async (user, id) =>
-    revokeToken(user.id, id, await currentOrigin()),
-  );
+  return endById(form, { page, unknown: "Unknown token." }, revokeToken);
 }
 
 /** Asks first. A login that is no longer open is no error. */
 export async function withdrawAction(_before: FormState, form: FormData): Promise<FormState> {
-  return endById(form, { page, unknown: "Unknown login." }, async (user, id) =>
-    withdrawLogin(user.id, id, await currentOrigin()),
-  );
+  return endById(form, { page, unknown: "Unknown login." }, withdrawLogin);
 }
 
 export async function disconnectAction(_before: FormState, form: FormData): Promise<FormState> {
-  return endById(form, { page, unknown: "Unknown agent." }, async (user, id) =>
-    revokeGrant(user.id, id, await currentOrigin()),
-  );
+  return endById(form, { page, unknown: "Unknown agent." }, revokeGrant);
 }
 
 /** Also denies logins that were approved but not yet redeemed. */
@@ -54,7 +55,10 @@ export async function createTokenAction(_before: FormState, form: FormData): Pro
   if (granted.length === 0) return { values, error: askScopes };
   const parsed = startRequest.safeParse(values);
   if (!parsed.success)
-    return { values, errors: { ...collectFieldErrors(parsed.error), ...(values.machine.trim() ? {} : { machine: askName }) } };
+    return {
+      values,
+      errors: { ...collectFieldErrors(parsed.error), ...(values.machine.trim() ? {} : { machine: askName }) },
+    };
   try {
     const token = await createTokenByHand(user.id, parsed.data.machine, await currentOrigin(), granted);
     revalidatePath(page);

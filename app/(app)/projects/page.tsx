@@ -6,11 +6,11 @@ import { type ProjectSort, type ProjectsQuery, projectSorts, projectsQuery } fro
 import { countDueTraces } from "#lib/usage/queries";
 import { Monogram } from "../../components/agent-icon";
 import { Counting, notYet } from "../../components/counting";
-import { formatQuantity, Figure } from "../../components/figures";
+import { Figure, formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
+import type { SearchParams } from "../../components/pages";
 import { Time } from "../../components/time";
 import { sumTokens } from "./figures";
-import type { SearchParams } from "../../components/pages";
 
 export const metadata: Metadata = { title: "Projects" };
 

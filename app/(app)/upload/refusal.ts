@@ -22,7 +22,11 @@ export function refusalHref(error: SpoorError, requestId: string): string {
 }
 
 /** Undefined for anything that `refusalHref` does not write, since anybody can make a link. */
-export function readRefusal({ refused, path, request }: SearchParams): { sentence: string; requestId?: string } | undefined {
+export function readRefusal({
+  refused,
+  path,
+  request,
+}: SearchParams): { sentence: string; requestId?: string } | undefined {
   const known = typeof refused === "string" && Object.hasOwn(sentences, refused);
   const reason = known ? sentences[refused as Reason] : undefined;
   if (reason === undefined) return undefined;

@@ -16,13 +16,13 @@ import { formatQuantity } from "../../components/figures";
 import { GuestKeys, KeysButton } from "../../components/keys";
 import { Mark } from "../../components/mark";
 import { orMissing } from "../../components/or-missing";
+import type { SearchParams } from "../../components/pages";
 import { readKeys } from "../../components/preferences";
 import { Time } from "../../components/time";
 import { readerZone } from "../../components/zone";
 import { openedBy, toReaders } from "./opened";
 import { sharedOutline } from "./outline";
 import { SharedReader } from "./shared-reader";
-import type { SearchParams } from "../../components/pages";
 
 export async function generateMetadata({ params }: PageProps<"/shared/[token]">): Promise<Metadata> {
   const { trace } = await shared((await params).token);

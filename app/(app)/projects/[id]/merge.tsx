@@ -2,9 +2,9 @@ import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { labelText, listOthers, maxOthers, type ProjectDetails, readLabels } from "#lib/projects/queries";
 import { formatQuantity } from "../../../components/figures";
+import type { SearchParams } from "../../../components/pages";
 import { Section } from "../../../components/section";
 import { mergeAction } from "../actions";
-import type { SearchParams } from "../../../components/pages";
 
 /** Choosing changes nothing and works without script; then it asks. */
 export async function Merge({ project, query }: { project: ProjectDetails; query: SearchParams }) {

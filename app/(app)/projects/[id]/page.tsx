@@ -9,11 +9,12 @@ import { listTraces } from "#lib/traces/queries";
 import { countDueTraces } from "#lib/usage/queries";
 import { Monogram } from "../../../components/agent-icon";
 import { Counting } from "../../../components/counting";
-import { formatQuantity, Figure, formatCount } from "../../../components/figures";
+import { Figure, formatCount, formatQuantity } from "../../../components/figures";
 import { Form } from "../../../components/form";
 import { formatMoney } from "../../../components/money";
 import { Notice } from "../../../components/notice";
 import { orMissing } from "../../../components/or-missing";
+import type { SearchParams } from "../../../components/pages";
 import { Refresh } from "../../../components/refresh";
 import { Section } from "../../../components/section";
 import { ActivityTime, Time } from "../../../components/time";
@@ -25,7 +26,6 @@ import { Aliases } from "./aliases";
 import { Merge } from "./merge";
 import { Months } from "./months";
 import { Shares } from "./shares";
-import type { SearchParams } from "../../../components/pages";
 
 export async function generateMetadata({ params }: PageProps<"/projects/[id]">): Promise<Metadata> {
   return { title: (await ownProject((await params).id)).name };

@@ -4,15 +4,15 @@ import { redirect } from "next/navigation";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
 import { endSignIns } from "#lib/auth/sign-ins";
-import { endById, refuseForeignOrigin } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form";
+import { endById, refuseForeignOrigin } from "../../../components/form-guard";
 
 const page = "/settings/sign-ins";
 
 export async function endAction(_before: FormState, form: FormData): Promise<FormState> {
-  return endById(form, { page, unknown: "Unknown sign-in." }, async (user, id) => {
-    await endSignIns(user.id, id, await currentOrigin());
-    if (id === user.signInId) redirect("/sign-in");
+  return endById(form, { page, unknown: "Unknown sign-in." }, async (userId, id, from, { signInId }) => {
+    await endSignIns(userId, id, from);
+    if (id === signInId) redirect("/sign-in");
   });
 }
 

@@ -13,20 +13,20 @@ import type { Selection } from "#lib/traces/sql/conditions";
 import { readCircumstances } from "#lib/traces/usage";
 import { Notice } from "../../../components/notice";
 import { orMissing } from "../../../components/or-missing";
+import type { SearchParams } from "../../../components/pages";
 import { readerZone } from "../../../components/zone";
 import { listed as listedBy, readListParams } from "../filters";
 import { listHref } from "../hrefs";
-import { LinkedPullRequests } from "./facts/pull-requests";
 import { DeleteQuestion } from "./facts/delete-question";
 import { TraceFacts } from "./facts/facts";
 import { readFamilyKin, sumOwn } from "./facts/kin";
+import { LinkedPullRequests } from "./facts/pull-requests";
 import { resumeCommand } from "./facts/resume";
-import { parseFilter, type Links, readerHref } from "./frame/links";
+import { type Links, parseFilter, readerHref } from "./frame/links";
 import { OutlineData, OutlinePending, readOutlineWidth } from "./outline/outline-data";
 import { OwnReader } from "./own-reader";
 import { renderSegment } from "./segments/render";
 import { parseSegmentRequest } from "./segments/request";
-import type { SearchParams } from "../../../components/pages";
 
 export async function generateMetadata({ params }: PageProps<"/traces/[id]">): Promise<Metadata> {
   const { id } = await params;

@@ -40,4 +40,5 @@ export function placeHref(page: string, query: Filter): string {
 }
 
 /** Only words are searched in the session, not file names. */
-export const dropFileTerms = (q = ""): string => q.replace(/(^|\s)-?(?:file|changed):(?:["“”][^"“”]*["“”]|\S+)/gi, "").trim();
+export const dropFileTerms = (q = ""): string =>
+  q.replace(/(^|\s)-?(?:file|changed):(?:["“”][^"“”]*["“”]|\S+)/gi, "").trim();

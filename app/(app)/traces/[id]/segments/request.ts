@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Segment } from "./render";
 import type { SearchParams } from "../../../../components/pages";
+import type { Segment } from "./render";
 
 const position = z.int().min(0).max(2_147_483_647);
 

@@ -5,8 +5,8 @@ import { currentOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
 import { limits } from "#lib/limits";
 import { revokeShare, shareTrace } from "#lib/traces/shares";
-import { endById, toFormState, refuseForeignOrigin, text } from "../../../../components/form-guard";
 import type { FormState } from "../../../../components/form";
+import { endById, refuseForeignOrigin, text, toFormState } from "../../../../components/form-guard";
 
 const position = z.preprocess(
   (given) => (given === "" ? null : Number(given)),
@@ -52,7 +52,5 @@ const note = "Copy it now: it can't be shown again. You can revoke it in the set
 
 /** Asks first. A link that is already revoked is no error. */
 export async function revokeShareAction(_before: FormState, form: FormData): Promise<FormState> {
-  return endById(form, { page: "/settings/shares", unknown: "Unknown link." }, async (user, id) =>
-    revokeShare(user.id, id, await currentOrigin()),
-  );
+  return endById(form, { page: "/settings/shares", unknown: "Unknown link." }, revokeShare);
 }

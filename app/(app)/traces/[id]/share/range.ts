@@ -2,8 +2,8 @@ import { z } from "zod";
 import { limits } from "#lib/limits";
 import type { Outline, Turn } from "#lib/reader/outline";
 import type { Sharing } from "#lib/traces/shares";
-import { turnAt } from "../outline/turns";
 import type { SearchParams } from "../../../../components/pages";
+import { turnAt } from "../outline/turns";
 
 const position = z
   .string()
