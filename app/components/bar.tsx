@@ -116,7 +116,7 @@ function AppMenu({ name, email, keys, theme }: MenuProps) {
 
 type NavLinkProps = { href: string; className: string; children: React.ReactNode };
 
-export function NavLink({ href, className, children }: NavLinkProps) {
+function NavLink({ href, className, children }: NavLinkProps) {
   const path = usePathname();
   const isWithin = path.startsWith(`${href}/`) || (href === "/uploads" && path === "/upload");
   const current = path === href ? "page" : isWithin ? "true" : undefined;

@@ -121,7 +121,7 @@ const soft =
 
 export const isSoft = (path: string): boolean => soft.test(path);
 
-export const isReader = (path: string): boolean => /^\/traces\/[0-9a-f-]{36}$/.test(path);
+const isReader = (path: string): boolean => /^\/traces\/[0-9a-f-]{36}$/.test(path);
 
 /**
  * A placeholder over a slow page, shown by `data-loading` (navigation.tsx). Rendered in the browser only, which keeps

@@ -13,6 +13,7 @@ import { type ListedTrace, listPage } from "#lib/traces/queries";
 import type { Selection as Selected } from "#lib/traces/sql/conditions";
 import { readViews } from "#lib/traces/views";
 import { Notice } from "../../components/notice";
+import { Pager } from "../../components/pager";
 import { Time } from "../../components/time";
 import { readerZone } from "../../components/zone";
 import { warmUp } from "./[id]/drawing/draw";
@@ -161,21 +162,19 @@ function Pages({ request: { given, cursor, order, sort }, nextCursor }: PagesPro
   const isByMatch = order === "best";
   const isByTime = !isByMatch && sort === "activity";
   return (
-    <nav aria-label="Pages of the list" className="flex items-center gap-2 py-4">
-      {cursor && (
-        <a href={listHref(given, kept)} className="button">
-          {isByTime ? "Newest" : isByMatch ? "Best" : "First"}
-        </a>
-      )}
-      {nextCursor && (
-        <a href={listHref(given, { ...kept, cursor: nextCursor })} className="button" rel="next">
-          {isByTime ? "Older" : isByMatch ? "More" : "Next"}
-        </a>
-      )}
+    <Pager
+      first={cursor && [isByTime ? "Newest" : isByMatch ? "Best" : "First", listHref(given, kept)]}
+      next={
+        nextCursor && [
+          isByTime ? "Older" : isByMatch ? "More" : "Next",
+          listHref(given, { ...kept, cursor: nextCursor }),
+        ]
+      }
+    >
       <span className="ml-auto text-meta text-muted">
         As of <Time at={new Date().toISOString()} as="moment" />
       </span>
-    </nav>
+    </Pager>
   );
 }
 

@@ -107,7 +107,7 @@ function Search({ onDone }: { onDone: () => void }) {
 const pauseMs = 60;
 
 /** The last answer stays until the next one arrives. */
-export function useNames(query: string, isOpen: boolean): { found: NamesResponse | undefined; hasFailed: boolean } {
+function useNames(query: string, isOpen: boolean): { found: NamesResponse | undefined; hasFailed: boolean } {
   const [found, setFound] = useState<NamesResponse>();
   const [hasFailed, setFailed] = useState(false);
   const asked = query.trim();

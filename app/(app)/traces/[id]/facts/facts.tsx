@@ -161,7 +161,7 @@ function AskToDelete() {
   );
 }
 
-export async function ShareLink({ traceId }: { traceId: string }) {
+async function ShareLink({ traceId }: { traceId: string }) {
   const user = await requireUser(`/traces/${traceId}`);
   const shares = await listShares(user.id, traceId);
   return (
@@ -171,7 +171,7 @@ export async function ShareLink({ traceId }: { traceId: string }) {
   );
 }
 
-export async function Secrets({ traceId }: { traceId: string }) {
+async function Secrets({ traceId }: { traceId: string }) {
   const user = await requireUser(`/traces/${traceId}`);
   const { masked, open } = await countInTrace(user.id, traceId);
   return (

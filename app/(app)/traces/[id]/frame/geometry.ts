@@ -66,7 +66,7 @@ export function bottomArticle(list: Element): HTMLElement | undefined {
 }
 
 /** Falls back to the nearest row before the position, then to the first row. */
-export function articleNear(position: number): HTMLElement | undefined {
+function articleNear(position: number): HTMLElement | undefined {
   const exact = articleAt(position);
   if (exact) return exact;
   const rows = articlesIn(document).filter((row) => row.id !== "");
@@ -134,7 +134,7 @@ export function holdInPlace(row: HTMLElement | undefined, change: () => void): v
 }
 
 /** Repeats after two frames, when the layout has settled. */
-export function scrollToEdge(edge: Edge): void {
+function scrollToEdge(edge: Edge): void {
   const place = () =>
     window.scrollTo({ top: edge === "start" ? 0 : document.documentElement.scrollHeight, behavior: "instant" });
   place();

@@ -144,7 +144,7 @@ function savedPlace(): Saved | undefined {
 }
 
 /** From the query or `#m{position}`. */
-export function askedPosition(address = new URL(location.href)): number | undefined {
+function askedPosition(address = new URL(location.href)): number | undefined {
   const text = /^#m(\d{1,10})$/.exec(address.hash)?.[1] ?? address.searchParams.get("at");
   return text && /^\d{1,10}$/.test(text) ? Number(text) : undefined;
 }

@@ -1,5 +1,3 @@
-export type Pending = ReturnType<typeof makePending>;
-
 /**
  * Counts loads and changes, so that the next step starts only when nothing is under way. A commit does not end a load
  * that began after its change.

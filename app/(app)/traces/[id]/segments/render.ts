@@ -107,7 +107,7 @@ export async function drawBody(
 const maxSessions = 300;
 
 /** Finds the sub-agents' sessions that messages name. */
-export async function findStartedSessions(userId: string, traceId: string, messages: Message[]): Promise<Sessions> {
+async function findStartedSessions(userId: string, traceId: string, messages: Message[]): Promise<Sessions> {
   const named = new Set(messages.flatMap(({ metadata }) => namedIn(metadata)));
   const started = await findStarted(userId, traceId, [...named].slice(0, maxSessions));
   return Object.fromEntries(
