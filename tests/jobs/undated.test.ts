@@ -15,7 +15,7 @@ const { userId } = await provideOwner();
 const { send, stored } = uploadsOf(userId);
 
 beforeEach(async () => {
-  for (const table of ["trace", "trace_usage", "message_usage", "usage_day", "usage_facets"])
+  for (const table of ["trace", "trace_usage", "message_usage", "usage_quarter_hour", "usage_facets"])
     await pool().query(`delete from ${table}`);
 });
 

@@ -5,8 +5,9 @@ import { answerUsage } from "#lib/usage/answer";
 import { formatCsv } from "#lib/usage/csv";
 import { type Figures, figuresShape, units, usageFacets, usageQuery } from "#lib/usage/schema";
 import { getBoundaries, listSpans } from "#lib/usage/spans";
-import type { Column } from "#lib/usage/sql/parts";
-import { type ReportRow, readGone, readReport, rolledFacets } from "#lib/usage/sql/report";
+import type { Column } from "#lib/usage/sql/quarters";
+import { readGone } from "#lib/usage/sql/quarters";
+import { type ReportRow, readReport, rolledFacets } from "#lib/usage/sql/report";
 import { fillLedger } from "../support/ledger-rows.ts";
 import { provideOwner } from "../support/server.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { noFigures } from "#lib/usage/figures";
+import { noFigures } from "#lib/usage/schema";
 import { budgetMark, forecast } from "#lib/usage/month";
 import { budgetForm, usageQuery } from "#lib/usage/schema";
 import { listSpans } from "#lib/usage/spans";

@@ -1,6 +1,6 @@
-import { noFigures } from "#lib/usage/figures";
 import type { UsageReport, ValueUsage } from "#lib/usage/report";
 import type { Figures, UsageFacet } from "#lib/usage/schema";
+import { noFigures } from "#lib/usage/schema";
 import type { Span } from "#lib/usage/spans";
 import type { Measure } from "./range";
 
@@ -78,7 +78,13 @@ export function ranked(values: ValueUsage[], facet: UsageFacet, { read }: Yardst
  *
  * @param now decides which span is not over yet.
  */
-export function makeChart(report: UsageReport, spans: Span[], facet: UsageFacet, yardstick: Yardstick, now: Date): Chart {
+export function makeChart(
+  report: UsageReport,
+  spans: Span[],
+  facet: UsageFacet,
+  yardstick: Yardstick,
+  now: Date,
+): Chart {
   const { values: all, others: more } = report.byFacet[facet] ?? { values: [], others: 0 };
   const values = ranked(all, facet, yardstick);
   // A single remaining value is shown by name: "others" would take the same space.

@@ -1,4 +1,4 @@
-import { formatQuantity, formatCount } from "../../components/figures";
+import { formatCount, formatQuantity } from "../../components/figures";
 import { formatMoney, formatMoneyAxis, formatMoneyShort } from "../../components/money";
 import type { Measure, UsageRequest } from "./range";
 import { type Chart, facetTexts } from "./shape";
