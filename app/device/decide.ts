@@ -8,7 +8,7 @@ import { idIn, requireOwnOrigin, text } from "../components/form-guard";
 import { tickedScopes } from "../components/scopes";
 import { lookUp } from "./look-up";
 import { isSameNetwork } from "./network";
-import { codelessHref, type Stage, readStage } from "./stage";
+import { codelessHref, readStage, type Stage } from "./stage";
 
 /**
  * Approves or denies the login that an approval page showed, and redirects to the page with the outcome.

@@ -1,5 +1,5 @@
 import { commandStyle, copyStyle } from "../components/command-style";
-import type { DocumentedAnswer, DocumentedOperation, DocumentedField } from "./reference";
+import type { DocumentedAnswer, DocumentedField, DocumentedOperation } from "./reference";
 import { Words } from "./words";
 
 /** One operation with its input, its command and its responses. No component has state: they are written as HTML alone. */

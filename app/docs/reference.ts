@@ -49,7 +49,13 @@ type Described = {
 /** A field of a body, or a parameter: its path (`traces[].sourceId`) and type. */
 export type DocumentedField = { path: string; required: boolean; type: string; text: string };
 
-export type DocumentedAnswer = { status: string; text: string; headers: string[]; example: string | undefined; isError: boolean };
+export type DocumentedAnswer = {
+  status: string;
+  text: string;
+  headers: string[];
+  example: string | undefined;
+  isError: boolean;
+};
 
 export type DocumentedOperation = {
   id: string;

@@ -4,8 +4,7 @@ import { limits } from "#lib/limits";
 import { addDays, dayAt, startOfDay } from "#lib/usage/days";
 import { countDueTraces } from "#lib/usage/queries";
 import { readUsage, type UsageReport } from "#lib/usage/report";
-import type { Figures, UsageQuery, UsageResponse, ValueFigures } from "#lib/usage/schema";
-import { noFigures } from "#lib/usage/schema";
+import { type Figures, noFigures, type UsageQuery, type UsageResponse, type ValueFigures } from "#lib/usage/schema";
 import { quarterBefore, type Span, spansBetween } from "#lib/usage/spans";
 
 const { maxDays, maxSpans } = limits.usage;

@@ -10,11 +10,11 @@ import { givenName } from "#lib/projects/schema";
 import {
   collectFieldErrors,
   idIn,
-  toFormState,
   refuseForeignOrigin,
   requireForm,
   requireOwnOrigin,
   text,
+  toFormState,
 } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 import { orMissing } from "../../components/or-missing";

@@ -6,7 +6,7 @@ import { type ProjectSort, type ProjectsQuery, projectSorts, projectsQuery } fro
 import { countDueTraces } from "#lib/usage/queries";
 import { Monogram } from "../../components/agent-icon";
 import { Counting, notYet } from "../../components/counting";
-import { formatQuantity, Figure } from "../../components/figures";
+import { Figure, formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Time } from "../../components/time";
 import { sumTokens } from "./figures";

@@ -2,7 +2,7 @@ import Link from "next/link";
 import type { CountedName, FacetValues, FilterName } from "#lib/traces/schema";
 import { formatCount } from "../../components/figures";
 import { Sign } from "../../components/sign";
-import { type GivenFilters, listHref, getFilterValues, without, withoutValue, withValue } from "./hrefs";
+import { type GivenFilters, getFilterValues, listHref, without, withoutValue, withValue } from "./hrefs";
 
 /** What a menu offers: a filter's value, and how it is shown. */
 export type FilterOption = { name: FilterName; value: string; text: string; count: number };
@@ -15,7 +15,8 @@ export function toFilterOptions(name: CountedName, values: FacetValues): FilterO
 }
 
 /** The filters that a menu sets. */
-export const listFilterNames = (name: CountedName): FilterName[] => (name === "project" ? ["project", "projectId"] : [name]);
+export const listFilterNames = (name: CountedName): FilterName[] =>
+  name === "project" ? ["project", "projectId"] : [name];
 
 type Props = { name: CountedName; given: GivenFilters; options: FilterOption[] };
 

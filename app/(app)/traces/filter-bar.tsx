@@ -5,7 +5,7 @@ import { DateMenu } from "./date-menu";
 import { datePresets, parseFilterDay } from "./dates";
 import { FilterMenu } from "./filter-menu";
 import { FilterSwitch } from "./filter-switch";
-import { listFilterEntries, filterQuery, type GivenFilters } from "./hrefs";
+import { filterQuery, type GivenFilters, listFilterEntries } from "./hrefs";
 import { MenuCloser } from "./menu-closer";
 import { MoreMenu } from "./more-menu";
 

@@ -2,7 +2,7 @@
 import type { CountedName, FacetValues } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
 import { Choices, listFilterNames, toFilterOptions } from "./choices";
-import { listFilterEntries, type GivenFilters, getFilterLabel, without } from "./hrefs";
+import { type GivenFilters, getFilterLabel, listFilterEntries, without } from "./hrefs";
 import { MenuValues } from "./menu-values";
 
 type Props = {
@@ -20,7 +20,11 @@ const capitalize = (name: string) => name.slice(0, 1).toUpperCase() + name.slice
 export function FilterMenu(props: Props) {
   const { name, given } = props;
   return (
-    <Menu label={capitalize(name)} isSet={listFilterNames(name).some((filter) => given[filter] !== undefined)} side="left">
+    <Menu
+      label={capitalize(name)}
+      isSet={listFilterNames(name).some((filter) => given[filter] !== undefined)}
+      side="left"
+    >
       <FilterValues {...props} />
     </Menu>
   );

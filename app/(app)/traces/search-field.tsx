@@ -39,7 +39,8 @@ export function SearchField({ userId, q }: { userId: string; q: string }) {
     window.clearTimeout(typed.current.timer);
     const { form } = event.currentTarget;
     // What already shows needs no further entry of the history.
-    if (form && typed.current.hasEntry && makeSearchHref(form) === location.pathname + location.search) event.preventDefault();
+    if (form && typed.current.hasEntry && makeSearchHref(form) === location.pathname + location.search)
+      event.preventDefault();
   };
 
   const showOptions = (value: string) => {

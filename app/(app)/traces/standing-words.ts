@@ -1,4 +1,4 @@
-import type { Standing } from "#lib/traces/live";
+import type { Standing } from "#lib/traces/messages";
 
 const words = { waiting: "Agent is waiting", asking: "Agent asks" } as const;
 

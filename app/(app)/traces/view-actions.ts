@@ -5,7 +5,7 @@ import { requireUser } from "#lib/auth/guards";
 import { withoutInvisible } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { removeView, saveView } from "#lib/traces/views";
-import { toFormState, requireForm, requireOwnOrigin, text } from "../../components/form-guard";
+import { requireForm, requireOwnOrigin, text, toFormState } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 import { readerZone } from "../../components/zone";
 import { readListParams } from "./filters";

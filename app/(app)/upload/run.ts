@@ -1,5 +1,5 @@
 import { FileFault, type PartLimits, splitFile } from "./parts";
-import { type UploadAnswer, sendPart } from "./send";
+import { sendPart, type UploadAnswer } from "./send";
 
 /** The progress of one file, in bytes of the file, with the job of each accepted part. */
 export type FileState = {

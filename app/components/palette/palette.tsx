@@ -4,7 +4,7 @@ import { Dialog } from "@base-ui/react/dialog";
 import { useEffect, useRef, useState } from "react";
 import { formatQuantity } from "../figures";
 import { goTo } from "../navigation";
-import { type PaletteEntry, type EntryGroup, groupEntries, openActions } from "./entries";
+import { type EntryGroup, groupEntries, openActions, type PaletteEntry } from "./entries";
 import { useNames } from "./use-names";
 
 type Props = { isOpen: boolean; onOpenChange: (isOpen: boolean) => void };

@@ -3,8 +3,8 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { pauseSeconds } from "#lib/ledger/digest/facts";
 import type { LedgerTrace } from "#lib/ledger/part";
-import { dayNumber, withDays } from "#lib/ledger/sql/days";
 import { given, givenValues, hashFacets } from "#lib/ledger/sql/facets";
+import { dayNumber, withDays } from "#lib/ledger/sql/roll-up";
 
 const base = hashFacets("given");
 

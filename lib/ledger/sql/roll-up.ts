@@ -2,6 +2,11 @@
 import "server-only";
 import type { PoolClient } from "pg";
 
+export const dayNumber = (date: string): string => `(${date} - date '1970-01-01')`;
+
+export const withDays = <Row extends { day: number }>(rows: Row[]): (Omit<Row, "day"> & { day: string })[] =>
+  rows.map((row) => ({ ...row, day: new Date(row.day * 86_400_000).toISOString().slice(0, 10) }));
+
 const tokenColumns = [
   "input_tokens",
   "output_tokens",

@@ -1,6 +1,7 @@
 // SQL: sums by facet and span (docs/decisions/0043-usage-from-roll-ups.md).
 import "server-only";
 import type { PoolClient } from "pg";
+import { pool } from "#lib/db/client";
 import type { UsageFacet } from "#lib/usage/schema";
 import { type Column, columns, selectSpans, selectTotals, sumColumns, usageBySpan } from "#lib/usage/sql/quarters";
 
@@ -138,3 +139,23 @@ export async function readSpending(
 }
 
 export type Spending = { source: string; model: string | null; project: string | null; costNano: number };
+
+/**
+ * SQL: one statement, so that concurrent requests don't exceed the limit.
+ * @returns whether there was room for it
+ */
+export async function insertBudget(
+  userId: string,
+  { facet, value, amountNano }: { facet: string; value: string; amountNano: number },
+  max: number,
+): Promise<boolean> {
+  const { rowCount } = await pool().query(
+    `insert into budget (user_id, facet, value, amount_nano, updated_at)
+     select $1::uuid, $2::text, $3::text, $4::bigint, $6::timestamptz
+     where exists (select 1 from budget where user_id = $1::uuid and facet = $2 and value = $3)
+       or (select count(*) from budget where user_id = $1::uuid) < $5
+     on conflict (user_id, facet, value) do update set amount_nano = excluded.amount_nano, updated_at = excluded.updated_at`,
+    [userId, facet, value, amountNano, max, new Date()],
+  );
+  return rowCount === 1;
+}

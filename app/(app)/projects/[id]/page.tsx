@@ -9,7 +9,7 @@ import { listTraces } from "#lib/traces/queries";
 import { countDueTraces } from "#lib/usage/queries";
 import { Monogram } from "../../../components/agent-icon";
 import { Counting } from "../../../components/counting";
-import { formatQuantity, Figure, formatCount } from "../../../components/figures";
+import { Figure, formatCount, formatQuantity } from "../../../components/figures";
 import { Form } from "../../../components/form";
 import { formatMoney } from "../../../components/money";
 import { Notice } from "../../../components/notice";

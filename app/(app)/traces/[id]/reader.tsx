@@ -1,7 +1,7 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Outline } from "#lib/reader/outline";
-import type { Standing } from "#lib/traces/live";
+import type { Standing } from "#lib/traces/messages";
 import { formatQuantity } from "../../../components/figures";
 import { useKeys } from "../../../components/keys";
 import { useFind, useFindKey } from "./find/use-find";
@@ -9,7 +9,7 @@ import { useBodies } from "./folds/use-bodies";
 import { useFolds } from "./folds/use-folds";
 import { type Frame, FrameContext } from "./frame/frame";
 import { nearestTalk } from "./frame/geometry";
-import { type Filter, type Links, placeHref, type View, dropFileTerms } from "./frame/links";
+import { dropFileTerms, type Filter, type Links, placeHref, type View } from "./frame/links";
 import { Rail } from "./frame/rail";
 import { readerKeys } from "./frame/reader-keys";
 import { sharing } from "./frame/share";

@@ -34,7 +34,8 @@ export async function deleteSelectionAction(form: FormData): Promise<void> {
   const chosen = typeof below === "string" ? { ids: [...ids, ...(await findSubagents(user.id, ids))] } : selection;
   const mark = typeof below === "string" ? below : text(form, "mark");
   const deleted = await deleteSelection(user.id, chosen, mark, await currentOrigin());
-  if (deleted !== undefined) redirect(listHref(selection.ids ? (filters as GivenFilters) : {}, { deleted: String(deleted) }));
+  if (deleted !== undefined)
+    redirect(listHref(selection.ids ? (filters as GivenFilters) : {}, { deleted: String(deleted) }));
   const again = toSearchParams(filters as GivenFilters, { changed: "1" });
   for (const id of selection.ids ?? []) again.append("id", id);
   if (!selection.ids) again.set("all", "1");

@@ -12,7 +12,15 @@ import { Notice } from "../../../components/notice";
 import { ActivityTime, Time } from "../../../components/time";
 import { readerZone } from "../../../components/zone";
 import { type ListRequest, readListParams, shown } from "../filters";
-import { type GivenFilters, getFilterLabel, listHref, type FilterTitles, paramsIn, shownValues, getFilterValues } from "../hrefs";
+import {
+  type FilterTitles,
+  type GivenFilters,
+  getFilterLabel,
+  getFilterValues,
+  listHref,
+  paramsIn,
+  shownValues,
+} from "../hrefs";
 import { deleteSelectionAction } from "./actions";
 
 export const metadata: Metadata = { title: "Delete sessions" };
@@ -58,9 +66,10 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
       )}
       <Titles traces={named.traces} more={traces - named.traces.length} />
       <p>
-        {traces === 1 ? "It and its" : "They and their"} {formatQuantity(messages, "message")} will be deleted permanently,
-        also from searches and exports. A later sync from your machines does not bring {traces === 1 ? "it" : "them"}{" "}
-        back. The raw uploads are kept for {formatQuantity(env().UPLOAD_RETENTION_DAYS, "day")} after they were processed.
+        {traces === 1 ? "It and its" : "They and their"} {formatQuantity(messages, "message")} will be deleted
+        permanently, also from searches and exports. A later sync from your machines does not bring{" "}
+        {traces === 1 ? "it" : "them"} back. The raw uploads are kept for{" "}
+        {formatQuantity(env().UPLOAD_RETENTION_DAYS, "day")} after they were processed.
       </p>
       <form action={deleteSelectionAction} className="flex flex-wrap items-center gap-4">
         <Hidden name="selection" value={JSON.stringify({ ...asked, storedUntil })} />
@@ -149,7 +158,8 @@ function Scope({ given, countedAt, names, left }: ScopeProps) {
           {filters.map((name, index) => (
             <span key={name}>
               {index > 0 && ", "}
-              {getFilterLabel(name)} <strong className="break-words font-semibold">{shownValues(given, name, names)}</strong>
+              {getFilterLabel(name)}{" "}
+              <strong className="break-words font-semibold">{shownValues(given, name, names)}</strong>
             </span>
           ))}
         </>

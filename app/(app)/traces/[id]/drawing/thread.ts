@@ -1,7 +1,7 @@
 import "server-only";
 import { Worker } from "node:worker_threads";
 import type { Operations } from "./operations";
-import type { DrawingAnswer, Call } from "./thread-entry";
+import type { Call, DrawingAnswer } from "./thread-entry";
 
 /** The timeout of one drawing. Its efforts bound it to some seconds of an idle core. */
 const callSeconds = 20;

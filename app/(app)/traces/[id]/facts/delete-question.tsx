@@ -15,8 +15,8 @@ export async function DeleteQuestion({ userId, trace }: { userId: string; trace:
         <input type="hidden" name="id" value={trace.id} />
         <p className="text-ui">
           Delete <strong className="break-words font-semibold">{trace.title || "Untitled session"}</strong>? It and its{" "}
-          {formatQuantity(trace.messageCount, "message")} will be deleted permanently. A later sync from your machine does not
-          bring them back.
+          {formatQuantity(trace.messageCount, "message")} will be deleted permanently. A later sync from your machine
+          does not bring them back.
         </p>
         {all && (
           <label className="flex items-start gap-2 text-ui">

@@ -1,7 +1,7 @@
 import type { Trace } from "#lib/traces/queries";
 import type { ModelUse } from "#lib/traces/usage";
 import { formatCompact } from "../../../../components/figures";
-import { formatCost, countTokens, describeCost, describeTokens } from "../../spent";
+import { countTokens, describeCost, describeTokens, formatCost } from "../../spent";
 
 /** What a session cost and the tokens that it used: input, output, and what was read from and written to a cache. */
 export function Spent({ trace, models }: { trace: Trace; models: ModelUse[] }) {

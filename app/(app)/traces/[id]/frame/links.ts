@@ -46,4 +46,5 @@ export function placeHref(page: string, query: Filter): string {
 }
 
 /** The words of the list's search, which are looked for in the session: the files that it names are no words of it. */
-export const dropFileTerms = (q = ""): string => q.replace(/(^|\s)-?(?:file|changed):(?:["“”][^"“”]*["“”]|\S+)/gi, "").trim();
+export const dropFileTerms = (q = ""): string =>
+  q.replace(/(^|\s)-?(?:file|changed):(?:["“”][^"“”]*["“”]|\S+)/gi, "").trim();

@@ -13,6 +13,8 @@ export function railPath(
   places: { position: number }[],
   { height, left, width }: { height: number; left: number; width: number },
 ): string {
-  const rows = new Set(places.map(({ position }) => Math.round(getRailShare(span, position) * Math.max(0, height - 1))));
+  const rows = new Set(
+    places.map(({ position }) => Math.round(getRailShare(span, position) * Math.max(0, height - 1))),
+  );
   return [...rows].map((y) => `M${left} ${y + 0.5}h${width}`).join("");
 }

@@ -3,8 +3,8 @@ import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import type { Outline } from "#lib/reader/outline";
 import { stepTurn, turnAt } from "../outline/turns";
 import { useFrame } from "./frame";
-import { railPath, getRailShare } from "./rail-marks";
-import { usePlace, describePlace } from "./where";
+import { getRailShare, railPath } from "./rail-marks";
+import { describePlace, usePlace } from "./where";
 
 /** How long a drag rests before the page follows it. */
 const restMs = 150;

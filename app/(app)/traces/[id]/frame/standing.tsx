@@ -1,4 +1,4 @@
-import type { Standing } from "#lib/traces/live";
+import type { Standing } from "#lib/traces/messages";
 import { standingText } from "../../standing-words";
 
 /** In the bar of a session that goes on. */

@@ -1,4 +1,4 @@
-import { type Block, blockSize, type ToolKind, type RowPart, type ReaderRow } from "#lib/reader/message";
+import { type Block, blockSize, type ReaderRow, type RowPart, type ToolKind } from "#lib/reader/message";
 import { slices } from "./slices";
 
 /** Up to this many characters, the rest of a block, or a closed body, is on the page already. A longer one is loaded. */

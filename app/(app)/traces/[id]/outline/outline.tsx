@@ -3,7 +3,7 @@ import { Tabs } from "@base-ui/react/tabs";
 import { memo, useEffect, useRef } from "react";
 import type { Outline, Turn } from "#lib/reader/outline";
 import { formatDate, isoDay } from "../../../../components/date-format";
-import { formatQuantity, formatCount } from "../../../../components/figures";
+import { formatCount, formatQuantity } from "../../../../components/figures";
 import { useFrame } from "../frame/frame";
 import { useCurrent } from "../frame/where";
 import { FileList, PlainFileList } from "./file-list";

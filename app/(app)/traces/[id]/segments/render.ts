@@ -2,7 +2,7 @@ import "server-only";
 import { isWithin, type SharedRange, wholeRange } from "#lib/traces/for-others";
 import { countMessages } from "#lib/traces/messages";
 import { withPictures } from "#lib/traces/pictures";
-import { readOrigin } from "#lib/traces/place";
+import { readOrigin } from "#lib/traces/queries";
 import { readerZone } from "../../../../components/zone";
 import { draw } from "../drawing/draw";
 import type { DrawnSegment } from "../drawing/operations";
@@ -35,7 +35,8 @@ export type SegmentSession = {
   pictures?: boolean;
 };
 
-const getQueueTurn = ({ userId, whose }: SegmentSession) => ({ userId, kind: "sharedAt" in whose ? "shared" : "own" }) as const;
+const getQueueTurn = ({ userId, whose }: SegmentSession) =>
+  ({ userId, kind: "sharedAt" in whose ? "shared" : "own" }) as const;
 
 /** How a user's own trace is shown to them. */
 export const toOwner = (userId: string, traceId: string): SegmentSession => ({
@@ -88,7 +89,10 @@ export const asSegment = ({ html, ...segment }: DrawnSegment): Segment => ({
 });
 
 /** Draws the body of a fold that is not on the page. @returns its HTML; undefined where there is none */
-export async function drawBody(shown: SegmentSession, { position, positions, part }: BodyRequest): Promise<string | undefined> {
+export async function drawBody(
+  shown: SegmentSession,
+  { position, positions, part }: BodyRequest,
+): Promise<string | undefined> {
   const { userId, traceId, whose, range = wholeRange, masked = false } = shown;
   const view = { whose, zone: await readerZone() };
   return draw(getQueueTurn(shown), "body", async () => {

@@ -14,7 +14,10 @@ export async function findStartedSessions(userId: string, traceId: string, messa
   const named = new Set(messages.flatMap(({ metadata }) => namedIn(metadata)));
   const started = await findStarted(userId, traceId, [...named].slice(0, maxSessions));
   return Object.fromEntries(
-    [...started].map(([sourceId, session]) => [sourceId, { href: `/traces/${session.id}`, text: describeStarted(session) }]),
+    [...started].map(([sourceId, session]) => [
+      sourceId,
+      { href: `/traces/${session.id}`, text: describeStarted(session) },
+    ]),
   );
 }
 

@@ -6,7 +6,7 @@ import { requireUser } from "#lib/auth/guards";
 import { idForm } from "#lib/auth/schema";
 import { limits } from "#lib/limits";
 import { revokeShare, shareTrace } from "#lib/traces/shares";
-import { askFirst, toFormState, refuseForeignOrigin, text } from "../../../../components/form-guard";
+import { askFirst, refuseForeignOrigin, text, toFormState } from "../../../../components/form-guard";
 import type { FormState } from "../../../../components/form-state";
 
 const position = z.preprocess(
