@@ -3,7 +3,7 @@ import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/concurrency/slices";
 import { heavyRead } from "#lib/db/heavy";
 import { isOverload } from "#lib/errors";
-import { hitsIn, type Matched, matchBlocks } from "#lib/search/find";
+import { type Matched, matchBlocks } from "#lib/search/find";
 import { isSaidBy } from "#lib/search/phrases";
 import { plainText } from "#lib/search/plain";
 import type { SearchQuery } from "#lib/search/query";
