@@ -1,6 +1,7 @@
 // SQL: Prisma can't join lists of values.
 import "server-only";
 import type { PoolClient } from "pg";
+import type { Queryable } from "#lib/db/client";
 import type { ProjectAlias } from "#lib/reader/project";
 
 export type StoredAlias = ProjectAlias & {
@@ -17,20 +18,20 @@ export type StoredProject = {
   hasRemote: boolean;
 };
 
-const toColumns = (aliases: ProjectAlias[]) => [
+export const toAliasColumns = (aliases: ProjectAlias[]) => [
   aliases.map(({ kind }) => kind),
   aliases.map(({ machine }) => machine),
   aliases.map(({ value }) => value),
 ];
 
-export async function readAliases(tx: PoolClient, userId: string, wanted: ProjectAlias[]): Promise<StoredAlias[]> {
-  const { rows } = await tx.query<StoredAlias>(
+export async function readAliases(db: Queryable, userId: string, wanted: ProjectAlias[]): Promise<StoredAlias[]> {
+  const { rows } = await db.query<StoredAlias>(
     `select alias.kind, alias.machine, alias.value, alias.project_id as "projectId",
        alias.moved_from is not null as "isPlaced"
      from unnest($2::text[], $3::text[], $4::text[]) as wanted (kind, machine, value)
      join project_alias alias on alias.user_id = $1::uuid and alias.kind = wanted.kind and alias.machine = wanted.machine
        and alias.value = wanted.value`,
-    [userId, ...toColumns(wanted)],
+    [userId, ...toAliasColumns(wanted)],
   );
   return rows;
 }
@@ -77,7 +78,7 @@ export async function insertAliases(
      select $1, kind, machine, value, project_id
      from unnest($2::text[], $3::text[], $4::text[], $5::uuid[]) as added (kind, machine, value, project_id)
      on conflict (user_id, kind, machine, value) do nothing`,
-    [userId, ...toColumns(aliases), aliases.map(({ projectId }) => projectId)],
+    [userId, ...toAliasColumns(aliases), aliases.map(({ projectId }) => projectId)],
   );
   if (rowCount !== aliases.length) throw new Error("another process added the same project; this is tried again");
 }
