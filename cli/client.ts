@@ -22,13 +22,11 @@ import { watch } from "./commands/watch.ts";
 import { type Context, readPatience, type Values } from "./context.ts";
 import { CommandError, exitCodes } from "./errors.ts";
 import { type CommandName, commandNames, formatHelp } from "./help.ts";
-import { program } from "./program.ts";
-import { running } from "./running.ts";
+import { program, running } from "./program.ts";
 import { HttpError } from "./server/api.ts";
 import { describeInvalidToken } from "./server/token.ts";
 import { forgetTroubles } from "./service/troubles.ts";
 import { formatDuration } from "./terminal/format.ts";
-import { suggest } from "./terminal/suggestion.ts";
 import { type Streams, Terminal } from "./terminal/terminal.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
@@ -93,12 +91,9 @@ const isCommand = (name: string | undefined): name is CommandName =>
   name !== undefined && Object.hasOwn(commands, name);
 
 export type Surroundings = Omit<Host, "home" | "cwd"> & {
-  /** @throws if it is unknown */
   home: () => string;
-  /** Undefined if it was removed. */
   cwd: string | undefined;
   terminal: Terminal;
-  /** Ends the run. */
   signal: AbortSignal;
 };
 
@@ -194,7 +189,6 @@ function unknownCommand(name: string): CommandError {
   return new CommandError("usage", `Unknown command: ${name}. ${hint}`);
 }
 
-/** @returns the exit code */
 export function reportError(error: unknown, terminal: Terminal, env: Host["env"]): number {
   const [kind, message] = describeError(error, env);
   terminal.json({ ok: false, error: kind, message });
@@ -222,4 +216,29 @@ function describeError(error: unknown, env: Host["env"]): [CommandError["kind"],
 function findStack(error: unknown): string[] {
   if (error instanceof CommandError || error instanceof HttpError || !(error instanceof Error)) return [];
   return (error.stack ?? "").split("\n").filter((line) => /^ {4}at /.test(line));
+}
+
+/** Finds the candidate within two edits of a mistyped word (one for short words), or one that the word begins. */
+function suggest(word: string, candidates: readonly string[]): string | undefined {
+  const maxDistance = word.length < 4 ? 1 : 2;
+  const [best] = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ candidate, distance }) => distance <= maxDistance || candidate.startsWith(word.toLowerCase()))
+    .sort((a, b) => a.distance - b.distance);
+  return best?.candidate;
+}
+
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [index, letter] of [...from].entries()) {
+    let [diagonal = 0] = row;
+    const next = [index + 1];
+    for (const [column, other] of [...to].entries()) {
+      const above = row[column + 1] ?? 0;
+      next.push(Math.min(above + 1, (next[column] ?? 0) + 1, diagonal + (letter === other ? 0 : 1)));
+      diagonal = above;
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
 }

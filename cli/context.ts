@@ -8,9 +8,7 @@ export type Values = Record<string, string | boolean | string[] | undefined>;
 export type Context = {
   host: Host;
   terminal: Terminal;
-  /** The options' values by name. */
   values: Values;
-  /** The arguments after the command. */
   words: string[];
   signal: AbortSignal;
 };
@@ -36,7 +34,6 @@ export const stringValue = ({ values }: Context, name: string): string | undefin
 export const listValue = ({ values }: Context, name: string): string[] =>
   Array.isArray(values[name]) ? values[name] : [];
 
-/** Composes a command to run next, with this one's `--server` and `--insecure`. */
 export function commandHint(context: Context, command: string): string {
   const server = stringValue(context, "server");
   const insecure = context.values.insecure === true ? ["--insecure"] : [];

@@ -2,7 +2,7 @@
 
 import { homedir } from "node:os";
 import { makeTerminal, reportError, runClient } from "./client.ts";
-import { keepNewSpaceSmall } from "./files/garbage-collection.ts";
+import { keepNewSpaceSmall } from "./files/line-reader.ts";
 import { currentFolder } from "./program.ts";
 
 keepNewSpaceSmall();

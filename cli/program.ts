@@ -7,10 +7,8 @@ const local = relative(currentFolder() ?? "/", path);
 const isCommand =
   basename(path) === "spoor" || basename(path) === "client.mjs" || /node_modules.spoor-client/.test(path);
 
-/** How to call this program in suggested commands. */
 export const program = isCommand ? "spoor" : `node ${local.startsWith("..") || local === "" ? path : local}`;
 
-/** @returns undefined if the folder was removed */
 export function currentFolder(): string | undefined {
   try {
     return process.cwd();
@@ -19,3 +17,15 @@ export function currentFolder(): string | undefined {
     throw error;
   }
 }
+
+declare const SPOOR_VERSION: string | undefined;
+
+/** The running client, which tests replace. */
+export const running = {
+  /** npm may have linked it. */
+  file: process.argv[1] ?? "",
+  /** The build inserts the application's version. */
+  version: typeof SPOOR_VERSION === "string" ? SPOOR_VERSION : "source",
+  /** The server inserts its address when it delivers the file (lib/server/client-file.ts). */
+  deliveredBy: "@SPOOR_SERVER@",
+};

@@ -6,8 +6,8 @@ import { isMissingOrForbidden } from "./files/discovery.ts";
 import { withLock } from "./files/file-lock.ts";
 import { isFields, parseJson } from "./files/json.ts";
 import { configFolder, readJsonFile, writeFileAtomically } from "./files/state-files.ts";
-import { readTextFile } from "./files/text-file.ts";
-import { running } from "./running.ts";
+import { readTextFile } from "./files/byte-reader.ts";
+import { running } from "./program.ts";
 
 export type Account = {
   token: string;
@@ -20,23 +20,17 @@ export type Account = {
 };
 
 export type Settings = {
-  /** This machine's random id in telemetry. */
   deviceId: string;
-  /** The server of the last login. */
   server?: string;
-  /** By the server's origin. */
   accounts: Record<string, Account>;
-  /** Origins that may be used unencrypted. */
   plainHttp?: string[];
   /** Rules on which projects are sent (cli/projects/rules.ts). */
   projects?: unknown;
   /** Rules on whose pictures are sent, in the same form. */
   pictures?: unknown;
-  /** Origins that sessions may be sent to. */
   agreedTo?: string[];
   /** Secrets are masked unless this is false. */
   redact?: boolean;
-  /** The masking key, in hex. */
   redactKey?: string;
 };
 
@@ -46,7 +40,7 @@ export async function readSettings(host: Host): Promise<Settings> {
   const found = await readJsonFile(settingsPath(host));
   const known = isFields(found) ? found : {};
   return {
-    ...known, // keeps what a newer client has written
+    ...known,
     deviceId: typeof known.deviceId === "string" ? known.deviceId : randomUUID(),
     ...(typeof known.server === "string" && { server: known.server }),
     accounts: filterAccounts(known.accounts),
@@ -73,7 +67,6 @@ export async function areSettingsBroken(host: Host): Promise<boolean> {
   }
 }
 
-/** Mode 0600, because settings contain tokens. */
 export const writeSettings = (host: Host, settings: Settings): Promise<void> =>
   writeFileAtomically(settingsPath(host), `${JSON.stringify(settings, null, 2)}\n`);
 
@@ -106,7 +99,6 @@ export function requireServer(host: Host, settings: Settings, option: string | u
   return server;
 }
 
-/** @returns undefined if there is none @throws CommandError if the URL is invalid */
 export function findServer(host: Host, settings: Settings, option: string | undefined): string | undefined {
   const given = option ?? findNamedServer(host) ?? settings.server;
   return given ? parseOrigin(given) : undefined;
@@ -123,7 +115,6 @@ export function findTokenServer(host: Host): string | undefined {
   return named ? parseOrigin(named) : undefined;
 }
 
-/** @returns undefined if npm or a build made this file */
 export const findDeliveringServer = (): string | undefined =>
   URL.canParse(running.deliveredBy) ? parseOrigin(running.deliveredBy) : undefined;
 

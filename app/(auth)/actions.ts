@@ -10,7 +10,7 @@ import { collectFieldErrors, refuseForeignOrigin, text } from "../components/for
 import type { FormState } from "../components/form-state";
 import { signInWithPassword } from "./password-sign-in";
 
-/** Signs in with an address and a password; the error does not say which of them was wrong. */
+/** The error does not say which of the two was wrong. */
 export async function signInAction(_before: FormState, form: FormData): Promise<FormState> {
   const values = { email: text(form, "email"), remember: text(form, "remember") };
   const foreign = await refuseForeignOrigin();
@@ -24,13 +24,11 @@ export async function signInAction(_before: FormState, form: FormData): Promise<
   redirect(next === "/" ? "/traces" : next);
 }
 
-/** Creates the server's first account and signs in with it. */
 export async function setUpAction(_before: FormState, form: FormData): Promise<FormState> {
   const from = await currentOrigin();
   return openAccount(form, (account) => createOwner(text(form, "token"), account, from));
 }
 
-/** Creates a member's account, by invitation or where sign-up is open, and signs in with it. */
 export async function signUpAction(_before: FormState, form: FormData): Promise<FormState> {
   const from = await currentOrigin();
   return openAccount(form, (account) => signUp(account, text(form, "invitation") || undefined, from));

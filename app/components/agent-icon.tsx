@@ -1,7 +1,6 @@
 import { findIcon } from "./agent-icons";
 import { makeMonogram } from "./monogram";
 
-/** An agent's icon in one quiet color, or its monogram. */
 export function AgentIcon({ source }: { source: string }) {
   const icon = findIcon(source);
   if (!icon)
@@ -17,7 +16,6 @@ export function AgentIcon({ source }: { source: string }) {
   );
 }
 
-/** An agent's icon, or its monogram, in a frame; the agent is named beside it. */
 export function Monogram({ source }: { source: string }) {
   const icon = findIcon(source);
   return (

@@ -15,7 +15,6 @@ const systems = [
   [/Linux/, "Linux"],
 ] as const;
 
-/** A browser's name and system; any other client's User-Agent. */
 function describeUserAgent(userAgent: string): string {
   const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];
   for (const [pattern, name] of browsers) {
@@ -25,7 +24,6 @@ function describeUserAgent(userAgent: string): string {
   return userAgent;
 }
 
-/** The client of a request by its User-Agent; all of it on hover. */
 export function ClientName({ userAgent }: { userAgent: string | null }) {
   if (!userAgent) return null;
   return (

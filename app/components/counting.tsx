@@ -1,7 +1,6 @@
 import { formatQuantity } from "./figures";
 import { Refresh } from "./refresh";
 
-/** Tells that some sessions are not in a page's figures yet. */
 export function Counting({ sessions }: { sessions: number }) {
   if (sessions === 0) return null;
   return (
@@ -12,5 +11,5 @@ export function Counting({ sessions }: { sessions: number }) {
   );
 }
 
-/** Stands in for a figure of zero, which may only mean that sessions are still being counted. */
+/** Zero may only mean that sessions are still being counted. */
 export const notYet = (due: number): string => (due > 0 ? "counting…" : "–");

@@ -1,4 +1,4 @@
-/** An agent's two letters: the initials of its words (except a final "cli"), or the first two letters of a single word. */
+/** The initials of the agent's words, except a final "cli", or the first two letters of a single word. */
 export function makeMonogram(source: string): string {
   const words = source
     .replace(/\Wcli$/i, "")

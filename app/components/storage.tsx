@@ -3,10 +3,9 @@ import { formatBytes } from "#lib/units";
 import { formatQuantity } from "./figures";
 import { Notice } from "./notice";
 
-/** From this share of the quota on, the person is told before an upload is refused. */
+/** From this share of the quota on, a warning is shown. */
 const nearlyFull = 0.9;
 
-/** How much a person stores; with a quota how much of it, and what to do where it is nearly full. */
 export async function StorageUse({ userId }: { userId: string }) {
   const { used, quota } = await getStorage(userId);
   if (quota === undefined) {

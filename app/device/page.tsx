@@ -16,7 +16,7 @@ export const metadata: Metadata = { title: "Approve a login" };
 
 type Query = { [name: string]: string | string[] | undefined };
 
-/** Where a person approves or denies the login of a machine (RFC 8628, section 3.3). */
+/** Approves the login of a machine (RFC 8628, section 3.3). */
 export default async function Page({ searchParams }: PageProps<"/device">) {
   const query = await searchParams;
   const code = readParam(query.code);
@@ -27,7 +27,7 @@ export default async function Page({ searchParams }: PageProps<"/device">) {
   return query.unknown === undefined ? <CodeForm /> : <CodeForm unknown={readParam(query.unknown)} />;
 }
 
-/** The login that a link with its code leads to. From another network it is shown without the code, in the address too. */
+/** From another network neither page nor address contains the code. */
 async function CodeLogin({ user, code, query }: { user: SignedInUser; code: string; query: Query }) {
   const login = await lookUp(user.id, code);
   if (!login) return <CodeForm unknown={code} />;
@@ -36,7 +36,6 @@ async function CodeLogin({ user, code, query }: { user: SignedInUser; code: stri
   return <Approval login={login} code={login.userCode} user={user} stage="near" retry={makeRetryHref(query, login)} />;
 }
 
-/** The login that a person from another network was shown before, or has typed the code of. */
 async function TicketLogin({ user, query }: { user: SignedInUser; query: Query }) {
   const id = readParam(query.login);
   const stage = readStage(user, id, query.ticket);
@@ -49,7 +48,7 @@ async function TicketLogin({ user, query }: { user: SignedInUser; query: Query }
 
 const readParam = (value: Query[string]) => (typeof value === "string" ? value.trim().slice(0, 64) : "");
 
-/** What was wrong with the form, and what was ticked in it. A link can take ticks away from what was asked, never add one. */
+/** A link can remove requested scopes, but never add one. */
 function makeRetryHref(
   { retry, ticked }: Query,
   { scopes }: LoginRequest,

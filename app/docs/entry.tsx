@@ -2,7 +2,7 @@ import { commandStyle, copyStyle } from "../components/command-style";
 import type { DocumentedAnswer, DocumentedField, DocumentedOperation } from "./reference";
 import { Words } from "./words";
 
-/** One operation with its input, its command and its responses. No component has state: they are written as HTML alone. */
+/** No component has state: they become HTML only. */
 export function EntrySection({ entry }: { entry: DocumentedOperation }) {
   const { id, method, path, summary, text, authorization, parameters, sent, returned, command, answers } = entry;
   return (
@@ -66,7 +66,6 @@ function AnswerItem({ answer: { status, text, headers, example, isError } }: { a
   );
 }
 
-/** A list of fields that can be collapsed. */
 function Fields({ title, fields }: { title: string; fields: DocumentedField[] }) {
   if (fields.length === 0) return null;
   return (

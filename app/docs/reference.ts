@@ -1,7 +1,6 @@
-// The content of the API's reference page, made from the OpenAPI document.
+// Makes the API reference from the OpenAPI document.
 import { openApiDocument } from "#lib/api/openapi";
 
-/** The part of a JSON Schema that is shown. */
 type Schema = {
   $ref?: string;
   type?: string;
@@ -46,7 +45,7 @@ type Described = {
   >;
 };
 
-/** A field of a body, or a parameter: its path (`traces[].sourceId`) and type. */
+/** `path` may be nested: `traces[].sourceId` */
 export type DocumentedField = { path: string; required: boolean; type: string; text: string };
 
 export type DocumentedAnswer = {
@@ -85,7 +84,7 @@ export const introduction = () => document().info.description.split("\n\n");
 type OperationGroup = { name: string; text: string; entries: DocumentedOperation[] };
 let known: OperationGroup[] | undefined;
 
-/** The groups in their order, each with its operations; they are read once a process. */
+/** Cached for the process. */
 export function readReference(): OperationGroup[] {
   known ??= readGroups();
   return known;
@@ -167,7 +166,6 @@ const resolve = (schema: Schema): Schema => {
   return document().components.schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {};
 };
 
-/** The fields of an object, including those of nested objects and lists. */
 function listFields(given: Schema | undefined, prefix = ""): DocumentedField[] {
   if (!given) return [];
   const schema = resolve(given);
@@ -185,7 +183,7 @@ function listFields(given: Schema | undefined, prefix = ""): DocumentedField[] {
   });
 }
 
-/** A type in words: `string, 1 to 512 characters`. */
+/** `string, 1 to 512 characters` */
 function describeType(given: Schema): string {
   const schema = resolve(given);
   const either = schema.anyOf ?? schema.oneOf;
@@ -207,7 +205,7 @@ function range(min: number | undefined, max: number | undefined, unit: string): 
   return min === undefined ? `at most ${max}${unit}` : `${min} to ${max}${unit}`;
 }
 
-/** A shell variable with an example of its value, and where a real one comes from. */
+/** Shell variables with an example value and where a real one comes from. */
 const placeholders: Record<string, { value: string; from?: string }> = {
   TOKEN: { value: "spoor_…", from: 'a device login, or the page "Machines"' },
   SESSION: { value: "…", from: "the browser's cookie authlib.session_token" },
@@ -225,7 +223,7 @@ const authorizations: Record<string, string> = {
 
 const toVariable = (name: string) => name.replace(/[A-Z]/g, "_$&").toUpperCase();
 
-/** The call with the document's example as shell commands, which define every variable that they use. */
+/** Defines every shell variable that the command uses. */
 function makeCommand(path: string, method: string, { security, parameters = [], requestBody }: Described): string {
   const [way = {}] = security;
   const authorization = authorizations[Object.keys(way)[0] ?? ""];

@@ -3,11 +3,10 @@ import { CommandError } from "../errors.ts";
 import { program } from "../program.ts";
 import { addRules, normalizeGlob } from "../projects/edit.ts";
 import { type ProjectRule, ProjectRules } from "../projects/rules.ts";
-import { isRedacting } from "../redact/key.ts";
+import { isRedacting } from "../redact/masker.ts";
 import { loadSettings } from "../server/connection.ts";
 import { type Settings, updateSettings } from "../settings.ts";
 
-/** Shows or changes this machine's settings. */
 export async function config(context: Context): Promise<void> {
   const [name, value, ...more] = context.words;
   const see = `See: ${program} config --help`;

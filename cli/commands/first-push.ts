@@ -6,11 +6,11 @@ import { foldHome } from "../projects/rules.ts";
 import { showProjects } from "../projects/show.ts";
 import { sayFound } from "../redact/describe.ts";
 import { SessionFilter } from "../sessions/filter.ts";
-import { countPictures } from "../sessions/picture-bytes.ts";
+import { countPictures } from "../sessions/parse-stats.ts";
 import { updateSettings } from "../settings.ts";
 import type { PushTarget } from "../sync/push-target.ts";
 import { formatBytes, formatCount, formatPictures } from "../terminal/format.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 
 /**
  * Shows what this machine's first push to a server would send and asks for consent.
@@ -55,7 +55,7 @@ export async function agreeToFirstPush(
   }
   await updateSettings(host, (now) => ({ ...now, agreedTo: [...new Set([...(now.agreedTo ?? []), server])] })).catch(
     (error) => {
-      if (!(error instanceof CommandError)) throw error; // the record shows the consent, too
+      if (!(error instanceof CommandError)) throw error;
     },
   );
 }

@@ -10,18 +10,16 @@ import { Installation } from "../install/installation.ts";
 import { type Manifest, readManifest } from "../install/manifest.ts";
 import { isOnPath, getPlaces } from "../install/places.ts";
 import { collectEnvironment, planProgram } from "../install/program.ts";
-import { quoteSh } from "../install/quoting.ts";
-import { findService } from "../install/services/platform.ts";
-import { runAll } from "../install/services/service.ts";
+import { quoteSh } from "../install/tools.ts";
+import { findService, runAll } from "../install/services/service.ts";
 import { HttpError } from "../server/api.ts";
 import { type Connection, connect, fetchAccount, loadSettings } from "../server/connection.ts";
 import { isPrivate } from "../server/origin.ts";
 import { requireServer, settingsPath, updateSettings } from "../settings.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 import { logIn } from "./login.ts";
 import { push } from "./push.ts";
 
-/** Puts the client on the PATH, logs in and starts the background service; shows each file before it writes it. */
 export async function install(context: Context): Promise<number> {
   const { host, terminal, values } = context;
   if (values.yes !== true && values["dry-run"] !== true && !terminal.canAsk) {
@@ -120,7 +118,6 @@ async function offerService(
   const files = service.files(spec);
   const title = `Background service: sends the sessions of every agent on this machine to ${server}, but for projects that you leave out (spoor projects exclude)`;
   const isReady = await installation.offer(title, files);
-  // A service file that the user changed still counts as a service.
   return isReady || files.every(({ path }) => installation.outcomes[path] !== "declined") ? "ready" : "declined";
 }
 
@@ -157,7 +154,6 @@ async function finish(
     : exitCodes.done;
 }
 
-/** @returns undefined if the server can't be asked */
 async function ensureLogin(context: Context, installation: Installation): Promise<boolean | undefined> {
   const { host, terminal, values } = context;
   const connection = await connect({ ...context, values: { ...values, patience: "5" } });

@@ -1,25 +1,23 @@
 import { spawn } from "node:child_process";
 import { rename } from "node:fs/promises";
 import { hostname } from "node:os";
-import { clock } from "../clock.ts";
+import { Api, clock, HttpError } from "../server/api.ts";
 import { type Context, commandHint, readPatience, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { type Fields, isFields, toText } from "../files/json.ts";
 import { program } from "../program.ts";
-import { Api, HttpError } from "../server/api.ts";
 import { type Connection, connect } from "../server/connection.ts";
 import { isPlain } from "../server/origin.ts";
 import { findTokenFault } from "../server/token.ts";
 import { type Account, areSettingsBroken, findTokenServer, settingsPath, updateSettings } from "../settings.ts";
 import { formatDuration } from "../terminal/format.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 
 export async function login(context: Context): Promise<void> {
   await logIn(context);
   context.terminal.say(`Send your sessions with: ${commandHint(context, "push")}`);
 }
 
-/** Logs this machine in: the user approves it in a browser, and the token is stored in the settings. */
 export async function logIn(context: Context): Promise<void> {
   const { host, terminal, values } = context;
   const patient = { ...context, values: { ...values, patience: values.patience ?? "10" } };
@@ -29,7 +27,7 @@ export async function logIn(context: Context): Promise<void> {
   await keepBrokenSettings(context);
   await updateSettings(host, (now) => now); // fails now rather than after the approval
   const started = await startLogin(connection.api, { machine, ...(scopes && { scopes }) }, context);
-  terminal.hide(toText(started.deviceCode)); // anyone who has it can fetch the token
+  terminal.hide(toText(started.deviceCode));
   const page = approvalPage(started, connection.server, context);
   terminal.say(`To log in to ${connection.server}, open this page in your browser and approve the login:`);
   terminal.say();
@@ -108,7 +106,7 @@ function openBrowser(page: string, { host: { env, home, platform } }: Context): 
   const hasDisplay = platform !== "linux" || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY || env.BROWSER);
   if (isRemote || !hasDisplay) return;
   const [program = "xdg-open", ...words] = (env.BROWSER && [env.BROWSER]) || openers[platform] || ["xdg-open"];
-  const child = spawn(program, [...words, page], { cwd: home, stdio: "ignore", detached: true }); // in the home folder, as in `runTool`
+  const child = spawn(program, [...words, page], { cwd: home, stdio: "ignore", detached: true });
   child.on("error", () => {}); // no such program: the address is printed above
   child.unref();
 }
@@ -152,7 +150,6 @@ function loginError(code: string, context: Context, fallback = "The login failed
   return new CommandError("login", (Object.hasOwn(messages, code) && messages[code]) || fallback);
 }
 
-/** @returns undefined if there was no response, an HttpError if the server is busy */
 async function poll(api: Api, path: string, context: Context): Promise<Fields | HttpError | undefined> {
   try {
     return (await api.request(path, { retries: false })).body;
@@ -164,7 +161,6 @@ async function poll(api: Api, path: string, context: Context): Promise<Fields | 
   }
 }
 
-/** @throws CommandError if the answer has no usable token */
 function readAccount(answer: Fields, { terminal }: Context): Account {
   const token = toText(answer.token);
   terminal.hide(token);
@@ -180,7 +176,6 @@ function readAccount(answer: Fields, { terminal }: Context): Account {
   };
 }
 
-/** Stores the account and revokes the token that it replaces. */
 async function storeAccount({ settings, server }: Connection, account: Account, context: Context): Promise<void> {
   const previous = settings.accounts[server]?.token;
   try {
@@ -196,7 +191,6 @@ async function storeAccount({ settings, server }: Connection, account: Account, 
 async function revoke(server: string, token: string): Promise<void> {
   const api = new Api(server, { token, patienceSeconds: 0 });
   await api.request("/api/cli/session", { method: "DELETE", retries: false, timeoutSeconds: 5 }).catch((error) => {
-    // It expires after 90 days anyway.
     if (!(error instanceof CommandError || error instanceof HttpError)) throw error;
   });
 }

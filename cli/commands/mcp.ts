@@ -29,7 +29,6 @@ export async function mcp(context: Context): Promise<void> {
 class Relay {
   readonly #connection: Connection;
   readonly #write: (message: object) => void;
-  /** The protocol revision from `initialize`, if the agent sent it. */
   #agreed: string | undefined;
 
   constructor(connection: Connection, write: (message: object) => void) {
@@ -76,7 +75,6 @@ class Relay {
     };
   }
 
-  /** @param id undefined for a notification, which gets no answer */
   #fail(id: unknown, code: number, message: string): void {
     if (id !== undefined) this.#write({ jsonrpc: "2.0", id, error: { code, message } });
   }

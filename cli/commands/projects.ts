@@ -10,9 +10,8 @@ import { ScanIndex } from "../sessions/scan-index.ts";
 import { type Settings, findServer, updateSettings } from "../settings.ts";
 import { SentRecord } from "../sync/sent-record.ts";
 import { formatBytes, formatCount, formatList } from "../terminal/format.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 
-/** Lists this machine's projects, or changes which of them are sent. */
 export async function projects(context: Context): Promise<void> {
   const [action, ...globs] = context.words;
   if (action === undefined) return list(context);

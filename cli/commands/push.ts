@@ -6,8 +6,7 @@ import { HttpError } from "../server/api.ts";
 import { connect, fetchAccount, loadSettings } from "../server/connection.ts";
 import { sendTelemetry } from "../server/telemetry.ts";
 import { SessionFilter } from "../sessions/filter.ts";
-import type { ParseStats } from "../sessions/parse-stats.ts";
-import { countPictures } from "../sessions/picture-bytes.ts";
+import { countPictures, type ParseStats } from "../sessions/parse-stats.ts";
 import type { UnsentSession } from "../sessions/session.ts";
 import { type Settings, requireServer } from "../settings.ts";
 import { findNamedFile } from "../sync/changed-inputs.ts";
@@ -17,7 +16,7 @@ import { openTarget, type PushTarget, refreshJobs } from "../sync/push-target.ts
 import { SentRecord } from "../sync/sent-record.ts";
 import { formatBytes, formatCount, formatDuration, formatList, formatPictures } from "../terminal/format.ts";
 import { describeSent, sayLeftOut, warnInvalid, warnKept, warnRefused, warnUnsent } from "../terminal/outcomes.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 import { agreeToFirstPush } from "./first-push.ts";
 
 /**
@@ -59,7 +58,6 @@ export async function push(context: Context, { usual = false } = {}): Promise<nu
   });
 }
 
-/** @throws CommandError if no session has the id */
 function forgetSession(record: SentRecord, sourceId: string): void {
   const keys = record.findKeys(sourceId);
   if (keys.length === 0) throw new CommandError("usage", `No session "${sourceId}" was sent from this machine.`);
@@ -110,7 +108,6 @@ function finish({ terminal }: Context, { left, stats, filter }: PushOutcome, res
   const invalid = [...stats.values()].reduce((sum, one) => sum + one.invalid, 0);
   terminal.json({ ...result, invalid, ...(isWrongUse && { ok: false, error: "usage", message }) });
   if (isWrongUse) return exitCodes.usage;
-  // In JSONL files an invalid entry is a session that was left out.
   return left.length > 0 || (stats.get("jsonl")?.invalid ?? 0) > 0 ? exitCodes.leftOut : exitCodes.done;
 }
 

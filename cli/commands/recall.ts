@@ -1,15 +1,13 @@
-import type { Context } from "../context.ts";
-import { stringValue } from "../context.ts";
+import { type Context, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { type Fields, isFields, toText } from "../files/json.ts";
 import { program } from "../program.ts";
 import { connectLoggedIn } from "../server/connection.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 
 const maxLength = 2000;
 const maxLines = 3;
 
-/** Prints the three best earlier occurrences of an error in the server's archive. */
 export async function recall(context: Context): Promise<void> {
   const { terminal, words } = context;
   const error = words.join(" ").trim().slice(0, maxLength).toWellFormed().replaceAll("\0", "");

@@ -32,7 +32,6 @@ export async function redact(context: Context): Promise<number> {
 
 type LocatedSecret = { line: number; column: number; kind: string; certain: boolean };
 
-/** @param secrets in the order of the text */
 function locateSecrets(text: string, secrets: readonly Secret[]): LocatedSecret[] {
   let [line, from, at] = [1, 0, 0];
   return secrets.map(({ start, kind, certain }) => {
@@ -44,7 +43,6 @@ function locateSecrets(text: string, secrets: readonly Secret[]): LocatedSecret[
   });
 }
 
-/** @param path `-` for standard input @throws CommandError if it can't be read */
 async function readText(path: string): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -7,20 +7,17 @@ import { CommandError, exitCodes } from "../errors.ts";
 import { program } from "../program.ts";
 import { foldHome, nameProject, ProjectRules } from "../projects/rules.ts";
 import { sayFound } from "../redact/describe.ts";
-import { isRedacting } from "../redact/key.ts";
-import { addCounts, type SecretCounts } from "../redact/masker.ts";
+import { addCounts, isRedacting, type SecretCounts } from "../redact/masker.ts";
 import { loadSettings } from "../server/connection.ts";
 import { isAgreed } from "../server/origin.ts";
 import { type Destination, sendTelemetry, type TelemetryReport } from "../server/telemetry.ts";
 import { readToken } from "../server/token.ts";
 import { countInputs } from "../sessions/count.ts";
-import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
-import { countPictures, type PictureBytes } from "../sessions/picture-bytes.ts";
+import { addStats, countPictures, emptyStats, type ParseStats, type PictureBytes } from "../sessions/parse-stats.ts";
 import { readSettings, findServer } from "../settings.ts";
 import { formatBytes, formatNumber, formatPictures } from "../terminal/format.ts";
 import { sayLeftOut, warnInvalid } from "../terminal/outcomes.ts";
-import { styled } from "../terminal/styled.ts";
-import type { Column } from "../terminal/terminal.ts";
+import { type Column, styled } from "../terminal/terminal.ts";
 
 /**
  * Counts the sessions on this machine and reports the counts as telemetry, unless that is off.
@@ -70,12 +67,10 @@ export async function scan(context: Context): Promise<number> {
 type ScanResult = {
   stats: Map<string, ParseStats>;
   leftOut: ReadonlySet<string>;
-  /** By project. */
   secrets: Map<string, SecretCounts>;
   pictures: PictureBytes;
 };
 
-/** @throws CommandError if `--source` names an unknown adapter */
 function selectAdapters(context: Context): readonly Adapter[] {
   const names = listValue(context, "source");
   const unknown = names.find((name) => !adapters.some((adapter) => adapter.name === name));

@@ -11,8 +11,8 @@ import { pushOnce } from "../sync/push-round.ts";
 import { openTarget, type PushTarget, refreshJobs } from "../sync/push-target.ts";
 import { formatDuration } from "../terminal/format.ts";
 import { describeSent, warnInvalid, warnKept, warnUnsent } from "../terminal/outcomes.ts";
-import { styled } from "../terminal/styled.ts";
-import type { LookedAt, RoundReport, RoundRequest } from "../watching/messages.ts";
+import { styled } from "../terminal/terminal.ts";
+import type { LookedAt, RoundReport, RoundRequest } from "../watching/sender-process.ts";
 
 const patienceSeconds = 7 * 24 * 3600;
 

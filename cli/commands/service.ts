@@ -4,17 +4,15 @@ import { type Context, listValue } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
 import { readManifest } from "../install/manifest.ts";
 import { getRunningFile } from "../install/places.ts";
-import { findService } from "../install/services/platform.ts";
-import { type SystemCommand, runAll, type Service } from "../install/services/service.ts";
+import { findService, runAll, type Service, type SystemCommand } from "../install/services/service.ts";
 import { redirectToLog, noteError, runInBackground } from "../service/background.ts";
-import { describeService, sayTroubles } from "../service/description.ts";
+import { describeService, endProcess, findRunningPid, readState, sayTroubles } from "../service/state.ts";
 import { readLastLines, getLogPath } from "../service/log.ts";
 import { report } from "../service/report.ts";
-import { endProcess, readState, findRunningPid } from "../service/state.ts";
 import { forgetTroubles, readTroubles } from "../service/troubles.ts";
 import { SentRecord } from "../sync/sent-record.ts";
 import { warnKept } from "../terminal/outcomes.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 import { push } from "./push.ts";
 
 /**
@@ -38,14 +36,13 @@ async function status(context: Context): Promise<number> {
   const troubles = await readTroubles(host);
   terminal.say(describeService({ manifest, isRunning, state }));
   sayTroubles(terminal, troubles);
-  const kept = await SentRecord.keptSessions(host);
+  const kept = await SentRecord.readKeptSessions(host);
   warnKept(terminal, kept);
   const installed = manifest?.hasService === true;
   terminal.json({ installed, running: isRunning, ...(state && { state }), troubles, kept });
   return isRunning ? exitCodes.done : exitCodes.failed;
 }
 
-/** @throws CommandError if no service is installed */
 async function installed({ host }: Context): Promise<Service> {
   const found = (await readManifest(host))?.hasService ? findService(host) : undefined;
   if (!found) throw new CommandError("usage", "No background service is installed. Install it with: spoor install");
@@ -111,7 +108,6 @@ async function hook({ host, words: [source] }: Context): Promise<void> {
   child.unref();
 }
 
-/** Runs `push` and writes the outcome to the service's log. */
 async function send(foreground: Context): Promise<number> {
   const { values, signal } = foreground;
   const sources = listValue(foreground, "source");

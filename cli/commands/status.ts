@@ -1,9 +1,8 @@
 import { type Context, commandHint } from "../context.ts";
 import { exitCodes } from "../errors.ts";
 import { readManifest } from "../install/manifest.ts";
-import { findService } from "../install/services/platform.ts";
-import { describeService, sayTroubles } from "../service/description.ts";
-import { readState } from "../service/state.ts";
+import { findService } from "../install/services/service.ts";
+import { describeService, readState, sayTroubles } from "../service/state.ts";
 import { forgetTroubles, readTroubles } from "../service/troubles.ts";
 import { openTarget, refreshJobs } from "../sync/push-target.ts";
 import { formatBytes } from "../terminal/format.ts";
@@ -21,7 +20,6 @@ export async function status(context: Context): Promise<number> {
   const { host, terminal } = context;
   const manifest = await readManifest(host);
   const isRunning = manifest?.hasService === true && (await findService(host)?.isRunning()) === true;
-  // This comes first because the server may not answer.
   const described = describeService({ manifest, isRunning, state: await readState(host) });
   if (manifest?.hasService) terminal.say(described);
   const target = await openTarget(context).catch(async (error) => {

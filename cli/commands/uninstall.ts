@@ -10,13 +10,12 @@ import { readIfThere, removeEmptyFolders, computeSha256 } from "../install/files
 import { undoEdit } from "../install/installation.ts";
 import { type Manifest, readManifest, removeManifest } from "../install/manifest.ts";
 import { getPlaces } from "../install/places.ts";
-import { findService } from "../install/services/platform.ts";
-import { runAll } from "../install/services/service.ts";
+import { findService, runAll } from "../install/services/service.ts";
 import { getLogPath } from "../service/log.ts";
 import { endProcess, removeState, findRunningPid } from "../service/state.ts";
 import { forgetTroubles, getTroublesPath } from "../service/troubles.ts";
 import { readSettings, settingsPath } from "../settings.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 import { logout } from "./account.ts";
 
 /** Undoes what `install` did, except for files that the user has changed since. */

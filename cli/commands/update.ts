@@ -1,12 +1,11 @@
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 import type { Api } from "../server/api.ts";
 import { connect } from "../server/connection.ts";
 import { MismatchError, readRelease } from "../update/release.ts";
 import { checkOrigin, checkOwnFile, type AvailableUpdate, findUpdate, takeUpdate } from "../update/update.ts";
 
-/** Replaces this client with the verified one that the server delivers. */
 export async function update(context: Context): Promise<void> {
   const { terminal, values, signal } = context;
   checkOwnFile();

@@ -12,7 +12,7 @@ const deathRestMs = 2000;
 /** Sends sessions as they are written, and waits up to a week for an unavailable server. */
 export async function watch(context: Context): Promise<number> {
   if (context.values.sender === true) return sendRounds(context);
-  new SessionFilter(context); // reports invalid options first
+  new SessionFilter(context);
   const { terminal, signal } = context;
   const changes = new Changes((problem) => terminal.warn(problems[problem]));
   const sender = new SenderProcess();

@@ -1,9 +1,8 @@
-import { closeSync, createReadStream, openSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, createReadStream, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import zlib from "node:zlib";
 
-/** A file's bytes, read sequentially. */
 export type ByteReader = {
   /** Fills a chunk, except at the end of the file. @returns the number of bytes */
   fill(chunk: Buffer): Promise<number>;
@@ -34,7 +33,6 @@ export async function openByteReader(path: string, offset = 0): Promise<ByteRead
 /** Small files are read in this thread, because waiting for the thread pool would take most of the time. */
 const smallBytes = 256 * 1024;
 
-/** A pipe would block. @throws if it is missing or forbidden */
 function isSmall(path: string, offset: number): boolean {
   const found = statSync(path);
   return found.isFile() && found.size - offset <= smallBytes;
@@ -63,10 +61,8 @@ export async function letOthersRun(): Promise<void> {
   turnedAt = performance.now();
 }
 
-/** Reads the first 64 KiB of a file. @throws if it can't be read */
 export const readBeginning = (path: string): string => readFirstBytes(path).toString();
 
-/** @returns a buffer that the next call overwrites @throws if it can't be read */
 function readFirstBytes(path: string): Buffer {
   const file = openSync(path, "r");
   try {
@@ -128,4 +124,27 @@ function openCompressed(path: string): ByteReader {
       plain.destroy();
     },
   };
+}
+
+/**
+ * Reads a file at once, and never waits for a pipe.
+ *
+ * @returns undefined for a longer file and for anything else than a file or folder
+ * @throws if it is missing or can't be read
+ */
+export function readFileNow(path: string, maxBytes = Number.POSITIVE_INFINITY): Buffer | "folder" | undefined {
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const found = fstatSync(file);
+    if (found.isDirectory()) return "folder";
+    return found.isFile() && found.size <= maxBytes ? readFileSync(file) : undefined;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Returns undefined for anything else than a file. @throws if it is missing or can't be read */
+export async function readTextFile(path: string): Promise<string | undefined> {
+  const found = readFileNow(path);
+  return found === "folder" ? undefined : found?.toString();
 }

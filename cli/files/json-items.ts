@@ -43,7 +43,6 @@ export async function readJsonItems(path: string, items: JsonItems, events: Line
 class ItemSplitter {
   readonly #items: JsonItems;
   readonly #events: LineEvents;
-  /** Parts from earlier chunks, of the element and of the text around the list. */
   readonly #item = new PartialLine();
   readonly #rest = new PartialLine();
   /** The number of open containers, and how many of the outermost lead to the list. */
@@ -57,7 +56,6 @@ class ItemSplitter {
   /** Whether the next text is a key on the way to the list, and the last such key. */
   #isKey = false;
   #key = "";
-  /** The start of the pending bytes in the chunk. */
   #from = 0;
   #hasValue = false;
   #number = 0;
@@ -80,7 +78,6 @@ class ItemSplitter {
     this.#keep(chunk, chunk.length);
   }
 
-  /** @returns the position after the text's closing quote, or the end of the chunk */
   #readText(chunk: Buffer, from: number): number {
     for (let at = from; ; ) {
       const found = chunk.indexOf(quote, at);
@@ -201,7 +198,6 @@ class ItemSplitter {
     this.#hasValue = false;
   }
 
-  /** @returns whether the last value is complete */
   end(): boolean {
     if (!this.#hasValue) return this.#values > 0;
     if (this.#depth > 0 || this.#inText) return false;

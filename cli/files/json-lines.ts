@@ -4,7 +4,7 @@ import type { Sink } from "../adapters/adapter.ts";
 import { partlyJson, recoverRecords } from "./broken-line.ts";
 import { type Fields, isFields, parseJson } from "./json.ts";
 import { type LinePlace, lineTooLong, maxWholeBytes, readLines } from "./line-reader.ts";
-import { readTextFile } from "./text-file.ts";
+import { readTextFile } from "./byte-reader.ts";
 
 const MiB = 1024 * 1024;
 
@@ -14,7 +14,6 @@ type HandleRecord = (record: Fields, line: number) => void;
 
 type ReadOptions = {
   from?: LinePlace | undefined;
-  /** Selects lines to skip unparsed. */
   isSkipped?: ((line: Buffer) => boolean) | undefined;
 };
 

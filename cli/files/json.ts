@@ -6,7 +6,6 @@ export const isFields = (value: unknown): value is Fields =>
 /** Returns an empty text for any other type. A lone surrogate, which no URL can contain, becomes U+FFFD. */
 export const toText = (value: unknown): string => (typeof value === "string" ? value.toWellFormed() : "");
 
-/** @returns undefined if the text is not valid JSON */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -15,3 +14,5 @@ export function parseJson(text: string): unknown {
     throw error;
   }
 }
+
+export const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

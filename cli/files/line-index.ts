@@ -4,7 +4,6 @@ import { readLines } from "./line-reader.ts";
 
 type Index = ReadonlyMap<string, string>;
 
-/** Indexes by path; an unchanged file is not read again. */
 const known = new Map<string, { stamp: string; index: Index }>();
 
 /** Reads the last value of each key from a JSON Lines file; empty if it can't be read. */

@@ -1,6 +1,7 @@
 import { openByteReader } from "./byte-reader.ts";
-import { collectGarbage } from "./garbage-collection.ts";
 import { LineShortener } from "./line-shortener.ts";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 
 const MiB = 1024 * 1024;
 const chunkBytes = MiB;
@@ -22,9 +23,7 @@ type HandleLine = (line: string, number: number, isOpen: boolean) => void;
 export type LineEvents = {
   /** Takes a line's bytes before they are decoded. @returns true to skip the line */
   skip?: ((line: Buffer, number: number) => boolean) | undefined;
-  /** Called for a line that is too long even after shortening. */
   tooLong(number: number): void;
-  /** Awaited after each chunk. */
   pause(): Promise<void>;
 };
 
@@ -51,7 +50,7 @@ export async function readLines(
   let ahead: Buffer | undefined;
   let reading = file.fill(chunk);
   try {
-    const held = new PartialLine();
+    const partial = new PartialLine();
     let number = from.line;
     let isFirst = from.offset === 0;
     let [base, offset] = [from.offset, from.offset];
@@ -66,19 +65,19 @@ export async function readLines(
       isFirst = false;
       for (let end = chunk.indexOf(newline, at); end !== -1 && end < bytesRead; end = chunk.indexOf(newline, at)) {
         number++;
-        if (held.bytes > 0) held.finish(chunk.subarray(at, end), { number, isOpen: false }, handle, events);
+        if (partial.bytes > 0) partial.finish(chunk.subarray(at, end), { number, isOpen: false }, handle, events);
         else if (!events.skip?.(chunk.subarray(at, end), number))
           handle(chunk.toString("utf8", at, end), number, false);
         at = end + 1;
         offset = base + at;
       }
-      if (at < bytesRead) held.add(chunk.subarray(at, bytesRead));
+      if (at < bytesRead) partial.add(chunk.subarray(at, bytesRead));
       base += bytesRead;
       [bytesRead] = await Promise.all([reading, events.pause()]);
       if (ahead) [chunk, ahead] = [ahead, chunk];
     }
-    const end = { offset, line: number, isOpen: held.bytes > 0 };
-    if (held.bytes > 0) held.finish(Buffer.alloc(0), { number: number + 1, isOpen: true }, handle, events);
+    const end = { offset, line: number, isOpen: partial.bytes > 0 };
+    if (partial.bytes > 0) partial.finish(Buffer.alloc(0), { number: number + 1, isOpen: true }, handle, events);
     return end;
   } finally {
     await Promise.allSettled([reading]);
@@ -87,7 +86,6 @@ export async function readLines(
   }
 }
 
-/** Collects a line that spans chunks in one buffer, which all such lines of a file share. */
 export class PartialLine {
   #buffer: Buffer | undefined;
   #shortener: LineShortener | undefined;
@@ -140,3 +138,21 @@ export class PartialLine {
 }
 
 export const lineTooLong = (number: number): string => `line ${number} is longer than ${maxLineBytes / MiB} MiB`;
+
+/**
+ * Keeps V8's space for new objects small: most of a parser's objects die at once, and a larger space doubles the
+ * memory.
+ */
+export function keepNewSpaceSmall(): void {
+  setFlagsFromString("--semi-space-growth-factor=1");
+}
+
+let collect: (() => void) | undefined;
+
+export function collectGarbage(): void {
+  if (!collect) {
+    setFlagsFromString("--expose-gc");
+    collect = runInNewContext("gc") as () => void;
+  }
+  collect();
+}

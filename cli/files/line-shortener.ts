@@ -1,4 +1,4 @@
-import { missingNote } from "./missing-note.ts";
+import { formatNumber } from "../terminal/format.ts";
 
 const [quote, backslash, letterU] = [0x22, 0x5c, 0x75];
 const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
@@ -17,10 +17,8 @@ export class LineShortener {
   #isEscapeStart = false;
   #textBytes = 0;
   #missing = 0;
-  /** The line is too long even without the ends of its texts. */
   isFull = false;
 
-  /** @param maxBytes limit of the whole line */
   constructor(maxBytes: number, maxTextBytes: number) {
     this.#output = Buffer.allocUnsafeSlow(maxBytes);
     this.#maxTextBytes = maxTextBytes;
@@ -52,7 +50,7 @@ export class LineShortener {
     const isLeftOut =
       this.#missing > 0 || (this.#textBytes >= this.#maxTextBytes && !isInside && !isContinuation(byte));
     if (isLeftOut)
-      this.#missing += isInside ? 0 : 1; // an escape is one character
+      this.#missing += isInside ? 0 : 1;
     else {
       this.#write(byte);
       this.#textBytes++;
@@ -81,3 +79,6 @@ export class LineShortener {
     return this.#output.subarray(0, this.#end);
   }
 }
+
+export const missingNote = (missing: number, unit: "characters" | "bytes"): string =>
+  `\n[Spoor: ${formatNumber(missing)} ${unit} are missing here: it is too long.]`;

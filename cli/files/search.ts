@@ -24,10 +24,8 @@ export class Search {
 
 let current: Search | undefined;
 
-/** The search that runs now; none outside of `watch`. */
 export const currentSearch = (): Search | undefined => current;
 
-/** Yields what a search finds. Only one may run at a time. */
 export async function* findDuring<T extends { path: string }>(
   search: Search | undefined,
   found: AsyncIterable<T>,

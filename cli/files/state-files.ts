@@ -5,7 +5,7 @@ import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { isMissingOrForbidden } from "./discovery.ts";
 import { parseJson } from "./json.ts";
-import { readTextFile } from "./text-file.ts";
+import { readTextFile } from "./byte-reader.ts";
 
 /** The folder of settings and tokens (XDG Base Directory Specification). */
 export const configFolder = ({ env, home }: Host): string =>
@@ -37,14 +37,13 @@ export async function writeFileAtomically(path: string, text: string): Promise<v
     await writeFile(temporary, text, { mode: 0o600 });
     await chmod(temporary, 0o600);
     await rename(temporary, path);
-    await sweepDrafts(dirname(path)).catch(() => {}); // another process may be faster
+    await sweepDrafts(dirname(path)).catch(() => {});
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {}); // it may never have been created
+    await rm(temporary, { force: true }).catch(() => {});
     throw new CommandError("failed", `Can't write ${path}: ${(error as Error).message}.`);
   }
 }
 
-/** @returns undefined if the file is missing, forbidden or not valid JSON */
 export async function readJsonFile(path: string): Promise<unknown> {
   try {
     return parseJson((await readTextFile(path)) ?? "");

@@ -10,7 +10,6 @@ export type PlannedFile = {
   mode: number;
   /** Windows' own programs need UTF-16. */
   encoding?: "utf8" | "utf16le";
-  /** Shown instead of a long text. */
   summary?: string;
 };
 
@@ -19,7 +18,6 @@ export const encodeFile = ({ text, encoding = "utf8" }: Pick<PlannedFile, "text"
 
 export const computeSha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
 
-/** @returns undefined if the file is missing @throws CommandError if it can't be read */
 export async function readIfThere(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);
@@ -29,7 +27,6 @@ export async function readIfThere(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Lists the missing folders above a path, the deepest first. */
 export async function listMissingFolders(path: string): Promise<string[]> {
   const folder = dirname(path);
   const isThere = await stat(folder).then(

@@ -1,14 +1,13 @@
 import { rm, stat } from "node:fs/promises";
 import type { Context } from "../context.ts";
 import { formatBytes } from "../terminal/format.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 import type { Edited } from "./agents/json-hook.ts";
 import { encodeFile, listMissingFolders, type PlannedFile, readIfThere, replaceFile, computeSha256 } from "./files.ts";
 import { type FileEdit, type Manifest, writeManifest } from "./manifest.ts";
 
 type FileOutcome = "same" | "written" | "declined" | "kept";
 
-/** Shows files, asks, records them in the manifest, and writes them. */
 export class Installation {
   readonly #context: Context;
   readonly manifest: Manifest;
@@ -23,7 +22,6 @@ export class Installation {
     return this.#context.values["dry-run"] === true;
   }
 
-  /** Offers files that belong together. @returns whether all of them are in place */
   async offer(title: string, files: PlannedFile[]): Promise<boolean> {
     const { terminal } = this.#context;
     const plans = await Promise.all(files.map(async (file) => ({ file, now: await readIfThere(file.path) })));

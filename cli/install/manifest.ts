@@ -1,14 +1,13 @@
 import { readFile, rm } from "node:fs/promises";
 import type { Host } from "../adapters/adapter.ts";
 import { isMissingOrForbidden } from "../files/discovery.ts";
-import { isFields, parseJson } from "../files/json.ts";
+import { isFields, parseJson, toList } from "../files/json.ts";
 import { writeFileAtomically } from "../files/state-files.ts";
 import { getPlaces } from "./places.ts";
 
 /** A change of another program's file, recorded so that `uninstall` removes exactly this. */
 export type FileEdit = {
   path: string;
-  /** A key of `targets`. */
   agent: string;
   inserted: string;
   offset: number;
@@ -24,7 +23,6 @@ export type Manifest = {
   autoUpdate: boolean;
   /** The SHA-256 of each content that we wrote, in hex, by path. */
   files: Record<string, string[]>;
-  /** Folders that `install` made, the deepest first. */
   folders: string[];
   edits: FileEdit[];
   hasService: boolean;
@@ -34,7 +32,6 @@ export type Manifest = {
   madeState: boolean;
 };
 
-/** @returns undefined if nothing is installed */
 export async function readManifest(host: Host): Promise<Manifest | undefined> {
   const text = await readFile(getPlaces(host).manifest, "utf8").catch((error) => {
     if (isMissingOrForbidden(error)) return "";
@@ -54,8 +51,6 @@ export async function readManifest(host: Host): Promise<Manifest | undefined> {
     madeState: found.madeState === true,
   };
 }
-
-const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 const isEdit = (value: unknown): value is FileEdit =>
   isFields(value) &&

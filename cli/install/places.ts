@@ -2,10 +2,9 @@ import { realpathSync } from "node:fs";
 import { access, constants, realpath } from "node:fs/promises";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 
 export type Places = {
-  /** Only the client writes here. */
   dataFolder: string;
   /** `program.ts` recognizes an installed client by this name. */
   client: string;

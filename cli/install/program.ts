@@ -2,15 +2,14 @@ import { readFile } from "node:fs/promises";
 import type { Host } from "../adapters/adapter.ts";
 import { adapters } from "../adapters/registry.ts";
 import { CommandError } from "../errors.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 import { formatBytes } from "../terminal/format.ts";
 import { type PlannedFile, computeSha256 } from "./files.ts";
 import { findNode, isNpmFile, getPlaces, getRunningFile } from "./places.ts";
-import { quoteCmd, quoteSh } from "./quoting.ts";
+import { quoteCmd, quoteSh } from "./tools.ts";
 
 export type Program = {
   files: PlannedFile[];
-  /** How other programs start the client. */
   words: (hasLauncher: boolean) => string[];
 };
 
@@ -68,7 +67,6 @@ const variables = [
   ...["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"],
 ];
 
-/** Collects the variables that let a service find what this shell finds. */
 export function collectEnvironment(host: Host): Record<string, string> {
   const own = adapters.flatMap((adapter) => adapter.searchRoots(host).map(({ variable }) => variable));
   const names = [...new Set([...variables, ...own])].sort();

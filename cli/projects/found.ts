@@ -5,11 +5,10 @@ import { CommandError } from "../errors.ts";
 import { addCounts, type SecretCounts } from "../redact/masker.ts";
 import { countInputs } from "../sessions/count.ts";
 import type { AdapterInput, ProjectPart } from "../sessions/inputs.ts";
-import type { PictureBytes } from "../sessions/picture-bytes.ts";
+import type { PictureBytes } from "../sessions/parse-stats.ts";
 import { type LeftOutBy, nameProject, ProjectRules } from "./rules.ts";
 
 export type FoundProject = {
-  /** The project's folder, or else its name. */
   name: string;
   /** Number of sessions; of unread files if the project is left out. */
   sessions: number;
@@ -61,7 +60,6 @@ export async function findProjects(context: Context, wanted: WantedProjects = ev
     },
   });
   await counting.catch((error) => {
-    // Without an index every file is read again next time.
     if (!(error instanceof CommandError)) throw error;
   });
   return [...found.values()].sort((a, b) => b.lastActivity - a.lastActivity || (a.name < b.name ? -1 : 1));

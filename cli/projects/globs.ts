@@ -1,9 +1,7 @@
-/** One element of a path segment's pattern. */
 type GlobToken = { one(character: string): boolean } | "*";
 
 const anything: GlobToken[] = ["*"];
 
-/** Limits for the expansion of braces. */
 const [maxAlternatives, maxChars] = [64, 32 * 1024];
 
 /** A pattern for folders. It uses no regular expression, so a stranger's pattern can't hang the client. */
@@ -50,7 +48,6 @@ function matchesParts(parts: (GlobToken[] | "**")[], path: readonly string[]): b
   return true;
 }
 
-/** Backtracks to the last `*` only. */
 function matchesText(tokens: GlobToken[], text: string): boolean {
   const characters = [...text];
   let [at, place, retryAt, retryPlace] = [0, 0, -1, 0];
@@ -119,7 +116,6 @@ function findBraces(text: string): { before: string; parts: string[]; after: str
 
 const splitAtCommas = (text: string): string[] => text.match(/(?:\\.|[^\\,])+|(?<=,|^)(?=,|$)/g) ?? [""];
 
-/** Returns a pattern that matches only this text. */
 export const escapeGlob = (text: string): string => text.replace(/[\\*?[\]{}]/g, "\\$&");
 
 export const hasWildcards = (text: string): boolean => /(?<!\\)[*?[{]/.test(text);

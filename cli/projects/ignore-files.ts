@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { readFileNow } from "../files/byte-reader.ts";
 import { Glob, splitPath } from "./globs.ts";
 
 const ignoreFileName = ".spoorignore";
@@ -19,7 +19,6 @@ export class IgnoreFiles {
   readonly #ignoresCase: boolean;
   readonly #home: string;
 
-  /** @param home where the search upwards ends */
   constructor(home: string, ignoresCase: boolean) {
     this.#home = home;
     this.#ignoresCase = ignoresCase;
@@ -42,7 +41,7 @@ export class IgnoreFiles {
   #fileIn(folder: string): IgnoreFile | undefined {
     if (this.#files.has(folder)) return this.#files.get(folder);
     const path = join(folder, ignoreFileName);
-    const text = readSmallFile(path);
+    const text = readPatterns(path);
     const lines = text === undefined ? undefined : this.#parse(text);
     const file = lines && { path, lines };
     this.#files.set(folder, file);
@@ -75,7 +74,6 @@ function withoutBlanks(line: string): string {
   return rest.endsWith("\\") ? line.slice(0, rest.length + 1) : rest;
 }
 
-/** @param below the folder's path relative to the file's folder */
 function excludesFolder(lines: IgnoreFile["lines"], below: string[]): boolean {
   if (lines === "all") return true;
   const last = lines.findLast(({ glob, isOfFolderItself }) =>
@@ -84,7 +82,6 @@ function excludesFolder(lines: IgnoreFile["lines"], below: string[]): boolean {
   return last !== undefined && !last.isTakenBack;
 }
 
-/** Lists a folder and those above it, up to the home folder or the root; outermost first. */
 function listFoldersAbove(folder: string, home: string): string[] {
   const found = [folder];
   for (let at = folder; at !== home && dirname(at) !== at; ) {
@@ -94,21 +91,13 @@ function listFoldersAbove(folder: string, home: string): string[] {
   return found;
 }
 
-/** @returns undefined if it is missing; an empty text if it is not a readable text file */
-function readSmallFile(path: string): string | undefined {
-  let file: number | undefined;
+function readPatterns(path: string): string | undefined {
   try {
-    // Opening a pipe must not block.
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    if (!fstatSync(file).isFile()) return "";
-    const buffer = Buffer.alloc(maxBytes + 1);
-    const bytes = readSync(file, buffer, 0, buffer.length, 0);
-    return bytes > maxBytes ? "" : decode(buffer.subarray(0, bytes));
+    const found = readFileNow(path, maxBytes);
+    return found === undefined || found === "folder" ? "" : decode(found);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code === "ENOENT" || code === "ENOTDIR" ? undefined : "";
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
 }
 

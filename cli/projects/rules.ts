@@ -9,12 +9,10 @@ import { escapeGlob, Glob, hasWildcards, splitPath, unescapeGlob } from "./globs
 import { IgnoreFiles } from "./ignore-files.ts";
 import { findRepository } from "./worktrees.ts";
 
-/** A rule of the settings; the last one that matches a project counts. */
 export type ProjectRule = { exclude: string } | { include: string };
 
 export type ProjectLabels = { project?: string | undefined; cwd?: string | undefined };
 
-/** Why a project is left out: a glob of the settings, or the path of a `.spoorignore`. */
 export type LeftOutBy = { glob: string } | { file: string };
 
 const noProject = "(none)";
@@ -61,18 +59,17 @@ export class ProjectRules {
 
   static of(host: Host, { projects = [] }: Pick<Settings, "projects">): ProjectRules {
     if (isRules(projects)) return new ProjectRules(host, projects);
-    const told = `${settingsPath(host)} can't be read, so it is not known which projects are left out.`;
-    throw new CommandError("failed", `${told} Mend it, or remove it and log in again. Nothing was sent.`);
+    const problem = `${settingsPath(host)} can't be read, so it is not known which projects are left out.`;
+    throw new CommandError("failed", `${problem} Mend it, or remove it and log in again. Nothing was sent.`);
   }
 
-  /** @returns undefined for a project that is sent */
   findExclusion({ cwd, project }: ProjectLabels): LeftOutBy | undefined {
     const key = JSON.stringify([cwd, project]);
-    if (!this.#known.has(key)) this.#known.set(key, this.#judge(cwd, project));
+    if (!this.#known.has(key)) this.#known.set(key, this.#search(cwd, project));
     return this.#known.get(key);
   }
 
-  #judge(cwd: string | undefined, project: string | undefined): LeftOutBy | undefined {
+  #search(cwd: string | undefined, project: string | undefined): LeftOutBy | undefined {
     const paths = findPaths(cwd, project, this.#host);
     const last = this.#compiled.findLast(({ matches }) => matches(paths))?.rule;
     if (last && "exclude" in last) return { glob: last.exclude };
@@ -92,10 +89,8 @@ const hasCaselessNames = ({ platform }: Host): boolean => platform === "darwin" 
 
 /** All names of a project's folder. */
 type ProjectPaths = {
-  /** Segments of absolute paths. */
   whole: string[][];
   names: string[];
-  /** Paths on this system. */
   local: string[];
   ignoresCase: boolean;
 };
@@ -133,7 +128,7 @@ function resolveLinks(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    return resolve(path); // it no longer exists, or may not be entered
+    return resolve(path);
   }
 }
 

@@ -1,8 +1,7 @@
 import type { Host } from "../adapters/adapter.ts";
 import { type FittedColumn, fitTable } from "../terminal/fit-table.ts";
 import { formatBytes, formatCount, formatNumber } from "../terminal/format.ts";
-import { styled } from "../terminal/styled.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+import { styled, type Terminal } from "../terminal/terminal.ts";
 import { type FoundProject, sumProjects } from "./found.ts";
 import { foldHome } from "./rules.ts";
 
@@ -12,7 +11,6 @@ const minFolded = 5;
 
 type ShowOptions = { all: boolean; countsFiles?: boolean; more?: string };
 
-/** Prints projects as a table that fits into the terminal. @param more the command that shows the folded ones */
 export function showProjects(
   { host, terminal }: { host: Host; terminal: Terminal },
   projects: readonly FoundProject[],

@@ -1,15 +1,13 @@
 import { kinds } from "../../lib/secrets/kinds.ts";
 import { program } from "../program.ts";
 import { formatCount } from "../terminal/format.ts";
-import { styled } from "../terminal/styled.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+import { styled, type Terminal } from "../terminal/terminal.ts";
 import { addCounts, type SecretCounts } from "./masker.ts";
 
 const names = new Map(kinds.map(({ id, name }) => [id, name]));
 
 export const kindName = (id: string): string => names.get(id) ?? id;
 
-/** Formats counts as `GitHub token ×3, Private key`, the most frequent first. */
 const describeSecrets = (counts: SecretCounts): string =>
   Object.entries(counts)
     .sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1))
@@ -28,7 +26,6 @@ export function saySent(terminal: Terminal, secrets: SecretCounts, isMasked: boo
 
 const maxProjects = 10;
 
-/** @param isMasked whether they are masked before they are sent */
 export function sayFound(
   terminal: Terminal,
   projects: { name: string; secrets: SecretCounts }[],

@@ -1,10 +1,13 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import { Echoes } from "../../lib/secrets/echoes.ts";
 import { findSecrets, mayNameSecret, type Secret, hasNoKeyword } from "../../lib/secrets/find.ts";
 import { maskByContext, unescapeText } from "../../lib/secrets/json.ts";
 import { makePlaceholder } from "../../lib/secrets/mark.ts";
 import { changeTexts, replaceSecrets } from "../../lib/secrets/mask.ts";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
+import type { Context } from "../context.ts";
+import { CommandError } from "../errors.ts";
+import { areSettingsBroken, readSettings, type Settings, updateSettings } from "../settings.ts";
 
 /** Number of different secrets in a session, by kind (lib/secrets/kinds.ts). */
 export type SecretCounts = Record<string, number>;
@@ -29,18 +32,16 @@ const maxPlainNames = 5000;
  */
 export class Masker {
   readonly #key: Buffer | undefined;
-  /** Hashes of the secrets that were counted. */
   readonly #seen = new Set<string>();
   readonly counts: SecretCounts = {};
   /** A session is read once, in bounded memory, so a value is masked only after the text that reveals it. */
   readonly #echoes = new Echoes();
   /** Whether a name or short text suggests that a neighboring field is a secret. */
-  #isTold = false;
-  /** A field, so that all messages share one function. */
+  #hasHint = false;
   readonly #change = (text: string): string => {
     if (text.length <= maxNameChars) {
       if (hasNoKeyword(text)) return text;
-      this.#isTold ||= mayNameSecret(text);
+      this.#hasHint ||= mayNameSecret(text);
     }
     return this.text(text);
   };
@@ -72,9 +73,9 @@ export class Masker {
   }
 
   #value<T extends { metadata?: Record<string, unknown> }>(value: T): T {
-    this.#isTold = false;
+    this.#hasHint = false;
     const masked = changeTexts(value, this.#change, this.#deep, this.#changeName);
-    if (!this.#isTold || !masked.metadata) return masked;
+    if (!this.#hasHint || !masked.metadata) return masked;
     if (!this.#key) this.#certainIn(JSON.stringify(masked.metadata));
     if (!this.#key) return masked;
     const metadata = maskByContext(masked.metadata, this.#certainIn, this.#replacement);
@@ -120,4 +121,25 @@ const computeMark = (key: Buffer, value: string): string =>
 
 export function addCounts(total: SecretCounts, more: SecretCounts = {}): void {
   for (const [kind, count] of Object.entries(more)) total[kind] = (total[kind] ?? 0) + count;
+}
+
+const keyBytes = 32;
+
+const parseKey = ({ redactKey }: Settings): Buffer | undefined =>
+  redactKey !== undefined && /^[0-9a-f]{64}$/.test(redactKey) ? Buffer.from(redactKey, "hex") : undefined;
+
+export const isRedacting = ({ redact }: Settings): boolean => redact !== false;
+
+/** Loads the key that masks secrets, and makes it at the first use. @returns undefined if masking is off */
+export async function loadMaskKey({ host, values }: Context): Promise<Buffer | undefined> {
+  const settings = await readSettings(host);
+  if (values["no-redact"] === true || !isRedacting(settings)) return undefined;
+  const made = randomBytes(keyBytes).toString("hex");
+  if (parseKey(settings)) return parseKey(settings);
+  // Another command may have made one at the same time. If the settings are broken, the key is for this run only.
+  if (await areSettingsBroken(host)) return Buffer.from(made, "hex");
+  await updateSettings(host, (now) => (parseKey(now) ? now : { ...now, redactKey: made })).catch((error) => {
+    if (!(error instanceof CommandError)) throw error;
+  });
+  return parseKey(await readSettings(host)) ?? Buffer.from(made, "hex");
 }

@@ -1,14 +1,12 @@
-import { clock } from "../clock.ts";
 import { CommandError } from "../errors.ts";
 import { type Fields, isFields, parseJson, toText } from "../files/json.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 import { isPlain } from "./origin.ts";
+import { setTimeout } from "node:timers/promises";
 
-/** An error response (`application/problem+json`). */
 export class HttpError extends Error {
   override name = "HttpError";
   readonly status: number;
-  /** The API's error code, such as `invalid_request`. */
   readonly code: string;
   readonly errors: { path: string; message: string }[];
   readonly requestId: string | undefined;
@@ -47,7 +45,6 @@ export type Wait = { seconds: number; reason: string };
 export type ApiOptions = {
   token?: string | undefined;
   patienceSeconds: number;
-  /** Called before each wait. */
   onWait?: (wait: Wait) => void;
   signal?: AbortSignal | undefined;
 };
@@ -78,7 +75,6 @@ const maxImmediateRetries = 3;
 const maxAnswerMiB = 8;
 const maxErrors = 20;
 
-/** The server's API. Failed requests are retried for `patienceSeconds` if that may help. */
 export class Api {
   readonly url: string;
   readonly #options: ApiOptions;
@@ -167,7 +163,6 @@ export class Api {
     };
   }
 
-  /** @returns no bytes if there are more than `maxBytes` */
   async #fetch(
     path: string,
     init: RequestInit,
@@ -228,3 +223,11 @@ function backoffSeconds(error: unknown, attempt: number): number {
   if (isBelieved) return retryAfter + Math.random() * Math.min(1, retryAfter / 4 + 0.1);
   return Math.min(maxBackoffSeconds, 0.5 * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
+
+/** The client's clock, which tests replace. */
+export const clock = {
+  now: (): number => performance.now(),
+  sleep: async (milliseconds: number, signal?: AbortSignal): Promise<void> => {
+    await setTimeout(milliseconds, undefined, { signal });
+  },
+};

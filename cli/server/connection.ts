@@ -16,7 +16,6 @@ type Options = {
   token?: "stored" | "none";
 };
 
-/** Reads the settings and hides their tokens from the output. */
 export async function loadSettings({ host, terminal }: Context): Promise<Settings> {
   const settings = await readSettings(host);
   for (const { token } of Object.values(settings.accounts)) terminal.hide(String(token));
@@ -67,7 +66,6 @@ export async function connectLoggedIn(
 
 export type AccountInfo = { userId: string; name: string; email: string; machine: string; expiresAt: string };
 
-/** @throws HttpError 401 if the token is not valid */
 export async function fetchAccount({ api, server }: Connection): Promise<AccountInfo> {
   const { body } = await api.request("/api/cli/session");
   const user = isFields(body.user) ? body.user : {};

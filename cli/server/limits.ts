@@ -30,7 +30,6 @@ export const toPartLimits = ({ decodedBytes, wireBytes, messagesPerTrace }: Limi
 
 const maxPartBytes = 128 * 1024 * 1024;
 
-/** @throws as `Api.request` */
 export async function readLimits(api: Api): Promise<Limits> {
   const { body } = await api.request("/api/limits");
   const ingest = isFields(body.ingest) ? body.ingest : {};

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 import type { ParseStats } from "../sessions/parse-stats.ts";
 import { type Settings, settingsPath, writeSettings } from "../settings.ts";
-import { hasTokenShape } from "../terminal/secrets.ts";
+import { hasTokenShape } from "../terminal/terminal.ts";
 import { Api, HttpError } from "./api.ts";
 
 /** The body of `POST /api/cli/telemetry`: counts and type names, never file names or content. */
@@ -60,7 +60,6 @@ function typeNames(unhandled: ParseStats["unhandled"]): string[] {
   return [...new Set(names)].slice(0, 100);
 }
 
-/** DO_NOT_TRACK is described at consoledonottrack.com. */
 const isOff = ({ values, host }: Context): boolean =>
   values["no-telemetry"] === true || !["", "0", "false", undefined].includes(host.env.DO_NOT_TRACK);
 

@@ -47,7 +47,6 @@ export function readToken(host: Host, settings: Settings, server: string): strin
   );
 }
 
-/** @param login the command that logs in again */
 export const describeInvalidToken = ({ SPOOR_TOKEN }: Host["env"], login: string): string =>
   SPOOR_TOKEN
     ? "SPOOR_TOKEN is no longer valid. Replace it with a new one, made on the server's page /devices, or unset it to use a login"

@@ -7,7 +7,7 @@ import { watch } from "../commands/watch.ts";
 import type { Context } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
 import { getRunningFile } from "../install/places.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 import { HttpError } from "../server/api.ts";
 import { settingsPath } from "../settings.ts";
 import { Terminal } from "../terminal/terminal.ts";
@@ -22,9 +22,7 @@ const paces = {
   /** How often to report to the server, and so to learn that a token was revoked. */
   reportMs: 6 * hourMs,
   troubledReportMs: 15 * minuteMs,
-  /** After a full account or an unexpected error. */
   restMs: hourMs,
-  /** How often to look for a new login in the settings. */
   lookMs: 5000,
   /** Sending this long without an error ends a trouble; longer than the patience. */
   wellMs: 20 * minuteMs,
@@ -33,7 +31,6 @@ const paces = {
 /** After this the trouble is recorded, and sending continues. */
 const patienceSeconds = 600;
 
-/** The exit code of a report that has replaced the client. */
 export const updatedCode = 10;
 
 export function redirectToLog(context: Context): Context {
@@ -118,7 +115,7 @@ async function reportForever({ host, values, signal }: Context): Promise<void> {
   for (;;) {
     const words = [getRunningFile(), "service", "report", "--server", String(values.server ?? "")];
     const child = spawn(process.execPath, words, { stdio: "ignore", windowsHide: true, signal });
-    child.on("error", () => {}); // it was not started, or was aborted; the next one is
+    child.on("error", () => {});
     const [code] = (await once(child, "close", { signal })) as [number | null];
     if (code === updatedCode) return;
     const isTroubled = (await readTroubles(host)).some(({ cause }) => cause === "login" || cause === "unreachable");

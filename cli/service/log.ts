@@ -19,7 +19,7 @@ export class ServiceLog {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
       this.#bytes = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
     } catch {
-      // ignored for the reason given in `write`
+      // Ignored, as in `write`.
     }
   }
 
@@ -36,7 +36,6 @@ export class ServiceLog {
     }
   }
 
-  /** Errors are ignored, as above. */
   on(): void {}
 }
 

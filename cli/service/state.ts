@@ -5,6 +5,9 @@ import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
+import type { Manifest } from "../install/manifest.ts";
+import { styled, type Terminal } from "../terminal/terminal.ts";
+import type { Trouble } from "./troubles.ts";
 
 export type ServiceState = { pid: number; version: string; server: string; startedAt: string; heardAt?: string };
 
@@ -19,7 +22,6 @@ export async function saveState(host: Host, state: ServiceState): Promise<void> 
 
 export const removeState = (host: Host): Promise<void> => rm(getStatePath(host), { force: true });
 
-/** Reads the state of the running service, or of the one that ran last. */
 export async function readState(host: Host): Promise<ServiceState | undefined> {
   const found = await readJsonFile(getStatePath(host));
   if (!isFields(found) || typeof found.pid !== "number" || typeof found.startedAt !== "string") return undefined;
@@ -44,11 +46,29 @@ export async function endProcess(host: Host): Promise<void> {
   if (pid !== undefined) signal(pid, "SIGTERM");
 }
 
-/** @returns whether there is such a process */
 function signal(pid: number, name: "SIGTERM" | 0): boolean {
   try {
     return process.kill(pid, name);
   } catch {
     return false;
+  }
+}
+
+type ServiceFacts = { manifest: Manifest | undefined; isRunning: boolean; state: ServiceState | undefined };
+
+const formatMinute = (at: string): string => `${at.slice(0, 16).replace("T", " ")} UTC`;
+
+export function describeService({ manifest, isRunning, state }: ServiceFacts): string {
+  if (!manifest?.hasService) return "No background service is installed. Install it with: spoor install";
+  const heard = state?.heardAt ? ` The server last heard it at ${formatMinute(state.heardAt)}.` : "";
+  if (!isRunning) return `The background service does not run. Start it with: spoor service start.${heard}`;
+  const since = state ? ` since ${formatMinute(state.startedAt)} (version ${state.version})` : "";
+  const updates = manifest.autoUpdate ? "" : " It does not update itself.";
+  return `The background service runs${since}, and sends to ${manifest.server}.${heard}${updates}`;
+}
+
+export function sayTroubles(terminal: Terminal, troubles: Trouble[]): void {
+  for (const { message, since } of troubles) {
+    terminal.warn(styled("yellow", "!"), ` Since ${formatMinute(since)}: ${message}`);
   }
 }

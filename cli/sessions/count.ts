@@ -9,7 +9,6 @@ type Options = {
   wanted(adapter: Adapter): boolean;
   isLeftOut(labels: ProjectLabels): boolean;
   onInput(input: AdapterInput, found: ParsedInput): void;
-  /** All adapters are searched, so inputs that were not found are forgotten. */
   isComplete: boolean;
 };
 

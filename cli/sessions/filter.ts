@@ -23,10 +23,8 @@ export class SessionFilter {
   #rules: ProjectRules | undefined;
   #pictureRules: ProjectRules | undefined;
   #skippedUnknown = false;
-  /** Counts by folder or name. */
   readonly leftOut = new Map<string, number>();
 
-  /** @throws CommandError `usage` if `--since` is invalid */
   constructor(context: Context, now = Date.now()) {
     this.#sources = listValue(context, "source");
     this.#projects = listValue(context, "project");
@@ -68,7 +66,6 @@ export class SessionFilter {
     return modifiedAt >= this.#since;
   }
 
-  /** Tells whether `wantsSession` compares more than the adapter. */
   needsLabels(adapter: string): boolean {
     return this.#projects.length > 0 || (this.#sources.length > 0 && !this.#sources.includes(adapter));
   }
@@ -83,7 +80,6 @@ export class SessionFilter {
     return (this.#sources.length === 0 || sources.length > 0) && (this.#projects.length === 0 || projects.length > 0);
   }
 
-  /** @param sessions undefined if they are unknown */
   noteLeftOut(sessions: SessionLabels[] | undefined, adapter: string): void {
     if (!sessions) this.#skippedUnknown = true;
     for (const session of sessions ?? []) this.wantsSession(session, adapter);
@@ -108,7 +104,6 @@ const isAdapter = (source: string): boolean => adapters.some(({ name }) => name 
 const belongsToProject = ({ project, cwd }: SessionLabels, wanted: string, currentFolder: string): boolean =>
   wanted === project || (cwd !== undefined && isInFolder(cwd, wanted, currentFolder));
 
-/** @param folder may be relative to `currentFolder` */
 function isInFolder(cwd: string, folder: string, currentFolder: string): boolean {
   const { resolve } = isWrittenByWindows(currentFolder) ? win32 : posix;
   const isWhole = isWrittenByWindows(folder) || posix.isAbsolute(folder);

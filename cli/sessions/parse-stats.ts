@@ -40,7 +40,6 @@ export type InvalidEntries = Pick<ParseStats, "invalid" | "invalidSamples">;
 
 const maxInvalidSamples = 5;
 
-/** @param describe called only for the first few */
 export function countInvalid(stats: InvalidEntries, describe: () => string): void {
   stats.invalid++;
   if (stats.invalidSamples.length < maxInvalidSamples) stats.invalidSamples.push(describe());
@@ -56,5 +55,12 @@ const maxTypes = 200;
 export function countUnhandledType(stats: ParseStats, type: string, times = 1): void {
   const isNew = !Object.hasOwn(stats.unhandled, type);
   if (isNew && Object.keys(stats.unhandled).length >= maxTypes) return;
-  stats.unhandled[type] = (isNew ? 0 : (stats.unhandled[type] ?? 0)) + times; // `constructor` may be a type's name
+  stats.unhandled[type] = (isNew ? 0 : (stats.unhandled[type] ?? 0)) + times;
+}
+
+export type PictureBytes = Record<string, number>;
+
+export function countPictures(parts: Iterable<PictureBytes>): { pictures: number; pictureBytes: number } {
+  const sizes = Object.values(Object.assign({}, ...parts) as PictureBytes);
+  return { pictures: sizes.length, pictureBytes: sizes.reduce((sum, bytes) => sum + bytes, 0) };
 }

@@ -50,7 +50,6 @@ export class ScanIndex {
     return found;
   }
 
-  /** @param isComplete every input was seen, so other entries are dropped */
   async save(isComplete: boolean): Promise<void> {
     if (!this.#isDirty && !(isComplete && this.#seen.size < this.#known.size)) return;
     const inputs = isComplete ? this.#seen : new Map([...this.#known, ...this.#seen]);

@@ -2,14 +2,12 @@ import { createHash } from "node:crypto";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
 import type { Picture } from "../adapters/pictures.ts";
 import type { Compressor } from "../sync/compression.ts";
-import { countDigits, JsonBytes } from "./json-bytes.ts";
-import { MessageDigest } from "./message-digest.ts";
+import { JsonBytes } from "./json-bytes.ts";
 import { maxCompressedBytes, maxMessageBytes, PartWriter } from "./part-writer.ts";
 import { type KnownSession, getLabels, type PartLimits, type SentState, type Session } from "./session.ts";
 import { shortenMessage } from "./shorten.ts";
 
 const separator = Buffer.from(",");
-const [firstBeginning, nextBeginning] = [Buffer.from('{"position":'), Buffer.from(',{"position":')];
 /** A session with this many segments gets a single one when it is read whole. */
 const manySegments = 64;
 
@@ -17,7 +15,6 @@ export type WriterOptions = {
   limits: PartLimits;
   compressor: Compressor;
   known: KnownSession;
-  /** Called in order. */
   onPart(part: Session): void;
   onPicture?(picture: Picture, session: { source: string; sourceId: string }): void;
 };
@@ -32,7 +29,6 @@ export class SessionWriter {
   readonly #options: WriterOptions;
   readonly #counts: number[];
   readonly #digest: MessageDigest;
-  /** Digest of all messages as one segment. */
   readonly #single: MessageDigest | undefined;
   #ended = 0;
   #chain = "";
@@ -43,7 +39,6 @@ export class SessionWriter {
   hasChanged = false;
   hasPictures = false;
 
-  /** @param isResumed messages that were sent before are not read */
   constructor(source: string, sourceId: string, options: WriterOptions, isResumed = false) {
     this.source = source;
     this.sourceId = sourceId;
@@ -66,18 +61,17 @@ export class SessionWriter {
     this.#part = new PartWriter(`${head.slice(0, -1)},"messages":[`, compressor, limits);
   }
 
-  /** @param pictures the message's pictures that have bytes */
   add(message: Message, pictures: readonly Picture[] = []): void {
     if (this.hasChanged) return;
-    const json = this.#encode(message);
     const isMessage = typeof message === "object" && message !== null;
+    const isPlaced = !isMessage || message.position !== undefined;
+    const json = this.#encode(isPlaced ? message : { position: this.messages, ...message });
     this.hasPictures ||= isMessage && message.metadata?.pictures !== undefined;
-    const position = isMessage && message.position === undefined ? this.messages : undefined;
-    if (this.#part && this.#part.messages > 0 && !this.#hasRoom(position, json)) this.#endPart();
+    if (this.#part && this.#part.messages > 0 && !this.#hasRoom(json)) this.#endPart();
     this.messages++;
     if (this.#part) this.#part.messages++;
     if (this.#part) for (const picture of pictures) this.#options.onPicture?.(picture, this);
-    this.#append(position, json);
+    this.#append(json);
     if (this.messages === this.#counts[this.#ended]) this.#endSegment();
   }
 
@@ -94,22 +88,19 @@ export class SessionWriter {
   }
 
   /** Uses an upper bound first, because exact lengths cost time. */
-  #hasRoom(position: number | undefined, json: string): boolean {
+  #hasRoom(json: string): boolean {
     const part = this.#part;
-    const head = position === undefined ? 0 : firstBeginning.length + countDigits(position);
-    if (!part || part.hasRoom(this.#json.length + 3 * (head + json.length) + 1)) return true;
+    if (!part || part.hasRoom(this.#json.length + 3 * json.length + 1)) return true;
     this.#json.flush();
-    return part.hasRoom(head + Buffer.byteLength(json) + 1);
+    return part.hasRoom(Buffer.byteLength(json) + 1);
   }
 
-  /** @param position undefined if the message has one */
-  #append(position: number | undefined, json: string): void {
+  #append(json: string): void {
     // The separator belongs to a part's JSON, but not to the digest of a segment.
-    const isFirst = this.#isFirst;
-    if (isFirst && this.messages > 1) this.#single?.add(separator);
+    if (!this.#isFirst) this.#json.add(",");
+    else if (this.messages > 1) this.#single?.add(separator);
     this.#isFirst = false;
-    if (position === undefined) this.#json.add(isFirst ? json : `,${json}`);
-    else this.#json.addCounted(isFirst ? firstBeginning : nextBeginning, position, json);
+    this.#json.add(json);
   }
 
   #addPiece(piece: Buffer): void {
@@ -182,5 +173,30 @@ export class SessionWriter {
   #withSalt(state: SentState): SentState {
     const salt = this.#options.known.state?.salt;
     return salt === undefined ? state : { ...state, salt };
+  }
+}
+
+/**
+ * Digest of a session's messages: a chain of SHA-256 over segments, so that a grown session's digest continues without
+ * reading earlier segments.
+ */
+class MessageDigest {
+  #chain: string;
+  #segment = createHash("sha256");
+
+  constructor(chain = "") {
+    this.#chain = chain;
+  }
+
+  add(piece: Buffer): void {
+    this.#segment.update(piece);
+  }
+
+  /** Ends a segment. @returns the digest so far, in base64url */
+  cut(): string {
+    const segment = this.#segment.digest("base64url");
+    this.#segment = createHash("sha256");
+    this.#chain = createHash("sha256").update(`${this.#chain}\n${segment}`).digest("base64url");
+    return this.#chain;
   }
 }

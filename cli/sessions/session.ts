@@ -10,13 +10,12 @@ export function getLabels(source: string, { project, metadata }: SessionDetails)
   return { source, project, cwd: typeof cwd === "string" ? cwd : undefined };
 }
 
-/** What was sent of a session. */
 export type SentState = {
   /** Hash of messages and fields; empty while parts are missing. */
   hash: string;
   /** Message counts after each upload; the last is the total. */
   counts: number[];
-  /** Digest of the messages, in segments that end at `counts` (message-digest.ts). */
+  /** Digest of the messages, in segments that end at `counts` (`MessageDigest`). */
   digest: string;
   /** The reason for sending the session again, which makes its idempotency keys differ. */
   salt?: string | undefined;
@@ -28,7 +27,6 @@ export type Kept = { reason: string; messageCount: number };
 
 export const beginAgain = (salt: string): SentState => ({ hash: "", counts: [], digest: "", salt });
 
-/** A session's JSON, or a part of it that follows earlier ones. */
 export type Session = SessionLabels & {
   sourceId: string;
   messages: number;
@@ -36,10 +34,8 @@ export type Session = SessionLabels & {
   append: number | undefined;
   /** Only the last part has the session's own fields. */
   isLast: boolean;
-  /** A message refers to a picture. */
   hasPictures: boolean;
   bytes: number;
-  /** The session's state after this part is stored. */
   state: SentState;
   /** Compressed pieces are concatenated into one body. */
   body: { plain: Buffer[] } | { compressed: Buffer[]; compressedBytes: number };
@@ -53,8 +49,6 @@ export type UnsentSession = { source: string; sourceId: string; reason: string }
 export type PartLimits = { bytes: number; wireBytes: number; messages: number };
 
 export type KnownSession = {
-  /** Undefined if the session is to be sent whole. */
   state?: SentState | undefined;
-  /** The first part replaces a longer session on the server. */
   replaces?: boolean;
 };

@@ -1,6 +1,6 @@
 import type { Message } from "../adapters/adapter.ts";
 import { isFields } from "../files/json.ts";
-import { missingNote } from "../files/missing-note.ts";
+import { missingNote } from "../files/line-shortener.ts";
 
 /**
  * Shortens a message's longest texts until its JSON has at most `maxBytes`; a message without long texts becomes a

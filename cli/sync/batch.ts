@@ -14,7 +14,6 @@ export class Batcher {
   readonly #max: { traces: number; bytes: number };
   #batch: Batch = { sessions: [], bytes: 0 };
 
-  /** @param limits the server's, for one body */
   constructor(limits: { traces: number; decodedBytes: number }) {
     this.#max = { traces: limits.traces, bytes: Math.min(maxBytes, limits.decodedBytes) };
   }

@@ -33,7 +33,7 @@ export async function* findChangedInputs(
     if (record?.isUnsendable(input)) continue;
     const leftOut = record?.getLeftOutLabels(input) ?? [];
     if (!leftOut.every((session) => filter.leavesOut(session))) {
-      yield input; // it was left out before and is wanted now
+      yield input;
       continue;
     }
     const lacksPictures = record?.findSessionsLackingPictures(input).some(([, one]) => filter.sendsPictures(one));
@@ -57,7 +57,7 @@ export async function* findChangedInputs(
 
 /** Tells whether all projects of an input are left out, so that it need not be read. */
 function isLeftOut(input: AdapterInput, filter: SessionFilter, record: SentRecord | undefined): boolean {
-  if (input.adapter.holdsAnySource) return false; // it may contain other sessions by now
+  if (input.adapter.holdsAnySource) return false;
   const labels = record?.getLabels(input) ?? [];
   return labels.length > 0 && labels.every((session) => filter.leavesOut(session));
 }
@@ -72,7 +72,6 @@ async function* findSelectedInputs(
   for (const path of context.words) yield { ...(await findNamedFile(path)), adapter: jsonl };
 }
 
-/** @throws CommandError `usage` if there is no such file */
 export async function findNamedFile(path: string): Promise<Input> {
   const input = await statInput(path);
   if (input) return { ...input, isComplete: true };

@@ -37,7 +37,6 @@ export class Checkpoints {
   readonly #folder: string;
   readonly #account: string;
 
-  /** @param account the server and user that sessions are sent to */
   constructor(host: Host, account: string) {
     this.#folder = join(stateFolder(host), "checkpoints");
     this.#account = account;
@@ -51,7 +50,6 @@ export class Checkpoints {
     return join(this.#folder, `${name}.json`);
   }
 
-  /** @returns undefined if the input must be read whole */
   async find(input: AdapterInput, getState: (key: string) => SentState | undefined): Promise<ResumePoint | undefined> {
     if (input.bytes < minFileBytes) return undefined;
     const stored = (await readJsonFile(this.#getPath(input))) as StoredCheckpoint | undefined;
@@ -65,7 +63,6 @@ export class Checkpoints {
     return { from: { ...at, messages: state.counts.at(-1) ?? 0 }, wholeBytes };
   }
 
-  /** @param found undefined if the input was read whole */
   async save(
     input: AdapterInput,
     at: Checkpoint,
@@ -89,7 +86,6 @@ export class Checkpoints {
       await this.#removeOld();
     } catch (error) {
       if (!(error instanceof CommandError) && !isFileSystemError(error)) throw error;
-      // Without a checkpoint the file is read whole next time.
     }
   }
 

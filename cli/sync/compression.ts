@@ -5,7 +5,6 @@ import zlib from "node:zlib";
 export type Compressor = {
   encoding: "zstd" | "gzip";
   compressPiece(plain: Buffer): Buffer;
-  /** Compresses in another thread. */
   compress(plain: Buffer): Promise<Buffer>;
 };
 

@@ -1,6 +1,5 @@
-import { clock } from "../clock.ts";
-import { type Fields, isFields, toText } from "../files/json.ts";
-import type { Api } from "../server/api.ts";
+import { type Api, clock } from "../server/api.ts";
+import { type Fields, isFields, toList, toText } from "../files/json.ts";
 import type { Kept } from "../sessions/session.ts";
 
 export type IngestJob = {
@@ -11,9 +10,7 @@ export type IngestJob = {
   kept: number;
   written: number;
   error: string;
-  /** Sessions that must be sent whole, with the server's message counts. */
   incomplete: Incomplete[];
-  /** Sessions that the server kept as stored. */
   keptSessions: KeptSession[];
   /** False for a server that takes an append for the whole session. */
   knowsAppend: boolean;
@@ -49,13 +46,11 @@ async function readJob(api: Api, jobId: string): Promise<IngestJob> {
     kept: toCount(traces?.kept),
     written: toCount(messages?.written),
     error: toText(error?.message),
-    incomplete: toList(body.incomplete).map(parseSession),
-    keptSessions: toList(body.kept).map((one) => ({ ...parseSession(one), reason: toText(one.reason) })),
+    incomplete: toList(body.incomplete).filter(isFields).map(parseSession),
+    keptSessions: toList(body.kept).filter(isFields).map((one) => ({ ...parseSession(one), reason: toText(one.reason) })),
     knowsAppend: traces?.incomplete !== undefined,
   };
 }
-
-const toList = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
 const parseSession = ({ source, sourceId, messageCount }: Fields): Incomplete => ({
   source: toText(source),

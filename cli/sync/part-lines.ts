@@ -13,7 +13,6 @@ export class PartLines {
     this.#send = send;
   }
 
-  /** @returns false for a part that is to be sent like any session */
   takes(part: Session): boolean {
     const line = this.#lines.get(sessionKey(part));
     if (!line) {
@@ -37,7 +36,6 @@ export class PartLines {
     if (part.isLast) this.#lines.delete(sessionKey(part));
   }
 
-  /** Sends the next part, or drops all that follow a failed one. */
   end(part: Session, isStored: boolean): void {
     const line = this.#lines.get(sessionKey(part));
     if (!line) return;

@@ -1,9 +1,8 @@
 import type { Context } from "../context.ts";
-import { loadMaskKey } from "../redact/key.ts";
+import { loadMaskKey } from "../redact/masker.ts";
 import { defaultLimits, toPartLimits } from "../server/limits.ts";
 import { SessionFilter } from "../sessions/filter.ts";
-import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
-import type { PictureBytes } from "../sessions/picture-bytes.ts";
+import { addStats, emptyStats, type ParseStats, type PictureBytes } from "../sessions/parse-stats.ts";
 import type { SentState, Session, SessionLabels, UnsentSession } from "../sessions/session.ts";
 import { findChangedInputs } from "./changed-inputs.ts";
 import { createCompressor } from "./compression.ts";
@@ -20,7 +19,6 @@ type PlannedSession = SessionLabels & {
 
 export type PushPlan = {
   sessions: PlannedSession[];
-  /** The server may already have some. */
   pictures: PictureBytes;
   same: number;
   left: UnsentSession[];
@@ -28,7 +26,6 @@ export type PushPlan = {
   filter: SessionFilter;
 };
 
-/** Finds what `pushOnce` would send, without sending it. */
 export async function planPush(context: Context, record: SentRecord | undefined): Promise<PushPlan> {
   const filter = new SessionFilter(context);
   const plan: PushPlan = { sessions: [], pictures: {}, same: 0, left: [], stats: new Map(), filter };
@@ -77,7 +74,6 @@ export async function planPush(context: Context, record: SentRecord | undefined)
   return plan;
 }
 
-/** @param part the first one that would be sent */
 function findChange(part: Session, before: SentState | undefined): PlannedSession["change"] {
   if (part.append !== undefined) return "grown";
   return before === undefined ? "new" : "changed";

@@ -28,9 +28,7 @@ export type PushResult = {
   sent: SentCounts & SentPictures;
   same: number;
   left: UnsentSession[];
-  /** Each is reported once. */
   kept: KeptSession[];
-  /** Secrets in what was read, masked unless that is off. */
   secrets: SecretCounts;
   stats: Map<string, ParseStats>;
   milliseconds: number;
@@ -72,12 +70,10 @@ class PushRound {
   readonly #stats = new Map<string, ParseStats>();
   readonly #left: UnsentSession[] = [];
   readonly #kept: KeptSession[] = [];
-  /** Ids of sessions that replace even longer ones on the server. */
   readonly #replacing: ReadonlySet<string>;
   readonly #secrets: SecretCounts = {};
   readonly #whole: WholeSessions;
   readonly #pictures: RoundPictures;
-  /** Parts of sessions whose labels are only known at their end. */
   readonly #unlabelled = new Map<string, Session[]>();
   #readBytes = 0;
   same = 0;

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { loadMaskKey } from "../redact/key.ts";
+import { loadMaskKey } from "../redact/masker.ts";
 import { HttpError } from "../server/api.ts";
 import { type AccountInfo, type Connection, connectLoggedIn, fetchAccount } from "../server/connection.ts";
 import { type Limits, readLimits } from "../server/limits.ts";
@@ -17,13 +17,11 @@ export type PushTarget = {
   record: SentRecord;
   pictures: PictureSender;
   checkpoints: Checkpoints;
-  /** Undefined if secrets are sent as they are. */
   maskKey: Buffer | undefined;
   /** Whether the server supports `append`, as far as known. */
   knowsAppend: boolean;
 };
 
-/** @throws CommandError and HttpError if this machine is not logged in or the server is unavailable */
 export async function openTarget(context: Context): Promise<PushTarget> {
   const connection = await connectLoggedIn(context);
   const account = await fetchAccount(connection);

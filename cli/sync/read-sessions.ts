@@ -7,7 +7,6 @@ import { sessionKey } from "./sent-record.ts";
 
 type Options = Omit<Writing, "onChanged"> & {
   isLeftOut(labels: ProjectLabels): boolean;
-  /** The input has all messages of the session. */
   isWhole?(session: { source: string; sourceId: string }): boolean;
   pause?(): Promise<void>;
 };

@@ -13,14 +13,12 @@ import { type SentRecord, sessionKey } from "./sent-record.ts";
 export type SentCounts = {
   sessions: number;
   messages: number;
-  /** Compressed. */
   wireBytes: number;
   created: number;
   updated: number;
   unchanged: number;
   kept: number;
   written: number;
-  /** Jobs that had not finished in time. */
   pending: number;
   jobs: string[];
 };
@@ -29,22 +27,18 @@ const maxConcurrentUploads = 2;
 /** Idempotency keys to try if the server knows one with other bytes. */
 const maxKeys = 3;
 /** Sessions stay in memory until their job has finished, because a failed batch is sent again in smaller ones. */
-const maxHeldBytes = 48 * 1024 * 1024;
+const maxBytesInMemory = 48 * 1024 * 1024;
 
 type Options = {
   api: Api;
   limits: Limits;
   compressor: Compressor;
   record: SentRecord;
-  /** Pictures are stored before the batch that refers to them. */
   pictures: PictureSender;
   patienceSeconds: number;
   onUnsent(session: UnsentSession): void;
-  /** @param messageCount the server's number of messages */
   onIncomplete(session: Session, messageCount: number): void;
-  /** Called once as long as the reason stays the same. */
   onKept(session: KeptSession): void;
-  /** Called if the server takes an append for the whole session. */
   onNoAppend(): void;
   onProgress(): void;
 };
@@ -60,7 +54,7 @@ export class Sender {
   readonly #uploads = new Set<Promise<void>>();
   readonly #jobs = new Set<Promise<void>>();
   readonly #lines: PartLines;
-  #heldBytes = 0;
+  #bytesInMemory = 0;
   #failure: unknown;
   readonly sent: SentCounts = {
     sessions: 0,
@@ -86,20 +80,18 @@ export class Sender {
     for (const batch of this.#batcher.add(session)) this.#start(batch);
   }
 
-  get #bytesInMemory(): number {
-    return this.#heldBytes + this.#lines.waitingBytes;
+  get #allBytesInMemory(): number {
+    return this.#bytesInMemory + this.#lines.waitingBytes;
   }
 
-  /** @throws if sending has failed permanently */
   async waitForCapacity(): Promise<void> {
     await this.#options.pictures.waitForCapacity();
-    while (!this.#failure && (this.#uploads.size >= maxConcurrentUploads || this.#bytesInMemory > maxHeldBytes)) {
+    while (!this.#failure && (this.#uploads.size >= maxConcurrentUploads || this.#allBytesInMemory > maxBytesInMemory)) {
       await Promise.race([...this.#uploads, ...this.#jobs]);
     }
     if (this.#failure) throw this.#failure;
   }
 
-  /** Sends the last batch and waits for all jobs. @throws if sending has failed permanently */
   async finish(): Promise<void> {
     for (const batch of this.#batcher.flush()) this.#start(batch);
     while (this.#uploads.size + this.#jobs.size > 0 && !this.#failure) {
@@ -113,19 +105,18 @@ export class Sender {
   }
 
   #track(group: Set<Promise<void>>, work: Promise<void>, bytes: number): void {
-    this.#heldBytes += bytes;
+    this.#bytesInMemory += bytes;
     const tracked = work
       .catch((error) => {
         this.#failure ??= error;
       })
       .finally(() => {
         group.delete(tracked);
-        this.#heldBytes -= bytes;
+        this.#bytesInMemory -= bytes;
       });
     group.add(tracked);
   }
 
-  /** @param attempt from 0; each has its own idempotency key */
   async #upload(batch: Batch, attempt = 0): Promise<void> {
     const { api, limits, compressor, record, pictures, onProgress } = this.#options;
     if (batch.sessions.length === 0) return;
@@ -233,7 +224,6 @@ export class Sender {
     await this.#upload({ sessions: rest, bytes: sumBytes(rest) }, attempt);
   }
 
-  /** Sends each half separately; a single session that is refused again is left out. */
   async #halve({ sessions }: Batch, reason: string): Promise<void> {
     const [only] = sessions;
     if (only && sessions.length === 1) return this.#leaveOut(only, reason);

@@ -20,7 +20,7 @@ const splitKey = (key: string) => ({
 
 export type JobOutcome = Pick<SentJob, "status" | "error"> & {
   incomplete?: readonly { source: string; sourceId: string }[];
-  readKeptSessions?: readonly KeptSession[];
+  keptSessions?: readonly KeptSession[];
 };
 
 const maxJobs = 100;
@@ -36,7 +36,6 @@ export class SentRecord {
   #inputs: Map<string, ReadInput>;
   #sent: Map<string, SentState>;
   #jobs: SentJob[];
-  /** The stamp of the file version in memory. */
   #stamp: string | undefined;
   /** Inputs' stamps and sessions' hashes. Not stored, so that the next run tries again. */
   readonly #unsendable = new Map<string, string>();
@@ -81,7 +80,6 @@ export class SentRecord {
     const lock = this.#path.replace(/\.json$/, ".sending");
     return takeTurn(lock, { signal, onWait }, async () => {
       const stamp = (await statInput(this.#path))?.stamp;
-      // A deleted record is written again.
       if (stamp !== undefined && stamp !== this.#stamp) await this.#reload();
       return run();
     });
@@ -98,7 +96,7 @@ export class SentRecord {
     return Promise.all(names.map(async (name) => [name, await SentRecord.#read(join(folder, name))] as const));
   }
 
-  static async keptSessions(host: Host): Promise<KeptSession[]> {
+  static async readKeptSessions(host: Host): Promise<KeptSession[]> {
     return (await SentRecord.#readAll(host)).flatMap(([, record]) => record.kept);
   }
 
@@ -114,7 +112,6 @@ export class SentRecord {
     return [...sent.values()];
   }
 
-  /** @returns the number of sessions; undefined if the input must be read */
   countUnchanged(input: AdapterInput): number | undefined {
     const read = this.#inputs.get(inputKey(input));
     if (read?.stamp !== input.stamp || read.version !== input.adapter.version) return undefined;
@@ -122,7 +119,6 @@ export class SentRecord {
     return sessions.every(([key, hash]) => this.isSent(key, hash)) ? sessions.length : undefined;
   }
 
-  /** Returns the latest adapter version that read a session; undefined if unknown. */
   getVersion(key: string): number | undefined {
     const holding = [...this.#inputs.values()].filter(({ sessions }) => Object.hasOwn(sessions, key));
     return holding.length === 0 ? undefined : Math.max(...holding.map(({ version }) => version));
@@ -135,7 +131,6 @@ export class SentRecord {
     return holding.length > 0 && holding.every((name) => name === own || isGone(name.slice(name.indexOf(":") + 1)));
   }
 
-  /** @returns undefined if they are unknown */
   getLabels(input: AdapterInput): RecordedSession[] | undefined {
     const labels = this.#inputs.get(inputKey(input))?.labels;
     return labels && Object.values(labels);
@@ -145,7 +140,6 @@ export class SentRecord {
     return Object.entries(this.#inputs.get(inputKey(input))?.labels ?? {}).filter(([, one]) => one.lacksPictures);
   }
 
-  /** Returns sessions that were not kept, because their projects were left out. */
   getLeftOutLabels(input: AdapterInput): SessionLabels[] {
     const { labels = {}, sessions = {} } = this.#inputs.get(inputKey(input)) ?? {};
     return Object.entries(labels).flatMap(([key, label]) => (Object.hasOwn(sessions, key) ? [] : label));
@@ -188,7 +182,6 @@ export class SentRecord {
     this.#unsendable.set(key, hash);
   }
 
-  /** This run does not read the input again until it changes. */
   addUnsendableInput(input: AdapterInput): void {
     this.#unsendable.set(inputKey(input), input.stamp);
   }
@@ -197,7 +190,6 @@ export class SentRecord {
     return this.#unsendable.get(inputKey(input)) === input.stamp;
   }
 
-  /** Handed to the next process of this run. */
   get unsendable(): [string, string][] {
     return [...this.#unsendable];
   }
@@ -224,11 +216,11 @@ export class SentRecord {
    *
    * @returns sessions that the server newly keeps as stored
    */
-  updateJob(jobId: string, { status, error, incomplete = [], readKeptSessions = [] }: JobOutcome): KeptSession[] {
+  updateJob(jobId: string, { status, error, incomplete = [], keptSessions = [] }: JobOutcome): KeptSession[] {
     const job = this.#jobs.find((one) => one.jobId === jobId);
     if (!job) return [];
     // A session's first part is usually shorter than what is stored, so only the last one counts.
-    const kept = readKeptSessions.filter((one) => job.sessions[sessionKey(one)]?.hash);
+    const kept = keptSessions.filter((one) => job.sessions[sessionKey(one)]?.hash);
     const news = kept.filter((one) => this.getKept(sessionKey(one))?.reason !== one.reason);
     job.status = status;
     if (error) job.error = error;

@@ -10,10 +10,8 @@ export type ReadInput = { stamp: string; version: number } & Omit<InputSessions,
 
 export type SentJob = {
   jobId: string;
-  /** ISO 8601 */
   at: string;
   bytes: number;
-  /** The sent state of its sessions, until the job has finished. */
   sessions: Record<string, SentState>;
   status: string;
   error?: string;

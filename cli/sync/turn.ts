@@ -28,7 +28,7 @@ export async function takeTurn<Result>(
 
 async function take(path: string, signal: AbortSignal, onWait: () => void): Promise<boolean> {
   const startedAt = performance.now();
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => {}); // then there are no turns
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => {});
   for (let hasSaid = false; ; ) {
     try {
       await writeFile(path, String(process.pid), { flag: "wx", mode: 0o600 });
@@ -52,7 +52,7 @@ async function take(path: string, signal: AbortSignal, onWait: () => void): Prom
 /** Removes a stale file; if several processes try, one succeeds. */
 async function removeStale(path: string): Promise<void> {
   const aside = `${path}.${process.pid}`;
-  await rename(path, aside).catch(() => {}); // another process was faster
+  await rename(path, aside).catch(() => {});
   await rm(aside, { force: true });
 }
 
@@ -64,7 +64,7 @@ async function readHolder(path: string): Promise<number> {
 /** This process's own id is stale: after a container's restart another process may have had it. */
 function isRunning(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid === process.pid) return false;
-  if (pid === 0) return true; // it is being written
+  if (pid === 0) return true;
   try {
     process.kill(pid, 0);
     return true;

@@ -44,7 +44,6 @@ export class WholeSessions {
     return this.#noted.get(key)?.input;
   }
 
-  /** @param messageCount the server's number of messages */
   want(session: Session, messageCount: number): void {
     this.#wanted.set(sessionKey(session), { session, messageCount });
   }
@@ -57,7 +56,7 @@ export class WholeSessions {
     const inputs = new Map<string, { input: AdapterInput; known: Map<string, KnownSession> }>();
     for (const [key, { session, messageCount }] of this.#wanted) {
       const noted = this.#noted.get(key);
-      const known = noted && this.#judge(session, noted, { messageCount, knowsAppend });
+      const known = noted && this.#decide(session, noted, { messageCount, knowsAppend });
       if (!noted || !known) continue;
       const group = inputs.get(inputKey(noted.input)) ?? { input: noted.input, known: new Map() };
       inputs.set(inputKey(noted.input), group);
@@ -67,8 +66,7 @@ export class WholeSessions {
     return [...inputs.values()];
   }
 
-  /** @returns undefined if the session is not sent again */
-  #judge(
+  #decide(
     { source, sourceId }: Session,
     { sentAs, end }: NotedSession,
     { messageCount, knowsAppend }: { messageCount: number; knowsAppend: boolean },

@@ -34,7 +34,6 @@ export function fitTable(
   };
 }
 
-/** Returns the end of a text after an ellipsis. */
 function cutStart(text: string, max: number): string {
   const characters = [...text];
   return characters.length <= max ? text : `…${characters.slice(characters.length - max + 1).join("")}`;

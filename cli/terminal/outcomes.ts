@@ -3,8 +3,7 @@ import { addInvalid, type InvalidEntries } from "../sessions/parse-stats.ts";
 import type { UnsentSession } from "../sessions/session.ts";
 import type { KeptSession } from "../sync/jobs.ts";
 import { formatCount, formatNumber } from "./format.ts";
-import { styled } from "./styled.ts";
-import type { Terminal } from "./terminal.ts";
+import { styled, type Terminal } from "./terminal.ts";
 
 /** "1 new, 0 updated; 4 messages written." */
 export function describeSent(sent: {

@@ -1,8 +1,5 @@
 import { createInterface } from "node:readline";
 import { styleText } from "node:util";
-import { toPrintable, toPrintableJson } from "./printable.ts";
-import { Secrets } from "./secrets.ts";
-import { Styled, styled } from "./styled.ts";
 
 type Stream = {
   write(text: string): unknown;
@@ -50,13 +47,12 @@ export class Terminal {
     out.on("error", (error) => {
       this.#writeError ??= error;
     });
-    err.on("error", () => {}); // there is nowhere left to report it
+    err.on("error", () => {});
     const { NO_COLOR, TERM, SPOOR_TOKEN } = options.env;
     this.hide(SPOOR_TOKEN ?? "");
     this.#hasColor = out.isTTY === true && !NO_COLOR && TERM !== "dumb" && !options.isJson;
   }
 
-  /** Undefined if the output is no terminal. */
   get width(): number | undefined {
     return this.#out.isTTY ? this.#out.columns : undefined;
   }
@@ -66,12 +62,10 @@ export class Terminal {
     return this.#writeError?.code === "EPIPE";
   }
 
-  /** The error of writing the output, unless its reader has ended. */
   get fault(): string | undefined {
     return this.isUnread ? undefined : this.#writeError?.message;
   }
 
-  /** Hides a token in everything written from now on. */
   hide(secret: string): void {
     this.#secrets.add(secret);
   }
@@ -80,19 +74,16 @@ export class Terminal {
     this.#writeOut(this.#formatLine(parts));
   }
 
-  /** Writes a line for people; nothing with `--json`. */
   say(...parts: LinePart[]): void {
     if (this.isJson) return;
     this.clear();
     this.write(...parts);
   }
 
-  /** Writes the result for programs; nothing without `--json`. */
   json(value: unknown): void {
     if (this.isJson) this.#writeOut(this.#secrets.hide(toPrintableJson(value)));
   }
 
-  /** Writes a protocol's JSON line; only tokens are hidden. */
   message(json: string): void {
     this.#writeOut(this.#secrets.hide(json));
   }
@@ -109,7 +100,6 @@ export class Terminal {
     this.#err.write(`${this.#formatLine(parts)}\n`);
   }
 
-  /** Replaces the progress line; only on a terminal. */
   progress(line: () => string): void {
     const now = performance.now();
     if (!this.#err.isTTY || this.isJson || now - this.#progressAt < minProgressIntervalMs) return;
@@ -138,7 +128,7 @@ export class Terminal {
     try {
       const lines = createInterface({ input, terminal: false, signal });
       for await (const line of lines) return /^\s*y(?:es)?\s*$/i.test(line) || (usual && line.trim() === "");
-      this.#err.write("\n"); // the input ended after the question
+      this.#err.write("\n");
       return false;
     } finally {
       // An open terminal would keep the program from ending.
@@ -155,7 +145,6 @@ export class Terminal {
     return parts.map((part) => (part instanceof Styled ? this.#paint(part) : this.plain(part))).join("");
   }
 
-  /** Returns one visible line of bounded length, without tokens. */
   plain(text: string): string {
     const plain = this.#secrets.hide(toPrintable(text));
     return plain.length > maxPartLength ? `${plain.slice(0, maxPartLength)}…` : plain;
@@ -201,3 +190,60 @@ export class Terminal {
 }
 
 const countCharacters = (text: string): number => [...text].length;
+
+/** Characters that end lines, move the cursor, start escape sequences or reorder text. */
+const control = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
+const invisible = /[\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
+const space = /\p{Zs}/gu;
+const unprintable = /(?! )[\p{Cc}\p{Z}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
+
+const toPrintable = (text: string): string =>
+  text.replace(control, " ").replace(invisible, "").replace(space, " ");
+
+const toPrintableJson = (value: unknown): string =>
+  JSON.stringify(value).replace(unprintable, (character) =>
+    Array.from({ length: character.length }, (_, index) => escapeUnit(character.charCodeAt(index))).join(""),
+  );
+
+const escapeUnit = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`;
+
+/** A server's token (lib/auth/tokens.ts), or most of one. */
+const tokenShape = /spoor_[A-Za-z0-9]{24,}/g;
+/** Shorter parts would hide ordinary words, and no token is that short. */
+const minLength = 8;
+
+/** Hides tokens in the output, because a server can answer with the one that it received. */
+class Secrets {
+  readonly #parts = new Set<string>();
+
+  add(secret: string): void {
+    for (const part of secret.split(/[^\w.~+/=-]+/)) if (part.length >= minLength) this.#parts.add(part);
+  }
+
+  hide(text: string): string {
+    let hidden = text;
+    for (const part of this.#parts) hidden = hidden.replaceAll(part, "[token]");
+    return hidden.replace(tokenShape, "[token]");
+  }
+}
+
+export const hasTokenShape = (text: string): boolean => text.search(tokenShape) !== -1;
+
+type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+/** Only this class produces escape sequences on a terminal; in a string it is plain text. */
+class Styled {
+  readonly style: Style;
+  readonly text: string;
+
+  constructor(style: Style, text: string) {
+    this.style = style;
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+export const styled = (style: Style, text: string): Styled => new Styled(style, text);

@@ -8,7 +8,6 @@ export type Release = { version: string; sha256: string; bytes: number };
 
 const maxBytes = 32 * 1024 * 1024;
 
-/** @returns undefined for a server that doesn't describe its client */
 export async function readRelease(api: Api): Promise<Release | undefined> {
   const { client } = (await api.request("/api/limits")).body;
   if (!isFields(client)) return undefined;

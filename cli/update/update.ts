@@ -4,17 +4,15 @@ import { CommandError } from "../errors.ts";
 import { computeSha256 } from "../install/files.ts";
 import { readManifest } from "../install/manifest.ts";
 import { isNpmFile, getPlaces, getRunningFile } from "../install/places.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 import { Api } from "../server/api.ts";
 import { isPrivate } from "../server/origin.ts";
 import { findDeliveringServer, readSettings, type Settings, requireServer, findTokenServer } from "../settings.ts";
-import { isOwnListener } from "./listener.ts";
 import { compareVersions, downloadRelease, type Release, readRelease } from "./release.ts";
 import { replaceProgram } from "./replace.ts";
 
 export type AvailableUpdate = { release: Release; own: Uint8Array; path: string; isOlder: boolean };
 
-/** @throws CommandError if the running client may not be replaced */
 export function checkOwnFile(): void {
   if (running.version === "source")
     throw new CommandError("usage", "This client runs from its source: update the source.");
@@ -40,7 +38,6 @@ export async function findUpdate(api: Api): Promise<AvailableUpdate | undefined>
   return { release, own, path, isOlder: difference === undefined || difference < 0 };
 }
 
-/** @returns false if the server has the same file */
 export async function takeUpdate({ host }: Context, api: Api, { release, own, path }: AvailableUpdate): Promise<boolean> {
   const bytes = await downloadRelease(api, release, own);
   if (!bytes) return false;
@@ -94,4 +91,28 @@ export async function updateInBackground(context: Context): Promise<boolean> {
   if (!(await takeUpdate(context, api, found))) return false;
   terminal.warn(`Updated to version ${found.release.version}.`);
   return true;
+}
+
+/** A listening socket in /proc/net/tcp (proc_net(5)). */
+const listening = "0A";
+const tables = ["/proc/net/tcp", "/proc/net/tcp6"];
+
+/** @param text of /proc/net/tcp @returns the users whose sockets listen on the port */
+export function parseListeners(text: string, port: number): number[] {
+  const rows = text.split("\n").map((line) => line.trim().split(/\s+/));
+  const ending = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  return rows
+    .filter(([, local, , state]) => state === listening && local?.endsWith(ending))
+    .map((row) => Number(row[7]));
+}
+
+/**
+ * While a local server is down, another account can take its port, so this checks that the listener is this user's or
+ * the system's. Only Linux tells.
+ */
+export async function isOwnListener(server: string, uid = process.getuid?.()): Promise<boolean> {
+  if (process.platform !== "linux") return true;
+  const texts = await Promise.all(tables.map((path) => readFile(path, "utf8").catch(() => "")));
+  const users = texts.flatMap((text) => parseListeners(text, Number(new URL(server).port || 80)));
+  return users.length > 0 && users.every((user) => user === 0 || user === uid);
 }

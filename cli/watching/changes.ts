@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FolderEvents } from "./folder-events.ts";
-import type { LookedAt, RoundReport, RoundRequest } from "./messages.ts";
+import type { LookedAt, RoundReport, RoundRequest } from "./sender-process.ts";
 
 type WantedSearches = RoundRequest["wanted"];
 
@@ -29,7 +29,6 @@ type KnownPaths = { walked: Set<string>; listed: Set<string>; files: Set<string>
 export class Changes {
   readonly #events: FolderEvents;
   readonly #known = new Map<string, KnownPaths>();
-  /** The adapters that searched a folder. */
   #adapters = new Map<string, string[]>();
   readonly #changed = new Map<string, Set<string> | "all">();
   #changedAt = 0;
@@ -40,9 +39,8 @@ export class Changes {
   readonly #onProblem: (problem: NonNullable<FolderEvents["problem"]>) => void;
   readonly #timer: NodeJS.Timeout;
   #clockGap = Date.now() - performance.now();
-  #hasTold = false;
+  #hasReported = false;
 
-  /** @param onProblem called once if folders have to be polled */
   constructor(
     onProblem: (problem: NonNullable<FolderEvents["problem"]>) => void,
     events?: (onChange: OnChange) => FolderEvents,
@@ -58,7 +56,6 @@ export class Changes {
     this.#events.close();
   }
 
-  /** @returns what to search; everything at first */
   async next(signal: AbortSignal): Promise<WantedSearches> {
     for (;;) {
       signal.throwIfAborted();
@@ -87,7 +84,6 @@ export class Changes {
     this.#pollAt = now + Math.max(minPollIntervalMs, Math.max(0, ...polled) / maxSearchShare);
   }
 
-  /** @returns whether there are new folders to watch */
   #learn(adapter: string, looked: LookedAt, now: number): boolean {
     const { isWhole, milliseconds } = looked;
     const restUntil = isWhole ? now + Math.min(maxRestMs * 6, milliseconds / maxSearchShare) : 0;
@@ -120,8 +116,8 @@ export class Changes {
     // A folder may have changed between the search and the watch.
     for (const folder of this.#events.watch(this.#adapters.keys(), deep)) this.#note(folder, undefined);
     const { problem } = this.#events;
-    if (problem && !this.#hasTold) this.#onProblem(problem);
-    this.#hasTold ||= problem !== undefined;
+    if (problem && !this.#hasReported) this.#onProblem(problem);
+    this.#hasReported ||= problem !== undefined;
   }
 
   #polled(): Set<string> {

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Carried, RoundReport, RoundRequest } from "./messages.ts";
 
 /** Delay before the process ends after a busy round, because another may follow. */
 const lingerMs = 10_000;
@@ -80,3 +79,32 @@ export class SenderProcess {
     clearTimeout(timer);
   }
 }
+
+/** The paths that have changed, by adapter. */
+export type RoundRequest = {
+  wanted: Record<string, string[] | "all"> | "all";
+  isFirst: boolean;
+  carried: Carried;
+};
+
+/** Passed from one sender to the next, and not stored, because another run tries again. */
+export type Carried = {
+  unsendable: [string, string][];
+  /** Invalid entries already reported, because a growing file is read repeatedly. */
+  reported: string[];
+};
+
+export type LookedAt = {
+  isWhole: boolean;
+  walked: string[];
+  listed: string[];
+  files: string[];
+  milliseconds: number;
+};
+
+export type RoundReport = {
+  lookedAt: Record<string, LookedAt>;
+  milliseconds: number;
+  hasSent: boolean;
+  carried: Carried;
+};

@@ -15,7 +15,7 @@ import {
 import { rulesVersion } from "#lib/secrets/version";
 
 /** Raise when a part reads or writes something else; all traces are then accounted for again. */
-const ledgerVersion = 10 + rulesVersion;
+const ledgerVersion = 11 + rulesVersion;
 const tracesAtOnce = 5000;
 const adoptMs = 30_000;
 

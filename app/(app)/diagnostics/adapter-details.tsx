@@ -7,7 +7,6 @@ import { formatShare } from "./shares";
 
 type Props = { health: AdapterHealth; showUsers: boolean };
 
-/** The details of an adapter's row: its versions, unhandled types, and machines with trouble. */
 export function AdapterDetails({ health: { adapter, versions, types, machines }, showUsers }: Props) {
   const [latest] = versions;
   return (

@@ -11,7 +11,6 @@ import { Sparkline } from "./sparkline";
 
 type Props = { adapters: AdapterHealth[]; showUsers: boolean };
 
-/** What broke in the last CLI version, in sentences, and a row for each adapter. */
 export function AdapterList({ adapters, showUsers }: Props) {
   const changed = adapters.filter(({ verdict }) => verdict.change === "broke" || verdict.change === "worse");
   return (
@@ -57,7 +56,6 @@ export function AdapterList({ adapters, showUsers }: Props) {
   );
 }
 
-/** The columns of a row and of their heads. */
 const columns =
   "inline-grid items-center gap-x-4 gap-y-1 md:grid-cols-[minmax(0,1.4fr)_9rem_9rem_minmax(0,1fr)_6rem_7.5rem]";
 

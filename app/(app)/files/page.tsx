@@ -10,7 +10,6 @@ import { listHref } from "../traces/hrefs";
 
 export const metadata: Metadata = { title: "Files" };
 
-/** Which sessions read or changed a file. */
 export default async function Page({ searchParams }: PageProps<"/files">) {
   const given = await searchParams;
   const query = filesQuery.safeParse(
@@ -42,7 +41,7 @@ export default async function Page({ searchParams }: PageProps<"/files">) {
 
 type Query = NonNullable<ReturnType<typeof filesQuery.safeParse>["data"]>;
 
-/** A cursor that no page gave out shows the first one. */
+/** An invalid cursor shows the first page. */
 async function readPage(userId: string, query: Query) {
   try {
     return await listTouching(userId, query);

@@ -11,7 +11,7 @@ import type { FormState } from "../../components/form-state";
 import { orMissing } from "../../components/or-missing";
 import { readerZone, startOfDay } from "../../components/zone";
 
-/** Masks a secret, in one session or everywhere, after asking; or keeps it as none. */
+/** Asks before masking. */
 export async function decideAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/findings");
   const error = await refuseForeignOrigin();
@@ -34,7 +34,7 @@ export async function decideAction(_before: FormState, form: FormData): Promise<
   return {};
 }
 
-/** Masks all that is certain to be a secret and is stored as it came, after asking. */
+/** Masks every definite secret that is stored unmasked, after asking. */
 export async function maskAllAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/findings");
   const error = await refuseForeignOrigin();
@@ -46,7 +46,6 @@ export async function maskAllAction(_before: FormState, form: FormData): Promise
   return {};
 }
 
-/** Turns the masking of what comes on again, everywhere or in a project. */
 export async function beginMaskingAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/findings");
   const error = await refuseForeignOrigin();
@@ -61,7 +60,6 @@ export async function beginMaskingAction(_before: FormState, form: FormData): Pr
   return {};
 }
 
-/** Stops masking what comes, as the dialog asked: everywhere or in a project, until tomorrow or without end. */
 export async function stopMaskingAction(form: FormData): Promise<void> {
   const user = await requireUser("/findings");
   await requireOwnOrigin();

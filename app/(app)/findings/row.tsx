@@ -8,7 +8,6 @@ import { findingsHref, stateNames } from "./params";
 
 const inks = { open: "text-warn", masking: "text-accent", masked: "text-ok", kept: "text-muted" } as const;
 
-/** A secret of a session: what it is, where it stands, and what can be done about it. */
 export function FindingRow({ finding }: { finding: FoundSecret }) {
   const { kind, name, mark, state, traceId, title, project, projectId, count, at, dated, rotate, certain } = finding;
   return (

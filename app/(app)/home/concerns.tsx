@@ -7,10 +7,8 @@ import { facetTexts } from "../usage/shape";
 import { percent } from "../usage/words";
 import type { Concerns as Found } from "./news";
 
-/** How many of a kind are named. */
 const named = 3;
 
-/** What went wrong or is about to, each a sentence that leads to where it is seen to. */
 export function Concerns({ concerns }: { concerns: Found }) {
   const { failedUploads, unmasked, worse, silent, budgets, storage } = concerns;
   const all = [

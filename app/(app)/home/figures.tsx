@@ -6,7 +6,7 @@ import { usageRangeHref } from "../usage/range";
 import { dayText } from "../usage/words";
 import { timeText } from "./words";
 
-/** Today and this week, each beside the one before. @param due how many sessions are not counted yet */
+/** @param due number of sessions not counted yet */
 export function Figures({ digests, due }: { digests: Digests; due: number }) {
   const { today, yesterday, week, weekBefore, days } = digests;
   const [first, last, monday] = [days[0]?.day ?? "", days.at(-1)?.day ?? "", days[7]?.day ?? ""];
@@ -50,7 +50,7 @@ export function Figures({ digests, due }: { digests: Digests; due: number }) {
   );
 }
 
-/** The days of this week and the one before as bars: money where there is any, else messages. */
+/** Shows money if there is any, else messages. */
 export function Days({ days }: Pick<Digests, "days">) {
   const hasCost = days.some(({ costNano }) => costNano > 0);
   const amounts = days.map(({ costNano, messages }) => (hasCost ? costNano : messages));

@@ -21,7 +21,6 @@ import { inWords, sinceText, timeText } from "./words";
 
 export const metadata: Metadata = { title: "Home" };
 
-/** What happened since the last visit, what goes on, and what needs a look. */
 export default async function Page() {
   const user = await requireUser("/home");
   const [zone, now] = [await readerZone(), new Date()];
@@ -65,7 +64,6 @@ export default async function Page() {
   );
 }
 
-/** The sessions: what goes on, what is new, and what was before. */
 function Stories({ news: { since, count, more, labels, live, standings, fresh, earlier } }: { news: News }) {
   return (
     <>
@@ -101,7 +99,6 @@ function Stories({ news: { since, count, more, labels, live, standings, fresh, e
   );
 }
 
-/** The news in one line. */
 function headline({ since, count, live }: News, now: Date, zone: string): string {
   const running = live.length > 0 ? `${formatQuantity(live.length, "session")} running` : "";
   if (!since) return running ? `Welcome: ${running} now` : "Welcome";
@@ -112,7 +109,6 @@ function headline({ since, count, live }: News, now: Date, zone: string): string
   return `${sessions} since ${text}${running && ` · ${running.replace(/ sessions?/, "")}`}`;
 }
 
-/** What it came to, in a sentence. */
 function Summary({ news: { since, digests, failing, fresh, live, labels } }: { news: News }) {
   const { messages, costNano, seconds } = (since ? digests.since : digests.week) ?? digests.week;
   if (messages === 0) return null;

@@ -11,7 +11,6 @@ import type { News, NewsSession } from "./news";
 type Standings = News["standings"];
 type Props = { label: string; sessions: NewsSession[]; labels: Map<string, ProjectLabel>; standings?: Standings };
 
-/** Sessions, each with its title and a line of what came of it. @param props.standings where they go on */
 export function Sessions({ label, sessions, labels, standings }: Props) {
   return (
     <ul aria-label={label} className="news">

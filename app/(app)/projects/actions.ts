@@ -21,7 +21,6 @@ import { orMissing } from "../../components/or-missing";
 
 const makeProjectHref = (id: string, query = "") => `/projects/${encodeURIComponent(id)}${query}`;
 
-/** Gives a project another name. */
 export async function renameAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/projects");
   const error = await refuseForeignOrigin();
@@ -39,7 +38,7 @@ export async function renameAction(_before: FormState, form: FormData): Promise<
   return { done: "Renamed." };
 }
 
-/** Merges a project into another one, whose page then offers to undo it; a form that is sent twice leads there twice. */
+/** A form that is sent twice leads to the same page. */
 export async function mergeAction(form: FormData): Promise<void> {
   const user = await requireUser("/projects");
   await requireOwnOrigin();
@@ -52,7 +51,7 @@ export async function mergeAction(form: FormData): Promise<void> {
   redirect(makeProjectHref(into, `?${new URLSearchParams({ merged: id, ...(name !== undefined && { name }) })}`));
 }
 
-/** Takes what was merged into a project out of it again; where that was done before, as in another tab, it leads to the project. */
+/** Leads to the project if the merge was already undone. */
 export async function undoAction(form: FormData): Promise<void> {
   const user = await requireUser("/projects");
   await requireOwnOrigin();
@@ -65,7 +64,7 @@ export async function undoAction(form: FormData): Promise<void> {
   redirect(makeProjectHref(await orMissing(split)));
 }
 
-/** Makes a new project of some of what a project is recognized by; a form that is sent twice leads there twice. */
+/** A form that is sent twice leads to the same page. */
 export async function splitAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/projects");
   const error = await refuseForeignOrigin();

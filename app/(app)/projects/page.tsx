@@ -20,7 +20,6 @@ const sortNames: Record<ProjectSort, string> = {
   cost: "Cost",
 };
 
-/** The projects that sessions are of, each one name over machines and worktrees. */
 export default async function Page({ searchParams }: PageProps<"/projects">) {
   const user = await requireUser("/projects");
   const query = readParams(await searchParams);
@@ -55,7 +54,7 @@ export default async function Page({ searchParams }: PageProps<"/projects">) {
   );
 }
 
-/** Parameters that are not valid are left out, so that an old link still shows a list. */
+/** Ignores invalid parameters, so that old links still show a list. */
 function readParams(params: Record<string, string | string[] | undefined>): ProjectsQuery {
   const asked = Object.entries(params).filter(([name, value]) => value !== "" && isValid(name, value));
   return projectsQuery.parse(Object.fromEntries(asked));

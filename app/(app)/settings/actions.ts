@@ -19,7 +19,6 @@ import {
 } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 
-/** Changes the name of the account. */
 export async function renameAction(_before: FormState, form: FormData): Promise<FormState> {
   await requireUser("/settings");
   const values = { name: text(form, "name") };
@@ -32,7 +31,7 @@ export async function renameAction(_before: FormState, form: FormData): Promise<
   return { done: "Your name was changed." };
 }
 
-/** The password, and of an account with a second factor its code, which comes last: it is spent by being checked. */
+/** Checks the second factor last, since checking spends its code. */
 async function refuseChange(
   user: SignedInUser,
   given: z.output<typeof newPasswordForm>,
@@ -47,7 +46,7 @@ async function refuseChange(
   return wrongCode === undefined ? undefined : { current_code: wrongCode };
 }
 
-/** Changes the password and signs out every other browser; on request the machines as well. */
+/** Also signs out every other browser, and the machines on request. */
 export async function changePasswordAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/settings");
   const error = await refuseForeignOrigin();

@@ -55,7 +55,6 @@ export default async function Page({ searchParams }: PageProps<"/settings">) {
   );
 }
 
-/** Where the operator set up providers: which are connected. */
 async function Providers({ connected, failed, changed }: { connected: string[]; failed: boolean; changed: boolean }) {
   const providers = Object.keys(configuredProviders()) as Provider[];
   if (providers.length === 0) return null;
@@ -85,7 +84,6 @@ async function Providers({ connected, failed, changed }: { connected: string[]; 
   );
 }
 
-/** Preferences of this browser. */
 async function Appearance() {
   return (
     <>
@@ -103,7 +101,6 @@ async function Appearance() {
   );
 }
 
-/** What is stored, how much it is, for how long, and how to export it. */
 function YourData({ userId }: { userId: string }) {
   const days = env().UPLOAD_RETENTION_DAYS;
   const { failedUploadDays } = limits.ingest;

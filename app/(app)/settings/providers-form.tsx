@@ -8,7 +8,7 @@ import { changeProviderAction } from "./provider-actions";
 
 type ProviderRow = { id: string; name: string; connected: boolean };
 
-/** Connects and disconnects providers. As in ProviderForm, a provider's own pages are opened by script, or by a link. */
+/** As in ProviderForm, a provider's pages are opened by script, or by a link. */
 export function ProvidersForm({ rows, proofs }: { rows: ProviderRow[]; proofs: Proof[] }) {
   const [state, send, pending] = useActionState(changeProviderAction, {});
   const { url } = state;

@@ -14,9 +14,8 @@ import {
 } from "./hrefs";
 
 /**
- * The filters that are set, each with a link that removes it; of a search each filter that it names.
- *
- * @param names the names of projects. @param parent the title of the session whose children are listed
+ * @param names the names of projects
+ * @param parent the title of the session whose children are listed
  */
 export function Chips({
   given,

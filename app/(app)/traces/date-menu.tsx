@@ -9,11 +9,9 @@ type Props = {
   given: GivenFilters;
   zone: string;
   presets: DatePreset[];
-  /** The days that are set, as the fields take them. */
   days: { from?: string | undefined; to?: string | undefined };
 };
 
-/** Narrows the list to sessions whose last activity is in a span of days, in the reader's time zone. */
 export function DateMenu({ given, zone, presets, days }: Props) {
   const { from, to } = given;
   const others = without(given, "from", "to");

@@ -12,15 +12,14 @@ import { shortTime } from "../../components/time";
 import { type Below, type BelowRow, originWords } from "./below";
 import { listHref } from "./hrefs";
 
-/** How many of a session's children its row unfolds; the others are a click away. */
 const shownEach = 10;
 
-/** The sessions below those of a page, or, where the list has these itself, each session's origin. */
+/** The sessions below a page's rows, or the rows' origins if the list itself shows those. */
 export type ListedFamilies = { families: Map<string, Family>; origins: Map<string, Origin> };
 
 /**
- * @param page.folds whether its sessions have what is below them in a fold; otherwise that is in the list itself
- * @param page.isOfRoots whether none of its sessions is below another one
+ * @param page.folds the rows have folds with the sessions below them
+ * @param page.isOfRoots no session of the page is below another
  */
 export async function readKin(
   userId: string,
@@ -47,7 +46,6 @@ export function formatFamilyCounts({ counts }: Pick<Family, "counts">): string {
   return kinds.map((kind) => formatQuantity(counts[kind], ...words[kind])).join(", ");
 }
 
-/** The fold below a session's row. */
 export function toBelow(id: string, family: Family, zone: string): Below {
   const { counts, below, isCut, members } = family;
   const children = counts.subagent + counts.fork + counts.continuation;
@@ -83,14 +81,13 @@ function memberRow(member: Member, zone: string): BelowRow {
   };
 }
 
-/** What a session of a filtered list is of. */
 export const toOriginLink = ({ relation, title, parentId, position }: Origin) => ({
   words: originWords[relation],
   title: title ?? "an untitled session",
   href: `/traces/${parentId}${position === null ? "" : `?at=${position}`}`,
 });
 
-/** The figures of a session with all below it, as exact as they are known; "" without any. */
+/** As exact as known; "" without any. */
 export function formatFamilySums(own: { messages: number; tokens: number }, family: Family): string {
   const { sums } = family;
   const all = [

@@ -13,15 +13,12 @@ type Props = {
   userId: string;
   filter: TraceFilter;
   given: GivenFilters;
-  /** Whether the page includes the values, which without script can't be loaded later. */
+  /** Without script, values can't be loaded later. */
   hasValues: boolean;
   children: React.ReactNode;
 };
 
-/**
- * The menus that narrow the list. Their values are counted when one is opened: it takes longer than reading a page of the list.
- * On a phone one button opens them.
- */
+/** Counts values only when a menu is opened, since that takes longer than reading the list. */
 export async function FilterBar({ userId, filter, given, hasValues, children }: Props) {
   const values = hasValues ? await readFacets(userId, filter) : undefined;
   const zone = await readerZone();

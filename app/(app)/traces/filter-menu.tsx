@@ -10,13 +10,12 @@ type Props = {
   given: GivenFilters;
   /** The filters as the API takes them. */
   query: string;
-  /** The values, where the page was requested with them. */
   values: FacetValues | undefined;
 };
 
 const capitalize = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
 
-/** A menu of the values of one filter. A client component for the same reason as the rows: its markup is sent once. */
+/** A client component, so that its markup is sent only once. */
 export function FilterMenu(props: Props) {
   const { name, given } = props;
   return (
@@ -30,7 +29,6 @@ export function FilterMenu(props: Props) {
   );
 }
 
-/** The values of one filter, with how many sessions have each, and a field for any other. */
 export function FilterValues({ name, given, query, values }: Props) {
   return (
     <>
@@ -50,7 +48,6 @@ export function FilterValues({ name, given, query, values }: Props) {
 
 type ExactProps = { name: string; label: string; given: GivenFilters; pattern?: string; title?: string };
 
-/** A field for a filter's value, beside the filters that stay. */
 export function ExactForm({ label, given, ...input }: ExactProps) {
   return (
     <form method="get" action="/traces" className="flex gap-2 p-3">
@@ -72,7 +69,7 @@ export function ExactForm({ label, given, ...input }: ExactProps) {
 
 type MenuProps = { label: string; isSet: boolean; side: "left" | "right"; children: React.ReactNode };
 
-/** A button that opens a panel; of several, one is open at a time. */
+/** Only one panel is open at a time. */
 export function Menu({ label, isSet, side, children }: MenuProps) {
   return (
     <details name="filter" data-menu className="max-sm:open:w-full sm:relative">
@@ -86,7 +83,6 @@ export function Menu({ label, isSet, side, children }: MenuProps) {
   );
 }
 
-/** Filters that a form keeps. */
 export function HiddenFilters({ given }: { given: GivenFilters }) {
   return listFilterEntries(given).map(([name, value]) => (
     <input key={`${name} ${value}`} type="hidden" name={name} value={value} />

@@ -13,7 +13,7 @@ const flags = [
 
 const counted = ["branch", "tag", "tool", "machine"] as const satisfies CountedName[];
 
-/** The least of a number that a session has. */
+/** Minimum values offered for a number. */
 const least = [
   {
     name: "minMessages",
@@ -31,7 +31,6 @@ const least = [
   },
 ] as const;
 
-/** The filters that are used less often: each is a line that opens, one at a time. */
 export function MoreMenu({ given, query, values }: Props) {
   const names: FilterName[] = [...counted, "file", ...flags.map(([name]) => name), ...least.map(({ name }) => name)];
   return (
@@ -66,7 +65,7 @@ export function MoreMenu({ given, query, values }: Props) {
   );
 }
 
-/** Files are not counted: there are too many. Each one that is named is added to the others. */
+/** Files are too many to count. */
 function FileFold({ given }: { given: GivenFilters }) {
   const files = getFilterValues(given, "file");
   return (

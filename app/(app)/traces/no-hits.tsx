@@ -10,7 +10,7 @@ import { Meant } from "./partial";
 
 type Props = { userId: string; request: ListRequest; names: FilterTitles };
 
-/** Why nothing was found, and what would be: what each term finds alone, and each filter without which sessions match. */
+/** Shows what each term finds alone, and which filters to remove. */
 export async function NoHits({ userId, request: { given, order }, names }: Props) {
   const zone = await readerZone();
   const tries = await Promise.all(
@@ -54,15 +54,13 @@ const getMaxCount = ({ q }: GivenFilters) => (q ? maxFound : maxCounted);
 const countMatches = (userId: string, given: GivenFilters, zone: string) =>
   countTraces(userId, shown(readListParams(given, zone).filter), getMaxCount(given) + 1);
 
-/** Of so many terms it is told what they find. */
 const maxTerms = 8;
 
 type TermTry = { written: string; alone: number; rest: string; without: number };
 
-/** What each term of a search finds, and what is found without it, within the other filters. */
 async function tryOtherTerms(userId: string, given: GivenFilters, zone: string): Promise<TermTry[]> {
   const q = given.q ?? "";
-  const counts = new Map<string, number>(); // of two terms, one is what is left without the other
+  const counts = new Map<string, number>(); // with two terms, one is the other's remainder
   const count = async (text: string) => {
     if (text === "" || !isQuery(text)) return 0;
     const known = counts.get(text) ?? (await countMatches(userId, { ...given, q: text }, zone));

@@ -133,7 +133,6 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
 
 type Around = { given: ListRequest["given"]; folded: boolean; projects: string[] };
 
-/** What a page shows of its sessions beside their own rows. */
 async function readAround<Page extends FoundTraces>(userId: string, page: Page, { given, folded, projects }: Around) {
   const [{ traces }, excerpts, kin, branches, standings, labels] = await Promise.all([
     withPullRequests(userId, page),
@@ -146,7 +145,6 @@ async function readAround<Page extends FoundTraces>(userId: string, page: Page, 
   return { ...page, traces, excerpts, kin, branches, standings, labels };
 }
 
-/** Where the sessions are that the list leaves out because there is nothing in them. */
 function WithoutContent({ count }: { count: number }) {
   return (
     <p className="py-3 text-code text-muted">
@@ -160,7 +158,6 @@ function WithoutContent({ count }: { count: number }) {
 
 type PagesProps = { request: ListRequest; nextCursor: string | null };
 
-/** The first page, and the next one, in the order of the list. */
 function Pages({ request: { given, cursor, order, sort }, nextCursor }: PagesProps) {
   const kept = { order, ...(sort !== "activity" && { sort }) };
   const isByMatch = order === "best";
@@ -184,7 +181,7 @@ function Pages({ request: { given, cursor, order, sort }, nextCursor }: PagesPro
   );
 }
 
-/** How many sessions there are with those that others started. */
+/** Includes sub-agents. */
 function InAll({ sessions }: { sessions: string }) {
   return (
     <span className="text-muted" title="With sub-agents, forks and continued sessions, which are below the others">
@@ -194,13 +191,11 @@ function InAll({ sessions }: { sessions: string }) {
   );
 }
 
-/** The title of a session whose children are listed; undefined where it is missing. */
 async function findTitle(userId: string, traceId: string): Promise<string | undefined> {
   const [trace] = (await listPage(userId, { ids: [traceId] }, { limit: 1 })).traces;
   return trace && (trace.title || "Untitled session");
 }
 
-/** Instead of a list whose search took too long. */
 function TooLong({ userId, given }: { userId: string; given: ListRequest["given"] }) {
   answerOverloaded();
   return (
@@ -217,7 +212,7 @@ function TooLong({ userId, given }: { userId: string; given: ListRequest["given"
   );
 }
 
-/** The query of `/api/traces/changes` for what is newer than the first session shown. */
+/** The query of `/api/traces/changes` for everything newer than the first session shown. */
 function changesQuery({ families, ...filter }: Selected, { id, latestAt }: ListedTrace): string {
   const query = filterQuery(filter);
   if (families) query.set("roots", "true");
@@ -251,7 +246,7 @@ function Notices({ ignored, problem, deleted }: NoticesProps) {
   );
 }
 
-/** An invalid cursor shows the first page, as an invalid filter is left out. */
+/** An invalid cursor shows the first page. */
 async function readPage(
   userId: string,
   { filter, cursor, limit, order, sort, ignored }: ListRequest,
@@ -267,7 +262,7 @@ async function readPage(
   }
 }
 
-/** The filters with the search that was made: what is found leads to the places of its words. */
+/** Includes corrected words, so that results lead to their matches. */
 const searchedFor = (given: ListRequest["given"], ranking?: { corrected?: string }): ListRequest["given"] =>
   ranking?.corrected ? { ...given, q: ranking.corrected } : given;
 
@@ -276,7 +271,7 @@ type FoundTraces = {
   ranking?: { found: Map<string, Excerpts>; read: Set<string>; corrected?: string };
 };
 
-/** The excerpts of a page's sessions: an order by the best match has read the first ones'. */
+/** Reuses the excerpts that ordering by relevance has read. */
 async function readListExcerpts(userId: string, { traces, ranking }: FoundTraces, { q }: ListRequest["given"]) {
   if (!q) return undefined;
   const known = ranking?.found ?? new Map<string, Excerpts>();

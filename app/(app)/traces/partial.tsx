@@ -3,7 +3,7 @@ import { type GivenFilters, listHref } from "./hrefs";
 
 type Props = { given: GivenFilters; corrected?: string; isPartial?: boolean };
 
-/** Why a list shows other sessions than those that were asked for: words that are in none were corrected, or left out. */
+/** Explains that words without hits were corrected or left out. */
 export function Instead({ given, corrected, isPartial }: Props) {
   if (!corrected && !isPartial) return null;
   return (
@@ -22,10 +22,7 @@ export function Instead({ given, corrected, isPartial }: Props) {
   );
 }
 
-/**
- * A search with its slips corrected, where nothing is listed and words are in no session. By the best match, it is searched for
- * itself.
- */
+/** Suggests a correction if a search finds nothing. */
 export async function Meant({ userId, given }: { userId: string; given: GivenFilters }) {
   const corrected = given.q && (await correct(userId, given.q));
   if (!corrected) return null;

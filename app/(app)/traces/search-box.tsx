@@ -4,7 +4,6 @@ import { SearchField } from "./search-field";
 
 type Props = { userId: string; given: GivenFilters; order: "newest" | "best" };
 
-/** The search over all sessions, within the filters that are set. A phone's keyboard has the button. */
 export function SearchBox({ userId, given, order }: Props) {
   return (
     <search className="min-w-0 grow max-sm:basis-0">

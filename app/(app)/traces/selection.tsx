@@ -5,7 +5,6 @@ import { BulkDialog } from "./bulk-dialog";
 import { markSessions, tagSessions } from "./marks/actions";
 
 type Props = {
-  /** How many sessions this page has, and in words how many the filter matches. */
   shown: number;
   total: string;
   exportHref: string;
@@ -17,10 +16,7 @@ const listBoxes = (form: HTMLFormElement) => [
   ...form.querySelectorAll<HTMLInputElement>("[data-rows] input[type=checkbox]"),
 ];
 
-/**
- * The line above the list: what it shows, and the actions on the ticked sessions or on all of them. The boxes belong to the form
- * around it, which works without script.
- */
+/** The boxes belong to the surrounding form, which works without script. */
 export function Selection({ shown, total, exportHref, deleteHref, children }: Props) {
   const bar = useRef<HTMLDivElement>(null);
   const [ticked, setTicked] = useState(0);
@@ -94,7 +90,7 @@ export function Selection({ shown, total, exportHref, deleteHref, children }: Pr
   );
 }
 
-/** Stars, archives or tags the ticked sessions. @param onGone called when they have left the list */
+/** @param onGone called when the sessions have left the list */
 function MarkTicked({ bar, onGone }: { bar: React.RefObject<HTMLDivElement | null>; onGone: () => void }) {
   const [error, setError] = useState<string>();
   const [asked, setAsked] = useState<"tag" | "archive">();
@@ -177,7 +173,6 @@ function TickedButtons({ exportName, deleteName }: { exportName: string; deleteN
 
 type AllBoxProps = { ticked: number; shown: number; onChange: (checked: boolean) => void };
 
-/** Ticks every session of the page; indeterminate where only some are ticked. */
 function AllBox({ ticked, shown, onChange }: AllBoxProps) {
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -196,7 +191,7 @@ function AllBox({ ticked, shown, onChange }: AllBoxProps) {
   );
 }
 
-/** Keeps in the history's entry which boxes are ticked, for this document: the browser restores them in another one only. */
+/** Keeps ticked boxes in the history entry; the browser restores them only across documents. */
 function keepTicked(form: HTMLFormElement): void {
   const ids = listBoxes(form).flatMap(({ checked, value }) => (checked ? [value] : []));
   history.replaceState({ ...history.state, spoorTicked: { document: performance.timeOrigin, ids } }, "");
@@ -208,7 +203,7 @@ function restoreTicked(form: HTMLFormElement): void {
   for (const box of listBoxes(form)) if (ids.includes(box.value)) box.checked = true;
 }
 
-/** Counts the ticked boxes of a form, and ticks every box between two where Shift is held. @returns a function that stops it */
+/** Shift ticks every box in between. @returns a function that stops it */
 function followBoxes(form: HTMLFormElement | null | undefined, onTick: (count: number) => void): () => void {
   if (!form) return () => {};
   let last: HTMLInputElement | undefined;
@@ -224,7 +219,7 @@ function followBoxes(form: HTMLFormElement | null | undefined, onTick: (count: n
     keepTicked(form);
   };
   restoreTicked(form);
-  count(); // a browser that goes back to another document restores ticked boxes itself
+  count(); // the browser may restore ticked boxes itself
   form.addEventListener("click", onClick);
   window.addEventListener("pageshow", count);
   return () => {

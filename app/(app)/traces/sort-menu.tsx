@@ -14,7 +14,6 @@ const words: Record<Sort, string> = {
   length: "Most messages",
 };
 
-/** By what the list is ordered. */
 export function SortMenu({ given, sort }: { given: GivenFilters; sort: Sort }) {
   return (
     <Menu label="Sort" isSet={sort !== "activity"} side="right">
@@ -39,7 +38,6 @@ const fixed: [name: string, given: GivenFilters][] = [
   ["Archived", { archived: "true" }],
 ];
 
-/** The filters that a person kept, and a field to keep those that are set. */
 export function ViewMenu({ given, sort, views }: { given: GivenFilters; sort: Sort; views: View[] }) {
   const query = toSearchParams(given, sort === "activity" ? {} : { sort }).toString();
   return (

@@ -4,11 +4,10 @@ import { usedTokens } from "#lib/traces/tokens";
 import { formatCount, formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 
-/** All tokens that a session used. */
 export const countTokens = ({ usage, tokenCount }: Pick<Trace, "usage" | "tokenCount">): number =>
   usedTokens(usage, tokenCount);
 
-/** What the tokens were: "41,500 tokens: 1,200 input, 300 output, 40,000 read from cache". */
+/** "41,500 tokens: 1,200 input, 300 output, 40,000 read from cache" */
 export function describeTokens(trace: Pick<Trace, "usage" | "tokenCount">): string {
   const { inputTokens, outputTokens, reasoningTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens } =
     trace.usage;
@@ -24,17 +23,15 @@ export function describeTokens(trace: Pick<Trace, "usage" | "tokenCount">): stri
   return parts.length === 0 ? total : `${total}: ${parts.join(", ")}`;
 }
 
-/** What a session cost by our prices, if anything is known of it; "+" where a part of its tokens has no price. */
+/** Undefined if nothing is known; "+" if some tokens have no price. */
 export function formatCost({ costNano, usage }: Pick<Trace, "costNano" | "usage">): string | undefined {
   if (costNano === 0) return undefined;
   return usage.unpricedTokens > 0 ? `${formatMoney(costNano)}+` : formatMoney(costNano);
 }
 
-/** Says how many tokens cost the standard price, since their tier of service has none in the list. */
 export const describeTier = (tokens: number): string[] =>
   tokens > 0 ? [`${formatQuantity(tokens, "token")}: tier not priced`] : [];
 
-/** Describes the cost: tokens without a price, an estimated price, and what the agent itself recorded, where that differs. */
 export function describeCost({
   costNano,
   recordedNano,

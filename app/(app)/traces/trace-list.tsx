@@ -23,7 +23,7 @@ type Labels = Map<string, ProjectLabel>;
 type Props = {
   traces: ShownTrace[];
   given: GivenFilters;
-  /** Days are headings where it is by time. */
+  /** Orders by time have days as headings. */
   sort: Sort | undefined;
   kin: ListedFamilies;
   excerpts?: Map<string, Excerpts> | undefined;
@@ -32,7 +32,7 @@ type Props = {
   standings: Map<string, Standing["waiting"]>;
 };
 
-/** The sessions of a page, each with a box to tick. All text is made here, so that no format of the browser differs from it. */
+/** Formats all text here, so that browser and server cannot differ. */
 export async function TraceList({ traces, given, sort, kin, excerpts, labels, branches, standings }: Props) {
   const zone = await readerZone();
   const isByDay = sort === "activity" || sort === "start";
@@ -54,22 +54,19 @@ export async function TraceList({ traces, given, sort, kin, excerpts, labels, br
   return <Rows groups={groups} given={given} zone={zone} />;
 }
 
-/** When a session began, as the order by its start has it. */
 const findStart = ({ createdAt, updatedAt, dated }: ShownTrace) =>
   createdAt !== null || dated ? new Date(createdAt ?? updatedAt) : undefined;
 
-/** The latest activity of a session and, where they are below it, of those that it started; 1970 stands for none. */
-const findLatest = ({ latestAt, dated }: ShownTrace) =>
-  dated || Date.parse(latestAt) > 0 ? new Date(latestAt) : undefined;
+/** 1970 means no date. */
+const findLatest = ({ latestAt, dated }: ShownTrace) => (dated || Date.parse(latestAt) > 0 ? new Date(latestAt) : undefined);
 
-/** The moment by which a session has its place; under "No date" there is none to say. */
 function describeMoment(at: Date | undefined, isByDay: boolean, zone: string): Pick<ListRow, "at" | "when"> {
   if (!at) return { when: isByDay ? "" : "no date" };
   const when = isByDay ? formatDate(at, zone, { hour: "2-digit", minute: "2-digit" }) : shortTime(at, zone);
   return { at: at.toISOString().replace(/\.\d+/, ""), when };
 }
 
-/** A day as a heading, in the reader's zone. */
+/** In the reader's zone. */
 function getDayLabel(date: Date, zone: string): string {
   const [day, today] = [isoDay(date, zone), isoDay(new Date(), zone)];
   if (day === today) return "Today";
@@ -83,7 +80,6 @@ function getDayLabel(date: Date, zone: string): string {
   });
 }
 
-/** What is below a session, and what it is of. */
 function describeSurroundings(trace: ListedTrace, kin: ListedFamilies, zone: string): Partial<ListRow> {
   const { id } = trace;
   const [family, origin] = [kin.families.get(id), kin.origins.get(id)];
@@ -94,7 +90,7 @@ function describeSurroundings(trace: ListedTrace, kin: ListedFamilies, zone: str
   };
 }
 
-/** More of a title than any window shows in two lines. */
+/** More than two lines on any screen. */
 const maxTitle = 240;
 
 function toListRow(trace: ShownTrace, found: Excerpts | undefined, labels: Labels): Omit<ListRow, "at" | "when"> {
@@ -135,7 +131,7 @@ function toListRow(trace: ShownTrace, found: Excerpts | undefined, labels: Label
 const formatChanges = ({ linesAdded, linesRemoved }: ShownTrace): Partial<ListRow> =>
   linesAdded + linesRemoved > 0 ? { added: formatCompact(linesAdded), removed: formatCompact(linesRemoved) } : {};
 
-/** The time that a session took, without its pauses: "42m", "3h 05m". */
+/** Without pauses: "42m", "3h 05m". */
 function formatTook(seconds: number): string {
   const minutes = Math.round(seconds / 60);
   return minutes < 60 ? `${minutes}m` : `${Math.floor(minutes / 60)}h ${String(minutes % 60).padStart(2, "0")}m`;
@@ -145,7 +141,7 @@ function formatPull([first, ...more]: ShownTrace["pullRequests"]): Pick<ListRow,
   return first ? { pull: [first.repository, first.number, more.length] } : {};
 }
 
-/** A trace's project, or the name that came with it as long as the ledger has not found one. */
+/** Falls back to the name that came with the trace until the ledger knows its project. */
 function getProjectLabel({ project, projectId }: ListedTrace, labels: Labels): Pick<ListRow, "project" | "projectId"> {
   const label = labels.get(projectId ?? "");
   if (projectId && label) return { project: labelText(label), projectId };

@@ -17,7 +17,6 @@ const name = z
   .pipe(z.string().min(1, "Enter a name.").max(limits.traces.viewName));
 const view = z.object({ name, query: z.string().max(4096, "These filters are too long to be kept.") });
 
-/** Keeps the filters of an address, as far as they are valid, under a name, and shows them. */
 export async function saveViewAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/traces");
   await requireOwnOrigin();

@@ -8,10 +8,9 @@ import { StatusMark } from "../../components/status-mark";
 type Job = z.output<typeof jobResponse>;
 
 const pollMs = 1000;
-/** A job that is older than this when it is first read belongs to an earlier upload of the same content. */
+/** An older job belongs to an earlier upload of the same content. */
 const earlierMs = 120_000;
 
-/** The job of one part of a file, polled until it has ended. */
 export function JobLine({ jobId, label }: { jobId: string; label: string | undefined }) {
   const { job, isEarlier } = useJob(jobId);
   return (
@@ -41,7 +40,7 @@ function describeOutcome({ status, traces, error }: Job): string {
   return [formatQuantity(traces.received, "session"), parts.join(", ")].filter(Boolean).join(": ");
 }
 
-/** A job, polled once a second until it has ended. */
+/** Polls once a second until the job has ended. */
 function useJob(jobId: string): { job: Job | undefined; isEarlier: boolean } {
   const [job, setJob] = useState<Job>();
   const [isEarlier, setEarlier] = useState(false);
@@ -50,7 +49,7 @@ function useJob(jobId: string): { job: Job | undefined; isEarlier: boolean } {
     let timer: ReturnType<typeof setTimeout>;
     let isOver = false;
     const poll = async () => {
-      // A failed request is repeated by the next poll.
+      // The next poll repeats a failed request.
       const response = await fetch(`/api/ingest/${jobId}`).catch(() => undefined);
       const found = response?.ok ? ((await response.json()) as Job) : undefined;
       if (isOver) return;

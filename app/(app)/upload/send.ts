@@ -1,6 +1,6 @@
 import type { UploadPart } from "./parts";
 
-/** The outcome of sending a part. `later` is to be tried again after so many seconds, `refused` never. */
+/** `later` may be retried after some seconds, `refused` never. */
 export type UploadAnswer =
   | { kind: "accepted"; jobId: string }
   | { kind: "refused"; sentence: string; requestId?: string; errors: { path: string; message: string }[] }
@@ -11,11 +11,9 @@ export type UploadAnswer =
 type Problem = { detail?: string; requestId?: string; errors?: { path: string; message: string }[] };
 
 /**
- * Sends a part, compressed with gzip. Its idempotency key is the hash of its content, so sending it again stores nothing
- * twice. Browsers hash on https and localhost only; elsewhere a part that is sent twice makes a second upload, in which
- * every trace is unchanged.
- *
- * @param onProgress gets the share of the request that was sent, from 0 to 1.
+ * The idempotency key is the content's hash, so resending stores nothing twice. Browsers hash only on https and
+ * localhost; elsewhere a second upload leaves every trace unchanged.
+ * @param onProgress gets the share that was sent, from 0 to 1
  */
 export async function sendPart(part: UploadPart, onProgress: (share: number) => void): Promise<UploadAnswer> {
   const bytes = new TextEncoder().encode(part.body);
@@ -47,7 +45,7 @@ function toUploadAnswer(request: XMLHttpRequest): UploadAnswer {
   return { kind: "refused", sentence, errors, ...(requestId && { requestId }) };
 }
 
-/** The response's JSON; an empty object where a proxy answered with something else. */
+/** Empty if a proxy answered with something else. */
 function parseResponse<T extends object>(request: XMLHttpRequest): T {
   try {
     return JSON.parse(request.responseText) as T;

@@ -9,7 +9,7 @@ import { formatQuantity } from "../../components/figures";
 import { refuseForeignOrigin, text, toFormState } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 
-/** Replays one failed upload, or with the field `all` every failed one. */
+/** The field `all` replays every failed upload. */
 export async function replayAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/uploads");
   const error = await refuseForeignOrigin();
@@ -25,7 +25,7 @@ export async function replayAction(_before: FormState, form: FormData): Promise<
   }
 }
 
-/** A double click before the page's script runs sends two requests: the second is told the same as the first. */
+/** A double click sends two requests before the page's script runs; both get the same answer. */
 async function replayOne(userId: string, id: string): Promise<string> {
   const jobId = z.uuid().catch(nobody).parse(id);
   try {

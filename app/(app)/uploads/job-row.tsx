@@ -6,7 +6,6 @@ import { Time } from "../../components/time";
 import { Fault, WhyKept } from "./outcome";
 import { ReplayButton } from "./replay-button";
 
-/** One upload, with its outcome. */
 export function JobRow({ job }: { job: ListedJob }) {
   const labelId = `upload-${job.jobId}`;
   return (

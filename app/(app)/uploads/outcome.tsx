@@ -1,7 +1,6 @@
 import type { KeptTrace, ListedJob } from "#lib/ingest/jobs";
 import { formatQuantity } from "../../components/figures";
 
-/** Why sessions of an upload were left as stored. */
 export function WhyKept({ job: { traces, kept } }: { job: ListedJob }) {
   const reasons = [
     ...(kept ? listKeptReasons(kept) : []),
@@ -15,7 +14,7 @@ export function WhyKept({ job: { traces, kept } }: { job: ListedJob }) {
 const incompleteReason =
   "incomplete and left as stored: the upload had only what came after messages that are not stored. Clients send it whole.";
 
-/** For an upload that was processed by a version that did not record the reason. */
+/** Earlier versions did not record the reason. */
 const unknownReason =
   "Kept as stored: the upload was shorter or older than what is stored, or you had deleted the session.";
 
@@ -32,7 +31,6 @@ function listKeptReasons({ shorter, newer, deleted }: NonNullable<ListedJob["kep
 
 const words = { shorter: "has fewer messages", newer: "older than what is stored", deleted: "deleted here" };
 
-/** The sessions that were left as stored, each with the id that the client knows it by. */
 export function KeptSessions({ kept }: { kept: KeptTrace[] }) {
   if (kept.length === 0) return null;
   return (
@@ -52,7 +50,6 @@ export function KeptSessions({ kept }: { kept: KeptTrace[] }) {
 
 const maxKept = 50;
 
-/** Why a job failed, and what can be done. */
 export function Fault({ job: { error, isUploadStored } }: { job: ListedJob }) {
   if (!error) return null;
   return (

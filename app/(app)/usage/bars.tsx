@@ -1,10 +1,10 @@
-/** The colours of the series, by index; each contrasts with the page and its neighbours in both themes. */
+/** Each contrasts with the page and its neighbours in both themes. */
 const fills = ["fill-accent", "fill-warn", "fill-thinking", "fill-ok", "fill-subagent", "fill-tool"] as const;
 
-/** The last colour is that of the sum of the others. */
+/** The last colour is for the sum of the others. */
 export const getFill = (place: number): string => fills[place] ?? "fill-tool";
 
-/** A column of a chart: the amounts of its parts from the bottom up, and the link of each part. */
+/** Parts are listed from the bottom up. */
 export type Column = {
   label: string;
   total: string;

@@ -8,7 +8,6 @@ import { exactAmount, shortAmount } from "./words";
 
 type Props = { report: UsageReport; request: UsageRequest; yardstick: Yardstick };
 
-/** The totals by each facet. */
 export function Breakdowns(props: Props) {
   return (
     <div className="grid gap-x-12 gap-y-8 md:grid-cols-2">
@@ -24,11 +23,10 @@ const shownFirst = 6;
 function Breakdown({ facet, report, request, yardstick }: Props & { facet: UsageFacet }) {
   const { values: all, others } = report.byFacet[facet] ?? { values: [], others: 0 };
   const values = ranked(all, facet, yardstick);
-  // Pull requests, and the sessions of branches, are read where they are in the chart.
+  // Slow to read, so only for the chart's own facet.
   const isUnread =
     facet !== request.by &&
     (facet === "pr" || (facet === "branch" && ["sessions", "messages"].includes(yardstick.measure)));
-  // Of those who have no branches there is nothing to say.
   if (facet === "branch" && facet !== request.by && !isUnread && values.every(({ value }) => value === null))
     return null;
   const { measure } = yardstick;
@@ -77,7 +75,7 @@ type RowProps = Ranked & { max: number; ink: string; facet: UsageFacet; request:
 
 function Row({ id, name, value, names, amount, max, ink, facet, request, measure }: RowProps) {
   const href = makeNarrowHref({ facet, value, id, names }, request);
-  // A model's other names are those with their dates.
+  // A model's other names include its dates.
   const title = names?.some((one) => one !== name) ? names.join(", ") : name;
   return (
     <li className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_4.5rem] items-center gap-3 text-code">
@@ -100,7 +98,7 @@ function Row({ id, name, value, names, amount, max, ink, facet, request, measure
   );
 }
 
-/** Where a value's sessions are; none of a value that the list can't be narrowed to. */
+/** Undefined if the list can't be narrowed to the value. */
 function makeNarrowHref(narrowed: Narrowed, request: UsageRequest): string | undefined {
   if (narrowed.value === null || narrowed.facet === "branch" || narrowed.facet === "pr") return undefined;
   return tracesHref(request, narrowed, request.filter);

@@ -8,7 +8,6 @@ import type { FormState } from "../../components/form-state";
 
 const nano = 1_000_000_000;
 
-/** Sets a budget for a month, or changes the one that is there. */
 export async function setBudgetAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/usage");
   const values = { amount: text(form, "amount") };
@@ -26,7 +25,7 @@ export async function setBudgetAction(_before: FormState, form: FormData): Promi
   return { done: "The budget is set." };
 }
 
-/** Removes a budget; one that is gone is not an error. */
+/** A budget that is already gone is no error. */
 export async function removeBudgetAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/usage");
   const error = await refuseForeignOrigin();

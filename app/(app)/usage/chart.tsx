@@ -6,7 +6,6 @@ import { axisAmounts, dayText, describeFinding, exactAmount, formatAmount, short
 
 type Props = { chart: Chart; request: UsageRequest; measure: Measure; zone: string };
 
-/** The bars of each day or week, their main finding as a sentence, and a table of them. */
 export function UsageChart({ chart, request, measure, zone }: Props) {
   const { series, bars, top } = chart;
   const columns = bars.map((bar) => drawColumn(bar, chart, request, measure));
@@ -81,7 +80,7 @@ function drawColumn(
   };
 }
 
-/** The same numbers, exact, with links that are reachable by keyboard, and all figures as a file. */
+/** Exact numbers, links for the keyboard, and a CSV file. */
 function UsageTable({ chart: { series, bars }, request, measure, zone }: Props) {
   const exact = (amount: number) => (amount === 0 ? "–" : exactAmount(amount, measure).replace(` ${measure}`, ""));
   return (

@@ -9,7 +9,7 @@ const gap = 0.15;
 
 type Props = { columns: Column[]; names: string[]; top: number };
 
-/** The bars as links, with a tooltip over each; the arrow keys move from one to the next. */
+/** The arrow keys move between bars. */
 export function LiveBars({ columns, names, top }: Props) {
   const [tip] = useState(() => Tooltip.createHandle<Column>());
   const width = 100 / columns.length;
@@ -51,7 +51,7 @@ export function LiveBars({ columns, names, top }: Props) {
 
 type PartsProps = Omit<Props, "columns"> & { column: Column; x: number; width: number };
 
-/** The parts of one bar, from the bottom up; a line in the page's colour separates each from the next. */
+/** A line in the page's colour separates the parts. */
 function Parts({ column: { label, amounts, texts, hrefs, unfinished }, names, top, x, width }: PartsProps) {
   let below = 0;
   return names.map((name, place) => {
@@ -76,7 +76,7 @@ function Parts({ column: { label, amounts, texts, hrefs, unfinished }, names, to
   });
 }
 
-/** The pattern over the bar of a day or week that is not over yet. */
+/** Marks the bar of an unfinished day or week. */
 function HatchPattern() {
   return (
     <defs>

@@ -60,7 +60,7 @@ function Forecast({ month: { fullDays, forecastNano, to } }: { month: MonthSpend
   );
 }
 
-/** The share of the bar that is a whole budget; what is beyond it has the rest. */
+/** The percentage of the bar's width that is a whole budget; the rest shows the excess. */
 const whole = 80;
 
 function BudgetRow({ budget }: { budget: BudgetState }) {
@@ -99,7 +99,7 @@ function State({ share, mark, overNano }: { share: number; mark: BudgetMark; ove
   return <p className="text-code text-muted">{used}</p>;
 }
 
-/** How much of a budget is used, with marks at 80 and 100 percent. */
+/** Has marks at 80 and 100 percent. */
 function Bar({ share, mark }: { share: number; mark: BudgetMark }) {
   const ink = mark === undefined ? "fill-accent" : mark === "nearly" ? "fill-warn" : "fill-bad";
   return (

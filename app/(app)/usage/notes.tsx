@@ -8,7 +8,6 @@ import { percent } from "./words";
 
 const countTokens = (tokens: number) => `${formatCompact(tokens)} ${tokens === 1 ? "token" : "tokens"}`;
 
-/** Models, each with a number of its tokens. */
 function Models({ tokens }: { tokens: [model: string | null, tokens: number][] }) {
   return (
     <ul className="flex flex-wrap gap-x-6 gap-y-1 text-code">
@@ -22,7 +21,6 @@ function Models({ tokens }: { tokens: [model: string | null, tokens: number][] }
   );
 }
 
-/** The models without a price, and how to price them. */
 export function Unpriced({ report: { total, byFacet } }: { report: UsageReport }) {
   if (total.unpricedTokens === 0) return null;
   const models = (byFacet.model?.values ?? [])
@@ -43,7 +41,6 @@ export function Unpriced({ report: { total, byFacet } }: { report: UsageReport }
   );
 }
 
-/** The models of which a part was served in a tier without a price. */
 export function TierNotPriced({ report: { total, byFacet } }: { report: UsageReport }) {
   if (total.tierNotPricedTokens === 0) return null;
   const models = (byFacet.model?.values ?? [])
@@ -61,7 +58,6 @@ export function TierNotPriced({ report: { total, byFacet } }: { report: UsageRep
   );
 }
 
-/** The models whose price is that of the nearest one. */
 export function Estimated({ report: { byFacet } }: { report: UsageReport }) {
   const models = (byFacet.model?.values ?? []).flatMap(({ value, costNano }) => {
     const nearest = value !== null && costNano > 0 ? findEstimate(value) : undefined;
@@ -88,7 +84,6 @@ export function Estimated({ report: { byFacet } }: { report: UsageReport }) {
   );
 }
 
-/** What agents recorded themselves, beside what the same messages cost by our prices. */
 export function Recorded({ report: { total } }: { report: UsageReport }) {
   const { recordedNano, compared } = total;
   if (recordedNano === 0) return null;

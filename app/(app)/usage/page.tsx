@@ -20,7 +20,7 @@ import { dayText } from "./words";
 
 export const metadata: Metadata = { title: "Usage" };
 
-/** The figures of each bar that a measure needs. Which one is shown where none was asked for depends on what there is. */
+/** The default measure depends on the available data, so several are read. */
 const wanted = {
   cost: ["cost_nano"],
   tokens: [
@@ -37,18 +37,17 @@ const wanted = {
 
 const rolled = usageFacets.filter((facet) => facet !== "pr");
 
-/** Money, tokens, messages and sessions over time. */
 export default async function Page({ searchParams }: PageProps<"/usage">) {
   const user = await requireUser("/usage");
   const zone = await readerZone();
   const now = new Date();
   const request = readUsageParams(await searchParams, zone, isoDay(now, zone));
   const { spans, by, show, filter } = request;
-  // One after the other: a user's heavy reads run two at a time, and there are other pages.
+  // In sequence: a user's heavy reads run two at a time, and other pages need them, too.
   const report = await readUsage(user.id, {
     ...{ spans, by, filter, facets: rolled },
     wanted: show ? wanted[show] : [...wanted.cost, ...wanted.tokens, ...wanted.messages],
-    // A look at each linked session takes long: for those who ask for it.
+    // Slow (reads every linked session), so only on request.
     activityOfBranches: by === "branch",
   });
   const [month, due, undated] = await Promise.all([
@@ -107,7 +106,6 @@ function usualMeasure({ total }: UsageReport): Measure {
   return usedTokens(total) + total.tokenCount > 0 ? "tokens" : "messages";
 }
 
-/** What the figures are narrowed to, each with a way out. */
 function Filters({ request }: { request: UsageRequest }) {
   const set = filterNames.filter((name) => request.filter[name] !== undefined);
   if (set.length === 0) return null;
@@ -155,7 +153,7 @@ function HowCounted({ report: { total, byFacet }, zone }: { report: UsageReport;
   );
 }
 
-/** Links an empty range to the last day with messages before its end, else to the last day with any. */
+/** Links to the last day with messages before the range's end, else to the last day with any. */
 async function Nothing({
   userId,
   request,

@@ -5,7 +5,7 @@ import { type Measure, measures, type UsageRequest, usageHref } from "./range";
 import { makeYardstick, usedTokens } from "./shape";
 import { exactAmount, percent, shortAmount } from "./words";
 
-/** The totals, money first where there is any; each is a link that shows its measure in the charts below. */
+/** Each total links to its measure in the charts below. */
 export function Totals({ report, request, measure }: { report: UsageReport; request: UsageRequest; measure: Measure }) {
   const { total } = report;
   const shown = measures.filter((one) => one !== "cost" || total.costNano > 0 || total.unpricedTokens > 0);
@@ -34,7 +34,6 @@ export function Totals({ report, request, measure }: { report: UsageReport; requ
   );
 }
 
-/** What the tokens were. */
 function Split({ total }: { total: Figures }) {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens, reasoningTokens } = total;
   const written = cacheWrite5mTokens + cacheWrite1hTokens;

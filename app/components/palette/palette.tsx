@@ -9,7 +9,6 @@ import { useNames } from "./use-names";
 
 type Props = { isOpen: boolean; onOpenChange: (isOpen: boolean) => void };
 
-/** Leads to any page, project or session by a part of its name, and does what can be done with the open one. */
 export function Palette({ isOpen, onOpenChange }: Props) {
   return (
     <Dialog.Root open={isOpen} onOpenChange={onOpenChange}>
@@ -24,7 +23,7 @@ export function Palette({ isOpen, onOpenChange }: Props) {
   );
 }
 
-/** Mounted anew each time, so that it begins empty and knows what the page has now. */
+/** Mounted anew each time, so that it starts empty with the page's current actions. */
 function Search({ onDone }: { onDone: () => void }) {
   const [query, setQuery] = useState("");
   const [actions, setActions] = useState<PaletteEntry[]>([]);
@@ -34,7 +33,7 @@ function Search({ onDone }: { onDone: () => void }) {
   const list = useRef<HTMLDivElement>(null);
   const choose = (entry: PaletteEntry) => {
     onDone();
-    // The page's own element is pressed once the dialog has given the focus back.
+    // Runs after the dialog has returned the focus.
     if ("run" in entry) setTimeout(entry.run, 0);
     else goTo(entry.href);
   };

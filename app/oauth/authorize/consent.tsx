@@ -8,10 +8,10 @@ import { Sign } from "../../components/sign";
 import { approve, deny } from "./actions";
 import { type Asked, ticketSubject } from "./decide";
 
-/** So many projects are offered: the last active ones. */
+/** The projects last active. */
 const maxProjects = 100;
 
-/** Shows what the agent would be allowed, and the two decisions. @param query the parameters of the request */
+/** @param query the request's parameters */
 export async function Consent({ user, request, query }: { user: SignedInUser; request: Asked; query: string }) {
   const { client, returnTo } = request;
   const { projects } = await listProjects(user.id, { sort: "active", limit: maxProjects });
@@ -69,7 +69,7 @@ export async function Consent({ user, request, query }: { user: SignedInUser; re
   );
 }
 
-/** Where the answer goes, as a person can judge it. */
+/** Names the redirect's target so that a person can judge it. */
 function describeRedirect(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol === "http:") return `this computer (${hostname})`;

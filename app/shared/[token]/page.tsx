@@ -30,7 +30,6 @@ export async function generateMetadata({ params }: PageProps<"/shared/[token]">)
   return { title: trace.title, robots: { index: false, follow: false } };
 }
 
-/** One session for anyone with its link, without an account or a way into one: the reader, with what only its owner can do left out. */
 export default async function Page({ params, searchParams }: PageProps<"/shared/[token]">) {
   const { token } = await params;
   const { trace, opened } = await shared(token);
@@ -40,12 +39,12 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
   const facts = <SharedFacts trace={trace} opened={opened} />;
   return (
     <>
-      {/* The last one counts: the default would send this secret address to the server's other pages. */}
+      {/* The last one counts: the default would send this secret address to other pages of the server. */}
       <meta name="referrer" content="no-referrer" />
       <main id="main" tabIndex={-1} className="wide without-bar grow outline-none">
         {segment ? (
           <SharedReader
-            key={zone} // the times of the messages are in it
+            key={zone} // message times depend on it
             token={token}
             zone={zone}
             title={trace.title}
@@ -79,7 +78,7 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
 
 type Query = Awaited<PageProps<"/shared/[token]">["searchParams"]>;
 
-/** The requested segment. A message that Talk leaves out is shown among all of them. */
+/** Shows all messages if the conversation view leaves out the one asked for. */
 async function readView(opened: OpenedShare, token: string, query: Query) {
   const shown = toReaders(opened, token);
   const talk = query.view === "talk";
@@ -133,7 +132,7 @@ function SharedFacts({ trace, opened: { expiresAt, shown } }: { trace: Trace; op
   );
 }
 
-/** What the link opens. Unknown, expired and revoked links and those of deleted sessions are the same 404. */
+/** Unknown, expired and revoked links and deleted sessions are the same 404. */
 const shared = cache(async (token: string) => {
   const opened = await openedBy(token);
   if (!opened) notFound();

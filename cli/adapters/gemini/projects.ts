@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { isMissingOrForbidden } from "../../files/discovery.ts";
 import { isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import { readTextFile } from "../../files/text-file.ts";
+import { readTextFile } from "../../files/byte-reader.ts";
 
 /** What Gemini CLI tells about a recording's project. */
 export type Projects = {

@@ -1,5 +1,5 @@
 import type { FileEdit } from "../manifest.ts";
-import { quoteToml } from "../quoting.ts";
+import { quoteToml } from "../tools.ts";
 import type { Edited } from "./json-hook.ts";
 
 const note = "# Made by `spoor install`: sends a session after each turn. `spoor uninstall` removes it.";
@@ -29,7 +29,6 @@ export function addNotify(text: string | undefined, words: string[]): Edited {
 
 const hasLine = (text: string, line: string): boolean => text.split(/\r?\n/).includes(line);
 
-/** @returns undefined if it is missing or was changed */
 export function removeNotify(text: string, { inserted, offset, command }: FileEdit): string | undefined {
   for (const at of [offset, text.indexOf(inserted)]) {
     if (at >= 0 && text.slice(at, at + inserted.length) === inserted) {
@@ -43,7 +42,6 @@ export function removeNotify(text: string, { inserted, offset, command }: FileEd
   return lines.toSpliced(from, at - from + 1).join("");
 }
 
-/** Lists the keys before the first table of a TOML text; undefined if it is invalid. */
 function parseFirstKeys(text: string): string[] | undefined {
   const keys: string[] = [];
   let rest = text.replace(/^\uFEFF/, "");
@@ -67,7 +65,7 @@ function findValueEnd(text: string, from: number): number | undefined {
   tokens.lastIndex = from;
   for (let match = tokens.exec(text); match; match = tokens.exec(text)) {
     const [token] = match;
-    if (token === '"' || token === "'") return undefined; // an unterminated string
+    if (token === '"' || token === "'") return undefined;
     if (token === "[" || token === "{") depth++;
     else if (token === "]" || token === "}") depth--;
     else if (token === "\n" && depth === 0) return tokens.lastIndex;

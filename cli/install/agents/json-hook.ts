@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { type Fields, isFields, parseJson, toList } from "../../files/json.ts";
 import type { FileEdit } from "../manifest.ts";
 import { blankComments, makeInsertion, type JsonNode, findMember, parsePlaces, removePart } from "./json-text.ts";
 
 /** The edited file, or the reason to leave it alone; undefined if it needs no change. */
 export type Edited = { text: string; edit: Omit<FileEdit, "path" | "agent"> } | { problem: string } | undefined;
 
-/** A hook in an agent's settings, where `hooks` has lists of groups of hooks by event. */
 export type Hook = { type: "command"; command: string } & Fields;
 
 /**
@@ -53,8 +52,6 @@ function findInsertion(text: string, root: JsonNode, event: string, group: objec
   return { ...makeInsertion(text, root, 0, whole), made: ["hooks", event] };
 }
 
-const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-
 const isOurs = (hook: unknown, command: string): boolean => isFields(hook) && hook.command === command;
 
 function hasHook(settings: Fields, event: string, command: string): boolean {
@@ -73,7 +70,7 @@ export function removeHook(text: string, event: string, { inserted, offset, comm
   for (const at of [offset, text.indexOf(inserted)]) {
     if (at < 0 || text.slice(at, at + inserted.length) !== inserted) continue;
     const before = text.slice(0, at) + text.slice(at + inserted.length);
-    if (before === "") return before; // the file was ours
+    if (before === "") return before;
     const rest = parseJson(blankComments(before));
     if (isFields(rest) && !hasHook(rest, event, command)) return before;
   }
@@ -96,7 +93,6 @@ function removeByCommand(
   return removeEmpty(rest, event, made);
 }
 
-/** Removes containers that the insertion made and that are empty now. */
 function removeEmpty(text: string, event: string, made: string[]): string {
   let rest = text;
   for (const name of [event, "hooks"]) {

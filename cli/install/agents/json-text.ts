@@ -12,7 +12,6 @@ export const blankComments = (text: string): string =>
     part.startsWith('"') ? part : part.replace(/[^\r\n]/g, " "),
   );
 
-/** Finds the position of every value. @param text valid JSON */
 export function parsePlaces(text: string): JsonNode {
   let at = 0;
   const skipSpace = () => {
@@ -36,7 +35,7 @@ export function parsePlaces(text: string): JsonNode {
     const start = at;
     const key = string();
     skipSpace();
-    at++; // the colon
+    at++;
     return { key, start, value: value() };
   };
   const list = <One>(closing: string, read: () => One): One[] => {
@@ -80,7 +79,6 @@ export function makeInsertion(
   return { offset: node.start + 1, inserted: entry + (isOpen ? "" : line + unit.repeat(depth)) };
 }
 
-/** Removes one member or item and its comma. Comments around it stay. */
 export function removePart(text: string, node: JsonNode, index: number): string {
   const parts = listParts(node);
   const [before, part, after] = [parts[index - 1], parts[index], parts[index + 1]];

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Host } from "../../adapters/adapter.ts";
 import type { FileEdit } from "../manifest.ts";
-import { quotePowerShell, quoteSh } from "../quoting.ts";
+import { quotePowerShell, quoteSh } from "../tools.ts";
 import { addNotify, removeNotify } from "./codex-notify.ts";
 import { addHook, type Edited, type Hook, removeHook } from "./json-hook.ts";
 import { copilotHooks, openCodePlugin, piExtension } from "./plugins.ts";
@@ -12,10 +12,8 @@ type HookCall = { program: string[]; tail: string[]; command: string; isWindows:
 /** A file through which an agent sends when its turn or session ends. */
 type HookTarget = {
   title: string;
-  /** The agent's folder; the agent is not installed if it is missing. */
   folder: (host: Host) => string;
   file: string;
-  /** The source to send, if it is not the target's key. */
   source?: string;
   /** The agent is left alone if this path below the folder is missing. */
   needs?: { path: string; reason: string };

@@ -1,12 +1,10 @@
 import { join } from "node:path";
 import type { Host } from "../../adapters/adapter.ts";
-import { escapeXml } from "../quoting.ts";
-import { runTool } from "../tools.ts";
+import { escapeXml, runTool } from "../tools.ts";
 import type { SystemCommand, Service, ServiceSpec } from "./service.ts";
 
 const label = "local.spoor.client";
 
-/** A launchd agent of the user (launchd.plist(5)). */
 export function launchd(host: Host, uid = process.getuid?.() ?? 0): Service {
   const path = join(host.home, "Library", "LaunchAgents", `${label}.plist`);
   const domain = `gui/${uid}`;

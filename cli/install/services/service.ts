@@ -1,6 +1,9 @@
 import type { Host } from "../../adapters/adapter.ts";
 import type { PlannedFile } from "../files.ts";
 import { type RanTool, runTool } from "../tools.ts";
+import { launchd } from "./launchd.ts";
+import { systemd } from "./systemd.ts";
+import { taskScheduler } from "./task-scheduler.ts";
 
 export type ServiceSpec = {
   words: string[];
@@ -12,7 +15,6 @@ export type ServiceSpec = {
 /** A command that `mayFail` fails if there is nothing to change. */
 export type SystemCommand = { words: string[]; mayFail?: boolean };
 
-/** A system's service manager, for one user. */
 export interface Service {
   readonly title: string;
   files(spec: ServiceSpec): PlannedFile[];
@@ -20,11 +22,8 @@ export interface Service {
   findObstacle(): Promise<string[] | undefined>;
   /** Starts it now and at each login. */
   start(): SystemCommand[];
-  /** Stops it until `start`. */
   stop(): SystemCommand[];
-  /** Lets a running service use a new file. */
   restart(): SystemCommand[];
-  /** Cleans up after the files are removed. */
   forget(): SystemCommand[];
   isRunning(): Promise<boolean>;
 }
@@ -37,4 +36,10 @@ export async function runAll(host: Host, commands: SystemCommand[]): Promise<str
     if (ran.code !== 0 && !mayFail) failed.push(`${words.join(" ")}: ${ran.output || `ended with ${ran.code}`}`);
   }
   return failed;
+}
+
+export function findService(host: Host): Service | undefined {
+  if (host.platform === "linux") return systemd(host);
+  if (host.platform === "darwin") return launchd(host);
+  return host.platform === "win32" ? taskScheduler(host) : undefined;
 }

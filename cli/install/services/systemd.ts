@@ -1,20 +1,18 @@
 import { join } from "node:path";
 import type { Host } from "../../adapters/adapter.ts";
-import { quoteExec, quoteUnit } from "../quoting.ts";
-import { runTool } from "../tools.ts";
+import { quoteExec, quoteUnit, runTool } from "../tools.ts";
 import type { SystemCommand, Service, ServiceSpec } from "./service.ts";
 
 const unit = "spoor.service";
 const systemctl = (...words: string[]): SystemCommand => ({ words: ["systemctl", "--user", ...words] });
 
-/** A systemd unit of the user (systemd.service(5)). */
 export function systemd(host: Host): Service {
   const { home, env } = host;
   const path = join(env.XDG_CONFIG_HOME || join(home, ".config"), "systemd", "user", unit);
   return {
     title: "systemd user service",
     files: (spec) => [{ path, text: formatUnit(spec), mode: 0o600 }],
-    findObstacle: () => obstacle(host),
+    findObstacle: () => findObstacle(host),
     start: () => [systemctl("daemon-reload"), systemctl("enable", "--now", unit)],
     stop: () => [systemctl("disable", "--now", unit)],
     restart: () => [systemctl("daemon-reload"), systemctl("restart", unit)],
@@ -48,7 +46,7 @@ function formatExec(words: string[]): string {
   return [...(isPlain ? [] : ["/bin/sh", "-c", 'exec "$0" "$@"']), ...words].map(quoteExec).join(" ");
 }
 
-async function obstacle(host: Host): Promise<string[] | undefined> {
+async function findObstacle(host: Host): Promise<string[] | undefined> {
   const { code, output } = await runTool(host, systemctl("show-environment").words);
   if (code === 0) return undefined;
   return [

@@ -2,8 +2,7 @@ import { join } from "node:path";
 import type { Host } from "../../adapters/adapter.ts";
 import { findRunningPid } from "../../service/state.ts";
 import { getPlaces } from "../places.ts";
-import { escapeXml, quoteCmd } from "../quoting.ts";
-import { runTool } from "../tools.ts";
+import { escapeXml, quoteCmd, runTool } from "../tools.ts";
 import type { SystemCommand, Service, ServiceSpec } from "./service.ts";
 
 /**

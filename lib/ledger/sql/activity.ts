@@ -22,7 +22,7 @@ export async function findRenamed(tx: PoolClient, userId: string, traces: Ledger
 
 /**
  * Counts all messages of traces again.
- * @param isOwn leaves out messages copied from another trace
+ * @param isOwn leaves out copied messages whose answers count elsewhere
  * @returns the affected UTC days
  */
 export async function recount(tx: PoolClient, userId: string, traces: LedgerTrace[], isOwn = false): Promise<string[]> {
@@ -170,8 +170,17 @@ const daysOf = (messages: string, quarters: (messages: string) => string) => `
   from (${quarters(messages)}) as quarters
   group by trace_id, at::date, facets`;
 
-/** Only traces that begin with copies need this check, which reads metadata from out-of-line storage. */
-const own = `${timed} and message.metadata->>'replayed' is distinct from 'true'`;
+const copiedAnswer = (place: string, order: "asc" | "desc") => `(
+    select counted from message_usage as answer
+    where answer.user_id = $1::uuid and answer.trace_id = message.trace_id and answer.replayed and answer.position ${place}
+    order by answer.position ${order} limit 1)`;
+
+/**
+ * A copied message counts where its answer does: the next copied one, or else the last. Only traces that begin with copies
+ * need this check, which reads metadata from out-of-line storage.
+ */
+const own = `${timed} and (message.metadata->>'replayed' is distinct from 'true' or coalesce(
+  ${copiedAnswer(">= message.position", "asc")}, ${copiedAnswer("< message.position", "desc")}, false))`;
 
 const insertFrom = (
   messages: string,

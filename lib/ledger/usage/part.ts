@@ -3,6 +3,7 @@ import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/concurrency/slices";
 import type { ColumnsByTrace, Finding, LedgerPart, LedgerTrace } from "#lib/ledger/part";
 import { countTails, findCopying, findCounted, findRenamed, forget, recount } from "#lib/ledger/sql/activity";
+import { readTraces } from "#lib/ledger/sql/due";
 import { rollUp, sumTraces } from "#lib/ledger/sql/roll-up";
 import {
   type ChangedUsage,
@@ -26,7 +27,7 @@ import { servedAs } from "#lib/prices/tiers";
 /**
  * Records what messages used and cost, and the sums by time and trace. Sums are recomputed from their rows in the same
  * transaction, never incremented. An answer in several traces (resumed or forked) counts once, in the trace that has
- * most of it, did not copy it, and began first, whatever the order of uploads.
+ * most of it, did not copy it, and began first, whatever the order of uploads. A copied message counts where its answer does.
  */
 export const usagePart: LedgerPart<FoundUsage> = {
   findStale: findRenamed,
@@ -41,8 +42,7 @@ export const usagePart: LedgerPart<FoundUsage> = {
       await insertUsage(tx, userId, traces, await makeRemainders(tx, userId, findings)),
       await renameUsage(tx, userId, traces),
     ].flat();
-    const active = await countActivity(tx, userId, findings);
-    return settle(tx, userId, { traceIds: traces.map(({ id }) => id), changes, days: active });
+    return settle(tx, userId, { findings, changes, days: [] });
   },
 
   async remove(tx, userId, traceIds) {
@@ -52,7 +52,7 @@ export const usagePart: LedgerPart<FoundUsage> = {
       traceIds.map((id) => ({ id, from: 0 })),
     );
     const days = await forget(tx, userId, traceIds);
-    return settle(tx, userId, { traceIds: [], changes, days });
+    return settle(tx, userId, { findings: [], changes, days });
   },
 };
 
@@ -61,7 +61,13 @@ const getStartPlaces = (findings: Finding<FoundUsage>[]) => findings.map(({ trac
 /** Sessions of which only prompts are known are in no sum. */
 const isPromptsOnly = ({ trace: { metadata } }: Finding<FoundUsage>) => metadata?.kind === "prompts-only";
 
-async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundUsage>[]): Promise<string[]> {
+/** @param turned traces whose copied messages may count elsewhere now @returns the days whose sums change */
+async function countActivity(
+  tx: PoolClient,
+  userId: string,
+  all: Finding<FoundUsage>[],
+  turned: ReadonlySet<string>,
+): Promise<string[]> {
   const findings = all.filter((finding) => !isPromptsOnly(finding));
   const left = all.filter(isPromptsOnly).map(({ trace: { id } }) => id);
   const counted = await findCounted(
@@ -69,23 +75,29 @@ async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundU
     userId,
     findings.filter(({ from }) => from > 0).map(({ trace }) => trace.id),
   );
-  const related = findings.filter(({ trace: { metadata } }) => metadata?.parent ?? metadata?.continues);
+  const read = new Set(all.map(({ trace }) => trace.id));
+  const others = await readTraces(
+    tx,
+    userId,
+    [...turned].filter((id) => !read.has(id)),
+  );
+  const traces = [...findings.map(({ trace }) => trace), ...others];
+  const related = traces.filter(({ metadata }) => metadata?.parent ?? metadata?.continues);
   const copying = await findCopying(
     tx,
     userId,
-    related.map(({ trace }) => trace.id),
+    related.map(({ id }) => id),
   );
   const {
     grown = [],
     whole = [],
     forks = [],
-  } = Object.groupBy(
-    findings.map(({ trace }) => trace),
-    ({ id, metadata }) => {
-      if (typeof metadata?.forkedFrom === "string" || copying.has(id)) return "forks";
-      return counted.has(id) ? "grown" : "whole";
-    },
-  );
+  } = Object.groupBy(traces, ({ id, metadata }) => {
+    if (typeof metadata?.forkedFrom === "string" || copying.has(id)) return "forks";
+    if (!read.has(id)) return "unchanged";
+    return counted.has(id) ? "grown" : "whole";
+  });
+  if (others.length > 0) await nameFacets(tx, userId, others);
   const days = [
     ...(left.length > 0 ? await forget(tx, userId, left) : []),
     ...(whole.length > 0 ? await recount(tx, userId, whole) : []),
@@ -95,14 +107,16 @@ async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundU
   return days;
 }
 
-type Written = { traceIds: string[]; changes: ChangedUsage; days: string[] };
+type Written = { findings: Finding<FoundUsage>[]; changes: ChangedUsage; days: string[] };
 
-async function settle(tx: PoolClient, userId: string, { traceIds, changes, days }: Written): Promise<ColumnsByTrace> {
+async function settle(tx: PoolClient, userId: string, { findings, changes, days }: Written): Promise<ColumnsByTrace> {
   const keys = new Set(changes.flatMap(({ key }) => key ?? []));
   const turned = await settleWinners(tx, userId, [...keys]);
-  const touched = new Set([...days, ...changes.map(({ day }) => day), ...turned.map(({ day }) => day)]);
+  const turnedIds = new Set(turned.map(({ traceId }) => traceId));
+  const active = await countActivity(tx, userId, findings, turnedIds);
+  const touched = new Set([...days, ...active, ...changes.map(({ day }) => day), ...turned.map(({ day }) => day)]);
   await rollUp(tx, userId, [...touched]);
-  const ids = [...new Set([...traceIds, ...turned.map(({ traceId }) => traceId)])];
+  const ids = [...new Set([...findings.map(({ trace }) => trace.id), ...turnedIds])];
   const sums = new Map((await sumTraces(tx, userId, ids)).map((one) => [one.id, one]));
   return new Map(
     ids.map((id) => {

@@ -11,7 +11,6 @@ const kindNames: Record<Alias["kind"], string> = { remote: "Git remote", folder:
 
 const getKey = (alias: Alias) => getAliasKey({ ...alias, machine: alias.machine ?? "" });
 
-/** What a project is recognized by, and how to make a project of its own of some of it. */
 export function Aliases({ project: { id, aliases } }: { project: ProjectDetails }) {
   return (
     <Section id="recognized" title="Recognized by">

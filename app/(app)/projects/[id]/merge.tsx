@@ -7,7 +7,7 @@ import { mergeAction } from "../actions";
 
 type Query = Record<string, string | string[] | undefined>;
 
-/** Merging a project into another one: first the choice, which changes nothing and works without script, then the question. */
+/** Choosing changes nothing and works without script; then it asks. */
 export async function Merge({ project, query }: { project: ProjectDetails; query: Query }) {
   const user = await requireUser(`/projects/${project.id}`);
   const into = z.uuid().safeParse(query.into);

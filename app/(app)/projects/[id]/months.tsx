@@ -49,7 +49,7 @@ export function Months({ months }: { months: ProjectMonth[] }) {
   );
 }
 
-/** So many that bars stay narrow, and that two years are seen. */
+/** Bars stay narrow, and at most two years fit. */
 const [minMonths, maxMonths] = [12, 24];
 
 /** The month before another one, without usage. */

@@ -30,7 +30,6 @@ export async function generateMetadata({ params }: PageProps<"/projects/[id]">):
   return { title: (await ownProject((await params).id)).name };
 }
 
-/** What one project is, and what came of it. */
 export default async function Page({ params, searchParams }: PageProps<"/projects/[id]">) {
   const { id } = await params;
   const user = await requireUser(`/projects/${id}`);
@@ -59,7 +58,7 @@ export default async function Page({ params, searchParams }: PageProps<"/project
 
 type Query = Awaited<PageProps<"/projects/[id]">["searchParams"]>;
 
-/** The signed-in person's project; another user's is the same 404 as a missing one. One that was merged leads on. */
+/** Another user's project is the same 404 as a missing one. A merged project redirects. */
 const ownProject = cache(async (id: string): Promise<ProjectDetails> => {
   const user = await requireUser(`/projects/${encodeURIComponent(id)}`);
   if (!z.uuid().safeParse(id).success) notFound();
@@ -68,7 +67,6 @@ const ownProject = cache(async (id: string): Promise<ProjectDetails> => {
   return orMissing(getProject(user.id, id));
 });
 
-/** After a merge: what was merged, and the way back. */
 async function Merged({ id, query: { merged, name } }: { id: string; query: Query }) {
   const from = z.uuid().safeParse(merged);
   const user = await requireUser(`/projects/${encodeURIComponent(id)}`);
@@ -167,7 +165,6 @@ function Figures({ project }: { project: ProjectDetails }) {
 
 const maxSessions = 8;
 
-/** The latest sessions; the list has them all. */
 async function Sessions({ project: { id, sessions, sessionsPutAway } }: { project: ProjectDetails }) {
   const listed = sessions - sessionsPutAway;
   if (listed === 0) return null;

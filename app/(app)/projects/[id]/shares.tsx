@@ -11,7 +11,6 @@ type Props = {
 
 const shownFirst = 6;
 
-/** A project's sessions by one of their fields, with what they cost. */
 export function Shares({ title, filter, project, shares }: Props) {
   if (shares.length === 0) return null;
   const rest = shares.slice(shownFirst);

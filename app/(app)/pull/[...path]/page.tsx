@@ -21,7 +21,6 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: `${repository} #${number}` };
 }
 
-/** What came to a pull request: its sessions with their sub-agents, what they cost, and the commits that they made. */
 export default async function Page({ params }: Props) {
   const { repository, number } = parsePullPath((await params).path);
   const report = await ownReport(repository, number);
@@ -59,7 +58,7 @@ export default async function Page({ params }: Props) {
   );
 }
 
-/** The repository and number in the address: GitLab's groups may be nested. */
+/** GitLab's groups may be nested. */
 function parsePullPath(path: string[]): { repository: string; number: number } {
   const parts = path.map(decoded);
   const parsed = pullRequestQuery.safeParse({ repository: parts.slice(0, -1).join("/"), number: parts.at(-1) });
@@ -76,7 +75,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The signed-in person's report; a pull request of others' sessions alone is as missing as an unknown one. */
+/** A pull request with only other users' sessions is missing, like an unknown one. */
 const ownReport = cache(async (repository: string, number: number): Promise<PullRequestReport> => {
   const user = await requireUser(pullHref(repository, number));
   return orMissing(readPullRequest(user.id, { repository, number }));

@@ -15,7 +15,7 @@ async function refuseOthers({ id: userId, role }: SignedInUser): Promise<string 
   return "Only the owner of this server can invite.";
 }
 
-/** Creates an invitation. Its link is shown this one time. */
+/** The link is shown only once. */
 export async function inviteAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser(page);
   const values = { email: text(form, "email").trim() };
@@ -31,7 +31,6 @@ export async function inviteAction(_before: FormState, form: FormData): Promise<
 const linkNote =
   "The first person to use it within seven days can create one account. Spoor does not send it, and it can't be shown again.";
 
-/** Revokes an open invitation, after asking. */
 export async function revokeInvitationAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser(page);
   const error = (await refuseForeignOrigin()) ?? (await refuseOthers(user));

@@ -17,7 +17,6 @@ import type { FormState } from "../../../components/form-state";
 import { refuseUnproved } from "../proof";
 import { proofFields } from "../proof-fields";
 
-/** What an authenticator app needs, and the recovery codes. */
 export type Enrolment = { picture: string; secret: string; codes: string[] };
 export type EnrolmentState = FormState & { enrolment?: Enrolment | undefined };
 export type CodesState = FormState & { codes?: string[] };
@@ -25,12 +24,12 @@ export type CodesState = FormState & { codes?: string[] };
 const page = "/settings/two-factor";
 
 /**
- * Turns two-factor authentication on in two steps: the proof returns the secret, then a code proves that an app has it.
- * One action for both, because without script the first answer is kept only in that form's state.
+ * The proof returns the secret, then a code proves that an app has it. One action for both, because without script
+ * only the form's state keeps the first answer.
  */
 export async function switchOnAction(before: EnrolmentState, form: FormData): Promise<EnrolmentState> {
   const user = await requireAnyUser(page);
-  // It is on already, from another tab: the page asks for the code too, before anything is looked at.
+  // Another tab has turned it on, so the page must ask for the code too.
   if (user.twoFactorEnabled) redirect(page);
   const { enrolment } = before;
   const error = await refuseForeignOrigin();
@@ -67,7 +66,6 @@ function describe(uri: string, codes: string[]): Enrolment {
   return { picture, secret, codes };
 }
 
-/** Turns two-factor authentication off, or creates new recovery codes, depending on the button. */
 export async function changeAction(_before: CodesState, form: FormData): Promise<CodesState> {
   const user = await requireAnyUser(page);
   const error = await refuseForeignOrigin();
@@ -86,7 +84,7 @@ export async function changeAction(_before: CodesState, form: FormData): Promise
   redirect(page);
 }
 
-/** What better-auth checks once more; an account without a password has none. */
+/** better-auth checks it again; an account may have no password. */
 function passwordIn(form: FormData): { password?: string } {
   const password = text(form, proofFields.password.name);
   return password ? { password } : {};

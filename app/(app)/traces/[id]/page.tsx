@@ -36,7 +36,7 @@ export async function generateMetadata({ params }: PageProps<"/traces/[id]">): P
 export default async function Page({ params, searchParams }: PageProps<"/traces/[id]">) {
   const { id } = await params;
   const user = await requireUser(`/traces/${encodeURIComponent(id)}`);
-  // Before anything is sent: the outline comes last, and then a page has its status.
+  // Checked before anything is sent, while the status can still change: the outline is streamed last.
   if (hasTooManyOutlines(user.id)) throw new SpoorError("overloaded");
   const query = await searchParams;
   const zone = await readerZone();
@@ -46,7 +46,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
     readFamilyKin(user.id, id),
     readCircumstances(user.id, id),
   ]);
-  const isGone = trace.metadata?.kind === "prompts-only"; // and can't be continued
+  const isGone = trace.metadata?.kind === "prompts-only"; // a prompt history, which can't be continued
   const resume = isGone ? undefined : resumeCommand(trace.source, trace.sourceId, trace.metadata?.cwd);
   const standing = await readStanding(user.id, trace);
   const filter = parseFilter(query);
@@ -72,7 +72,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   return (
     <div className="-my-6">
       <OwnReader
-        key={`${id} ${zone}`} // nothing of one session stays for the next, nor of another zone's times
+        key={`${id} ${zone}`} // keeps no state across sessions or time zones
         traceId={id}
         zone={zone}
         title={getPageTitle(trace)}
@@ -100,7 +100,7 @@ const getPageTitle = (trace: Trace) => trace.title || "Untitled session";
 
 type Query = Awaited<PageProps<"/traces/[id]">["searchParams"]>;
 
-/** The requested segment. A message that Talk leaves out is shown among all of them. */
+/** Shows all messages if the conversation view leaves out the one asked for. */
 async function readView(userId: string, id: string, query: Query) {
   if (!z.uuid().safeParse(id).success) notFound();
   const talk = query.view === "talk";
@@ -110,7 +110,7 @@ async function readView(userId: string, id: string, query: Query) {
   return { segment: await renderSegment(userId, id, request, false), talk: false, opened: true };
 }
 
-/** Among which sessions this one has neighbours: those of the list that it came from, or where that folds it, its siblings. */
+/** Neighbours come from the list, or from the parent's sub-agents if the list folds this session. */
 function besides(filter: ReturnType<typeof parseFilter>, zone: string, parent: string | undefined): Selection {
   const selection = listedBy(readListParams(filter, zone).filter);
   return selection.families && parent ? { parent } : selection;
@@ -130,7 +130,7 @@ async function makeReaderLinks(
   return {
     list: listHref(filter),
     all: readerHref(id, place),
-    // After a position, not at it: Talk may leave that message out.
+    // After the position before it, since the conversation view may leave out the message itself.
     talk: readerHref(id, { ...filter, ...(at !== undefined && at > 0 && { after: String(at - 1) }), view: "talk" }),
     newer: beside(newer),
     older: beside(older),
@@ -154,7 +154,7 @@ function Empty({ trace, facts }: { trace: Trace; facts: React.ReactNode }) {
   );
 }
 
-/** The signed-in person's trace; another user's is the same 404 as a missing one. */
+/** Another user's trace is the same 404 as a missing one. */
 const ownTrace = cache(async (id: string): Promise<Trace> => {
   const user = await requireUser(`/traces/${encodeURIComponent(id)}`);
   if (!z.uuid().safeParse(id).success) notFound();

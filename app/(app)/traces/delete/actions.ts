@@ -11,7 +11,6 @@ import { type GivenFilters, listHref, toSearchParams } from "../hrefs";
 
 const counted = traceFilter
   .omit({ roots: true })
-  // Of the page's address these were read already.
   .extend({
     starred: z.boolean().optional(),
     archived: z.boolean().optional(),
@@ -23,7 +22,6 @@ const counted = traceFilter
   });
 const given = z.partialRecord(z.enum(filterNames), z.union([z.string(), z.array(z.string())]));
 
-/** Deletes what the page counted, or asks again where the selection has changed since. */
 export async function deleteSelectionAction(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
   await requireOwnOrigin();

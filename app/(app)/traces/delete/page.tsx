@@ -25,10 +25,8 @@ import { deleteSelectionAction } from "./actions";
 
 export const metadata: Metadata = { title: "Delete sessions" };
 
-/** How many titles are listed. */
 const maxTitles = 10;
 
-/** Asks whether to delete the chosen sessions, or all that a filter matches. */
 export default async function Page({ searchParams }: PageProps<"/traces/delete">) {
   const params = await searchParams;
   const request = readListParams(listParams(params), await readerZone());
@@ -87,7 +85,7 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
   );
 }
 
-/** Lets the sub-agents that were not chosen themselves be deleted with the sessions that started them. */
+/** Offers to delete the sub-agents that were not selected themselves. */
 function Below({ sessions, messages, mark }: { sessions: number; messages: number; mark: string }) {
   return (
     <label className="flex basis-full items-start gap-2">
@@ -105,15 +103,15 @@ const Hidden = (input: { name: string; value: string }) => <input type="hidden" 
 
 type Params = Record<string, string | string[] | undefined>;
 
-/** The list's parameters: all in one (`list`, from its form) or separate. */
+/** The list's form sends its parameters in one field (`list`). */
 const listParams = ({ list, ...params }: Params): Params => (typeof list === "string" ? paramsIn(list) : params);
 
-/** What is to be deleted: the given ids, else the whole filter where `all` says so. */
+/** The given ids, or the whole filter if `all` is set. */
 function parseSelection(params: Params, { filter, ignored }: ListRequest) {
   const ids = chosenIds.safeParse(z.array(z.string()).parse([params.id ?? []].flat()));
   if (!ids.success) return undefined;
   if (ids.data.length > 0) return { ids: ids.data };
-  // What the list leaves out is not deleted with what it shows. A filter that is not valid must not widen the selection.
+  // An invalid filter must not widen the selection, and hidden sessions are not deleted.
   return params.all === "1" && ignored.length === 0 ? { ...shown(filter), ids: undefined } : undefined;
 }
 
@@ -136,7 +134,6 @@ async function projectNames(userId: string, { given }: ListRequest): Promise<Fil
   return new Map([...labels].map(([id, label]) => [id, labelText(label)]));
 }
 
-/** Names what the list leaves out, and the selection with it. */
 function leftOut(filter: ListRequest["filter"]): string {
   const { archived, trivial } = shown(filter);
   return [archived === false && "archived ones", trivial === false && "those without content"]

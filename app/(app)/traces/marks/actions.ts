@@ -11,7 +11,6 @@ import { orMissing } from "../../../components/or-missing";
 
 const change = marksShape.pick({ starred: true, archived: true });
 
-/** Stars, archives or tags some sessions. */
 export async function markSessions(ids: string[], marks: { starred?: boolean; archived?: boolean }): Promise<void> {
   const user = await requireUser("/traces");
   await requireOwnOrigin();
@@ -32,7 +31,6 @@ export async function tagSessions(ids: string[], tag: string): Promise<string | 
 
 const noted = z.object({ id: z.uuid(), title: z.string(), tags: z.string(), note: z.string() });
 
-/** Names, tags and annotates one session, as its form has it. */
 export async function describeSession(_: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/traces");
   await requireOwnOrigin();
@@ -53,7 +51,7 @@ export async function describeSession(_: FormState, form: FormData): Promise<For
   return { done: "Saved." };
 }
 
-/** Stars or archives one session, by a button that works without script. */
+/** Works without script. */
 export async function markSession(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
   await requireOwnOrigin();

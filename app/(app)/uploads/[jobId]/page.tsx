@@ -21,7 +21,6 @@ import { ReplayForm } from "../replay-form";
 
 export const metadata: Metadata = { title: "Upload" };
 
-/** One upload: its outcome, its progress, and its raw body. */
 export default async function Page({ params }: PageProps<"/uploads/[jobId]">) {
   const { jobId } = await params;
   const href = `/uploads/${encodeURIComponent(jobId)}`;
@@ -86,7 +85,6 @@ export default async function Page({ params }: PageProps<"/uploads/[jobId]">) {
 
 const maxSessions = 50;
 
-/** Links to the sessions that the upload created or updated. */
 async function WrittenSessions({ userId, jobId }: { userId: string; jobId: string }) {
   const sessions = await listWrittenSessions(userId, jobId, maxSessions + 1);
   if (sessions.length === 0) return null;
@@ -108,7 +106,7 @@ async function WrittenSessions({ userId, jobId }: { userId: string; jobId: strin
   );
 }
 
-/** What was received, and once the job succeeded, its outcome: what became of none is left out. */
+/** Omits counts of zero. */
 function listJobCounts({ status, traces, messages }: ListedJob): [name: string, value: string | null][] {
   const outcome = (count: number) => (status === "succeeded" && count > 0 ? formatCount(count) : null);
   return [
@@ -123,7 +121,7 @@ function listJobCounts({ status, traces, messages }: ListedJob): [name: string, 
   ];
 }
 
-/** Names with values; null is left out. */
+/** Omits null values. */
 function Facts({ facts }: { facts: [name: string, value: React.ReactNode][] }) {
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1 text-code">
@@ -182,7 +180,7 @@ function StoredUntil({ job: { status, finishedAt }, days }: { job: ListedJob; da
   );
 }
 
-/** A job of the signed-in user; another user's job is a 404, as a missing one is. */
+/** Another user's job is the same 404 as a missing one. */
 async function ownJob(userId: string, jobId: string) {
   if (!z.uuid().safeParse(jobId).success) notFound();
   return orMissing(getListedJob(userId, jobId));

@@ -7,7 +7,6 @@ import { codeForm, recoveryForm } from "#lib/auth/schema";
 import { authRefusal, collectFieldErrors, refuseForeignOrigin, text } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
 
-/** The second step of a sign-in, with a code of the authenticator app. */
 export async function verifyCodeAction(_before: FormState, form: FormData): Promise<FormState> {
   const error = await refuseForeignOrigin();
   if (error) return { error };
@@ -22,7 +21,6 @@ export async function verifyCodeAction(_before: FormState, form: FormData): Prom
   openNext(form);
 }
 
-/** The second step of a sign-in, with one of the recovery codes. */
 export async function verifyRecoveryAction(_before: FormState, form: FormData): Promise<FormState> {
   const error = await refuseForeignOrigin();
   if (error) return { error };
@@ -43,7 +41,7 @@ function openNext(form: FormData): never {
 
 const tooMany = "Too many wrong codes. ";
 
-/** What a refusal by better-auth means; `deadLink` where only a new sign-in helps. */
+/** `deadLink` means that only a new sign-in helps. */
 function explain(refused: unknown, field: "code" | "recovery_code"): FormState {
   switch (authRefusal(refused)) {
     case "INVALID_CODE":

@@ -10,20 +10,17 @@ import { Effort } from "../messages/effort";
 import { toHtml } from "../messages/markup";
 import { Changes } from "../messages/part";
 
-/** What one page draws: lines of a file, and of all of them; further files have their heads alone. */
+/** Lines per page; files beyond the limits show only their heads. */
 const maxDrawn = { file: 400, all: 4000, alone: 5000, characters: 600_000 };
 
-/** Links to a file's edits are that many. */
 const maxPlaces = 8;
 
 const colours = { milliseconds: 3000, characters: 300_000 };
 
-export type ChangesInput = { files: CombinedFile[]; traceId: string /** One file, in full. */; alone: boolean };
+export type ChangesInput = { files: CombinedFile[]; traceId: string; alone: boolean };
 
-/** What is known of each file that was drawn. */
 export type DrawnFile = { path: string; added: number; removed: number };
 
-/** The HTML of files' changes, one section each, and their counts. */
 export async function drawChanges({
   files,
   traceId,
@@ -45,7 +42,6 @@ export async function drawChanges({
   return { html, files: changes.map(({ file, added, removed }) => ({ path: file.path, added, removed })) };
 }
 
-/** How many of a file's lines are drawn, which are taken off what is left. */
 function takeLines(lines: DiffLine[], max: number, left: { lines: number; characters: number }): number {
   let shown = 0;
   for (const { text } of lines.slice(0, Math.min(max, left.lines))) {
@@ -57,7 +53,7 @@ function takeLines(lines: DiffLine[], max: number, left: { lines: number; charac
   return shown;
 }
 
-/** The paths are below the project's folder already. */
+/** The paths are already relative to the project's folder. */
 const nowhere = { roots: [], isWindows: false };
 
 type SectionProps = {

@@ -8,7 +8,6 @@ type Props = {
   edits?: { added: number; removed: number };
 };
 
-/** The net lines, and where an edit was edited again those of all edits. */
 export function Sum({ files, untold, cut, edits }: Props) {
   const total = (side: "added" | "removed") => files.reduce((sum, file) => sum + file[side], 0);
   return (

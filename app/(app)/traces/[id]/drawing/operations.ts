@@ -9,14 +9,12 @@ import type { Read } from "../segments/read";
 import { makeSegmentRows, type SegmentRows } from "../segments/rows";
 import { sampleMessages } from "./sample";
 
-/** A drawn segment: a run of neighbouring messages, and what the page's frame needs to know about it. */
 export type DrawnSegment = Omit<SegmentRows, "rows"> & {
   html: string;
-  /** Whether Talk leaves out the message at the position that was asked for. */
+  /** The conversation view leaves out the message that was asked for. */
   hidden: boolean;
 };
 
-/** Whether messages are masked, and the machine whose name is hidden in them then. */
 type Masking = { masked?: boolean; machine?: string | null };
 type SegmentInput = Masking & { read: Read; view: View; talk: boolean; at?: number | undefined };
 type BodyInput = Masking & {
@@ -26,14 +24,14 @@ type BodyInput = Masking & {
   part?: string | undefined;
 };
 
-/** What a segment may cost, as `costOf` counts it: 100 messages of most sessions. */
+/** In the unit of `getDrawingCost`: 100 messages of most sessions. */
 const maxCost = 200_000;
-/** The length of a segment's HTML. Text that is made to need much of it is drawn in smaller segments. */
+/** Segments with more HTML are drawn again with fewer messages. */
 const maxHtml = 1_000_000;
 /** A segment that costs less is not made smaller. */
 const minCost = 2000;
 
-/** Others are not told where the session's files are, of which paths are made whole. */
+/** Other readers must not learn the owner's folders from completed paths. */
 function viewFor(view: View, { masked, machine = null }: Masking): View {
   if (!masked && !("sharedAt" in view.whose)) return view;
   const hide = makeHider({ machine });
@@ -48,7 +46,6 @@ function messagesFor(messages: ReaderMessage[], { masked, machine = null }: Mask
 
 const nowhere = { roots: [], isWindows: false };
 
-/** What is done on a thread, since it takes long: rows, differences, Markdown, colours, HTML. */
 export const operations = {
   async segment({ read: stored, view: own, talk, at, ...masking }: SegmentInput): Promise<DrawnSegment> {
     const read = { ...stored, messages: messagesFor(stored.messages, masking) };
@@ -62,16 +59,14 @@ export const operations = {
     }
   },
 
-  /** @returns undefined where there is no such body */
   async body({ messages, view, position, part, ...masking }: BodyInput): Promise<string | undefined> {
     const row = makeRows(messagesFor(messages, masking)).find((one) => one.position === position);
     return row && drawBody(row, viewFor(view, masking), part);
   },
 
-  /** All that a session did to files. */
   changes: drawChanges,
 
-  /** Loads what most sessions need. A thread's first drawing takes ten times as long as the later ones. */
+  /** A thread's first drawing takes ten times as long as later ones. */
   async sample(view: View): Promise<string> {
     return drawMessages(makeRows(sampleMessages), view, false);
   },

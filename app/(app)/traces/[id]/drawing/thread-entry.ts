@@ -1,4 +1,3 @@
-// The entry point of a drawing thread: runs one operation at a time and answers with its result.
 import { parentPort } from "node:worker_threads";
 import { type Operations, operations } from "./operations";
 

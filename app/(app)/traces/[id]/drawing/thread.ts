@@ -3,12 +3,12 @@ import { Worker } from "node:worker_threads";
 import type { Operations } from "./operations";
 import type { Call, DrawingAnswer } from "./thread-entry";
 
-/** The timeout of one drawing. Its efforts bound it to some seconds of an idle core. */
+/** Drawing has its own limits of some seconds on an idle core; this one is the last resort. */
 const callSeconds = 20;
-/** The memory of one thread. What needs more fails, and a new thread draws what comes next. */
+/** A thread that needs more fails and is replaced. */
 const maxMegabytes = 512;
 
-/** A thread that draws messages, for one caller at a time. */
+/** Serves one caller at a time. */
 export class DrawingThread {
   readonly #worker = new Worker(new URL("./thread-entry.ts", import.meta.url), {
     name: "draw",

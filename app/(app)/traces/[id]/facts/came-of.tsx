@@ -6,10 +6,8 @@ import { evidenceWords } from "./evidence-words";
 
 type Props = { userId: string; traceId: string; remote: unknown };
 
-/** More commits than these are folded. */
 const maxOpen = 3;
 
-/** The branches, commits and pull requests of a session, each leading to the message that proves it. */
 export async function LinkedPullRequests({ userId, traceId, remote }: Props) {
   const { branches, commits, pullRequests } = await readEvidence(userId, traceId, remote);
   if (branches.length + commits.length + pullRequests.length === 0) return null;
@@ -83,7 +81,6 @@ function Commit({ commit: { hash, subject, url, evidence, position } }: { commit
   );
 }
 
-/** Leads to the message that proves something; without one it says who recorded it. */
 function Proof({ evidence, position }: { evidence: string; position: number | null }) {
   const words = evidenceWords(evidence);
   if (position === null) return <span className="text-muted">{words}</span>;

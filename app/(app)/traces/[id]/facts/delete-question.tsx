@@ -5,7 +5,6 @@ import { Asked } from "../../../../components/asked";
 import { formatQuantity } from "../../../../components/figures";
 import { deleteAction } from "./delete-action";
 
-/** Asks whether to delete a session, and its sub-agents with it. */
 export async function DeleteQuestion({ userId, trace }: { userId: string; trace: Trace }) {
   const below = await findSubagents(userId, [trace.id]);
   const all = below.length > 0 ? await countSelection(userId, { ids: [trace.id, ...below] }) : undefined;

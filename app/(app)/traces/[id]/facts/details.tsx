@@ -12,7 +12,6 @@ import { spanWords } from "./span";
 
 type Props = { trace: Trace; circumstances: Circumstances; resume: string | undefined };
 
-/** All that is known of a session as a whole, folded: whoever wants to read needs none of it. */
 export function Details({ trace, circumstances, resume }: Props) {
   const { metadata, createdAt, activeSeconds } = trace;
   const { machine, context } = circumstances;
@@ -70,7 +69,6 @@ function Fact({ name, children }: { name: string; children: React.ReactNode }) {
   );
 }
 
-/** What each model used and cost, where a request said so. */
 function Models({ models }: { models: ModelUse[] }) {
   if (models.length === 0) return null;
   const columns: [name: string, of: (use: ModelUse) => number][] = [

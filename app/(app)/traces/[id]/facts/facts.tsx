@@ -26,7 +26,7 @@ type Props = {
   deleting: React.ReactNode;
 };
 
-/** What a session is, and what can be done with it as a whole. @param deleting the question whether to delete it, once asked */
+/** @param deleting the confirmation, once asked for */
 export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Props) {
   const { source, model } = trace;
   return (
@@ -77,7 +77,6 @@ export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Prop
   );
 }
 
-/** The session's project, or the name that came with it as long as none is known. */
 async function ProjectLink({ trace: { id, project, projectId } }: { trace: Trace }) {
   const label = projectId
     ? (await readLabels((await requireUser(`/traces/${id}`)).id, [projectId])).get(projectId)
@@ -93,13 +92,12 @@ async function ProjectLink({ trace: { id, project, projectId } }: { trace: Trace
   );
 }
 
-/** The model that the trace names, and others that answered in it, each with the names that its dated twins had there. */
+/** Maps each model to the dated variants of its name. */
 function listModels(model: string | null, { models }: Circumstances): Map<string, string[]> {
   const names = new Set([model, ...models.map((use) => use.model)].filter((name) => name !== null));
   return Map.groupBy(names, getModelFamily);
 }
 
-/** More of them are in the details. */
 const maxModels = 3;
 
 function Exports({ id }: { id: string }) {
@@ -128,7 +126,7 @@ function Exports({ id }: { id: string }) {
   );
 }
 
-/** From the first to the last activity, and how long it was active; one moment if they are the same or the first is unknown. */
+/** Shows one moment if both ends are equal or the start is unknown. */
 function Span({ trace }: { trace: Trace }) {
   const { createdAt: from, updatedAt: to, dated, activeSeconds } = trace;
   if (!dated) return <span className="text-muted">no date</span>;
@@ -150,7 +148,7 @@ function Span({ trace }: { trace: Trace }) {
   );
 }
 
-/** Leads to the confirmation. It changes nothing, so it is a GET and works without script. */
+/** A GET form, since asking changes nothing and works without script. */
 function AskToDelete() {
   return (
     <form method="get" className="ml-auto">

@@ -12,7 +12,6 @@ export type FamilyNumbers = { own: FamilySums; origin: Origin | undefined; famil
 
 const untitled = "an untitled session";
 
-/** Where a session came from, with the way back to that message. */
 export function OriginLine({ origin: { relation, parentId, title, position } }: { origin: Origin }) {
   const words: Record<Relation, string> = { subagent: "Sub-agent of", fork: "Forked from", continuation: "Continues" };
   const at = position === null ? "" : `?at=${position}`;

@@ -3,7 +3,6 @@ import { countInTrace } from "#lib/findings/findings";
 import { formatQuantity } from "../../../../components/figures";
 import { findingsHref } from "../../../findings/params";
 
-/** How many secrets were found in a session, masked or not, each leading to the list of them. */
 export async function Secrets({ traceId }: { traceId: string }) {
   const user = await requireUser(`/traces/${traceId}`);
   const { masked, open } = await countInTrace(user.id, traceId);

@@ -2,7 +2,6 @@ import { requireUser } from "#lib/auth/guards";
 import { listShares } from "#lib/traces/shares";
 import { formatQuantity } from "../../../../components/figures";
 
-/** Leads to where the session is shared, and says how many links there are. */
 export async function ShareLink({ traceId }: { traceId: string }) {
   const user = await requireUser(`/traces/${traceId}`);
   const shares = await listShares(user.id, traceId);

@@ -3,7 +3,6 @@ import type { ModelUse } from "#lib/traces/usage";
 import { formatCompact } from "../../../../components/figures";
 import { countTokens, describeCost, describeTokens, formatCost } from "../../spent";
 
-/** What a session cost and the tokens that it used: input, output, and what was read from and written to a cache. */
 export function Spent({ trace, models }: { trace: Trace; models: ModelUse[] }) {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens } = trace.usage;
   const cost = formatCost(trace);
@@ -37,6 +36,6 @@ export function Spent({ trace, models }: { trace: Trace; models: ModelUse[] }) {
   );
 }
 
-/** The tiers of service that are in the cost at the standard price, since theirs is not known. */
+/** Service tiers without a known price, which count at the standard price. */
 const describeTiers = (models: ModelUse[]): string[] =>
   [...new Set(models.flatMap(({ tiersNotPriced }) => tiersNotPriced))].map((tier) => `tier “${tier}” not priced`);

@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import { formatCount, formatQuantity } from "../../../../components/figures";
 import type { Find } from "./use-find";
 
-/** The field to find in the session, over the page so that no text moves. */
+/** Overlays the page so that no text moves. */
 export function FindBar({ find }: { find: Find }) {
   const { field, isForTyping } = find;
   const close = () => find.setOpen(false);

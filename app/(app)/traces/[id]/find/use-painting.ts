@@ -6,10 +6,9 @@ import type { Match } from "./matches";
 import type { FindResult } from "./use-search";
 
 /**
- * Paints what was found where it is on the page, and brings the current match into view, once its message is loaded.
- *
- * @param jump loads a message and brings it to the top.
- * @returns the current message's matches as they are on the page.
+ * Scrolls to the current match once its message is loaded.
+ * @param jump loads a message and brings it to the top
+ * @returns the current message's matches on the page
  */
 export function usePainting(
   list: RefObject<HTMLElement | null>,
@@ -17,7 +16,6 @@ export function usePainting(
   jump: (position: number) => void,
 ): RefObject<Range[]> {
   const ranges = useRef<Range[]>([]);
-  /** The match that is still to be scrolled to. */
   const awaited = useRef<Match>(undefined);
   const match = found?.match;
   const position = match && found.matches.places[match.place]?.[0];
@@ -67,7 +65,7 @@ export function usePainting(
   return ranges;
 }
 
-/** The rows near the visible ones: painting thousands outside of the window would only take time. */
+/** Painting thousands of matches out of sight would only take time. */
 function articlesNearby(list: Element): Element[] {
   return [...list.querySelectorAll(":scope > section")]
     .filter((segment) => {
@@ -90,7 +88,7 @@ function bringIntoView(range: Range): void {
   requestAnimationFrame(() => requestAnimationFrame(place));
 }
 
-/** A match that was counted but is not on the page may be in a body that is loaded when its fold is opened. */
+/** A match that is counted but not on the page may be in a body that loads when its fold opens. */
 function openUnloaded(row: Element): void {
   for (const fold of row.querySelectorAll<HTMLDetailsElement>("details[data-load]:not([open])")) {
     openFoldsRound(fold);

@@ -1,7 +1,7 @@
 import type { RefObject } from "react";
 import { getPosition, rowSelector, topArticle, topOffset } from "./geometry";
 
-/** The row that has the focus if it is in view, else the one at the top. */
+/** Returns the focused row if it is in view, else the one at the top. */
 export function currentArticle(list: RefObject<HTMLElement | null>): HTMLElement | undefined {
   const focused = document.activeElement?.closest<HTMLElement>(rowSelector);
   if (focused) {

@@ -9,23 +9,20 @@ type Saved = { position: number; offset: number };
 type Props = {
   list: React.RefObject<HTMLElement | null>;
   jump: (target: Target) => void;
-  /** The position in the address that the page was rendered for. */
+  /** The position in the address when the page was rendered. */
   at: number | undefined;
   talk: boolean;
   setTalk: (talk: boolean) => void;
 };
 
-/**
- * Keeps the address and the place on the page in step: a jump and a change of the view are history entries, and going back or
- * reloading restores both.
- */
+/** Jumps and changes of the view are history entries; going back or reloading restores view and place. */
 export function useAddress({ list, jump, at, talk, setTalk }: Props) {
   const start = useRef(at);
   const first = useRef(true);
   const shown = useRef(talk);
   const isArrived = useFirstArrival(jump);
 
-  // With the jump of this view, and before the page asks for more of the other one.
+  // Runs before the page asks for more of the previous view.
   useLayoutEffect(() => {
     if (shown.current === talk) return;
     shown.current = talk;
@@ -56,7 +53,6 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
     };
   }, [jump, talk, setTalk, isArrived]);
 
-  /** Saves the scroll position and the view in the history entry. */
   const save = useCallback(() => {
     const row = list.current && topArticle(list.current);
     if (!row) return;
@@ -64,7 +60,6 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
     history.replaceState({ ...history.state, spoor, spoorTalk: talk }, "");
   }, [list, talk]);
 
-  // A scroll is saved in the course of it, and when the page is left.
   useEffect(() => {
     for (const type of ["beforeunload", leaving]) window.addEventListener(type, save);
     return () => {
@@ -72,7 +67,6 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
     };
   }, [save]);
 
-  /** Jumps, with a new history entry. */
   const go = useCallback(
     (position: number, near = false) => {
       save();
@@ -82,7 +76,6 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
     [jump, save],
   );
 
-  /** Goes to an end of the session, with a new history entry. */
   const toEdge = useCallback(
     (edge: Edge) => {
       save();
@@ -92,7 +85,7 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
     [jump, save],
   );
 
-  /** Shows the other view, with a new history entry. @param href the address that has it and the place in it */
+  /** @param href contains the view and the place in it */
   const toView = useCallback(
     (view: View, href: string) => {
       const wanted = view === "talk";
@@ -107,11 +100,7 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
   return { go, toEdge, toView, save };
 }
 
-/**
- * Arrives before the first paint where the message is on the page: one that came without a reload shows nothing else before.
- *
- * @returns whether it has
- */
+/** Scrolls before the first paint if the message is on the page, so that soft navigation shows no other place first. */
 function useFirstArrival(jump: Props["jump"]): React.RefObject<boolean> {
   const isFirst = useRef(true);
   const isArrived = useRef(false);
@@ -125,10 +114,9 @@ function useFirstArrival(jump: Props["jump"]): React.RefObject<boolean> {
   return isArrived;
 }
 
-/** No position is higher. */
+/** The largest position. */
 const afterAll = 2_147_483_647;
 
-/** Makes an entry of the history that names a place, or the start. */
 function enter(name: "at" | "before", position: number | undefined): void {
   const address = new URL(location.href);
   for (const other of ["at", "before", "after"]) address.searchParams.delete(other);
@@ -138,13 +126,12 @@ function enter(name: "at" | "before", position: number | undefined): void {
   history.pushState({ spoorFolds, spoorTalk }, "", address);
 }
 
-/** Whether the history's entry shows the talk: as it was left, which a link to a hidden message changes, else by its address. */
+/** The saved view wins, since a link to a hidden message changes it. */
 function isTalkEntry(): boolean {
   const { spoorTalk } = history.state ?? {};
   return typeof spoorTalk === "boolean" ? spoorTalk : new URL(location.href).searchParams.get("view") === "talk";
 }
 
-/** Where the history's entry was left, else the message that its address names. */
 function getEntryPlace(): Extract<Target, { position: number }> | undefined {
   const saved = savedPlace();
   if (saved) return { ...saved, quiet: true };
@@ -157,7 +144,7 @@ function savedPlace(): Saved | undefined {
   return spoor && typeof spoor === "object" && "position" in spoor ? (spoor as Saved) : undefined;
 }
 
-/** The position that an address names, in its query or as `#m{position}`. */
+/** From the query or `#m{position}`. */
 export function askedPosition(address = new URL(location.href)): number | undefined {
   const text = /^#m(\d{1,10})$/.exec(address.hash)?.[1] ?? address.searchParams.get("at");
   return text && /^\d{1,10}$/.test(text) ? Number(text) : undefined;

@@ -8,7 +8,6 @@ import { useFrame } from "./frame";
 import { articleAt } from "./geometry";
 import { afterAll } from "./use-scrolling";
 
-/** The position where reading has come to: the top of the page, and at the end of the session its last. */
 export function useCurrent(outline: Outline | undefined): number {
   const { top, bottom } = useFrame();
   const position = useSyncExternalStore(top.subscribe, top.get, top.get);
@@ -17,7 +16,7 @@ export function useCurrent(outline: Outline | undefined): number {
   return isEnd && outline ? outline.span.last : position;
 }
 
-/** A place in the session in turns and time, as "turn 7 of 13 · 15:42"; undefined until the outline is known. */
+/** Undefined until the outline is loaded. */
 export function usePlace(): string | undefined {
   const { outline, zone } = useFrame();
   const known = useSyncExternalStore(outline.subscribe, outline.get, () => undefined);
@@ -25,7 +24,7 @@ export function usePlace(): string | undefined {
   return known && describePlace(known, zone, position, timeAt(position));
 }
 
-/** @param at the time of the row there, where it is on the page; else the turn's */
+/** @param at the time of the row there; else the turn's time is shown */
 export function describePlace({ turns, span }: Outline, zone: string, position: number, at?: Date): string {
   const index = turnAt(turns, position);
   const turn = turns[index];
@@ -44,7 +43,7 @@ const timeAt = (position: number): Date | undefined => {
   return at ? new Date(at) : undefined;
 };
 
-/** With the day, where the session went over more than one. */
+/** Includes the day if the session spans several. */
 function formatMoment(when: Date, turns: Outline["turns"], zone: string): string {
   const toDay = (at: number | null | undefined) => at && isoDay(new Date(at * 1000), zone);
   const isLong = toDay(turns[0]?.at) !== toDay(turns.at(-1)?.at);
@@ -54,7 +53,7 @@ function formatMoment(when: Date, turns: Outline["turns"], zone: string): string
 
 type Props = { first: number; total: number };
 
-/** Where one is, in the bar. Until the outline is there, and without script, the message at which the page begins. */
+/** Shows the first message's number until the outline is loaded, and without script. */
 export function Where({ first, total }: Props) {
   const place = usePlace();
   const start = total > 0 ? `message ${formatCount(first)} of ${formatCount(total)}` : "";

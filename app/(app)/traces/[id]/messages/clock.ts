@@ -8,7 +8,7 @@ export const formatClock = (at: string, zone: string) =>
 export const formatDay = (at: string, zone: string) =>
   formatDate(new Date(at), zone, { day: "numeric", month: "long", year: "numeric" });
 
-/** "3 h 12 min", "2 days": of two units at most. */
+/** "3 h 12 min", "2 days": at most two units. */
 export function formatSpan(seconds: number): string {
   const minutes = Math.round(seconds / 60);
   if (minutes < 60) return `${minutes} min`;
@@ -18,7 +18,7 @@ export function formatSpan(seconds: number): string {
   return days === 1 ? "1 day" : `${days.toLocaleString("en")} days`;
 }
 
-/** "38 ms", "4 s", "3 min": how long something took. */
+/** "38 ms", "4 s", "3 min" */
 export function formatMilliseconds(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   const seconds = milliseconds / 1000;

@@ -9,11 +9,10 @@ import type { Scene } from "./scene";
 import { KindSign } from "./sign";
 import { slices } from "./slices";
 
-/** How many lines of an open body show at once. */
+/** Lines of an open body that show at once. */
 const openLines: Partial<Record<ToolKind, number>> = { user: 40, edit: 24 };
 const tailLines = 20;
 
-/** One part of a row: text as it is, everything else a line with a fold. */
 export function PartView({ part, index, scene }: { part: RowPart; index: number; scene: Scene }) {
   const { kind, blocks } = part;
   const max = { ...slices.page, lines: openLines[kind] ?? slices.page.lines };
@@ -37,7 +36,6 @@ export function PartView({ part, index, scene }: { part: RowPart; index: number;
   );
 }
 
-/** The way to the session of the sub-agent that did the work. */
 function Started({ part: { session = "" }, scene }: { part: RowPart; scene: Scene }) {
   const started = Object.hasOwn(scene.sessions, session) ? scene.sessions[session] : undefined;
   if (!started) return null;
@@ -71,7 +69,7 @@ function Fold({ part, index, scene, max }: FoldProps) {
   );
 }
 
-/** The last lines of what failed; the fold above has all of it. */
+/** The last lines of a failed call; the fold above contains all of them. */
 function Tail({ part, scene }: { part: RowPart; scene: Scene }) {
   const output = part.blocks.findLast((block) => block.type === "output");
   if (output?.type !== "output") return null;
@@ -99,7 +97,6 @@ const words: Partial<Record<ToolKind, string>> = {
   notice: "Notice",
 };
 
-/** The line that always shows. */
 function Head({ part, scene }: { part: RowPart; scene: Scene }) {
   const { kind, tool, title, note, amount, changes } = part;
   const noted = note && <span className="note">{note}</span>;
@@ -126,14 +123,13 @@ function Title({ kind, title, scene }: { kind: ToolKind; title: string; scene: S
   return <span className={isCode ? "title mono" : "title"}>{isCode ? title : withoutMarks(title)}</span>;
 }
 
-/** A line without the marks of Markdown. */
 const withoutMarks = (line: string) =>
   line
     .replace(/^(?:#{1,6}|>|[-*+]) +/, "")
     .replace(/\*\*([^*\n]+)\*\*/g, "$1")
     .replace(/`([^`\n]+)`/g, "$1");
 
-/** A path whose folders are shortened first, so that its name stays. */
+/** Shortens the folders before the file's name. */
 function Path({ path, place }: { path: string; place: SessionFolders }) {
   const shown = path.includes(" → ") ? path : shortPath(path, place);
   const name = shown.lastIndexOf("/", shown.length - 2) + 1;

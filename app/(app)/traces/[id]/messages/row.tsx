@@ -8,7 +8,6 @@ import { KindSign } from "./sign";
 
 type RowProps = { row: ReaderRow; scene: Scene };
 
-/** One row: an `<article>`, after a divider where time has passed. */
 export function Row({ row, scene }: RowProps) {
   const { position, positions, kind, turnStart, failed, talk } = row;
   const own = { ...scene, ...(!scene.nested && { position, positions }) };
@@ -43,7 +42,7 @@ function Parts({ row, scene }: RowProps) {
   ));
 }
 
-/** Links to positions that resolve to this row find it too. */
+/** Links to the row's other positions find it too. */
 function OtherPositions({ row: { kind, position, positions } }: { row: ReaderRow }) {
   if (kind === "group") return null;
   return positions.slice(0, 200).map((other) => (other === position ? null : <span key={other} id={`m${other}`} />));
@@ -68,7 +67,7 @@ function Group({ row, scene }: RowProps) {
   );
 }
 
-/** A member has its own position; the first one's is the group's, which a link to it shows. */
+/** The first member has no id, since its position is the group's. */
 function Member({ row, scene }: RowProps) {
   const { position, positions } = row;
   const own = { ...scene, ...(!scene.nested && { position, positions }) };
@@ -89,7 +88,7 @@ const getRowLabel = ({ role, kind }: ReaderRow, { person }: Scene) =>
     ? person
     : (Object.hasOwn(speakers, role ?? "") && speakers[role ?? ""]) || (role?.slice(0, 32) ?? "Unknown role");
 
-/** The speaker above the text: the person, a model that differs from the one before, or another role. */
+/** Names the model only if it differs from the one before. */
 function Speaker({ row: { kind, role, model, turnStart }, scene: { person } }: RowProps) {
   if (kind === "user" || turnStart) return <h2 className="speaker speaker-user">{person}</h2>;
   if (kind !== "assistant") return null;
@@ -104,7 +103,6 @@ function Speaker({ row: { kind, role, model, turnStart }, scene: { person } }: R
   );
 }
 
-/** The facts at a row's edge, which show where one looks: a button to copy it, its tokens, its time. */
 function Facts({ row: { position, tokenCount, createdAt, kind, turnStart }, scene }: RowProps) {
   if (scene.nested) return null;
   const moment = createdAt && longTime(new Date(createdAt), scene.zone);
@@ -144,7 +142,6 @@ function TurnChanges({ changes }: { changes: NonNullable<ReaderRow["turnChanges"
   );
 }
 
-/** A longer time without a message gets a line. */
 const minGapSeconds = 300;
 
 function Divider({ row: { createdAt, gapBefore }, zone }: { row: ReaderRow; zone: string }) {

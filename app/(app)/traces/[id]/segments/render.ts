@@ -14,18 +14,14 @@ import { findStartedSessions } from "./sessions";
 /** HTML as React takes it. */
 export type Markup = { __html: string };
 
-/** A rendered segment: a run of neighbouring messages, and what the page's frame needs to know about it. */
 export type Segment = Omit<DrawnSegment, "html"> & {
   markup: Markup;
-  /** The number of messages before it. */
   before: number;
-  /** By what its HTML is found where the page is written, if it is only there. */
   handedOver?: string | undefined;
-  /** The view that it was loaded for, where the page knows. */
   talk?: boolean;
 };
 
-/** Selects the messages to draw and their reader. `masked` hides secrets in them; `pictures` shows their pictures. */
+/** `masked` hides secrets; `pictures` shows pictures. */
 export type SegmentSession = {
   userId: string;
   traceId: string;
@@ -38,7 +34,6 @@ export type SegmentSession = {
 const getQueueTurn = ({ userId, whose }: SegmentSession) =>
   ({ userId, kind: "sharedAt" in whose ? "shared" : "own" }) as const;
 
-/** How a user's own trace is shown to them. */
 export const toOwner = (userId: string, traceId: string): SegmentSession => ({
   userId,
   traceId,
@@ -46,7 +41,7 @@ export const toOwner = (userId: string, traceId: string): SegmentSession => ({
   pictures: true,
 });
 
-/** Draws a segment of a trace. @returns undefined where there is nothing */
+/** @returns undefined if there is nothing */
 export async function drawSegment(
   shown: SegmentSession,
   request: SegmentRequest,
@@ -68,7 +63,7 @@ export async function drawSegment(
   });
 }
 
-/** Renders a segment of a user's own trace. @returns undefined where there is nothing */
+/** @returns undefined if there is nothing */
 export async function renderSegment(
   userId: string,
   traceId: string,
@@ -81,18 +76,15 @@ export async function renderSegment(
   return { ...asSegment(drawn), before };
 }
 
-/** A drawn segment as a page takes it. Others are not told how many messages come before it: some may not be theirs to know of. */
+/** Readers of a shared session do not learn the number of messages before it, which may be private. */
 export const asSegment = ({ html, ...segment }: DrawnSegment): Segment => ({
   ...segment,
   before: 0,
   markup: { __html: html },
 });
 
-/** Draws the body of a fold that is not on the page. @returns its HTML; undefined where there is none */
-export async function drawBody(
-  shown: SegmentSession,
-  { position, positions, part }: BodyRequest,
-): Promise<string | undefined> {
+/** @returns HTML; undefined if there is none */
+export async function drawBody(shown: SegmentSession, { position, positions, part }: BodyRequest): Promise<string | undefined> {
   const { userId, traceId, whose, range = wholeRange, masked = false } = shown;
   const view = { whose, zone: await readerZone() };
   return draw(getQueueTurn(shown), "body", async () => {

@@ -6,10 +6,9 @@ import { formatMoney } from "../../../../components/money";
 import { formatMilliseconds } from "../messages/clock";
 import type { Sessions } from "../messages/scene";
 
-/** How many sessions one segment leads to. */
 const maxSessions = 300;
 
-/** Where the sub-agents' sessions are that some messages of a trace name. */
+/** Finds the sub-agents' sessions that messages name. */
 export async function findStartedSessions(userId: string, traceId: string, messages: Message[]): Promise<Sessions> {
   const named = new Set(messages.flatMap(({ metadata }) => namedIn(metadata)));
   const started = await findStarted(userId, traceId, [...named].slice(0, maxSessions));

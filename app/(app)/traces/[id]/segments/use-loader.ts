@@ -10,13 +10,12 @@ type Props = {
   talk: boolean;
   pending: Pending;
   change: (change: SegmentChange) => void;
-  /** Called where a message was jumped to that Talk leaves out. */
   onHidden: () => void;
 };
 
-/** Loads segments, the newest load only: what was asked for before is dropped when it comes after it. */
+/** Only the newest load counts. */
 export function useLoader({ supply, talk, pending, change, onHidden }: Props) {
-  // Scrolling asks for it between renders.
+  // A ref as well, since scrolling reads it between renders.
   const failedPlace = useRef<ScrollPlace>(undefined);
   const [failed, setFailed] = useState<ScrollPlace>();
 
@@ -25,7 +24,7 @@ export function useLoader({ supply, talk, pending, change, onHidden }: Props) {
     setFailed(place);
   }, []);
 
-  /** @returns whether it failed, and no newer one has taken its place */
+  /** @returns whether it failed and was not replaced */
   const load = useCallback(
     async ({ place, request, isNear, toChange }: Load) => {
       const end = pending.begin();

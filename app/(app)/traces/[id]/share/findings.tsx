@@ -4,7 +4,6 @@ import { Notice } from "../../../../components/notice";
 
 type Props = { findings: Findings; masked: boolean; traceId: string };
 
-/** What was found that others had better not see, and what becomes of it. */
 export function FindingList({ findings: { secrets, homes, isCut, messages }, masked, traceId }: Props) {
   const isClean = secrets.length === 0 && homes === 0;
   return (

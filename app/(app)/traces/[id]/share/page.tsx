@@ -26,7 +26,6 @@ import { toStranger } from "./stranger";
 
 export const metadata: Metadata = { title: "Share a session" };
 
-/** What others would see of a session, and the link that lets them. */
 export default async function Page({ params, searchParams }: PageProps<"/traces/[id]/share">) {
   const { id } = await params;
   const user = await requireUser(`/traces/${encodeURIComponent(id)}/share`);
@@ -127,7 +126,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
 
 type ChoicesProps = { outline: Outline; sharing: Sharing; hasPictures: boolean };
 
-/** Chooses the turns, and whether to hide secrets and include pictures. A GET form: the page previews the result. */
+/** A GET form, since the page previews the result. */
 function Choices({ outline, sharing: { from, to, masked, pictures }, hasPictures }: ChoicesProps) {
   const { turns } = outline;
   const name = (turn: Turn, index: number) => `${index + 1}. ${turn.title.slice(0, 60) || "(no words)"}`;

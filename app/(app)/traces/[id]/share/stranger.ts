@@ -2,7 +2,7 @@ import "server-only";
 import type { Sharing } from "#lib/traces/shares";
 import type { SegmentSession } from "../segments/render";
 
-/** A session as somebody sees it who was given a link. */
+/** A session as a link's reader sees it. */
 export const toStranger = (
   userId: string,
   traceId: string,

@@ -6,16 +6,15 @@ import { CodeLine } from "./code";
 import { type CodeSpan, highlight } from "./highlight";
 import { type Marks, markWords } from "./words";
 
-/** How many characters of a line are drawn. */
 const maxDrawnCharacters = 2000;
-/** Longer runs of unchanged lines are folded, but for so many at each end. */
+/** Longer runs of unchanged lines are folded, except at their ends. */
 const context = { longest: 9, kept: 3 };
 
 type Props = { lines: DiffLine[]; from?: number; to?: number; language: string; effort: Effort };
 
 /**
- * Lines of a unified diff, or some of them. Signs, numbers and marks are drawn by the stylesheet, so that what is copied is the
- * code alone. What was removed and what took its place stand in one `span.pair`, which a style sheet may set side by side.
+ * The style sheet draws signs and numbers, so that only code is copied. Removed and added lines share a `span.pair`,
+ * which may be set side by side.
  */
 export function Diff({ lines, from = 0, to = lines.length, language, effort }: Props) {
   const drawn = drawnLines(lines.slice(from, to), numberLines(lines).slice(from, to), language, effort);
@@ -30,7 +29,6 @@ export function Diff({ lines, from = 0, to = lines.length, language, effort }: P
 
 type Run = { type: "hunk" | "same" | "pair"; from: number; to: number };
 
-/** Stretches of lines that belong together. */
 function groupRuns(lines: DiffLine[]): Run[] {
   const runs: Run[] = [];
   for (const [at, { type }] of lines.entries()) {
@@ -65,7 +63,7 @@ function drawRun({ type, from, to }: Run, drawn: ReactNode[], isFirst: boolean):
   ];
 }
 
-/** The number of each line, of a removed one before the change, else after it; undefined where no hunk tells them. */
+/** Numbers removed lines by the old file, others by the new one. */
 function numberLines(lines: DiffLine[]): (number | undefined)[] {
   let next: [old: number, now: number] | undefined;
   return lines.map(({ type, at }) => {
@@ -83,7 +81,7 @@ function drawnLines(lines: DiffLine[], numbers: (number | undefined)[], language
   const colours = language ? colourLines(lines, language, effort) : [];
   return lines.map((line, at) => {
     const content = drawLineContent(line, colours[at], marks.get(at));
-    // The first heading says nothing that its lines' numbers don't.
+    // The lines' numbers already say what the first heading says.
     if (at === 0 && line.type === "hunk" && line.text === "") return null;
     const Tag = tags[line.type];
     return (
@@ -111,7 +109,6 @@ function drawLineContent({ text }: DiffLine, colours: CodeSpan[] | undefined, ma
   ];
 }
 
-/** The part of a line's spans between two characters. */
 function cutSpans(spans: CodeSpan[], from: number, to: number): CodeSpan[] {
   let at = 0;
   return spans.flatMap(({ text, className }) => {
@@ -121,7 +118,7 @@ function cutSpans(spans: CodeSpan[], from: number, to: number): CodeSpan[] {
   });
 }
 
-/** The colours of lines: those of the text before and of that after, hunk by hunk. */
+/** Highlights the old and the new text of each hunk. */
 function colourLines(lines: DiffLine[], language: string, effort: Effort): (CodeSpan[] | undefined)[] {
   const colours: (CodeSpan[] | undefined)[] = [];
   for (const run of splitHunks(lines)) {
@@ -135,7 +132,6 @@ function colourLines(lines: DiffLine[], language: string, effort: Effort): (Code
   return colours;
 }
 
-/** The indices of the lines between two hunks' headings. */
 function splitHunks(lines: DiffLine[]): number[][] {
   const hunks: number[][] = [[]];
   for (const [at, { type }] of lines.entries())

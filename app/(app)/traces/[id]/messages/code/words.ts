@@ -1,13 +1,11 @@
 import { diffWordsWithSpace } from "diff";
 import type { DiffLine } from "#lib/reader/message";
 
-/** The parts of a line, in characters, by whether they changed. */
 export type Marks = { from: number; to: number; changed: boolean }[];
 
-/** Bounds of comparing word by word: pairs of lines in a block, and the length of a line. */
 const comparable = { pairs: 100, lineLength: 300 };
 
-/** The words that differ, by the lines' indices, where as many lines were added as removed. */
+/** Compares lines in pairs if as many were added as removed. */
 export function markWords(lines: DiffLine[]): Map<number, Marks> {
   const marked = new Map<number, Marks>();
   let pairs = 0;
@@ -30,7 +28,7 @@ function runLength(lines: DiffLine[], from: number, type: DiffLine["type"]): num
   return at - from;
 }
 
-/** Two lines with almost nothing in common stay unmarked: all of both would be marked. */
+/** Lines with almost nothing in common stay unmarked. */
 function markPair(lines: DiffLine[], before: number, after: number, marked: Map<number, Marks>): void {
   const [old = "", now = ""] = [lines[before]?.text, lines[after]?.text];
   if (old.length > comparable.lineLength || now.length > comparable.lineLength) return;

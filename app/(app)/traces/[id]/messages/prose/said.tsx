@@ -4,7 +4,7 @@ import { CodeBlock, Output } from "../code/code";
 import type { Effort } from "../effort";
 import { safeHref } from "./safe-href";
 
-/** What a person wrote, as they wrote it: words with their line breaks, and what they pasted as programs printed it. */
+/** Keeps a person's line breaks and shows pasted output as programs printed it. */
 export function Said({ text, effort }: { text: string; effort: Effort }) {
   return (
     <div className="said">
@@ -29,7 +29,6 @@ function One({ stretch: { type, text, language = "" }, effort }: { stretch: Stre
   }
 }
 
-/** Code in backticks, and addresses. */
 const inline = /`([^`\n]{1,500})`|\bhttps?:\/\/[^\s<>"'`]{1,2000}/g;
 
 function drawInline(text: string): ReactNode[] {
