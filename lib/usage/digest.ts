@@ -27,7 +27,6 @@ export type Digests = {
   projects: ProjectDigest[];
 };
 
-const wanted = ["sessions", "messages", "cost_nano"] as const;
 const maxProjects = 8;
 
 /** @throws SpoorError `overloaded` as `heavyRead` */
@@ -64,7 +63,7 @@ export async function readDigests(
 const none: Digest = { sessions: 0, messages: 0, costNano: 0, seconds: 0 };
 
 async function readSpans(tx: PoolClient, userId: string, starts: Date[], gone: string[]): Promise<Digest[]> {
-  const request = { starts, gone, facets: [], maxValues: 1, filter: {}, spans: { by: undefined, wanted } };
+  const request = { starts, gone, facets: [], maxValues: 1, filter: {}, spans: { by: undefined } };
   const rows = await readReport(tx, userId, request);
   const active = await readSeconds(tx, userId, starts, gone);
   return starts.slice(1).map((_, span) => {

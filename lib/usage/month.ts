@@ -36,7 +36,7 @@ export async function readMonth(userId: string, zone: string, now: Date): Promis
       const gone = await readGone(tx, userId);
       const starts = [...whole.slice(0, 1), ...(days.length > 1 ? [days.at(-1)?.start ?? now] : []), ...whole.slice(1)];
       const none = { gone, facets: [], maxValues: 1, filter: {} };
-      const rows = await readReport(tx, userId, { ...none, starts, spans: { by: undefined, wanted: ["cost_nano"] } });
+      const rows = await readReport(tx, userId, { ...none, starts, spans: { by: undefined } });
       return { rows, spending: await readSpending(tx, userId, whole, gone) };
     }),
   ]);

@@ -42,19 +42,15 @@ export type UsageRequest = {
   facets: readonly UsageFacet[];
   by?: UsageFacet | undefined;
   filter?: UsageFilter;
-  /** Columns needed of each span and value, apart from those that rank values; others may be 0. */
-  wanted?: readonly Column[] | undefined;
   /** Also count sessions and messages by branch, which reads each linked session. */
   activityOfBranches?: boolean;
 };
 
 const { maxValues } = limits.usage;
-/** Pages always show these. */
-const withRemarks: readonly Column[] = ["unpriced_tokens", "tier_not_priced_tokens"];
 
 /** A session with several pull requests or branches counts at each. */
 export async function readUsage(userId: string, request: UsageRequest): Promise<UsageReport> {
-  const { spans, facets, by, wanted, activityOfBranches = true } = request;
+  const { spans, facets, by, activityOfBranches = true } = request;
   const starts = getBoundaries(spans);
   const filter = await resolveFilter(userId, request.filter ?? {});
   const shown = [...new Set([...facets, ...(by ? [by] : [])])];
@@ -62,12 +58,10 @@ export async function readUsage(userId: string, request: UsageRequest): Promise<
   const links = shown.filter(
     (facet): facet is LinkFacet => facet === "pr" || (facet === "branch" && activityOfBranches),
   );
-  // Links replace the figures of rows, so all columns are needed.
-  const listed = wanted && links.length === 0 ? [...wanted, ...withRemarks] : undefined;
   const { rows, linked } = await heavyRead(userId, async (tx) => {
     const gone = await readGone(tx, userId);
-    const inSpans = { by: by && isRolled(by) ? by : undefined, ...(wanted && { wanted }) };
-    const reported = { starts, gone, facets: rolled, maxValues, listed, filter, spans: inSpans };
+    const inSpans = { by: by && isRolled(by) ? by : undefined };
+    const reported = { starts, gone, facets: rolled, maxValues, filter, spans: inSpans };
     const rows = await readReport(tx, userId, reported);
     const linked = new Map<LinkFacet, ReportRow[]>();
     for (const facet of links)
@@ -76,7 +70,7 @@ export async function readUsage(userId: string, request: UsageRequest): Promise<
   });
   const ofSpans = Map.groupBy(rows, ({ span }) => span);
   const spanTotals = spans.map((_, place) => sumRows(ofSpans.get(place) ?? []));
-  for (const [facet, found] of linked) join(rows, facet, found, wanted ?? columns);
+  for (const [facet, found] of linked) join(rows, facet, found);
   return { ...buildReport(await nameValues(userId, rows), shown, by), spanTotals };
 }
 
@@ -102,15 +96,14 @@ const activity: readonly Column[] = ["sessions", "messages", "tokens", "untimed"
  * Adds figures from links to a report's rows. Spending by branch is in the rows already; only sessions and messages of
  * branches come from links. Unlinked usage is the remainder of the whole.
  */
-function join(rows: ReportRow[], facet: LinkFacet, found: ReportRow[], wanted: readonly Column[]): void {
+function join(rows: ReportRow[], facet: LinkFacet, found: ReportRow[]): void {
   const shared = facet === "pr" ? columns : activity;
   if (facet === "pr") rows.push(...rows.filter((row) => row.facet === null).map((whole) => ({ ...whole, facet })));
   const getKey = (row: Pick<ReportRow, "span" | "value">) => JSON.stringify([row.span, row.value]);
   const known = new Map(rows.filter((row) => row.facet === facet).map((row) => [getKey(row), row]));
   for (const sum of found.filter((row) => row.facet === null)) {
     const rest = known.get(getKey(sum));
-    const given = sum.span === null ? shared : shared.filter((name) => wanted.includes(name));
-    if (rest) for (const name of given) rest[name] -= sum[name];
+    if (rest) for (const name of shared) rest[name] -= sum[name];
   }
   for (const row of found.filter((one) => one.facet !== null)) {
     const own = known.get(getKey(row)) ?? { ...row, ...zeros };

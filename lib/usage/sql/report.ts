@@ -46,51 +46,46 @@ export const filterValues = (filter: FacetFilter) =>
   rolledFacets.map((name) => filter[name]).filter((value) => value !== undefined);
 
 /** Ranks values; unlisted ones are the difference to the whole. */
-const ranking = new Set<Column>(["cost_nano", "input_tokens", "output_tokens", "cache_read_tokens", "messages"]);
 const order = "cost_nano desc, input_tokens + output_tokens + cache_read_tokens desc, messages desc, value";
 
-const sums = (wanted: readonly Column[]) =>
-  columns.map((name) => `${wanted.includes(name) ? `sum(${name})` : "0"} as ${name}`).join(", ");
+const sums = sumColumns(columns);
 
 /** Sums each combination of facets before single facets. */
 const sumTotals = (filter: FacetFilter) => `
   summed as materialized (
     select ${rolledFacets.map((name) => `of_${name}`).join(", ")}, ${names}
-    from (select facets, ${sumColumns(columns)} from (${selectTotals}) as rows group by facets) as found
+    from (select facets, ${sums} from (${selectTotals}) as rows group by facets) as found
     join ${selectFacets(filter)} using (facets)
   )`;
 
-const byFacet = ({ facets, maxValues, listed = columns }: ReportRequest) => {
+const byFacet = ({ facets, maxValues }: ReportRequest) => {
   const pick = (form: (name: string) => string) =>
     `case ${facets.map((name) => `when grouping(of_${name}) = 0 then ${form(name)}`).join(" ")} end`;
-  const whole = `select null::int as span, null::text as facet, null::text as value, 1 as values, ${sums(columns)} from summed`;
+  const whole = `select null::int as span, null::text as facet, null::text as value, 1 as values, ${sums} from summed`;
   if (facets.length === 0) return whole;
-  const wanted = columns.filter((name) => listed.includes(name) || ranking.has(name));
   return `
   ${whole}
   union all
   select null, facet, value, values, ${names} from (
     select *, row_number() over (partition by facet order by ${order}) as place, count(*) over (partition by facet)::int as values
     from (
-      select ${pick((name) => `'${name}'`)}::text as facet, ${pick((name) => `of_${name}`)}::text as value, ${sums(wanted)}
+      select ${pick((name) => `'${name}'`)}::text as facet, ${pick((name) => `of_${name}`)}::text as value, ${sums}
       from summed group by grouping sets (${facets.map((name) => `(of_${name})`).join(", ")})
     ) as found
   ) as ranked where place <= ${maxValues}`;
 };
 
 const selectListed = (by: RolledFacet, maxValues: number) => `
-  select value from (select of_${by} as value, ${sums([...ranking])} from summed group by of_${by}) as found
+  select value from (select of_${by} as value, ${sums} from summed group by of_${by}) as found
   order by ${order} limit ${maxValues}`;
 
-const bySpan = (spans: NonNullable<ReportRequest["spans"]>, { filter }: ReportRequest) => {
-  const { by } = spans;
+const bySpan = (by: RolledFacet | undefined, filter: FacetFilter) => {
   const isListed = by ? `coalesce(of_${by}, '') in (select coalesce(value, '') from listed)` : "false";
   const value = by ? `case when ${isListed} then of_${by} end::text` : "null::text";
-  const some = columns.filter((name) => !spans.wanted || spans.wanted.includes(name));
   return `
-  select span - 1, case when is_listed then '${by ?? ""}' end, value, 0, ${sums(some)}
+  select span - 1, case when is_listed then '${by ?? ""}' end, value, 0, ${sums}
   from (
-    select span, ${isListed} as is_listed, ${value} as value, ${some.join(", ")}
+    select span, ${isListed} as is_listed, ${value} as value, ${names}
     from (${selectSpans}) as rows join ${selectFacets(filter)} using (facets)
   ) as named group by span, is_listed, value`;
 };
@@ -102,11 +97,9 @@ export type ReportRequest = {
   /** At most `maxValues` of each facet. */
   facets: RolledFacet[];
   maxValues: number;
-  /** Columns needed of each value, by default all; others are 0. */
-  listed?: readonly Column[] | undefined;
   filter: FacetFilter;
-  /** Columns needed of each span, by default all; others are 0. */
-  spans: { by: RolledFacet | undefined; wanted?: readonly Column[] } | undefined;
+  /** Also sums each span, by a facet's listed values. */
+  spans: { by: RolledFacet | undefined } | undefined;
 };
 
 /** SQL: Prisma removes duplicates in memory. */
@@ -121,7 +114,7 @@ export async function readModels(tx: PoolClient, userId: string): Promise<string
 export async function readReport(tx: PoolClient, userId: string, request: ReportRequest): Promise<ReportRow[]> {
   const { starts, gone, filter, spans } = request;
   const listed = spans?.by ? `, listed as materialized (${selectListed(spans.by, request.maxValues)})` : "";
-  const inSpans = spans ? `union all ${bySpan(spans, request)}` : "";
+  const inSpans = spans ? `union all ${bySpan(spans.by, filter)}` : "";
   const statement = `with ${usageBySpan}, ${sumTotals(filter)} ${listed} ${byFacet(request)} ${inSpans}`;
   return (await tx.query<ReportRow>(statement, [userId, starts, gone, ...filterValues(filter)])).rows;
 }
