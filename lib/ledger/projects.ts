@@ -1,22 +1,18 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import type { PoolClient } from "pg";
+import { giveAway, noteArrivals, readAliases, type StoredAlias, unsettle } from "#lib/db/sql/project-aliases";
 import { lockProjects } from "#lib/db/sql/project-lock";
 import type { LedgerPart } from "#lib/ledger/part";
 import {
-  giveAway,
   insertAliases,
   insertProjects,
   moveAlias,
   nameProject,
-  noteArrivals,
-  readAliases,
   readPlaces,
   readProjects,
   respellAlias,
-  type StoredAlias,
   type StoredProject,
-  unsettle,
 } from "#lib/ledger/sql/projects";
 import { getAliasKey, listProjectSigns, type ProjectSign, type Whereabouts } from "#lib/reader/project";
 

@@ -1,8 +1,8 @@
 import "server-only";
 import { holdUsers } from "#lib/auth/sql";
 import { pool, transaction } from "#lib/db/client";
+import { readAliases } from "#lib/db/sql/project-aliases";
 import { lockProjects } from "#lib/db/sql/project-lock";
-import { readAliases } from "#lib/ledger/sql/projects";
 import {
   areMoving,
   endSettling,

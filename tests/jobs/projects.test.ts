@@ -23,7 +23,6 @@ beforeEach(async () => {
 
 type Told = { cwd?: string; repository?: string; project?: string; machine?: string };
 
-/** A session that tells where it was. */
 const session = (sourceId: string, { cwd, repository, project }: Told) => ({
   sourceId,
   createdAt: new Date().toISOString(),

@@ -1,6 +1,6 @@
 "use server";
 import { revalidatePath } from "next/cache";
-import { type AuditOrigin, currentOrigin } from "#lib/auth/audit";
+import { currentOrigin, type AuditOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
 import { revokeGrant } from "#lib/auth/oauth/grants";
 import { idForm } from "#lib/auth/schema";
@@ -8,15 +8,8 @@ import { createTokenByHand, logOutMachines, revokeToken } from "#lib/auth/tokens
 import { withdrawLogin } from "#lib/device/login";
 import { startRequest } from "#lib/device/schema";
 import { scopes } from "#lib/fields";
-import {
-  askFirst,
-  collectFieldErrors,
-  refuseForeignOrigin,
-  requireForm,
-  text,
-  toFormState,
-} from "../../components/form-guard";
-import type { FormState } from "../../components/form-state";
+import { askFirst, collectFieldErrors, toFormState, refuseForeignOrigin, requireForm, text } from "../../components/form-guard";
+import type { FormState } from "../../components/form";
 import { tickedScopes } from "../../components/scopes";
 
 /** Asks first. A token that is already revoked is no error. */
@@ -69,10 +62,7 @@ export async function createTokenAction(_before: FormState, form: FormData): Pro
   if (granted.length === 0) return { values, error: askScopes };
   const parsed = startRequest.safeParse(values);
   if (!parsed.success)
-    return {
-      values,
-      errors: { ...collectFieldErrors(parsed.error), ...(values.machine.trim() ? {} : { machine: askName }) },
-    };
+    return { values, errors: { ...collectFieldErrors(parsed.error), ...(values.machine.trim() ? {} : { machine: askName }) } };
   try {
     const token = await createTokenByHand(user.id, parsed.data.machine, await currentOrigin(), granted);
     revalidatePath("/devices");

@@ -3,9 +3,9 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
 import { transaction } from "#lib/db/client";
+import { giveAway, noteArrivals, toAliasColumns, unsettle } from "#lib/db/sql/project-aliases";
 import { lockProjects } from "#lib/db/sql/project-lock";
 import { notFound } from "#lib/errors";
-import { giveAway, noteArrivals, toAliasColumns, unsettle } from "#lib/ledger/sql/projects";
 import type { ProjectAlias } from "#lib/reader/project";
 
 type Owned = { userId: string; id: string };

@@ -1,3 +1,4 @@
+import "./messages/styles";
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
@@ -5,8 +6,9 @@ import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { readStanding } from "#lib/traces/messages";
+import { neighbours } from "#lib/traces/queries";
 import { hasTooManyOutlines, readOutline } from "#lib/traces/outline";
-import { getTrace, neighbours, type Trace } from "#lib/traces/queries";
+import { getTrace, type Trace } from "#lib/traces/queries";
 import type { Selection } from "#lib/traces/sql/conditions";
 import { readCircumstances } from "#lib/traces/usage";
 import { Notice } from "../../../components/notice";
@@ -14,19 +16,16 @@ import { orMissing } from "../../../components/or-missing";
 import { readerZone } from "../../../components/zone";
 import { listed as listedBy, readListParams } from "../filters";
 import { listHref } from "../hrefs";
-import { LinkedPullRequests } from "./facts/came-of";
+import { LinkedPullRequests } from "./facts/pull-requests";
 import { DeleteQuestion } from "./facts/delete-question";
 import { TraceFacts } from "./facts/facts";
 import { readFamilyKin, sumOwn } from "./facts/kin";
 import { resumeCommand } from "./facts/resume";
-import { type Links, parseFilter, readerHref } from "./frame/links";
-import "./messages/styles";
-import { OutlineData, OutlinePending } from "./outline/outline-data";
-import { readOutlineWidth } from "./outline/outline-width";
+import { parseFilter, type Links, readerHref } from "./frame/links";
+import { OutlineData, OutlinePending, readOutlineWidth } from "./outline/outline-data";
 import { OwnReader } from "./own-reader";
 import { renderSegment } from "./segments/render";
 import { parseSegmentRequest } from "./segments/request";
-import { toPage } from "./segments/to-page";
 
 export async function generateMetadata({ params }: PageProps<"/traces/[id]">): Promise<Metadata> {
   const { id } = await params;
@@ -62,7 +61,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
       <LinkedPullRequests userId={user.id} traceId={id} remote={trace.metadata?.repository} />
       {opened && (
         <Notice tone="info">
-          <p>The message that you followed a link to is not part of the talk, so all messages are shown.</p>
+          <p>The linked message is not part of the conversation, so everything is shown.</p>
         </Notice>
       )}
     </>
@@ -77,7 +76,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         zone={zone}
         title={getPageTitle(trace)}
         total={trace.messageCount}
-        initial={await toPage(segment)}
+        initial={segment}
         talk={talk}
         at={at}
         filter={filter}

@@ -6,8 +6,8 @@ import { requireUser } from "#lib/auth/guards";
 import { idForm } from "#lib/auth/schema";
 import { limits } from "#lib/limits";
 import { revokeShare, shareTrace } from "#lib/traces/shares";
-import { askFirst, refuseForeignOrigin, text, toFormState } from "../../../../components/form-guard";
-import type { FormState } from "../../../../components/form-state";
+import { askFirst, toFormState, refuseForeignOrigin, text } from "../../../../components/form-guard";
+import type { FormState } from "../../../../components/form";
 
 const position = z.preprocess(
   (given) => (given === "" ? null : Number(given)),
