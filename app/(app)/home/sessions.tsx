@@ -4,8 +4,8 @@ import { Monogram } from "../../components/agent-icon";
 import { formatCount, formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { ActivityTime } from "../../components/time";
-import { pullHref } from "../traces/hrefs";
 import { standingText } from "../traces/[id]/frame/standing";
+import { pullHref } from "../traces/hrefs";
 import type { News, NewsSession } from "./news";
 
 type Standings = News["standings"];

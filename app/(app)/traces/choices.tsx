@@ -13,7 +13,8 @@ export function toFilterOptions(name: CountedName, values: FacetValues): FilterO
   return values[name].map((one) => ({ name, text: one.value, ...one }));
 }
 
-export const listFilterNames = (name: CountedName): FilterName[] => (name === "project" ? ["project", "projectId"] : [name]);
+export const listFilterNames = (name: CountedName): FilterName[] =>
+  name === "project" ? ["project", "projectId"] : [name];
 
 type Props = { name: CountedName; given: GivenFilters; options: FilterOption[] };
 

@@ -9,17 +9,15 @@ import { chosenIds, filterNames, traceFilter } from "#lib/traces/schema";
 import { jsonIn, requireOwnOrigin, text } from "../../../components/form-guard";
 import { type GivenFilters, listHref, toSearchParams } from "../hrefs";
 
-const counted = traceFilter
-  .omit({ roots: true })
-  .extend({
-    starred: z.boolean().optional(),
-    archived: z.boolean().optional(),
-    trivial: z.boolean().optional(),
-    errors: z.boolean().optional(),
-    minMessages: z.int().min(1).optional(),
-    ids: chosenIds.optional(),
-    storedUntil: z.iso.datetime().optional(),
-  });
+const counted = traceFilter.omit({ roots: true }).extend({
+  starred: z.boolean().optional(),
+  archived: z.boolean().optional(),
+  trivial: z.boolean().optional(),
+  errors: z.boolean().optional(),
+  minMessages: z.int().min(1).optional(),
+  ids: chosenIds.optional(),
+  storedUntil: z.iso.datetime().optional(),
+});
 const given = z.partialRecord(z.enum(filterNames), z.union([z.string(), z.array(z.string())]));
 
 export async function deleteSelectionAction(form: FormData): Promise<void> {

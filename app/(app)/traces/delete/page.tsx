@@ -9,6 +9,7 @@ import { listTraces, type Trace } from "#lib/traces/queries";
 import { chosenIds, type FilterName } from "#lib/traces/schema";
 import { formatQuantity } from "../../../components/figures";
 import { Notice } from "../../../components/notice";
+import type { SearchParams } from "../../../components/pages";
 import { ActivityTime, Time } from "../../../components/time";
 import { readerZone } from "../../../components/zone";
 import { type ListRequest, readListParams, shown } from "../filters";
@@ -101,13 +102,12 @@ function Below({ sessions, messages, mark }: { sessions: number; messages: numbe
 
 const Hidden = (input: { name: string; value: string }) => <input type="hidden" {...input} />;
 
-type Params = Record<string, string | string[] | undefined>;
-
 /** The list's form sends its parameters in one field (`list`). */
-const listParams = ({ list, ...params }: Params): Params => (typeof list === "string" ? paramsIn(list) : params);
+const listParams = ({ list, ...params }: SearchParams): SearchParams =>
+  typeof list === "string" ? paramsIn(list) : params;
 
 /** The given ids, or the whole filter if `all` is set. */
-function parseSelection(params: Params, { filter, ignored }: ListRequest) {
+function parseSelection(params: SearchParams, { filter, ignored }: ListRequest) {
   const ids = chosenIds.safeParse(z.array(z.string()).parse([params.id ?? []].flat()));
   if (!ids.success) return undefined;
   if (ids.data.length > 0) return { ids: ids.data };
