@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
-import { formatFilePatch } from "../file-patch.ts";
+import { formatFilePatch } from "../messages.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { asCount, asString } from "../values.ts";
 import { fileMessage } from "./attachments.ts";

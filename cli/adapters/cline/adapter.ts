@@ -1,12 +1,14 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findFiles, isForbidden, isMissingOrForbidden, listFolder, statInput } from "../../files/discovery.ts";
-import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { type Fields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
-import { editorFolders } from "../editor-folders.ts";
-import { asString } from "../values.ts";
+import { editorFolders, homeRoot } from "../search-roots.ts";
+import { asFields, asString } from "../values.ts";
 import { conversationFile, displayFile, noteFile, olderDisplayFile, readMessages, readTask } from "./task.ts";
+import { silentSink } from "../sinks.ts";
+import { cacheByStamp, withStampOf } from "../files.ts";
 
 const files = [conversationFile, displayFile, olderDisplayFile, noteFile];
 
@@ -51,7 +53,8 @@ function makeAdapter({ name, title, extensions, folders, sessions }: Relative): 
       if (path.endsWith(".messages.json")) await readMessages(path, name, sink);
       else {
         await readdir(path); // A folder that may not be read is told.
-        await readTask(path, name, (await readHistory(dirname(dirname(path)))).get(basename(path)), sink);
+        const history = await readHistory(join(dirname(dirname(path)), "state", "taskHistory.json"));
+        await readTask(path, name, history.get(basename(path)), sink);
       }
     },
   };
@@ -95,48 +98,38 @@ async function* findTasks(root: string): AsyncGenerator<Input> {
 async function* findMessages(root: string): AsyncGenerator<Input> {
   for await (const input of findFiles(root, (file) => file.endsWith(".messages.json"))) {
     const folder = dirname(input.path);
-    const note = await statInput(join(folder, `${basename(folder)}.json`));
-    yield note ? { ...input, stamp: `${input.stamp}|${note.stamp}` } : input;
+    yield await withStampOf(input, join(folder, `${basename(folder)}.json`));
   }
 }
 
-/** What Cline noted on its tasks, by their ids; read once for each version of its file. */
-const histories = new Map<string, { stamp: string; notes: Map<string, Fields> }>();
-
-async function readHistory(storage: string): Promise<Map<string, Fields>> {
-  const path = join(storage, "state", "taskHistory.json");
-  const file = await statInput(path);
-  const known = histories.get(path);
-  if (!file || known?.stamp === file.stamp) return known?.notes ?? new Map();
+/** Reads what Cline noted on its tasks, by their ids. */
+const readHistory = cacheByStamp(async (path) => {
   const notes = new Map<string, Fields>();
   const item = (json: string) => {
-    const note = parseJson(json);
-    const id = isFields(note) ? asString(note.id) : undefined;
-    if (!isFields(note) || id === undefined) return;
+    const note = asFields(parseJson(json));
+    const id = asString(note.id);
+    if (id === undefined) return;
     const { task, cwdOnTaskInitialization, workspace, modelId } = note;
     notes.set(id, { task: asString(task)?.slice(0, 1000), cwdOnTaskInitialization, workspace, modelId });
   };
-  await readJsonItems(path, { list: [], item }, { tooLong() {}, pause: async () => {} });
-  histories.set(path, { stamp: file.stamp, notes });
+  await readJsonItems(path, { list: [], item }, silentSink);
   return notes;
-}
+}, new Map<string, Fields>());
 
-const getDataFolder = ({ home, env }: Host): SearchRoot => {
-  if (env.CLINE_DATA_DIR) return { path: env.CLINE_DATA_DIR, variable: "CLINE_DATA_DIR" };
-  if (env.CLINE_DIR) return { path: join(env.CLINE_DIR, "data"), variable: "CLINE_DIR" };
-  return { path: join(home, ".cline", "data") };
-};
-const below = ({ path, ...root }: SearchRoot, folder: string): SearchRoot => ({ ...root, path: join(path, folder) });
+const getDataRoot = (host: Host, folder: string): SearchRoot =>
+  host.env.CLINE_DATA_DIR
+    ? homeRoot(host, "CLINE_DATA_DIR", "", folder)
+    : homeRoot(host, "CLINE_DIR", ".cline", "data", folder);
 
 export const cline = makeAdapter({
   name: "cline",
   title: "Cline",
   extensions: ["saoudrizwan.claude-dev"],
-  folders: (host) => [below(getDataFolder(host), "tasks")],
-  sessions({ env, ...host }) {
-    const named = env.CLINE_SESSION_DATA_DIR;
-    return named ? { path: named, variable: "CLINE_SESSION_DATA_DIR" } : below(getDataFolder({ env, ...host }), "sessions");
-  },
+  folders: (host) => [getDataRoot(host, "tasks")],
+  sessions: (host) =>
+    host.env.CLINE_SESSION_DATA_DIR
+      ? homeRoot(host, "CLINE_SESSION_DATA_DIR", "")
+      : getDataRoot(host, "sessions"),
 });
 
 export const rooCode = makeAdapter({

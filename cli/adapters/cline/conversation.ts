@@ -1,13 +1,13 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { toBlocks, joinBlockTexts } from "../blocks.ts";
-import { thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { joinBlockTexts, toBlocks } from "../blocks.ts";
+import { makeAttachment, notice, thinking, toolCall, toolResult, toTexts, toThoughts, withAttachments, withMetadata } from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 import { countsCacheAsInput, type Requests, type Used } from "./requests.ts";
 import { resultHead, splitCalls } from "./tools.ts";
-import { isProgramText, readEnvironment, readFeedback, userTexts } from "./user-text.ts";
+import { isProgramText, readEnvironment, readFeedback } from "./user-text.ts";
 
 /** Tools by which a model says something: their texts are answers. */
 const answers: Record<string, string> = {
@@ -50,7 +50,8 @@ export class Conversation {
     if (message.role === "assistant") {
       const used =
         readMetrics(message, this.#requests.all.length > 0) ?? this.#requests.claim(index, asCount(message.ts) || undefined);
-      const model = isFields(message.modelInfo) ? (message.modelInfo.modelId ?? message.modelInfo.id) : undefined;
+      const { modelId, id } = asFields(message.modelInfo);
+      const model = modelId ?? id;
       this.#send(this.#answer(message, blocks, index), at, used, model);
     } else if (message.role === "user") {
       this.#send(this.#user(blocks), at);
@@ -131,7 +132,7 @@ export class Conversation {
         else if (!isOther && this.#open[0]?.isTagged) result ??= this.#open.shift();
         if (!result || isOther) messages.push(...userTexts(rest));
         else {
-          const text = [rest.replace(resultHead, ""), ...pictures.map(imageText)].filter(Boolean).join("\n");
+          const text = joinTexts([rest.replace(resultHead, ""), ...pictures.map(imageText)]);
           pictures = [];
           messages.push(...this.#textResult(result, text, head ? undefined : messages.at(-1)));
         }
@@ -157,7 +158,7 @@ export class Conversation {
     if (isSaid) return said;
     const isMore = isFields(before?.metadata?.result) && before.metadata.result.callId === id;
     if (isMore && before) {
-      before.content = [before.content, output].filter(Boolean).join("\n");
+      before.content = joinTexts([before.content, output]);
       return said;
     }
     return [toolResult(output, { callId: id, ...parseOutcome(output) }), ...said];
@@ -188,10 +189,10 @@ export class Conversation {
       this.#sink.unhandled(`content.${asString(block.type) ?? "(none)"}`);
       return [];
     }
-    const attachment = { ...(type && { type }), ...(name && { name }) };
+    const attachment = makeAttachment(type, name);
     const last = before.at(-1);
     if (last?.metadata?.result !== undefined) {
-      last.content = [last.content, imageText(block)].filter(Boolean).join("\n");
+      last.content = joinTexts([last.content, imageText(block)]);
       return [];
     }
     if (last?.role === "user" && last.metadata?.kind === undefined) {
@@ -200,14 +201,13 @@ export class Conversation {
       before[before.length - 1] = withMetadata({ ...last, content }, { attachments: [...known, attachment] });
       return [];
     }
-    return [withMetadata({ role: "user", content: imageText(block) }, { attachments: [attachment] })];
+    return [withAttachments({ role: "user", content: imageText(block) }, [attachment])];
   }
 
   end(): void {
     const { usage, costUsd } = this.#requests.rest();
     if (costUsd) {
-      const stopped = { role: "system", content: "The last request had no answer.", metadata: { kind: "notice" } };
-      this.#session.send([stopped], { usage, costUsd });
+      this.#session.send([notice("The last request had no answer.")], { usage, costUsd });
     } else if (usage) this.#session.addUsage(usage);
   }
 }
@@ -221,17 +221,13 @@ const taggedThought = /^\s*<thinking>([\s\S]*?)<\/thinking>\s*/;
 function textMessage(text: string): Message[] {
   const [block = "", thought = ""] = taggedThought.exec(text) ?? [];
   const said = text.slice(block.length);
-  return [
-    ...(thought.trim() ? [thinking(thought.trim())] : []),
-    ...(said.trim() ? [{ role: "assistant", content: said }] : []),
-  ];
+  return [...toThoughts(thought.trim()), ...toTexts("assistant", said)];
 }
 
 /** A thought's text, or the summaries of it. */
 function thoughtsIn({ thinking: own, text, summary }: Fields): Message[] {
-  const parts = Array.isArray(summary) ? summary.filter(isFields).map((part) => asString(part.text)) : [];
-  const said = asString(own) ?? asString(text) ?? parts.filter(Boolean).join("\n\n");
-  return said ? [thinking(said)] : [];
+  const parts = listFields(summary).map((part) => part.text);
+  return toThoughts(asString(own) ?? asString(text) ?? joinTexts(parts, "\n\n"));
 }
 
 function imageText(block: Fields): string {
@@ -262,7 +258,7 @@ function readMetrics({ metrics, modelInfo }: Fields, isTold: boolean): Used | un
   const cacheReadTokens = asCount(metrics.cacheReadTokens) ?? asCount(older.cached) ?? 0;
   const cacheWriteTokens = asCount(metrics.cacheWriteTokens) ?? 0;
   const cached = cacheReadTokens + cacheWriteTokens;
-  const provider = isFields(modelInfo) ? modelInfo.providerId : undefined;
+  const provider = asFields(modelInfo).providerId;
   const isApart = own === undefined && provider !== undefined && !countsCacheAsInput(provider);
   return {
     usage: {

@@ -1,9 +1,9 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { notice, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { parseDataUrlType, urlText } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asFields, asString, joinTexts } from "../values.ts";
 import { readUsed, sumUsed, type Used, usedKinds } from "./requests.ts";
 
 const skippedKinds = new Set(
@@ -95,7 +95,7 @@ export class Display {
       case "user_feedback":
         return userMessage(text, message);
       case "reasoning":
-        return text || message.reasoning ? [thinking(text || (asString(message.reasoning) ?? ""))] : [];
+        return toThoughts(text || message.reasoning);
       case "completion_result":
       case "plan_completion_result":
         return this.#said(text.replace(/HAS_CHANGES$/, ""), message);
@@ -103,7 +103,7 @@ export class Display {
       case "act_mode_respond":
         return this.#said(asString(fieldsIn(text)?.response) ?? text, message);
       case "condense_context": {
-        const summary = isFields(message.contextCondense) ? asString(message.contextCondense.summary) : undefined;
+        const summary = asString(asFields(message.contextCondense).summary);
         return [notice(summary ?? "The conversation so far was summarized.")];
       }
       case "sliding_window_truncation":
@@ -118,7 +118,7 @@ export class Display {
   #said(text: string, message: Fields): Message[] {
     const isRepeated = message.type === "ask" && text === this.#lastText;
     this.#lastText = text;
-    return text.trim() === "" || isRepeated ? [] : [{ role: "assistant", content: text }];
+    return isRepeated ? [] : toTexts("assistant", text);
   }
 
   #readCall(kind: string, text: string): Message[] {
@@ -188,9 +188,8 @@ function userMessage(text: string, { images, files }: Fields): Message[] {
   ];
   if (text.trim() === "" && attached.length === 0) return [];
   const pictures = listed.flatMap((image) => (parseDataUrlType(image) ? urlText("image", String(image)) : []));
-  const content = [text, ...pictures].filter(Boolean).join("\n") || attached.map(() => "[image]").join(" ");
-  const message: Message = { role: "user", content };
-  return [attached.length > 0 ? withMetadata(message, { attachments: attached }) : message];
+  const content = joinTexts([text, ...pictures]) || attached.map(() => "[image]").join(" ");
+  return [withAttachments({ role: "user", content }, attached)];
 }
 
 function fieldsIn(text: string): Fields | undefined {

@@ -1,5 +1,5 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
-import type { Usage } from "../usage.ts";
+import { readTokens, sumUsage, type Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
 
 /** What one request, or several, used and cost. */
@@ -30,37 +30,30 @@ export function readUsed({ text, modelInfo }: Fields): Used {
   const costUsd = typeof told.cost === "number" && told.cost >= 0 ? told.cost : undefined;
   const hasTokens = tokenFields.some((field) => asCount(told[field]) !== undefined);
   return {
-    ...(hasTokens && { usage: readTokens(told, isFields(modelInfo) && countsCacheAsInput(modelInfo.providerId)) }),
+    ...(hasTokens && { usage: readTaskTokens(told, isFields(modelInfo) && countsCacheAsInput(modelInfo.providerId)) }),
     ...(costUsd !== undefined && { costUsd }),
   };
 }
 
 /** Tokens of the cache are among `tokensIn` with some providers, and where a newer Roo Code names the protocol. */
-function readTokens(told: Fields, isInclusive: boolean): Usage {
-  const [tokensIn = 0, outputTokens = 0, cacheWriteTokens = 0, cacheReadTokens = 0] = tokenFields.map(
-    (field) => asCount(told[field]) ?? 0,
-  );
-  const cached = cacheWriteTokens + cacheReadTokens;
-  const isWithin = (isInclusive || told.apiProtocol !== undefined) && tokensIn >= cached;
-  return {
-    inputTokens: isWithin ? tokensIn - cached : tokensIn,
-    outputTokens,
-    cacheReadTokens,
-    cacheWriteTokens,
+function readTaskTokens(told: Fields, isInclusive: boolean): Usage {
+  const usage = {
+    inputTokens: told.tokensIn,
+    outputTokens: told.tokensOut,
+    cacheReadTokens: told.cacheReads,
+    cacheWriteTokens: told.cacheWrites,
   };
+  const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = readTokens(usage);
+  const isWithin = inputTokens >= cacheReadTokens + cacheWriteTokens;
+  return readTokens(usage, { includesCache: isWithin && (isInclusive || told.apiProtocol !== undefined) });
 }
 
 /** The sum of what was used. */
 export function sumUsed(all: readonly Used[]): Used {
-  const usage: Usage = {};
-  for (const one of all) {
-    for (const [field, count] of Object.entries(one.usage ?? {}) as [keyof Usage, number][]) {
-      usage[field] = (usage[field] ?? 0) + count;
-    }
-  }
+  const usages = all.flatMap(({ usage }) => usage ?? []);
   const costs = all.flatMap(({ costUsd }) => costUsd ?? []);
   return {
-    ...(all.some((one) => one.usage) && { usage }),
+    ...(usages.length > 0 && { usage: usages.reduce(sumUsage, {}) }),
     ...(costs.length > 0 && { costUsd: costs.reduce((sum, cost) => sum + cost, 0) }),
   };
 }
@@ -94,10 +87,8 @@ export class Requests {
       const used = readUsed(message);
       const hasEnded = isFields(told) && told.cancelReason === undefined && (used.usage?.outputTokens ?? 0) > 0;
       this.all.push({ at, index, isAnswered: kind === "api_req_started" && hasEnded, ...used });
-      if (index !== undefined && at !== undefined && !this.#times.has(index + 1)) this.#times.set(index + 1, at);
-    } else if (index !== undefined && at !== undefined && !this.#times.has(index + 1)) {
-      this.#times.set(index + 1, at);
     }
+    if (index !== undefined && at !== undefined && !this.#times.has(index + 1)) this.#times.set(index + 1, at);
   }
 
   /** When a message of the conversation was sent or came. */

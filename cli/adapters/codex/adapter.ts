@@ -4,7 +4,7 @@ import { supportsZstd } from "../../files/byte-reader.ts";
 import { findFiles, statInput } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
-import { findParent } from "./parents.ts";
+import { findParent, isRollout } from "./parents.ts";
 import { Rollout, source } from "./rollout.ts";
 import { readTitles } from "./titles.ts";
 
@@ -71,7 +71,7 @@ function searchRoots(host: Host): SearchRoot[] {
 
 /** Every rollout once: while one is being compressed, both files exist. */
 async function* rolloutsBelow(folder: string, titles: ReadonlyMap<string, string>): AsyncGenerator<Input> {
-  for await (const input of findFiles(folder, (name) => /^rollout-.*\.jsonl(?:\.zst)?$/.test(name))) {
+  for await (const input of findFiles(folder, isRollout)) {
     if (!isCompressed(input.path)) yield titled(input, titles);
     else if (!(await statInput(input.path.slice(0, -".zst".length)))) yield titled(compressedInput(input), titles);
   }

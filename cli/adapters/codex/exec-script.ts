@@ -2,7 +2,7 @@ import { commandsOfScript, outputsOfScript } from "../../../lib/evidence/command
 import { isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import type { GitEvidence } from "../git-evidence.ts";
-import { asString } from "../values.ts";
+import { asString, dropOldest } from "../values.ts";
 
 /** So many calls wait for their output. */
 const maxCalls = 100;
@@ -39,6 +39,6 @@ export class ExecScripts {
     if (typeof callId !== "string" || typeof script !== "string") return;
     const commands = commandsOfScript(script);
     if (commands !== undefined) this.#commands.set(callId, commands);
-    if (this.#commands.size > maxCalls) this.#commands.delete(this.#commands.keys().next().value ?? "");
+    dropOldest(this.#commands, maxCalls);
   }
 }

@@ -1,5 +1,5 @@
 import { isFields } from "../../files/json.ts";
-import { formatFilePatch } from "../file-patch.ts";
+import { formatFilePatch } from "../messages.ts";
 import { asString } from "../values.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { type Fields, isFields } from "../../files/json.ts";
-import { asCount, asString } from "../values.ts";
+import type { Fields } from "../../files/json.ts";
+import { asCount, asFields, asString } from "../values.ts";
 
 /** Where nothing else tells, a parent's history ends at the first pause of more than this, in milliseconds. */
 const maxPauseMs = 1000;
@@ -92,7 +92,7 @@ export const readLineFacts = ({ type, ordinal }: Fields, payload: Fields, at: st
 /** The turn that a line begins or belongs to, as far as it tells. */
 function readTurn(type: unknown, payload: Fields): { turnId?: string | undefined; startedAt?: unknown } {
   const about = payload.internal_chat_message_metadata_passthrough;
-  if (type === "response_item") return { turnId: isFields(about) ? asString(about.turn_id) : undefined };
+  if (type === "response_item") return { turnId: asString(asFields(about).turn_id) };
   const begins = type === "turn_context" || payload.type === "task_started" || payload.type === "turn_started";
   return begins ? { turnId: asString(payload.turn_id), startedAt: payload.started_at } : {};
 }

@@ -2,7 +2,7 @@ import { isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import type { EntryFacts, SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
-import { asString } from "../values.ts";
+import { asString, dropOldest } from "../values.ts";
 import { ExecScripts } from "./exec-script.ts";
 
 /** Messages wait for the token count that follows them; beyond this number they are sent without. */
@@ -55,7 +55,7 @@ export class HeldMessages {
     const result = results.find((one) => isFields(one) && one.callId === callId);
     if (isFields(result)) result.session ??= session;
     else this.#agents.set(callId, session);
-    if (this.#agents.size > maxAgents) this.#agents.delete(this.#agents.keys().next().value ?? "");
+    dropOldest(this.#agents, maxAgents);
   }
 
   /** Gives the images of the user's last message the names that the event after it tells. */

@@ -1,13 +1,13 @@
-import { type Fields, isFields } from "../../files/json.ts";
+import type { Fields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { asString } from "../values.ts";
+import { asFields, asString } from "../values.ts";
 
 // What a thread tells of a sub-agent.
 
 /** In older versions: `{subagent: {thread_spawn: {parent_thread_id, agent_path}}}`. */
 const getSpawn = ({ source: from }: Fields): Fields => {
-  const subagent = isFields(from) ? from.subagent : undefined;
-  return isFields(subagent) && isFields(subagent.thread_spawn) ? subagent.thread_spawn : {};
+  const subagent = asFields(from).subagent;
+  return asFields(asFields(subagent).thread_spawn);
 };
 
 /** The session that a sub-agent works for. */

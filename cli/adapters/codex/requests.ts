@@ -3,11 +3,25 @@ import type { EntryFacts } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asString } from "../values.ts";
 import type { HeldMessages } from "./held-messages.ts";
-import type { Facts } from "./saved.ts";
-import { TokenLedger, findTier } from "./token-ledger.ts";
+import { findTier, TokenLedger } from "./token-ledger.ts";
+
+/** The facts that a rollout's lines have told so far. */
+export type RolloutFacts = {
+  model?: string | undefined;
+  tier?: string | undefined;
+  agentPath?: string | undefined;
+  isAgent?: boolean | undefined;
+  /** What a sub-agent that has its parent's history was given to do. */
+  task?: string | undefined;
+  isContinued?: boolean | undefined;
+  /** The turn that lines belong to. */
+  turn?: string | undefined;
+  /** The first of the sessions that this one was forked from, or itself. */
+  root?: string | undefined;
+};
 
 /** The state of the rollout at a line that tells of a request. */
-type Known = { isReplayed: boolean; threadId: string; facts: Facts };
+type Known = { isReplayed: boolean; threadId: string; facts: RolloutFacts };
 
 /** Gives the messages of a rollout what their requests used. */
 export class Requests {

@@ -8,9 +8,8 @@ import { eventNotices, readStartedAgent } from "./events.ts";
 import { ForkGate, readLineFacts } from "./fork-gate.ts";
 import { HeldMessages } from "./held-messages.ts";
 import { agentMessages, itemMessages } from "./items.ts";
-import { getAgentPath, makeAgentTitle, getParentId, findTask } from "./meta.ts";
-import { Requests } from "./requests.ts";
-import type { Facts, SavedRollout } from "./saved.ts";
+import { findTask, getAgentPath, getParentId, makeAgentTitle } from "./meta.ts";
+import { Requests, type RolloutFacts } from "./requests.ts";
 import { ranCommand, ScriptRuns } from "./script-runs.ts";
 import { environmentFolder, isAbortNote } from "./user-text.ts";
 
@@ -22,6 +21,14 @@ type Ancestry = {
   /** Tells whether the usage of copied answers is sent; it then counts where no other session has it. */
   countsCopies: boolean;
 };
+
+/** A session as `Rollout.save` returns it. */
+type SavedRollout = {
+  session: ReturnType<SessionBuilder["save"]>;
+  ledger: ReturnType<TokenLedger["save"]>;
+  held: ReturnType<HeldMessages["save"]>;
+  scripts: ReturnType<ScriptRuns["save"]>;
+} & RolloutFacts;
 
 /** A line beside its payload. */
 type Line = { at: string | undefined; isReplayed: boolean };
@@ -38,7 +45,7 @@ export class Rollout {
   #scripts = new ScriptRuns();
   #gate: ForkGate | undefined;
   #isReplaying = false;
-  #facts: Facts = {};
+  #facts: RolloutFacts = {};
   #meta: Fields | undefined;
   #hasAbortNote = false;
 

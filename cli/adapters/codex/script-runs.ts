@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { withMetadata } from "../messages.ts";
-import { asCount, asString } from "../values.ts";
+import { asCount, asFields, asString, dropOldest } from "../values.ts";
 import { filePatches } from "./file-changes.ts";
 
 /** What the commands and patches of a script came to. */
@@ -65,20 +65,20 @@ export class ScriptRuns {
     if (item.type === "FileChange" && item.status === "completed") this.#addPatches(outcome, item.changes);
     if (item.type !== "CommandExecution") return;
     if (Number.isSafeInteger(item.exit_code)) outcome.exitCodes.push(item.exit_code as number);
-    const durationMs = toMilliseconds(item.duration);
+    const durationMs = readDuration(item.duration);
     if (durationMs !== undefined) outcome.durationsMs.push(durationMs);
   }
 
   /** @returns the tool, where it runs a script or waits for one */
   #begin({ name, callId, input }: Fields, at: string | undefined): "exec" | "wait" | undefined {
     const id = asString(callId);
-    const { input: source, cell_id: cell } = isFields(input) ? input : ({} as Fields);
+    const { input: source, cell_id: cell } = asFields(input);
     if (id === undefined) return undefined;
     const waited = name === "wait" && typeof cell === "string" ? this.#yielded.get(cell) : undefined;
     const script = waited ?? (name === "exec" && typeof source === "string" ? newScript(source, at) : undefined);
     if (!script) return undefined;
     this.#open.set(id, { ...script, outcome: noOutcome() });
-    dropFirst(this.#open);
+    dropOldest(this.#open, maxScripts);
     return waited ? "wait" : "exec";
   }
 
@@ -90,7 +90,7 @@ export class ScriptRuns {
     const [, cell] = /^Script running with cell ID (\S{1,40})\n/.exec(message.content) ?? [];
     const { outcome, ...rest } = script;
     if (cell !== undefined) this.#yielded.set(cell, rest);
-    dropFirst(this.#yielded);
+    dropOldest(this.#yielded, maxScripts);
     const { exitCodes, durationsMs, patches, hasFailed } = outcome;
     const exitCode = exitCodes.find((code) => code !== 0) ?? exitCodes[0];
     const isError = message.content.startsWith("Script failed\n") || (hasFailed && exitCode === undefined);
@@ -126,10 +126,6 @@ const newScript = (source: string, at: string | undefined): Yielded => ({
 
 const noOutcome = (): Outcome => ({ exitCodes: [], durationsMs: [], patches: [], hasFailed: false });
 
-function dropFirst(scripts: Map<string, unknown>): void {
-  if (scripts.size > maxScripts) scripts.delete(scripts.keys().next().value ?? "");
-}
-
 /** The command that an item of an event ran, of `["/bin/bash", "-lc", "…"]`. */
 export const ranCommand = ({ command }: Fields): string | undefined =>
   Array.isArray(command) ? asString(command.at(-1)) : asString(command);
@@ -137,7 +133,7 @@ export const ranCommand = ({ command }: Fields): string | undefined =>
 /** A text without spaces and escapes, which a script writes in several ways. */
 const bare = (text: string): string => text.replace(/\\[nrt]|[\\\s]/g, "");
 
-function toMilliseconds(duration: unknown): number | undefined {
+function readDuration(duration: unknown): number | undefined {
   if (!isFields(duration) || typeof duration.secs !== "number" || typeof duration.nanos !== "number") return undefined;
   return asCount(Math.round(duration.secs * 1000 + duration.nanos / 1e6));
 }

@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import { addUsage, subtractUsage, type Usage } from "../usage.ts";
-import { asCount, asString } from "../values.ts";
+import { addUsage, readTokens, subtractUsage, type Usage } from "../usage.ts";
+import { asFields, asString } from "../values.ts";
 
 type SavedLedger = { total: Usage | undefined; recorded: Usage | undefined };
 
@@ -50,7 +50,7 @@ export class TokenLedger {
 
 /** The service tier that a request's own report names, in the first of the places that has one. */
 export const findTier = (...places: unknown[]): string | undefined =>
-  places.map((place) => (isFields(place) ? asString(place.service_tier) : undefined)).find(Boolean);
+  places.map((place) => asString(asFields(place).service_tier)).find(Boolean);
 
 function computeGrowth(now: Usage, before: Usage | undefined, last: Usage | undefined, isContinued: boolean): Usage {
   if (!before) return (isContinued && last) || now;
@@ -67,15 +67,14 @@ const isSame = (a: Usage, b: Usage): boolean => sumInput(a) === sumInput(b) && a
 
 /** Input includes what was read from the cache and written into it. */
 function readUsage(usage: Fields): Usage {
-  const count = (value: unknown) => asCount(value) ?? 0;
-  const [cacheReadTokens, cacheWriteTokens] = [usage.cached_input_tokens, usage.cache_write_input_tokens].map(
-    count,
-  ) as [number, number];
-  return {
-    inputTokens: Math.max(0, count(usage.input_tokens) - cacheReadTokens - cacheWriteTokens),
-    outputTokens: count(usage.output_tokens),
-    cacheReadTokens,
-    cacheWriteTokens,
-    reasoningTokens: count(usage.reasoning_output_tokens),
-  };
+  return readTokens(
+    {
+      inputTokens: usage.input_tokens,
+      outputTokens: usage.output_tokens,
+      cacheReadTokens: usage.cached_input_tokens,
+      cacheWriteTokens: usage.cache_write_input_tokens,
+      reasoningTokens: usage.reasoning_output_tokens,
+    },
+    { includesCache: true },
+  );
 }

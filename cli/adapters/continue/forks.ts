@@ -4,6 +4,8 @@ import { isMissingOrForbidden, listFolder } from "../../files/discovery.ts";
 import { isFields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
 import { readUsage } from "./history.ts";
+import { asFields } from "../values.ts";
+import { silentSink } from "../sinks.ts";
 
 /** So many other sessions are searched for what a fork copied. */
 const maxSessions = 1000;
@@ -38,20 +40,19 @@ async function readAnswers(path: string): Promise<{ answers: Answer[]; total: nu
   const answers: Answer[] = [];
   let total: number | undefined;
   const item = (json: string, place: number) => {
-    const value = parseJson(json);
-    const tokens = isFields(value) && isFields(value.message) ? tokensIn(value.message.usage) : 0;
+    const tokens = countTokens(asFields(asFields(parseJson(json)).message).usage);
     if (tokens > 0) answers.push({ place, digest: createHash("sha256").update(json.trim()).digest("hex"), tokens });
   };
   const rest = (json: string) => {
-    const details = parseJson(json);
-    if (isFields(details) && isFields(details.usage)) total = tokensIn(details.usage);
+    const { usage } = asFields(parseJson(json));
+    if (isFields(usage)) total = countTokens(usage);
   };
-  await readJsonItems(path, { list: ["history"], item, rest }, { tooLong() {}, pause: async () => {} });
+  await readJsonItems(path, { list: ["history"], item, rest }, silentSink);
   return { answers, total };
 }
 
 /** The prompt's and the answer's tokens, which both the answers and the total tell. */
-function tokensIn(usage: unknown): number {
+function countTokens(usage: unknown): number {
   if (!isFields(usage)) return 0;
   const { inputTokens = 0, outputTokens = 0 } =
     readUsage({ ...usage, promptTokensDetails: undefined, prompt_tokens_details: undefined }) ?? {};

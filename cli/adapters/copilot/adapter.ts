@@ -1,11 +1,12 @@
 import { basename, dirname, join } from "node:path";
-import { findFiles, isMissingOrForbidden } from "../../files/discovery.ts";
+import { findFiles } from "../../files/discovery.ts";
 import { isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
-import { readTextFile } from "../../files/text-file.ts";
 import type { Adapter, Host, Input, SearchRoot, Sink } from "../adapter.ts";
-import { withoutCounts } from "../uncounted-sink.ts";
 import { Agents, CopilotSession, source } from "./session.ts";
+import { homeRoot } from "../search-roots.ts";
+import { readTextIfAny } from "../../files/state-files.ts";
+import { withoutCounts } from "../sinks.ts";
 
 /** So many sub-agents have sessions of their own, each read in a pass of its own; the rest share one. */
 const maxAgents = 50;
@@ -53,11 +54,7 @@ export const copilot: Adapter = {
   },
 };
 
-function searchRoots({ home, env }: Host): SearchRoot[] {
-  const named = env.COPILOT_HOME;
-  if (named) return [{ path: join(named, "session-state"), variable: "COPILOT_HOME" }];
-  return [{ path: join(home, ".copilot", "session-state") }];
-}
+const searchRoots = (host: Host): SearchRoot[] => [homeRoot(host, "COPILOT_HOME", ".copilot", "session-state")];
 
 async function readAgent(input: Input, sink: Sink, parent: string, calls: Set<string>, name: string): Promise<void> {
   // Its lines were counted with the session's; what is unknown in them was not yet.
@@ -74,11 +71,6 @@ async function readAgent(input: Input, sink: Sink, parent: string, calls: Set<st
 /** The session's name, which stands beside its events. */
 async function readName(path: string): Promise<string | undefined> {
   if (basename(path) !== "events.jsonl") return undefined;
-  try {
-    const text = (await readTextFile(join(dirname(path), "workspace.yaml"))) ?? "";
-    return /^name:[ \t]*(['"]?)(.+?)\1[ \t]*$/m.exec(text)?.[2];
-  } catch (error) {
-    if (isMissingOrForbidden(error)) return undefined;
-    throw error;
-  }
+  const text = await readTextIfAny(join(dirname(path), "workspace.yaml"));
+  return /^name:[ \t]*(['"]?)(.+?)\1[ \t]*$/m.exec(text)?.[2];
 }

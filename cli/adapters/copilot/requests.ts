@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Fields, isFields } from "../../files/json.ts";
-import { addUsage, type Usage } from "../usage.ts";
-import { asCount, asString } from "../values.ts";
+import { addUsage, readTokens, type Usage } from "../usage.ts";
+import { asString } from "../values.ts";
 
 /** What the program recorded of a request to a model. Its `cost` counts premium requests, and is no price. */
 export type UsedRequest = { usage: Usage; model?: string; requestId?: string; stopReason?: string };
@@ -66,9 +66,7 @@ export class Requests {
 
 /** Input includes what came from the cache and went into it; output includes thoughts. */
 export function readTotals(usage: Fields): Usage {
-  const cacheReadTokens = asCount(usage.cacheReadTokens) ?? 0;
-  const cacheWriteTokens = asCount(usage.cacheWriteTokens) ?? 0;
-  const inputTokens = Math.max(0, (asCount(usage.inputTokens) ?? 0) - cacheReadTokens - cacheWriteTokens);
-  const [outputTokens, reasoningTokens] = [asCount(usage.outputTokens) ?? 0, asCount(usage.reasoningTokens) ?? 0];
-  return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
+  const reported = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };
+  return readTokens(reported, { includesCache: true });
 }

@@ -1,10 +1,10 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { asCount, asString } from "../values.ts";
-import { Requests, readTotals } from "./requests.ts";
-import { Assets, readOutcome, readOutput } from "./results.ts";
+import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
+import { readTotals, Requests } from "./requests.ts";
+import { Assets, readOutput } from "./results.ts";
 
 export const source = "copilot-cli";
 
@@ -33,7 +33,7 @@ export class Agents {
   readonly #calls = new Map<string, string>();
 
   find({ type, agentId, data }: Fields): string {
-    const about = isFields(data) ? data : {};
+    const about = asFields(data);
     const agent = asString(agentId);
     const call = asString(about.toolCallId);
     if (type === "subagent.started" && agent && call) this.#calls.set(agent, call);
@@ -77,7 +77,7 @@ export class CopilotSession {
 
   /** Notes what the session's events tell of it, without its messages. */
   noteStart(data: Fields): void {
-    const context = isFields(data.context) ? data.context : {};
+    const context = asFields(data.context);
     if (!this.#isAgent && asString(data.sessionId)) this.#session.id = asString(data.sessionId) ?? this.#session.id;
     this.#session.noteFolder(context.cwd);
     this.#session.note("branch", context.branch);
@@ -87,7 +87,7 @@ export class CopilotSession {
   }
 
   add(record: Fields): void {
-    const data = isFields(record.data) ? record.data : {};
+    const data = asFields(record.data);
     const at = record.timestamp;
     switch (record.type) {
       case "session.start":
@@ -132,26 +132,26 @@ export class CopilotSession {
         return this.#userMessage(data);
       case "assistant.reasoning": {
         this.#reasoning = asString(data.content);
-        return this.#reasoning ? [thinking(this.#reasoning)] : [];
+        return toThoughts(this.#reasoning);
       }
       case "tool.execution_complete":
         return this.#result(data);
       case "session.info":
       case "session.warning":
       case "session.error":
-        return makeNotices(data.message);
+        return toNotices(data.message);
       case "session.context_cleared":
         return [notice("The conversation so far was cleared.")];
       case "session.handoff":
-        return makeNotices([data.summary, data.context].map(asString).filter(Boolean).join("\n\n"));
+        return toNotices(joinTexts([data.summary, data.context], "\n\n"));
       case "session.compaction_complete":
         this.#requests.addCompaction(data);
-        return makeNotices(data.summaryContent ?? data.summary);
+        return toNotices(data.summaryContent ?? data.summary);
       case "system.message":
       case "system.notification":
-        return makeNotices(data.content);
+        return toNotices(data.content);
       case "abort":
-        return makeNotices(data.reason && `Aborted: ${String(data.reason)}`);
+        return toNotices(data.reason && `Aborted: ${String(data.reason)}`);
       default:
         if (!skippedEvents.has(type)) this.#sink.unhandled(type);
         return [];
@@ -164,23 +164,21 @@ export class CopilotSession {
     // What an agent asks another one is that one's question.
     const isOthers = /^skill-/.test(asString(from) ?? "") || (/^agent-/.test(asString(from) ?? "") && !this.#isAgent);
     if (isOthers || isAutopilotContinuation === true || injected.test(text)) return [notice(text, "user")];
-    const names = (Array.isArray(attachments) ? attachments : [])
-      .filter(isFields)
+    const names = listFields(attachments)
       .map(({ type, path, filePath, displayName }) => ({
         type: asString(type),
         name: asString(path) ?? asString(filePath) ?? asString(displayName),
       }));
     const said = [text, ...this.#assets.findTexts(attachments)].join("\n");
-    return [withMetadata({ role: "user", content: said }, { attachments: names.length > 0 ? names : undefined })];
+    return [withAttachments({ role: "user", content: said }, names)];
   }
 
   #addAnswer({ timestamp: at, id }: Fields, data: Fields): void {
     const thought = asString(data.reasoningText);
-    const text = asString(data.content);
-    const requests = (Array.isArray(data.toolRequests) ? data.toolRequests : []).filter(isFields);
+    const requests = listFields(data.toolRequests);
     const messages: Message[] = [
-      ...(thought && thought !== this.#reasoning ? [thinking(thought)] : []),
-      ...(text ? [{ role: "assistant", content: text }] : []),
+      ...(thought === this.#reasoning ? [] : toThoughts(thought)),
+      ...toTexts("assistant", data.content),
       ...requests.map((request) => this.#call(request.toolCallId, request.name, request.arguments)),
     ];
     this.#reasoning = undefined;
@@ -210,7 +208,7 @@ export class CopilotSession {
   #call(callId: unknown, name: unknown, input: unknown): Message {
     const id = asString(callId);
     if (id) this.#called.add(id);
-    return toolCall(asString(name) ?? "tool", id, input);
+    return toolCall(name, id, input);
   }
 
   #noteCall(data: Fields): void {
@@ -238,7 +236,7 @@ export class CopilotSession {
 
   /** The tokens of a run by model, where its requests were not recorded; only the output's are known for each message. */
   #addTotals({ modelMetrics, currentModel }: Fields): void {
-    const byModel = isFields(modelMetrics) ? modelMetrics : {};
+    const byModel = asFields(modelMetrics);
     const models = Object.keys(byModel);
     this.#session.noteModel(currentModel ?? (models.length === 1 ? models[0] : undefined));
     const isRecorded = this.#requests.isRecorded;
@@ -273,5 +271,3 @@ function makeRemote({ repository, repositoryHost, hostType }: Fields): string | 
   ];
   return host && name && /^[\w.-]+$/.test(host) && /^[\w./-]+$/.test(name) ? `https://${host}/${name}` : undefined;
 }
-
-const makeNotices = (text: unknown): Message[] => (asString(text) ? [notice(asString(text) ?? "")] : []);

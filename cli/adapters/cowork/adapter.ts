@@ -1,14 +1,14 @@
-import { basename, dirname, join, sep } from "node:path";
-import { findFiles, listFolder, statInput } from "../../files/discovery.ts";
-import { type Fields, isFields } from "../../files/json.ts";
+import { join, sep } from "node:path";
+import { findFiles, listFolder } from "../../files/discovery.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
 import { isSession } from "../claude-code/discovery.ts";
 import { type Given, readIdentity } from "../claude-code/identity.ts";
 import type { Dialect } from "../claude-code/messages.ts";
 import { parseSession } from "../claude-code/parse.ts";
-import { programFolder } from "../editor-folders.ts";
-import { asCount, asString } from "../values.ts";
+import { programFolder } from "../search-roots.ts";
+import { asCount, asFields, asString } from "../values.ts";
+import { withStampOf } from "../files.ts";
 
 const dialect: Dialect = { source: "cowork" };
 
@@ -59,11 +59,9 @@ async function* sessionFolders(folder: string, depth = 0): AsyncGenerator<string
 }
 
 async function* sessionsIn(folder: string): AsyncGenerator<Input> {
-  const meta = await statInput(`${folder}.json`);
-  for await (const input of findFiles(join(folder, ".claude", "projects"), isSession)) {
-    // A new title changes the file beside the folder only.
-    yield meta ? { ...input, stamp: `${input.stamp}:${meta.stamp}` } : input;
-  }
+  // A new title changes only the file beside the folder.
+  for await (const input of findFiles(join(folder, ".claude", "projects"), isSession))
+    yield await withStampOf(input, `${folder}.json`);
 }
 
 /** The session's folder in the path of one of its files. */
@@ -71,7 +69,7 @@ const getSessionFolder = (path: string): string => path.slice(0, path.lastIndexO
 
 /** What the program notes of a session. Without a folder of the user's, a session belongs to no project. */
 async function readGiven(folder: string): Promise<Given> {
-  const meta = await readMeta(join(dirname(folder), `${basename(folder)}.json`));
+  const meta = asFields(await readJsonFile(`${folder}.json`));
   const [own] = Array.isArray(meta.userSelectedFolders) ? meta.userSelectedFolders : [];
   const [title, chosen, createdAt] = [asString(meta.title)?.trim(), asString(own), asCount(meta.createdAt)];
   return {
@@ -80,9 +78,4 @@ async function readGiven(folder: string): Promise<Given> {
     hasProject: chosen !== undefined,
     ...(createdAt !== undefined && { createdAt }),
   };
-}
-
-async function readMeta(path: string): Promise<Fields> {
-  const meta = await readJsonFile(path);
-  return isFields(meta) ? meta : {};
 }

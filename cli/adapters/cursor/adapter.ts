@@ -1,11 +1,10 @@
 import { basename } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
 import { findFiles, statInput } from "../../files/discovery.ts";
 import type { Adapter, Input } from "../adapter.ts";
 import { findSessions, hasSqlite, inputParts, inputPath, readDatabase } from "../sqlite.ts";
 import { listConversations, readConversation } from "./composer.ts";
 import { dataFolders, editorDatabase, searchRoots } from "./places.ts";
-import { source } from "./source.ts";
+import { source } from "./text.ts";
 import { findStore, hasMessages, readStore, storeSessionId } from "./store.ts";
 import { isInJson, isPlain, isTranscript, readTranscript, transcriptSessionId } from "./transcript.ts";
 
@@ -27,7 +26,7 @@ export const cursor: Adapter = {
   async *discover(host) {
     const known = new Set<string>();
     const database = editorDatabase(host);
-    for (const input of await findSessions(database, (open) => listConversations(database, open))) {
+    for (const input of await findSessions(database, listConversations)) {
       const { id } = inputParts(input.path);
       if (id !== undefined) known.add(id);
       yield input;
@@ -61,10 +60,8 @@ export const cursor: Adapter = {
   },
   async parse({ path }, sink) {
     if (isTranscript(path)) return readTranscript(path, sink);
-    const { database } = inputParts(path);
-    const list = (open: DatabaseSync) => listConversations(database, open);
-    await readDatabase(path, sink, list, (open, id) =>
-      basename(database) === storeName ? readStore(open, database, sink) : readConversation(open, id, database, sink),
+    await readDatabase(path, sink, listConversations, (database, id, file) =>
+      basename(file) === storeName ? readStore(database, file, sink) : readConversation(database, id, file, sink),
     );
   },
 };

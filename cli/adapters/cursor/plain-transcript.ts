@@ -3,7 +3,7 @@ import { lineTooLong, readLines } from "../../files/line-reader.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { thinking, toolCall, toolResult } from "../messages.ts";
 import type { SessionBuilder } from "../session-builder.ts";
-import { userText } from "./text.ts";
+import { joinTexts } from "../values.ts";
 
 /** Who speaks from here on, alone on a line. */
 const speaker = /^(user|assistant):\s*$/;
@@ -56,7 +56,7 @@ class PlainTranscript {
     const text = dedented(lines);
     switch (kind) {
       case "Thinking":
-        this.#push(thinking([rest, text].filter(Boolean).join("\n")));
+        this.#push(thinking(joinTexts([rest, text])));
         break;
       case "Tool call":
         this.#messages.push(toolCall(rest.trim() || "tool", `call-${++this.#calls}`, parseInput(text)));

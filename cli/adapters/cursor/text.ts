@@ -1,6 +1,8 @@
 import type { Message } from "../adapter.ts";
-import { notice } from "../messages.ts";
-import { findTagged, replaceTagged } from "../tags.ts";
+import { toNotices, toTexts } from "../messages.ts";
+import { splitTaggedWords } from "../tags.ts";
+
+export const source = "cursor";
 
 /** What the agent's program wraps in tags and puts before or after the user's own words. */
 const injected =
@@ -11,17 +13,9 @@ const injected =
  * such tags is the user's, unless it is injected.
  */
 export function userText(text: string): Message[] {
-  const tagged = findTagged(text, "user_query");
-  const words = tagged.map(({ inner }) => inner.replace(/^\s/, "").replace(/\s$/, ""));
-  if (words.length === 0) {
-    if (text.trim() === "") return [];
-    return [injected.test(text.trimStart()) ? notice(text.trim(), "user") : { role: "user", content: text }];
-  }
-  const around = replaceTagged(text, tagged).trim();
-  return [
-    ...(around ? [notice(around, "user")] : []),
-    ...words.filter((one) => one.trim() !== "").map((content) => ({ role: "user", content })),
-  ];
+  const tagged = splitTaggedWords(text, "user_query");
+  if (tagged) return [...toNotices(tagged.around, "user"), ...tagged.words.flatMap((one) => toTexts("user", one))];
+  return injected.test(text.trimStart()) ? toNotices(text.trim(), "user") : toTexts("user", text);
 }
 
 /** What stands in place of a thought that was taken out. */

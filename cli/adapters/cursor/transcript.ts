@@ -4,14 +4,13 @@ import { statInput } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { assistantMessages, toBlocks, joinBlockTexts, userBlocks } from "../blocks.ts";
-import { notice, toolResult } from "../messages.ts";
+import { assistantMessages, joinBlockTexts, toBlocks, userBlocks } from "../blocks.ts";
+import { notice, toNotices, toolResult } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asString } from "../values.ts";
 import { findProjectFolder } from "./places.ts";
 import { readPlainTranscript } from "./plain-transcript.ts";
-import { source } from "./source.ts";
-import { isRedacted, userText } from "./text.ts";
+import { isRedacted, source, userText } from "./text.ts";
 
 export const transcriptSessionId = (path: string): string => basename(path).replace(/\.[^.]*$/, "");
 
@@ -58,7 +57,7 @@ function recordMessages(record: Fields, unhandled: (type: string) => void): Mess
   }
   if (role === "system") {
     const text = joinBlockTexts(content, unhandled);
-    return text ? [notice(text)] : [];
+    return toNotices(text);
   }
   if (type === "error") return asString(record.error) ? [notice(`Error: ${record.error}`)] : [];
   if (type !== "turn_ended") unhandled(asString(type) ?? `role.${asString(role) ?? "(none)"}`);
@@ -75,9 +74,9 @@ function userMessages(content: unknown, unhandled: (type: string) => void): Mess
       case "text":
         return userText(asString(block.text) ?? "").filter(({ content: text }) => !isRedacted(text));
       case "tool-result":
-        return [toolResult(joinBlockTexts(block.content, unhandled), { callId: asString(block.tool_use_id) })];
+        return [toolResult(joinBlockTexts(block.content, unhandled), { callId: block.tool_use_id })];
       case "command_output":
-        return asString(block.output) ? [notice(asString(block.output) ?? "", "user")] : [];
+        return toNotices(block.output, "user");
       case "redacted":
         return [];
       default:

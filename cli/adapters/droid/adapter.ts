@@ -1,9 +1,10 @@
 import { basename, join } from "node:path";
-import { findFiles, statInput } from "../../files/discovery.ts";
+import { findFiles } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { DroidSession, source } from "./session.ts";
+import { withStampOf } from "../files.ts";
 
 /**
  * Droid (Factory): a file of JSON lines for each session, `ID.jsonl`, and `ID.settings.json` beside it.
@@ -19,10 +20,8 @@ export const droid: Adapter = {
   searchRoots,
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
-      for await (const input of findFiles(path, (name) => name.endsWith(".jsonl"))) {
-        const settings = await statInput(getSettingsPath(input.path));
-        yield settings ? { ...input, stamp: `${input.stamp}+${settings.stamp}` } : input;
-      }
+      for await (const input of findFiles(path, (name) => name.endsWith(".jsonl")))
+        yield await withStampOf(input, getSettingsPath(input.path));
     }
   },
   async parse(input, sink) {
@@ -34,6 +33,4 @@ export const droid: Adapter = {
 
 const getSettingsPath = (path: string): string => path.replace(/\.jsonl$/, ".settings.json");
 
-function searchRoots({ home }: Host): SearchRoot[] {
-  return [{ path: join(home, ".factory", "sessions") }];
-}
+const searchRoots = ({ home }: Host): SearchRoot[] => [{ path: join(home, ".factory", "sessions") }];

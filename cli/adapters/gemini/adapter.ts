@@ -3,11 +3,13 @@ import { findFiles, listFolder } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readRecords, readWholeFile } from "../../files/json-lines.ts";
 import type { Adapter, Host, Input, SearchRoot, Sink } from "../adapter.ts";
-import { withoutCounts } from "../uncounted-sink.ts";
+import { withoutCounts } from "../sinks.ts";
 import { asString } from "../values.ts";
 import { projectFolder, readProjects } from "./projects.ts";
-import { Reorderer, ReplayPlan } from "./replay.ts";
+import { ReplayPlan } from "./replay.ts";
 import { GeminiSession, type Identity, source } from "./session.ts";
+import { homeRoot } from "../search-roots.ts";
+import { Reorderer } from "../reorderer.ts";
 
 /**
  * Gemini CLI: a file for each session in `tmp/PROJECT/chats`, where PROJECT is a name or the hash of the project's folder.
@@ -48,19 +50,20 @@ export const gemini: Adapter = {
       identity,
       folder ?? projectFolder(known, [plan.meta.projectHash]),
     );
-    const reorderer = new Reorderer(plan.order(), (record) => session.add(record));
+    const order = plan.order();
+    const reorderer = new Reorderer(maxWaiting, (record) => session.add(record));
     await read(withoutCounts(sink), (record, at) => {
-      for (const [key, message] of plan.messagesAt(record, at)) reorderer.add(key, message);
+      for (const [key, message] of plan.messagesAt(record, at)) reorderer.add(order.get(key), message);
     });
     reorderer.end();
     session.end();
   },
 };
 
-function searchRoots({ home, env }: Host): SearchRoot[] {
-  const named = env.GEMINI_CLI_HOME;
-  return [{ path: join(named || home, ".gemini", "tmp"), ...(named && { variable: "GEMINI_CLI_HOME" }) }];
-}
+/** Records wait for an earlier one whose last version comes later; beyond this number they are sent without it. */
+const maxWaiting = 20;
+
+const searchRoots = (host: Host): SearchRoot[] => [homeRoot(host, "GEMINI_CLI_HOME", "", ".gemini", "tmp")];
 
 async function* findRecordings(chats: string): AsyncGenerator<Input> {
   const logs = new Set<string>();

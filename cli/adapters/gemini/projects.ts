@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
-import { isMissingOrForbidden } from "../../files/discovery.ts";
 import { isFields } from "../../files/json.ts";
-import { readJsonFile } from "../../files/state-files.ts";
-import { readTextFile } from "../../files/text-file.ts";
+import { readJsonFile, readTextIfAny } from "../../files/state-files.ts";
+import { asFields } from "../values.ts";
 
 /** What Gemini CLI tells about a recording's project. */
 export type Projects = {
@@ -24,14 +23,14 @@ export async function readProjects(path: string): Promise<Projects> {
   const project = dirname(chats);
   const home = dirname(dirname(project));
   const registry = await readJsonFile(join(home, "projects.json"));
-  const projects = isFields(registry) && isFields(registry.projects) ? registry.projects : {};
+  const projects = asFields(asFields(registry).projects);
   const trusted = await readJsonFile(join(home, "trustedFolders.json"));
   const hashes = new Map<string, string>();
   const paths = [...Object.keys(projects), ...trustedPaths(trusted)];
   for (const one of paths) hashes.set(createHash("sha256").update(one).digest("hex"), one);
   return {
     name: basename(project),
-    noted: await readText(join(project, ".project_root")),
+    noted: (await readTextIfAny(join(project, ".project_root"))).trim(),
     names: new Map(Object.entries(projects).map(([root, name]) => [String(name), root])),
     hashes,
   };
@@ -49,13 +48,4 @@ const getParent = (path: string): string => path.replace(/[/\\][^/\\]+[/\\]?$/, 
 export function projectFolder({ noted, names, hashes }: Projects, ids: unknown[]): string | undefined {
   const found = ids.map((id) => (typeof id === "string" ? (names.get(id) ?? hashes.get(id)) : undefined));
   return noted || found.find(Boolean);
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return ((await readTextFile(path)) ?? "").trim();
-  } catch (error) {
-    if (isMissingOrForbidden(error)) return "";
-    throw error;
-  }
 }

@@ -1,8 +1,5 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import { asString } from "../values.ts";
-
-/** Records wait for an earlier one whose last version comes later; beyond this number they are sent without it. */
-const maxHeld = 20;
+import { asString, listFields } from "../values.ts";
 
 /** The record that has a message's last version: alone, or within a replaced history. */
 type Position = { at: number; isReplaced: boolean };
@@ -52,7 +49,7 @@ export class ReplayPlan {
 
   #addDetails({ messages, ...meta }: Fields, at: number): void {
     Object.assign(this.meta, meta);
-    for (const message of messagesIn(messages)) this.#addMessage(message, { at, isReplaced: true });
+    for (const message of listFields(messages)) this.#addMessage(message, { at, isReplaced: true });
   }
 
   #addMessage({ id, type }: Fields, position: Position): void {
@@ -79,7 +76,7 @@ export class ReplayPlan {
   *messagesAt(record: Fields, at: number): Generator<[key: string, message: Fields]> {
     const rewind = this.#rewinds.get(`rewind ${at}`);
     if (rewind) yield [`rewind ${at}`, rewind];
-    const candidates = typeof record.id === "string" ? [record] : messagesIn(getMessages(record));
+    const candidates = typeof record.id === "string" ? [record] : listFields(getMessages(record));
     for (const message of candidates) {
       if (typeof message.id === "string" && this.#positions.get(message.id)?.at === at) yield [message.id, message];
     }
@@ -92,44 +89,3 @@ export class ReplayPlan {
 }
 
 const getMessages = ({ $set, messages }: Fields): unknown => (isFields($set) ? $set.messages : messages);
-
-const messagesIn = (messages: unknown): Fields[] => (Array.isArray(messages) ? messages.filter(isFields) : []);
-
-/** Reorders messages from the order of their last versions to that of their first ones. */
-export class Reorderer {
-  readonly #order: Map<string, number>;
-  readonly #send: (record: Fields) => void;
-  readonly #held = new Map<number, Fields>();
-  #next = 0;
-
-  constructor(order: Map<string, number>, send: (record: Fields) => void) {
-    this.#order = order;
-    this.#send = send;
-  }
-
-  add(key: string, record: Fields): void {
-    const index = this.#order.get(key) ?? 0;
-    if (index < this.#next) this.#send(record);
-    else this.#held.set(index, record);
-    this.#release();
-    if (this.#held.size > maxHeld) this.#skip();
-  }
-
-  /** Sends what is still held. */
-  end(): void {
-    while (this.#held.size > 0) this.#skip();
-  }
-
-  #skip(): void {
-    this.#next = Math.min(...this.#held.keys());
-    this.#release();
-  }
-
-  #release(): void {
-    for (let record = this.#held.get(this.#next); record; record = this.#held.get(this.#next)) {
-      this.#held.delete(this.#next);
-      this.#next++;
-      this.#send(record);
-    }
-  }
-}

@@ -2,7 +2,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { notice } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import type { Usage } from "../usage.ts";
+import { readTokens, type Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
 import { GeminiMessages } from "./messages.ts";
 
@@ -53,17 +53,19 @@ const rewindNotice = (turns: unknown): Message =>
 
 /** `input` includes cached tokens; `output` excludes thoughts. */
 function readUsage(tokens: Fields): Usage {
-  const [input = 0, output = 0, cached = 0, thoughts = 0, tool = 0] = [
-    tokens.input,
-    tokens.output,
-    tokens.cached,
-    tokens.thoughts,
-    tokens.tool,
-  ].map((value) => asCount(value) ?? 0);
+  const { inputTokens = 0, outputTokens = 0, reasoningTokens = 0, ...cached } = readTokens(
+    {
+      inputTokens: tokens.input,
+      outputTokens: tokens.output,
+      cacheReadTokens: tokens.cached,
+      reasoningTokens: tokens.thoughts,
+    },
+    { includesCache: true },
+  );
   return {
-    inputTokens: Math.max(0, input - cached) + tool,
-    outputTokens: output + thoughts,
-    cacheReadTokens: cached,
-    reasoningTokens: thoughts,
+    inputTokens: inputTokens + (asCount(tokens.tool) ?? 0),
+    outputTokens: outputTokens + reasoningTokens,
+    reasoningTokens,
+    ...cached,
   };
 }

@@ -2,9 +2,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { boundedColumn, hasColumn, inputPath, readJsonList, readColumnText } from "../sqlite.ts";
-import type { Usage } from "../usage.ts";
-import { asCount, asString } from "../values.ts";
+import { boundedColumn, hasColumn, inputPath, readColumnText, readJsonList } from "../sqlite.ts";
+import { addUsage, readTokens, type Usage } from "../usage.ts";
+import { asFields, asString } from "../values.ts";
 import { contentMessages, source, toTime } from "./messages.ts";
 
 /** The sessions of a database that have messages. */
@@ -65,7 +65,7 @@ export async function readSession(database: DatabaseSync, id: string, sink: Sink
     session.send(messages, {
       at: toTime(entry.at),
       ...(isAnswer && { model: asString(used.at(-1)?.model) ?? model }),
-      ...(used.length > 0 && { usage: sumRequests(used), costUsd: used.reduce((sum, { costUsd }) => sum + costUsd, 0) }),
+      ...(used.length > 0 && { usage: used.map(({ usage }) => usage).reduce(addUsage), costUsd: used.reduce((sum, { costUsd }) => sum + costUsd, 0) }),
     });
     await sink.pause();
   }
@@ -80,7 +80,7 @@ function noteDetails(session: SessionBuilder, row: Fields): string | undefined {
   session.noteTime(toTime(row.created_at));
   session.note("parent", row.parent_session_id);
   const config = parseJson(asString(row.model_config_json) ?? "");
-  return isFields(config) ? asString(config.model_name) : undefined;
+  return asString(asFields(config).model_name);
 }
 
 function readMessages(row: Fields, label: string, sink: Sink) {
@@ -116,21 +116,11 @@ const readTotal = (row: Fields): Usage =>
 
 /** Goose counts cached tokens among the input. */
 export function readUsage(input: unknown, output: unknown, read?: unknown, write?: unknown): Usage {
-  const cacheReadTokens = asCount(read) ?? 0;
-  const cacheWriteTokens = asCount(write) ?? 0;
-  const inputTokens = Math.max(0, (asCount(input) ?? 0) - cacheReadTokens - cacheWriteTokens);
-  return { inputTokens, outputTokens: asCount(output) ?? 0, cacheReadTokens, cacheWriteTokens };
+  const reported = { inputTokens: input, outputTokens: output, cacheReadTokens: read, cacheWriteTokens: write };
+  return readTokens(reported, { includesCache: true });
 }
 
 function takeUntil(requests: Request[], end: number): Request[] {
   const next = requests.findIndex(({ at }) => at >= end);
   return requests.splice(0, next === -1 ? requests.length : next);
-}
-
-function sumRequests(requests: Request[]): Usage {
-  const sum: Usage = {};
-  for (const { usage } of requests) {
-    for (const [name, count] of Object.entries(usage) as [keyof Usage, number][]) sum[name] = (sum[name] ?? 0) + count;
-  }
-  return sum;
 }

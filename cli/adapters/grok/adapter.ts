@@ -1,12 +1,14 @@
 import { basename, dirname, join } from "node:path";
 import { findFiles, statInput } from "../../files/discovery.ts";
-import { isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
 import { findCopied } from "./forks.ts";
-import { historyMessages, getModel } from "./history.ts";
+import { getModel, historyMessages } from "./history.ts";
 import { GrokSession, source } from "./session.ts";
+import { asFields } from "../values.ts";
+import { withStampOf } from "../files.ts";
+import { homeRoot } from "../search-roots.ts";
 
 const log = "updates.jsonl";
 const history = "chat_history.jsonl";
@@ -27,15 +29,14 @@ export const grok: Adapter = {
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
       for await (const input of findFiles(path, (name) => name === log || name === history)) {
-        if (await isRead(input)) yield await withSummary(input);
+        if (await isRead(input)) yield await withStampOf(input, join(dirname(input.path), "summary.json"));
       }
     }
   },
   async parse(input, sink) {
     const { path } = input;
     const folder = dirname(path);
-    const read = await readJsonFile(join(folder, "summary.json"));
-    const summary = isFields(read) ? read : {};
+    const summary = asFields(await readJsonFile(join(folder, "summary.json")));
     const session = new GrokSession(sink, basename(folder), summary, await findCopied(input, summary));
     await readRecords(path, sink, (record) => {
       if (basename(path) === log) session.addUpdate(record);
@@ -52,13 +53,4 @@ async function isRead(input: Input): Promise<boolean> {
   return ((await statInput(join(dirname(input.path), log)))?.bytes ?? 0) === 0;
 }
 
-async function withSummary(input: Input): Promise<Input> {
-  const summary = await statInput(join(dirname(input.path), "summary.json"));
-  return summary ? { ...input, stamp: `${input.stamp} ${summary.stamp}` } : input;
-}
-
-function searchRoots({ home, env }: Host): SearchRoot[] {
-  const named = env.GROK_HOME;
-  if (named) return [{ path: join(named, "sessions"), variable: "GROK_HOME" }];
-  return [{ path: join(home, ".grok", "sessions") }];
-}
+const searchRoots = (host: Host): SearchRoot[] => [homeRoot(host, "GROK_HOME", ".grok", "sessions")];

@@ -1,11 +1,11 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { userText } from "../cursor/text.ts";
-import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { makeAttachment, notice, thinking, toolCall, toolResult, withAttachments } from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
-import type { Usage } from "../usage.ts";
-import { asCount, asString, asTimestamp } from "../values.ts";
+import { readTokens, type Usage } from "../usage.ts";
+import { asCount, asFields, asString, asTimestamp, dropOldest, listFields } from "../values.ts";
 
 export const source = "grok-build";
 
@@ -59,7 +59,7 @@ export class GrokSession {
     this.#session = new SessionBuilder(sink, source, id);
     const { info, parent_session_id: from, session_kind: kind } = summary;
     // A worktree's sessions belong to the folder that it was made from.
-    this.#session.noteFolder(summary.source_workspace_dir ?? (isFields(info) ? info.cwd : undefined));
+    this.#session.noteFolder(summary.source_workspace_dir ?? asFields(info).cwd);
     this.#session.noteTitle(summary.session_summary);
     this.#session.noteTitle(summary.generated_title);
     this.#session.noteTime(summary.created_at);
@@ -99,7 +99,7 @@ export class GrokSession {
   #grow(update: Fields, at: string | undefined): boolean {
     const [, kind] = /^(user_message|agent_message|agent_thought)_chunk$/.exec(String(update.sessionUpdate)) ?? [];
     if (kind === undefined) return false;
-    const meta = isFields(update._meta) ? update._meta : {};
+    const meta = asFields(update._meta);
     const name = meta.hostTurn === true ? "host" : kind;
     const isSame =
       this.#growing?.kind === name && (name !== "user_message" || this.#growing.prompt === meta.promptIndex);
@@ -107,7 +107,7 @@ export class GrokSession {
       this.#endGrowing();
       this.#growing = { kind: name, prompt: meta.promptIndex, texts: [], files: [], attachments: [], at };
     } else this.#sink.skipped();
-    const content = isFields(update.content) ? update.content : {};
+    const content = asFields(update.content);
     // An attached file is named, and stands for the words where there are none.
     const texts = content.type === "text" ? this.#growing?.texts : this.#growing?.files;
     texts?.push(this.#readText(content));
@@ -144,7 +144,7 @@ export class GrokSession {
     if (kind === "user_message") {
       const words = userText(text);
       const last = words.pop();
-      if (last) words.push(withMetadata(last, { attachments: attachments.length > 0 ? attachments : undefined }));
+      if (last) words.push(withAttachments(last, attachments));
       this.#hold(words, at);
     } else if (kind === "agent_thought") this.#hold([thinking(text)], at);
     else this.#hold([kind === "host" ? notice(text) : { role: "assistant", content: text }], at);
@@ -199,7 +199,7 @@ export class GrokSession {
     if ((status !== "completed" && status !== "failed") || this.#answered.has(id)) return [];
     remember(this.#answered, id);
     this.#bare.delete(id);
-    const blocks = (Array.isArray(content) ? content.filter(isFields) : []).map((block) => block.content);
+    const blocks = listFields(content).map((block) => block.content);
     const text = blocks
       .filter(isFields)
       .map((block) => this.#readText(block))
@@ -244,31 +244,33 @@ export class GrokSession {
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Adds an id to those that are known; the oldest is forgotten, as what repeats it comes soon. */
+/** What repeats an id comes soon after it. */
 function remember(ids: Set<string>, id: string): void {
   ids.add(id);
-  if (ids.size > maxIds) ids.delete(ids.values().next().value ?? "");
+  dropOldest(ids, maxIds);
 }
 
 function attachmentsIn({ type, uri, name, mimeType, resource }: Fields): Fields[] {
   if (type === "text") return [];
-  const about = isFields(resource) ? resource : {};
+  const about = asFields(resource);
   const path = asString(name) ?? asString(uri) ?? asString(about.uri);
   const kind = asString(mimeType) ?? asString(about.mimeType) ?? "file";
-  return [{ type: kind, ...(path && { name: path.slice(0, 2048) }) }];
+  return [makeAttachment(kind, path)];
 }
 
 /** The input includes what came from the cache and went into it. A cost that is not whole is left out. */
 function readCost(used: Fields): { usage: Usage; costUsd?: number } {
-  const cacheReadTokens = asCount(used.cachedReadTokens) ?? 0;
-  const cacheWriteTokens = asCount(used.cacheCreationTokens) ?? 0;
-  const usage = {
-    inputTokens: Math.max(0, (asCount(used.inputTokens) ?? 0) - cacheReadTokens - cacheWriteTokens),
-    outputTokens: asCount(used.outputTokens) ?? 0,
-    cacheReadTokens,
-    cacheWriteTokens,
-    reasoningTokens: asCount(used.reasoningTokens) ?? 0,
-  };
+  const { inputTokens, outputTokens, cachedReadTokens, cacheCreationTokens, reasoningTokens } = used;
+  const usage = readTokens(
+    {
+      inputTokens,
+      outputTokens,
+      cacheReadTokens: cachedReadTokens,
+      cacheWriteTokens: cacheCreationTokens,
+      reasoningTokens,
+    },
+    { includesCache: true },
+  );
   const ticks = asCount(used.costUsdTicks);
   const isWhole = used.usageIsIncomplete !== true && used.costIsPartial !== true;
   return { usage, ...(ticks && isWhole && { costUsd: ticks / 1e10 }) };

@@ -1,8 +1,8 @@
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
-import { findSessions, inputParts, readDatabase } from "../sqlite.ts";
+import { findSessions, readDatabase } from "../sqlite.ts";
 import { listSessions, readSession, source } from "./database.ts";
+import { homeRoot } from "../search-roots.ts";
 
 /**
  * Hermes Agent: a SQLite database, and one more for each profile.
@@ -19,24 +19,14 @@ export const hermes: Adapter = {
   async *discover(host) {
     for (const folder of foldersIn(getRoot(host).path)) {
       const database = join(folder, "state.db");
-      yield* await findSessions(database, (open) => listSessions(database, open));
+      yield* await findSessions(database, listSessions);
     }
   },
-  async parse({ path }, sink) {
-    const { database } = inputParts(path);
-    await readDatabase(
-      path,
-      sink,
-      (open) => listSessions(database, open),
-      (open, id) => readSession(open, id, sink),
-    );
-  },
+  parse: ({ path }, sink) =>
+    readDatabase(path, sink, listSessions, (database, id) => readSession(database, id, sink)),
 };
 
-function getRoot({ home, env }: Host): SearchRoot {
-  if (env.HERMES_HOME) return { path: env.HERMES_HOME, variable: "HERMES_HOME" };
-  return { path: join(home, ".hermes") };
-}
+const getRoot = (host: Host): SearchRoot => homeRoot(host, "HERMES_HOME", ".hermes");
 
 /** Hermes' own folder, and those of its profiles. */
 function foldersIn(root: string): string[] {

@@ -3,8 +3,9 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { boundedColumn, hasColumn, inputPath } from "../sqlite.ts";
-import { asCount, asString } from "../values.ts";
+import { asString } from "../values.ts";
 import { readMessages } from "./messages.ts";
+import { readTokens } from "../usage.ts";
 
 export const source = "hermes";
 
@@ -22,13 +23,13 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
   return rows.map((row) => ({
     path: inputPath(path, String(row.id)),
     bytes: Number(row.bytes),
-    modifiedAt: toMilliseconds(row.changed) ?? 0,
+    modifiedAt: parseSeconds(row.changed) ?? 0,
     stamp: [row.messages, row.latest, row.bytes, row.title, row.model, row.output_tokens, row.ended_at].join(":"),
   }));
 }
 
 /** Times are in seconds. Pages that were damaged may hold any number. */
-function toMilliseconds(time: unknown): number | undefined {
+function parseSeconds(time: unknown): number | undefined {
   return typeof time === "number" && time > 0 && time < 100_000_000_000 ? Math.round(time * 1000) : undefined;
 }
 
@@ -49,13 +50,14 @@ export async function readSession(database: DatabaseSync, id: string, sink: Sink
     if (message) addMessage(session, { ...message, copied: entry.copied }, asString(row.model), sink);
     await sink.pause();
   }
-  session.addUsage({
-    inputTokens: asCount(row.input_tokens) ?? 0,
-    outputTokens: asCount(row.output_tokens) ?? 0,
-    cacheReadTokens: asCount(row.cache_read_tokens) ?? 0,
-    cacheWriteTokens: asCount(row.cache_write_tokens) ?? 0,
-    reasoningTokens: asCount(row.reasoning_tokens) ?? 0,
+  const usage = readTokens({
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    cacheReadTokens: row.cache_read_tokens,
+    cacheWriteTokens: row.cache_write_tokens,
+    reasoningTokens: row.reasoning_tokens,
   });
+  session.addUsage(usage);
   session.end();
 }
 
@@ -64,7 +66,7 @@ function noteDetails(session: SessionBuilder, row: Fields): void {
   if (row.title_source !== "derived") session.noteTitle(row.title);
   session.noteFolder(asString(row.cwd) ?? row.git_repo_root);
   session.note("branch", row.git_branch);
-  session.noteTime(toMilliseconds(row.started_at));
+  session.noteTime(parseSeconds(row.started_at));
 }
 
 type Parent = { relation: "parent" | "forkedFrom" | "continues"; id: string };
@@ -119,7 +121,7 @@ function addMessage(session: SessionBuilder, row: Fields, model: string | undefi
   if (messages.length === 0) sink.skipped();
   const isAnswer = row.role === "assistant";
   session.send(messages, {
-    at: toMilliseconds(row.timestamp),
+    at: parseSeconds(row.timestamp),
     isReplayed: row.copied === 1,
     ...(isAnswer && { model, stopReason: row.finish_reason }),
   });

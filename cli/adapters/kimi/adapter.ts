@@ -1,14 +1,15 @@
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findFiles, listFolder } from "../../files/discovery.ts";
-import { isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
-import { asString } from "../values.ts";
-import { readFolders } from "./folders.ts";
-import { copiedLines } from "./forks.ts";
+import { asFields, asString } from "../values.ts";
 import { KimiSession, source } from "./session.ts";
+import { silentSink } from "../sinks.ts";
+import { homeRoot } from "../search-roots.ts";
+import { readLines } from "../../files/line-reader.ts";
+import { makeLineIndex } from "../../files/file-cache.ts";
 
 const log = "wire.jsonl";
 
@@ -37,15 +38,14 @@ export const kimi: Adapter = {
     const sessionFolder = isAgent ? dirname(dirname(folder)) : folder;
     const sessionId = basename(sessionFolder);
     const agent = isAgent && basename(folder) !== "main" ? basename(folder) : undefined;
-    const read = await readJsonFile(join(sessionFolder, "state.json"));
-    const state = isFields(read) ? read : {};
+    const state = asFields(await readJsonFile(join(sessionFolder, "state.json")));
     const original = asString(state.forkedFrom);
     const hasOriginal = original !== undefined && (await isThere(sessionFolder, original, input));
-    const copied = hasOriginal ? await copiedLines(input.path) : 0;
+    const copied = hasOriginal ? await countCopiedLines(input.path) : 0;
     const session = new KimiSession(sink, agent === undefined ? sessionId : `${sessionId}/${agent}`, sessionId);
     await readRecords(input.path, sink, (record, line) => session.add(record, line <= copied));
     const [home] = /^.*(?=[\\/]sessions[\\/])/.exec(sessionFolder) ?? [];
-    session.end(state, agent, home === undefined ? undefined : (await readFolders(home)).get(sessionId));
+    session.end(state, agent, home === undefined ? undefined : (await readFolders(join(home, "session_index.jsonl"))).get(sessionId));
   },
 };
 
@@ -62,8 +62,17 @@ const isFolder = (path: string): Promise<boolean> =>
     () => false,
   );
 
-function searchRoots({ home, env }: Host): SearchRoot[] {
-  const named = env.KIMI_CODE_HOME;
-  if (named) return [{ path: join(named, "sessions"), variable: "KIMI_CODE_HOME" }];
-  return [{ path: join(home, ".kimi-code", "sessions") }];
+const searchRoots = (host: Host): SearchRoot[] => [homeRoot(host, "KIMI_CODE_HOME", ".kimi-code", "sessions")];
+
+/** Reads the folders of sessions by their ids: older sessions name theirs nowhere else. */
+const readFolders = makeLineIndex(({ sessionId, workDir }) => [asString(sessionId), asString(workDir)]);
+
+/** Counts the first lines of a fork, up to the latest one that says so, without parsing the others. */
+async function countCopiedLines(path: string): Promise<number> {
+  let copied = 0;
+  const take = (line: string, number: number) => {
+    if (/^\{"type":\s*"forked"/.test(line)) copied = number;
+  };
+  await readLines(path, take, silentSink);
+  return copied;
 }

@@ -1,9 +1,9 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { assistantMessages, toBlocks, joinBlockTexts, userMessages } from "../blocks.ts";
-import { notice, toolCall, toolResult, withMetadata } from "../messages.ts";
-import { parseDataUrlType, urlText } from "../pictures.ts";
-import { asString } from "../values.ts";
+import { assistantMessages, joinBlockTexts, toBlocks, userMessages } from "../blocks.ts";
+import { notice, toFunctionCall, toNotices, type ToolOutcome, toolResult, withAttachments } from "../messages.ts";
+import { describeUrl, urlText } from "../pictures.ts";
+import { asFields, asString, joinTexts, listFields } from "../values.ts";
 
 type Unhandled = (type: string) => void;
 
@@ -22,9 +22,9 @@ export function appendedMessages(message: Fields, unhandled: Unhandled): Message
   const { role, content, origin, toolCalls, toolCallId } = message;
   switch (role) {
     case "assistant":
-      return [...assistantMessages(withoutMedia(content), unhandled), ...listCalls(toolCalls).map(makeCall)];
+      return [...assistantMessages(withoutMedia(content), unhandled), ...listFields(toolCalls).map(toFunctionCall)];
     case "tool":
-      return [makeResult(content, { callId: asString(toolCallId), isError: message.isError === true }, unhandled)];
+      return [makeResult(content, { callId: toolCallId, isError: message.isError === true }, unhandled)];
     case "user":
       return isWritten(origin) ? written(content, unhandled) : injected(content, origin, unhandled);
     case "system":
@@ -36,7 +36,7 @@ export function appendedMessages(message: Fields, unhandled: Unhandled): Message
 }
 
 /** A result of a tool. */
-export const makeResult = (content: unknown, outcome: Parameters<typeof toolResult>[1], unhandled: Unhandled): Message =>
+export const makeResult = (content: unknown, outcome: ToolOutcome, unhandled: Unhandled): Message =>
   toolResult(joinBlockTexts(withoutMedia(content), unhandled), outcome);
 
 /** A summary of what was said before, which is a text or a message. */
@@ -44,14 +44,6 @@ export function compactionMessages({ summary, contextSummary }: Fields, unhandle
   const text = asString(summary) ?? asString(contextSummary);
   if (text) return [notice(text)];
   return isFields(summary) ? makeNotices(summary.content, "system", unhandled) : [];
-}
-
-const listCalls = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
-
-/** A call; the first version of the format, and sessions from Kimi CLI, have its name and arguments in `function`. */
-function makeCall({ id, function: called, ...call }: Fields): Message {
-  const { name, arguments: input } = isFields(called) ? called : call;
-  return toolCall(asString(name) ?? "tool", asString(id), input);
 }
 
 /** What the program put in the user's place: a skill's text below the command that the user gave for it, or a notice. */
@@ -64,7 +56,7 @@ function injected(content: unknown, origin: unknown, unhandled: Unhandled): Mess
 function formatCommand({ skillName, skillArgs, commandName, commandArgs }: Fields): string | undefined {
   const name = asString(skillName) ?? asString(commandName);
   const words = asString(skillArgs) ?? asString(commandArgs);
-  return name && [`/${name}`, words].filter(Boolean).join(" ");
+  return name && joinTexts([`/${name}`, words], " ");
 }
 
 function makeNotices(content: unknown, role: string, unhandled: Unhandled): Message[] {
@@ -78,11 +70,11 @@ const gitContext = /^\s*<git-context>[\s\S]*?<\/git-context>\s*/;
 function written(content: unknown, unhandled: Unhandled): Message[] {
   return toBlocks(content).flatMap((block) => {
     const file = fileIn(block);
-    if (file) return [withMetadata({ role: "user", content: file.text }, { attachments: [file.attachment] })];
+    if (file) return [withAttachments({ role: "user", content: file.text }, [file.attachment])];
     const text = joinBlockTexts([block], unhandled);
     const [context = ""] = gitContext.exec(text) ?? [];
     const own = userMessages(text.slice(context.length));
-    return context ? [notice(context.trim(), "user"), ...own] : own;
+    return [...toNotices(context.trim(), "user"), ...own];
   });
 }
 
@@ -98,7 +90,6 @@ function fileIn(block: Fields): { text: string; attachment: Fields } | undefined
   const [, kind] = /^(image|audio|video)_url$/.exec(String(block.type)) ?? [];
   if (kind === undefined) return undefined;
   const file = block[`${kind}Url`];
-  const url = (isFields(file) ? asString(file.url) : undefined) ?? "";
-  const type = parseDataUrlType(url);
-  return { text: urlText(kind, url), attachment: type ? { type } : { type: kind, name: url.slice(0, 2048) } };
+  const url = asString(asFields(file).url) ?? "";
+  return { text: urlText(kind, url), attachment: describeUrl(kind, url) };
 }

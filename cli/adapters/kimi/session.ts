@@ -1,10 +1,10 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { assistantMessages } from "../blocks.ts";
-import { notice, toolCall } from "../messages.ts";
+import { notice, toolCall, withTime } from "../messages.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
-import type { Usage } from "../usage.ts";
-import { asCount, asString, asTimestamp } from "../values.ts";
+import { readTokens, type Usage } from "../usage.ts";
+import { asFields, asString, asTimestamp } from "../values.ts";
 import { appendedMessages, compactionMessages, makeResult } from "./messages.ts";
 
 export const source = "kimi-code";
@@ -59,7 +59,7 @@ export class KimiSession {
 
   #noteFacts(record: Fields): void {
     if (!this.#isReplayed) this.#session.noteTime(record.created_at ?? record.time);
-    const disclosed = isFields(record.environmentDisclosure) ? record.environmentDisclosure : {};
+    const disclosed = asFields(record.environmentDisclosure);
     this.#session.noteFolder(record.cwd ?? disclosed.cwd);
     if (record.type === "llm.request") this.#model = asString(record.model) ?? this.#model;
     // Versions that note no requests name the model here.
@@ -80,7 +80,7 @@ export class KimiSession {
     const { type, message, count } = record;
     switch (type) {
       case "context.append_message":
-        return appendedMessages(isFields(message) ? message : {}, this.#unhandled);
+        return appendedMessages(asFields(message), this.#unhandled);
       case "context.apply_compaction":
         return compactionMessages(record, this.#unhandled);
       case "context.clear":
@@ -108,7 +108,7 @@ export class KimiSession {
     }
     const messages = this.#eventMessages(event);
     if (messages.length === 0) this.#sink.skipped();
-    this.#held.push(...messages.map((message) => (at ? { ...message, createdAt: at } : message)));
+    this.#held.push(...messages.map((message) => withTime(message, at)));
     if (this.#held.length > maxHeld) this.#flush();
   }
 
@@ -118,9 +118,9 @@ export class KimiSession {
       case "content.part":
         return assistantMessages([event.part], this.#unhandled);
       case "tool.call":
-        return [toolCall(asString(event.name) ?? "tool", callId, event.args)];
+        return [toolCall(event.name, callId, event.args)];
       case "tool.result":
-        return [this.#result(isFields(event.result) ? event.result : {}, callId)];
+        return [this.#result(asFields(event.result), callId)];
       default:
         if (!skippedEvents.has(asString(event.type) ?? ""))
           this.#sink.unhandled(`event.${asString(event.type) ?? "(none)"}`);
@@ -138,9 +138,8 @@ export class KimiSession {
   #flush(facts: EntryFacts = {}): void {
     const held = this.#held;
     this.#held = [];
-    const told = { at: held[0]?.createdAt, model: this.#model, ...facts };
-    if (this.#isReplayed) this.#session.send(held, { ...told, isReplayed: true });
-    else this.#session.send(held, told);
+    const isReplayed = this.#isReplayed;
+    this.#session.send(held, { at: held[0]?.createdAt, model: this.#model, ...facts, isReplayed });
   }
 
   #addUsage(reported: unknown): void {
@@ -161,7 +160,7 @@ export class KimiSession {
     this.#session.note("forkedFrom", agent === undefined ? state.forkedFrom : undefined);
     if (state.forkedFrom !== undefined) this.#session.noteTime(state.createdAt);
     const about = isFields(state.agents) && agent !== undefined ? state.agents[agent] : undefined;
-    const starter = isFields(about) ? asString(about.parentAgentId) : undefined;
+    const starter = asString(asFields(about).parentAgentId);
     if (starter && starter !== "main") this.#session.note("parent", `${this.#sessionId}/${starter}`);
     if (agent === undefined) this.#session.noteTitle(state.title);
     this.#session.noteFolder(state.workDir ?? state.cwd);
@@ -172,10 +171,10 @@ export class KimiSession {
 
 function readUsage(usage: unknown): Usage | undefined {
   if (!isFields(usage)) return undefined;
-  return {
-    inputTokens: asCount(usage.inputOther) ?? 0,
-    outputTokens: asCount(usage.output) ?? 0,
-    cacheReadTokens: asCount(usage.inputCacheRead) ?? 0,
-    cacheWriteTokens: asCount(usage.inputCacheCreation) ?? 0,
-  };
+  return readTokens({
+    inputTokens: usage.inputOther,
+    outputTokens: usage.output,
+    cacheReadTokens: usage.inputCacheRead,
+    cacheWriteTokens: usage.inputCacheCreation,
+  });
 }

@@ -4,7 +4,7 @@ import type { Input, Sink } from "../adapter.ts";
 import { notice } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { hasColumn, inputPath } from "../sqlite.ts";
-import { asString } from "../values.ts";
+import { asFields, asString } from "../values.ts";
 import { assistantMessages, userMessages } from "./conversation.ts";
 
 /**
@@ -96,8 +96,8 @@ function findRow(database: DatabaseSync, id: string): { table: string; row: Fiel
 
 function addEntry(session: SessionBuilder, entry: Fields, model: string | undefined, sink: Sink): void {
   const unhandled = (type: string) => sink.unhandled(type);
-  const user = isFields(entry.user) ? entry.user : {};
-  const request = isFields(entry.request_metadata) ? entry.request_metadata : {};
+  const user = asFields(entry.user);
+  const request = asFields(entry.request_metadata);
   const asked = userMessages(user, unhandled);
   const answered = assistantMessages(entry.assistant, unhandled);
   if (asked.length + answered.length === 0) sink.skipped();

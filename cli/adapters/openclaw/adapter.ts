@@ -1,10 +1,9 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
-import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
-import { findSurroundings } from "../pi/forks.ts";
-import { PiSession } from "../pi/session.ts";
+import { readSession } from "../pi/adapter.ts";
+import { homeRoot } from "../search-roots.ts";
 
 const source = "openclaw";
 
@@ -38,16 +37,13 @@ export const openclaw: Adapter = {
     }
   },
   async parse(input, sink) {
-    const [, name = basename(input.path)] = sessionFile.exec(basename(input.path)) ?? [];
-    const prefix = `${basename(dirname(dirname(input.path)))}/`;
-    const session = new PiSession(sink, source, name, await findSurroundings(input, prefix));
-    await readRecords(input.path, sink, (record) => session.add(record));
-    session.end();
+    const [, id = basename(input.path)] = sessionFile.exec(basename(input.path)) ?? [];
+    await readSession(input, sink, { source, id, prefix: `${basename(dirname(dirname(input.path)))}/` });
   },
 };
 
-function searchRoots({ home, env }: Host): SearchRoot[] {
-  const named = env.OPENCLAW_STATE_DIR;
-  if (named) return [{ path: join(named, "agents"), variable: "OPENCLAW_STATE_DIR" }];
+function searchRoots(host: Host): SearchRoot[] {
+  const { home, env } = host;
+  if (env.OPENCLAW_STATE_DIR) return [homeRoot(host, "OPENCLAW_STATE_DIR", "", "agents")];
   return folders.map((name) => ({ path: join(home, name, "agents") }));
 }

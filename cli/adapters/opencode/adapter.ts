@@ -1,12 +1,11 @@
 import { basename, dirname, isAbsolute, join } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
 import { listFolder } from "../../files/discovery.ts";
 import type { Adapter, Host, SearchRoot, Sink } from "../adapter.ts";
 import { findSessions, inputParts, readDatabase } from "../sqlite.ts";
 import { databaseStore, listSessions } from "./database.ts";
 import { findStoredSessions, openStorage } from "./json-folder.ts";
-import { OpencodeSession } from "./session.ts";
-import type { Store } from "./store.ts";
+import { OpencodeSession, type SessionStore } from "./session.ts";
+import { dataRoot } from "../search-roots.ts";
 
 type Relative = {
   name: string;
@@ -41,7 +40,7 @@ function makeAdapter(relative: Relative): Adapter {
       const known = new Set<string>();
       let isTold = false;
       for (const database of await findDatabases(relative, host)) {
-        for (const input of await findSessions(database, (open) => listSessions(database, open))) {
+        for (const input of await findSessions(database, listSessions)) {
           const { id = input.path } = inputParts(input.path);
           if (known.has(id) || (input.needsNewerNode && isTold)) continue;
           isTold ||= input.needsNewerNode === true;
@@ -49,51 +48,42 @@ function makeAdapter(relative: Relative): Adapter {
           yield input;
         }
       }
-      for await (const input of findStoredSessions(join(dataFolder(relative, host), "storage"))) {
+      for await (const input of findStoredSessions(dataRoot(host, relative.folder, "storage").path)) {
         if (!known.has(basename(input.path, ".json"))) yield input;
       }
     },
     async parse({ path }, sink) {
       if (path.endsWith(".json")) return readSession(name, openStorage(path, sink), basename(path, ".json"), sink);
-      const { database, id: one } = inputParts(path);
-      const list = (open: DatabaseSync) => listSessions(database, open);
       try {
-        await readDatabase(path, sink, list, (open, id) =>
-          readSession(name, databaseStore(database, open, id, sink), id, sink),
+        await readDatabase(path, sink, listSessions, (database, id, file) =>
+          readSession(name, databaseStore(file, database, id, sink), id, sink),
         );
       } catch (error) {
-        if (one !== undefined) throw error;
+        if (inputParts(path).id !== undefined) throw error;
         sink.lost(`it can't be read: ${(error as Error).message}`);
       }
     },
   };
 }
 
-async function readSession(source: string, store: Store, id: string, sink: Sink): Promise<void> {
+async function readSession(source: string, store: SessionStore, id: string, sink: Sink): Promise<void> {
   const details = await store.session();
   if (!details) return;
   sink.skipped();
   await new OpencodeSession(sink, source, details, id).read(store);
 }
 
-const dataFolder = ({ folder }: Relative, { home, env }: Host): string =>
-  join(env.XDG_DATA_HOME || join(home, ".local", "share"), folder);
-
-function searchRoots(relative: Relative, host: Host): SearchRoot[] {
-  const { XDG_DATA_HOME } = host.env;
-  const { variable = "" } = relative;
+function searchRoots({ folder, variable = "" }: Relative, host: Host): SearchRoot[] {
+  const root = dataRoot(host, folder);
   const named = host.env[variable];
-  const roots: SearchRoot[] = [
-    { path: dataFolder(relative, host), ...(XDG_DATA_HOME && { variable: "XDG_DATA_HOME" }) },
-  ];
-  return named && isAbsolute(named) ? [...roots, { path: dirname(named), variable }] : roots;
+  return named && isAbsolute(named) ? [root, { path: dirname(named), variable }] : [root];
 }
 
-async function findDatabases(relative: Relative, host: Host): Promise<string[]> {
-  const folder = dataFolder(relative, host);
-  const names = (await listFolder(folder)).map(({ name }) => name).filter((name) => relative.databases.test(name));
-  const found = names.sort().map((name) => join(folder, name));
-  const named = host.env[relative.variable ?? ""];
+async function findDatabases({ folder: name, databases, variable = "" }: Relative, host: Host): Promise<string[]> {
+  const folder = dataRoot(host, name).path;
+  const names = (await listFolder(folder)).map((entry) => entry.name).filter((one) => databases.test(one));
+  const found = names.sort().map((one) => join(folder, one));
+  const named = host.env[variable];
   if (!named || named === ":memory:") return found;
   const path = isAbsolute(named) ? named : join(folder, named);
   return [path, ...found.filter((one) => one !== path)];

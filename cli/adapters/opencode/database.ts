@@ -1,10 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { type Fields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { type Older, Originals } from "../originals.ts";
 import { boundedColumn, hasColumn, inputPath, readJsonColumn, statDatabase } from "../sqlite.ts";
-import { asString } from "../values.ts";
-import type { Store } from "./store.ts";
+import { asFields, asString } from "../values.ts";
+import type { SessionStore } from "./session.ts";
 
 /**
  * A session's messages are rows of `message` with parts, or, in newer versions, rows of `session_message` that have all of a
@@ -83,7 +83,7 @@ async function olderSessions(
 }
 
 /** A session of a database. */
-export function databaseStore(path: string, database: DatabaseSync, id: string, sink: Sink): Store {
+export function databaseStore(path: string, database: DatabaseSync, id: string, sink: Sink): SessionStore {
   const isNewer = readsNewer(database, id);
   const order = isNewer && hasColumn(database, newer.table, "seq") ? "seq" : "time_created";
   const table = isNewer ? newer.table : "message";
@@ -149,7 +149,7 @@ function toDetails(row: Fields): Fields {
     title: row.title,
     version: row.version,
     revert: parseColumn(row.revert),
-    model: isFields(model) ? model.id : undefined,
+    model: asFields(model).id,
     time: { created: row.time_created },
   };
 }

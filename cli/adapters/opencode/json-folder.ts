@@ -3,11 +3,12 @@ import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { readBeginning } from "../../files/byte-reader.ts";
 import { findFiles, isMissingOrForbidden, listFolder, statInput } from "../../files/discovery.ts";
-import { type Fields, isFields, parseJson } from "../../files/json.ts";
-import { readWholeFile } from "../../files/json-lines.ts";
+import { isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { type Older, Originals } from "../originals.ts";
-import type { Store } from "./store.ts";
+import type { SessionStore } from "./session.ts";
+import { asFields } from "../values.ts";
+import { readObjectFile } from "../session-files.ts";
 
 /**
  * The sessions in a folder of JSON files: `session/PROJECT/SESSION.json`, `message/SESSION/MESSAGE.json` and
@@ -29,22 +30,22 @@ export async function* findStoredSessions(storage: string): AsyncGenerator<Input
 }
 
 /** Opens a session that `findStoredSessions` found. Invalid files are counted in the sink. */
-export function openStorage(path: string, sink: Sink): Store {
+export function openStorage(path: string, sink: Sink): SessionStore {
   const storage = dirname(dirname(dirname(path)));
   const id = basename(path, ".json");
   return {
     isNewer: false,
     async session() {
-      const details = await readFields(path, sink);
+      const details = await readObjectFile(path, sink);
       return details && { ...details, worktree: await readWorktree(storage, basename(dirname(path))) };
     },
     originals: async () => new Originals(await olderSessions(path)),
     messageIds: () => listNames(join(storage, "message", id)),
-    message: (messageId) => readFields(join(storage, "message", id, `${messageId}.json`), sink),
+    message: (messageId) => readObjectFile(join(storage, "message", id, `${messageId}.json`), sink),
     async *parts(messageId) {
       const folder = join(storage, "part", messageId);
       for (const name of await listNames(folder)) {
-        const part = await readFields(join(folder, `${name}.json`), sink);
+        const part = await readObjectFile(join(folder, `${name}.json`), sink);
         if (part) yield part;
       }
     },
@@ -112,7 +113,7 @@ async function readWorktree(storage: string, project: string): Promise<unknown> 
   const path = join(storage, "project", `${project}.json`);
   if (!(await statInput(path))) return undefined;
   const details = parseJson(readBeginning(path));
-  return isFields(details) ? details.worktree : undefined;
+  return asFields(details).worktree;
 }
 
 async function listNames(folder: string): Promise<string[]> {
@@ -130,13 +131,4 @@ async function getModifiedAt(path: string): Promise<number> {
     if (isMissingOrForbidden(error)) return 0;
     throw error;
   }
-}
-
-async function readFields(path: string, sink: Sink): Promise<Fields | undefined> {
-  sink.entry();
-  const text = await readWholeFile(path, sink);
-  const value = text === undefined ? undefined : parseJson(text);
-  if (isFields(value)) return value;
-  sink.invalid(`${basename(path)} is not a JSON object`);
-  return undefined;
 }

@@ -1,10 +1,12 @@
 import { basename, dirname, join } from "node:path";
 import { findFiles, listFolder, statInput } from "../../files/discovery.ts";
-import { isFields, parseJson } from "../../files/json.ts";
-import { readWholeFile } from "../../files/json-lines.ts";
+import { isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import type { Adapter, Host, Input, SearchRoot, Sink } from "../adapter.ts";
+import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
 import { OpenHandsSession, source } from "./session.ts";
+import { asFields } from "../values.ts";
+import { readObjectFile } from "../files.ts";
+import { homeRoot } from "../search-roots.ts";
 
 const stateName = "base_state.json";
 const eventFile = /^event-\d{5,}-.+\.json$/;
@@ -31,22 +33,15 @@ export const openhands: Adapter = {
     const state = await readJsonFile(path);
     if (isFields(state)) sink.skipped();
     else sink.invalid(`${stateName} is not a JSON object`);
-    const session = new OpenHandsSession(sink, basename(folder), isFields(state) ? state : {});
+    const session = new OpenHandsSession(sink, basename(folder), asFields(state));
     for (const name of await eventsIn(folder)) {
-      await readEvent(join(folder, "events", name), session, sink);
+      const event = await readObjectFile(join(folder, "events", name), sink);
+      if (event) session.add(event);
       await sink.pause();
     }
     session.end();
   },
 };
-
-async function readEvent(path: string, session: OpenHandsSession, sink: Sink): Promise<void> {
-  sink.entry();
-  const text = await readWholeFile(path, sink);
-  const event = text === undefined ? undefined : parseJson(text);
-  if (isFields(event)) session.add(event);
-  else sink.invalid(`${basename(path)} is not a JSON object`);
-}
 
 /** Their names begin with their number, which is as long as it has to be. */
 async function eventsIn(folder: string): Promise<string[]> {
@@ -70,9 +65,8 @@ async function withEvents(input: Input): Promise<Input> {
   };
 }
 
-function searchRoots({ home, env }: Host): SearchRoot[] {
-  const { OPENHANDS_CONVERSATIONS_DIR: conversations, OPENHANDS_PERSISTENCE_DIR: all } = env;
-  if (conversations) return [{ path: conversations, variable: "OPENHANDS_CONVERSATIONS_DIR" }];
-  if (all) return [{ path: join(all, "conversations"), variable: "OPENHANDS_PERSISTENCE_DIR" }];
-  return [{ path: join(home, ".openhands", "conversations") }];
-}
+const searchRoots = (host: Host): SearchRoot[] => [
+  host.env.OPENHANDS_CONVERSATIONS_DIR
+    ? homeRoot(host, "OPENHANDS_CONVERSATIONS_DIR", "")
+    : homeRoot(host, "OPENHANDS_PERSISTENCE_DIR", ".openhands", "conversations"),
+];

@@ -6,7 +6,7 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Input } from "../adapter.ts";
 import { Originals } from "../originals.ts";
-import { silentSink } from "../uncounted-sink.ts";
+import { silentSink } from "../sinks.ts";
 import { asString, asTimestamp } from "../values.ts";
 import type { Surroundings } from "./session.ts";
 

@@ -1,13 +1,13 @@
 import { basename, dirname, join } from "node:path";
 import { findFiles, listFolder } from "../../files/discovery.ts";
-import { isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
-import { asString } from "../values.ts";
+import { asFields, asString } from "../values.ts";
 import { findOriginals } from "./forks.ts";
 import { readRuns } from "./runs.ts";
 import { type Agents, QwenSession, source } from "./session.ts";
+import { homeRoot } from "../search-roots.ts";
 
 /** So many entries of the folder of a session's agents are looked at. */
 const maxAgents = 1000;
@@ -85,14 +85,12 @@ async function findAgents(folder: string, sessionId: string): Promise<Agents> {
     if (transcript) transcripts.add(transcript);
     const [, id] = /^agent-(.+)\.meta\.json$/.exec(name) ?? [];
     const meta = id ? await readJsonFile(join(folder, name)) : undefined;
-    const call = isFields(meta) ? asString(meta.toolUseId) : undefined;
+    const call = asString(asFields(meta).toolUseId);
     if (call && id) byCall.set(call, `${sessionId}/${id}`);
   }
   return { byCall, transcripts };
 }
 
-function searchRoots({ home, env }: Host): SearchRoot[] {
-  const variable = ["QWEN_RUNTIME_DIR", "QWEN_HOME"].find((name) => env[name]);
-  if (variable) return [{ path: join(env[variable] ?? "", "projects"), variable }];
-  return [{ path: join(home, ".qwen", "projects") }];
+function searchRoots(host: Host): SearchRoot[] {
+  return [homeRoot(host, host.env.QWEN_RUNTIME_DIR ? "QWEN_RUNTIME_DIR" : "QWEN_HOME", ".qwen", "projects")];
 }

@@ -4,7 +4,7 @@ import { statInput } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readLines } from "../../files/line-reader.ts";
 import type { Input } from "../adapter.ts";
-import { silentSink } from "../uncounted-sink.ts";
+import { silentSink } from "../sinks.ts";
 import { asString } from "../values.ts";
 
 /** Tells the session that a record was copied from; undefined for one that only this session has. */
@@ -50,6 +50,6 @@ async function findAll(path: string, pattern: RegExp): Promise<Set<string>> {
     const text = pattern.exec(line)?.[1];
     if (text) found.add(text);
   };
-  await readLines(path, take, { ...silentSink, tooLong() {} });
+  await readLines(path, take, silentSink);
   return found;
 }

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import { addUsage, subtractUsage, type Usage } from "../usage.ts";
+import { addUsage, readTokens, subtractUsage, type Usage } from "../usage.ts";
 import { asString } from "../values.ts";
-import { type Run, readTokens } from "./runs.ts";
+import type { Run } from "./runs.ts";
 
 type ByModel = Map<string, Usage>;
 
@@ -34,10 +34,13 @@ export class Requests {
     const model = asString(uiEvent.model);
     if (model === undefined) return;
     const usage = readTokens(
-      uiEvent.input_token_count,
-      uiEvent.output_token_count,
-      uiEvent.cached_content_token_count,
-      uiEvent.thoughts_token_count,
+      {
+        inputTokens: uiEvent.input_token_count,
+        outputTokens: uiEvent.output_token_count,
+        cacheReadTokens: uiEvent.cached_content_token_count,
+        reasoningTokens: uiEvent.thoughts_token_count,
+      },
+      { includesCache: true },
     );
     this.#hasEvents = true;
     const at = Date.parse(asString(uiEvent["event.timestamp"]) ?? "");

@@ -1,12 +1,12 @@
 import { basename, dirname, extname, join } from "node:path";
-import { findFiles, listFolder, statInput } from "../../files/discovery.ts";
+import { findFiles, listFolder } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, Sink } from "../adapter.ts";
-import { editorFolders } from "../editor-folders.ts";
+import { editorFolders } from "../search-roots.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { uriPath } from "../uri.ts";
+import { asFields, parseUriPath } from "../values.ts";
 import { LogPlan, Replay } from "./replay.ts";
 import { Turn } from "./turn.ts";
 
@@ -40,7 +40,7 @@ export const vscodeCopilot: Adapter = {
   },
   async parse({ path }, sink) {
     const session = new SessionBuilder(sink, source, basename(path, extname(path)));
-    session.noteFolder(await readFolder(dirname(dirname(path))));
+    session.noteFolder(await readFolder(join(dirname(dirname(path)), "workspace.json")));
     const plan = new LogPlan();
     await read(path, sink, "counted", {
       request: (_json, line) => plan.addRequest(line),
@@ -130,7 +130,7 @@ function sendTurn(request: unknown, session: SessionBuilder, sink: Sink): void {
 function noteFields(session: SessionBuilder, fields: Fields): void {
   session.noteTime(fields.creationDate);
   session.noteTitle(fields.customTitle ?? fields.computedTitle);
-  session.noteFolder(uriPath(fields.workingDirectory));
+  session.noteFolder(parseUriPath(fields.workingDirectory));
   const { repoData } = fields;
   if (!isFields(repoData)) return;
   session.noteRepository(repoData.remoteUrl);
@@ -138,9 +138,7 @@ function noteFields(session: SessionBuilder, fields: Fields): void {
 }
 
 /** The folder of a workspace; of one with several folders its file, without the ending. */
-async function readFolder(storage: string): Promise<string | undefined> {
-  const path = join(storage, "workspace.json");
-  const noted = (await statInput(path)) ? await readJsonFile(path) : undefined;
-  if (!isFields(noted)) return undefined;
-  return uriPath(noted.folder) ?? uriPath(noted.workspace)?.replace(/\.code-workspace$/, "");
+async function readFolder(path: string): Promise<string | undefined> {
+  const { folder, workspace } = asFields(await readJsonFile(path));
+  return parseUriPath(folder) ?? parseUriPath(workspace)?.replace(/\.code-workspace$/, "");
 }

@@ -1,4 +1,5 @@
-import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { type Fields, parseJson } from "../../files/json.ts";
+import { asFields } from "../values.ts";
 
 /** What one line of a log does to the session: `kind` 0 begins it, 1 sets, 2 appends or cuts, 3 deletes. */
 type Operation = { kind: number; path: (string | number)[]; value: unknown; cutAt: number | undefined };
@@ -95,7 +96,7 @@ export class Replay {
   #apply(operation: Operation): void {
     const { kind, path, value, cutAt } = operation;
     if (kind === 0) {
-      const { requests: _separate, ...fields } = isFields(value) ? value : {};
+      const { requests: _separate, ...fields } = asFields(value);
       this.fields = fields;
       return;
     }
