@@ -3,67 +3,45 @@ import type { Checkpoint, Message, SessionDetails, Sink } from "../adapters/adap
 import { type Picture, takePictures, withReferences } from "../adapters/pictures.ts";
 import { projectName } from "../adapters/values.ts";
 import type { ProjectLabels } from "../projects/rules.ts";
-import { gitDirOf, repositoryOf } from "../projects/worktrees.ts";
-import { Masker, type SecretCounts } from "../redact/masker.ts";
+import { findGitDir, findRepository } from "../projects/worktrees.ts";
+import { addCounts, Masker, type SecretCounts } from "../redact/masker.ts";
 import type { Compressor } from "../sync/compression.ts";
-import type { PictureBytes } from "./picture-bytes.ts";
+import type { AdapterInput, ParseOptions, ProjectPart } from "./inputs.ts";
+import { countInvalid, countUnhandledType, emptyStats, type PictureBytes } from "./parse-stats.ts";
 import {
-  type Known,
-  labelsOf,
+  type KnownSession,
+  getLabels,
   type PartLimits,
   type Session,
   type SessionLabels,
-  type UnsentSession,
 } from "./session.ts";
 import { SessionWriter } from "./session-writer.ts";
 
-type Handlers = {
-  /** Called once a session is complete. @param chars the length of its texts @param pictures their bytes by their hashes */
-  done(session: {
-    messages: number;
-    chars: number;
-    labels: SessionLabels;
-    secrets: SecretCounts;
-    pictures: PictureBytes;
-  }): void;
-  /** Called for a session, or the rest of an input, of a project that is left out. */
-  leftOut(labels: ProjectLabels): void;
-  left(left: UnsentSession): void;
-  /** `sourceId` is that of the session being read, where there is one. */
-  lost(reason: string, sourceId: string | undefined): void;
-  entry(line: number | undefined): void;
-  skipped(): void;
-  invalid(reason: string | undefined): void;
-  unhandled(type: string): void;
-  pause(): Promise<void>;
-};
-
-/** How sessions are written; without it they are only counted. */
+/** Without it, sessions are only counted. */
 export type Writing = {
   compressor: Compressor;
   limits: PartLimits;
-  /** What secrets are masked with; undefined where they are sent as they are. */
   maskKey?: Buffer | undefined;
-  /** What is known of a session that begins. */
-  known(source: string, sourceId: string): Known;
+  known(source: string, sourceId: string): KnownSession;
   onPart(part: Session): void;
-  /** Called with each picture of a message that is to be sent, before the part that has the message. */
   onPicture?(picture: Picture, session: { source: string; sourceId: string }): void;
-  /** Called for a session whose earlier messages are no longer those that were sent: it must be read again. */
+  /** Called for a session whose sent messages have changed, so that it must be read again. */
   onChanged(source: string, sourceId: string): void;
   onCheckpoint?(at: Checkpoint): void;
-  /** Called where an input has named a folder that is not left out: its sessions may be sent before they end. */
+  /** Called for a folder that is not left out, so that parts can be sent before the session ends. */
   onFolder?(cwd: string): void;
 };
 
-/** Ends the reading of an input whose project is left out. */
-class LeftOut extends Error {}
+class ProjectLeftOut extends Error {}
 
 /** Turns an adapter's events into sessions, in bounded memory. */
 export class Collector implements Sink {
-  readonly #handlers: Handlers;
-  readonly #isLeftOut: (labels: ProjectLabels) => boolean;
+  readonly stats = emptyStats();
+  readonly #input: AdapterInput;
+  readonly #options: ParseOptions;
   readonly #writing: Writing | undefined;
+  readonly #projects: ProjectParts;
+  #line: number | undefined;
   #open:
     | {
         source: string;
@@ -76,13 +54,23 @@ export class Collector implements Sink {
         writer: SessionWriter | undefined;
       }
     | undefined;
-  /** Whether the input's project is left out, so that nothing more of it counts. */
   hasEnded = false;
 
-  constructor(handlers: Handlers, isLeftOut: (labels: ProjectLabels) => boolean, writing?: Writing) {
-    this.#handlers = handlers;
-    this.#isLeftOut = isLeftOut;
-    this.#writing = writing;
+  constructor(input: AdapterInput, options: ParseOptions) {
+    this.#input = input;
+    this.#options = options;
+    this.#writing = options.writing;
+    this.#projects = new ProjectParts(input.bytes);
+    this.stats.inputs = 1;
+    this.stats.bytes = input.bytes;
+  }
+
+  listProjects(): ProjectPart[] {
+    return this.#projects.list();
+  }
+
+  #isLeftOut(labels: ProjectLabels): boolean {
+    return this.#options.isLeftOut?.(labels) === true;
   }
 
   folder(cwd: string): void {
@@ -92,8 +80,8 @@ export class Collector implements Sink {
     }
     this.hasEnded = true;
     this.#open = undefined;
-    this.#handlers.leftOut({ cwd });
-    throw new LeftOut(cwd);
+    this.#projects.leaveOut({ source: this.#input.adapter.name, cwd });
+    throw new ProjectLeftOut(cwd);
   }
 
   begin(source: string, sourceId: string, messages = 0): void {
@@ -106,32 +94,34 @@ export class Collector implements Sink {
     this.#open = { source, sourceId, messages: 0, chars: 0, trivial, masker, pictures: {}, writer };
   }
 
-  message(told: Message): void {
+  message(given: Message): void {
     if (!this.#open) return;
-    const { message, references, pictures } = takePictures(told);
+    const { message, references, pictures } = takePictures(given);
     this.#open.messages++;
     if (typeof message?.content === "string") this.#open.chars += message.content.length;
     this.#open.trivial.see(message);
     for (const { sha256, bytes } of references) this.#open.pictures[sha256] = bytes;
     const masked = this.#open.masker.message(message);
-    // Hashes and types of pictures are no secrets, whatever they look like.
+    // Hashes and media types are no secrets, even if they look like some.
     this.#open.writer?.add(withReferences(masked, references), pictures);
   }
 
-  end(told: SessionDetails): void {
+  end(given: SessionDetails): void {
     const session = this.#open;
     this.#open = undefined;
     if (!session) return;
-    const details = withRepository(told);
-    const labels = labelsOf(session.source, details);
+    const details = withRepository(given);
+    const labels = getLabels(session.source, details);
     if (this.#isLeftOut(labels)) {
-      this.#handlers.leftOut(labels);
+      this.#projects.leaveOut(labels);
       return;
     }
     const masked = session.masker.details(details);
     session.writer?.finish(session.trivial.isTrivial ? markTrivial(masked) : masked);
     if (session.writer?.hasChanged) this.#writing?.onChanged(session.source, session.sourceId);
-    this.#handlers.done({ ...session, labels, secrets: session.masker.counts });
+    this.stats.sessions++;
+    this.stats.messages += session.messages;
+    this.#projects.add(labels, { ...session, secrets: session.masker.counts });
   }
 
   get ignoresCheckpoints(): boolean {
@@ -139,53 +129,105 @@ export class Collector implements Sink {
   }
 
   checkpoint(at: Checkpoint): void {
-    // A session that may yet get its first content is read whole the next time.
+    // A session that may still get its first content is read whole next time.
     if (!this.hasEnded && this.#open?.trivial.isTrivial === false) this.#writing?.onCheckpoint?.(at);
   }
 
   reject(reason: string): void {
-    if (this.#open) this.#handlers.left({ source: this.#open.source, sourceId: this.#open.sourceId, reason });
+    if (this.#open) this.stats.left.push({ source: this.#open.source, sourceId: this.#open.sourceId, reason });
     this.#open = undefined;
   }
 
   lost(reason: string): void {
-    this.#handlers.lost(reason, this.#open?.sourceId);
+    const { adapter, path } = this.#input;
+    this.stats.left.push({ source: adapter.name, sourceId: this.#open?.sourceId ?? path, reason });
   }
 
   entry(line?: number): void {
-    this.#handlers.entry(line);
+    this.stats.entries++;
+    this.#line = line;
   }
 
   skipped(): void {
-    this.#handlers.skipped();
+    this.stats.skipped++;
   }
 
-  invalid(reason?: string): void {
-    this.#handlers.invalid(reason);
+  invalid(reason = "not in the expected format"): void {
+    const place = this.#line === undefined ? "" : `:${this.#line}`;
+    countInvalid(this.stats, () => `${this.#input.path}${place}: ${reason}`);
   }
 
   unhandled(type: string): void {
-    this.#handlers.unhandled(type);
+    countUnhandledType(this.stats, type);
   }
 
-  pause(): Promise<void> {
-    return this.#handlers.pause();
+  async pause(): Promise<void> {
+    await this.#options.pause?.();
   }
 }
 
-/** Names the repository of a session that was held in a worktree, unless its agent told the remote. */
+/** Adds the Git folder of a worktree, unless the agent recorded the remote. */
 function withRepository(details: SessionDetails): SessionDetails {
   const { cwd, repository } = details.metadata ?? {};
-  const gitDir = typeof cwd === "string" && repository === undefined ? gitDirOf(cwd) : undefined;
+  const gitDir = typeof cwd === "string" && repository === undefined ? findGitDir(cwd) : undefined;
   if (gitDir === undefined || typeof cwd !== "string") return details;
   const project =
-    details.project === projectName(cwd) ? projectName(repositoryOf(cwd)?.replace(/\.git$/, "")) : details.project;
+    details.project === projectName(cwd) ? projectName(findRepository(cwd)?.replace(/\.git$/, "")) : details.project;
   return { ...details, ...(project && { project }), metadata: { ...details.metadata, gitDir } };
 }
 
-/** Marks a session without content, unless it names a kind itself (docs/trace-format.md). */
+/** Marks a session without content, unless it has a kind of its own (docs/trace-format.md). */
 function markTrivial(details: SessionDetails): SessionDetails {
   const { metadata = {} } = details;
   const isOpen = typeof metadata === "object" && metadata !== null && metadata.kind === undefined;
   return isOpen ? { ...details, metadata: { ...metadata, kind: "trivial" } } : details;
+}
+
+class ProjectParts {
+  readonly #bytes: number;
+  readonly #parts = new Map<string, ProjectPart & { chars: number }>();
+
+  constructor(bytes: number) {
+    this.#bytes = bytes;
+  }
+
+  add(
+    { source, cwd, project }: SessionLabels,
+    { chars, secrets, pictures }: { chars: number; secrets: SecretCounts; pictures: PictureBytes },
+  ): void {
+    const part = this.#getPart({ source, cwd, project }, false);
+    addCounts(part.secrets, secrets);
+    Object.assign(part.pictures, pictures);
+    part.sessions++;
+    part.chars += chars;
+  }
+
+  leaveOut({ source, cwd, project }: SessionLabels): void {
+    this.#getPart({ source, cwd, project }, true).sessions++;
+  }
+
+  #getPart(labels: SessionLabels, isLeftOut: boolean) {
+    const key = JSON.stringify([labels.source, labels.cwd, labels.project, isLeftOut]);
+    const part = this.#parts.get(key) ?? {
+      ...labels,
+      sessions: 0,
+      bytes: 0,
+      chars: 0,
+      secrets: {},
+      pictures: {},
+      isLeftOut,
+    };
+    this.#parts.set(key, part);
+    return part;
+  }
+
+  list(): ProjectPart[] {
+    const parts = [...this.#parts.values()];
+    const chars = parts.reduce((sum, part) => sum + part.chars, 0);
+    const share = (part: { chars: number }) => (chars > 0 ? part.chars / chars : 1 / parts.length);
+    return parts.map(({ chars: length, ...part }) => ({
+      ...part,
+      bytes: Math.round(this.#bytes * share({ chars: length })),
+    }));
+  }
 }

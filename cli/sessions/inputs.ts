@@ -5,23 +5,18 @@ import { CommandError } from "../errors.ts";
 import { isForbidden } from "../files/discovery.ts";
 import { findDuring, type Search } from "../files/search.ts";
 import type { ProjectLabels } from "../projects/rules.ts";
-import { addCounts, type SecretCounts } from "../redact/masker.ts";
+import type { SecretCounts } from "../redact/masker.ts";
 import { HttpError } from "../server/api.ts";
 import { Collector, type Writing } from "./collector.ts";
-import { countInvalid, countUnhandledType, emptyStats, type ParseStats } from "./parse-stats.ts";
-import type { PictureBytes } from "./picture-bytes.ts";
+import { emptyStats, type ParseStats, type PictureBytes } from "./parse-stats.ts";
 import type { SessionLabels } from "./session.ts";
 
-/** An input with the adapter that parses it. */
 export type AdapterInput = Input & { adapter: Adapter };
 
-/** An input's key among those of all adapters. */
 export const inputKey = ({ adapter, path }: AdapterInput): string => `${adapter.name}:${path}`;
 
-/** How each adapter searches in a round of `watch`, by its name; those without an entry don't. */
 export type Searches = ReadonlyMap<string, Search>;
 
-/** Every input on this machine. @param wanted selects adapters @param searches of `watch`; else every adapter searches */
 export async function* findInputs(
   host: Host,
   wanted: (adapter: Adapter) => boolean,
@@ -34,133 +29,46 @@ export async function* findInputs(
   }
 }
 
-/** What an input holds of one project. */
 export type ProjectPart = SessionLabels & {
   sessions: number;
-  /** Of the input's bytes, by the length of its texts. */
+  /** The input's bytes, divided by the length of the projects' texts. */
   bytes: number;
-  /** The secrets in its texts that were read, by kind. */
   secrets: SecretCounts;
-  /** The pictures in its messages that can be sent. */
   pictures: PictureBytes;
-  /** Whether the project is left out: its sessions were not read, or not kept. */
   isLeftOut: boolean;
 };
 
-/** What was counted in an input, without what is left out, and its projects. */
 export type ParsedInput = ParseStats & {
   projects: ProjectPart[];
-  /** Whether it was no longer there: what it holds is not known. */
   isGone?: true;
 };
 
-type ParseOptions = {
-  /** Whether a project's sessions are not wanted. */
+export type ParseOptions = {
   isLeftOut?(labels: ProjectLabels): boolean;
-  /** Without it, sessions are only counted. */
   writing?: Writing;
   pause?(): Promise<void>;
 };
 
 /**
- * Parses one input. Problems with it are in the stats and never thrown.
+ * Parses one input; its problems are in the stats and never thrown.
  *
  * @throws CommandError and HttpError of `writing` and `pause`
  */
-export async function parseInput(
-  input: AdapterInput,
-  { isLeftOut = () => false, writing, pause }: ParseOptions = {},
-): Promise<ParsedInput> {
+export async function parseInput(input: AdapterInput, options: ParseOptions = {}): Promise<ParsedInput> {
   const { adapter, path } = input;
-  const stats = emptyStats();
-  stats.inputs = 1;
-  stats.bytes = input.bytes;
-  const projects = new ProjectParts(input.bytes);
-  let line: number | undefined;
-  const collector = new Collector(
-    {
-      done({ messages, chars, labels, secrets, pictures }) {
-        stats.sessions++;
-        stats.messages += messages;
-        projects.add(labels, { chars, secrets, pictures });
-      },
-      leftOut: (labels) => projects.leaveOut({ source: adapter.name, ...labels }),
-      left: (left) => void stats.left.push(left),
-      lost: (reason, sourceId = path) => void stats.left.push({ source: adapter.name, sourceId, reason }),
-      entry(at) {
-        stats.entries++;
-        line = at;
-      },
-      skipped: () => void stats.skipped++,
-      invalid: (reason = "not in the expected format") =>
-        countInvalid(stats, () => `${path}${line === undefined ? "" : `:${line}`}: ${reason}`),
-      unhandled: (type) => countUnhandledType(stats, type),
-      pause: async () => pause?.(),
-    },
-    isLeftOut,
-    writing,
-  );
+  const collector = new Collector(input, options);
+  const { stats } = collector;
   try {
     await adapter.parse(input, collector);
   } catch (error) {
-    if (collector.hasEnded) return { ...emptyStats(), projects: projects.list() };
+    if (collector.hasEnded) return { ...emptyStats(), projects: collector.listProjects() };
     if (error instanceof CommandError || error instanceof HttpError) throw error;
-    // A file deleted since it was found is not missed. It may come back as it was: with a folder that was moved, or a disk.
+    // A deleted file is not reported; it may return with a moved folder or a disk.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { ...stats, projects: [], isGone: true };
     const reason = isForbidden(error) ? "permission denied" : `it can't be read: ${(error as Error).message}`;
     stats.left.push({ source: adapter.name, sourceId: path, reason });
   } finally {
     forgetPictures();
   }
-  return collector.hasEnded ? { ...emptyStats(), projects: projects.list() } : { ...stats, projects: projects.list() };
-}
-
-/** Counts an input's sessions by project. */
-class ProjectParts {
-  readonly #bytes: number;
-  readonly #parts = new Map<string, ProjectPart & { chars: number }>();
-
-  constructor(bytes: number) {
-    this.#bytes = bytes;
-  }
-
-  add(
-    { source, cwd, project }: SessionLabels,
-    { chars, secrets, pictures }: { chars: number; secrets: SecretCounts; pictures: PictureBytes },
-  ): void {
-    const part = this.#partOf({ source, cwd, project }, false);
-    addCounts(part.secrets, secrets);
-    Object.assign(part.pictures, pictures);
-    part.sessions++;
-    part.chars += chars;
-  }
-
-  leaveOut({ source, cwd, project }: SessionLabels): void {
-    this.#partOf({ source, cwd, project }, true).sessions++;
-  }
-
-  #partOf(labels: SessionLabels, isLeftOut: boolean) {
-    const key = JSON.stringify([labels.source, labels.cwd, labels.project, isLeftOut]);
-    const part = this.#parts.get(key) ?? {
-      ...labels,
-      sessions: 0,
-      bytes: 0,
-      chars: 0,
-      secrets: {},
-      pictures: {},
-      isLeftOut,
-    };
-    this.#parts.set(key, part);
-    return part;
-  }
-
-  list(): ProjectPart[] {
-    const parts = [...this.#parts.values()];
-    const chars = parts.reduce((sum, part) => sum + part.chars, 0);
-    const share = (part: { chars: number }) => (chars > 0 ? part.chars / chars : 1 / parts.length);
-    return parts.map(({ chars: length, ...part }) => ({
-      ...part,
-      bytes: Math.round(this.#bytes * share({ chars: length })),
-    }));
-  }
+  return { ...(collector.hasEnded ? emptyStats() : stats), projects: collector.listProjects() };
 }

@@ -1,5 +1,4 @@
-// The web server's log line and metric for each request. Both name the route by its pattern and contain nothing of its
-// path, query or bodies.
+// Log lines and metrics name a route by its pattern and contain nothing of the path, query or bodies.
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { env } from "#lib/env";
@@ -26,7 +25,7 @@ export function routeFinder({ staticRoutes, dynamicRoutes }: RoutesManifest): Fi
   };
 }
 
-/** `/api/traces/[id]` as `/api/traces/{id}`; the catch-all for unknown paths (`[[...path]]`) counts as unknown. */
+/** Converts `/api/traces/[id]` to `/api/traces/{id}`; the catch-all for unknown paths counts as unknown. */
 function getPattern(page: string): string {
   if (page.includes("[[...")) return unknown;
   return page.replace(/\[(?:\.\.\.)?(\w+)\]/g, "{$1}");
@@ -34,20 +33,20 @@ function getPattern(page: string): string {
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Requested constantly, by probes and every page; logged at `debug`. */
+/** Probes and every page request these constantly, so they are logged at `debug`. */
 const frequent = new Set(["/_next", "/api/health", "/api/ready", "/api/metrics"]);
 
-/** The client disconnected before the answer began; nginx's status for it. */
+/** nginx's status for a client that disconnected before the answer began. */
 const clientClosed = 499;
 
 /**
- * Makes the request logger, once the application is built.
+ * Makes the request logger.
  *
- * @returns a function to call when a request begins; it returns one to call when its answer ends.
+ * @returns a function to call when a request begins; it returns one to call when its answer ends
  */
 export async function makeAccessLog(): Promise<(request: IncomingMessage, response: ServerResponse) => () => void> {
   const manifest = await readFile(".next/routes-manifest.json", "utf8").catch(() => undefined);
-  // In development there is no manifest; all requests count as one route.
+  // In development there is no manifest, and all requests count as one route.
   const findRoute = manifest === undefined ? () => unknown : routeFinder(JSON.parse(manifest));
   const observe =
     env().METRICS_TOKEN === undefined ? undefined : (await import("#lib/observability/registry")).observeRequest;
