@@ -1,7 +1,7 @@
 // Most agents keep content as a text, or as a list of blocks: `{type, …}`.
 import { type Fields, isFields } from "../files/json.ts";
 import type { Message } from "./adapter.ts";
-import { makeAttachment, notice, thinking, toolCall, toolResult, toThoughts, withAttachments } from "./messages.ts";
+import { makeAttachment, notice, toolCall, toolResult, toThoughts, withAttachments } from "./messages.ts";
 import { dataText } from "./pictures.ts";
 import { findTagged, replaceTagged } from "./tags.ts";
 import { asString, joinTexts, listFields } from "./values.ts";
@@ -84,8 +84,7 @@ export function userBlocks(content: unknown, unhandled: (type: string) => void):
       return [toolResult(output, { callId: block.tool_use_id, isError: block.is_error === true })];
     }
     const text = readBlock(block, unhandled);
-    if (block.type === "image")
-      return [withAttachments({ role: "user", content: text }, [readAttachment(block)])];
+    if (block.type === "image") return [withAttachments({ role: "user", content: text }, [readAttachment(block)])];
     return text.trim() === "" ? [] : userMessages(text);
   });
 }

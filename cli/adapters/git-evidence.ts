@@ -1,5 +1,5 @@
 import { type Act, actsOf, actsOfCommand } from "../../lib/evidence/commands.ts";
-import { findCommit, withHash } from "../../lib/evidence/commits.ts";
+import { findCommit, joinCommits, withHash } from "../../lib/evidence/commits.ts";
 import { type Commit as Made, proofIn } from "../../lib/evidence/output.ts";
 import { type PullRequest, pullRequestAt } from "../../lib/evidence/remotes.ts";
 import { type Fields, isFields } from "../files/json.ts";

@@ -18,8 +18,7 @@ export async function withStampOf(input: Input, path: string): Promise<Input> {
 export async function readObjectFile(path: string, sink: Sink): Promise<Fields | undefined> {
   sink.entry();
   const text = await readWholeFile(path, sink);
-  if (text === undefined) return undefined;
-  const value = parseJson(text);
+  const value = text === undefined ? undefined : parseJson(text);
   if (isFields(value)) return value;
   sink.invalid(`${basename(path)} is not a JSON object`);
   return undefined;

@@ -43,11 +43,11 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
   }
 }
 
-/** Opens a database, and closes it after use. @throws as `openDatabase`, and as `use` */
-export async function useDatabase<T>(path: string, use: (database: DatabaseSync) => T | Promise<T>): Promise<T> {
+/** Opens a database, and closes it after use. @throws as `openDatabase`, and as `read` */
+export async function withDatabase<T>(path: string, read: (database: DatabaseSync) => T | Promise<T>): Promise<T> {
   const database = await openDatabase(path);
   try {
-    return await use(database);
+    return await read(database);
   } finally {
     database.close();
   }
@@ -151,7 +151,7 @@ export async function findSessions(path: string, list: ListSessions): Promise<In
   const known = listings.get(path);
   if (known?.stamp === file.stamp) return known.inputs;
   try {
-    const inputs = await useDatabase(path, (database) => list(path, database));
+    const inputs = await withDatabase(path, (database) => list(path, database));
     listings.set(path, { stamp: file.stamp, inputs });
     return inputs;
   } catch {
@@ -174,7 +174,7 @@ export async function readDatabase(
   const { database: file, id } = inputParts(path);
   if (!hasSqlite()) return sink.lost(missingSqlite());
   await stat(file);
-  await useDatabase(file, async (database) => {
+  await withDatabase(file, async (database) => {
     if (id === undefined) list(file, database);
     else await read(database, id, file);
   });
@@ -205,7 +205,13 @@ export const readJsonList = (row: Fields, name: string, label: string, sink: Sin
 
 function readColumn<T>(
   row: Fields,
-  { name, label, sink, is, kind }: { name: string; label: string; sink: Sink; is(value: unknown): value is T; kind: string },
+  {
+    name,
+    label,
+    sink,
+    is,
+    kind,
+  }: { name: string; label: string; sink: Sink; is(value: unknown): value is T; kind: string },
 ): T | undefined {
   const size = row[`${name}Size`];
   if (row[name] === null && typeof size === "number" && size > maxWholeBytes) {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { listFolder } from "../files/discovery.ts";
 import type { Host } from "./adapter.ts";
-import { traeEditors } from "./trae/editor.ts";
 import { editorFolders, programFolder } from "./search-roots.ts";
+import { traeEditors } from "./trae/editor.ts";
 
 type UnreadableAgent = {
   name: string;
@@ -22,8 +22,7 @@ const agents: readonly UnreadableAgent[] = [
   {
     name: "trae-editor",
     title: "Trae's editor",
-    folders: (host) =>
-      traeEditors.map((name) => join(programFolder(host), name, "ModularData", "ai-agent")),
+    folders: (host) => traeEditors.map((name) => join(programFolder(host), name, "ModularData", "ai-agent")),
     why: "it encrypts them",
   },
   {

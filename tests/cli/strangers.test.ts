@@ -10,9 +10,8 @@ import { readEnvironment, readFeedback } from "../../cli/adapters/cline/user-tex
 import { codex } from "../../cli/adapters/codex/adapter.ts";
 import { crush } from "../../cli/adapters/crush/adapter.ts";
 import { userText } from "../../cli/adapters/cursor/text.ts";
-import { userMessages as withReferences } from "../../cli/adapters/gemini/parts.ts";
+import { readExitCode, userMessages as withReferences } from "../../cli/adapters/gemini/parts.ts";
 import { kiro } from "../../cli/adapters/kiro/adapter.ts";
-import { readExitCode } from "../../cli/adapters/gemini/parts.ts";
 import { specstory } from "../../cli/adapters/specstory/adapter.ts";
 import { maxWholeBytes } from "../../cli/files/line-reader.ts";
 import { runTool } from "../../cli/install/tools.ts";

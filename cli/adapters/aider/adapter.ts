@@ -4,9 +4,9 @@ import { readLines } from "../../files/line-reader.ts";
 import { currentSearch } from "../../files/search.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { splitFolders } from "../named-folders.ts";
+import { listFoldersAbove } from "../search-roots.ts";
 import { nameRealFolder } from "../session-files.ts";
 import { Chats, source } from "./chats.ts";
-import { listFoldersAbove } from "../search-roots.ts";
 
 const historyFile = ".aider.chat.history.md";
 

@@ -4,11 +4,11 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Adapter, Host, Message, SearchRoot, Sink } from "../adapter.ts";
 import { assistantMessages, joinBlockTexts, toBlocks, userBlocks } from "../blocks.ts";
 import { toolResult } from "../messages.ts";
-import { SessionBuilder } from "../session-builder.ts";
-import { asFields, asString, parseUriPath } from "../values.ts";
-import { readTokens, type Usage } from "../usage.ts";
-import { readMessageFile } from "../session-files.ts";
 import { dataRoot } from "../search-roots.ts";
+import { SessionBuilder } from "../session-builder.ts";
+import { readMessageFile } from "../session-files.ts";
+import { readTokens, type Usage } from "../usage.ts";
+import { asFields, asString, parseUriPath } from "../values.ts";
 
 const source = "amp";
 
@@ -32,7 +32,9 @@ export const amp: Adapter = {
   },
 };
 
-const searchRoots = (host: Host): SearchRoot[] => [dataRoot(host, "amp", "threads")];
+function searchRoots(host: Host): SearchRoot[] {
+  return [dataRoot(host, "amp", "threads")];
+}
 
 function addMessage({ role, content, usage, meta, state }: Fields, session: SessionBuilder, sink: Sink): void {
   const unhandled = (type: string) => sink.unhandled(type);

@@ -5,11 +5,11 @@ import { findFiles, isMissingOrForbidden } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { maxWholeBytes } from "../../files/line-reader.ts";
 import type { Adapter, Input, Sink } from "../adapter.ts";
+import { Reorderer } from "../reorderer.ts";
 import { SessionBuilder } from "../session-builder.ts";
+import { asCount } from "../values.ts";
 import { findFolder, readTitle, roots } from "./places.ts";
 import { Steps } from "./steps.ts";
-import { asCount } from "../values.ts";
-import { Reorderer } from "../reorderer.ts";
 
 const source = "antigravity";
 const fullName = "transcript_full.jsonl";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { statInput } from "../../files/discovery.ts";
+import { cacheByStamp, readLinesQuietly } from "../../files/file-cache.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Host } from "../adapter.ts";
-import { hasSqlite, useDatabase } from "../sqlite.ts";
+import { hasSqlite, withDatabase } from "../sqlite.ts";
 import { asFields, asString } from "../values.ts";
-import { cacheByStamp, readLinesQuietly } from "../../files/file-cache.ts";
 
 export const roots = ({ home }: Host): string[] =>
   ["antigravity-cli", "antigravity", "antigravity-ide"].map((name) => join(home, ".gemini", name));
@@ -32,7 +32,7 @@ export async function readTitle(root: string, id: string): Promise<string | unde
   const path = join(root, "conversation_summaries.db");
   if (!hasSqlite() || !(await statInput(path))) return undefined;
   try {
-    return await useDatabase(path, (database) => {
+    return await withDatabase(path, (database) => {
       const row = database.prepare("SELECT title FROM conversation_summaries WHERE conversation_id = ?").get(id);
       return asString(row?.title)?.trim();
     });

@@ -52,7 +52,9 @@ export const iflow = makeAdapter({
   readOutput(content: Fields) {
     const parts = content.responseParts ?? content;
     const responses = (Array.isArray(parts) ? parts : [parts]).filter(isFields).map((part) => part.functionResponse);
-    const texts = responses.filter(isFields).map(({ response }) => formatResponse(response, ["output", "error", "content"]));
+    const texts = responses
+      .filter(isFields)
+      .map(({ response }) => formatResponse(response, ["output", "error", "content"]));
     const shown = content.resultDisplay;
     const patch = asString(asFields(shown).fileDiff);
     if (texts.length === 0 && shown === undefined) return undefined;

@@ -1,31 +1,32 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { findFiles, isForbidden, isMissingOrForbidden, listFolder, statInput } from "../../files/discovery.ts";
+import { cacheByStamp } from "../../files/file-cache.ts";
 import { type Fields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
 import { editorFolders, homeRoot } from "../search-roots.ts";
+import { withStampOf } from "../session-files.ts";
+import { silentSink } from "../sinks.ts";
 import { asFields, asString } from "../values.ts";
 import { conversationFile, displayFile, noteFile, olderDisplayFile, readMessages, readTask } from "./task.ts";
-import { silentSink } from "../sinks.ts";
-import { cacheByStamp, withStampOf } from "../files.ts";
 
 const files = [conversationFile, displayFile, olderDisplayFile, noteFile];
 
 type Relative = {
   name: string;
   title: string;
-  /** The extensions' ids, as their folders are called. */
+  /** The ids of the extensions, which their folders are named after. */
   extensions: string[];
-  /** Folders besides those of the editors that have a folder `tasks`. */
+  /** Folders outside the editors' that have a folder `tasks`. */
   folders(host: Host): SearchRoot[];
   /** A folder with sessions of Cline's newer form. */
   sessions?(host: Host): SearchRoot;
 };
 
 /**
- * Cline and the extensions that come from it: a folder for each task, with what was sent to the model and what was displayed.
- * Both are rewritten whole after each step.
+ * Cline and the extensions that are made from it keep a folder for each task, with what was sent to the model and what
+ * was displayed. Both files are rewritten whole after each step.
  */
 function makeAdapter({ name, title, extensions, folders, sessions }: Relative): Adapter {
   const taskRoots = (host: Host): SearchRoot[] => [
@@ -38,7 +39,7 @@ function makeAdapter({ name, title, extensions, folders, sessions }: Relative): 
     version: 4,
     searchRoots: (host) => [...taskRoots(host), ...(sessions ? [sessions(host)] : [])],
     async *discover(host) {
-      // An editor that took over another one's files has the same tasks: of each the latest is read.
+      // An editor that took over another one's files has the same tasks, so only the latest copy is read.
       const latest = new Map<string, Input>();
       for (const { path } of taskRoots(host)) {
         for await (const input of findTasks(path)) {
@@ -52,7 +53,7 @@ function makeAdapter({ name, title, extensions, folders, sessions }: Relative): 
     async parse({ path }, sink) {
       if (path.endsWith(".messages.json")) await readMessages(path, name, sink);
       else {
-        await readdir(path); // A folder that may not be read is told.
+        await readdir(path); // This throws if the folder may not be read.
         const history = await readHistory(join(dirname(dirname(path)), "state", "taskHistory.json"));
         await readTask(path, name, history.get(basename(path)), sink);
       }
@@ -72,7 +73,7 @@ async function isForbiddenFolder(path: string): Promise<boolean> {
   }
 }
 
-/** The tasks in a folder. Only the folders themselves are listed: those below may have a copy of the project (checkpoints). */
+/** Folders below a task's are not listed, because they may have a copy of the project (checkpoints). */
 async function* findTasks(root: string): AsyncGenerator<Input> {
   const entries = await listFolder(root);
   if (entries.length === 0 && (await isForbiddenFolder(root))) yield forbidden(root);
@@ -94,7 +95,7 @@ async function* findTasks(root: string): AsyncGenerator<Input> {
   }
 }
 
-/** Sessions of the newer form; the folder and title of each are in a file beside its messages, named as their folder. */
+/** The folder and title of a session are in another file, named after its folder. */
 async function* findMessages(root: string): AsyncGenerator<Input> {
   for await (const input of findFiles(root, (file) => file.endsWith(".messages.json"))) {
     const folder = dirname(input.path);
@@ -127,9 +128,7 @@ export const cline = makeAdapter({
   extensions: ["saoudrizwan.claude-dev"],
   folders: (host) => [getDataRoot(host, "tasks")],
   sessions: (host) =>
-    host.env.CLINE_SESSION_DATA_DIR
-      ? homeRoot(host, "CLINE_SESSION_DATA_DIR", "")
-      : getDataRoot(host, "sessions"),
+    host.env.CLINE_SESSION_DATA_DIR ? homeRoot(host, "CLINE_SESSION_DATA_DIR", "") : getDataRoot(host, "sessions"),
 });
 
 export const rooCode = makeAdapter({

@@ -1,39 +1,47 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { joinBlockTexts, toBlocks } from "../blocks.ts";
-import { makeAttachment, notice, thinking, toolCall, toolResult, toTexts, toThoughts, withAttachments, withMetadata } from "../messages.ts";
+import {
+  makeAttachment,
+  notice,
+  thinking,
+  toolCall,
+  toolResult,
+  toTexts,
+  toThoughts,
+  withAttachments,
+  withMetadata,
+} from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 import { countsCacheAsInput, type Requests, type Used } from "./requests.ts";
 import { resultHead, splitCalls } from "./tools.ts";
-import { isProgramText, readEnvironment, readFeedback } from "./user-text.ts";
+import { isProgramText, readEnvironment, readFeedback, userTexts } from "./user-text.ts";
 
-/** Tools by which a model says something: their texts are answers. */
+/** The texts of these tools are answers. */
 const answers: Record<string, string> = {
   attempt_completion: "result",
   plan_mode_respond: "response",
   act_mode_respond: "response",
 };
 
-/** A call whose result is still to come. */
 type OpenCall = {
   name: string;
   id?: string;
-  /** Whether it said something: then it has no result of its own. */
+  /** A call that said something has no result of its own. */
   isSaid?: boolean;
-  /** Whether it was made by tags: then its result may have no head. */
+  /** The result of a call in tags may have no head. */
   isTagged?: boolean;
 };
 
-/** Builds a session from the messages that were sent to the model, and what the display's messages tell of each request. */
+/** Builds a session from the messages that were sent to the model, and from what the display says of each request. */
 export class Conversation {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #requests: Requests;
-  /** Calls whose results may come as texts, which have no ids: they follow in the calls' order. */
+  /** Calls whose results may come as texts, which have no ids but follow in the calls' order. */
   #open: OpenCall[] = [];
-  /** Calls that said something, by their ids. */
   readonly #said = new Set<string>();
   #index = 0;
 
@@ -49,7 +57,8 @@ export class Conversation {
     const blocks = toBlocks(message.content);
     if (message.role === "assistant") {
       const used =
-        readMetrics(message, this.#requests.all.length > 0) ?? this.#requests.claim(index, asCount(message.ts) || undefined);
+        readMetrics(message, this.#requests.all.length > 0) ??
+        this.#requests.claim(index, asCount(message.ts) || undefined);
       const { modelId, id } = asFields(message.modelInfo);
       const model = modelId ?? id;
       this.#send(this.#answer(message, blocks, index), at, used, model);
@@ -96,7 +105,6 @@ export class Conversation {
     }
   }
 
-  /** An answer with calls by tags. */
   #tagged(answer: string, id: string): Message[] {
     return splitCalls(answer).flatMap((piece, place) =>
       "text" in piece
@@ -117,7 +125,7 @@ export class Conversation {
   #user(blocks: Fields[]): Message[] {
     const messages: Message[] = [];
     let result: OpenCall | undefined;
-    /** Pictures that a tool returned stand before its result. */
+    /** A tool's pictures precede its result. */
     let pictures: Fields[] = [];
     for (const block of blocks) {
       if (block.type === "tool_result") messages.push(...this.#result(block));
@@ -143,7 +151,10 @@ export class Conversation {
     return messages;
   }
 
-  /** The call that a text is the result of: the next one of the tool. A result by tags or of an MCP server may have another name. */
+  /**
+   * Finds the next call of the tool that a text is the result of; a result in tags or of an MCP server may have
+   * another name.
+   */
   #take(name: string): OpenCall {
     const call =
       this.#open.find((open) => open.name === name) ??
@@ -152,7 +163,7 @@ export class Conversation {
     return call ?? { name };
   }
 
-  /** A text that is a call's result, or a part of it, which is added to the part before. */
+  /** Adds a text to the part of a result before it, or begins a result. */
   #textResult({ name, id, isSaid }: OpenCall, text: string, before: Message | undefined): Message[] {
     const { output, said } = readFeedback(text, name === "ask_followup_question");
     if (isSaid) return said;
@@ -177,10 +188,12 @@ export class Conversation {
   /** Newer tools give lists of `{query, result}` without types. */
   #readOutput(content: unknown): string {
     const isOwn = Array.isArray(content) && content.some((one) => !isFields(one) || one.type === undefined);
-    return isOwn || isFields(content) ? JSON.stringify(content) : joinBlockTexts(content, (type) => this.#sink.unhandled(type));
+    return isOwn || isFields(content)
+      ? JSON.stringify(content)
+      : joinBlockTexts(content, (type) => this.#sink.unhandled(type));
   }
 
-  /** An image or a file beside a user's text is named in the text's message, and one behind a result is a part of it. */
+  /** A file is named in the user's message before it, and becomes part of a result before it. */
   #attached(block: Fields, before: Message[]): Message[] {
     const source = isFields(block.source) ? block.source : block;
     const type = asString(source.media_type) ?? asString(source.mediaType);
@@ -215,7 +228,7 @@ export class Conversation {
 const hasTags = (text: string): boolean =>
   /<(?:task|user_message|feedback|answer)>/.test(text) || /^\[(?:ERROR|TASK)/.test(text);
 
-/** A thought of a model that older versions asked to think in its text. */
+/** Older versions asked the model to write its thoughts in its text. */
 const taggedThought = /^\s*<thinking>([\s\S]*?)<\/thinking>\s*/;
 
 function textMessage(text: string): Message[] {
@@ -224,7 +237,6 @@ function textMessage(text: string): Message[] {
   return [...toThoughts(thought.trim()), ...toTexts("assistant", said)];
 }
 
-/** A thought's text, or the summaries of it. */
 function thoughtsIn({ thinking: own, text, summary }: Fields): Message[] {
   const parts = listFields(summary).map((part) => part.text);
   return toThoughts(asString(own) ?? asString(text) ?? joinTexts(parts, "\n\n"));
@@ -235,7 +247,7 @@ function imageText(block: Fields): string {
   return dataText(asString(block.type) ?? "image", source.media_type ?? source.mediaType, source.data);
 }
 
-/** What a result's beginning tells of the call: whether it failed, and a command's exit code. */
+/** Reads from a result's beginning whether the call failed, and a command's exit code. */
 function parseOutcome(output: string): { isError: boolean; exitCode?: number } {
   const isError = /^\s*(?:The tool execution failed|Error executing\b|\{\s*"status"\s*:\s*"error")/.test(output);
   const [, code] =
@@ -245,9 +257,10 @@ function parseOutcome(output: string): { isError: boolean; exitCode?: number } {
 }
 
 /**
- * What a message itself tells of its request; its input includes what came from the cache, in versions before as providers tell it.
+ * Reads what a message itself says of its request; its input includes cached tokens, in older versions as providers
+ * count.
  *
- * @param isTold whether the display's messages tell it, too
+ * @param isTold whether the display has the tokens, too
  */
 function readMetrics({ metrics, modelInfo }: Fields, isTold: boolean): Used | undefined {
   if (!isFields(metrics)) return undefined;

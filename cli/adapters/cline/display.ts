@@ -13,14 +13,13 @@ const skippedKinds = new Set(
   auto_approval_max_req_reached codebase_search_result shell_integration_warning_with_suggestion`.split(/\s+/),
 );
 
-/** What the program reports. */
 const noticeKinds = new Set(
   `error diff_error clineignore_error rooignore_error shell_integration_warning condense_context_error info
   hook_output_stream command_permission_denied mcp_notification api_req_failed mistake_limit_reached condense
   summarize_task user_feedback_diff`.split(/\s+/),
 );
 
-/** Tools whose message has their result, too. */
+/** The message of these tools includes their result. */
 const withResult = new Set([
   "listFilesTopLevel",
   "listFilesRecursive",
@@ -35,7 +34,7 @@ export class Display {
   readonly #session: SessionBuilder;
   #isFirst = true;
   #pending: Used[] = [];
-  /** The call whose output the next messages have, and the output so far. */
+  /** The call whose output the next messages have. */
   #call: { id: string; kind: string; output: string[] } | undefined;
   #calls = 0;
   #lastText = "";
@@ -72,7 +71,6 @@ export class Display {
     this.#session.send(messages, { at, usage, costUsd });
   }
 
-  /** The output in a message of the open call's kind. */
   #readOutput(kind: string, { text }: Fields): string | undefined {
     const expected = { command: "command_output", mcp: "mcp_server_response", newTask: "subtask_result" };
     if (!this.#call || expected[this.#call.kind as keyof typeof expected] !== kind) return undefined;
@@ -114,7 +112,7 @@ export class Display {
     }
   }
 
-  /** An answer; a request for approval repeats the text before it. */
+  /** A request for approval repeats the text before it. */
   #said(text: string, message: Fields): Message[] {
     const isRepeated = message.type === "ask" && text === this.#lastText;
     this.#lastText = text;

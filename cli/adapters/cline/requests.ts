@@ -2,28 +2,25 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readTokens, sumUsage, type Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
 
-/** What one request, or several, used and cost. */
 export type Used = { usage?: Usage; costUsd?: number };
 
-/** A request to a model, as the display's messages tell it. */
+/** A request to a model, according to the display's messages. */
 export type ApiRequest = Used & {
   at: number | undefined;
-  /** How many messages the conversation had before it, less one. */
+  /** The number of messages in the conversation before it, less one. */
   index: number | undefined;
-  /** Whether an answer came. */
   isAnswered: boolean;
 };
 
 const tokenFields = ["tokensIn", "tokensOut", "cacheWrites", "cacheReads"] as const;
 
-/** Providers of Cline's whose input tokens include those of the cache; of the others they are apart. */
+/** Providers of Cline's whose input tokens include cached ones. */
 const inclusive = new Set(
   "openai litellm fireworks hicap doubao qwen xai zai requesty lmstudio oca huawei-cloud-maas".split(" "),
 );
 
 export const countsCacheAsInput = (providerId: unknown): boolean => inclusive.has(asString(providerId) ?? "");
 
-/** What a request's message tells in its text. */
 export function readUsed({ text, modelInfo }: Fields): Used {
   const told = typeof text === "string" ? parseJson(text) : undefined;
   if (!isFields(told)) return {};
@@ -35,7 +32,7 @@ export function readUsed({ text, modelInfo }: Fields): Used {
   };
 }
 
-/** Tokens of the cache are among `tokensIn` with some providers, and where a newer Roo Code names the protocol. */
+/** `tokensIn` includes cached tokens with some providers, and if a newer Roo Code names the protocol. */
 function readTaskTokens(told: Fields, isInclusive: boolean): Usage {
   const usage = {
     inputTokens: told.tokensIn,
@@ -48,7 +45,6 @@ function readTaskTokens(told: Fields, isInclusive: boolean): Usage {
   return readTokens(usage, { includesCache: isWithin && (isInclusive || told.apiProtocol !== undefined) });
 }
 
-/** The sum of what was used. */
 export function sumUsed(all: readonly Used[]): Used {
   const usages = all.flatMap(({ usage }) => usage ?? []);
   const costs = all.flatMap(({ costUsd }) => costUsd ?? []);
@@ -58,20 +54,18 @@ export function sumUsed(all: readonly Used[]): Used {
   };
 }
 
-/** Kinds of messages that tell what a request used. */
 export const usedKinds = new Set(["api_req_started", "api_req_finished", "deleted_api_reqs", "subagent_usage"]);
 
-/** The first message has none before it: -1. */
+/** The first message has the index -1. */
 const asIndex = (value: unknown): number | undefined => (value === -1 ? -1 : asCount(value));
 
-/** What the display's messages tell of a task's requests: collected in a first pass. */
+/** Collects in a first pass what the display's messages say of a task's requests. */
 export class Requests {
   readonly all: ApiRequest[] = [];
-  /** When the conversation's messages were there, by their indexes. */
   readonly #times = new Map<number, number>();
   model: string | undefined;
   firstText: string | undefined;
-  /** Whether the conversation was replaced by a summary of it. */
+  /** The conversation was replaced by a summary of it. */
   isCondensed = false;
   #claimed = 0;
 
@@ -91,13 +85,12 @@ export class Requests {
     if (index !== undefined && at !== undefined && !this.#times.has(index + 1)) this.#times.set(index + 1, at);
   }
 
-  /** When a message of the conversation was sent or came. */
   getTime(index: number): number | undefined {
     return this.#times.get(index);
   }
 
   /**
-   * What the requests up to an answer used that no earlier answer has: by its index, else its time, else the order.
+   * Sums the requests up to an answer that no earlier answer has: by its index, else its time, else the order.
    *
    * @param index of the answer in the conversation
    */
@@ -113,7 +106,7 @@ export class Requests {
     return sumUsed(claimed);
   }
 
-  /** What the requests used that no answer has. */
+  /** Sums the requests that no answer has. */
   rest(): Used {
     const left = this.all.slice(this.#claimed);
     this.#claimed = this.all.length;

@@ -5,23 +5,23 @@ import { readJsonItems } from "../../files/json-items.ts";
 import { readWholeFile } from "../../files/json-lines.ts";
 import type { Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
+import { readMessageFile } from "../session-files.ts";
+import { silentSink, withoutCounts } from "../sinks.ts";
 import { asCount, asFields, asString } from "../values.ts";
 import { Conversation } from "./conversation.ts";
 import { Display } from "./display.ts";
 import { Requests } from "./requests.ts";
-import { silentSink, withoutCounts } from "../sinks.ts";
-import { readMessageFile } from "../session-files.ts";
 
 export const conversationFile = "api_conversation_history.json";
 export const displayFile = "ui_messages.json";
-/** The name before 2024-09. */
+/** The name before September 2024. */
 export const olderDisplayFile = "claude_messages.json";
-/** Roo Code's and Kilo Code's own notes on a task; Cline keeps those of all tasks together. */
+/** The notes of Roo Code and Kilo Code on a task; Cline keeps those of all tasks together. */
 export const noteFile = "history_item.json";
 
 /**
- * Reads a task's folder: what was sent to the model, with times, tokens and costs from the display's messages. Where the
- * conversation is missing, or lost what was summarized, the display's messages are the session.
+ * Reads what was sent to the model, with times, tokens and costs from the display's messages. These are the session if
+ * the conversation is missing, or lost what was summarized.
  */
 export async function readTask(folder: string, source: string, note: Fields | undefined, sink: Sink): Promise<void> {
   const session = new SessionBuilder(sink, source, basename(folder));
@@ -45,7 +45,7 @@ export async function readTask(folder: string, source: string, note: Fields | un
   session.end();
 }
 
-/** Reads a session of Cline's newer form: one file, whose answers name their own tokens and costs. */
+/** Reads a session of Cline's newer form: one file, whose answers have their own tokens and costs. */
 export async function readMessages(path: string, source: string, sink: Sink): Promise<void> {
   const session = new SessionBuilder(sink, source, basename(path, ".messages.json"));
   const folder = dirname(path);
@@ -67,13 +67,12 @@ export async function readMessages(path: string, source: string, sink: Sink): Pr
   session.end();
 }
 
-/** Whether a conversation has an answer for each answered request of the display. */
+/** A whole conversation has an answer for each answered request of the display. */
 async function hasAll(path: string, requests: Requests): Promise<boolean> {
   let [answers, messages, summaries] = [0, 0, 0];
   const item = (json: string) => {
     messages++;
-    if (/^\{[^{}[\]]*"role"\s*:\s*"assistant"/.test(json) || asFields(parseJson(json)).role === "assistant")
-      answers++;
+    if (/^\{[^{}[\]]*"role"\s*:\s*"assistant"/.test(json) || asFields(parseJson(json)).role === "assistant") answers++;
     if (json.includes('"condenseParent"') || json.includes('"truncationParent"')) summaries++;
   };
   await readJsonItems(path, { list: [], item }, silentSink);
@@ -88,7 +87,7 @@ function noteDetails(session: SessionBuilder, note: Fields, requests: Requests):
   session.noteModel(requests.model ?? note.modelId);
   session.note("parent", note.parentTaskId);
   for (const { at } of requests.all) session.noteTime(at);
-  // Cline's ids are the times at which their tasks began.
+  // Cline's ids are the times at which tasks began.
   if (/^1\d{12}$/.test(session.id)) session.noteTime(asCount(Number(session.id)));
 }
 

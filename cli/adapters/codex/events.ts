@@ -3,7 +3,7 @@ import type { Message } from "../adapter.ts";
 import { notice, toNotices } from "../messages.ts";
 import { asFields, asString, joinTexts } from "../values.ts";
 
-/** Events that repeat an item or belong to no message; most are no longer written, or never were by a released version. */
+/** Most of these events are no longer written, or never were by a released version. */
 const skippedEvents = new Set(
   `agent_message_delta agent_message_content_delta agent_reasoning_delta agent_reasoning_raw_content_delta
   agent_reasoning_section_break reasoning_content_delta reasoning_raw_content_delta exec_command_begin exec_command_output_delta
@@ -22,7 +22,7 @@ const skippedEvents = new Set(
 );
 
 /**
- * The notices that an event is shown as; none where it belongs to no message.
+ * Returns the notices for an event; none if it belongs to no message.
  *
  * @param unhandled called with unknown types
  */
@@ -53,14 +53,13 @@ export function eventNotices(event: Fields, unhandled: (type: string) => void): 
 const describeRollback = (turns: unknown): string =>
   turns === 1 ? "The last turn was taken back." : `The last ${Number(turns)} turns were taken back.`;
 
-/** What a hook of the user's said. */
 function readHookText(run: unknown): string {
   const { status_message: status, entries } = asFields(run);
   const texts = Array.isArray(entries) ? entries.filter(isFields).map(({ text }) => text) : [];
   return joinTexts([status, ...texts]);
 }
 
-/** The call that started a sub-agent, and the sub-agent's session, where an event tells both. */
+/** Returns the call that started a sub-agent, and the sub-agent's session, if an event has both. */
 export function readStartedAgent(event: Fields): { callId: string; session: string } | undefined {
   const about = event.type === "item_completed" && isFields(event.item) ? event.item : event;
   const [callId, session] = readStart(about).map(asString);

@@ -5,18 +5,18 @@ import { dataText, parseDataUrlType, urlText } from "../pictures.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 import { userTexts } from "./user-text.ts";
 
-/** Items without readable content: the model's own summaries are encrypted. */
+/** The model's own summaries are encrypted. */
 const skippedItems = new Set(
   "compaction compaction_summary compaction_trigger context_compaction additional_tools ghost_snapshot other".split(
     " ",
   ),
 );
 
-/** Tools that the reader knows by the last part of their name only. */
+/** Tools that the reader recognizes only by the last part of their name. */
 const kinds: Record<string, string> = { spawn_agent: "subagent", update_plan: "tasks", request_user_input: "question" };
 
 /**
- * The messages in an item of Codex's history; none where it has no readable text.
+ * Reads the messages in an item of Codex's history; none if it has no readable text.
  *
  * @param unhandled called with unknown types
  * @param agentPath a sub-agent's name among its session's agents
@@ -62,14 +62,14 @@ export function itemMessages(item: Fields, unhandled: (type: string) => void, ag
   }
 }
 
-/** The texts of a reasoning item, which events may repeat one by one. */
+/** Events may repeat the texts of a reasoning item one by one. */
 export const reasoningTexts = ({ summary, content }: Fields): string[] =>
   [summary, content].flatMap((parts) => {
     const texts = Array.isArray(parts) ? parts.filter(isFields).flatMap(({ text }) => asString(text) ?? []) : [];
     return texts.length > 1 ? [...texts, texts.join("\n"), texts.join("")] : texts;
   });
 
-/** A call; an MCP tool's name begins with its server's. */
+/** The name of an MCP tool begins with its server's. */
 function makeCall({ name, namespace }: Fields, callId: string | undefined, input: unknown): Message {
   const bare = asString(name) ?? "tool";
   const prefix = asString(namespace);
@@ -84,10 +84,9 @@ function textMessages({ role, content }: Fields, unhandled: (type: string) => vo
   return [role === "assistant" ? { role: "assistant", content: text } : notice(text, asString(role) ?? "system")];
 }
 
-/** What stands around an image. */
 const imageTag = /^<\/?image\b[^>]*>$/;
 
-/** A user's parts: what the program added becomes notices, and the others together one message, which names its images. */
+/** Makes notices of what the program added, and one message with its images of everything else. */
 function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {
   const messages: Message[] = [];
   const words: string[] = [];
@@ -108,10 +107,9 @@ function userMessages(content: unknown, unhandled: (type: string) => void): Mess
   return [...messages, withAttachments(own, attachments)];
 }
 
-/** What Codex writes above a message between agents. */
 const header = /^Message Type: \w+\nTask name: [^\n]*\nSender: [^\n]*\nPayload:\n?/;
 
-/** A message between agents. The task that a sub-agent was given is its user's; it may be encrypted. */
+/** The task that a sub-agent was given is its user's message; it may be encrypted. */
 export function agentMessages(
   { author, recipient, content }: Fields,
   unhandled: (type: string) => void,
@@ -150,7 +148,7 @@ function readPart(part: Fields, unhandled: (type: string) => void): string {
   }
 }
 
-/** Whether a text is a token of Fernet's, or other base64: some versions put plain text here. */
+/** Recognizes Fernet tokens and other base64, because some versions put plain text here. */
 const isEncrypted = (text: string): boolean => text.startsWith("gAAAAA") || /^[\w+/=-]{60,}$/.test(text);
 
 function getAttachedType({ type, image_url, audio_url }: Fields): { type: string } | undefined {
@@ -158,7 +156,7 @@ function getAttachedType({ type, image_url, audio_url }: Fields): { type: string
   return { type: parseDataUrlType(image_url ?? audio_url) ?? String(type).slice("input_".length) };
 }
 
-/** An output is a text, a list of parts, or an object; some texts are JSON with the exit code beside the output. */
+/** An output is a text, a list of parts, or an object; some texts are JSON with the exit code. */
 function resultMessage(output: unknown, callId: string | undefined, unhandled: (type: string) => void): Message {
   const isError = isFields(output) && output.success === false;
   const text = readText(isFields(output) ? output.content : output, unhandled);

@@ -4,31 +4,27 @@ import { openByteReader, readBeginning } from "../../files/byte-reader.ts";
 import { findFiles } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readLines } from "../../files/line-reader.ts";
-import { asString, dropOldest } from "../values.ts";
 import { silentSink } from "../sinks.ts";
+import { asString, dropOldest } from "../values.ts";
 
-/** The part of a compressed rollout that is searched for the session that it was forked from. */
 const headBytes = 64 * 1024;
-/** A list of files is used for this long, in milliseconds. */
 const maxListAgeMs = 30_000;
 const maxParents = 8;
 
-/** Takes the name of a file. */
 export const isRollout = (name: string): boolean => /^rollout-.*\.jsonl(?:\.zst)?$/.test(name);
 
 type List = { listedAt: number; paths: Promise<string[]> };
 
-/** The rollouts of a folder of Codex'. */
+/** The rollouts of each home of Codex. */
 const lists = new Map<string, List>();
 /** The turns of rollouts that were read last, by path and size. */
 const turnsByFile = new Map<string, Set<string>>();
 
-/** The session that a rollout's first lines may have been copied from. */
 export type Parent = {
   id: string;
-  /** Tells whether its own rollout is there. */
+  /** Its rollout is on this machine. */
   isThere: boolean;
-  /** Its turns; undefined where they are not known, and where the fork numbers its lines. */
+  /** Undefined if they are not known, or the fork numbers its lines. */
   turns?: ReadonlySet<string>;
 };
 
@@ -51,11 +47,11 @@ export async function findParent(path: string, onFolder: (path: string) => void)
   return { id: parent, isThere: rollouts.length > 0, ...(turns.size > 0 && { turns }) };
 }
 
-/** The id of the session that a rollout's first lines name as the one it was forked from, and whether its own lines are numbered. */
+/** Returns the session that a rollout's first lines name as its original, and whether its own lines are numbered. */
 function findParentId(head: string): { id?: string | undefined; isNumbered?: boolean } {
   const [first = "", second = ""] = head.split("\n", 2);
   const own = parseMeta(first);
-  // A first line with long instructions may not be whole.
+  // A first line with long instructions may be cut off.
   const [, cut] = own ? [] : (/"forked_from_id"\s*:\s*"([^"\\]+)"/.exec(first) ?? []);
   if (cut !== undefined) return { id: cut };
   if (!own) return {};
@@ -107,7 +103,7 @@ async function readTurns(path: string): Promise<Set<string>> {
     dropOldest(turnsByFile, maxParents);
     return known;
   } catch {
-    // A parent that can't be read is reported where it is read itself; here, times tell.
+    // A parent that can't be read is reported elsewhere; times then show where its lines end.
     return new Set();
   }
 }

@@ -1,21 +1,20 @@
 import { basename, dirname, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
+import { cacheByStamp } from "../../files/file-cache.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { homeRoot } from "../search-roots.ts";
 import { SessionBuilder } from "../session-builder.ts";
+import { readMessageFile } from "../session-files.ts";
+import { silentSink } from "../sinks.ts";
 import { asFields, asString, parseUriPath } from "../values.ts";
 import { findCopied } from "./forks.ts";
 import { History, readUsage, source } from "./history.ts";
-import { silentSink } from "../sinks.ts";
-import { readMessageFile } from "../session-files.ts";
-import { cacheByStamp } from "../../files/file-cache.ts";
-import { homeRoot } from "../search-roots.ts";
 
 /**
- * Continue: a JSON file for each session, rewritten whole, and a list of all with their dates.
- *
- * Messages have no times. Calls and their results are noted with the answer that made them.
+ * Continue keeps a JSON file for each session, rewritten whole, and a list of all with their dates. Messages have no
+ * times. Calls and their results are in the answer that made them.
  */
 export const continueDev: Adapter = {
   name: source,
@@ -42,7 +41,9 @@ export const continueDev: Adapter = {
   },
 };
 
-const searchRoots = (host: Host): SearchRoot[] => [homeRoot(host, "CONTINUE_GLOBAL_DIR", ".continue", "sessions")];
+function searchRoots(host: Host): SearchRoot[] {
+  return [homeRoot(host, "CONTINUE_GLOBAL_DIR", ".continue", "sessions")];
+}
 
 /** Reads the times at which sessions began, by their ids. */
 const readDates = cacheByStamp(async (path) => {
@@ -56,7 +57,7 @@ const readDates = cacheByStamp(async (path) => {
   return dates;
 }, new Map<string, number>());
 
-/** Titles that Continue gives to sessions which have none. */
+/** Continue gives these titles to sessions without one. */
 const untitled = new Set(["New Session", "Untitled Session"]);
 
 function noteDetails(session: SessionBuilder, details: Fields, hasUsage: boolean): void {

@@ -3,21 +3,19 @@ import { basename, dirname, join } from "node:path";
 import { isMissingOrForbidden, listFolder } from "../../files/discovery.ts";
 import { isFields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
-import { readUsage } from "./history.ts";
-import { asFields } from "../values.ts";
 import { silentSink } from "../sinks.ts";
+import { asFields } from "../values.ts";
+import { readUsage } from "./history.ts";
 
-/** So many other sessions are searched for what a fork copied. */
 const maxSessions = 1000;
 
-/** The messages at a fork's beginning that are another session's. */
 export type Copied = { count: number; from: string };
 
 type Answer = { place: number; digest: string; tokens: number };
 
 /**
- * Finds what a fork copied. It doesn't say so: but its own total is that of its last answers only, and the other session has the
- * answer before them.
+ * Finds what a fork copied, which it does not say: its own total is that of its last answers only, and another session
+ * has the answer before them.
  *
  * @param dates when sessions began, by their ids
  */
@@ -35,7 +33,7 @@ export async function findCopied(path: string, dates: ReadonlyMap<string, number
   return from === undefined ? undefined : { count: last.place, from };
 }
 
-/** A session's answers that tell their tokens, and the total that it tells. */
+/** Reads the answers that have tokens, and the session's total. */
 async function readAnswers(path: string): Promise<{ answers: Answer[]; total: number | undefined }> {
   const answers: Answer[] = [];
   let total: number | undefined;
@@ -51,7 +49,7 @@ async function readAnswers(path: string): Promise<{ answers: Answer[]; total: nu
   return { answers, total };
 }
 
-/** The prompt's and the answer's tokens, which both the answers and the total tell. */
+/** Both answers and the total have the tokens of the prompt and of the answer. */
 function countTokens(usage: unknown): number {
   if (!isFields(usage)) return 0;
   const { inputTokens = 0, outputTokens = 0 } =
@@ -59,7 +57,6 @@ function countTokens(usage: unknown): number {
   return inputTokens + outputTokens;
 }
 
-/** The id of the earliest session before this one that has an answer; undefined where there is none. */
 async function earliestWith(digest: string, path: string, dates: ReadonlyMap<string, number>) {
   const folder = dirname(path);
   const getDate = (id: string) => dates.get(id) ?? Number.POSITIVE_INFINITY;

@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice, thinking, toNotices, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
+import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { parseDataUrlType, urlText } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
@@ -10,12 +10,10 @@ export const source = "continue";
 
 const ended = new Set(["done", "errored", "canceled"]);
 
-/** Builds a session from the items of its history. */
 export class History {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #answered = new Set<string>();
-  /** Whether answers name their tokens. */
   hasUsage = false;
 
   constructor(sink: Sink, session: SessionBuilder) {
@@ -23,7 +21,6 @@ export class History {
     this.#session = session;
   }
 
-  /** @param isReplayed whether the item was copied from another session */
   add(item: Fields, { isReplayed = false } = {}): void {
     const message = asFields(item.message);
     const reasoning = asFields(item.reasoning);
@@ -44,11 +41,7 @@ export class History {
       case "user":
         return text === "" ? [] : [nameFiles({ role: "user", content: text }, message, item)];
       case "assistant":
-        return [
-          ...toThoughts(reasoning.text),
-          ...toTexts("assistant", text),
-          ...this.#calls(message, item),
-        ];
+        return [...toThoughts(reasoning.text), ...toTexts("assistant", text), ...this.#calls(message, item)];
       case "thinking":
         return toThoughts(text);
       case "tool": {
@@ -74,15 +67,13 @@ export class History {
     return joinTexts(texts);
   }
 
-  /** An answer's calls: as the model made them, with what became of them. */
+  /** Joins an answer's calls with what became of them. */
   #calls({ toolCalls }: Fields, { toolCallStates, toolCallState }: Fields): Message[] {
     const listed = Array.isArray(toolCallStates) ? toolCallStates : toolCallState === undefined ? [] : [toolCallState];
     const states = listed.filter(isFields);
     const calls = listFields(toolCalls);
     const ids = new Set(states.map(({ toolCallId }) => toolCallId));
-    const rest = calls
-      .filter(({ id }) => !ids.has(id))
-      .map((made) => ({ toolCall: made, toolCallId: made.id }));
+    const rest = calls.filter(({ id }) => !ids.has(id)).map((made) => ({ toolCall: made, toolCallId: made.id }));
     return [...states, ...rest].flatMap((state: Fields) => this.#readCall(state));
   }
 
@@ -107,7 +98,6 @@ const imageText = (image: unknown): string => {
   return parseDataUrlType(url) ? urlText("image", String(url)) : "[image]";
 };
 
-/** Files that were attached to a question, and images in it. */
 function nameFiles(message: Message, { content }: Fields, { contextItems }: Fields): Message {
   const images = listFields(content).filter(({ type }) => type === "imageUrl");
   const attachments = [
@@ -117,7 +107,7 @@ function nameFiles(message: Message, { content }: Fields, { contextItems }: Fiel
   return withAttachments(message, attachments);
 }
 
-/** The model that answered: Continue notes it with the request's log, older versions as `completionOptions`. */
+/** The request's log names the model; older versions have `completionOptions`. */
 function findModel({ promptLogs }: Fields): string | undefined {
   const log = Array.isArray(promptLogs) ? promptLogs.filter(isFields).at(-1) : undefined;
   const options = isFields(log?.completionOptions) ? log.completionOptions : {};
@@ -127,8 +117,8 @@ function findModel({ promptLogs }: Fields): string | undefined {
 const getUsageModel = (usage: unknown): string | undefined => asString(asFields(usage).model);
 
 /**
- * Tokens as the editor (`promptTokens`) or the CLI (`prompt_tokens`) writes them down. With OpenAI's API, cached ones are among those
- * of the prompt; with Anthropic's they are not, and only that one tells what was written to the cache.
+ * Reads tokens as the editor (`promptTokens`) or the CLI (`prompt_tokens`) writes them. With OpenAI's API, the
+ * prompt's include cached ones; with Anthropic's they do not, and only that one has what was written to the cache.
  */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isFields(value)) return undefined;

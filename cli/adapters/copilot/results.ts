@@ -1,4 +1,3 @@
-// What a tool's execution tells: its output, and what became of it.
 import type { Fields } from "../../files/json.ts";
 import { joinBlockTexts } from "../blocks.ts";
 import type { ToolOutcome } from "../messages.ts";
@@ -15,7 +14,7 @@ export function readOutput(result: unknown, error: unknown, assets: Assets, unha
 
 const maxAssets = 100;
 
-/** Files that an event of their own holds, before results and questions that name them. */
+/** Files that an event contains, before results and questions that name them. */
 export class Assets {
   readonly #texts = new Map<string, string>();
 
@@ -26,7 +25,6 @@ export class Assets {
     dropOldest(this.#texts, maxAssets);
   }
 
-  /** Placeholders for those in a list that are there. */
   findTexts(list: unknown): string[] {
     return listFields(list).flatMap((one) => {
       if (asString(one.data)) return inlineText(one);
@@ -35,7 +33,6 @@ export class Assets {
   }
 }
 
-/** Whether a tool failed, how long it took, a command's exit code, and what it changed in files. */
 export function readOutcome({ success, result, toolTelemetry, shellExecution, fileEdits }: Fields): ToolOutcome {
   const metrics = asFields(asFields(toolTelemetry).metrics);
   const details = asString(asFields(result).detailedContent);
@@ -47,7 +44,7 @@ export function readOutcome({ success, result, toolTelemetry, shellExecution, fi
   };
 }
 
-/** The unified diff among a result's details, with the files' whole paths; undefined where it changes nothing. */
+/** Returns the unified diff among a result's details, with the files' whole paths; undefined if nothing changed. */
 function readPatch(details: string, edits: Fields[]): string | undefined {
   if (!/^\s*(?:diff --git |--- )/.test(details) || !/^(?:\+(?!\+\+ )|-(?!-- ))/m.test(details)) return undefined;
   const paths = new Map(edits.map(({ path }) => [String(path).replace(/^\//, ""), String(path)]));

@@ -3,12 +3,12 @@ import type { Message, Sink } from "../adapter.ts";
 import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
-import { readTotals, Requests } from "./requests.ts";
-import { Assets, readOutput } from "./results.ts";
+import { Requests, readTotals } from "./requests.ts";
+import { Assets, readOutcome, readOutput } from "./results.ts";
 
 export const source = "copilot-cli";
 
-/** Events that belong to no message, or repeat one. Most of them are written only by some versions. */
+/** Most of these events are written only by some versions. */
 const skippedEvents = new Set(
   `assistant.turn_start assistant.turn_end assistant.intent assistant.message_delta assistant.reasoning_delta
   assistant.usage external_tool.completed external_tool.requested hook.start hook.end pending_messages.modified
@@ -22,12 +22,11 @@ const skippedEvents = new Set(
   tool.execution_progress tool_search.activated`.split(/\s+/),
 );
 
-/** How user messages begin that the program injected. */
 const injected = /^\s*<(?:skill-context|system_notification|reminder)\b/;
 
 /**
- * Tells which sub-agent an event belongs to, as the id of the call that started it; "" for the session itself. Newer versions name
- * the sub-agent itself, and the call only where it starts.
+ * Finds the sub-agent that an event belongs to, as the id of the call that started it; "" for the session itself.
+ * Newer versions name the sub-agent, and its call only where it starts.
  */
 export class Agents {
   readonly #calls = new Map<string, string>();
@@ -48,7 +47,7 @@ export class CopilotSession {
   readonly #session: SessionBuilder;
   readonly #isAgent: boolean;
   readonly #agents: ReadonlySet<string>;
-  /** Calls that a message has named; an execution names the others. */
+  /** Calls that a message has named; executions name the others. */
   readonly #called = new Set<string>();
   readonly #started = new Map<string, Fields>();
   readonly #requests = new Requests();
@@ -56,11 +55,11 @@ export class CopilotSession {
   #reasoning: string | undefined;
   /** The output tokens that answers named. */
   #counted = 0;
-  /** Of an answer that came in parts, the last one's call and tokens. */
+  /** The call and tokens of the last part of a split answer. */
   #split: { call: unknown; tokens: number | undefined } | undefined;
 
   /**
-   * @param parent the `sourceId` of the session, where this is a sub-agent's
+   * @param parent the `sourceId` of a sub-agent's session
    * @param agents the calls that started a sub-agent, whose sessions are `ID/CALL`
    */
   constructor(sink: Sink, id: string, { parent, agents }: { parent?: string; agents: ReadonlySet<string> }) {
@@ -75,7 +74,6 @@ export class CopilotSession {
     return this.#session.id;
   }
 
-  /** Notes what the session's events tell of it, without its messages. */
   noteStart(data: Fields): void {
     const context = asFields(data.context);
     if (!this.#isAgent && asString(data.sessionId)) this.#session.id = asString(data.sessionId) ?? this.#session.id;
@@ -161,14 +159,13 @@ export class CopilotSession {
   #userMessage({ content, source: from, attachments, isAutopilotContinuation }: Fields): Message[] {
     const text = asString(content);
     if (!text) return [];
-    // What an agent asks another one is that one's question.
+    // An agent's request is the other agent's question.
     const isOthers = /^skill-/.test(asString(from) ?? "") || (/^agent-/.test(asString(from) ?? "") && !this.#isAgent);
     if (isOthers || isAutopilotContinuation === true || injected.test(text)) return [notice(text, "user")];
-    const names = listFields(attachments)
-      .map(({ type, path, filePath, displayName }) => ({
-        type: asString(type),
-        name: asString(path) ?? asString(filePath) ?? asString(displayName),
-      }));
+    const names = listFields(attachments).map(({ type, path, filePath, displayName }) => ({
+      type: asString(type),
+      name: asString(path) ?? asString(filePath) ?? asString(displayName),
+    }));
     const said = [text, ...this.#assets.findTexts(attachments)].join("\n");
     return [withAttachments({ role: "user", content: said }, names)];
   }
@@ -196,7 +193,7 @@ export class CopilotSession {
     });
   }
 
-  /** An answer's output tokens. Of one that is split, each part may tell those of all. */
+  /** Each part of a split answer may have the tokens of all. */
   #readTokens({ apiCallId, chunkIndex, outputTokens }: Fields): number | undefined {
     const tokens = asCount(outputTokens);
     const before = this.#split;
@@ -234,7 +231,7 @@ export class CopilotSession {
     return [...call, output];
   }
 
-  /** The tokens of a run by model, where its requests were not recorded; only the output's are known for each message. */
+  /** Adds the tokens of a run by model, if its requests were not recorded. Messages have only output tokens. */
   #addTotals({ modelMetrics, currentModel }: Fields): void {
     const byModel = asFields(modelMetrics);
     const models = Object.keys(byModel);
@@ -249,7 +246,7 @@ export class CopilotSession {
       this.#session.addUsage(others);
       reported += outputTokens;
     }
-    // Older versions do not count an answer's tokens; sub-agents' are in the totals, too.
+    // Older versions do not count an answer's tokens; the totals include sub-agents'.
     if (this.#counted === 0) this.#session.addUsage({ outputTokens: reported });
   }
 
@@ -263,7 +260,6 @@ export class CopilotSession {
   }
 }
 
-/** The Git remote of a session's folder, where it names its host. */
 function makeRemote({ repository, repositoryHost, hostType }: Fields): string | undefined {
   const [host, name] = [
     asString(repositoryHost) ?? (hostType === "github" ? "github.com" : undefined),

@@ -2,17 +2,19 @@ import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseJson } from "../../files/json.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { dataRoot, localDataRoot } from "../search-roots.ts";
 import { nameRealFolder } from "../session-files.ts";
 import { findSessions, inputParts, readDatabase } from "../sqlite.ts";
 import { asFields, asString, listFields } from "../values.ts";
 import { listSessions, readSession, source } from "./database.ts";
-import { dataRoot, localDataRoot } from "../search-roots.ts";
 
 /**
- * Crush: a SQLite database in each project's folder, `.crush/crush.db`. It lists the projects itself, in `projects.json`.
+ * Crush keeps a SQLite database in each project's folder, `.crush/crush.db`, and lists the projects in
+ * `projects.json`.
  *
  * - Sub-agents' sessions name their parent; their ids are made of the message and the call that started them.
- * - A session's tokens are those of its last request, and its costs include its sub-agents': neither is a sum of answers.
+ * - A session's tokens are those of its last request, and its costs include its sub-agents', so that neither is a sum
+ *   of answers.
  */
 export const crush: Adapter = {
   name: source,
@@ -34,14 +36,13 @@ export const crush: Adapter = {
   },
 };
 
-/** The folder with the list of projects. */
 function getGlobalFolder(host: Host): SearchRoot {
   const { env, platform } = host;
   if (env.CRUSH_GLOBAL_DATA) return { path: env.CRUSH_GLOBAL_DATA, variable: "CRUSH_GLOBAL_DATA" };
   return platform === "win32" && !env.XDG_DATA_HOME ? localDataRoot(host, source) : dataRoot(host, source);
 }
 
-/** The folders of the projects, by those of their databases: where a database stands apart, its path does not tell them. */
+/** The path of a database that is kept elsewhere does not show its project. */
 const folders = new Map<string, string>();
 
 function findFolder(database: string): string | undefined {
@@ -63,8 +64,8 @@ function listProjects(host: Host): { data: string }[] {
 
 function readList(path: string): unknown {
   try {
-    return statSync(path).isFile() ? parseJson(readFileSync(path, "utf8")) : undefined; // a pipe would block
+    return statSync(path).isFile() ? parseJson(readFileSync(path, "utf8")) : undefined; // A pipe would block.
   } catch {
-    return undefined; // Crush was never started here, or the list can't be read: no project is known
+    return undefined; // No project is known if Crush was never started here, or the list can't be read.
   }
 }

@@ -5,16 +5,15 @@ import { inlineText } from "../pictures.ts";
 import { asAmount, asFields, asString, joinTexts } from "../values.ts";
 
 export type PartFacts = {
-  /** The message's. */
+  /** The message's id. */
   id: string;
   role: string;
-  /** Whether it replaced the conversation before it. */
+  /** The message replaced the conversation before it. */
   isSummary: boolean;
-  /** The `sourceId` of the sub-agent's session that a call started. */
+  /** Returns the `sourceId` of the sub-agent's session that a call started. */
   findSession(callId: string): string | undefined;
 };
 
-/** The messages in one part of a message of Crush. */
 export function partMessages(part: Fields, facts: PartFacts, unhandled: (type: string) => void): Message[] {
   const data = asFields(part.data);
   switch (part.type) {
@@ -44,9 +43,7 @@ export function partMessages(part: Fields, facts: PartFacts, unhandled: (type: s
     case "image_url":
       return [{ role: facts.role, content: "[image]" }];
     case "finish":
-      return asString(data.message) && data.reason === "error"
-        ? [notice(joinTexts([data.message, data.details]))]
-        : [];
+      return asString(data.message) && data.reason === "error" ? [notice(joinTexts([data.message, data.details]))] : [];
     default:
       unhandled(`part.${asString(part.type) ?? "(none)"}`);
       return [];
@@ -61,7 +58,6 @@ function resultMessage(data: Fields, { findSession }: PartFacts): Message {
   return toolResult(content, outcome);
 }
 
-/** A command that the user ran, and what it printed. */
 function shellMessages(data: Fields, callId: string): Message[] {
   const call = { ...toolCall("bash", callId, { command: data.command }), role: "user" };
   return [call, toolResult(asString(data.output) ?? "", { callId, exitCode: data.exit_code })];

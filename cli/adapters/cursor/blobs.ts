@@ -3,7 +3,7 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Sink } from "../adapter.ts";
 import { boundedColumn, readColumnText, readJsonColumn } from "../sqlite.ts";
 
-/** A session has at most so many nodes: a damaged one may list itself. */
+/** A damaged node may list itself. */
 const maxNodes = 100_000;
 const idBytes = 32;
 const brace = 0x7b;
@@ -11,9 +11,9 @@ const brace = 0x7b;
 type Pending = { id: string; isMessage: boolean } | { message: Fields };
 
 /**
- * The messages of a CLI session in their order. They are JSON, each in a blob of its own; nodes (Protocol Buffers) list the
- * hashes of messages in field 1 and of further nodes in field 2, or hold a message themselves. The same message may come
- * twice. What can't be read is counted.
+ * Reads the messages of a CLI session in order. Each is JSON in a blob; nodes (Protocol Buffers) list the hashes of
+ * messages in field 1 and of further nodes in field 2, or contain a message. The same message may come twice. What
+ * can't be read is counted.
  */
 export function* messagesIn(database: DatabaseSync, rootId: string, sink: Sink): Generator<Fields> {
   const read = database.prepare(`SELECT ${boundedColumn("data")} FROM blobs WHERE id = ?`);
@@ -64,13 +64,9 @@ function listedIn(bytes: Buffer): Pending[] {
   return [...listed, ...held];
 }
 
-/** A field of a message in Protocol Buffers whose value is bytes: a text, a message, or data. */
 type ProtobufField = { field: number; data: Buffer };
 
-/**
- * The fields of a message whose values are bytes, in order; numbers are passed over. It ends where the bytes are no such
- * message.
- */
+/** Reads the fields whose values are bytes, in order, up to anything that is no message of Protocol Buffers. */
 function* protobufFields(bytes: Buffer): Generator<ProtobufField> {
   let at = 0;
   const readVarint = (): number | undefined => {

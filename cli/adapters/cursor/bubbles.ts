@@ -5,7 +5,6 @@ import { readTokens, type Usage } from "../usage.ts";
 import { asCount, asFields, asString, listFields } from "../values.ts";
 import { userText } from "./text.ts";
 
-/** The messages in one bubble of a conversation; none where it has no content. */
 export function bubbleMessages(bubble: Fields, unhandled: (type: string) => void): Message[] {
   if (bubble.type === 1) return userMessages(bubble);
   if (bubble.type !== 2) {
@@ -24,7 +23,7 @@ function userMessages(bubble: Fields): Message[] {
   return attachments.length > 0 ? [withAttachments({ role: "user", content: "[attachments]" }, attachments)] : [];
 }
 
-/** The text in an editor's state (Lexical), where nothing else holds it. */
+/** Lexical's state has the text if nothing else has it. */
 function parseRichText(value: unknown): string {
   const text = asString(value) ?? "";
   const state = /^\s*\{/.test(text) ? parseJson(text) : undefined;
@@ -61,7 +60,7 @@ function thoughtMessages(bubble: Fields): Message[] {
 
 const errorMessages = ({ errorDetails }: Fields): Message[] => toNotices(asFields(errorDetails).message);
 
-/** A tool's state. One without a name is what is left of a call that never was made. */
+/** A tool's state without a name is left from a call that was never made. */
 function toolMessages({ toolFormerData: tool }: Fields): Message[] {
   if (!isFields(tool)) return [];
   const name = asString(tool.name);
@@ -73,7 +72,7 @@ function toolMessages({ toolFormerData: tool }: Fields): Message[] {
   return [call, resultMessage(tool, callId)];
 }
 
-/** The input as the model wrote it; where that is cut off, as the program understood it. */
+/** The program's own view of the input helps if the model's is cut off. */
 function readInput({ rawArgs, params }: Fields): unknown {
   for (const input of [rawArgs, params]) {
     const fields = typeof input === "string" ? parseJson(input) : input;
@@ -99,7 +98,7 @@ function resultMessage(tool: Fields, callId: string | undefined): Message {
   });
 }
 
-/** The one text in a result, such as a command's output; else all of it as it is. */
+/** Returns the one text in a result, such as a command's output, else all of it. */
 function outputText(result: unknown, raw: unknown): string {
   if (isFields(result)) {
     for (const name of ["output", "contents", "content", "result", "message"]) {
@@ -111,7 +110,6 @@ function outputText(result: unknown, raw: unknown): string {
   return asString(raw) ?? (result === undefined || result === null ? "" : JSON.stringify(result));
 }
 
-/** A unified diff from the chunks of an edit. */
 function formatPatch(diff: unknown): string | undefined {
   const chunks = listFields(asFields(diff).chunks);
   const parts = chunks.flatMap((chunk) => {
@@ -129,10 +127,10 @@ function errorText({ error, result }: Fields): string {
   return told ?? asString(value) ?? asString(fields.error) ?? asString(fields.message) ?? asString(result) ?? "Error";
 }
 
-/** The earliest time that is one since 1970, and not since the request began. */
+/** A smaller time is relative to the beginning of the request. */
 const minEpochMs = 946_684_800_000;
 
-/** When a bubble came: newer versions say it, older ones when its request was sent. */
+/** Older versions only have the times of the request. */
 export function findTime({ createdAt, timestamp, timingInfo }: Fields): unknown {
   if (createdAt || timestamp) return createdAt || timestamp;
   const timing = asFields(timingInfo);
@@ -141,7 +139,6 @@ export function findTime({ createdAt, timestamp, timingInfo }: Fields): unknown 
   );
 }
 
-/** Few bubbles have their tokens. */
 export function readUsage({ tokenCount }: Fields): Usage | undefined {
   if (!isFields(tokenCount)) return undefined;
   return readTokens({ inputTokens: tokenCount.inputTokens, outputTokens: tokenCount.outputTokens });

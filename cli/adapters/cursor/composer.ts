@@ -11,12 +11,12 @@ import { source } from "./text.ts";
 const table = "cursorDiskKV";
 const conversationPrefix = "composerData:";
 const bubblePrefix = "bubbleId:";
-/** The character after `:`: the end of all keys that begin with a prefix. */
+/** Replaces the `:` by the next character, which ends the keys with a prefix. */
 const next = (prefix: string): string => `${prefix.slice(0, -1)};`;
 
 /**
- * The conversations in the editor's database that have messages. A row that is written again gets a new `rowid`, so that
- * the highest one of a conversation's rows changes with each of them.
+ * Lists conversations with messages. A row that is written again gets a new `rowid`, so that the highest one changes
+ * with each.
  */
 export function listConversations(path: string, database: DatabaseSync): Input[] {
   if (!hasColumn(database, table, "key")) return [];
@@ -51,7 +51,6 @@ export function listConversations(path: string, database: DatabaseSync): Input[]
   return inputs;
 }
 
-/** Reads one conversation of the editor's database. */
 export async function readConversation(
   database: DatabaseSync,
   id: string,
@@ -118,7 +117,7 @@ async function noteDetails(
   if (isFields(composer.subagentInfo)) session.note("parent", composer.subagentInfo.parentComposerId);
 }
 
-/** What the first version kept of tools, apart from the bubbles: by the bubble's id, as JSON in a text. */
+/** The first version kept tools apart from bubbles: by the bubble's id, as JSON in a text. */
 function listTools({ capabilities }: Fields): Map<string, Fields> {
   const tools = new Map<string, Fields>();
   for (const capability of Array.isArray(capabilities) ? capabilities : []) {

@@ -2,28 +2,27 @@ import { basename, dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { statInput } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { readJsonFile } from "../../files/state-files.ts";
 import type { Input, Message, Sink } from "../adapter.ts";
 import { joinBlockTexts, toBlocks } from "../blocks.ts";
 import { notice, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { readColumnText, statDatabase, useDatabase } from "../sqlite.ts";
 import { withoutCounts } from "../sinks.ts";
+import { readColumnText, statDatabase, withDatabase } from "../sqlite.ts";
 import { asCount, asFields, asString } from "../values.ts";
 import { messagesIn } from "./blobs.ts";
 import { isRedacted, source, userText } from "./text.ts";
-import { readJsonFile } from "../../files/state-files.ts";
 
-/** A session of the CLI has a database of its own, `chats/PROJECT/SESSION/store.db`, beside a `meta.json`. */
+/** A session of the CLI has its own database, `chats/PROJECT/SESSION/store.db`, and a `meta.json`. */
 export async function findStore(path: string): Promise<Input | undefined> {
   const store = await statDatabase(path);
   const about = await statInput(join(dirname(path), "meta.json"));
   return store && { ...store, stamp: `${store.stamp} ${about?.stamp ?? ""}` };
 }
 
-/** Whether a database had messages when it was last looked into, by its stamp. */
 const looked = new Map<string, { stamp: string; hasMessages: boolean }>();
 
-/** Whether a session's messages can be read from its database; else its transcript has what there is of them. */
+/** Without messages in the database, the transcript has what there is. */
 export async function hasMessages({ path, stamp }: Input): Promise<boolean> {
   const known = looked.get(path);
   if (known?.stamp === stamp) return known.hasMessages;
@@ -33,7 +32,7 @@ export async function hasMessages({ path, stamp }: Input): Promise<boolean> {
 }
 
 async function lookInto(path: string): Promise<boolean> {
-  return useDatabase(path, (database) => {
+  return withDatabase(path, (database) => {
     // Reading the session counts what is looked at here.
     const ignored = withoutCounts({} as Sink);
     const root = asString(readMeta(database, ignored).latestRootBlobId);
@@ -43,7 +42,7 @@ async function lookInto(path: string): Promise<boolean> {
 
 export const storeSessionId = (path: string): string => basename(dirname(path));
 
-/** Reads a session of the CLI. Its messages have no times and no tokens. */
+/** Reads a session of the CLI, whose messages have no times and no tokens. */
 export async function readStore(database: DatabaseSync, path: string, sink: Sink): Promise<void> {
   const session = new SessionBuilder(sink, source, storeSessionId(path));
   const about = asFields(await readJsonFile(join(dirname(path), "meta.json")));
@@ -63,7 +62,7 @@ export async function readStore(database: DatabaseSync, path: string, sink: Sink
   session.end();
 }
 
-/** The session's own fields: JSON in hexadecimal. */
+/** The session's fields are JSON in hexadecimal. */
 function readMeta(database: DatabaseSync, sink: Sink): Fields {
   sink.entry();
   const text = readColumnText(database.prepare("SELECT value FROM meta WHERE key = '0'").get()?.value) ?? "";
@@ -76,7 +75,6 @@ function readMeta(database: DatabaseSync, sink: Sink): Fields {
   return {};
 }
 
-/** What Cursor adds to a message or a block of it. */
 function getOptions({ providerOptions }: Fields): Fields {
   return asFields(asFields(providerOptions).cursor);
 }
@@ -95,7 +93,7 @@ function readMessages(message: Fields, sink: Sink): Message[] {
       return toBlocks(message.content).flatMap((block) => answerMessages(block, unhandled));
     case "tool":
       return toBlocks(message.content).flatMap((block) => resultMessages(block, message, unhandled));
-    case "system": // the agent's prompt, the same in each session
+    case "system": // The agent's prompt is the same in each session.
       return [];
     default:
       unhandled(`role.${asString(message.role) ?? "(none)"}`);

@@ -14,27 +14,27 @@ import { isRedacted, source, userText } from "./text.ts";
 
 export const transcriptSessionId = (path: string): string => basename(path).replace(/\.[^.]*$/, "");
 
-/** Whether a path is one of a transcript: `agent-transcripts/ID/ID.jsonl`, or `…/ID/subagents/CHILD.jsonl`; as text, with `.txt`. */
+/** Matches `agent-transcripts/ID/ID.jsonl` and `…/ID/subagents/CHILD.jsonl`, and text with the ending `.txt`. */
 export const isTranscript = (path: string): boolean =>
   /[\\/]agent-transcripts[\\/](?:.*[\\/])?[^\\/]+\.(?:jsonl|txt)$/.test(path);
 
-/** Whether it is one of 2025, which are text. */
+/** Transcripts of 2025 are text. */
 export const isPlain = (path: string): boolean => path.endsWith(".txt");
 
-/** Whether a text's session was also written as JSON, beside it or in a folder of its own. */
+/** A text's session may also be written as JSON, in the same folder or in one of its own. */
 export async function isInJson(path: string): Promise<boolean> {
   const [folder, id] = [dirname(path), transcriptSessionId(path)];
   const others = [join(folder, `${id}.jsonl`), join(folder, id, `${id}.jsonl`)];
   return (await Promise.all(others.map(statInput))).some(Boolean);
 }
 
-/** Reads a transcript: lines of messages, without times and tokens, and mostly without the results of tools. */
+/** Reads messages without times and tokens, and mostly without the results of tools. */
 export async function readTranscript(path: string, sink: Sink): Promise<void> {
   const session = new SessionBuilder(sink, source, transcriptSessionId(path));
   if (basename(dirname(path)) === "subagents") session.note("parent", basename(dirname(dirname(path))));
   session.noteFolder(await findProjectFolder(path));
   const { birthtimeMs, mtimeMs } = await stat(path);
-  // Its lines have no times: it was begun when its file was.
+  // The file's creation replaces the times that its lines do not have.
   session.noteTime(birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs);
   if (isPlain(path)) return readPlainTranscript(path, sink, session);
   await readRecords(path, sink, (record) => {
@@ -64,7 +64,7 @@ function recordMessages(record: Fields, unhandled: (type: string) => void): Mess
   return [];
 }
 
-/** Blocks that some versions write into the message of the call, too. */
+/** Some versions also write these blocks into the message of the call. */
 const outputs = new Set<unknown>(["tool-result", "tool_result", "command_output", "redacted"]);
 
 /** Most transcripts leave results out; some have them under one of these names. */

@@ -3,15 +3,15 @@ import { findFiles } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { withStampOf } from "../session-files.ts";
 import { DroidSession, source } from "./session.ts";
-import { withStampOf } from "../files.ts";
 
 /**
- * Droid (Factory): a file of JSON lines for each session, `ID.jsonl`, and `ID.settings.json` beside it.
+ * Droid (Factory) keeps a file of JSON lines for each session, `ID.jsonl`, and `ID.settings.json`.
  *
- * - Content has the shape of Anthropic's API; what the program adds to the user's words stands in `<system-reminder>`.
- * - Model and tokens are known for the whole session only, from its settings.
- * - What `droid exec --output-format stream-json` prints is read, too, where somebody kept it there.
+ * - Content has the shape of Anthropic's API; what the program adds to the user's words is in `<system-reminder>`.
+ * - Only the settings have the model and tokens, of the whole session.
+ * - Output of `droid exec --output-format stream-json` is read, too, if somebody kept it there.
  */
 export const droid: Adapter = {
   name: source,
@@ -33,4 +33,6 @@ export const droid: Adapter = {
 
 const getSettingsPath = (path: string): string => path.replace(/\.jsonl$/, ".settings.json");
 
-const searchRoots = ({ home }: Host): SearchRoot[] => [{ path: join(home, ".factory", "sessions") }];
+function searchRoots({ home }: Host): SearchRoot[] {
+  return [{ path: join(home, ".factory", "sessions") }];
+}

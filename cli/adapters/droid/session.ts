@@ -11,12 +11,11 @@ export const source = "droid";
 
 const skippedTypes = new Set(["todo_state", "session_end"]);
 
-/** Builds one session from the lines of a file and the settings beside it. */
 export class DroidSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   #lastWords: string | undefined;
-  /** What completions tell; the settings, where there are some, tell it of the whole session. */
+  /** The usage of completions, which counts if there are no settings. */
   readonly #completed: Usage[] = [];
 
   constructor(sink: Sink, id: string) {
@@ -73,7 +72,7 @@ export class DroidSession {
     }
     if (message.role === "user") return userBlocks(message.content, this.#unhandled);
     if (message.role === "assistant") {
-      // A result may stand in the message of its call.
+      // A result may be in the message of its call.
       const isResult = ({ type }: Fields) => type === "tool_result";
       return toBlocks(message.content).flatMap((block) =>
         isResult(block) ? userBlocks([block], this.#unhandled) : assistantMessages([block], this.#unhandled),
@@ -90,7 +89,7 @@ export class DroidSession {
 
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
 
-  /** Ends the session. @param settings of `ID.settings.json`: the model, and the tokens of the whole session */
+  /** @param settings of `ID.settings.json`: the model, and the tokens of the whole session */
   end(settings: unknown): void {
     if (isFields(settings)) this.#noteSettings(settings);
     if (!isFields(settings) || !isFields(settings.tokenUsage))

@@ -4,18 +4,14 @@ import { userMessages } from "../blocks.ts";
 import { notice, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
 import { asCount, asFields, asString, joinTexts } from "../values.ts";
 
-/** The types of lines that `droid exec --output-format stream-json` prints, and no session's file has. */
+/** Only `droid exec --output-format stream-json` prints these types. */
 const types = new Set(["tool_call", "tool_result", "completion", "error", "reasoning"]);
 
-/** Whether a line is one of them: a message, too, whose words stand beside its role. */
+/** A printed message has its words next to its role. */
 export const isStreamed = ({ type, text }: Fields): boolean =>
   types.has(asString(type) ?? "") || (type === "message" && typeof text === "string");
 
-/**
- * The messages in such a line.
- *
- * @param lastWords what the assistant said last: a completion repeats it
- */
+/** @param lastWords what the assistant said last: a completion repeats it */
 export function streamedMessages(record: Fields, lastWords: string | undefined): Message[] {
   const text = asString(record.text) ?? "";
   const callId = asString(record.toolCallId) ?? asString(record.id);
@@ -38,7 +34,7 @@ export function streamedMessages(record: Fields, lastWords: string | undefined):
   }
 }
 
-/** What a tool gave back is a text, or what a command printed and its exit code. */
+/** A result is a text, or what a command printed and its exit code. */
 function makeResult({ value, error, isError }: Fields, callId: string | undefined): Message {
   const { stdout, stderr, exitCode } = asFields(value);
   const printed = joinTexts([stdout, stderr]);

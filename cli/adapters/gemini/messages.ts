@@ -2,15 +2,14 @@ import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { notice, toolCall, toolResult, toThoughts, withAttachments, withTime } from "../messages.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
-import { readExitCode, readPartText, readResponse, userMessages } from "./parts.ts";
+import { listAttachments, readExitCode, readPartText, readResponse, userMessages } from "./parts.ts";
 
-/** How user messages begin that the program injected. */
 const injected =
   /^\s*<(?:session_context|state_snapshot|hook_context)\b|^You have [\w ]+\. You have one final chance to complete the task/;
 
 /**
- * Builds the messages of one session's records. It remembers tool calls and results: later records repeat them in what was
- * sent to the model.
+ * Builds the messages of one session's records. It remembers tool calls and results, because later records repeat them
+ * in what was sent to the model.
  */
 export class GeminiMessages {
   readonly #unhandled: (type: string) => void;
@@ -18,13 +17,11 @@ export class GeminiMessages {
   readonly #called = new Set<string>();
   readonly #answered = new Set<string>();
 
-  /** @param unhandled called with unknown types */
   constructor(sessionId: string, unhandled: (type: string) => void) {
     this.#sessionId = sessionId;
     this.#unhandled = unhandled;
   }
 
-  /** A record's thoughts, text, tool calls and results; none where it is empty. */
   read(record: Fields): Message[] {
     switch (record.type) {
       case "user":
@@ -77,12 +74,12 @@ export class GeminiMessages {
     return outputs.length > 0 ? outputs.join("\n") : typeof resultDisplay === "string" ? resultDisplay : "";
   }
 
-  /** A content is a text, a part, or a list of both. What was sent to the model has calls and results among its parts. */
+  /** A content is a text, a part, or a list of both. What was sent to the model includes calls and results. */
   #parts(content: unknown, role: "user" | "assistant" | "system"): Message[] {
     const messages: Message[] = [];
     let text = "";
     let attachments: Fields[] = [];
-    /** The result that stands before a part; undefined where the call's record has it already. */
+    /** The result before a part; undefined inside if the call's record has it already. */
     let before: { result: Message | undefined } | undefined;
     const flush = () => {
       if (text.trim() !== "") {
@@ -94,7 +91,7 @@ export class GeminiMessages {
     };
     for (const part of toList(content)) {
       if (before && isFields(part) && (part.inlineData ?? part.fileData) !== undefined) {
-        // A picture that a tool returned is nobody's message.
+        // A picture that a tool returned belongs to the result.
         if (before.result) before.result.content = joinTexts([before.result.content, this.#readText(part)]);
         continue;
       }
@@ -110,7 +107,6 @@ export class GeminiMessages {
     return messages;
   }
 
-  /** A part's thought, call or result, which is a separate message. */
   #separateMessages({ functionCall, functionResponse, thought: isThought, text }: Fields): Message[] {
     if (isThought === true) return toThoughts(text);
     if (isFields(functionCall)) {

@@ -4,19 +4,18 @@ import { isFields } from "../../files/json.ts";
 import { readJsonFile, readTextIfAny } from "../../files/state-files.ts";
 import { asFields } from "../values.ts";
 
-/** What Gemini CLI tells about a recording's project. */
 export type Projects = {
   /** The name of the project's folder in `tmp`: a short name, or the hash of its path. */
   name: string;
-  /** Its path, where that is noted beside the recordings. */
+  /** The path that is noted in the folder. */
   noted: string;
   /** Short names by paths. */
   names: Map<string, string>;
-  /** Paths by their hashes: of every project that is known, and of every folder that the user trusts. */
+  /** Paths by their hashes: of every known project, and of every folder that the user trusts. */
   hashes: Map<string, string>;
 };
 
-/** Reads what is known of the project of a recording. @param path `…/tmp/NAME/chats/…` */
+/** @param path `…/tmp/NAME/chats/…` */
 export async function readProjects(path: string): Promise<Projects> {
   let chats = dirname(path);
   while (basename(chats) !== "chats" && dirname(chats) !== chats) chats = dirname(chats);
@@ -36,7 +35,7 @@ export async function readProjects(path: string): Promise<Projects> {
   };
 }
 
-/** A folder that is trusted by one below it (`TRUST_PARENT`) may be a project, too. */
+/** A folder that is trusted through one below it (`TRUST_PARENT`) may be a project, too. */
 function trustedPaths(trusted: unknown): string[] {
   const entries = isFields(trusted) ? Object.entries(trusted) : [];
   return entries.flatMap(([path, level]) => (level === "TRUST_PARENT" ? [getParent(path), path] : [path]));
@@ -44,7 +43,7 @@ function trustedPaths(trusted: unknown): string[] {
 
 const getParent = (path: string): string => path.replace(/[/\\][^/\\]+[/\\]?$/, "");
 
-/** The project's folder. @param ids short names or hashes of it */
+/** @param ids short names or hashes of the project */
 export function projectFolder({ noted, names, hashes }: Projects, ids: unknown[]): string | undefined {
   const found = ids.map((id) => (typeof id === "string" ? (names.get(id) ?? hashes.get(id)) : undefined));
   return noted || found.find(Boolean);

@@ -1,31 +1,28 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import { asString, listFields } from "../values.ts";
 
-/** The record that has a message's last version: alone, or within a replaced history. */
+/** The record with a message's last version, alone or within a replaced history. */
 type Position = { at: number; isReplaced: boolean };
 
-/** A rewind, which is shown as a message. */
 export type Rewind = { type: "rewind"; turns: number };
 
 /**
- * Finds, in a first pass over a recording, where each message's last version is; only ids are kept in memory. A recording is
- * a log: a message is written again, whole, whenever it has grown; a rewind takes messages back, which are kept, since their
- * tokens were used; and the history sent to the model may be replaced (`$set.messages`), which repeats messages, often
- * shortened.
+ * Finds each message's last version in a first pass, with only ids in memory. A recording is a log: a message is
+ * written again, whole, whenever it has grown; a rewind takes messages back, which are kept because their tokens were
+ * used; and `$set.messages` replaces the history sent to the model, and repeats messages, often shortened.
  */
 export class ReplayPlan {
-  /** The session's own fields. */
   meta: Fields = {};
-  /** Whether there are any, also of unknown types only. */
+  /** True even if all types are unknown. */
   hasMessages = false;
-  /** Whether one was written as a record of its own, not only as a part of the history. */
+  /** A message was written as a record of its own, not only as part of a history. */
   hasOwnMessages = false;
   readonly #positions = new Map<string, Position>();
   readonly #rewinds = new Map<string, Rewind>();
-  /** The messages that no rewind has taken back, in order, and whether they are the user's. */
+  /** The messages that no rewind has taken back, and whether they are the user's. */
   readonly #live = new Map<string, boolean>();
 
-  /** Adds a record of the first pass. @returns its kind */
+  /** Adds a record of the first pass, and returns its kind. */
   add(record: Fields, at: number): "message" | "details" | "invalid" | { unknown: string } {
     const { $rewindTo, $set } = record;
     if (typeof $rewindTo === "string") {
@@ -72,7 +69,7 @@ export class ReplayPlan {
     this.#positions.set(key, { at, isReplaced: false });
   }
 
-  /** The messages to send of a record in the second pass. */
+  /** Returns the messages of a record to send in the second pass. */
   *messagesAt(record: Fields, at: number): Generator<[key: string, message: Fields]> {
     const rewind = this.#rewinds.get(`rewind ${at}`);
     if (rewind) yield [`rewind ${at}`, rewind];
@@ -82,7 +79,6 @@ export class ReplayPlan {
     }
   }
 
-  /** Each message's index in the session, by its key. */
   order(): Map<string, number> {
     return new Map([...this.#positions.keys()].map((key, index) => [key, index]));
   }

@@ -1,20 +1,21 @@
 import { basename, dirname, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
+import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, SearchRoot, Sink } from "../adapter.ts";
+import { dataRoot, localDataRoot, programFolder } from "../search-roots.ts";
+import { SessionBuilder } from "../session-builder.ts";
 import { findSessions, inputParts, readDatabase } from "../sqlite.ts";
 import { listSessions, readSession, readUsage } from "./database.ts";
 import { contentMessages, source, toTime } from "./messages.ts";
-import { dataRoot, localDataRoot, programFolder } from "../search-roots.ts";
-import { SessionBuilder } from "../session-builder.ts";
-import { readRecords } from "../../files/json-lines.ts";
 
 const databaseName = "sessions.db";
 
 /**
- * Goose: a SQLite database, and before version 1.10 a file of JSON lines for each session, which the database took over.
+ * Goose has a SQLite database, and before version 1.10 had a file of JSON lines for each session, which the database
+ * took over.
  *
  * - Tools give their output twice, for the model and for the user; what the model got is read.
- * - A summary that replaced the conversation is not shown to the user: it is a notice.
+ * - A summary that replaced the conversation is not shown to the user, and becomes a notice.
  * - Tokens and costs have a table of their own since 2026; before, only a session's sum is known.
  */
 export const goose: Adapter = {
@@ -53,7 +54,7 @@ function searchRoots(host: Host): SearchRoot[] {
   return platform === "darwin" ? [shared, localDataRoot(host, "Block", "goose", "sessions")] : [shared];
 }
 
-/** Reads a session of the older versions: its own fields in the first line, and a message in each other one. */
+/** The first line has the session's fields, and each other one a message. */
 async function readOlderSession(path: string, sink: Sink): Promise<void> {
   const session = new SessionBuilder(sink, source, basename(path, ".jsonl"));
   await readRecords(path, sink, (record) => {

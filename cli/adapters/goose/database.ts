@@ -7,7 +7,6 @@ import { addUsage, readTokens, type Usage } from "../usage.ts";
 import { asFields, asString } from "../values.ts";
 import { contentMessages, source, toTime } from "./messages.ts";
 
-/** The sessions of a database that have messages. */
 export function listSessions(path: string, database: DatabaseSync): Input[] {
   const ledger = hasColumn(database, "usage_ledger", "session_id")
     ? "(SELECT count(*) || '/' || coalesce(max(id), 0) FROM usage_ledger WHERE session_id = sessions.id)"
@@ -30,10 +29,9 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
   }));
 }
 
-/** What was used for one request: a row of the ledger. */
+/** A row of the ledger. */
 type Request = { at: number; model: unknown; usage: Usage; costUsd: number };
 
-/** Reads one session. */
 export async function readSession(database: DatabaseSync, id: string, sink: Sink): Promise<void> {
   sink.entry();
   const row = database.prepare("SELECT * FROM sessions WHERE id = ?").get(id);
@@ -65,7 +63,10 @@ export async function readSession(database: DatabaseSync, id: string, sink: Sink
     session.send(messages, {
       at: toTime(entry.at),
       ...(isAnswer && { model: asString(used.at(-1)?.model) ?? model }),
-      ...(used.length > 0 && { usage: used.map(({ usage }) => usage).reduce(addUsage), costUsd: used.reduce((sum, { costUsd }) => sum + costUsd, 0) }),
+      ...(used.length > 0 && {
+        usage: used.map(({ usage }) => usage).reduce(addUsage),
+        costUsd: used.reduce((sum, { costUsd }) => sum + costUsd, 0),
+      }),
     });
     await sink.pause();
   }
@@ -73,7 +74,7 @@ export async function readSession(database: DatabaseSync, id: string, sink: Sink
   session.end();
 }
 
-/** @returns the session's model */
+/** Returns the session's model. */
 function noteDetails(session: SessionBuilder, row: Fields): string | undefined {
   session.noteTitle(asString(row.name)?.trim() || asString(row.description)?.trim());
   session.noteFolder(row.working_dir);
@@ -114,7 +115,7 @@ const readTotal = (row: Fields): Usage =>
     row.accumulated_cache_write_tokens,
   );
 
-/** Goose counts cached tokens among the input. */
+/** Goose's input includes cached tokens. */
 export function readUsage(input: unknown, output: unknown, read?: unknown, write?: unknown): Usage {
   const reported = { inputTokens: input, outputTokens: output, cacheReadTokens: read, cacheWriteTokens: write };
   return readTokens(reported, { includesCache: true });

@@ -1,15 +1,15 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { notice, thinking, toNotices, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
+import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import { asFields, asString, listFields, toMilliseconds } from "../values.ts";
 
 export const source = "goose";
 
-/** Content without text: questions whether a tool may run, which its result answers, and the program's own state. */
+/** A result answers whether a tool may run; everything else is the program's own state. */
 const skipped = new Set(["toolConfirmationRequest", "redactedThinking"]);
 
-/** Content that the program reports, by the name of its text. */
+/** Reports of the program, by the name of their text. */
 const reports: Record<string, string> = {
   systemNotification: "msg",
   contextLengthExceeded: "msg",
@@ -17,7 +17,7 @@ const reports: Record<string, string> = {
   conversationCompacted: "msg",
 };
 
-/** Seconds or milliseconds since 1970 as milliseconds; a text in UTC (`2026-11-01 10:00:00`) as ISO 8601. */
+/** Converts seconds to milliseconds, and a text in UTC (`2026-11-01 10:00:00`) to ISO 8601. */
 export function toTime(value: unknown): unknown {
   if (typeof value === "number") return toMilliseconds(value);
   const text = asString(value);
@@ -25,7 +25,7 @@ export function toTime(value: unknown): unknown {
 }
 
 /**
- * The messages in one of Goose's, whose content is a list.
+ * Reads the messages in one of Goose's.
  *
  * @param isHidden whether it is not shown to the user
  */
@@ -66,7 +66,7 @@ export function contentMessages(
 function otherMessages(item: Fields, unhandled: (type: string) => void): Message[] {
   const type = asString(item.type) ?? "(none)";
   const report = Object.hasOwn(reports, type) ? reports[type] : undefined;
-  // What Goose is busy with at the moment is no message.
+  // Goose's current activity is no message.
   if (report) return item.notificationType === "thinkingMessage" ? [] : toNotices(item[report]);
   if (!skipped.has(type)) unhandled(`content.${type}`);
   return [];

@@ -3,23 +3,23 @@ import { findFiles, statInput } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
+import { homeRoot } from "../search-roots.ts";
+import { withStampOf } from "../session-files.ts";
+import { asFields } from "../values.ts";
 import { findCopied } from "./forks.ts";
 import { getModel, historyMessages } from "./history.ts";
 import { GrokSession, source } from "./session.ts";
-import { asFields } from "../values.ts";
-import { withStampOf } from "../files.ts";
-import { homeRoot } from "../search-roots.ts";
 
 const log = "updates.jsonl";
 const history = "chat_history.jsonl";
 
 /**
- * Grok Build: a folder for each session, `sessions/PROJECT/ID`.
+ * Grok Build keeps a folder for each session, `sessions/PROJECT/ID`.
  *
  * - `updates.jsonl` is the log of the conversation, with times and each turn's tokens.
- * - `chat_history.jsonl` is what the model was sent last: it is read where there is no log, as of sub-agents that were given their
- *   parent's history.
- * - `summary.json` has the session's own fields.
+ * - `chat_history.jsonl` is what the model was sent last. It is read if there is no log, as for sub-agents that were
+ *   given their parent's history.
+ * - `summary.json` has the session's fields.
  */
 export const grok: Adapter = {
   name: source,
@@ -46,11 +46,13 @@ export const grok: Adapter = {
   },
 };
 
-/** Of a session's two files, the log is read, unless it is empty. */
+/** The log is read unless it is empty, else the history. */
 async function isRead(input: Input): Promise<boolean> {
   if (input.stamp === "forbidden" || basename(input.path) === log)
     return input.bytes > 0 || input.stamp === "forbidden";
   return ((await statInput(join(dirname(input.path), log)))?.bytes ?? 0) === 0;
 }
 
-const searchRoots = (host: Host): SearchRoot[] => [homeRoot(host, "GROK_HOME", ".grok", "sessions")];
+function searchRoots(host: Host): SearchRoot[] {
+  return [homeRoot(host, "GROK_HOME", ".grok", "sessions")];
+}

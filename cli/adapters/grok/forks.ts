@@ -7,8 +7,8 @@ import { silentSink } from "../sinks.ts";
 import { asFields, asString } from "../values.ts";
 
 /**
- * Tells which lines of a fork's log the session has that it was made from, wherever its project's folder is. Where that session is
- * gone, all of them count as its lines if the server has it, and none if not.
+ * Recognizes the lines of a fork's log that its original has, in whichever project. If the original is gone, all of
+ * them count as its lines if the server has it, and none if not.
  */
 export async function findCopied(
   { path, isStored }: Input,

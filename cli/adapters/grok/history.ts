@@ -1,18 +1,18 @@
 import type { Fields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
+import { userText } from "../cursor/text.ts";
 import { toFunctionCall, toNotices, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
-import { asFields, asString, listFields } from "../values.ts";
 import { pictureMessage } from "../pictures.ts";
+import { asFields, asString, listFields } from "../values.ts";
 
 type Unhandled = (type: string) => void;
 
-/** The model that answered. */
 export const getModel = ({ model_id: model }: Fields): string | undefined => asString(model);
 
-/** The messages in an item of the model's history; the first versions gave items a role instead of a type. */
+/** Reads an item of the model's history; the first versions gave items a role instead of a type. */
 export function historyMessages(item: Fields, unhandled: Unhandled): Message[] {
   switch (item.type ?? item.role) {
-    case "system": // the agent's own prompt
+    case "system": // The agent's own prompt.
       return [];
     case "user":
       return userMessages(item, unhandled);
@@ -33,7 +33,7 @@ export function historyMessages(item: Fields, unhandled: Unhandled): Message[] {
   }
 }
 
-/** What the user said; what the program put in the user's place has a reason, but for words that came while the agent worked. */
+/** What the program put in the user's place has a reason, but so have words that came while the agent worked. */
 function userMessages({ content, synthetic_reason: reason }: Fields, unhandled: Unhandled): Message[] {
   const text = listTexts(content).join("\n");
   if (reason !== undefined && reason !== null && reason !== "interjection") return toNotices(text, "user");
@@ -49,7 +49,6 @@ function answerMessages({ content, tool_calls: calls, reasoning_content: thought
   return [...toThoughts(thought), ...toTexts("assistant", text), ...listFields(calls).map(toFunctionCall)];
 }
 
-/** The texts of a content: a text, or a list of parts. */
 function listTexts(content: unknown): string[] {
   if (typeof content === "string") return content === "" ? [] : [content];
   return listFields(content).flatMap(({ text }) => asString(text) ?? []);

@@ -9,11 +9,11 @@ import { asCount, asFields, asString, asTimestamp, dropOldest, listFields } from
 
 export const source = "grok-build";
 
-/** Messages wait for the tokens at the end of their turn, and calls for their input; beyond this number they are sent without. */
+/** Messages are sent without tokens, and calls without input, if so many messages follow before these. */
 const maxHeld = 50;
 const maxIds = 1000;
 
-/** Updates that belong to no message, or repeat one: of the protocol that agents and editors share (ACP), and Grok's own. */
+/** Updates of the protocol that agents and editors share (ACP), and Grok's own. */
 const skippedUpdates = new Set(
   `available_commands_update config_option_update current_mode_update plan session_info_update usage_update
   auto_compact_cancelled auto_compact_completed auto_compact_failed auto_compact_started auto_continue_completed
@@ -44,7 +44,7 @@ export class GrokSession {
   readonly #isCopied: (record: Fields) => boolean;
   #growing: Growing | undefined;
   #held: Message[] = [];
-  /** Calls without input so far, and those that have a result. */
+  /** Calls without input so far. */
   readonly #bare = new Map<string, { message: Message; name: string }>();
   readonly #answered = new Set<string>();
   /** The turns whose tokens were counted. */
@@ -52,7 +52,7 @@ export class GrokSession {
   #model: string | undefined;
   #isReplayed = false;
 
-  /** @param summary the session's own fields @param isCopied tells a line that the original has */
+  /** @param summary the session's fields @param isCopied recognizes lines of the original */
   constructor(sink: Sink, id: string, summary: Fields, isCopied: (record: Fields) => boolean) {
     this.#sink = sink;
     this.#isCopied = isCopied;
@@ -73,13 +73,12 @@ export class GrokSession {
 
   readonly unhandled = (type: string): void => this.#sink.unhandled(type);
 
-  /** Adds an item of the history: it has no time. */
+  /** Items of the history have no time. */
   addMessages(messages: Message[], model: string | undefined): void {
     if (messages.length === 0) this.#sink.skipped();
     this.#session.send(messages, { model });
   }
 
-  /** Adds a line of the log. */
   addUpdate(record: Fields): void {
     const params = isFields(record.params) ? record.params : record;
     const { update } = params;
@@ -95,7 +94,7 @@ export class GrokSession {
     if (!this.#grow(update, at)) this.#add(update, at);
   }
 
-  /** Takes a chunk of a message. @returns whether the update is one */
+  /** Takes a chunk of a message, and returns whether the update is one. */
   #grow(update: Fields, at: string | undefined): boolean {
     const [, kind] = /^(user_message|agent_message|agent_thought)_chunk$/.exec(String(update.sessionUpdate)) ?? [];
     if (kind === undefined) return false;
@@ -108,7 +107,7 @@ export class GrokSession {
       this.#growing = { kind: name, prompt: meta.promptIndex, texts: [], files: [], attachments: [], at };
     } else this.#sink.skipped();
     const content = asFields(update.content);
-    // An attached file is named, and stands for the words where there are none.
+    // The name of an attached file replaces the words if there are none.
     const texts = content.type === "text" ? this.#growing?.texts : this.#growing?.files;
     texts?.push(this.#readText(content));
     this.#growing?.attachments.push(...attachmentsIn(content));
@@ -188,7 +187,7 @@ export class GrokSession {
     return message;
   }
 
-  /** The result of a call that is over; an update before may have its input. */
+  /** Returns the result of a call that is over; an earlier update may have its input. */
   #resultIn({ toolCallId, status, content, rawInput, rawOutput }: Fields): Message[] {
     const id = asString(toolCallId) ?? "";
     const bare = this.#bare.get(id);
@@ -216,7 +215,7 @@ export class GrokSession {
     if (this.#held.length > maxHeld) this.#flush();
   }
 
-  /** A turn's tokens stand with its first answer. One that is written again is counted once. */
+  /** A turn's tokens go with its first answer; a turn that is written again counts once. */
   #endTurn({ prompt_id: prompt, usage, stop_reason: stopReason }: Fields): void {
     const key = asString(prompt);
     if (key && this.#counted.has(key)) return;
@@ -258,7 +257,7 @@ function attachmentsIn({ type, uri, name, mimeType, resource }: Fields): Fields[
   return [makeAttachment(kind, path)];
 }
 
-/** The input includes what came from the cache and went into it. A cost that is not whole is left out. */
+/** The input includes cached tokens. A partial cost is left out. */
 function readCost(used: Fields): { usage: Usage; costUsd?: number } {
   const { inputTokens, outputTokens, cachedReadTokens, cacheCreationTokens, reasoningTokens } = used;
   const usage = readTokens(

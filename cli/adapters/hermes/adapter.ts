@@ -1,14 +1,15 @@
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { homeRoot } from "../search-roots.ts";
 import { findSessions, readDatabase } from "../sqlite.ts";
 import { listSessions, readSession, source } from "./database.ts";
-import { homeRoot } from "../search-roots.ts";
 
 /**
- * Hermes Agent: a SQLite database, and one more for each profile.
+ * Hermes Agent has a SQLite database, and one for each profile.
  *
- * - A compaction keeps what it replaced, as rows that are not active, and writes the latest ones once more.
- * - A session that a compaction, a branch or a delegation began names its parent; the parent's end tells which it was.
+ * - A compaction keeps what it replaced, as rows that are not active, and writes the latest ones again.
+ * - A session that a compaction, a branch or a delegation began names its parent, whose end shows which it was.
  * - Only a session's sum of tokens is known.
  */
 export const hermes: Adapter = {
@@ -22,17 +23,15 @@ export const hermes: Adapter = {
       yield* await findSessions(database, listSessions);
     }
   },
-  parse: ({ path }, sink) =>
-    readDatabase(path, sink, listSessions, (database, id) => readSession(database, id, sink)),
+  parse: ({ path }, sink) => readDatabase(path, sink, listSessions, (database, id) => readSession(database, id, sink)),
 };
 
 const getRoot = (host: Host): SearchRoot => homeRoot(host, "HERMES_HOME", ".hermes");
 
-/** Hermes' own folder, and those of its profiles. */
 function foldersIn(root: string): string[] {
   try {
     return [root, ...readdirSync(join(root, "profiles")).map((name) => join(root, "profiles", name))];
   } catch {
-    return [root]; // no profiles
+    return [root]; // There are no profiles.
   }
 }

@@ -3,13 +3,12 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { boundedColumn, hasColumn, inputPath } from "../sqlite.ts";
+import { readTokens } from "../usage.ts";
 import { asString } from "../values.ts";
 import { readMessages } from "./messages.ts";
-import { readTokens } from "../usage.ts";
 
 export const source = "hermes";
 
-/** The sessions that have messages. */
 export function listSessions(path: string, database: DatabaseSync): Input[] {
   const rows = database
     .prepare(
@@ -28,7 +27,7 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
   }));
 }
 
-/** Times are in seconds. Pages that were damaged may hold any number. */
+/** Times are in seconds; damaged pages may contain any number. */
 function parseSeconds(time: unknown): number | undefined {
   return typeof time === "number" && time > 0 && time < 100_000_000_000 ? Math.round(time * 1000) : undefined;
 }
@@ -71,12 +70,12 @@ function noteDetails(session: SessionBuilder, row: Fields): void {
 
 type Parent = { relation: "parent" | "forkedFrom" | "continues"; id: string };
 
-/** What began a session that has a parent; none where it only came after it in the same chat. */
+/** Finds the parent of a session, unless the session only came after it in the same chat. */
 function findParent(database: DatabaseSync, row: Fields): Parent | undefined {
   const id = asString(row.parent_session_id);
   if (!id) return undefined;
   const config = parseJson(asString(row.model_config) ?? "");
-  // What continues a session takes over its marks, which then name another one.
+  // A continuation takes over the marks of the session before, which then name another one.
   const marks = (mark: string) => isFields(config) && config[mark] === id;
   if (marks("_branched_from")) return { relation: "forkedFrom", id };
   if (marks("_delegate_from")) return { relation: "parent", id };
@@ -88,10 +87,10 @@ function findParent(database: DatabaseSync, row: Fields): Parent | undefined {
   return isSameChat ? undefined : { relation: "parent", id };
 }
 
-/** What is the same in a row and its copy. */
+/** The same in a row and its copy. */
 const copiedColumns = ["role", "content", "timestamp", "tool_call_id", "tool_calls"];
 
-/** The first of each row and its copies, in their order, and whether the session before has it, too. */
+/** Lists the first of each row and its copies, and whether the session before has it. */
 function listRows(database: DatabaseSync, id: string, before: string | undefined) {
   const isSame = copiedColumns.map((column) => `other.${column} IS messages.${column}`).join(" AND ");
   return database
@@ -103,7 +102,7 @@ function listRows(database: DatabaseSync, id: string, before: string | undefined
     .all(before ?? null, id);
 }
 
-/** Content may begin with a zero, at which a text would end: it is read as bytes. */
+/** Content is read as bytes, because a text would end at a zero. */
 function messageReader(database: DatabaseSync) {
   const has = (column: string) => hasColumn(database, "messages", column);
   const optional = (column: string, name: string) => `${has(column) ? column : "NULL"} AS ${name}`;

@@ -2,17 +2,16 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
 import { notice, toFunctionCall, toolResult, toTexts, toThoughts } from "../messages.ts";
+import { pictureMessage } from "../pictures.ts";
 import { readColumnText, readJsonList } from "../sqlite.ts";
 import { asFields, asString, joinTexts } from "../values.ts";
-import { pictureMessage } from "../pictures.ts";
 
-/** What stands before content that is no plain text. */
+/** Precedes content that is no plain text. */
 const jsonMark = "\0json:";
 const summaryStart = /^\[CONTEXT (?:COMPACTION|SUMMARY)/;
 const skillStart = /^\[(?:SYSTEM|IMPORTANT): The user has invoked the "([^"]+)" skill/;
 const skillWords = "The user has provided the following instruction alongside the skill invocation: ";
 
-/** The messages in one row. */
 export function readMessages(row: Fields, sink: Sink): Message[] {
   const text = readContent(row, sink);
   switch (row.role) {
@@ -50,13 +49,13 @@ function readContent(row: Fields, sink: Sink): Content {
   for (const part of Array.isArray(parts) ? toBlocks(parts) : [{ type: "text", text: JSON.stringify(parts) }]) {
     if (part.type === "text" || part.type === "input_text") {
       content.text = joinTexts([content.text, asString(part.text)]);
-    } else if (part.type === "image_url" || part.type === "input_image") content.images.push(pictureMessage(isFields(part.image_url) ? part.image_url.url : part.image_url));
+    } else if (part.type === "image_url" || part.type === "input_image")
+      content.images.push(pictureMessage(isFields(part.image_url) ? part.image_url.url : part.image_url));
     else sink.unhandled(`part.${asString(part.type) ?? "(none)"}`);
   }
   return content;
 }
 
-/** What the user wrote; what the program wrote in the user's place is a notice. */
 function userMessages({ text, images }: Content, { summary, display_kind: kind }: Fields): Message[] {
   const shown = asString(kind);
   if (summary === 1 || summaryStart.test(text) || (shown && shown !== "skill_invocation")) {
@@ -85,7 +84,7 @@ function readCalls(row: Fields, sink: Sink): Message[] {
   return calls.map(toFunctionCall);
 }
 
-/** Tools tell what they printed, and how they ended, as JSON. */
+/** Tools return what they printed, and how they ended, as JSON. */
 function result({ text, images }: Content, callId: string | undefined): Message {
   const told = text.startsWith("{") ? parseJson(text) : undefined;
   const { output, exit_code: code, error, success } = asFields(told);

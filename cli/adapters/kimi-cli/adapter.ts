@@ -4,18 +4,19 @@ import { findFiles } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { homeRoot } from "../search-roots.ts";
 import { asFields, asString, listFields } from "../values.ts";
 import { KimiCliSession } from "./session.ts";
-import { homeRoot } from "../search-roots.ts";
 
 const log = "wire.jsonl";
 
 /**
- * Kimi CLI, the predecessor of Kimi Code: a log of JSON lines for each session, `sessions/PROJECT/ID/wire.jsonl`, where PROJECT is
- * the MD5 hash of the folder's path, and for each sub-agent, `subagents/AGENT/wire.jsonl` below it.
+ * Kimi CLI, the predecessor of Kimi Code, keeps a log of JSON lines for each session,
+ * `sessions/PROJECT/ID/wire.jsonl`, where PROJECT is the MD5 hash of the folder's path, and for each sub-agent,
+ * `subagents/AGENT/wire.jsonl` below it.
  *
  * - A step's texts and calls come before its tokens, results after them.
- * - A sub-agent's events are in its session's log, too: they are read in its own.
+ * - A sub-agent's events are also in its session's log, but are read from its own.
  */
 export const kimiCli: Adapter = {
   name: "kimi-cli",
@@ -40,11 +41,13 @@ export const kimiCli: Adapter = {
   },
 };
 
-/** The folder whose path has the hash that a project is named by, after the name of another machine's system, if any. */
+/** A project is named by the hash of its folder's path, after the name of another machine's system, if any. */
 function workFolder(registry: unknown, project: string): string | undefined {
   const known = listFields(asFields(registry).work_dirs);
   const paths = known.flatMap(({ path }) => asString(path) ?? []);
   return paths.find((path) => project.endsWith(createHash("md5").update(path).digest("hex")));
 }
 
-const searchRoots = (host: Host): SearchRoot[] => [homeRoot(host, "KIMI_SHARE_DIR", ".kimi", "sessions")];
+function searchRoots(host: Host): SearchRoot[] {
+  return [homeRoot(host, "KIMI_SHARE_DIR", ".kimi", "sessions")];
+}

@@ -1,28 +1,35 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice, toFunctionCall, toNotices, toolResult, toTexts, toThoughts, withAttachments, withTime } from "../messages.ts";
+import {
+  notice,
+  toFunctionCall,
+  toNotices,
+  toolResult,
+  toTexts,
+  toThoughts,
+  withAttachments,
+  withTime,
+} from "../messages.ts";
 import { describeUrl, urlText } from "../pictures.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
 
-/** Messages of a step wait for its tokens; beyond this number they are sent without. */
+/** Messages of a step are sent without its tokens if so many come before these. */
 const maxHeld = 50;
 const maxAgents = 1000;
 
-/** Records that repeat a message or belong to none. A sub-agent's events are in its own log, too. */
+/** A sub-agent's events are also in its own log. */
 const skippedTypes = new Set(
   `TurnEnd StepBegin StepRetry CompactionEnd HookTriggered MCPLoadingBegin MCPLoadingEnd SubagentEvent ToolCallPart
   ApprovalRequest ApprovalResponse ApprovalRequestResolved QuestionRequest QuestionResponse ToolCallRequest HookRequest
   HookResponse`.split(/\s+/),
 );
 
-/** Builds one session from the log of Kimi CLI, the predecessor of Kimi Code. */
 export class KimiCliSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #sessionId: string;
-  /** The sub-agents that calls started. */
   readonly #agents = new Map<string, string>();
   #held: Message[] = [];
   #at: number | undefined;
@@ -137,14 +144,14 @@ export class KimiCliSession {
   #flush(facts: EntryFacts = {}): void {
     const held = this.#held;
     this.#held = [];
-    // A user's words may still wait: the tokens are the answer's.
+    // The tokens are the answer's, not those of the user's words before it.
     const first = held.findIndex(({ role }) => role === "assistant");
     const at = this.#at;
     if (first > 0) this.#session.send(held.slice(0, first), { at });
     this.#session.send(first > 0 ? held.slice(first) : held, { at, ...facts });
   }
 
-  /** Ends the session. @param title the one that the user gave, or that was generated */
+  /** @param title from the user, or generated */
   end(title: unknown): void {
     this.#flush();
     this.#session.noteTitle(title);
@@ -152,7 +159,6 @@ export class KimiCliSession {
   }
 }
 
-/** Names a file by its type, or by its address. */
 function fileMessage(kind: string, file: unknown, role: "user" | "assistant"): Message {
   const url = asString(asFields(file).url) ?? "";
   return withAttachments({ role, content: urlText(kind, url) }, [describeUrl(kind, url)]);

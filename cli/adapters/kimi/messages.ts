@@ -1,15 +1,15 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { assistantMessages, joinBlockTexts, toBlocks, userMessages } from "../blocks.ts";
-import { notice, toFunctionCall, toNotices, type ToolOutcome, toolResult, withAttachments } from "../messages.ts";
+import { notice, type ToolOutcome, toFunctionCall, toNotices, toolResult, withAttachments } from "../messages.ts";
 import { describeUrl, urlText } from "../pictures.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
 
 type Unhandled = (type: string) => void;
 
 /**
- * Who wrote a user's message: the person, also as a command of the shell, or whoever started a sub-agent; the program wrote every
- * other.
+ * A person writes words and commands of the shell, and an agent its sub-agent's task; the program writes everything
+ * else.
  */
 function isWritten(origin: unknown): boolean {
   if (!isFields(origin)) return true;
@@ -17,7 +17,7 @@ function isWritten(origin: unknown): boolean {
   return origin.kind === "user" || origin.kind === "shell_command";
 }
 
-/** The messages in a message of the context. Those of sessions that came from Kimi CLI have their calls and results whole. */
+/** Sessions that came from Kimi CLI have their calls and results whole. */
 export function appendedMessages(message: Fields, unhandled: Unhandled): Message[] {
   const { role, content, origin, toolCalls, toolCallId } = message;
   switch (role) {
@@ -35,18 +35,17 @@ export function appendedMessages(message: Fields, unhandled: Unhandled): Message
   }
 }
 
-/** A result of a tool. */
 export const makeResult = (content: unknown, outcome: ToolOutcome, unhandled: Unhandled): Message =>
   toolResult(joinBlockTexts(withoutMedia(content), unhandled), outcome);
 
-/** A summary of what was said before, which is a text or a message. */
+/** A summary is a text or a message. */
 export function compactionMessages({ summary, contextSummary }: Fields, unhandled: Unhandled): Message[] {
   const text = asString(summary) ?? asString(contextSummary);
   if (text) return [notice(text)];
   return isFields(summary) ? makeNotices(summary.content, "system", unhandled) : [];
 }
 
-/** What the program put in the user's place: a skill's text below the command that the user gave for it, or a notice. */
+/** A skill's text follows the user's command for it; anything else is a notice. */
 function injected(content: unknown, origin: unknown, unhandled: Unhandled): Message[] {
   const command = isFields(origin) && origin.trigger === "user-slash" ? formatCommand(origin) : undefined;
   const notices = makeNotices(content, "user", unhandled);
@@ -64,7 +63,7 @@ function makeNotices(content: unknown, role: string, unhandled: Unhandled): Mess
   return text.trim() === "" ? [] : [notice(text, role)];
 }
 
-/** What the program puts before the task of a sub-agent. */
+/** The program puts this before a sub-agent's task. */
 const gitContext = /^\s*<git-context>[\s\S]*?<\/git-context>\s*/;
 
 function written(content: unknown, unhandled: Unhandled): Message[] {
@@ -78,14 +77,13 @@ function written(content: unknown, unhandled: Unhandled): Message[] {
   });
 }
 
-/** Content with a placeholder for each file. */
 const withoutMedia = (content: unknown): Fields[] =>
   toBlocks(content).map((block) => {
     const file = fileIn(block);
     return file ? { type: "text", text: file.text } : block;
   });
 
-/** A file in a content, by its type, or by its address: `{type: "image_url", imageUrl: {url}}`. */
+/** Reads a file by its type or address: `{type: "image_url", imageUrl: {url}}`. */
 function fileIn(block: Fields): { text: string; attachment: Fields } | undefined {
   const [, kind] = /^(image|audio|video)_url$/.exec(String(block.type)) ?? [];
   if (kind === undefined) return undefined;

@@ -9,10 +9,9 @@ import { appendedMessages, compactionMessages, makeResult } from "./messages.ts"
 
 export const source = "kimi-code";
 
-/** Messages wait for the token count at the end of their step; beyond this number they are sent without. */
+/** Messages are sent without the token count at the end of their step if so many come before it. */
 const maxHeld = 50;
 
-/** Lines that repeat a message or belong to none. */
 const skippedTypes = new Set(
   `metadata config.update context.update_token_count cron.add cron.cursor cron.delete forked full_compaction.begin
   full_compaction.cancel full_compaction.complete goal.account_usage goal.clear goal.continuation goal.create goal.update
@@ -34,7 +33,6 @@ export class KimiSession {
   readonly #sessionId: string;
   #held: Message[] = [];
   #model: string | undefined;
-  /** Whether the lines are those of the session that this one was forked from. */
   #isReplayed = false;
 
   /** @param sessionId the id of the session whose sub-agents' sessions are `ID/AGENT` */
@@ -45,13 +43,13 @@ export class KimiSession {
     if (id !== sessionId) this.#session.note("parent", sessionId);
   }
 
-  /** @param isReplayed whether the line was copied from the session that this one was forked from */
+  /** @param isReplayed whether the line was copied from the original */
   add(record: Fields, isReplayed = false): void {
     if (isReplayed !== this.#isReplayed) this.#flush();
     this.#isReplayed = isReplayed;
     this.#noteFacts(record);
     const at = asTimestamp(record.time);
-    // A turn's records repeat what its steps tell; a compaction's request is only here.
+    // A turn's records repeat those of its steps, but only this record has a compaction's request.
     if (record.type === "usage.record" && record.usageScope === "session" && !isReplayed) this.#addUsage(record.usage);
     if (record.type === "context.append_loop_event" && isFields(record.event)) this.#addEvent(record.event, at);
     else this.#addMessages(record, at);
@@ -62,7 +60,7 @@ export class KimiSession {
     const disclosed = asFields(record.environmentDisclosure);
     this.#session.noteFolder(record.cwd ?? disclosed.cwd);
     if (record.type === "llm.request") this.#model = asString(record.model) ?? this.#model;
-    // Versions that note no requests name the model here.
+    // Versions without records of requests name the model here.
     if (record.type === "config.update" || record.type === "profile.bind") this.#model ??= asString(record.modelAlias);
   }
 
@@ -150,10 +148,8 @@ export class KimiSession {
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
 
   /**
-   * Ends the session.
-   *
-   * @param state of `state.json`: its title and folder, and of its agents who started which
-   * @param folder where the session was held, if its own files do not tell
+   * @param state of `state.json`: the title, the folder, and which agent started which
+   * @param folder used if the session's own files do not name one
    */
   end(state: Fields, agent: string | undefined, folder: string | undefined): void {
     this.#flush();

@@ -1,21 +1,21 @@
 import { basename, dirname, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
 import type { Adapter, Host, SearchRoot, Sink } from "../adapter.ts";
+import { homeRoot, localDataRoot, programFolder } from "../search-roots.ts";
+import { withStampOf } from "../session-files.ts";
 import { findSessions, inputParts, readDatabase } from "../sqlite.ts";
+import { source } from "./conversation.ts";
 import { listConversations, readConversation } from "./database.ts";
 import { readEditorSession } from "./editor.ts";
-import { source } from "./conversation.ts";
 import { getEventsAbout, readEvents } from "./events.ts";
 import { getLogAbout, readLog } from "./log.ts";
-import { withStampOf } from "../session-files.ts";
-import { homeRoot, localDataRoot, programFolder } from "../search-roots.ts";
 
 const databaseName = "data.sqlite3";
 const eventsName = "messages.jsonl";
 
 /**
- * Kiro: the CLI's database, its logs since version 2, the events of the newest versions and of the editor, and the sessions of
- * the editor before. One that is in several places is read once, in this order.
+ * Kiro keeps the CLI's database, its logs since version 2, the events of the newest versions and of the editor, and
+ * the sessions of older editors. A session that is in several is read from the first of them.
  */
 export const kiro: Adapter = {
   name: source,
@@ -53,7 +53,7 @@ export const kiro: Adapter = {
   },
 };
 
-/** Amazon Q Developer CLI, which became Kiro: a database with the latest conversation of each folder. */
+/** Amazon Q Developer CLI, which became Kiro, keeps a database with the latest conversation of each folder. */
 export const amazonQ: Adapter = {
   name: "amazon-q",
   title: "Amazon Q CLI",

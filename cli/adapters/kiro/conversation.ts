@@ -6,13 +6,12 @@ import { asFields, asString, joinTexts, listFields } from "../values.ts";
 
 export const source = "kiro";
 
-/** A value of an enumeration in Rust: `{"Name": {…}}`. */
+/** Reads a value of an enumeration in Rust: `{"Name": {…}}`. */
 function readVariant(value: unknown): [string, Fields] | undefined {
   const [entry] = isFields(value) ? Object.entries(value) : [];
   return entry ? [entry[0], asFields(entry[1])] : undefined;
 }
 
-/** What the user, or a tool, said in an entry of a conversation's history. */
 export function userMessages(user: Fields, unhandled: (type: string) => void): Message[] {
   const added = toNotices(asString(user.additional_context)?.trim(), "user");
   const [kind, content] = readVariant(user.content) ?? ["(none)", {}];
@@ -36,7 +35,7 @@ function resultMessage(result: Fields, unhandled: (type: string) => void): Messa
   return joinResult(parts, asString(result.tool_use_id), result.status);
 }
 
-/** A placeholder for a picture whose bytes are there: base64, or a list of them. */
+/** Returns a placeholder for a picture with bytes: base64, or a list of them. */
 export function pictureTexts({ format, source }: Fields): string[] {
   const { data, bytes, Bytes } = asFields(source);
   const held = data ?? bytes ?? Bytes;
@@ -45,7 +44,7 @@ export function pictureTexts({ format, source }: Fields): string[] {
 
 export type OutputPart = { text: string; exitCode?: number };
 
-/** What a tool returned as an object: a command's streams and exit code; else all of it. */
+/** Reads a command's streams and exit code, or formats any other object. */
 export function jsonOutput(value: unknown): OutputPart {
   if (!isFields(value) || (typeof value.stdout !== "string" && typeof value.stderr !== "string")) {
     return { text: typeof value === "string" ? value : JSON.stringify(value) };
@@ -64,7 +63,6 @@ export function joinResult(parts: OutputPart[], callId: string | undefined, stat
   return toolResult(text, { callId, isError: /^error$/i.test(asString(status) ?? ""), exitCode });
 }
 
-/** What the model answered in an entry of a conversation's history. */
 export function assistantMessages(assistant: unknown, unhandled: (type: string) => void): Message[] {
   const [kind, answer] = readVariant(assistant) ?? ["(none)", {}];
   if (kind !== "Response" && kind !== "ToolUse") {
@@ -81,7 +79,7 @@ export function assistantMessages(assistant: unknown, unhandled: (type: string) 
   ];
 }
 
-/** The text of a thought, some levels deep. */
+/** Thoughts are nested a few levels deep. */
 function findThought(value: unknown, depth = 0): string | undefined {
   if (!isFields(value) || depth > 2) return undefined;
   const text = asString(value.text);

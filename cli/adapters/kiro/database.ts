@@ -8,18 +8,18 @@ import { asFields, asString } from "../values.ts";
 import { assistantMessages, userMessages } from "./conversation.ts";
 
 /**
- * A conversation is one value of JSON. SQLite splits it, so that only its parts are in this process as objects; the value
- * itself is in memory twice meanwhile.
+ * A conversation is one value of JSON. SQLite splits it, so that only its parts become objects here, while the value
+ * itself is in memory twice.
  */
 const maxMiB = 64;
 
 const isSmall = `octet_length(value) <= ${maxMiB * 1024 * 1024}`;
 const isReadable = `${isSmall} AND json_valid(value)`;
 
-/** Newer versions keep all conversations of a folder, the older ones the latest. */
+/** Newer versions keep all conversations of a folder, older ones the latest. */
 const tables = ["conversations_v2", "conversations"] as const;
 
-/** The conversations of a database, by their ids; those of the older table by their folder. */
+/** Lists the conversations by their ids; those of the older table by their folder. */
 export function listConversations(path: string, database: DatabaseSync): Input[] {
   const inputs = new Map<string, Input>();
   for (const table of tables) {
@@ -35,7 +35,7 @@ export function listConversations(path: string, database: DatabaseSync): Input[]
       .all();
     for (const row of rows) {
       const id = String(row.id);
-      // The same conversation may stand under several folders; the newest row is it.
+      // A conversation may be in several folders; its newest row counts.
       if (inputs.has(id) || (!isNew && inputs.has(String(row.named)))) continue;
       const stamp = [row.row, row.bytes, row.changed, row.at].join(":");
       const modifiedAt = Number(row.changed ?? row.at ?? 0);
@@ -45,7 +45,6 @@ export function listConversations(path: string, database: DatabaseSync): Input[]
   return [...inputs.values()];
 }
 
-/** Reads one conversation. */
 export async function readConversation(database: DatabaseSync, id: string, source: string, sink: Sink): Promise<void> {
   sink.entry();
   const found = findRow(database, id);

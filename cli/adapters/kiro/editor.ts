@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
+import { readBeginningOrNothing } from "../../files/byte-reader.ts";
 import { listFolder } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
@@ -7,20 +8,19 @@ import type { Message, Sink } from "../adapter.ts";
 import { joinBlockTexts } from "../blocks.ts";
 import { notice, toolCall, toolResult, toTexts, withTime } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
+import { readObjectFile } from "../session-files.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
 import { source } from "./conversation.ts";
-import { readObjectFile } from "../session-files.ts";
-import { readBeginningOrNothing } from "../../files/byte-reader.ts";
 
-/** What an execution does besides speaking, under the names that are known. */
+/** The tools among an execution's actions. */
 const tools = new Set(
   "replace create append delete readCode readFile readFiles readMultipleFiles runCommand search".split(" "),
 );
 const skippedActions = new Set("model intentClassification taskStatus specAgent userInput".split(" "));
 
 /**
- * Reads a session of the editor's older versions, `workspace-sessions/PROJECT/SESSION.json`. It has the user's words whole;
- * what the model did stands in logs of their own, one for each execution that an answer names.
+ * Reads a session of the editor's older versions, `workspace-sessions/PROJECT/SESSION.json`. It has the user's words
+ * whole; the model's actions are in a log for each execution that an answer names.
  */
 export async function readEditorSession(path: string, sink: Sink): Promise<void> {
   const value = await readObjectFile(path, sink);
@@ -42,7 +42,7 @@ export async function readEditorSession(path: string, sink: Sink): Promise<void>
   session.end();
 }
 
-/** When a session was created, from the list beside it: milliseconds in a text. */
+/** A list next to the session has milliseconds in a text. */
 async function createdAt(path: string, id: string): Promise<unknown> {
   const list = await readJsonFile(join(dirname(path), "sessions.json"));
   const found = (Array.isArray(list) ? list : []).find((one) => isFields(one) && one.sessionId === id);
@@ -67,7 +67,7 @@ async function entryMessages(entry: Fields, logs: Map<string, string>, sink: Sin
   return [...done, ...toTexts("assistant", text.trim() ? text : joinTexts(completions, "\n\n"))];
 }
 
-/** The logs of a project's executions by their ids, which stand in each log's first bytes. */
+/** Each log begins with its execution's id. */
 async function findLogs(base: string, folder: string): Promise<Map<string, string>> {
   const project = join(base, createHash("sha256").update(folder).digest("hex").slice(0, 32));
   const logs = new Map<string, string>();

@@ -9,10 +9,9 @@ import { SessionBuilder } from "../session-builder.ts";
 import { asFields, asString } from "../values.ts";
 import { source } from "./conversation.ts";
 
-/** The file with a session's own fields, beside its events. */
 export const getEventsAbout = (path: string): string => join(dirname(path), "session.json");
 
-/** Events without text of the conversation. Credits are no money. */
+/** Credits are no money. */
 const skipped = new Set(
   `session_start session_event session_metadata pending_interaction interaction_resolved steering_inclusion turn_start turn_end
   usage_summary contextual_hook_invoked sub_agent_start sub_agent_complete subagent_start subagent_complete tombstone`.split(
@@ -55,7 +54,7 @@ function readMessages(payload: Fields, unhandled: (type: string) => void): Messa
       return [withAttachments(message, attachments)];
     }
     case "assistant":
-      // A thought is three dots: its text is kept elsewhere, encrypted.
+      // A thought is three dots, because its text is encrypted elsewhere.
       if (!text.trim() || /^(?:\.{3}|…)$/.test(text.trim())) return [];
       return [payload.operationType === "Reasoning" ? thinking(text) : { role: "assistant", content: text }];
     case "tool_call":

@@ -3,17 +3,16 @@ import type { Fields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { notice, thinking, toNotices, toolCall, toTexts, toThoughts } from "../messages.ts";
+import { notice, toNotices, toolCall, toTexts, toThoughts } from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asFields, asString, listFields, toMilliseconds } from "../values.ts";
 import { joinResult, jsonOutput, type OutputPart, pictureTexts, source } from "./conversation.ts";
 
-/** The file with a session's own fields, beside its log. */
 export const getLogAbout = (path: string): string => path.replace(/l$/, "");
 
-/** Reads a log of the CLI, `sessions/cli/SESSION.jsonl`: entries by kind, each with a list of content. */
+/** Reads a log of the CLI, `sessions/cli/SESSION.jsonl`. */
 export async function readLog(path: string, sink: Sink): Promise<void> {
   const about = asFields(await readJsonFile(getLogAbout(path)));
   const session = new SessionBuilder(sink, source, asString(about.session_id) ?? basename(path, ".jsonl"));
@@ -29,7 +28,7 @@ export async function readLog(path: string, sink: Sink): Promise<void> {
     if (messages.length === 0) sink.skipped();
     const meta = asFields(data.meta);
     session.send(messages, {
-      // In seconds; only prompts have it.
+      // Only prompts have a time, in seconds.
       at: toMilliseconds(meta.timestamp),
       uuid: data.message_id,
       ...(record.kind === "AssistantMessage" && { model }),
@@ -43,7 +42,7 @@ function modelIn({ rts_model_state: state }: Fields): string | undefined {
   return asString(asFields(asFields(state).model_info).model_id);
 }
 
-/** The tokens of each turn, where they are told: most turns have credits only. */
+/** Most turns have credits only. */
 function turnUsages({ conversation_metadata: metadata }: Fields): Usage[] {
   return listFields(asFields(metadata).user_turn_metadatas).map((turn) =>
     readTokens({

@@ -10,9 +10,9 @@ import { asString } from "../values.ts";
 const source = "oh-my-pi";
 
 /**
- * Oh My Pi: a file of JSON lines for each session, as Pi writes them, `PROJECT/TIME_ID.jsonl`.
+ * Oh My Pi keeps a file of JSON lines for each session, as Pi writes them, `PROJECT/TIME_ID.jsonl`.
  *
- * - The first line may be a place for the title, which is written again whenever the title changes.
+ * - The first line may be a placeholder for the title, which is rewritten whenever the title changes.
  * - Sub-agents have files in a folder that is named after their session's file, some levels deep.
  */
 export const ohMyPi: Adapter = {
@@ -34,7 +34,7 @@ export const ohMyPi: Adapter = {
   },
 };
 
-/** The id of the session in a file, as its first lines name it; undefined where there is no such file. */
+/** The first lines of a file have its session's id; undefined if there is no such file. */
 async function readSessionId(path: string): Promise<string | undefined> {
   if (!(await statInput(path))) return undefined;
   for (const line of readBeginning(path).split("\n").slice(0, 2)) {
@@ -44,4 +44,6 @@ async function readSessionId(path: string): Promise<string | undefined> {
   return parseSessionId(path);
 }
 
-const searchRoots = ({ home }: Host): SearchRoot[] => [{ path: join(home, ".omp", "agent", "sessions") }];
+function searchRoots({ home }: Host): SearchRoot[] {
+  return [{ path: join(home, ".omp", "agent", "sessions") }];
+}

@@ -7,17 +7,16 @@ import { homeRoot } from "../search-roots.ts";
 
 const source = "openclaw";
 
-/** A session's file, also one that was put aside: `.jsonl.reset.TIME`, `.jsonl.deleted.TIME`. */
+/** A session that was reset or deleted is kept as `.jsonl.reset.TIME` or `.jsonl.deleted.TIME`. */
 const sessionFile = /^(.+)\.jsonl(?:\.(?:reset|deleted)\.[^/\\]+)?$/;
 
-/** Its folder, and those under the names that it had before. */
+/** The folder, and its earlier names. */
 const folders = [".openclaw", ".moltbot", ".clawdbot"];
 
 /**
- * OpenClaw: a file of JSON lines for each session, as Pi writes them, in `agents/AGENT/sessions`.
- *
- * - Ids are unique within an agent only: the agent's name is a part of the `sourceId`.
- * - A session that was reset or deleted is kept beside the others, under its old id.
+ * OpenClaw keeps a file of JSON lines for each session, as Pi writes them, in `agents/AGENT/sessions`. Ids are unique
+ * within an agent only, so that the agent's name is a part of the `sourceId`. A session that was reset or deleted is
+ * kept under its old id.
  */
 export const openclaw: Adapter = {
   name: source,
@@ -27,7 +26,7 @@ export const openclaw: Adapter = {
   async *discover(host) {
     const searched = new Set<string>();
     for (const { path } of searchRoots(host)) {
-      // A folder under an older name may be a link to the one of today.
+      // A folder with an earlier name may be a link to the current one.
       const real = await realpath(path).catch(() => path);
       if (searched.has(real)) continue;
       searched.add(real);

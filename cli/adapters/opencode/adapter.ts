@@ -1,32 +1,32 @@
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { listFolder } from "../../files/discovery.ts";
 import type { Adapter, Host, SearchRoot, Sink } from "../adapter.ts";
+import { dataRoot } from "../search-roots.ts";
 import { findSessions, inputParts, readDatabase } from "../sqlite.ts";
 import { databaseStore, listSessions } from "./database.ts";
 import { findStoredSessions, openStorage } from "./json-folder.ts";
 import { OpencodeSession, type SessionStore } from "./session.ts";
-import { dataRoot } from "../search-roots.ts";
 
 type Relative = {
   name: string;
   title: string;
   version: number;
-  /** Its folder among the user's data. */
+  /** The folder in the user's data. */
   folder: string;
-  /** How its databases are called: one per release channel. */
+  /** The names of the databases: one per release channel. */
   databases: RegExp;
   /** The variable that names one more database. */
   variable?: string;
 };
 
 /**
- * OpenCode, and what comes from it: folders of JSON files, and since version 1.2 a SQLite database with the same messages and
- * parts, into which older sessions are copied. A session that is in both is read from the database.
+ * OpenCode and its relatives keep folders of JSON files, and since version 1.2 a SQLite database with the same
+ * messages and parts, into which older sessions are copied. A session that is in both is read from the database.
  *
- * - Each step of a message tells its own tokens and cost; a message has the tokens of its last one.
- * - A fork begins with copies of another session's messages, with their times and tokens, by which they are known.
+ * - Each step of a message has its own tokens and cost; a message has the tokens of its last one.
+ * - A fork begins with copies of another session's messages, which have the same times.
  * - Sub-agents' sessions name their parent.
- * - Messages taken back stay in the files until the next prompt: a notice marks where they begin.
+ * - Messages that were taken back stay in the files until the next prompt; a notice marks where they begin.
  * - Newer versions keep a message in one row, without parts.
  */
 function makeAdapter(relative: Relative): Adapter {
@@ -98,7 +98,6 @@ export const opencode = makeAdapter({
   variable: "OPENCODE_DB",
 });
 
-/** Xiaomi's MiMo Code. */
 export const mimocode = makeAdapter({
   name: "mimocode",
   title: "MiMo Code",
@@ -107,7 +106,7 @@ export const mimocode = makeAdapter({
   databases: /^(?:mimocode|opencode)(?:-[\w.-]+)?\.db$/,
 });
 
-/** The newer Kilo, on the command line and in editors; its databases were called as OpenCode's at first. */
+/** The newer Kilo, on the command line and in editors; its databases first had OpenCode's names. */
 export const kilo = makeAdapter({
   name: "kilo",
   title: "Kilo",

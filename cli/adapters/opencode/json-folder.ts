@@ -6,13 +6,14 @@ import { findFiles, isMissingOrForbidden, listFolder, statInput } from "../../fi
 import { isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { type Older, Originals } from "../originals.ts";
-import type { SessionStore } from "./session.ts";
-import { asFields } from "../values.ts";
 import { readObjectFile } from "../session-files.ts";
+import { asFields } from "../values.ts";
+import type { SessionStore } from "./session.ts";
 
 /**
- * The sessions in a folder of JSON files: `session/PROJECT/SESSION.json`, `message/SESSION/MESSAGE.json` and
- * `part/MESSAGE/PART.json`. A part that has grown is noticed when its message is written next, at the end of each step.
+ * Finds sessions in a folder of JSON files: `session/PROJECT/SESSION.json`, `message/SESSION/MESSAGE.json` and
+ * `part/MESSAGE/PART.json`. A part that has grown is noticed when its message is written next, at the end of each
+ * step.
  */
 export async function* findStoredSessions(storage: string): AsyncGenerator<Input> {
   for await (const input of findFiles(join(storage, "session"), (name) => /^ses_.*\.json$/.test(name))) {
@@ -29,7 +30,7 @@ export async function* findStoredSessions(storage: string): AsyncGenerator<Input
   }
 }
 
-/** Opens a session that `findStoredSessions` found. Invalid files are counted in the sink. */
+/** Opens a session that `findStoredSessions` found; invalid files are counted. */
 export function openStorage(path: string, sink: Sink): SessionStore {
   const storage = dirname(dirname(dirname(path)));
   const id = basename(path, ".json");
@@ -52,10 +53,10 @@ export function openStorage(path: string, sink: Sink): SessionStore {
   };
 }
 
-/** When sessions' first messages were made, by the paths of the sessions' files. */
+/** The times of sessions' first messages, by the paths of the sessions' files. */
 const beginnings = new Map<string, number>();
 
-/** The older sessions that begin with a message of the same time. A fork's messages have the times of those they are copies of. */
+/** Finds the older sessions that begin with a message of the same time, as the copies in a fork do. */
 async function olderSessions(path: string): Promise<Older<number>[]> {
   const first = await findBeginning(path);
   if (first === undefined) return [];
@@ -91,7 +92,7 @@ async function findBeginning(path: string): Promise<number | undefined> {
   return time;
 }
 
-/** The beginning of a file; empty for one that can't be read, which reading its session reports. */
+/** Reading the session reports a file that can't be read. */
 function readPart(path: string): string {
   try {
     return readBeginning(path);
@@ -101,14 +102,14 @@ function readPart(path: string): string {
   }
 }
 
-/** When what is in a file was made. A message that is longer than its beginning may have its time there still. */
+/** A message that is longer than its beginning may still have its time there. */
 function parseTime(text: string): number | undefined {
   const value = parseJson(text);
   const time = isFields(value) && isFields(value.time) ? value.time.created : /"created":\s*(\d+)/.exec(text)?.[1];
   return time === undefined || !Number.isFinite(Number(time)) ? undefined : Number(time);
 }
 
-/** The folder of a project, which sessions of the first versions do not name themselves. */
+/** Sessions of the first versions do not name their folder. */
 async function readWorktree(storage: string, project: string): Promise<unknown> {
   const path = join(storage, "project", `${project}.json`);
   if (!(await statInput(path))) return undefined;

@@ -2,20 +2,16 @@ import type { Fields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { notice, toNotices, toolCall, toolResult, toTexts, toThoughts, withTime } from "../messages.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
-import { fileMessage } from "./parts.ts";
+import { errorMessages, fileMessage } from "./parts.ts";
 
-/** Messages that say which agent answers from now on. */
 const skippedTypes = new Set(["agent-switched", "model-switched"]);
 
-/** The messages in a row of newer versions, which has all of a message; none where it has no text. */
+/** Reads the messages in a row of newer versions, which has all of a message; none if it has no text. */
 export function newerMessages(message: Fields, unhandled: (type: string) => void): Message[] {
   const type = asString(message.type) ?? "(none)";
   switch (type) {
     case "user":
-      return [
-        ...listFields(message.files).map((file) => fileMessage(file, "user")),
-        ...toTexts("user", message.text),
-      ];
+      return [...listFields(message.files).map((file) => fileMessage(file, "user")), ...toTexts("user", message.text)];
     case "assistant":
       return [
         ...listFields(message.content).flatMap((content) => contentMessages(content, unhandled)),
@@ -80,7 +76,6 @@ function readOutput(part: Fields, unhandled: (type: string) => void): string {
   return "";
 }
 
-/** A command that the user ran. */
 function shellMessages({ callID, command, output, time }: Fields): Message[] {
   const callId = asString(callID);
   const call = { ...toolCall("bash", callId, { command: asString(command) ?? "" }), role: "user" };

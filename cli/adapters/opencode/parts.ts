@@ -5,11 +5,10 @@ import { dataText, parseDataUrlType } from "../pictures.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 
-/** Parts without text. */
 const skippedParts = new Set(["step-start", "step-finish", "snapshot", "patch", "agent"]);
 
 /**
- * The messages in a part of an OpenCode message; none where it has no text.
+ * Reads the messages in a part; none if it has no text.
  *
  * @param info the message that the part belongs to
  * @param unhandled called with unknown types
@@ -39,7 +38,6 @@ export function partMessages(part: Fields, info: Fields, unhandled: (type: strin
   }
 }
 
-/** The error that stopped a message, as a notice. */
 export const errorMessages = ({ error }: Fields): Message[] => (isFields(error) ? [notice(errorText(error))] : []);
 
 function errorText(error: unknown): string {
@@ -51,14 +49,14 @@ function errorText(error: unknown): string {
 function textMessages({ text, synthetic, ignored, time }: Fields, info: Fields): Message[] {
   const content = asString(text);
   if (content === undefined) return [];
-  // A summary replaces the history; synthetic text was injected by the program.
+  // A summary replaces the history; the program injected synthetic text.
   const isNotice = synthetic === true || ignored === true || info.summary === true;
   const role = info.role === "assistant" ? "assistant" : "user";
   const message = isNotice ? notice(content, role) : plainMessage(content, info);
   return [withTime(message, asFields(time).start)];
 }
 
-/** A file that was attached: of its content only a picture is sent. */
+/** Names an attached file; only a picture is sent. */
 export function fileMessage({ filename, name: newerName, mime, url, uri }: Fields, role: unknown): Message {
   const type = asString(mime);
   const address = asString(url) ?? asString(uri);
@@ -88,7 +86,7 @@ function toolMessages({ callID, tool: name, state }: Fields): Message[] {
   const text = asString(status === "error" ? error : output);
   const result = toolResult(joinTexts([text, ...files]), {
     callId,
-    // A call that was not valid is answered by a tool of this name, which succeeds.
+    // A tool of this name answers invalid calls, and succeeds.
     isError: status === "error" || name === "invalid",
     exitCode: about.exit,
     durationMs: typeof start === "number" && typeof end === "number" ? asCount(end - start) : undefined,
@@ -98,7 +96,10 @@ function toolMessages({ callID, tool: name, state }: Fields): Message[] {
   return [call, withTime(result, end)];
 }
 
-/** In newer versions `output` excludes `reasoning`: a total tells, where there is one. @param isNewer whether it is known to */
+/**
+ * In newer versions `output` excludes `reasoning`, as a total shows if there is one. @param isNewer whether it is
+ * known to
+ */
 export function readUsage(tokens: Fields, isNewer = false): Usage {
   const cache = asFields(tokens.cache);
   const usage = readTokens({

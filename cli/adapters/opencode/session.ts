@@ -5,35 +5,33 @@ import { Originals } from "../originals.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { asFields, asString } from "../values.ts";
 import { newerMessages } from "./newer-messages.ts";
-import { partMessages, readUsage } from "./parts.ts";
+import { errorMessages, partMessages, readUsage } from "./parts.ts";
 
-/** A title that OpenCode gives before it has made one. */
+/** OpenCode gives this title before it has made one. */
 const placeholder = /^(?:New|Child) session - \d{4}-\d\d-\d\dT[\d:.]+Z(?: \(fork #\d+\))?$/;
 
-/** What OpenCode adds to a sub-agent's task to make its title. */
+/** OpenCode adds this to a sub-agent's task to make its title. */
 const ofSubagent = / \(@[^()]+ subagent\)$/;
 
-/** Access to one session. Messages and parts are in their order. */
+/** Access to one session, with its messages and parts in order. */
 export type SessionStore = {
-  /** Whether its messages have the shape of newer versions, without parts. */
+  /** The messages have the shape of newer versions, without parts. */
   isNewer: boolean;
-  /** The session's details; undefined where they can't be read, which is counted. */
+  /** Undefined if the session can't be read, which is counted. */
   session(): Promise<Fields | undefined>;
-  /** The sessions that it may be a fork of. What they have is known by the time of a message. */
+  /** Finds the sessions that it may be a fork of, whose messages have the same times. */
   originals(): Promise<Originals<number>>;
   messageIds(): Promise<string[]>;
   message(id: string): Promise<Fields | undefined>;
   parts(messageId: string): AsyncIterable<Fields>;
 };
 
-/** Builds one session from a store. */
 export class OpencodeSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #takenBack: string | undefined;
-  /** The project's folder, which is the session's in versions that did not note its own. */
+  /** The project's folder, for versions that did not note the session's own. */
   readonly #worktree: unknown;
-  /** A fork begins with copies of another session's messages, with their times and tokens. */
   #originals = new Originals<number>([]);
 
   constructor(sink: Sink, source: string, details: Fields, id: string) {
@@ -72,8 +70,8 @@ export class OpencodeSession {
   }
 
   /**
-   * A message's parts are sent step by step, where each step tells its own tokens and cost: the message has the tokens of its last
-   * step only, and Kilo adds to its cost those of the sub-agents. The first part that is shown bears the message's id.
+   * A message only has the tokens of its last step, and Kilo adds the costs of sub-agents, so that parts are sent step
+   * by step. The first part that is shown has the message's id.
    */
   async #addMessage(info: Fields, id: string, store: SessionStore): Promise<void> {
     if (info.role !== "user" && info.role !== "assistant") {
@@ -114,7 +112,7 @@ export class OpencodeSession {
   }
 }
 
-/** What a message tells of the answer; a user's message names only its time and id. */
+/** A user's message has only its time and id. */
 function readFacts(info: Fields, id: string): EntryFacts {
   const at = asFields(info.time).created;
   if (info.role !== "assistant" && info.type !== "assistant") return { at, uuid: id };

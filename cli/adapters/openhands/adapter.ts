@@ -3,16 +3,17 @@ import { findFiles, listFolder, statInput } from "../../files/discovery.ts";
 import { isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
-import { OpenHandsSession, source } from "./session.ts";
-import { asFields } from "../values.ts";
-import { readObjectFile } from "../files.ts";
 import { homeRoot } from "../search-roots.ts";
+import { readObjectFile } from "../session-files.ts";
+import { asFields } from "../values.ts";
+import { OpenHandsSession, source } from "./session.ts";
 
 const stateName = "base_state.json";
 const eventFile = /^event-\d{5,}-.+\.json$/;
 
 /**
- * OpenHands: a folder for each conversation, with its state and a JSON file for each event, which is never written again.
+ * OpenHands keeps a folder for each conversation, with its state and a JSON file for each event, which is never
+ * written again.
  *
  * - An answer's calls and words name the response that they came in; the state has the tokens of each.
  * - Times are the machine's, without their zone.
@@ -43,7 +44,7 @@ export const openhands: Adapter = {
   },
 };
 
-/** Their names begin with their number, which is as long as it has to be. */
+/** The names begin with numbers of different lengths. */
 async function eventsIn(folder: string): Promise<string[]> {
   const names = (await listFolder(join(folder, "events")))
     .map(({ name }) => name)
@@ -52,7 +53,7 @@ async function eventsIn(folder: string): Promise<string[]> {
   return names.sort((a, b) => parseNumber(a) - parseNumber(b) || (a < b ? -1 : 1));
 }
 
-/** A conversation changes with its state, and with each event that comes. */
+/** A conversation changes with its state, and with each new event. */
 async function withEvents(input: Input): Promise<Input> {
   const folder = dirname(input.path);
   const names = await eventsIn(folder);
@@ -65,8 +66,10 @@ async function withEvents(input: Input): Promise<Input> {
   };
 }
 
-const searchRoots = (host: Host): SearchRoot[] => [
-  host.env.OPENHANDS_CONVERSATIONS_DIR
-    ? homeRoot(host, "OPENHANDS_CONVERSATIONS_DIR", "")
-    : homeRoot(host, "OPENHANDS_PERSISTENCE_DIR", ".openhands", "conversations"),
-];
+function searchRoots(host: Host): SearchRoot[] {
+  return [
+    host.env.OPENHANDS_CONVERSATIONS_DIR
+      ? homeRoot(host, "OPENHANDS_CONVERSATIONS_DIR", "")
+      : homeRoot(host, "OPENHANDS_PERSISTENCE_DIR", ".openhands", "conversations"),
+  ];
+}

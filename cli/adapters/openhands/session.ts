@@ -1,28 +1,26 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { joinBlockTexts, toBlocks } from "../blocks.ts";
-import { thinking, toNotices, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
+import { toNotices, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
+import { pictureMessage } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
 import { type Response, responsesIn } from "./usage.ts";
-import { pictureMessage } from "../pictures.ts";
 
 export const source = "openhands";
 
-/** Events that belong to no message. */
 const skippedKinds = new Set(
   `SystemPromptEvent CondensationRequest ConversationStateUpdateEvent TokenEvent LLMCompletionLogEvent
   StreamingDeltaEvent`.split(/\s+/),
 );
 
-/** Builds one session from the events of a conversation. */
 export class OpenHandsSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #responses: Map<string, Response>;
   readonly #model: string | undefined;
 
-  /** @param state the conversation's own fields, with the tokens of each response */
+  /** @param state the conversation's fields, with the tokens of each response */
   constructor(sink: Sink, folder: string, state: Fields) {
     this.#sink = sink;
     this.#session = new SessionBuilder(sink, source, asString(state.id) ?? toConversationId(folder));
@@ -46,7 +44,7 @@ export class OpenHandsSession {
     });
   }
 
-  /** What a response used stands with the first event that came in it. */
+  /** A response's usage goes with its first event. */
   #takeResponse(id: unknown): Response | undefined {
     const response = this.#responses.get(asString(id) ?? "");
     if (response) this.#responses.delete(asString(id) ?? "");
@@ -82,7 +80,6 @@ export class OpenHandsSession {
     return [...thought, ...this.#words(content, role), ...toNotices(context, "user")];
   }
 
-  /** Texts and images. */
   #words(content: unknown, role: "user" | "assistant"): Message[] {
     return toBlocks(content).flatMap((block) => {
       if (block.type === "image") return listPictures(block).map((one) => ({ ...one, role }));
@@ -109,7 +106,6 @@ export class OpenHandsSession {
     return toolResult(text, { callId, isError: true });
   }
 
-  /** What the program reports; none where it has no text. */
   #report(kind: string, event: Fields): Message[] {
     const texts: Record<string, unknown> = {
       Condensation: event.summary ?? "The conversation so far was compacted.",
@@ -125,14 +121,14 @@ export class OpenHandsSession {
 
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
 
-  /** Ends the session. Responses without an event, such as summaries, are in its sum. */
+  /** Responses without an event, such as summaries, count in the session's sum. */
   end(): void {
     for (const { usage } of this.#responses.values()) this.#session.addUsage(usage);
     this.#session.end();
   }
 }
 
-/** A conversation's folder has its id without hyphens. */
+/** A folder's name is the conversation's id without hyphens. */
 const toConversationId = (folder: string): string =>
   folder.replace(/^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/, "$1-$2-$3-$4-$5");
 
@@ -143,7 +139,7 @@ function localTime(value: unknown): unknown {
   return Date.parse(text);
 }
 
-/** What the model thought, which may be told in several ways, all of them the same. */
+/** A thought may be told in several ways, which are all the same. */
 function readThought({
   reasoning_content: told,
   thinking_blocks: blocks,

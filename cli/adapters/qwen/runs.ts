@@ -12,7 +12,10 @@ export const readRuns = cacheByStamp<ReadonlyMap<string, readonly Run[]>>(async 
   await readLinesQuietly(path, ({ sessionId, timestamp, models }) => {
     const [id, endedAt] = [asString(sessionId), asCount(timestamp)];
     if (id === undefined || endedAt === undefined || !isFields(models)) return;
-    const run = { endedAt, models: new Map(Object.entries(models).flatMap(([model, counts]) => readCounts(model, counts))) };
+    const run = {
+      endedAt,
+      models: new Map(Object.entries(models).flatMap(([model, counts]) => readCounts(model, counts))),
+    };
     runs.set(id, [...(runs.get(id) ?? []), run]);
   });
   return runs;

@@ -9,10 +9,8 @@ import type { FindOriginal } from "./forks.ts";
 import { Requests } from "./requests.ts";
 import type { Run } from "./runs.ts";
 
-
 export const source = "qwen-code";
 
-/** System records that belong to no message. */
 const skippedSystem = new Set(
   `ui_telemetry at_command session_artifact_event session_artifact_snapshot session_sources_snapshot file_history_snapshot
   attribution_snapshot custom_title parent_session session_source session_execution_engine session_model session_approval_mode
@@ -22,16 +20,14 @@ const skippedSystem = new Set(
   ),
 );
 
-/** Subtypes of records in the user's place that the program wrote. */
+/** The program wrote these records in the user's place. */
 const programsRecords = new Set<unknown>(["notification", "cron", "goal_runtime"]);
 
-/** How parts of a user's message begin that the program or a hook added. */
 const injected = /^\s*<(?:qwen:[\w-]+|system-reminder)\b/;
 
-/** A session's own agents: the `sourceId`s by the calls that started them, and the ids of those that have transcripts. */
+/** The `sourceId`s of a session's agents by the calls that started them, and the ids of those with transcripts. */
 export type Agents = { byCall: ReadonlyMap<string, string>; transcripts: ReadonlySet<string> };
 
-/** Builds one session from the records of a file. */
 export class QwenSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
@@ -58,7 +54,6 @@ export class QwenSession {
     this.#session.note("parent", parent);
   }
 
-  /** Notes what stands beside a background agent's transcript. */
   noteAgent(meta: unknown): void {
     if (!isFields(meta)) return;
     this.#session.noteTitle(meta.description);
@@ -88,7 +83,7 @@ export class QwenSession {
     });
   }
 
-  /** A title that the user gave stays, whatever the program finds later. */
+  /** A title from the user stays, whatever the program generates later. */
   #notePayload(subtype: unknown, payload: Fields): void {
     if (subtype === "parent_session") this.#session.note("parent", payload.parentSessionId);
     if (subtype !== "custom_title") return;
@@ -115,7 +110,7 @@ export class QwenSession {
     }
   }
 
-  /** The user's words are one message, however many parts they came in, apart from what the program added to them. */
+  /** The parts of the user's words become one message, apart from what the program added. */
   #userMessages(parts: Fields[], record: Fields): Message[] {
     const messages: Message[] = [];
     let words = "";
@@ -128,7 +123,7 @@ export class QwenSession {
     return words.trim() === "" ? messages : [...userMessages(words), ...messages];
   }
 
-  /** A tool's results; what stands beside one, such as a picture, is a part of it. */
+  /** A picture next to a result is a part of it. */
   #results(parts: Fields[], record: Fields): Message[] {
     const messages: Message[] = [];
     for (const part of parts) {
@@ -175,7 +170,6 @@ export class QwenSession {
   }
 }
 
-/** A command of the program, and what it showed. */
 function commandMessages({ phase, rawCommand, sentToModel, hiddenInvocation, outputHistoryItems }: Fields): Message[] {
   if (phase === "invocation") {
     const command = sentToModel === true || hiddenInvocation === true ? undefined : asString(rawCommand);
@@ -185,7 +179,7 @@ function commandMessages({ phase, rawCommand, sentToModel, hiddenInvocation, out
   return items.flatMap(({ text }) => toNotices(text));
 }
 
-/** A tool's result, with what the program noted beside it: whether it failed, and the change it made. */
+/** The program notes next to a result whether the tool failed, and what it changed. */
 function makeResult(part: Fields, { toolCallResult }: Fields, agents: ReadonlyMap<string, string>): Message {
   const about = asFields(toolCallResult);
   const callId = asString(part.id) ?? asString(about.callId);

@@ -1,17 +1,17 @@
-import { basename, delimiter, join, parse } from "node:path";
+import { basename, delimiter, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
 import { readLines } from "../../files/line-reader.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { splitFolders } from "../named-folders.ts";
+import { listFoldersAbove } from "../search-roots.ts";
 import { nameRealFolder } from "../session-files.ts";
 import { history, source, Transcript } from "./transcript.ts";
-import { listFoldersAbove } from "../search-roots.ts";
 
 /**
- * SpecStory: Markdown transcripts of other agents' sessions, in a project's folder.
+ * SpecStory keeps Markdown transcripts of other agents' sessions in a project's folder.
  *
- * - A heading such as `_**Agent (MODEL TIME)**_` begins each message. Inside a fence, a thought or a tool's output it is text;
- *   so is a sub-agent's (`_**Agent - sidechain (…)**_`), which belongs to the tool call before it.
+ * - A heading such as `_**Agent (MODEL TIME)**_` begins each message. Inside a fence, a thought or a tool's output it
+ *   is text, and so is a sub-agent's (`_**Agent - sidechain (…)**_`), which belongs to the tool call before it.
  * - Tools and thoughts have markup inside the message, which the reader knows (docs/trace-format.md).
  * - There are no token counts. Times without a time zone are dropped.
  */
@@ -34,7 +34,6 @@ export const specstory: Adapter = {
   },
 };
 
-/** The projects in SPOOR_SPECSTORY, else the current folder and those above it, up to the home folder. */
 function searchRoots(host: Host): SearchRoot[] {
   const named = splitFolders(host, host.env.SPOOR_SPECSTORY, delimiter);
   if (named.length > 0) return named.map((path) => ({ path: toHistoryFolder(path), variable: "SPOOR_SPECSTORY" }));

@@ -3,15 +3,15 @@ import { findFiles } from "../../files/discovery.ts";
 import type { Adapter, Host, SearchRoot, Sink } from "../adapter.ts";
 import { codex } from "../codex/adapter.ts";
 import { isRollout } from "../codex/parents.ts";
-import { inputParts } from "../sqlite.ts";
-import { findConversations, readConversation } from "./editor.ts";
 import { forwardTo } from "../sinks.ts";
+import { inputParts } from "../sqlite.ts";
+import { findConversations, readConversation, userFolders } from "./editor.ts";
 
 const source = "trae";
 
 /**
- * Trae: the CLI (TraeX) is made from Codex and writes the same rollouts, in folders of its own. Older versions of the editor keep
- * conversations in the open, see editor.ts; newer ones encrypt them, see unreadable.ts.
+ * Trae's CLI (TraeX) is made from Codex and writes the same rollouts in folders of its own. Older versions of the
+ * editor keep plain conversations (editor.ts); newer ones encrypt them (unreadable.ts).
  */
 export const trae: Adapter = {
   name: source,

@@ -1,4 +1,4 @@
-// Conversations that versions of Trae's editor kept in the open, in a value of JSON in its database of settings.
+// Older versions of Trae's editor kept conversations as one value of JSON in the database of settings.
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -14,13 +14,10 @@ import { asCount, asString, toMilliseconds } from "../values.ts";
 
 const key = "memento/icube-ai-agent-storage";
 
-/** The editor's variants, by the names of their folders. */
 export const traeEditors = ["Trae", "Trae CN", "TRAE SOLO CN"];
 
-/** The `User` folders of the editor. */
 export const userFolders = (host: Host): string[] => traeEditors.map((name) => join(programFolder(host), name, "User"));
 
-/** Each conversation of the editor's databases. */
 export async function* findConversations(host: Host): AsyncGenerator<Input> {
   for (const user of userFolders(host)) {
     const workspaces = await listFolder(join(user, "workspaceStorage"));
@@ -44,7 +41,7 @@ function listConversations(path: string, database: DatabaseSync): Input[] {
   });
 }
 
-/** The sessions in a database; those of newer versions are encrypted elsewhere. */
+/** Newer versions encrypt their sessions elsewhere. */
 function readList(database: DatabaseSync, sink?: Sink): Fields[] {
   const row = database.prepare(`SELECT ${boundedColumn("value")} FROM ItemTable WHERE key = ?`).get(key);
   if (!row) return [];
@@ -54,7 +51,6 @@ function readList(database: DatabaseSync, sink?: Sink): Fields[] {
   return list.filter(isFields).filter(({ sessionId }) => asString(sessionId) !== undefined);
 }
 
-/** Reads one conversation. */
 export async function readConversation(path: string, source: string, sink: Sink): Promise<void> {
   const { database: file } = inputParts(path);
   const workspace = await readJsonFile(join(dirname(file), "workspace.json"));
@@ -89,7 +85,7 @@ function readMessages({ role, content, agentTaskContent }: Fields, sink: Sink): 
   return text === "" ? [] : [{ role: name, content: text }];
 }
 
-/** What the agent said or planned, where the answer is empty. */
+/** The agent's own words or plan replace an empty answer. */
 function taskText(task: unknown): string {
   if (!isFields(task)) return asString(task) ?? "";
   const said = asString(task.content) ?? asString(task.text) ?? asString(task.proposal);

@@ -6,17 +6,16 @@ import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Message, SearchRoot, Sink } from "../adapter.ts";
 import { notice, toFunctionCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { dataText } from "../pictures.ts";
-import { SessionBuilder } from "../session-builder.ts";
-import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
-import { withStampOf } from "../session-files.ts";
 import { homeRoot } from "../search-roots.ts";
+import { SessionBuilder } from "../session-builder.ts";
+import { withStampOf } from "../session-files.ts";
+import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 
 const source = "mistral-vibe";
 
 /**
- * Mistral Vibe: a folder for each session, with its messages as JSON lines and its details.
- *
- * Messages have no times, and tokens are kept for the session alone.
+ * Mistral Vibe keeps a folder for each session, with its messages as JSON lines and its details. Messages have no
+ * times, and only the session has tokens.
  */
 export const vibe: Adapter = {
   name: source,
@@ -42,7 +41,9 @@ export const vibe: Adapter = {
   },
 };
 
-const searchRoots = (host: Host): SearchRoot[] => [homeRoot(host, "VIBE_HOME", ".vibe", "logs", "session")];
+function searchRoots(host: Host): SearchRoot[] {
+  return [homeRoot(host, "VIBE_HOME", ".vibe", "logs", "session")];
+}
 
 function readMessages(record: Fields, sink: Sink): Message[] {
   const text = readText(record.content, sink);
@@ -99,7 +100,7 @@ function noteDetails(session: SessionBuilder, meta: Fields): void {
   const inputTokens = asCount(stats.session_prompt_tokens);
   const outputTokens = asCount(stats.session_completion_tokens);
   if (inputTokens === undefined || outputTokens === undefined) return;
-  // Newer versions tell how much of the input came from the cache.
+  // Only newer versions have the cached part of the input.
   const cacheReadTokens = Math.min(asCount(stats.session_cached_tokens) ?? 0, inputTokens);
   session.addUsage({ inputTokens: inputTokens - cacheReadTokens, outputTokens, cacheReadTokens });
 }

@@ -7,11 +7,10 @@ import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts
 /** A call as it was sent to the model: `{id, name, arguments}`. */
 type ModelCall = { id: string; name: string | undefined; input: unknown };
 
-/** A text that is given alone or as Markdown. */
 export const getMarkdown = (value: unknown): string =>
   asString(value) ?? (isFields(value) ? (asString(value.value) ?? "") : "");
 
-/** The calls of a turn: what the editor showed of them, joined with what the model sent and got. */
+/** Joins what the editor showed of a turn's calls with what the model sent and got. */
 export class Calls {
   readonly #calls: ModelCall[];
   readonly #results: Fields;
@@ -29,7 +28,7 @@ export class Calls {
     this.#results = asFields(metadata.toolCallResults);
   }
 
-  /** A shown call and its result. The model's id is the shown one with a suffix; older versions show another. */
+  /** The model's id is the shown one with a suffix; older versions show another. */
   messages(shown: Fields, modelId?: string): Message[] {
     const id = asString(shown.toolCallId) ?? asString(shown.id);
     const sought = (modelId ?? id)?.split("__vscode-")[0];
@@ -53,7 +52,7 @@ export class Calls {
     return joinTexts(result.content.map((part) => readPart(part)));
   }
 
-  /** Calls that the editor did not show. */
+  /** Returns the calls that the editor did not show. */
   rest(): Message[] {
     return this.#calls
       .filter((call) => !this.#claimed.has(call))
@@ -64,7 +63,7 @@ export class Calls {
       });
   }
 
-  /** Where no id is the model's and there are as many calls as shown ones, they go by their order: their ids by the shown ones. */
+  /** If no shown id is the model's, and both have as many calls, the calls match in order. */
   idsInOrder(shown: Fields[]): Map<unknown, string> {
     const known = new Set(this.#calls.map(({ id }) => id.split("__vscode-")[0]));
     const isByOrder =
@@ -94,7 +93,6 @@ const describe = (shown: Fields): Fields | undefined => {
   return message ? { message } : undefined;
 };
 
-/** What the editor showed of a result: texts, and paths of files. */
 function readShownOutput(data: Fields, details: unknown): string | undefined {
   const output = asString(asFields(data.terminalCommandOutput).text);
   if (output !== undefined) return output;
@@ -106,7 +104,6 @@ function readShownOutput(data: Fields, details: unknown): string | undefined {
   return parts.filter(isFields).map(readEmbed).filter(Boolean).join("\n");
 }
 
-/** A URI's path. */
 export function getPath({ uri, fsPath, path, external }: Fields): string {
   if (isFields(uri)) return getPath(uri);
   return asString(fsPath) ?? asString(path) ?? asString(external) ?? "";
@@ -123,7 +120,7 @@ function readEmbed(part: Fields): string {
 
 const maxDepth = 60;
 
-/** A part of a result: a text, an image, or a tree of texts as `prompt-tsx` builds it. */
+/** A part is a text, an image, or a tree of texts as `prompt-tsx` builds it. */
 function readPart(part: unknown, depth = 0): string {
   if (typeof part === "string") return part;
   if (!isFields(part) || depth > maxDepth) return "";
@@ -134,7 +131,7 @@ function readPart(part: unknown, depth = 0): string {
   return mimeType ? dataText("image", mimeType, data) : "";
 }
 
-/** The leaves' texts, each on a line of its own where its leaf says so. */
+/** A leaf may ask for a line of its own. */
 function readNode(node: Fields, depth = 0): string {
   if (typeof node.text === "string") return node.text;
   if (depth > maxDepth || !Array.isArray(node.children)) return "";

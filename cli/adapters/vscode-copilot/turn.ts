@@ -15,7 +15,7 @@ const skippedParts = new Set(
 
 const isCall = ({ kind }: Fields): boolean => kind === "toolInvocationSerialized" || kind === "toolInvocation";
 
-/** Builds the messages of one turn: what the user asked, and the parts of the answer in their order. */
+/** Builds the messages of one turn: the user's question, and the parts of the answer in order. */
 export class Turn {
   readonly #sink: Sink;
   readonly #request: Fields;
@@ -42,12 +42,16 @@ export class Turn {
     const last = this.#messages.at(-1);
     const endedAt = asTimestamp(ended);
     if (ended && endedAt && at && ended >= at && last) last.createdAt = endedAt;
-    session.send(this.#messages, { at, model: findModel(request, parts, metadata), usage: readUsage(request, metadata) });
+    session.send(this.#messages, {
+      at,
+      model: findModel(request, parts, metadata),
+      usage: readUsage(request, metadata),
+    });
   }
 
   #addParts(parts: Fields[], calls: Calls): void {
     const shown = new Map<unknown, Fields>();
-    // A call is written again when its state has changed: it stays where it was first.
+    // A call is written again when its state has changed, but keeps its first position.
     for (const part of parts) if (isCall(part)) shown.set(part.toolCallId ?? part.id ?? part, part);
     const ids = calls.idsInOrder([...shown.values()]);
     const hasCalls = shown.size > 0;
@@ -85,7 +89,7 @@ export class Turn {
       }
       case "textEditGroup":
       case "notebookEditGroup":
-        // With calls, these are the changes that the calls made.
+        // If there are calls, they made these changes.
         if (!hasCalls) this.#push(makeEdit(kind, part));
         break;
       case "questionCarousel":
@@ -126,7 +130,7 @@ export class Turn {
     if (text.trim() !== "") this.#messages.push({ role: "assistant", content: text.trim() });
   }
 
-  /** Where nothing was shown, what the model said last. */
+  /** The model's last words replace an answer of which nothing was shown. */
   #addLastWords(): void {
     const metadata = asFields(this.#result.metadata);
     const listed = listFields(metadata.messages);
@@ -159,7 +163,7 @@ function readQuestion(request: Fields): Message[] {
   return [withAttachments({ role: "user", content }, attachments)];
 }
 
-/** What the user attached: a file, an image, a symbol; not what the editor added by itself. */
+/** The editor adds some attachments by itself, which are left out. */
 function readAttachment({ kind, name, mimeType, isFile, isDirectory }: Fields): Fields[] {
   const type = asString(mimeType) ?? asString(kind) ?? (isFile ? "file" : isDirectory ? "directory" : undefined);
   if (["implicit", "workspace", "promptText", "promptFile", "tool", "toolset", undefined].includes(type)) return [];
@@ -172,20 +176,19 @@ function formatReference({ name, inlineReference }: Fields): string {
   return shown ? `\`${shown}\`` : "";
 }
 
-/** An edit that was applied without a call. */
 function makeEdit(kind: string, { uri, edits }: Fields): Message {
   const groups = Array.isArray(edits) ? edits.flat().filter(isFields) : [];
   const texts = groups.map(({ text }) => ({ old_string: "", new_string: asString(text) ?? "" }));
   return toolCall(kind, undefined, { file_path: isFields(uri) ? getPath(uri) : "", edits: texts });
 }
 
-/** The model that answered: the one that was chosen, where the user left it to the editor. */
+/** The editor chooses the model if the user left it to it. */
 function findModel({ modelId }: Fields, parts: Fields[], metadata: Fields): string | undefined {
   const resolved = parts.findLast(({ kind }) => kind === "autoModeResolution")?.resolvedModel;
   return asString(resolved) ?? asString(metadata.resolvedModel) ?? asString(modelId)?.replace(/^copilot\//, "");
 }
 
-/** The output of the turn, and the input of its last request: the editor keeps no other. */
+/** The editor keeps the output of the turn, and the input of its last request only. */
 function readUsage(request: Fields, metadata: Fields): Usage {
   const inputTokens = metadata.promptTokens ?? request.promptTokens;
   const outputTokens = request.completionTokens ?? metadata.outputTokens;

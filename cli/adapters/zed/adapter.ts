@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
+import { localDataRoot } from "../search-roots.ts";
 import { findSessions, readDatabase } from "../sqlite.ts";
 import { source } from "./messages.ts";
 import { listThreads, readThread } from "./thread.ts";
-import { localDataRoot } from "../search-roots.ts";
 
 /**
- * Zed's own agent: a SQLite database with a value of JSON for each thread, compressed with zstd. Agents that run in Zed by ACP
- * keep their sessions themselves.
+ * Zed's own agent has a SQLite database with a value of JSON for each thread, compressed with zstd. Agents that run in
+ * Zed through ACP keep their sessions themselves.
  */
 export const zed: Adapter = {
   name: source,
@@ -18,8 +18,7 @@ export const zed: Adapter = {
     const database = join(getRoot(host).path, "threads.db");
     yield* await findSessions(database, listThreads);
   },
-  parse: ({ path }, sink) =>
-    readDatabase(path, sink, listThreads, (database, id) => readThread(database, id, sink)),
+  parse: ({ path }, sink) => readDatabase(path, sink, listThreads, (database, id) => readThread(database, id, sink)),
 };
 
 const getRoot = (host: Host): SearchRoot =>

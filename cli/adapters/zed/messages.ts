@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { thinking, toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
+import { toolCall, toolResult, toTexts, toThoughts, withAttachments } from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import { asFields, asString } from "../values.ts";
 
@@ -8,7 +8,7 @@ export const source = "zed";
 
 type Unhandled = (type: string) => void;
 
-/** A value of an enumeration in Rust: `"Name"`, or `{"Name": …}`. */
+/** Reads a value of an enumeration in Rust: `"Name"`, or `{"Name": …}`. */
 export function readVariant(value: unknown): [string, unknown] {
   if (typeof value === "string") return [value, undefined];
   return (isFields(value) && Object.entries(value)[0]) || ["(none)", undefined];
@@ -16,7 +16,6 @@ export function readVariant(value: unknown): [string, unknown] {
 
 const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** The user's text, with what it mentions by name. */
 export function userMessages(content: unknown, unhandled: Unhandled): Message[] {
   const attachments: Fields[] = [];
   const pictures: string[] = [];
@@ -39,11 +38,10 @@ export function userMessages(content: unknown, unhandled: Unhandled): Message[] 
   return [withAttachments({ role: "user", content: text || "[image]" }, attachments)];
 }
 
-/** A picture is base64 of a PNG, beside its size. */
+/** A picture is base64 of a PNG, next to its size. */
 const imageText = (image: unknown): string =>
   isFields(image) && asString(image.source) ? dataText("image", "image/png", image.source) : "[image]";
 
-/** The path, name or address in what is mentioned. */
 function readName(uri: unknown): string | undefined {
   if (typeof uri === "string") return uri;
   const [, about] = readVariant(uri);
@@ -51,7 +49,6 @@ function readName(uri: unknown): string | undefined {
   return asString(about.abs_path) ?? asString(about.path) ?? asString(about.name) ?? asString(about.url);
 }
 
-/** An answer: what the model said and called, and below it what the tools returned. */
 export function agentMessages({ content, tool_results: results }: Fields, unhandled: Unhandled): Message[] {
   const said = toList(content).flatMap((part): Message[] => {
     const [kind, value] = readVariant(part);
@@ -103,7 +100,7 @@ function partText(part: unknown, unhandled: Unhandled): string {
   return "";
 }
 
-/** A message of versions before 2025-10: segments, and tools apart from them. */
+/** Versions before October 2025 kept segments, and tools apart from them. */
 export function legacyMessages(message: Fields, unhandled: Unhandled): Message[] {
   const { role } = message;
   if (role === "system") return [];

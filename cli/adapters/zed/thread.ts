@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import zlib from "node:zlib";
 import { maxDecompressed } from "../../files/byte-reader.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
@@ -8,12 +9,10 @@ import { boundedColumn, hasColumn, inputPath } from "../sqlite.ts";
 import { readAnthropicTokens, subtractUsage, type Usage } from "../usage.ts";
 import { asFields, asString, listFields } from "../values.ts";
 import { agentMessages, legacyMessages, readVariant, source, userMessages } from "./messages.ts";
-import zlib from "node:zlib";
 
 /** A thread is one value of JSON, mostly compressed to a tenth. */
 const [fewJsonBytes, maxJsonBytes] = [1024 * 1024, 64 * 1024 * 1024];
 
-/** The threads of a database. */
 export function listThreads(path: string, database: DatabaseSync): Input[] {
   const rows = database
     .prepare(
@@ -28,7 +27,6 @@ export function listThreads(path: string, database: DatabaseSync): Input[] {
   }));
 }
 
-/** Reads one thread. */
 export async function readThread(database: DatabaseSync, id: string, sink: Sink): Promise<void> {
   sink.entry();
   const optional = ["parent_id", "folder_paths", "created_at"].map((name) =>
@@ -61,7 +59,7 @@ export async function readThread(database: DatabaseSync, id: string, sink: Sink)
       ...(isAnswer && { model: asFields(thread.model).model, usage }),
       uuid: fields.id,
     });
-    // The tokens of a question stand with its first answer.
+    // The tokens of a question go with its first answer.
     if (isAnswer) usage = undefined;
     await sink.pause();
   }
@@ -78,7 +76,7 @@ function readMessages(kind: string | undefined, message: Fields, sink: Sink) {
       return userMessages(message.content, unhandled);
     case "Agent":
       return agentMessages(message, unhandled);
-    case "Resume": // the user let the agent go on
+    case "Resume": // The user let the agent continue.
       return [];
     case "Compaction":
       return [notice(asString(message.summary) ?? "The conversation so far was compacted.", "user")];
@@ -141,19 +139,19 @@ function noteDetails(session: SessionBuilder, row: Fields, thread: Fields): void
   session.noteRepository(git.remote_url);
 }
 
-/** The first of the folders: one in each line, or a list. */
+/** Folders are one in each line, or a list. */
 function firstFolder(paths: unknown): string | undefined {
   const text = asString(paths)?.trim();
   const list = text?.startsWith("[") ? parseJson(text) : text?.split(/[\n\0]/);
   return Array.isArray(list) ? asString(list[0]) : undefined;
 }
 
-/** Reads the tokens of each question by its id; older versions have a list. */
+/** Older versions have a list instead of an object by questions' ids. */
 function listUsages(requests: unknown): [string, Usage][] {
-  return Object.entries(asFields(requests).map)(([id, usage]) => [id, readAnthropicTokens(asFields(usage))]);
+  return Object.entries(asFields(requests)).map(([id, usage]) => [id, readAnthropicTokens(asFields(usage))]);
 }
 
-/** Adds what the thread used in all beside the tokens that its questions name. */
+/** Adds what the thread used beyond the tokens of its questions. */
 function addRest(session: SessionBuilder, thread: Fields): void {
   const total = readAnthropicTokens(asFields(thread.cumulative_token_usage));
   const named = listUsages(thread.request_token_usage).map(([, usage]) => usage);
