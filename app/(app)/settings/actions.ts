@@ -9,6 +9,7 @@ import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { findWeakness } from "#lib/auth/passwords";
 import { nameForm, newPasswordForm } from "#lib/auth/schema";
 import { logOutMachines } from "#lib/auth/tokens";
+import type { FormState } from "../../components/form";
 import {
   authRefusal,
   codeError,
@@ -17,7 +18,6 @@ import {
   refuseForeignOrigin,
   text,
 } from "../../components/form-guard";
-import type { FormState } from "../../components/form-state";
 
 export async function renameAction(_before: FormState, form: FormData): Promise<FormState> {
   await requireUser("/settings");

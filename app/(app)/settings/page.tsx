@@ -11,10 +11,9 @@ import { Section } from "../../components/section";
 import { StorageUse } from "../../components/storage";
 import { readerZone } from "../../components/zone";
 import { changePasswordAction, renameAction } from "./actions";
-import { listProofs } from "./proof";
+import { listProofs, waysIn } from "./proof";
 import { proofFields } from "./proof-fields";
 import { ProvidersForm } from "./providers-form";
-import { waysIn } from "./ways-in";
 
 export const metadata: Metadata = { title: "Settings" };
 
@@ -108,8 +107,8 @@ function YourData({ userId }: { userId: string }) {
     <Section id="data" title="Your data">
       <StorageUse userId={userId} />
       <p className="text-muted">
-        Sessions are kept until you delete them. The uploads they came in are deleted {formatQuantity(days, "day")} after they
-        were processed, failed ones after {formatQuantity(failedUploadDays, "day")}.
+        Sessions are kept until you delete them. The uploads they came in are deleted {formatQuantity(days, "day")}{" "}
+        after they were processed, failed ones after {formatQuantity(failedUploadDays, "day")}.
       </p>
       <p className="flex flex-wrap gap-x-4 gap-y-1">
         <a href="/api/traces/export" download="sessions.jsonl" className="link target">

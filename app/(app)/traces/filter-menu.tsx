@@ -1,8 +1,9 @@
 "use client";
+import { useEffect, useState } from "react";
 import type { CountedName, FacetValues } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
 import { Choices, listFilterNames, toFilterOptions } from "./choices";
-import { listFilterEntries, type GivenFilters, getFilterLabel, without } from "./hrefs";
+import { type GivenFilters, getFilterLabel, listFilterEntries, without } from "./hrefs";
 import { MenuValues } from "./menu-values";
 
 type Props = {
@@ -19,7 +20,11 @@ const capitalize = (name: string) => name.slice(0, 1).toUpperCase() + name.slice
 export function FilterMenu(props: Props) {
   const { name, given } = props;
   return (
-    <Menu label={capitalize(name)} isSet={listFilterNames(name).some((filter) => given[filter] !== undefined)} side="left">
+    <Menu
+      label={capitalize(name)}
+      isSet={listFilterNames(name).some((filter) => given[filter] !== undefined)}
+      side="left"
+    >
       <FilterValues {...props} />
     </Menu>
   );
@@ -28,11 +33,7 @@ export function FilterMenu(props: Props) {
 export function FilterValues({ name, given, query, values }: Props) {
   return (
     <>
-      <ExactForm
-        name={name}
-        label={`${capitalize(getFilterLabel(name))}, exactly`}
-        given={without(given, ...listFilterNames(name))}
-      />
+      <ExactForm name={name} label={`Find ${getFilterLabel(name)}`} given={without(given, ...listFilterNames(name))} />
       {values ? (
         <Choices name={name} given={given} options={toFilterOptions(name, values)} />
       ) : (
@@ -83,4 +84,46 @@ export function HiddenFilters({ given }: { given: GivenFilters }) {
   return listFilterEntries(given).map(([name, value]) => (
     <input key={`${name} ${value}`} type="hidden" name={name} value={value} />
   ));
+}
+
+export function FilterSwitch({ count, controls }: { count: number; controls: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const toggle = () => {
+    document.getElementById(controls)?.toggleAttribute("data-open", !isOpen);
+    setOpen(!isOpen);
+  };
+  return (
+    <button
+      type="button"
+      onClick={toggle}
+      aria-expanded={isOpen}
+      aria-controls={controls}
+      className="button sm:hidden noscript:hidden"
+    >
+      Filter{count > 0 && `·${count}`}
+    </button>
+  );
+}
+
+export function MenuCloser() {
+  useEffect(() => {
+    const opened = () => document.querySelector<HTMLDetailsElement>("details[data-menu][name=filter][open]");
+    const onPointer = ({ target }: PointerEvent) => {
+      const menu = opened();
+      if (menu && !(target instanceof Node && menu.contains(target))) menu.open = false;
+    };
+    const onKey = ({ key }: KeyboardEvent) => {
+      const menu = key === "Escape" ? opened() : null;
+      if (!menu) return;
+      menu.open = false;
+      menu.querySelector("summary")?.focus();
+    };
+    document.addEventListener("pointerdown", onPointer);
+    document.addEventListener("keydown", onKey);
+    return () => {
+      document.removeEventListener("pointerdown", onPointer);
+      document.removeEventListener("keydown", onKey);
+    };
+  }, []);
+  return null;
 }

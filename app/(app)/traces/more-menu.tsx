@@ -2,13 +2,13 @@
 import type { CountedName, FacetValues, FilterName } from "#lib/traces/schema";
 import { Choice } from "./choices";
 import { ExactForm, FilterValues, Menu } from "./filter-menu";
-import { type GivenFilters, listHref, getFilterValues, without, withoutValue, withValue } from "./hrefs";
+import { type GivenFilters, getFilterValues, listHref, without, withoutValue, withValue } from "./hrefs";
 
 type Props = { given: GivenFilters; query: string; values: FacetValues | undefined };
 
 const flags = [
   ["starred", "Starred"],
-  ["errors", "With failed calls"],
+  ["errors", "Has errors"],
 ] as const;
 
 const counted = ["branch", "tag", "tool", "machine"] as const satisfies CountedName[];

@@ -39,7 +39,8 @@ export function SearchField({ userId, q }: { userId: string; q: string }) {
     window.clearTimeout(typed.current.timer);
     const { form } = event.currentTarget;
     // The result already shows, so no further history entry is needed.
-    if (form && typed.current.hasEntry && makeSearchHref(form) === location.pathname + location.search) event.preventDefault();
+    if (form && typed.current.hasEntry && makeSearchHref(form) === location.pathname + location.search)
+      event.preventDefault();
   };
 
   const showOptions = (value: string) => {
@@ -64,7 +65,7 @@ export function SearchField({ userId, q }: { userId: string; q: string }) {
         type="search"
         name="q"
         defaultValue={q}
-        placeholder='words "a phrase" file:x.ts'
+        placeholder="Search sessions…"
         autoComplete="off"
         spellCheck={false}
         maxLength={512}

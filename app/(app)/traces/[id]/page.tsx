@@ -1,3 +1,4 @@
+import "./messages/styles";
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
@@ -12,22 +13,20 @@ import type { Selection } from "#lib/traces/sql/conditions";
 import { readCircumstances } from "#lib/traces/usage";
 import { Notice } from "../../../components/notice";
 import { orMissing } from "../../../components/or-missing";
+import type { SearchParams } from "../../../components/pages";
 import { readerZone } from "../../../components/zone";
 import { listed as listedBy, readListParams } from "../filters";
 import { listHref } from "../hrefs";
-import { LinkedPullRequests } from "./facts/came-of";
 import { DeleteQuestion } from "./facts/delete-question";
 import { TraceFacts } from "./facts/facts";
 import { readFamilyKin, sumOwn } from "./facts/kin";
+import { LinkedPullRequests } from "./facts/pull-requests";
 import { resumeCommand } from "./facts/resume";
-import { parseFilter, type Links, readerHref } from "./frame/links";
-import "./messages/styles";
-import { OutlineData, OutlinePending } from "./outline/outline-data";
-import { readOutlineWidth } from "./outline/outline-width";
+import { type Links, parseFilter, readerHref } from "./frame/links";
+import { OutlineData, OutlinePending, readOutlineWidth } from "./outline/outline-data";
 import { OwnReader } from "./own-reader";
 import { renderSegment } from "./segments/render";
 import { parseSegmentRequest } from "./segments/request";
-import { toPage } from "./segments/to-page";
 
 export async function generateMetadata({ params }: PageProps<"/traces/[id]">): Promise<Metadata> {
   const { id } = await params;
@@ -63,7 +62,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
       <LinkedPullRequests userId={user.id} traceId={id} remote={trace.metadata?.repository} />
       {opened && (
         <Notice tone="info">
-          <p>The message that you followed a link to is not part of the talk, so all messages are shown.</p>
+          <p>The linked message is not part of the conversation, so everything is shown.</p>
         </Notice>
       )}
     </>
@@ -78,7 +77,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         zone={zone}
         title={getPageTitle(trace)}
         total={trace.messageCount}
-        initial={await toPage(segment)}
+        initial={segment}
         talk={talk}
         at={at}
         filter={filter}
@@ -99,10 +98,8 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
 
 const getPageTitle = (trace: Trace) => trace.title || "Untitled session";
 
-type Query = Awaited<PageProps<"/traces/[id]">["searchParams"]>;
-
 /** Shows all messages if the conversation view leaves out the one asked for. */
-async function readView(userId: string, id: string, query: Query) {
+async function readView(userId: string, id: string, query: SearchParams) {
   if (!z.uuid().safeParse(id).success) notFound();
   const talk = query.view === "talk";
   const request = parseSegmentRequest(query);

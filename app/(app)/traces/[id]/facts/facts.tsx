@@ -1,21 +1,22 @@
 import { requireUser } from "#lib/auth/guards";
+import { countInTrace } from "#lib/findings/findings";
 import { getModelFamily } from "#lib/prices/model";
 import { labelText, readLabels } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/reader/project";
 import type { Trace } from "#lib/traces/queries";
+import { listShares } from "#lib/traces/shares";
 import type { Circumstances } from "#lib/traces/usage";
 import { AgentIcon } from "../../../../components/agent-icon";
 import { formatQuantity } from "../../../../components/figures";
 import { Notice } from "../../../../components/notice";
 import { Time } from "../../../../components/time";
+import { findingsHref } from "../../../findings/params";
 import { listHref } from "../../hrefs";
 import { Marks } from "../../marks/marks";
 import { formatMilliseconds } from "../messages/clock";
 import { ContextChart } from "./context-chart";
 import { Details } from "./details";
 import { FamilyFacts, type FamilyNumbers, OriginLine } from "./family";
-import { Secrets } from "./secrets";
-import { ShareLink } from "./share-link";
 import { Spent } from "./spent";
 
 type Props = {
@@ -157,5 +158,34 @@ function AskToDelete() {
         Delete
       </button>
     </form>
+  );
+}
+
+export async function ShareLink({ traceId }: { traceId: string }) {
+  const user = await requireUser(`/traces/${traceId}`);
+  const shares = await listShares(user.id, traceId);
+  return (
+    <a href={`/traces/${traceId}/share`} data-command="Share" className="text-muted hover:text-text">
+      {shares.length > 0 ? `Shared by ${formatQuantity(shares.length, "link")}` : "Share"}
+    </a>
+  );
+}
+
+export async function Secrets({ traceId }: { traceId: string }) {
+  const user = await requireUser(`/traces/${traceId}`);
+  const { masked, open } = await countInTrace(user.id, traceId);
+  return (
+    <>
+      {masked > 0 && (
+        <a href={findingsHref({ trace: traceId, state: "masked" })} className="quiet-link target">
+          {formatQuantity(masked, "secret")} masked
+        </a>
+      )}
+      {open > 0 && (
+        <a href={findingsHref({ trace: traceId, state: "open" })} className="quiet-link target text-warn">
+          {formatQuantity(open, "secret")} not masked
+        </a>
+      )}
+    </>
   );
 }

@@ -1,6 +1,6 @@
 import type { Family, FamilySums, Member, Origin, Relation } from "#lib/traces/family";
 import { Monogram } from "../../../../components/agent-icon";
-import { formatQuantity, formatCompact } from "../../../../components/figures";
+import { formatCompact, formatQuantity } from "../../../../components/figures";
 import { formatMoney } from "../../../../components/money";
 import { formatFamilyCounts } from "../../families";
 import { listHref } from "../../hrefs";
@@ -45,7 +45,7 @@ export function FamilyFacts({ traceId, own, family }: { traceId: string; own: Fa
         <summary>
           {formatFamilyCounts(family)}
           {below > children && <span> · {formatQuantity(below - children, "more", "more")} below</span>}
-          <span> · with {isCut ? "many of " : ""}them </span>
+          <span> · {isCut ? "including many of them" : "included"}: </span>
           <Figures sums={added(own, family.sums)} />
         </summary>
         <table>

@@ -1,15 +1,19 @@
 import "server-only";
+import { findStarted, type Started } from "#lib/traces/family";
 import { isWithin, type SharedRange, wholeRange } from "#lib/traces/for-others";
 import { countMessages } from "#lib/traces/messages";
 import { withPictures } from "#lib/traces/pictures";
 import { readOrigin } from "#lib/traces/place";
+import type { Message } from "#lib/traces/queries";
+import { formatQuantity } from "../../../../components/figures";
+import { formatMoney } from "../../../../components/money";
 import { readerZone } from "../../../../components/zone";
 import { draw } from "../drawing/draw";
 import type { DrawnSegment } from "../drawing/operations";
-import type { Whose } from "../messages/scene";
+import { formatMilliseconds } from "../messages/clock";
+import type { Sessions, Whose } from "../messages/scene";
 import { readRow, readSegment } from "./read";
 import type { BodyRequest, SegmentRequest } from "./request";
-import { findStartedSessions } from "./sessions";
 
 /** HTML as React takes it. */
 export type Markup = { __html: string };
@@ -17,7 +21,6 @@ export type Markup = { __html: string };
 export type Segment = Omit<DrawnSegment, "html"> & {
   markup: Markup;
   before: number;
-  handedOver?: string | undefined;
   talk?: boolean;
 };
 
@@ -31,7 +34,8 @@ export type SegmentSession = {
   pictures?: boolean;
 };
 
-const getQueueTurn = ({ userId, whose }: SegmentSession) => ({ userId, kind: "sharedAt" in whose ? "shared" : "own" }) as const;
+const getQueueTurn = ({ userId, whose }: SegmentSession) =>
+  ({ userId, kind: "sharedAt" in whose ? "shared" : "own" }) as const;
 
 export const toOwner = (userId: string, traceId: string): SegmentSession => ({
   userId,
@@ -83,7 +87,10 @@ export const asSegment = ({ html, ...segment }: DrawnSegment): Segment => ({
 });
 
 /** @returns HTML; undefined if there is none */
-export async function drawBody(shown: SegmentSession, { position, positions, part }: BodyRequest): Promise<string | undefined> {
+export async function drawBody(
+  shown: SegmentSession,
+  { position, positions, part }: BodyRequest,
+): Promise<string | undefined> {
   const { userId, traceId, whose, range = wholeRange, masked = false } = shown;
   const view = { whose, zone: await readerZone() };
   return draw(getQueueTurn(shown), "body", async () => {
@@ -95,4 +102,33 @@ export async function drawBody(shown: SegmentSession, { position, positions, par
     const which = { masked, machine, position, ...(part !== undefined && { part }) };
     return messages && { messages, view: { ...view, place }, ...which };
   });
+}
+
+const maxSessions = 300;
+
+/** Finds the sub-agents' sessions that messages name. */
+export async function findStartedSessions(userId: string, traceId: string, messages: Message[]): Promise<Sessions> {
+  const named = new Set(messages.flatMap(({ metadata }) => namedIn(metadata)));
+  const started = await findStarted(userId, traceId, [...named].slice(0, maxSessions));
+  return Object.fromEntries(
+    [...started].map(([sourceId, session]) => [
+      sourceId,
+      { href: `/traces/${session.id}`, text: describeStarted(session) },
+    ]),
+  );
+}
+
+function namedIn(metadata: Message["metadata"]): string[] {
+  const result = metadata?.result;
+  const session = typeof result === "object" && result !== null && "session" in result ? result.session : undefined;
+  return typeof session === "string" && session !== "" ? [session] : [];
+}
+
+function describeStarted({ messages, costNano, seconds }: Started): string {
+  const facts = [
+    formatQuantity(messages, "message"),
+    costNano > 0 && formatMoney(costNano),
+    seconds > 0 && formatMilliseconds(seconds * 1000),
+  ];
+  return ["Its session", ...facts].filter(Boolean).join(" · ");
 }

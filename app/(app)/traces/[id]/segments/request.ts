@@ -1,10 +1,11 @@
 import { z } from "zod";
+import type { SearchParams } from "../../../../components/pages";
+import type { Segment } from "./render";
 
 const position = z.int().min(0).max(2_147_483_647);
 
-/** After a position, before one, around one, or exactly from one to another; by default from the start. */
+/** After a position, before one or around one; by default from the start. */
 export const segmentRequest = z.union([
-  z.strictObject({ from: position, to: position }),
   z.strictObject({ before: position }),
   z.strictObject({ at: position }),
   z.strictObject({ after: position.optional() }),
@@ -19,6 +20,15 @@ export const bodyRequest = z.object({
 });
 export type BodyRequest = z.output<typeof bodyRequest>;
 
+/** The source of the reader's messages: one's own session or a share link. */
+export type Supply = {
+  page: string;
+  /** @returns undefined if there is nothing (any more) */
+  segment: (request: SegmentRequest, talk: boolean) => Promise<Segment | undefined>;
+  /** The HTML of a fold's body. */
+  body: (body: BodyRequest) => Promise<string | undefined>;
+};
+
 const inAddress = z
   .string()
   .regex(/^\d{1,10}$/)
@@ -26,7 +36,7 @@ const inAddress = z
   .pipe(position);
 
 /** Falls back to the start. */
-export function parseSegmentRequest(query: Record<string, string | string[] | undefined>): SegmentRequest {
+export function parseSegmentRequest(query: SearchParams): SegmentRequest {
   for (const name of ["at", "before", "after"] as const) {
     const asked = inAddress.safeParse(query[name]);
     if (asked.success) return { [name]: asked.data } as SegmentRequest;
