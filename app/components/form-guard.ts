@@ -52,6 +52,9 @@ export function sent<T>(schema: z.ZodType<T>, value: unknown): T {
 /** An id in a form. */
 export const idIn = (form: FormData, name: string): string => sent(z.uuid(), requireForm(form).get(name));
 
+/** The id of a form that creates one thing however often it is sent. */
+export const formIdIn = (form: FormData): string | undefined => z.uuid().safeParse(text(form, "formId")).data;
+
 /** A field of a form that is JSON. */
 export const jsonIn = <T>(form: FormData, name: string, schema: z.ZodType<T>): T =>
   sent(fromJson.pipe(schema), requireForm(form).get(name));

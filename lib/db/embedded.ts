@@ -16,7 +16,8 @@ import { keepRunning } from "./server-watch.ts";
 import { isAtSocket, mayHoldSocket, socketPort } from "./socket.ts";
 
 /**
- * A running embedded server. `stop` ends this process's use of it, and the server itself if this process owns it, or its owner is gone.
+ * A running embedded server. `stop` ends this process's use of it, and the server itself if this process owns it, or its owner is gone;
+ * `whileOwned` runs before others can start it again.
  * `keep` restarts it at the same place whenever it ends, unless another process owns it; it rejects if that doesn't help, or another
  * program has taken its port, and resolves after `stop`.
  * `whenUp` resolves once the server takes connections, for it may be recovering; and after `stop`.
@@ -25,7 +26,7 @@ export type EmbeddedDatabase = {
   url: string;
   keep: (say: (line: string) => void) => Promise<void>;
   whenUp: () => Promise<void>;
-  stop: () => Promise<void>;
+  stop: (whileOwned?: () => Promise<void>) => Promise<void>;
 };
 
 /** How an embedded server is started; each has a default. */
@@ -129,10 +130,12 @@ async function mayStart(server: Server): Promise<boolean> {
 }
 
 /** Stops the server unless another process owns it. */
-async function leave(server: Server): Promise<void> {
+async function leave(server: Server, whileOwned?: () => Promise<void>): Promise<void> {
   server.disown ??= await becomeOwner(server.owner, server.kind);
   try {
     if (server.disown) await stopServer(server);
+    else if (whileOwned) throw new EnvError("Another process uses the database now. Stop it, and try again.");
+    await whileOwned?.();
   } finally {
     await server.disown?.();
   }
@@ -167,10 +170,10 @@ function superviseServer(server: Server, url: string, patienceSeconds?: number) 
     whenUp: async () => {
       while (!signal.aborted && !(await lookAt(server)).url) await pause(signal);
     },
-    stop: async () => {
+    stop: async (whileOwned?: () => Promise<void>) => {
       server.ending.abort();
       await watching?.catch(() => {}); // `keep` has reported it
-      await leave(server);
+      await leave(server, whileOwned);
     },
   };
 }

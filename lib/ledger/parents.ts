@@ -21,8 +21,10 @@ import {
   findContinued,
   findMoved,
   findStarts,
+  type LatestActivity,
   raiseLatest,
   readLatestBelow,
+  readLatestWithout,
   readRelatives,
   type StoredRelative,
 } from "#lib/ledger/sql/parents";
@@ -94,6 +96,8 @@ class Family {
   readonly #readByContinued = new Map<string, Known>();
   readonly #links = new Map<string, Link>();
   readonly #latest = new Map<string, Date>();
+  /** Former ancestors of traces that moved, whose latest activity may have been theirs. */
+  #lowered = new Map<string, LatestActivity>();
 
   private constructor(tx: PoolClient, userId: string) {
     this.#tx = tx;
@@ -144,6 +148,7 @@ class Family {
     const all = [...new Set([...candidates, ...moved.map((one) => this.#know(one))])];
     await this.#placeLinks(all, isRoot);
     for (const id of isRoot) this.#links.set(id, noLink);
+    this.#lowered = await this.#readFormerAncestors();
     await this.#raiseAncestors(candidates, isRoot);
   }
 
@@ -241,14 +246,28 @@ class Family {
   /** Moves the ancestors of what is linked up in the list. */
   async #raiseAncestors(candidates: Known[], isRoot: ReadonlySet<string>): Promise<void> {
     const ids = this.#reads.map(({ id }) => id);
-    for (const [id, at] of await readLatestBelow(this.#tx, this.#userId, ids)) this.#raise(id, at);
+    for (const [id, at] of await readLatestBelow(this.#tx, this.#userId, ids)) {
+      if (!this.#lowered.has(id)) this.#raise(id, at);
+    }
+    for (const [id, { below }] of this.#lowered) if (below) this.#raise(id, below);
     const parentOf = (one: Known) => (isRoot.has(one.id) ? undefined : this.#parentOf(one));
     for (const one of candidates) {
-      const at = later(one.latestAt, this.#latest.get(one.id));
+      const latestAt = this.#lowered.has(one.id) ? (this.#lowered.get(one.id)?.latest ?? null) : one.latestAt;
+      const at = later(latestAt, this.#latest.get(one.id));
       if (at) for (const { id } of ancestorsOf(one, parentOf)) this.#raise(id, at);
     }
     const others = [...this.#latest].filter(([id]) => !this.#known.get(id)?.read);
     await raiseLatest(this.#tx, this.#userId, new Map(others));
+  }
+
+  async #readFormerAncestors(): Promise<Map<string, LatestActivity>> {
+    const moved = [...this.#links].flatMap(([id, { parentId }]) => {
+      const former = this.#known.get(id)?.parentId ?? null;
+      return former === null || former === parentId ? [] : [{ id, former }];
+    });
+    const parents = [...new Set(moved.map(({ former }) => former))];
+    const ids = moved.map(({ id }) => id);
+    return readLatestWithout(this.#tx, this.#userId, parents, ids);
   }
 
   #raise(id: string, at: Date): void {
@@ -275,7 +294,10 @@ class Family {
       const isSame = one?.parentId === parentId && one.parentPosition === position && !isOther(one, parentRelation);
       return !one || one.read || isSame ? [] : [[id, { parentId, parentPosition: position, parentRelation }] as const];
     });
-    return new Map([...own, ...others]);
+    const columns: Columns = new Map([...own, ...others]);
+    for (const id of this.#lowered.keys())
+      columns.set(id, { ...columns.get(id), childrenAt: this.#latest.get(id) ?? null });
+    return columns;
   }
 }
 

@@ -12,7 +12,7 @@ import {
   recordSwept,
   type Swept,
 } from "#lib/ledger/sql/version";
-import { rulesVersion } from "#lib/secrets/version";
+import { rulesVersion } from "#lib/secrets/kinds";
 
 /** Raised where parts of the ledger read or write something else than before, and with the table of secrets: all traces are then accounted for again. */
 const ledgerVersion = 10 + rulesVersion;

@@ -61,9 +61,10 @@ export async function limitAddress(address: string): Promise<void> {
   );
 }
 
-/** Counts a report against its device's limit. @throws SpoorError `rate_limited` */
-export async function limitDevice(deviceId: string): Promise<void> {
-  throwIfLimited(await overLimit("telemetry-device", deviceId, { points: telemetry.perMinutePerDevice, seconds: 60 }));
+/** Counts a report against its device's limit; others can send a device's id, so each user and network has its own. */
+export async function limitDevice(deviceId: string, sender: ReportSender, address: string): Promise<void> {
+  const key = `${sender?.userId ?? networkOf(address)} ${deviceId}`;
+  throwIfLimited(await overLimit("telemetry-device", key, { points: telemetry.perMinutePerDevice, seconds: 60 }));
 }
 
 function throwIfLimited(retryAfterSeconds: number | undefined): void {

@@ -2,8 +2,8 @@ import "server-only";
 import type { Block, Part, ReaderRow } from "#lib/reader/message";
 import { rowsOf } from "#lib/reader/rows";
 import { cut } from "#lib/reader/text";
-import { forOthers } from "#lib/traces/for-others";
-import { hideAllOf } from "#lib/traces/masked";
+import { forOthers, readHiddenNames } from "#lib/traces/for-others";
+import { hideAll } from "#lib/traces/masked";
 import { visitMessages } from "#lib/traces/messages";
 import type { Message, TraceRow } from "#lib/traces/queries";
 import type { Sharing } from "#lib/traces/shares";
@@ -36,7 +36,7 @@ export async function githubMarkdown(userId: string, trace: TraceRow, sharing: S
 
 async function read(userId: string, trace: TraceRow, { masked, ...range }: Sharing) {
   const messages: Message[] = [];
-  const hide = hideAllOf(trace);
+  const hide = hideAll(readHiddenNames(trace));
   let [bytes, isCut] = [0, false];
   await visitMessages(userId, trace.id, range, page, (message) => {
     isCut = messages.length >= maxRead.messages || bytes >= maxRead.bytes;

@@ -4,8 +4,8 @@ import type { ReaderMessage } from "#lib/reader/message";
 import { readableJson } from "#lib/reader/text";
 import { titleOf } from "#lib/reader/title";
 import type { Masked } from "#lib/traces/export-schema";
-import { allForOthers } from "#lib/traces/for-others";
-import { type Mask, maskJson, maskOf, maskPieces } from "#lib/traces/masked";
+import { allForOthers, readHiddenNames } from "#lib/traces/for-others";
+import { makeMask, type Mask, maskJson, maskPieces } from "#lib/traces/masked";
 import { readParts, readPieces } from "#lib/traces/parts";
 import { withPictures } from "#lib/traces/pictures";
 import type { Message, TraceRow } from "#lib/traces/queries";
@@ -21,7 +21,7 @@ import { usedTokens } from "#lib/traces/tokens";
  * @throws SpoorError `overloaded` as `sendText`.
  */
 export function markdownOf(userId: string, trace: TraceRow, masked?: Masked): Promise<ReadableStream<Uint8Array>> {
-  return sendText(userId, "export", parts(userId, trace, maskOf(masked, trace.machine)));
+  return sendText(userId, "export", parts(userId, trace, makeMask(masked, readHiddenNames(trace))));
 }
 
 async function* parts(userId: string, trace: TraceRow, mask: Mask | undefined): AsyncGenerator<string, undefined> {

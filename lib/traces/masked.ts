@@ -1,28 +1,27 @@
 // Exports for others: masked while they are read, a bounded part at a time.
 
 import { eachInSlices, StepEnded } from "#lib/concurrency/slices";
-import { findSecrets, type Secret } from "#lib/secrets/find";
-import { maskValueForOthers } from "#lib/secrets/json";
-import { makePlaceholder } from "#lib/secrets/mark";
-import { maskForOthers, replaceSecrets } from "#lib/secrets/mask";
-import { keepHeader } from "#lib/secrets/tables";
+import { findSecrets, type Secret } from "#lib/secrets/find-secrets";
+import { maskForOthers, maskValueForOthers, replaceSecrets } from "#lib/secrets/mask";
+import { makePlaceholder } from "#lib/secrets/kinds";
+import { keepHeader } from "#lib/secrets/table-cells";
 import type { Masked } from "#lib/traces/export-schema";
-import { textForOthers } from "#lib/traces/for-others";
+import { type HiddenNames, textForOthers } from "#lib/traces/for-others";
 
 /** Hides in a text what others are not to see. @param names are those of people that are known from what comes before it */
 export type Mask = (text: string, names?: Set<string>) => string;
 
 /** What an export hides: nothing, secrets and what may be one, or names of folders, users and machines as well. */
-export function maskOf(masked: Masked | undefined, machine: string | null): Mask | undefined {
+export function makeMask(masked: Masked | undefined, names: HiddenNames): Mask | undefined {
   if (masked === undefined) return undefined;
-  return masked === "secrets" ? maskForOthers : hideAllOf({ machine });
+  return masked === "secrets" ? maskForOthers : hideAll(names);
 }
 
-/** Hides all that others are not to see of a trace: secrets, and names of folders, users and machines, also of its own machine. */
-export const hideAllOf =
-  ({ machine }: { machine: string | null }): Mask =>
+/** Hides secrets, and names of folders, users and machines. */
+export const hideAll =
+  (hidden: HiddenNames): Mask =>
   (text, names) =>
-    textForOthers(text, machine ? [machine] : [], names);
+    textForOthers(text, hidden, names);
 
 /** No secret is longer, with what tells behind it that it is one. */
 const overlap = 40 * 1024;

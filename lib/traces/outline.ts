@@ -1,10 +1,10 @@
 import "server-only";
 import { beginRead, hasTooMany } from "#lib/db/heavy";
 import { makeOutliner, type Outline } from "#lib/reader/outline";
-import { maskValueForOthers } from "#lib/secrets/json";
+import { maskValueForOthers } from "#lib/secrets/mask";
 import { readFileSums } from "#lib/traces/files";
-import { forOthers, type Range, wholeRange } from "#lib/traces/for-others";
-import { hideAllOf } from "#lib/traces/masked";
+import { forOthers, type Range, readHiddenNames, wholeRange } from "#lib/traces/for-others";
+import { hideAll } from "#lib/traces/masked";
 import { visitMessages } from "#lib/traces/messages";
 import { getTrace } from "#lib/traces/queries";
 
@@ -53,8 +53,9 @@ export async function readOutlineForOthers(
 ): Promise<Outline | undefined> {
   const end = await beginRead(userId, "sharedOutline");
   try {
-    const { source, metadata, machine } = await getTrace(userId, traceId);
-    const hide = hideAllOf({ machine });
+    const trace = await getTrace(userId, traceId);
+    const { source, metadata } = trace;
+    const hide = hideAll(readHiddenNames(trace));
     const outliner = makeOutliner({ source, metadata: maskValueForOthers(metadata, (text) => hide(text)) });
     let left = mostMasked;
     await visitMessages(userId, traceId, range, page, (message) => {

@@ -1,7 +1,7 @@
 // Reading any number of messages of any size without holding more than one part of them.
 import "server-only";
 import { heavyTurn, type Patience } from "#lib/db/heavy";
-import { maskValueForOthers } from "#lib/secrets/json";
+import { maskValueForOthers } from "#lib/secrets/mask";
 import { allForOthers } from "#lib/traces/for-others";
 import { type Mask, maskJson, maskPieces } from "#lib/traces/masked";
 import { presentMessage } from "#lib/traces/messages";

@@ -1,11 +1,12 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
 import { type Place, placeOf } from "#lib/reader/files/paths";
+import { type HiddenNames, readHiddenNames } from "#lib/traces/for-others";
 
-/** Where a trace comes from: the place of its files, as far as its metadata tells, and its machine. */
-export async function readOrigin(userId: string, traceId: string): Promise<{ place: Place; machine: string | null }> {
+/** Reads the place of a trace's files, as far as its metadata tells, and the names that are hidden from others. */
+export async function readOrigin(userId: string, traceId: string): Promise<{ place: Place; names: HiddenNames }> {
   const where = { userId_id: { userId, id: traceId } };
-  const trace = await prisma().trace.findUnique({ where, select: { metadata: true, machine: true } });
+  const trace = await prisma().trace.findUnique({ where, select: { metadata: true, machine: true, project: true } });
   const place = placeOf((trace?.metadata ?? null) as Record<string, unknown> | null);
-  return { place, machine: trace?.machine ?? null };
+  return { place, names: readHiddenNames(trace ?? { machine: null }) };
 }

@@ -1,8 +1,8 @@
 import "server-only";
 import { titleOf } from "#lib/reader/title";
 import { type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/reader/titles/find";
-import { isWithin } from "#lib/traces/for-others";
-import { hideAllOf } from "#lib/traces/masked";
+import { isWithin, readHiddenNames } from "#lib/traces/for-others";
+import { hideAll } from "#lib/traces/masked";
 import { readMessages } from "#lib/traces/messages";
 import type { Message, TraceRow } from "#lib/traces/queries";
 import type { Sharing } from "#lib/traces/shares";
@@ -15,7 +15,7 @@ const maxRead = { limit: 50, maxBytes: 64 * 1024, maxMessageBytes: 64 * 1024 };
  * derived from the messages of the part, since the session's own may tell of what is left out.
  */
 export async function getTitleForOthers(userId: string, trace: TraceRow, sharing: Sharing): Promise<string> {
-  const hide = hideAllOf(trace);
+  const hide = hideAll(readHiddenNames(trace));
   const mask = (text: string) => (sharing.masked ? hide(text) : text);
   const isPart = sharing.from !== null || sharing.to !== null;
   if (!isPart || trace.customTitle !== null) return mask(titleOf(trace) ?? "") || "Untitled session";

@@ -8,7 +8,7 @@ import { createTokenByHand, logOutMachines, revokeToken } from "#lib/auth/tokens
 import { withdrawLogin } from "#lib/device/login";
 import { startRequest } from "#lib/device/schema";
 import { scopes } from "#lib/fields";
-import { askFirst, errorsOf, refusalOf, refuseForeignOrigin, requireForm, text } from "../../components/form-guard";
+import { askFirst, errorsOf, formIdIn, refusalOf, refuseForeignOrigin, requireForm, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 import { tickedScopes } from "../../components/scopes";
 
@@ -65,7 +65,7 @@ export async function createTokenAction(_before: FormState, form: FormData): Pro
   if (!parsed.success)
     return { values, errors: { ...errorsOf(parsed.error), ...(values.machine.trim() ? {} : { machine: askName }) } };
   try {
-    const token = await createTokenByHand(user.id, parsed.data.machine, await currentOrigin(), granted);
+    const token = await createTokenByHand(user.id, parsed.data.machine, await currentOrigin(), granted, formIdIn(form));
     revalidatePath("/devices");
     const label = `The token of ${parsed.data.machine}`;
     return { once: { label, text: token, note: howToUse } };

@@ -2,7 +2,8 @@ import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
 import { familyOf } from "#lib/prices/model";
-import { hideAllOf } from "#lib/traces/masked";
+import { readHiddenNames } from "#lib/traces/for-others";
+import { hideAll } from "#lib/traces/masked";
 import { getTraceRow, presentTrace, type Trace } from "#lib/traces/queries";
 import type { OpenedShare } from "#lib/traces/shares";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
@@ -140,6 +141,6 @@ const shared = cache(async (token: string) => {
   const row = await orMissing(getTraceRow(opened.userId, opened.traceId));
   const title = await getTitleForOthers(opened.userId, row, opened.shown);
   const trace = presentTrace(row);
-  const model = trace.model && opened.shown.masked ? hideAllOf(row)(trace.model) : trace.model;
+  const model = trace.model && opened.shown.masked ? hideAll(readHiddenNames(row))(trace.model) : trace.model;
   return { opened, trace: { ...trace, title, model } };
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findSecrets } from "#lib/secrets/find";
+import { findSecrets } from "#lib/secrets/find-secrets";
 import { maskForOthers } from "#lib/secrets/mask";
 import { maskPieces } from "#lib/traces/masked";
 import { formed, run } from "./made-up.ts";

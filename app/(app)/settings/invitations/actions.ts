@@ -4,7 +4,7 @@ import { currentOrigin, logSecurity } from "#lib/auth/audit";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { invite, revokeInvitation } from "#lib/auth/invitations";
 import { idForm, inviteForm } from "#lib/auth/schema";
-import { askFirst, errorsOf, refuseForeignOrigin, text } from "../../../components/form-guard";
+import { askFirst, errorsOf, formIdIn, refuseForeignOrigin, text } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
 
 const page = "/settings/invitations";
@@ -23,7 +23,7 @@ export async function inviteAction(_before: FormState, form: FormData): Promise<
   if (error) return { values, error };
   const parsed = inviteForm.safeParse(values);
   if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
-  const link = await invite(user.id, parsed.data.email, await currentOrigin());
+  const link = await invite(user.id, parsed.data.email, await currentOrigin(), formIdIn(form));
   revalidatePath(page);
   return { once: { label: "Send this link", text: link, note: linkNote } };
 }

@@ -1,8 +1,8 @@
 import type { ReaderMessage } from "#lib/reader/message";
 import { rowsOf } from "#lib/reader/rows";
 import { changeTexts } from "#lib/secrets/mask";
-import { forOthers } from "#lib/traces/for-others";
-import { hideAllOf } from "#lib/traces/masked";
+import { forOthers, type HiddenNames } from "#lib/traces/for-others";
+import { hideAll } from "#lib/traces/masked";
 import { drawChanges } from "../changes/draw-changes";
 import { drawBody, drawMessages, type View } from "../messages/messages";
 import type { Read } from "../segments/read";
@@ -16,8 +16,9 @@ export type DrawnSegment = Omit<SegmentRows, "rows"> & {
   hidden: boolean;
 };
 
-/** Whether messages are masked, and the machine whose name is hidden in them then. */
-type Masking = { masked?: boolean; machine?: string | null };
+/** `names` are hidden in masked messages. */
+type Masking = { masked?: boolean; names?: HiddenNames };
+const noNames: HiddenNames = { machine: null, owners: [] };
 type SegmentInput = Masking & { read: Read; view: View; talk: boolean; at?: number | undefined };
 type BodyInput = Masking & {
   messages: ReaderMessage[];
@@ -34,15 +35,15 @@ const maxHtml = 1_000_000;
 const minCost = 2000;
 
 /** Others are not told where the session's files are, of which paths are made whole. */
-function viewFor(view: View, { masked, machine = null }: Masking): View {
+function viewFor(view: View, { masked, names = noNames }: Masking): View {
   if (!masked && !("sharedAt" in view.whose)) return view;
-  const hide = hideAllOf({ machine });
+  const hide = hideAll(names);
   return { ...view, place: changeTexts(view.place ?? nowhere, (text) => hide(text)) };
 }
 
-function messagesFor(messages: ReaderMessage[], { masked, machine = null }: Masking): ReaderMessage[] {
+function messagesFor(messages: ReaderMessage[], { masked, names = noNames }: Masking): ReaderMessage[] {
   if (!masked) return messages;
-  const hide = hideAllOf({ machine });
+  const hide = hideAll(names);
   return messages.map((message) => forOthers(message, hide));
 }
 

@@ -56,13 +56,13 @@ export async function drawSegment(
   return draw(turnOf(shown), "segment", async () => {
     const found = await readSegment(userId, traceId, request, talk, range);
     if (!found) return undefined;
-    const [messages, sessions, { place, machine }] = await Promise.all([
+    const [messages, sessions, { place, names }] = await Promise.all([
       shown.pictures ? withPictures(userId, traceId, found.messages) : found.messages,
       "traceId" in whose ? sessionsOf(userId, traceId, found.messages) : {},
       readOrigin(userId, traceId),
     ]);
     const read = { ...found, messages };
-    const how = { talk, masked, machine, ...("at" in request && { at: request.at }) };
+    const how = { talk, masked, names, ...("at" in request && { at: request.at }) };
     return { read, view: { ...view, place, sessions }, ...how };
   });
 }
@@ -96,8 +96,8 @@ export async function drawBody(shown: Shown, { position, positions, part }: Body
     if (within.length === 0) return undefined;
     const [found, origin] = await Promise.all([readRow(userId, traceId, within), readOrigin(userId, traceId)]);
     const messages = found && shown.pictures ? await withPictures(userId, traceId, found) : found;
-    const { place, machine } = origin;
-    const which = { masked, machine, position, ...(part !== undefined && { part }) };
+    const { place, names } = origin;
+    const which = { masked, names, position, ...(part !== undefined && { part }) };
     return messages && { messages, view: { ...view, place }, ...which };
   });
 }

@@ -6,7 +6,7 @@ import { requireUser } from "#lib/auth/guards";
 import { idForm } from "#lib/auth/schema";
 import { limits } from "#lib/limits";
 import { revokeShare, shareTrace } from "#lib/traces/shares";
-import { askFirst, refusalOf, refuseForeignOrigin, text } from "../../../../components/form-guard";
+import { askFirst, formIdIn, refusalOf, refuseForeignOrigin, text } from "../../../../components/form-guard";
 import type { FormState } from "../../../../components/form-state";
 
 const position = z.preprocess(
@@ -44,7 +44,7 @@ export async function shareAction(_before: FormState, form: FormData): Promise<F
   const { id, days, from, to, plain, pictures } = parsed.data;
   const shown = { from, to, masked: !plain, pictures: pictures !== undefined };
   try {
-    const link = await shareTrace(user.id, id, { days, ...shown }, await currentOrigin());
+    const link = await shareTrace(user.id, id, { days, ...shown }, await currentOrigin(), formIdIn(form));
     revalidatePath("/settings/shares");
     return { once: { label: "Anybody with this link can read what is shown below", text: link, note } };
   } catch (refused) {
