@@ -6,7 +6,7 @@ import { clientAddress } from "#lib/http/address";
 import { callsAction, isUnreadable } from "#lib/http/form-body";
 import { securityHeaders, transportHeaders } from "#lib/http/headers";
 import { problemResponse } from "#lib/http/problem";
-import { requestIdHeader, requestIdOf } from "#lib/http/request-id";
+import { requestIdHeader, getRequestId } from "#lib/http/request-id";
 import { overShareLimit, sharedTokenHeader } from "#lib/traces/share-limits";
 import { refuseReader } from "./app/shared/refusal";
 
@@ -55,7 +55,7 @@ function contentPolicy(nonce: string): string {
 export async function middleware(request: NextRequest): Promise<NextResponse> {
   const nonce = randomBytes(16).toString("base64");
   const policy = contentPolicy(nonce);
-  const requestId = requestIdOf(request);
+  const requestId = getRequestId(request);
   const response =
     refuseForeign(request, requestId) ??
     toSignIn(request) ??

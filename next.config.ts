@@ -52,7 +52,7 @@ const config: NextConfig = {
  * Hosts that build the same sources by themselves are one release: a page of one works with another. Ids of actions are hashed
  * with the key that is set here, which is therefore no secret: nothing may be encrypted with it (tests/unit/boundaries.test.ts).
  */
-export default async function configOf(phase: string): Promise<NextConfig> {
+export default async function makeConfig(phase: string): Promise<NextConfig> {
   if (phase !== PHASE_PRODUCTION_BUILD) return config;
   const digest = webDigest();
   process.env.NEXT_SERVER_ACTIONS_ENCRYPTION_KEY = Buffer.from(digest, "hex").toString("base64");

@@ -4,11 +4,11 @@ import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { EnvError } from "#lib/errors";
 import { encryptionVariables } from "#lib/variables/encryption";
 import {
+  choice,
   httpUrl,
   isProxy,
   isWebhookSecret,
   list,
-  oneOf,
   optional,
   secret,
   sinkUrl,
@@ -21,21 +21,20 @@ import { checkStore, storeVariables } from "#lib/variables/store";
 
 const MiB = 1024 * 1024;
 
-/** V8's strings hold 512 MiB at most; a decoded body has to stay below. */
+/** V8's strings hold 512 MiB at most. */
 const maxDecodableBytes = 500 * MiB;
 
-/** The default of INGEST_MAX_WIRE_BYTES. */
 export const usualWireBytes = 64 * MiB;
-/** Its default where the platform refuses larger bodies: Vercel takes 4.5 MB, AWS Lambda 6 MB in base64. */
+/** Vercel accepts 4.5 MB, AWS Lambda 6 MB in base64. */
 const serverlessWireBytes = 4_000_000;
 
-/** The counter of a budget is a 32-bit integer, and ends somewhat past its budget. */
+/** A budget's counter is a 32-bit integer and may end somewhat above its budget. */
 const maxDailyBytes = 2_000_000_000;
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 const variables = {
-  NODE_ENV: oneOf(
+  NODE_ENV: choice(
     ["production", "development", "test"],
     "production",
     "how Next runs; `npm run dev` sets `development`, the tests set `test`",
@@ -80,7 +79,7 @@ const variables = {
     text: "opens `/setup?token=…` for the first account",
     unset: "generated at each start without an account",
   }),
-  SIGN_UP: oneOf(["invitation", "open"], "invitation", "`open` lets everybody create an account at `/sign-up`"),
+  SIGN_UP: choice(["invitation", "open"], "invitation", "`open` lets everybody create an account at `/sign-up`"),
   TRUSTED_PROXIES: withDefault(
     list.refine((items) => items.every(isProxy), "must be addresses or networks, separated by commas"),
     "",
@@ -138,17 +137,17 @@ const variables = {
     text: "sign-in with Google; its callback is `BASE_URL/api/auth/callback/google`",
   }),
   GOOGLE_CLIENT_SECRET: optional(z.string(), { text: "required with `GOOGLE_CLIENT_ID`" }),
-  REQUIRE_SECOND_FACTOR: oneOf(
+  REQUIRE_SECOND_FACTOR: choice(
     ["on", "off"],
     "off",
     "`on` lets people without two-factor authentication open nothing but the page that sets it up; CLI tokens keep working",
   ),
-  AUTH_RATE_LIMIT: oneOf(
+  AUTH_RATE_LIMIT: choice(
     ["on", "off"],
     "on",
     "`off` removes the limits on signing in, signing up, confirming a password and calls of `/api/auth`; every other limit stays",
   ),
-  TELEMETRY_ANONYMOUS: oneOf(["on", "off"], "on", "`off` refuses telemetry reports without a valid token"),
+  TELEMETRY_ANONYMOUS: choice(["on", "off"], "on", "`off` refuses telemetry reports without a valid token"),
   TELEMETRY_ANONYMOUS_NETWORK_BYTES: wholeNumber(
     5_000_000,
     [0, maxDailyBytes],
@@ -171,12 +170,12 @@ const variables = {
     text: "PostHog's project key, the webhook's secret (`whsec_…`), or OTLP's bearer token (with a space in it: the whole `Authorization` header); only `otlp` works without",
     allowed: "1 to 4096 printable ASCII characters",
   }),
-  TELEMETRY_SINK_ALLOW_PRIVATE: oneOf(
+  TELEMETRY_SINK_ALLOW_PRIVATE: choice(
     ["0", "1"],
     "0",
     "`1` lets the host name of `TELEMETRY_SINK_URL` resolve to a private address",
   ),
-  LOG_LEVEL: oneOf(logLevels, "info", "the lowest level that is logged"),
+  LOG_LEVEL: choice(logLevels, "info", "the lowest level that is logged"),
   VERCEL: optional(z.string(), {
     text: "set by Vercel: client addresses are taken from its `X-Real-IP`; `DATABASE_URL`, `AUTH_SECRET` and `SETUP_TOKEN` are required",
     unset: "not on Vercel",
@@ -195,7 +194,7 @@ const variables = {
 
 type Variables = typeof variables;
 
-/** What is documented of each variable, in the order of the documentation. */
+/** Documented in this order. */
 export const environment: Record<string, Omit<Variable, "schema">> = variables;
 
 const schemas = Object.fromEntries(Object.entries(variables).map(([name, { schema }]) => [name, schema])) as {
@@ -234,17 +233,17 @@ const schema = z
     INGEST_MAX_WIRE_BYTES: env.INGEST_MAX_WIRE_BYTES ?? (isFunctionHost(env) ? serverlessWireBytes : usualWireBytes),
   }));
 
-/** What the launcher makes elsewhere: functions have no disk to keep it on, and nobody reads a link that they print. */
+/** Functions have no disk for these files, and nobody reads a link that they print. */
 const requiredOnVercel = ["DATABASE_URL", "AUTH_SECRET", "SETUP_TOKEN"] as const;
 
 type Platform = Partial<
   Record<"VERCEL" | "VERCEL_ENV" | "VERCEL_PROJECT_PRODUCTION_URL" | "VERCEL_URL" | "AWS_LAMBDA_FUNCTION_NAME", string>
 >;
 
-/** Whether processes come and go with requests, without a disk or a place that anybody reads. */
+/** Returns true for function hosts: processes come and go with requests and have no disk. */
 export const isFunctionHost = (env: Platform) => Boolean(env.VERCEL || env.AWS_LAMBDA_FUNCTION_NAME);
 
-/** The address that the platform gave a deployment: a preview is never reached at that of production. */
+/** A preview is never reached at the production address. */
 function platformUrl(env: Platform): string | undefined {
   if (!env.VERCEL) return undefined;
   const host = (env.VERCEL_ENV !== "preview" && env.VERCEL_PROJECT_PRODUCTION_URL) || env.VERCEL_URL;
@@ -256,7 +255,7 @@ export type Env = z.output<typeof schema>;
 /**
  * Parses an environment.
  *
- * @throws EnvError naming every wrong variable and what is wrong with it.
+ * @throws EnvError that names every wrong variable
  */
 export function parseEnv(source: Record<string, string | undefined>): Env {
   const parsed = schema.safeParse(source);
@@ -268,13 +267,17 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
 let parsed: { values: Env; at: number } | undefined;
 const changes = oncePerProcess("changes of the environment", () => ({ count: 0 }));
 
-/** The process's environment, parsed at the first call. @throws EnvError as `parseEnv` does. */
+/**
+ * Parses the process's environment at the first call.
+ *
+ * @throws EnvError as `parseEnv`
+ */
 export function env(): Env {
   if (parsed?.at !== changes.count) parsed = { values: parseEnv(process.env), at: changes.count };
   return parsed.values;
 }
 
-/** Sets variables of this process and of the children it starts (undefined unsets); they are parsed again at the next use. */
+/** Sets (or unsets) variables of this process and its children; they are parsed again at the next use. */
 export function setEnv(values: Record<string, string | undefined>): void {
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined) delete process.env[name];
@@ -283,15 +286,23 @@ export function setEnv(values: Record<string, string | undefined>): void {
   changes.count += 1;
 }
 
-/** The log level alone: the log is needed before the rest of the environment is known to be valid. */
+/** The log is needed before the rest of the environment is known to be valid. */
 export function logLevel(): (typeof logLevels)[number] {
   return logLevels.find((level) => level === process.env.LOG_LEVEL) ?? "info";
 }
 
-/** The database's URL for workers and migrations, which need sessions of their own. @throws as `requiredEnv` */
+/**
+ * Workers and migrations need database sessions of their own.
+ *
+ * @throws as `requiredEnv`
+ */
 export const directDatabaseUrl = (): string => env().DIRECT_DATABASE_URL ?? requiredEnv("DATABASE_URL");
 
-/** A variable that the launcher sets if it is unset. @throws EnvError naming it */
+/**
+ * Returns a variable that the launcher sets if it is unset.
+ *
+ * @throws EnvError that names it
+ */
 export function requiredEnv(name: "DATABASE_URL" | "AUTH_SECRET"): string {
   const value = env()[name];
   if (value === undefined) throw new EnvError(`The environment is not valid.\n  ${name}: must be set`);

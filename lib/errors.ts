@@ -1,4 +1,4 @@
-/** Every error code of the interface with its HTTP status, its title, and the detail it has where nothing more precise is known. */
+/** Every error code of the API: its HTTP status, title and default detail. */
 export const errorTable = {
   invalid_json: { status: 400, title: "Bad Request", detail: "The body is not valid JSON in UTF-8." },
   invalid_request: { status: 400, title: "Bad Request", detail: "The request is not valid; see errors." },
@@ -48,16 +48,16 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** A field that failed validation: its path (`traces.0.messages.3.position`) and what is wrong with it. */
+/** A field that failed validation; `path` is like `traces.0.messages.3.position`. */
 export type FieldError = { path: string; message: string };
 
-/** The only error whose message reaches a client. Every other error is answered as `internal` and logged. */
+/** Only this error's message reaches a client. Every other error is answered as `internal` and logged. */
 export class SpoorError extends Error {
   override name = "SpoorError";
   readonly code: ErrorCode;
   readonly errors: FieldError[] | undefined;
   readonly retryAfterSeconds: number | undefined;
-  /** The caller's token is valid, but has not the scope that the call needs (RFC 6750, section 3.1). */
+  /** RFC 6750, section 3.1. */
   readonly insufficientScope: boolean;
 
   constructor(
@@ -73,17 +73,16 @@ export class SpoorError extends Error {
   }
 }
 
-/** A start or command that can't continue. Its message is for the operator, and is printed without a stack. */
+/** Ends a start or command; the operator sees the message without a stack. */
 export class EnvError extends Error {
   override name = "EnvError";
 }
 
-/** A command that was called wrongly: it exits with 2. */
+/** Ends a command that was called with wrong arguments; the exit code is 2. */
 export class UsageError extends EnvError {
   override name = "UsageError";
 }
 
-/** The store of upload bodies does not answer, or refuses. Trying again later helps; the log has the reason. */
 export class StoreOutageError extends SpoorError {
   override name = "StoreOutageError";
 
@@ -92,10 +91,9 @@ export class StoreOutageError extends SpoorError {
   }
 }
 
-/** For a missing object and for another user's object alike: clients must not be able to tell them apart. */
+/** Answers a missing object and another user's object alike, so that clients cannot tell them apart. */
 export const notFound = () => new SpoorError("not_found");
 
-/** For a valid token without the scope that the call needs (RFC 6750, section 3.1). */
 export const insufficientScope = (needed: string) =>
   new SpoorError(
     "access_denied",
@@ -103,7 +101,7 @@ export const insufficientScope = (needed: string) =>
     { insufficientScope: true },
   );
 
-/** Codes that mean: the database cannot be reached, cannot take more, or gave up waiting. Trying again later helps. */
+/** The database is unreachable, full or busy; a later attempt may succeed. */
 const outageCodes = new Set<string>([
   "unavailable" satisfies ErrorCode,
   // The socket.
@@ -140,13 +138,13 @@ const outageCodes = new Set<string>([
   "P2034",
 ]);
 
-/** Prisma's adapter gives errors of the socket these names, and leaves out their codes. */
+/** Prisma's adapter replaces the codes of socket errors with these names. */
 const outageKinds = new Set(["DatabaseNotReachable", "ConnectionClosed", "SocketTimeout"]);
 
-/** Messages of `pg` whose errors carry no code. */
+/** `pg` throws these messages without a code. */
 const outageMessages =
   /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/i;
-/** Whether trying again later helps: the database cannot be reached, cannot take more, or a lock was not available. */
+/** Returns true for errors that a later attempt may not meet: an unreachable, full or locked database or store. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof StoreOutageError) return true;
@@ -157,30 +155,29 @@ export function isOutage(error: unknown): boolean {
   return error.cause !== error && isOutage(error.cause);
 }
 
-/** The socket of a server that is down, or has a queue before it. */
+/** A Unix socket is missing while the server is down, and refuses connections while its queue is full. */
 const isNoSocket = (error: Error & { code?: unknown; syscall?: unknown }): boolean =>
   error.syscall === "connect" && (error.code === "ENOENT" || error.code === "EAGAIN");
 
-/** PgBouncer ends a client that it can't serve as one that violated the protocol; PostgreSQL's own such errors end nobody. */
+/** PgBouncer reports a client that it can't serve as a fatal protocol violation; PostgreSQL's own are not fatal. */
 function isPoolersRefusal(error: Error): boolean {
   const { code, severity } = driverError(error) ?? (error as Caused & { code?: unknown });
   return code === "08P01" && severity === "FATAL";
 }
 
-/** Codes of a table, a column, a function, a type or a schema that is not there: PostgreSQL's, then Prisma's. */
+/** A missing table, column, function, type or schema: PostgreSQL's codes, then Prisma's. */
 const schemaCodes = new Set(["42P01", "42703", "42883", "42704", "3F000", "P2021", "P2022"]);
 
-/** Whether a statement or the queue found the database not as this version has it: not migrated, if it is no mistake. */
+/** Returns true if the database lacks what this version expects, usually because it is not migrated. */
 export function isSchemaError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const codes = [(error as { code?: unknown }).code, postgresCode(error)];
   return codes.some((code) => schemaCodes.has(String(code))) || /^pg-boss (is not|database)/.test(error.message);
 }
 
-/** PostgreSQL's code of a statement that was cancelled, here by its timeout. */
 const queryCanceled = "57014";
 
-/** Whether something took too long, or waited too long for its turn. */
+/** Returns true if a statement was cancelled by its timeout, or waited too long for its turn. */
 export function isOverload(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
@@ -188,14 +185,14 @@ export function isOverload(error: unknown): boolean {
   );
 }
 
-/** PostgreSQL's code of an error of `pg`, or of the one inside an error of Prisma. */
+/** Returns PostgreSQL's error code, also from inside an error of Prisma. */
 export function postgresCode(error: unknown): string | undefined {
   return driverError(error)?.originalCode ?? (error as { code?: string }).code;
 }
 
 type Caused = { originalCode?: string; code?: string; severity?: string; kind?: string };
 
-/** Unwraps the error of `pg` from one of Prisma, or of its adapter, which a commit throws as it is. */
+/** Unwraps the error of `pg` from one of Prisma or of its adapter; a commit throws the adapter's unwrapped. */
 function driverError(error: unknown): Caused | undefined {
   const { meta, name, cause } = error as { meta?: { driverAdapterError?: { cause?: Caused } } } & Error;
   return meta?.driverAdapterError?.cause ?? (name === "DriverAdapterError" ? (cause as Caused) : undefined);

@@ -5,42 +5,36 @@ const KiB = 1024;
 const MiB = 1024 * KiB;
 
 /**
- * Limits that no environment variable changes. A name says its unit; without one it is a count, and the limit of a text
- * field is its length in Unicode code points, as zod's `max` and OpenAPI's `maxLength` count.
+ * No environment variable changes these limits, and `GET /api/limits` publishes them. A name without a unit is a count; a text
+ * field's limit is its length in Unicode code points.
  */
 export const limits = {
-  /** Levels of arrays and objects in one body. */
   maxNesting: 64,
-  /** Objects, arrays and fields in one body: each costs memory, however few bytes it takes. */
+  /** Objects, arrays and fields of a body: each costs memory, however few bytes it takes. */
   maxValues: 5_000_000,
   maxAuthBodyBytes: 64 * KiB,
-  /** Of a form or an action, which Next holds in memory before a page is asked. */
+  /** Next holds a form or an action in memory before it calls a page. */
   maxPageBodyBytes: 256 * KiB,
   ingest: {
     traces: 1000,
     messagesPerTrace: 50_000,
-    /**
-     * What the numbers in the metadata of a trace's messages may gain where they are written without exponents, beside as many
-     * characters as that metadata has.
-     */
+    /** Extra digits that metadata's numbers may need when they are written without exponents. */
     addedDigitsPerTrace: 256 * KiB,
-    // One string of V8 holds no more, so INGEST_MAX_BYTES can't be larger.
+    // V8's strings hold no more, so INGEST_MAX_BYTES can't be larger.
     maxDecodableBytes: 500 * MiB,
     idempotencyKeyCharacters: 255,
     idempotencyKeyDays: 7,
     // RFC 8878, section 3.1.1.1.2 advises decoders to support windows of 8 MiB and lets them refuse larger ones.
     maxZstdWindowBytes: 8 * MiB,
-    /** Many tiny ones would only cost time. */
     maxZstdFrames: 1024,
     maxInFlightBytes: 512 * MiB,
     maxQueuedJobsPerUser: 10_000,
     maxReplays: 1000,
-    /** After it, the raw upload of a failed job is removed. */
     failedUploadDays: 30,
-    // A form is read whole before the file in it is found.
+    // A form is held whole in memory.
     maxFormBytes: 16 * MiB,
   },
-  /** A message's references beyond those of one message and of one trace are placeholders. `bytes` and `pixels` are those of one picture. */
+  /** References beyond these limits become placeholders. `bytes` and `pixels` limit one picture. */
   pictures: {
     bytes: 5 * MiB,
     pixels: maxPicturePixels,
@@ -48,25 +42,21 @@ export const limits = {
     requestBytes: 128 * KiB,
     perMessage: 200,
     perTrace: 5000,
-    /** After it, one that no trace refers to is removed. */
     unusedHours: 24,
     sharedPerMinutePerNetwork: 600,
-    /** How many are read at once, by all and by one user, or one network of readers of shares; and how many of those may wait. */
+    /** Readers of shares count per network. */
     readsAtOnce: 32,
     readsPerUser: 6,
     maxWaitingPerUser: 256,
-    /** How much of one a client has to take in such a time while others wait. */
+    /** While others wait, a client must take this much in this time. */
     sendSeconds: 10,
     sendBytesPerSecond: 64 * KiB,
   },
-  /** How long new jobs are taken, by a call of `/api/cron` and after a response. The last one may end later. */
+  /** No new job is taken after this time; the last one may end later. */
   cron: { drainSeconds: 45, afterResponseSeconds: 20 },
   trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256, branch: 256, metadataBytes: 256 * KiB },
   message: { role: 32, integer: 2_147_483_647 },
-  /**
-   * How much a request's headers may have and how many parameters its URL, how long it and they may take to arrive, and how many requests
-   * may have bodies that have not; `upload` is one with sessions, and does not count there.
-   */
+  /** `bodiesArriving` limits the requests whose body is still on its way, without uploads of sessions. */
   request: {
     headerBytes: 16 * KiB,
     parameters: 256,
@@ -75,7 +65,7 @@ export const limits = {
     uploadSeconds: 7200,
     bodiesArriving: 256,
   },
-  /** The pace of a body: it must not stall, and after `graceSeconds` has to keep an average rate. */
+  /** A body must not stall, and must keep an average rate after `graceSeconds`. */
   body: { maxIdleSeconds: 20, graceSeconds: 60, minBytesPerSecond: 16 * KiB, drainSeconds: 5 },
   device: {
     bodyBytes: 4 * KiB,
@@ -86,36 +76,34 @@ export const limits = {
     intervalSeconds: 5,
     maxIntervalSeconds: 60,
     startsPer10MinutesPerIp: 20,
-    /** Of one IPv6 /48, which is one sender's as a rule. */
+    /** A site is an IPv6 /48, usually one sender's. */
     startsPer10MinutesPerSite: 100,
-    /** Of all addresses: each start is a row for a day. */
+    /** Each start is a row for a day. */
     startsPer10Minutes: 1500,
     pollsPerMinutePerCode: 60,
     pollsPerMinutePerIp: 300,
     codeTriesPer10Minutes: 10,
     tokenDays: 90,
   },
-  /** Wrong passwords and codes count here, right ones do not. A browser is one that the account signed in with before. */
+  /** Only wrong passwords and codes count. `Browser` means one that the account signed in with before. */
   signIn: {
     wrongPerHourPerNetworkAndAccount: 10,
     wrongPerHourPerBrowser: 10,
     wrongPerHourPerNetwork: 60,
     // NIST SP 800-63B, section 5.2.2: no more than a hundred in a row for one account.
-    /** Of one IPv6 /48 for one account, so that its networks alone do not use up the hundred below. */
+    /** Keeps the networks of one IPv6 /48 from using up the hundred below. */
     wrongPerDayPerSiteAndAccount: 30,
     wrongPerDayPerAccountFromUnknownNetworks: 100,
-    /** Of a signed-in person who has to repeat it. */
     wrongPasswordsAgainPerHour: 10,
     signUpsPerHourPerNetwork: 20,
     providerSignInsPerHourPerNetwork: 60,
-    /** Of each of better-auth's routes by which nothing can be guessed. */
+    /** Applies to each of better-auth's routes that reveal nothing. */
     callsPerMinutePerNetwork: 100,
     hashesAtOnce: 2,
     hashWaitSeconds: 2,
-    /** A sign-in ends after so long without use, and `maxDays` after its start in any case. */
+    /** A sign-in ends after `idleDays` without use, and `maxDays` after its start. */
     idleDays: 7,
     maxDays: 30,
-    /** The idle time where the browser is not to be remembered; its cookie ends with the browser. */
     unrememberedIdleHours: 24,
     knownBrowserDays: 365,
   },
@@ -138,9 +126,9 @@ export const limits = {
     perMinutePerIp: 60,
     perMinutePerDevice: 30,
     anonymousBodyBytes: 256 * KiB,
-    /** What a user's own reports may store in a day; TELEMETRY_ANONYMOUS_* bound those without a token. */
+    /** TELEMETRY_ANONYMOUS_* limit reports without a token. */
     dailyBytesPerUser: 50_000_000,
-    /** Device ids that were not seen before, in a day from one network, or from one user. */
+    /** Per network, or per user. */
     newDevicesPerDay: 200,
     retentionDays: 90,
     countsRetentionDays: 400,
@@ -148,19 +136,17 @@ export const limits = {
   traces: {
     perPage: 50,
     maxPerPage: 200,
-    /** A page of the list ends once its metadata has so many; there is a next one then. */
+    /** A page of the list ends once its metadata has this size. */
     listPageBytes: 2 * MiB,
     messagesPerPage: 100,
     maxMessagesPerPage: 1000,
-    /** Secrets that a person decides of one by one: each batch is masked by all of them. */
+    /** Each batch is masked by all of a person's decisions. */
     secretRulings: 10_000,
     messagesPageBytes: 8 * MiB,
     query: 512,
     queryWords: 32,
     queryFiles: 8,
-    /** By what a session's row has: project, branch, agent, model, day. */
     queryFilters: 8,
-    /** `cursor` of the list of sessions, of files, of projects and of findings. */
     cursor: 256,
     fileCursor: 4096,
     projectCursor: 64,
@@ -168,17 +154,15 @@ export const limits = {
     nameQuery: 200,
     filesPerPage: 100,
     maxFilesPerPage: 500,
-    /** What a session's calls read and changed beyond that is left out of its files. */
+    /** Maximum files of a session; further ones are left out. */
     fileRows: 50_000,
-    /** Of a trace in a list, so many pull requests are told. */
     pullRequestsListed: 100,
-    /** What a person says about a session, in characters; its own title is bounded as an agent's. */
     note: 10_000,
     tag: 64,
     tags: 20,
     tool: 64,
     filePath: 1024,
-    /** Of one filter, of which a session has any. */
+    /** Maximum values per filter; a session matches if it has any of them. */
     filterValues: 20,
     views: 50,
     viewName: 64,
@@ -187,11 +171,8 @@ export const limits = {
     sharedPagesPerMinutePerNetwork: 120,
     sharedPagesPerMinutePerLink: 600,
   },
-  /** Reports of usage: at most so many days, in so many spans, with so many values of a facet; and budgets of a user. */
   usage: { maxDays: 1100, maxSpans: 400, maxValues: 100, budgets: 20 },
-  /** How agents are connected (OAuth 2.1). */
   oauth: {
-    /** Of registering, exchanging and revoking. */
     callsPerMinutePerNetwork: 60,
     bodyBytes: 16 * KiB,
     nameCharacters: 64,
@@ -204,7 +185,6 @@ export const limits = {
     refreshDays: 90,
     perUser: 100,
   },
-  /** What agents read over the Model Context Protocol: bytes of one answer, and characters of one message in it. */
   mcp: {
     bodyBytes: 64 * KiB,
     answerBytes: 24 * KiB,
@@ -214,28 +194,27 @@ export const limits = {
     cursor: 4500,
     callsPerMinutePerUser: 300,
   },
-  /** Heavy reads are those that take longer the more a user has stored (the glossary in docs/architecture.md lists them). */
+  /** Heavy reads take longer the more a user has stored (docs/architecture.md, glossary). */
   reads: {
     statementSeconds: 10,
     heavyPerUser: 2,
     exportsPerUser: 2,
-    /** Pages of messages that are sent in pieces, and outlines of sessions. */
+    /** Pages of messages that are sent in pieces. */
     longAnswersPerUser: 4,
     outlinesPerUser: 4,
-    /** Of each of the three above. */
     maxLongWaitingPerUser: 32,
     maxWaitSeconds: 3,
     maxWaitingPerUser: 256,
   },
 } as const;
 
-/** A form has no more than any other upload. */
+/** Returns the smaller of the form's and the upload's limit. */
 export const maxFormBytes = (): number => Math.min(limits.ingest.maxFormBytes, env().INGEST_MAX_WIRE_BYTES);
 
-/** A picture has no more than any other upload: some hosts take no larger body. */
+/** Returns the smaller of the picture's and the upload's limit: some hosts take no larger body. */
 export const maxPictureBytes = (): number => Math.min(limits.pictures.bytes, env().INGEST_MAX_WIRE_BYTES);
 
-/** The body of `GET /api/limits`: every limit above, and those that the operator sets. */
+/** Returns the body of `GET /api/limits`. */
 export function publicLimits() {
   const {
     ingest,

@@ -7,10 +7,10 @@ import {
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
 import { groups, operations } from "#lib/api/operations";
-import { commonHeaders, describeHeaders, errorsOf, internalAnswer, problem, problemAnswer } from "#lib/api/problems";
+import { commonHeaders, describeHeaders, listErrors, internalAnswer, problem, problemAnswer } from "#lib/api/problems";
 import { env } from "#lib/env";
 import { type ErrorCode, errorTable } from "#lib/errors";
-import type { Answer, ErrorExample, Operation } from "#lib/http/operation";
+import type { AnswerExample, ErrorExample, Operation } from "#lib/http/operation";
 import { ingestMessage, ingestTrace, jobResponse } from "#lib/ingest/schema";
 import { messageShape, traceShape } from "#lib/traces/schema";
 
@@ -18,7 +18,7 @@ import { messageShape, traceShape } from "#lib/traces/schema";
 const version = "0.3.0";
 
 function successAnswer(
-  { text, schema, type, headers, example }: Answer,
+  { text, schema, type, headers, example }: AnswerExample,
   { response, about }: Operation,
 ): ZodOpenApiResponseObject {
   const shape = schema ?? response;
@@ -32,8 +32,8 @@ function successAnswer(
 }
 
 /** Every response of an operation by its status, with `default` for a failure of the server. */
-function answersOf(operation: Operation): Record<string, ZodOpenApiResponseObject> {
-  const errors = Object.entries(errorsOf(operation)) as [ErrorCode, ErrorExample][];
+function describeAnswers(operation: Operation): Record<string, ZodOpenApiResponseObject> {
+  const errors = Object.entries(listErrors(operation)) as [ErrorCode, ErrorExample][];
   const byStatus = Map.groupBy(errors, ([code]) => errorTable[code].status);
   const problems = [...byStatus].map(
     ([status, codes]) => [String(status), problemAnswer(status, codes, operation)] as const,
@@ -49,7 +49,7 @@ function answersOf(operation: Operation): Record<string, ZodOpenApiResponseObjec
  * The ways to authorize: one is enough, and none is needed where the empty one is among them. Beside `token` stands the scope
  * that it needs (OpenAPI 3.1 takes roles there).
  */
-function securityOf({ auth, scope, about }: Operation): Record<string, string[]>[] {
+function describeSecurity({ auth, scope, about }: Operation): Record<string, string[]>[] {
   if (about.secret) return [{ operatorSecret: [] }];
   if (about.optionalToken) return [{}, { token: [] }];
   const token = scope && scope !== "none" ? [scope] : [];
@@ -76,16 +76,16 @@ function describe(operation: Operation): ZodOpenApiOperationObject {
     tags: [about.group],
     summary: about.summary,
     description: about.text,
-    security: securityOf(operation),
+    security: describeSecurity(operation),
     ...(header.length > 0 ? { parameters: header } : {}),
     ...(params || query ? { requestParams: { ...(params ? { path: params } : {}), ...(query ? { query } : {}) } } : {}),
-    ...(sent ? { requestBody: requestBodyOf(operation, sent) } : {}),
+    ...(sent ? { requestBody: describeRequestBody(operation, sent) } : {}),
     ...(about.raw ? { requestBody: describeRawBody(about.raw) } : {}),
-    responses: answersOf(operation),
+    responses: describeAnswers(operation),
   };
 }
 
-function requestBodyOf({ about }: Operation, sent: z.ZodType) {
+function describeRequestBody({ about }: Operation, sent: z.ZodType) {
   const example = about.example?.body;
   return {
     required: true,
@@ -119,10 +119,10 @@ function pathItem(of: Operation[]) {
     method === "HEAD" ? hasHead : method === "OPTIONS" || methods.some((known) => known === method),
   );
   const hasOptions = of.every(({ about }) => !about.foreign);
-  return { ...Object.fromEntries(described), ...(hasOptions ? { options: optionsOf(of, allow.join(", ")) } : {}) };
+  return { ...Object.fromEntries(described), ...(hasOptions ? { options: describeOptions(of, allow.join(", ")) } : {}) };
 }
 
-function optionsOf([first]: Operation[], allow: string): ZodOpenApiOperationObject {
+function describeOptions([first]: Operation[], allow: string): ZodOpenApiOperationObject {
   return {
     tags: first ? [first.about.group] : [],
     summary: "List the path's methods",

@@ -61,7 +61,7 @@ export const describeHeaders = (headers: Record<string, Header>) =>
   );
 
 /** The error codes of an operation beside `internal`, which any may answer, each with when, and its example. */
-export function errorsOf(operation: Operation): Partial<Record<ErrorCode, ErrorExample>> {
+export function listErrors(operation: Operation): Partial<Record<ErrorCode, ErrorExample>> {
   const { about } = operation;
   const codes = new Set([...usualCodes(operation), ...(Object.keys(about.errors ?? {}) as ErrorCode[])]);
   const own = (code: ErrorCode): ErrorExample => {

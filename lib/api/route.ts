@@ -17,7 +17,7 @@ import { recordRequestUser } from "#lib/http/arrival";
 import { readJson } from "#lib/http/body";
 import type { Authorization, Mode } from "#lib/http/operation";
 import { problemResponse, toSpoorError } from "#lib/http/problem";
-import { requestIdOf } from "#lib/http/request-id";
+import { getRequestId } from "#lib/http/request-id";
 import { log } from "#lib/log";
 import { countError } from "#lib/observability/counters";
 import { isUnmigrated } from "#lib/observability/readiness";
@@ -80,7 +80,7 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
   handle: (input: Input<M, P, Q, B>) => Promise<R | Reply<R> | Response> | R,
 ): Handler {
   const answer: Handler = async (request, context) => {
-    const requestId = requestIdOf(request);
+    const requestId = getRequestId(request);
     try {
       const address = clientAddress(request.headers);
       let caller = await authorize(options.auth, request, address);
@@ -88,7 +88,7 @@ export function endpoint<M extends Mode, P = unknown, Q = unknown, B = undefined
       const params = options.params ? parseParams(options.params, await context.params) : undefined;
       if (caller && options.scope && options.agents) caller = await requireScopeOrGrant(caller, options.scope);
       else if (caller && options.scope) requireScope(caller, options.scope);
-      const query = options.query ? parse(options.query, queryOf(request)) : undefined;
+      const query = options.query ? parse(options.query, readQuery(request)) : undefined;
       const body = options.body
         ? parse(options.body.schema, await readJson(request, options.body.maxBytes))
         : undefined;
@@ -130,12 +130,12 @@ export function route(
   }
   const allow = [...methods.filter((method) => known[method]), "OPTIONS"].join(", ");
   known.OPTIONS = async (request) => {
-    const headers = { Allow: allow, "Cache-Control": "no-store", "X-Request-Id": requestIdOf(request) };
+    const headers = { Allow: allow, "Cache-Control": "no-store", "X-Request-Id": getRequestId(request) };
     return new Response(null, { status: 204, headers });
   };
   const refuse: Handler = async (request) => {
     const error = new SpoorError("method_not_allowed", `This path takes ${allow}.`);
-    return problemResponse(error, requestIdOf(request), { Allow: allow });
+    return problemResponse(error, getRequestId(request), { Allow: allow });
   };
   return Object.fromEntries(methods.map((method) => [method, known[method] ?? refuse])) as Record<Method, Handler>;
 }
@@ -166,7 +166,7 @@ function finish<R>(result: R | Reply<R> | Response, schema: z.ZodType<R> | undef
 }
 
 /** The query parameters; one that is repeated is an array, which no schema of ours takes. */
-function queryOf(request: Request): Record<string, string | string[]> {
+function readQuery(request: Request): Record<string, string | string[]> {
   const { searchParams } = new URL(request.url);
   return Object.fromEntries(
     [...new Set(searchParams.keys())].map((key) => {

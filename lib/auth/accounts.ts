@@ -14,7 +14,7 @@ import { type Db, prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import type { User } from "#lib/generated/prisma/client";
-import { networkOf } from "#lib/http/address";
+import { getNetwork } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
@@ -132,7 +132,7 @@ async function hashNewPassword(password: string, about: { name?: string; email: 
 async function limitSignUps({ address }: AuditOrigin): Promise<void> {
   if (env().AUTH_RATE_LIMIT !== "on") return;
   const window = { points: limits.signIn.signUpsPerHourPerNetwork, seconds: 3600 };
-  const retryAfterSeconds = await overLimit("sign-up", networkOf(address), window);
+  const retryAfterSeconds = await overLimit("sign-up", getNetwork(address), window);
   if (retryAfterSeconds === undefined) return;
   logSecurity("too_many_attempts", { address }, { limit: "sign-up" });
   const detail = "Too many accounts were asked for from this network. Try again in an hour.";

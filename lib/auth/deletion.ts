@@ -7,7 +7,7 @@ import { deleteMentions, deleteSome, lockUser } from "#lib/auth/sql";
 import { allowLong, type Db, prisma } from "#lib/db/client";
 import { isOutage, postgresCode } from "#lib/errors";
 import { log } from "#lib/log";
-import { prefixOf } from "#lib/store/keys";
+import { getUserPrefix } from "#lib/store/keys";
 import { hasStore } from "#lib/store/s3";
 
 /**
@@ -29,7 +29,7 @@ async function deleteRest(userId: string): Promise<void> {
       await allowLong(tx);
       await deleteMentions(tx, userId);
       // A worker deletes the objects: the store may be down now.
-      if (hasStore()) await tx.objectRemoval.createMany({ data: [{ key: prefixOf(userId) }], skipDuplicates: true });
+      if (hasStore()) await tx.objectRemoval.createMany({ data: [{ key: getUserPrefix(userId) }], skipDuplicates: true });
       await tx.user.deleteMany({ where: { id: userId } });
     },
     // Telemetry and the audit trail go with the account, and what another version of Spoor stored meanwhile.

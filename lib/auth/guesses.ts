@@ -7,7 +7,7 @@ import { findPendingUser } from "#lib/auth/second-factor";
 import { prisma } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { env } from "#lib/env";
-import { networkOf, siteOf } from "#lib/http/address";
+import { getNetwork, getSite } from "#lib/http/address";
 import { countAttempt, uncount } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
@@ -74,7 +74,7 @@ function tooMany(seconds: number): string {
 
 async function listBudgets(context: HookContext): Promise<GuessBudget[]> {
   const { address } = readOrigin(context.headers ?? new Headers());
-  const network = networkOf(address);
+  const network = getNetwork(address);
   if (context.path !== "/sign-in/email") return secondFactorBudgets(context, network);
   // Any other is refused by better-auth's own check, which comes later.
   const email = typeof context.body?.email === "string" ? context.body.email.toLowerCase() : "";
@@ -92,7 +92,7 @@ async function listBudgets(context: HookContext): Promise<GuessBudget[]> {
     },
     // A host that does not tell addresses has one network for all.
     ...(network === "unknown" ? [] : [networkBudget(network)]),
-    ...(address.includes(":") ? [siteBudget(siteOf(address), key)] : []),
+    ...(address.includes(":") ? [siteBudget(getSite(address), key)] : []),
     {
       name: "sign-in-everywhere",
       key,
@@ -129,7 +129,7 @@ async function isKnownNetwork(email: string, network: string): Promise<boolean> 
   const user = await prisma().user.findUnique({ where: { email }, select: { id: true } });
   // Asked without an account too, so that the time does not tell that there is none.
   const events = await listEvents(user?.id ?? nobody, { limit: 200, actions: ["signed_in"] });
-  return events.some(({ address }) => networkOf(address) === network);
+  return events.some(({ address }) => getNetwork(address) === network);
 }
 
 const makeCookie = (context: HookContext) =>

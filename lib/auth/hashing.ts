@@ -6,7 +6,7 @@ import { FairQueue } from "#lib/concurrency/fair-queue";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { requestAddress } from "#lib/current-request";
 import { SpoorError } from "#lib/errors";
-import { siteOf } from "#lib/http/address";
+import { getSite } from "#lib/http/address";
 import { limits } from "#lib/limits";
 
 const { hashesAtOnce, hashWaitSeconds } = limits.signIn;
@@ -25,7 +25,7 @@ export async function inTurn<T>(work: () => Promise<T>, address = requestAddress
   const detail = "The server is busy with other sign-ins. Try again in a moment.";
   const refused = new SpoorError("overloaded", detail, { retryAfterSeconds: hashWaitSeconds });
   const timer = setTimeout(() => late.abort(refused), hashWaitSeconds * 1000);
-  const giveBack = await hashing.take(siteOf(address), late.signal).finally(() => clearTimeout(timer));
+  const giveBack = await hashing.take(getSite(address), late.signal).finally(() => clearTimeout(timer));
   try {
     return await work();
   } finally {

@@ -10,7 +10,7 @@ import { keepSignIn } from "#lib/auth/sign-ins";
 import { noteEvent } from "#lib/auth/trail";
 import { callbackPath, leadToSecondFactor } from "#lib/auth/two-factor";
 import { env } from "#lib/env";
-import { networkOf } from "#lib/http/address";
+import { getNetwork } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
@@ -35,7 +35,7 @@ async function requireLocalTargets({ body, query }: HookContext): Promise<void> 
 /** Each sign-in with a provider stores a value before anybody is known. */
 async function limitProviderSignIns({ headers }: HookContext): Promise<void> {
   if (env().AUTH_RATE_LIMIT !== "on") return;
-  const network = networkOf(readOrigin(headers ?? new Headers()).address);
+  const network = getNetwork(readOrigin(headers ?? new Headers()).address);
   const window = { points: limits.signIn.providerSignInsPerHourPerNetwork, seconds: 3600 };
   const wait = await overLimit("sign-in-provider", network, window);
   if (wait === undefined) return;

@@ -5,7 +5,7 @@ import { isGuess } from "#lib/auth/guesses";
 import { providerNames } from "#lib/auth/providers";
 import { env } from "#lib/env";
 import { notFound, SpoorError } from "#lib/errors";
-import { clientAddress, clientAddressHeader, networkOf } from "#lib/http/address";
+import { clientAddress, clientAddressHeader, getNetwork } from "#lib/http/address";
 import { readBody, requireJsonType } from "#lib/http/body";
 import { overLimit } from "#lib/http/rate-limit";
 import { parseJson } from "#lib/json";
@@ -61,7 +61,7 @@ async function answer(request: Request): Promise<Response> {
 
 /** Counts a call over all web processes, but for those that `limitGuess` counts. @returns the answer to too many */
 async function refuseMany({ headers }: Request, path: string): Promise<Response | undefined> {
-  const network = networkOf(clientAddress(headers));
+  const network = getNetwork(clientAddress(headers));
   // A host that does not tell addresses has one network for all.
   if (env().AUTH_RATE_LIMIT !== "on" || isGuess(`/${path}`) || network === "unknown") return undefined;
   const window = { points: limits.signIn.callsPerMinutePerNetwork, seconds: 60 };

@@ -1,51 +1,43 @@
-/** How the slots of a `FairQueue` are shared out. */
 type Shares = {
-  /** How many of them one user may hold. */
+  /** Maximum slots of one user. */
   perUser?: number;
-  /** How many of them are kept for users who hold none: whoever holds one gets another only while more are free. */
+  /** Slots reserved for users who hold none. */
   kept?: number;
 };
 
-/**
- * A queue for a few slots that users share. A free slot is taken at once; a released one goes to the user who holds the
- * fewest, and among equals to the one whose turn was longest ago. So one user may hold every slot that `perUser` allows while
- * nobody else wants one, and the next free one goes to a user who has none.
- */
+/** Shares a few slots among users: a released slot goes to the user who holds the fewest, then to the one who waited longest. */
 export class FairQueue {
   #free: number;
   readonly #perUser: number;
   readonly #kept: number;
   readonly #held = new Map<string, number>();
-  /** Waiting callers by user and kind; the users in the order of their turns, and so each user's kinds. */
+  /** Waiting callers by user and kind, both in the order of their turns. */
   readonly #waiting = new Map<string, Map<string, Set<() => void>>>();
 
-  /** @param slots how many there are */
   constructor(slots: number, { perUser = slots, kept = 0 }: Shares = {}) {
     this.#free = slots;
     this.#perUser = perUser;
     this.#kept = kept;
   }
 
-  /** Whether anybody waits. */
   get isAwaited(): boolean {
     return this.#waiting.size > 0;
   }
 
-  /** How many callers of a user wait, of one kind. */
-  waitingOf(userId: string, kind = ""): number {
+  countWaiting(userId: string, kind = ""): number {
     return this.#waiting.get(userId)?.get(kind)?.size ?? 0;
   }
 
   /**
    * Waits for a slot.
    *
-   * @param kind a user's kinds of callers take turns in what the user gets.
-   * @returns a function that releases the slot.
-   * @throws the signal's reason, where it is aborted first
+   * @param kind a user's kinds take turns
+   * @returns a function that releases the slot
+   * @throws the signal's reason if it is aborted first
    */
   async take(userId: string, signal?: AbortSignal, kind = ""): Promise<() => void> {
     signal?.throwIfAborted();
-    // Whoever waits while a slot is free may not have it.
+    // Callers that wait while a slot is free are not allowed to take it.
     if (this.#mayTake(userId)) this.#lend(userId);
     else await this.#wait(userId, kind, signal);
     let isHeld = true;
@@ -103,7 +95,7 @@ export class FairQueue {
     proceed?.();
   }
 
-  /** Takes a user's next caller out of the queue; user and kind come after all the others then. */
+  /** Removes a user's next caller from the queue and moves user and kind to the end. */
   #nextCaller(userId: string): (() => void) | undefined {
     const kinds = this.#waiting.get(userId);
     const [entry] = kinds ?? [];

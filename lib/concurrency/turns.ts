@@ -1,8 +1,8 @@
-/** Turns under keys: of those who take one under the same key, each waits until the one before has ended its own. */
+/** A mutex for each key. */
 export class Turns {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Waits for a turn. @returns a function that ends it */
+  /** Waits for the key's lock. @returns a function that releases it */
   async take(key: string): Promise<() => void> {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const before = this.#last.get(key);

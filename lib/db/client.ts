@@ -131,7 +131,7 @@ async function within<T>(
     const result = await (signal
       ? whileWanted(
           signal,
-          () => cancelStatement(identityOf(opened)),
+          () => cancelStatement(readIdentity(opened)),
           () => work(tx),
         )
       : work(tx));
@@ -155,7 +155,7 @@ type Identity = { pid: number; began: string };
 const identify = "select pg_backend_pid() as pid, extract(epoch from now())::text as began";
 
 /** Several statements have several results, the last of which is of the last. */
-const identityOf = (opened: unknown) => ([opened].flat() as pg.QueryResult<Identity>[]).at(-1)?.rows[0];
+const readIdentity = (opened: unknown) => ([opened].flat() as pg.QueryResult<Identity>[]).at(-1)?.rows[0];
 
 /** Cancels what a transaction runs, wherever this arrives late: behind a pooler its backend may be another client's by then. */
 async function cancelStatement(transaction: Identity | undefined): Promise<void> {

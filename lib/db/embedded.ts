@@ -58,7 +58,7 @@ export async function startEmbedded(dataDir: string, options: StartOptions = {})
   const folder = resolve(dataDir);
   await endUpgrade(folder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const server: Server = {
+  const server: EmbeddedServer = {
     programs: await findPrograms(folder, options.programs),
     password: await readOrMake(join(folder, "postgres.password"), () => randomBytes(24).toString("base64url")),
     cluster: join(folder, "postgres"),
@@ -79,7 +79,7 @@ export async function startEmbedded(dataDir: string, options: StartOptions = {})
 const ownerFile = (dataDir: string): string => join(dataDir, "postgres.owner");
 
 /** The major version of PostgreSQL that made a data folder's cluster; undefined where there is none. */
-export async function majorOf(dataDir: string): Promise<number | undefined> {
+export async function readMajorVersion(dataDir: string): Promise<number | undefined> {
   const text = await readFile(join(dataDir, "postgres/PG_VERSION"), "utf8").catch(() => undefined);
   return text === undefined ? undefined : Number.parseInt(text, 10);
 }
@@ -100,9 +100,9 @@ async function endUpgrade(folder: string): Promise<void> {
 }
 
 /** Makes the cluster if there is none. @throws EnvError where another version has made it */
-async function prepareCluster(server: Server): Promise<void> {
+async function prepareCluster(server: EmbeddedServer): Promise<void> {
   const { cluster, programs } = server;
-  const made = await majorOf(dirname(cluster));
+  const made = await readMajorVersion(dirname(cluster));
   if (made === undefined) return makeCluster(server);
   const major = await majorVersion(programs.bin);
   if (major === made) return;
@@ -113,7 +113,7 @@ async function prepareCluster(server: Server): Promise<void> {
 }
 
 /** A cluster's server. `disown` is set while this process owns it; `ending` is aborted to stop it. */
-type Server = Cluster & {
+type EmbeddedServer = Cluster & {
   programs: Programs;
   owner: string;
   kind: Kind;
@@ -122,7 +122,7 @@ type Server = Cluster & {
 };
 
 /** Makes this process the server's owner, unless a living one is. @returns whether it is this one */
-async function mayStart(server: Server): Promise<boolean> {
+async function mayStart(server: EmbeddedServer): Promise<boolean> {
   if (server.disown) return true;
   server.disown = await becomeOwner(server.owner, server.kind);
   if (server.disown) await prepareCluster(server);
@@ -130,7 +130,7 @@ async function mayStart(server: Server): Promise<boolean> {
 }
 
 /** Stops the server unless another process owns it. */
-async function leave(server: Server, whileOwned?: () => Promise<void>): Promise<void> {
+async function leave(server: EmbeddedServer, whileOwned?: () => Promise<void>): Promise<void> {
   server.disown ??= await becomeOwner(server.owner, server.kind);
   try {
     if (server.disown) await stopServer(server);
@@ -141,7 +141,7 @@ async function leave(server: Server, whileOwned?: () => Promise<void>): Promise<
   }
 }
 
-function superviseServer(server: Server, url: string, patienceSeconds?: number) {
+function superviseServer(server: EmbeddedServer, url: string, patienceSeconds?: number) {
   let watching: Promise<void> | undefined;
   let hasFailed = false;
   const { port } = new URL(url);
@@ -178,7 +178,7 @@ function superviseServer(server: Server, url: string, patienceSeconds?: number) 
   };
 }
 
-async function stopServer(server: Server): Promise<void> {
+async function stopServer(server: EmbeddedServer): Promise<void> {
   if ((await findPostmaster(server)) === undefined) return;
   try {
     await control(server.programs, server.cluster, ["stop", "-m", "fast", "-w", "-t", "15"]);
@@ -193,7 +193,7 @@ async function stopServer(server: Server): Promise<void> {
  *
  * @param former the URL of the server whose place it takes. @returns the server's URL
  */
-async function startServer(server: Server, options: StartOptions, former?: string): Promise<string> {
+async function startServer(server: EmbeddedServer, options: StartOptions, former?: string): Promise<string> {
   const { say = () => {}, signal = server.ending.signal, patienceSeconds = 30 } = options;
   const startedAt = performance.now();
   let failure: Error | undefined;
@@ -237,17 +237,17 @@ const pause = (signal: AbortSignal): Promise<void> => sleep(500, undefined, { si
  * Where a server listens: at a socket in the cluster's folder, which no other account may enter. Where there can be none, at a loopback
  * port, which every account reaches.
  */
-async function choosePlace({ cluster }: Server, { tcp = false }: StartOptions, former?: string): Promise<Place> {
+async function choosePlace({ cluster }: EmbeddedServer, { tcp = false }: StartOptions, former?: string): Promise<ListenPlace> {
   const isLocal = former ? isAtSocket(former) : !tcp && (await mayHoldSocket(cluster));
   if (isLocal) return { listen_addresses: "", unix_socket_directories: ".", port: socketPort };
   const port = former ? Number(new URL(former).port) : await freePort();
   return { listen_addresses: "127.0.0.1", unix_socket_directories: "", port };
 }
 
-type Place = { listen_addresses: string; unix_socket_directories: string; port: number };
+type ListenPlace = { listen_addresses: string; unix_socket_directories: string; port: number };
 
 /** Calls `pg_ctl start`. @returns its failure; also where the server is still starting after five seconds */
-async function callStart(server: Server, place: Place): Promise<Error | undefined> {
+async function callStart(server: EmbeddedServer, place: ListenPlace): Promise<Error | undefined> {
   await removeStaleLockFile(server);
   const settings = { ...serverSettings, ...place };
   const options = Object.entries(settings)
@@ -260,7 +260,7 @@ async function callStart(server: Server, place: Place): Promise<Error | undefine
   );
 }
 
-async function notStarted(server: Server, failure: Error | undefined): Promise<EnvError> {
+async function notStarted(server: EmbeddedServer, failure: Error | undefined): Promise<EnvError> {
   const { programs, cluster } = server;
   const as = programs.owner ? ` as account ${programs.owner.uid}, which owns ${cluster}` : "";
   const why = (await readLogTail(server)) || failure?.message;
@@ -275,9 +275,9 @@ const serverSettings = {
   log_min_messages: "log",
 };
 
-const logFile = ({ cluster }: Server): string => join(cluster, "server.log");
+const logFile = ({ cluster }: EmbeddedServer): string => join(cluster, "server.log");
 
-async function readLogTail(server: Server): Promise<string> {
+async function readLogTail(server: EmbeddedServer): Promise<string> {
   const text = await readFile(logFile(server), "utf8").catch(() => "");
   // Each look at one that starts leaves such a line.
   const telling = text.split("\n").filter((line) => line && !line.endsWith("the database system is starting up"));

@@ -100,7 +100,7 @@ export async function beginRead(userId: string, kind: LongRead): Promise<() => v
 
 /** Whether so many of a user's long reads wait that another one would be refused. */
 export const hasTooMany = (userId: string, kind: LongRead): boolean =>
-  queues()[kind].waitingOf(userId) >= maxLongWaitingPerUser;
+  queues()[kind].countWaiting(userId) >= maxLongWaitingPerUser;
 
 const refusal = (detail: string) => new SpoorError("overloaded", detail, { retryAfterSeconds: maxWaitSeconds });
 
@@ -111,7 +111,7 @@ function refuseLate(error: unknown): never {
 async function takeTurn(queue: FairQueue, userId: string, patience: Patience, detail: string): Promise<() => void> {
   const gone = requestSignal();
   if (patience === "wait") return queue.take(userId, gone);
-  if (queue.waitingOf(userId) >= maxWaitingPerUser) throw refusal(detail);
+  if (queue.countWaiting(userId) >= maxWaitingPerUser) throw refusal(detail);
   const late = AbortSignal.timeout(maxWaitSeconds * 1000);
   return queue.take(userId, gone ? AbortSignal.any([gone, late]) : late).catch((reason) => {
     throw gone?.aborted ? gone.reason : late.aborted ? refusal(detail) : reason;

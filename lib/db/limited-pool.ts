@@ -2,7 +2,7 @@ import "server-only";
 import pg from "pg";
 import { log } from "#lib/log";
 
-type Query = (first: string | pg.QueryConfig, ...rest: unknown[]) => Promise<pg.QueryResult>;
+type RunQuery = (first: string | pg.QueryConfig, ...rest: unknown[]) => Promise<pg.QueryResult>;
 
 /** Time limits of a statement in seconds: `usual` is a connection's, `wanted` the current one. 0 means no limit. */
 type Limit = { usual: number; wanted: () => number };
@@ -25,7 +25,7 @@ export class LimitedPool extends pg.Pool {
 
   override query = (async (first: string | pg.QueryConfig, ...rest: unknown[]) => {
     const client = await this.connect();
-    const run: Query = client.query.bind(client);
+    const run: RunQuery = client.query.bind(client);
     const begin = this.#limitStatement();
     let failed: Error | undefined;
     try {
@@ -61,8 +61,8 @@ export class LimitedPool extends pg.Pool {
       log.info("a connection pooler is in front of the database: limits are set by transaction");
     this.isPooled = isPooled;
     if (!isPooled && this.#limit.usual > 0) await client.query(`set statement_timeout = '${this.#limit.usual}s'`);
-    const run: Query = (...values) => Reflect.apply(pg.Client.prototype.query, client, values);
-    const adapted: Query = (first, ...rest) =>
+    const run: RunQuery = (...values) => Reflect.apply(pg.Client.prototype.query, client, values);
+    const adapted: RunQuery = (first, ...rest) =>
       run(
         typeof first === "object" && first.text === "BEGIN"
           ? { ...first, text: `BEGIN${this.#limitStatement()}` }

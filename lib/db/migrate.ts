@@ -8,7 +8,7 @@ import { pendingMigrations } from "#lib/db/migrations";
 import { withRequiredAuth } from "#lib/db/required-auth";
 import { distributeAdded } from "#lib/db/sql/distribute";
 import { withMigrationLock } from "#lib/db/sql/migration-lock";
-import { statementsOf } from "#lib/db/statements";
+import { splitStatements } from "#lib/db/statements";
 import { EnvError } from "#lib/errors";
 
 const ownFolder = resolve("prisma/migrations");
@@ -86,7 +86,7 @@ async function applyMigration(client: pg.Client, folder: string, name: string, d
       // What is lost with the machine is not recorded either; what commits later, and waits for the disk, takes it there first.
       await client.query(`begin; set local lock_timeout = '${lockTimeout}'; set local synchronous_commit = off`);
       // One by one: Citus sends its nodes the whole text that a statement came in, and they take one at a time.
-      for (const statement of statementsOf(script)) await client.query(statement);
+      for (const statement of splitStatements(script)) await client.query(statement);
       await client.query(
         `insert into _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
          values ($1, $2, $3, clock_timestamp(), 1)`,

@@ -2,7 +2,7 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
-import { identityOf } from "./process-identity.ts";
+import { identifyProcess } from "./process-identity.ts";
 import { readOrMake } from "./secret-file.ts";
 
 /** A launcher owns the server as long as it lives, a command until its work is done. */
@@ -18,7 +18,7 @@ const asOwner = (text: string): Owner & { identity: string } => {
 /** Finds the living process that owns a server. */
 export async function findOwner(path: string): Promise<Owner | undefined> {
   const { identity, ...owner } = asOwner(await readFile(path, "utf8").catch(() => ""));
-  return identity && (await identityOf(owner.pid)) === identity ? owner : undefined;
+  return identity && (await identifyProcess(owner.pid)) === identity ? owner : undefined;
 }
 
 /**
@@ -28,7 +28,7 @@ export async function findOwner(path: string): Promise<Owner | undefined> {
  * @returns a function that ends the ownership; undefined where another process has it.
  */
 export async function becomeOwner(path: string, kind: Kind): Promise<(() => Promise<void>) | undefined> {
-  const mine = `${await identityOf(process.pid)} ${kind} ${randomUUID()}`;
+  const mine = `${await identifyProcess(process.pid)} ${kind} ${randomUUID()}`;
   for (;;) {
     if ((await readOrMake(path, () => mine)) === mine) return () => rm(path, { force: true });
     if (await findOwner(path)) return undefined;

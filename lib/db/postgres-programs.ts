@@ -99,10 +99,10 @@ export async function fetchPrograms(
   }
 }
 
-type Account = Pick<Programs, "prefix" | "owner">;
+type RunAs = Pick<Programs, "prefix" | "owner">;
 
 /** PostgreSQL runs as the account that owns its files, whichever it would be made with now. */
-function asOwner({ uid, gid }: { uid: number; gid: number }, folder: string): Account {
+function asOwner({ uid, gid }: { uid: number; gid: number }, folder: string): RunAs {
   if (uid !== 0) return { prefix: becoming(uid, gid), owner: { uid, gid } };
   const account = inNamespace();
   if (account) return account;
@@ -116,7 +116,7 @@ function asOwner({ uid, gid }: { uid: number; gid: number }, folder: string): Ac
  * PostgreSQL refuses to run as root. If an account `postgres` exists and can reach data and programs, it runs as that;
  * otherwise in a user namespace that maps root to another id.
  */
-async function unprivileged(folder: string, bin: string): Promise<Account> {
+async function unprivileged(folder: string, bin: string): Promise<RunAs> {
   const passwd = await readFile("/etc/passwd", "utf8").catch(() => "");
   const [, , uid, gid] =
     passwd
@@ -137,7 +137,7 @@ async function unprivileged(folder: string, bin: string): Promise<Account> {
 const becoming = (uid: number, gid: number) => ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"];
 
 /** A user namespace in which root has another id; undefined where the system has none. Outside of it files are root's. */
-function inNamespace(): Account | undefined {
+function inNamespace(): RunAs | undefined {
   const prefix = ["unshare", "--user", "--map-user=1000", "--map-group=1000"];
   const works = spawnSync("unshare", [...prefix.slice(1), process.execPath, "--version"]).status === 0;
   return works ? { prefix, owner: undefined } : undefined;

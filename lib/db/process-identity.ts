@@ -5,10 +5,10 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 /** A process as /proc describes it: its program's name, whether it has ended (a zombie), and its start in clock ticks. */
-type Process = { name: string; ended: boolean; start: string };
+type ProcFacts = { name: string; ended: boolean; start: string };
 
 /** Undefined without such a process, or without /proc. The file's second field may contain spaces and brackets. */
-async function readProc(pid: number): Promise<Process | undefined> {
+async function readProc(pid: number): Promise<ProcFacts | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   const end = text.lastIndexOf(")");
   const [state = "", ...rest] = text.slice(end + 2).split(" ");
@@ -30,7 +30,7 @@ function exists(pid: number): boolean {
  *
  * @returns undefined if it is not alive. A zombie is not: it has ended and only waits to be reaped.
  */
-export async function identityOf(pid: number): Promise<string | undefined> {
+export async function identifyProcess(pid: number): Promise<string | undefined> {
   if (!exists(pid)) return undefined;
   if (process.platform === "linux") {
     const found = await readProc(pid);

@@ -7,7 +7,7 @@ import "server-only";
 const opaque = String.raw`\b[eE]'(?:[^'\\]|\\[^]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*[^]*?\*\/`;
 
 /** The statements of a script, in order, without the semicolons that end them. */
-export function statementsOf(script: string): string[] {
+export function splitStatements(script: string): string[] {
   const statements: string[] = [];
   let begin = 0;
   let isEmpty = true;

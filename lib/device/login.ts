@@ -11,7 +11,7 @@ import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import { type Scope, scopesIn, usualScopes } from "#lib/fields";
 import type { DeviceLogin, Prisma } from "#lib/generated/prisma/client";
-import { networkOf, siteOf } from "#lib/http/address";
+import { getNetwork, getSite } from "#lib/http/address";
 import { overLimit, uncount } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
@@ -57,9 +57,9 @@ async function limitStarts(address: string): Promise<void> {
   const seconds = 600;
   const refused = (where: string, retryAfterSeconds: number) =>
     new SpoorError("rate_limited", `Too many logins were started ${where}.`, { retryAfterSeconds });
-  const wait = await overLimit("device-start", networkOf(address), { points: ofNetwork, seconds });
+  const wait = await overLimit("device-start", getNetwork(address), { points: ofNetwork, seconds });
   if (wait) throw refused("from this address", wait);
-  const waitOfSite = await overLimit("device-start-site", siteOf(address), { points: ofSite, seconds });
+  const waitOfSite = await overLimit("device-start-site", getSite(address), { points: ofSite, seconds });
   if (waitOfSite) throw refused("from this address", waitOfSite);
   const waitOfAll = await overLimit("device-start-all", "all", { points: ofAll, seconds });
   if (waitOfAll) throw refused("on this server", waitOfAll);
@@ -113,7 +113,7 @@ function isRedeemable({ status, expiresAt, decidedAt }: PolledLogin): boolean {
 
 async function limitPolls(code: string, address: string): Promise<void> {
   const waits = await Promise.all([
-    overLimit("device-poll-ip", networkOf(address), { points: device.pollsPerMinutePerIp, seconds: 60 }),
+    overLimit("device-poll-ip", getNetwork(address), { points: device.pollsPerMinutePerIp, seconds: 60 }),
     overLimit("device-poll-code", code, { points: device.pollsPerMinutePerCode, seconds: 60 }),
   ]);
   const wait = Math.max(...waits.map((seconds) => seconds ?? 0));

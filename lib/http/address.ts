@@ -27,7 +27,7 @@ export const hasOwnServer = (): boolean => known.server === "own";
  * The key of a rate limit by address: an IPv4 address, or the /64 of an IPv6 one. A single subscriber has at least a /64
  * (RFC 6177), so its 2^64 addresses would evade a limit.
  */
-export function networkOf(address: string): string {
+export function getNetwork(address: string): string {
   if (!address.includes(":")) return address;
   const [head = "", tail] = address.split("::");
   const groups = head.split(":").filter(Boolean);
@@ -44,8 +44,8 @@ export function networkOf(address: string): string {
  * Whom a limit for all networks together is shared by first: an IPv4 address, or the /48 of an IPv6 one. One line often has a
  * /56 or a /48 (RFC 6177, section 2), so 256 networks and more.
  */
-export function siteOf(address: string): string {
-  const network = networkOf(address);
+export function getSite(address: string): string {
+  const network = getNetwork(address);
   return network.includes(":") ? `${network.split(":").slice(0, 3).join(":")}::/48` : network;
 }
 

@@ -55,7 +55,7 @@ const halfClosedMs = 300;
  * Aborted when a request is over: its client is gone, or the response was sent. Once the response has begun, only a connection
  * that breaks says that the client is gone.
  */
-export function endOf(message: IncomingMessage, response: ServerResponse): AbortSignal {
+export function signalEnd(message: IncomingMessage, response: ServerResponse): AbortSignal {
   const over = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const onEnd = () => {
@@ -73,7 +73,7 @@ export function endOf(message: IncomingMessage, response: ServerResponse): Abort
 }
 
 /** The body of a request; nothing of it was read before. */
-export function arrivalOf(request: Request): Arrival {
+export function openArrival(request: Request): Arrival {
   const message = findMessage(request);
   // A web stream costs promises for every 64 KiB: accepting 18 MB took 1.52 times the bench's floor with it, 1.39 without.
   return message ? arrivalByNode(message) : arrivalByStream(request.body);

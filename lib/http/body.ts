@@ -1,5 +1,5 @@
 import { SpoorError } from "#lib/errors";
-import { arrivalOf } from "#lib/http/arrival";
+import { openArrival } from "#lib/http/arrival";
 import { withBlock } from "#lib/http/body-memory";
 import { parseJson } from "#lib/json";
 import { limits } from "#lib/limits";
@@ -63,7 +63,7 @@ type Memory = { block?: SharedArrayBuffer | undefined; room?: Room | undefined }
 async function receive(request: Request, maxBytes: number, { block, room }: Memory): Promise<Buffer> {
   const declared = declaredLength(request, maxBytes);
   const body = new GrowingBuffer(declared, block);
-  const arrival = arrivalOf(request);
+  const arrival = openArrival(request);
   const pace = startPace();
   let isOver = false;
   const take = (chunk: Uint8Array) => {

@@ -41,13 +41,13 @@ const isFormReference = (text: string) => /^\$K[1-9]$/.test(text);
 function areArguments(text: string, isReference: (text: string) => boolean = () => false): boolean {
   const value: unknown = JSON.parse(text);
   const isText = (one: string) => isPlainText(one) || isReference(one);
-  return Array.isArray(value) && value.length <= maxArguments && isMadeOf(value, isText, maxDepth);
+  return Array.isArray(value) && value.length <= maxArguments && hasOnly(value, isText, maxDepth);
 }
 
-function isMadeOf(value: unknown, isText: (text: string) => boolean, depth: number): boolean {
+function hasOnly(value: unknown, isText: (text: string) => boolean, depth: number): boolean {
   if (typeof value === "string") return isText(value);
   if (typeof value !== "object" || value === null) return true;
-  return depth > 0 && Object.values(value).every((one) => isMadeOf(one, isText, depth - 1));
+  return depth > 0 && Object.values(value).every((one) => hasOnly(one, isText, depth - 1));
 }
 
 /** Whether a form that a script sends has its arguments once, and beside them only fields of forms. */

@@ -22,7 +22,7 @@ export type Group =
 export type Header = { text: string; example: string; optional?: true };
 
 /** One response that is not a problem. */
-export type Answer = {
+export type AnswerExample = {
   text: string;
   /** The part of the operation's `response` that this status has, where it is not all of it. */
   schema?: z.ZodType;
@@ -79,7 +79,7 @@ export type Operation = Authorization & {
     /** The same as a form, for a browser without JavaScript. */
     form?: z.ZodType;
     headers?: Record<string, Header>;
-    answers: Record<number, Answer>;
+    answers: Record<number, AnswerExample>;
     /** Errors beside those that follow from `auth`, `params`, `query` and a body; or another text or example for one of those. */
     errors?: Partial<Record<ErrorCode, string | ErrorExample>>;
     /** The example of the response is shortened, or the example of a call may find nothing. */

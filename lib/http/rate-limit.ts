@@ -18,7 +18,7 @@ const limitersByPool = oncePerProcess("limiters", () => new WeakMap<Pool, Limite
  * @returns undefined up to the window's points, then the seconds until the next call is allowed.
  */
 export async function overLimit(name: string, key: string, window: Window, points = 1): Promise<number | undefined> {
-  const refused = await consume(limiterOf(name, window), key, window, points);
+  const refused = await consume(getLimiter(name, window), key, window, points);
   return refused && secondsUntil(refused);
 }
 
@@ -30,7 +30,7 @@ export async function overLimit(name: string, key: string, window: Window, point
  */
 export async function countAttempt(name: string, key: string, window: Window): Promise<number | undefined> {
   // Without the block in memory, which nothing takes back.
-  const limiter = limiterOf(name, window, 0);
+  const limiter = getLimiter(name, window, 0);
   const counted = await read(limiter, key, window);
   if (counted && counted.consumedPoints >= window.points) return secondsUntil(counted);
   const refused = await consume(limiter, key, window);
@@ -41,20 +41,20 @@ export async function countAttempt(name: string, key: string, window: Window): P
 
 /** Whether a key is over its limit, without counting a call: for limits that count failures only. */
 export async function isOverLimit(name: string, key: string, window: Window): Promise<boolean> {
-  const counted = await read(limiterOf(name, window), key, window);
+  const counted = await read(getLimiter(name, window), key, window);
   return counted !== null && counted.consumedPoints > window.points;
 }
 
 /** The seconds until a key that is over its limit may call again; nothing is counted. */
-export async function waitOf(name: string, key: string, window: Window): Promise<number | undefined> {
-  const counted = await read(limiterOf(name, window), key, window);
+export async function getWaitSeconds(name: string, key: string, window: Window): Promise<number | undefined> {
+  const counted = await read(getLimiter(name, window), key, window);
   if (counted === null || counted.consumedPoints < window.points) return undefined;
   return Math.max(1, Math.ceil(counted.msBeforeNext / 1000));
 }
 
 /** Takes back one counted call: for limits that count failures only. */
 export async function uncount(name: string, key: string, window: Window): Promise<void> {
-  await limiterOf(name, window).reward(key, 1);
+  await getLimiter(name, window).reward(key, 1);
 }
 
 /** Deletes counters whose window is over. */
@@ -101,7 +101,7 @@ const endsTooLate = ({ msBeforeNext }: RateLimiterRes, { seconds }: Window) =>
 const secondsUntil = ({ msBeforeNext }: RateLimiterRes) => Math.max(1, Math.ceil(msBeforeNext / 1000));
 
 /** @param blockAt the count from which on this process answers from memory until the window ends. */
-function limiterOf(name: string, { points, seconds }: Window, blockAt = points + 1): RateLimiterPostgres {
+function getLimiter(name: string, { points, seconds }: Window, blockAt = points + 1): RateLimiterPostgres {
   const limiters: Limiters = limitersByPool.get(pool()) ?? new Map();
   limitersByPool.set(pool(), limiters);
   const known = limiters.get(name);

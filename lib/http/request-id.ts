@@ -7,7 +7,7 @@ import { validate } from "uuid";
 export const requestIdHeader = "x-spoor-request-id";
 
 /** The id that names a request in its response and in the log. */
-export function requestIdOf({ headers }: { headers: Pick<Headers, "get"> }): string {
+export function getRequestId({ headers }: { headers: Pick<Headers, "get"> }): string {
   const given = headers.get(requestIdHeader) ?? "";
   return validate(given) ? given : crypto.randomUUID();
 }

@@ -5,7 +5,7 @@
  * @param onError called with the reason when the stream ends early for another one than that its client is gone.
  * @param onEnd called once the stream has ended, however it did.
  */
-export function streamOf(
+export function streamChunks(
   chunks: AsyncGenerator<Uint8Array, undefined>,
   onError: (error: unknown) => void,
   onEnd = () => {},

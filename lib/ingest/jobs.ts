@@ -5,7 +5,7 @@ import { prisma } from "#lib/db/client";
 import { notFound } from "#lib/errors";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { incompleteTrace, type jobResponse, jobStatus, keptTrace, openStatuses } from "#lib/ingest/schema";
-import { titleOf } from "#lib/reader/title";
+import { getTitle } from "#lib/reader/title";
 
 export type Job = z.input<typeof jobResponse>;
 
@@ -24,7 +24,7 @@ type KeptReasons = { deleted: number; newer: number; shorter: number };
 /** Jobs that have not ended, or those that failed. */
 export type JobFilter = "waiting" | "failed";
 
-const statusesOf = { waiting: openStatuses, failed: ["failed"] } as const;
+const filterStatuses = { waiting: openStatuses, failed: ["failed"] } as const;
 
 const incompleteTraces = z.array(incompleteTrace);
 const keptTraces = z.array(keptTrace);
@@ -96,7 +96,7 @@ export async function listJobs(
     where: {
       userId,
       ...(page.before && { id: { lt: page.before } }),
-      ...(page.filter && { status: { in: [...statusesOf[page.filter]] } }),
+      ...(page.filter && { status: { in: [...filterStatuses[page.filter]] } }),
     },
     orderBy: { id: "desc" },
     take: page.limit,
@@ -143,7 +143,7 @@ export async function listWrittenSessions(userId: string, jobId: string, max: nu
     take: max,
     select: { id: true, customTitle: true, title: true, derivedTitle: true, sourceId: true },
   });
-  return traces.map((trace) => ({ id: trace.id, title: titleOf(trace) ?? trace.sourceId }));
+  return traces.map((trace) => ({ id: trace.id, title: getTitle(trace) ?? trace.sourceId }));
 }
 
 function presentListed(row: Prisma.IngestJobGetPayload<{ select: typeof listedColumns }>): ListedJob {

@@ -1,5 +1,4 @@
-// The web server's log line and metric for each request. Both name the route by its pattern and contain nothing of its
-// path, query or bodies.
+// Log lines and metrics name a route by its pattern and contain nothing of the path, query or bodies.
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { env } from "#lib/env";
@@ -7,17 +6,17 @@ import { requestUser } from "#lib/http/arrival";
 import { log } from "#lib/log";
 
 /** Finds the pattern of a path, such as `/api/ingest/{jobId}`. */
-type RouteOf = (url: string) => string;
+type FindRoute = (url: string) => string;
 
-type Manifest = { staticRoutes: { page: string }[]; dynamicRoutes: { page: string; regex: string }[] };
+type RoutesManifest = { staticRoutes: { page: string }[]; dynamicRoutes: { page: string; regex: string }[] };
 
 /** Stands for every path without a route, so that the number of patterns is bounded. */
 const unknown = "unknown";
 
 /** @param manifest Next's list of its routes, in matching order */
-export function routeFinder({ staticRoutes, dynamicRoutes }: Manifest): RouteOf {
+export function routeFinder({ staticRoutes, dynamicRoutes }: RoutesManifest): FindRoute {
   const fixed = new Set(staticRoutes.map(({ page }) => page));
-  const patterns = dynamicRoutes.map(({ page, regex }) => ({ regex: new RegExp(regex), pattern: patternOf(page) }));
+  const patterns = dynamicRoutes.map(({ page, regex }) => ({ regex: new RegExp(regex), pattern: getPattern(page) }));
   return (url) => {
     const [path = ""] = url.split("?", 1);
     if (fixed.has(path)) return path;
@@ -26,29 +25,29 @@ export function routeFinder({ staticRoutes, dynamicRoutes }: Manifest): RouteOf 
   };
 }
 
-/** `/api/traces/[id]` as `/api/traces/{id}`; the catch-all for unknown paths (`[[...path]]`) counts as unknown. */
-function patternOf(page: string): string {
+/** Converts `/api/traces/[id]` to `/api/traces/{id}`; the catch-all for unknown paths counts as unknown. */
+function getPattern(page: string): string {
   if (page.includes("[[...")) return unknown;
   return page.replace(/\[(?:\.\.\.)?(\w+)\]/g, "{$1}");
 }
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Requested constantly, by probes and every page; logged at `debug`. */
+/** Probes and every page request these constantly, so they are logged at `debug`. */
 const frequent = new Set(["/_next", "/api/health", "/api/ready", "/api/metrics"]);
 
-/** The client disconnected before the answer began; nginx's status for it. */
+/** nginx's status for a client that disconnected before the answer began. */
 const clientClosed = 499;
 
 /**
- * Makes the request logger, once the application is built.
+ * Makes the request logger.
  *
- * @returns a function to call when a request begins; it returns one to call when its answer ends.
+ * @returns a function to call when a request begins; it returns one to call when its answer ends
  */
 export async function makeAccessLog(): Promise<(request: IncomingMessage, response: ServerResponse) => () => void> {
   const manifest = await readFile(".next/routes-manifest.json", "utf8").catch(() => undefined);
-  // In development there is no manifest; all requests count as one route.
-  const routeOf = manifest === undefined ? () => unknown : routeFinder(JSON.parse(manifest));
+  // In development there is no manifest, and all requests count as one route.
+  const findRoute = manifest === undefined ? () => unknown : routeFinder(JSON.parse(manifest));
   const observe =
     env().METRICS_TOKEN === undefined ? undefined : (await import("#lib/observability/registry")).observeRequest;
   return (request, response) => {
@@ -57,7 +56,7 @@ export async function makeAccessLog(): Promise<(request: IncomingMessage, respon
     return () => {
       const milliseconds = performance.now() - startedAt;
       const method = knownMethods.has(request.method ?? "") ? (request.method as string) : "other";
-      const route = routeOf(request.url ?? "");
+      const route = findRoute(request.url ?? "");
       const status = response.headersSent ? response.statusCode : clientClosed;
       observe?.({ method, route, status }, milliseconds / 1000);
       const level = frequent.has(route) ? "debug" : "info";

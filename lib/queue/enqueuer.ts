@@ -11,9 +11,9 @@ import { heartbeatSeconds, type QueueName } from "#lib/queue/queues";
 const enqueuer = oncePerProcess("enqueuer", (): { boss?: Promise<PgBoss> | undefined } => ({}));
 
 /** A transaction of `pg` or of Prisma. */
-type Transaction = Queryable | Prisma.TransactionClient;
+type QueueTransaction = Queryable | Prisma.TransactionClient;
 
-const executor = (runner: Transaction): Db =>
+const executor = (runner: QueueTransaction): Db =>
   "query" in runner ? { executeSql: (text, values) => runner.query(text, values as unknown[]) } : fromPrisma(runner);
 
 function startEnqueuer(): Promise<PgBoss> {
@@ -43,16 +43,16 @@ export async function prepareQueue(): Promise<void> {
 /**
  * Adds entries inside the transaction `tx`: they exist if, and only if, it commits.
  *
- * @param placeOf how many entries go before a payload's: of two in different places the first is taken, also where it came later.
+ * @param getPlace how many entries go before a payload's: of two in different places the first is taken, also where it came later.
  */
 export async function enqueue<P extends object>(
-  tx: Transaction,
+  tx: QueueTransaction,
   queue: QueueName,
   payloads: P[],
-  placeOf: (payload: P) => number = () => 0,
+  getPlace: (payload: P) => number = () => 0,
 ): Promise<void> {
   if (payloads.length === 0) return;
-  const jobs = payloads.map((data) => ({ data, priority: -placeOf(data) }));
+  const jobs = payloads.map((data) => ({ data, priority: -getPlace(data) }));
   await withEnqueuer((boss) => boss.insert(queue, jobs, { db: executor(tx) }));
 }
 

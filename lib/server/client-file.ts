@@ -31,11 +31,11 @@ export async function readClient(): Promise<Client | undefined> {
   if (found === undefined) return undefined;
   const { BASE_URL } = env();
   const stamp = [found.ino, found.size, found.mtimeMs, BASE_URL].join();
-  if (known?.stamp !== stamp) known = { stamp, client: clientOf(await readBuilt(), BASE_URL) };
+  if (known?.stamp !== stamp) known = { stamp, client: makeClient(await readBuilt(), BASE_URL) };
   return known.client;
 }
 
-function clientOf(built: string, address: string): Client {
+function makeClient(built: string, address: string): Client {
   const text = built.replaceAll(addressPlaceholder, address);
   const kept = keep(text);
   return {

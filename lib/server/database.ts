@@ -11,7 +11,7 @@ import { warn } from "#lib/server/command";
 /** How an embedded database is started, where there is one; see `startEmbedded`. */
 type Start = Pick<StartOptions, "kind" | "signal">;
 
-type Database = Pick<EmbeddedDatabase, "keep" | "whenUp" | "stop">;
+type PreparedDatabase = Pick<EmbeddedDatabase, "keep" | "whenUp" | "stop">;
 
 /** With the embedded database the secret is in a file beside it, unless it is set. */
 async function prepareSecret(): Promise<void> {
@@ -29,7 +29,7 @@ async function prepareSecret(): Promise<void> {
  * @returns `keep`, `whenUp` and `stop`, which do nothing for a database of the operator's.
  * @throws EnvError if `DATABASE_URL` is set and `AUTH_SECRET` is not.
  */
-export async function prepareDatabase(start: Start = {}): Promise<Database> {
+export async function prepareDatabase(start: Start = {}): Promise<PreparedDatabase> {
   await prepareSecret();
   const { DATABASE_URL, DATA_DIR } = env();
   if (DATABASE_URL) return { keep: () => new Promise(() => {}), whenUp: async () => {}, stop: async () => {} };
@@ -50,7 +50,7 @@ export async function prepareSchema(): Promise<string[]> {
  *
  * @throws EnvError where the database can't be used; the signal's reason where that ended the start.
  */
-export async function withDatabase<T>(work: (database: Database) => Promise<T>, start: Start = {}): Promise<T> {
+export async function withDatabase<T>(work: (database: PreparedDatabase) => Promise<T>, start: Start = {}): Promise<T> {
   const database = await prepareDatabase(start);
   try {
     return await work(database);

@@ -16,11 +16,11 @@ extension citus. Stop Spoor first: uploads wait while rows are moved.
   --check   tell what would be done or would fail, and change nothing`;
 
 const counted = (count: number, one: string) => `${count} ${count === 1 ? one : `${one}s`}`;
-const nodesOf = (nodes: number) => (nodes === 0 ? "No node but the coordinator" : counted(nodes, "node"));
+const countNodes = (nodes: number) => (nodes === 0 ? "No node but the coordinator" : counted(nodes, "node"));
 
 function describe({ nodes, distributed, waiting, remaining }: Plan): string {
   const rest = remaining.length > 0 ? ` Former rows on the coordinator, to be removed: ${remaining.join(", ")}.` : "";
-  return `${nodesOf(nodes)}; ${counted(distributed.length, "table")} distributed already, ${waiting.length} to be.${rest}`;
+  return `${countNodes(nodes)}; ${counted(distributed.length, "table")} distributed already, ${waiting.length} to be.${rest}`;
 }
 
 await runCommand(async () => {
@@ -30,7 +30,7 @@ await runCommand(async () => {
   const url = requiredEnv("DATABASE_URL");
   if (!words.includes("--check")) {
     const { nodes } = await distribute(url, say);
-    say(`${nodesOf(nodes)}; all ${tenantTables.length} tables are distributed.`);
+    say(`${countNodes(nodes)}; all ${tenantTables.length} tables are distributed.`);
     return;
   }
   const plan = await planDistribution(url);

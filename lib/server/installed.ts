@@ -34,7 +34,7 @@ const programs: Record<string, string> = {
 };
 
 /** The surroundings of a call of the command. */
-export type Place = {
+export type CallPlace = {
   platform: NodeJS.Platform;
   home: string;
   folder: string;
@@ -50,13 +50,13 @@ export type Call =
  * Where an installed server keeps its data: the XDG data folder, or on Windows the local one of applications. The package's own
  * folder can go at any time, and that of the call may be any.
  */
-function dataFolder({ platform, home, variables }: Place): string {
+function dataFolder({ platform, home, variables }: CallPlace): string {
   if (platform === "win32") return join(variables.LOCALAPPDATA || join(home, "AppData", "Local"), command);
   return join(variables.XDG_DATA_HOME || join(home, ".local", "share"), command);
 }
 
 /** Reads a call of the installed command. Paths in variables and options are relative to the folder of the call. */
-export function readCall(words: string[], place: Place, version: string): Call {
+export function readCall(words: string[], place: CallPlace, version: string): Call {
   const [name = "all", ...rest] = words;
   const { folder, variables } = place;
   if (["help", "--help", "-h"].includes(name)) {

@@ -11,13 +11,13 @@ function isLocal(url: string): boolean {
 }
 
 /** The addresses to listen on; undefined is all of them. While people use the server as localhost, nobody else reaches it. */
-export function addressesOf({ HOST, BASE_URL }: Pick<Env, "HOST" | "BASE_URL">): (string | undefined)[] {
+export function chooseAddresses({ HOST, BASE_URL }: Pick<Env, "HOST" | "BASE_URL">): (string | undefined)[] {
   if (HOST) return [HOST];
   return isLocal(BASE_URL) ? ["127.0.0.1", "::1"] : [undefined];
 }
 
 /** What the operator should know of the address that people use; undefined where it is safe. */
-export const warningOf = (baseUrl: string): string | undefined =>
+export const warnAboutHttp = (baseUrl: string): string | undefined =>
   baseUrl.startsWith("https:") || isLocal(baseUrl)
     ? undefined
     : `BASE_URL is ${baseUrl}: without https, passwords and sessions can be read on the network. Put a proxy with TLS in front (docs/operations.md).`;

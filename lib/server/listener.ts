@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { forRequest, type RequestState } from "#lib/current-request";
 import { env } from "#lib/env";
-import { siteOf } from "#lib/http/address";
-import { endOf, rememberArrival } from "#lib/http/arrival";
+import { getSite } from "#lib/http/address";
+import { signalEnd, rememberArrival } from "#lib/http/arrival";
 import { closedPolicy, securityHeaders, transportHeaders } from "#lib/http/headers";
 import { requestIdHeader } from "#lib/http/request-id";
 import { limits } from "#lib/limits";
@@ -13,7 +13,7 @@ import { Arriving } from "#lib/server/arriving";
 import { makeSenderNaming } from "#lib/server/client-address";
 import { Pace } from "#lib/server/pace";
 import { hasTooManyPages, isPage, renderInTurn } from "#lib/server/page-turns";
-import { cutUserAgent, fileName, isApi, refusalOf, refuseBusy } from "#lib/server/refusals";
+import { cutUserAgent, fileName, isApi, findRefusal, refuseBusy } from "#lib/server/refusals";
 import { readStaticFiles, type StaticFiles } from "#lib/server/static-files";
 
 /** The largest upload at the slowest accepted pace takes over an hour; lib/http/body.ts watches the pace. */
@@ -39,7 +39,7 @@ const hasBody = ({ headers }: IncomingMessage) =>
 
 function limitArrival(request: IncomingMessage, address: string, arriving: Arriving): void {
   if (isUpload(request)) return;
-  if (hasBody(request)) arriving.enter(request, siteOf(address));
+  if (hasBody(request)) arriving.enter(request, getSite(address));
   const timer = setTimeout(() => !request.complete && request.destroy(), requestTimeoutMs);
   request.once("close", () => clearTimeout(timer));
 }
@@ -50,14 +50,14 @@ async function send(response: ServerResponse, { status, headers, body }: Respons
 }
 
 /** What a request's work knows of it, and says of its response: a page has no other way to set a status. */
-function stateOf(
+function makeRequestState(
   request: IncomingMessage,
   response: ServerResponse,
   known: { requestId: string; address: string },
 ): RequestState {
   const state: RequestState = {
     ...known,
-    signal: endOf(request, response),
+    signal: signalEnd(request, response),
     declareEncoding: (encoding) => response.setHeader("Content-Encoding", encoding),
   };
   const { writeHead } = response;
@@ -133,14 +133,14 @@ function makeListener(
       forget();
     });
     limitArrival(request, address, arriving);
-    const refusal = refusalOf(request, requestId, files);
-    const begin = () => forRequest(stateOf(request, response, { requestId, address }), () => handle(request, response));
+    const refusal = findRefusal(request, requestId, files);
+    const begin = () => forRequest(makeRequestState(request, response, { requestId, address }), () => handle(request, response));
     const file = fileName(request.url?.split("?")[0] ?? "");
     if (refusal) send(response, refusal);
     else if (files?.has(file)) files.send(file, request, response).then((isSent) => isSent || begin());
     else if (!isPage(request)) begin();
     else if (!isForm(request) && hasTooManyPages(address)) send(response, refuseBusy(requestId));
     else if (!isForm(request)) renderInTurn(address, response, begin);
-    else if (!pace.enter(siteOf(address), () => !response.destroyed && begin())) send(response, refuseBusy(requestId));
+    else if (!pace.enter(getSite(address), () => !response.destroyed && begin())) send(response, refuseBusy(requestId));
   };
 }

@@ -4,7 +4,7 @@ import { copyFile, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { closeDatabase } from "#lib/db/client";
-import { isInUse, majorOf, startEmbedded } from "#lib/db/embedded";
+import { isInUse, readMajorVersion, startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
 import { fetchPrograms } from "#lib/db/postgres-programs";
 import { copyRows, expectEmpty } from "#lib/db/sql/copy";
@@ -27,7 +27,7 @@ command: leave the server's password out of the URL, and set PGPASSWORD to it.`;
 
 /** Starts the embedded database of a folder, by the programs of its own version. @returns its URL and what stops it */
 async function startSource(dataDir: string, programs: string | undefined) {
-  const made = await majorOf(dataDir);
+  const made = await readMajorVersion(dataDir);
   if (made === undefined) throw new EnvError(`There is no embedded database in ${dataDir}.`);
   if (await isInUse(dataDir))
     throw new EnvError("Spoor is running. Stop it first, so that nothing is added meanwhile.");
@@ -60,7 +60,7 @@ The embedded database in ${join(dataDir, "postgres")} is as it was. Delete it wh
 const hidePassword = (url: string) => url.replace(/(\/\/[^:/@]+):[^@]*@/, "$1:…@");
 
 async function upgrade(dataDir: string, programs: string | undefined): Promise<void> {
-  const made = await majorOf(dataDir);
+  const made = await readMajorVersion(dataDir);
   const [cluster, draft] = [join(dataDir, "postgres"), join(dataDir, "upgrade")];
   const kept = `${cluster}.${made}`;
   const source = await startSource(dataDir, programs);

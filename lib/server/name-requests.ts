@@ -7,7 +7,7 @@ import { env } from "#lib/env";
 import { trustClientAddressHeader } from "#lib/http/address";
 import { requestIdHeader } from "#lib/http/request-id";
 import { makeSenderNaming } from "#lib/server/client-address";
-import { cutUserAgent, isApi, refusalOf } from "#lib/server/refusals";
+import { cutUserAgent, isApi, findRefusal } from "#lib/server/refusals";
 
 /** The platform serves them by itself. */
 const noFiles = { has: () => false };
@@ -24,7 +24,7 @@ export function nameRequests(): void {
     const requestId = randomUUID();
     request.headers[requestIdHeader] = requestId;
     nameSender?.(request);
-    if (isApi(request.url) && refusalOf(request, requestId, noFiles)) request.url = "/api/refused";
+    if (isApi(request.url) && findRefusal(request, requestId, noFiles)) request.url = "/api/refused";
   });
   if (nameSender) trustClientAddressHeader("another");
 }

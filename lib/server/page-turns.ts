@@ -2,7 +2,7 @@
 // before it answers anything else.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { FairQueue } from "#lib/concurrency/fair-queue";
-import { siteOf } from "#lib/http/address";
+import { getSite } from "#lib/http/address";
 import { isApi } from "#lib/server/refusals";
 
 /** How many pages are rendered at once. */
@@ -22,7 +22,7 @@ let waiting = 0;
 
 /** Whether so many pages wait, of a network or of all, that it has to ask later. */
 export const hasTooManyPages = (address: string): boolean =>
-  waiting >= maxWaiting.inAll || queue.waitingOf(siteOf(address)) >= maxWaiting.perNetwork;
+  waiting >= maxWaiting.inAll || queue.countWaiting(getSite(address)) >= maxWaiting.perNetwork;
 
 /**
  * Renders a page when it is its turn, in turns with the other networks, unless the client is gone by then. The turn ends when
@@ -34,7 +34,7 @@ export async function renderInTurn(address: string, response: ServerResponse, re
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   waiting += 1;
-  const giveBack = await queue.take(siteOf(address), gone.signal).catch(() => undefined);
+  const giveBack = await queue.take(getSite(address), gone.signal).catch(() => undefined);
   waiting -= 1;
   if (!giveBack || response.closed) return giveBack?.();
   const end = () => {

@@ -8,7 +8,7 @@ import { isUnmigrated } from "#lib/observability/readiness";
 import { ownPrices } from "#lib/prices/own";
 import { runCommand, say } from "#lib/server/command";
 import { prepareSchema, withDatabase } from "#lib/server/database";
-import { warningOf } from "#lib/server/listen";
+import { warnAboutHttp } from "#lib/server/listen";
 import { enableSinks } from "#lib/telemetry/sink-state";
 
 /** In an upgrade a new web starts before the schema is its own: it is not ready until then, and must not end. */
@@ -25,7 +25,7 @@ async function beforeMigrate<T>(step: () => Promise<T>): Promise<T | undefined> 
 async function greet(): Promise<string[]> {
   const { BASE_URL } = env();
   const setup = await beforeMigrate(openSetup);
-  const warning = warningOf(BASE_URL);
+  const warning = warnAboutHttp(BASE_URL);
   return [
     `Spoor is running at ${BASE_URL}`,
     ...(warning ? [warning] : []),

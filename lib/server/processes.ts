@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EnvError } from "#lib/errors";
 import { serverFolder } from "#lib/server/outputs";
 
-type Wanted = { name: string; words: string[] };
+type ProgramToRun = { name: string; words: string[] };
 
 const readyMs = 60_000;
 const stopMs = 14_000;
@@ -34,7 +34,7 @@ const maxRestartsPerMinute = 5;
  * @throws if one does not become ready.
  */
 export async function supervise(
-  wanted: Wanted[],
+  wanted: ProgramToRun[],
   environment: Record<string, string>,
   signal?: AbortSignal,
   whenUp: () => Promise<void> = async () => {},
@@ -47,7 +47,7 @@ export async function supervise(
   });
   lost.catch(() => {});
 
-  async function keep(one: Wanted, restarts: number[]): Promise<void> {
+  async function keep(one: ProgramToRun, restarts: number[]): Promise<void> {
     const child = launch(one.words, environment, allocation);
     running.set(one.name, child);
     await ready(one.name, child, signal);
@@ -58,7 +58,7 @@ export async function supervise(
   }
 
   /** Restarts a process, once the database answers; a start that fails counts as another failure. */
-  async function restart(one: Wanted, restarts: number[]): Promise<void> {
+  async function restart(one: ProgramToRun, restarts: number[]): Promise<void> {
     if (stopping) return;
     const recent = [...restarts.filter((at) => at > performance.now() - 60_000), performance.now()];
     if (recent.length > maxRestartsPerMinute) {

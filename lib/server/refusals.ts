@@ -35,14 +35,14 @@ const tooLarge = (requestId: string) =>
   );
 
 /** Tells the paths of static files. */
-type Files = { has(path: string): boolean };
+type StaticPaths = { has(path: string): boolean };
 
 /**
  * The response to a request that Next would not answer as the interface demands; undefined for any other.
  *
  * @param files the paths of static files; undefined in development, where Next has paths of its own
  */
-export function refusalOf(request: IncomingMessage, requestId: string, files: Files | undefined): Response | undefined {
+export function findRefusal(request: IncomingMessage, requestId: string, files: StaticPaths | undefined): Response | undefined {
   const { method = "", url = "", headers } = request;
   const missing = () => problemResponse(notFound(), requestId);
   if (!knownMethods.includes(method)) return methodRefusal(requestId);
@@ -69,7 +69,7 @@ export function refusalOf(request: IncomingMessage, requestId: string, files: Fi
     const detail = "Next-Router-State-Tree is not as this application's pages send it.";
     return problemResponse(new SpoorError("invalid_request", detail), requestId);
   }
-  const methods = files && methodsOf(path, files);
+  const methods = files && listMethods(path, files);
   if (!methods || methods.includes(method)) return undefined;
   const allow = methods.join(", ");
   return methodRefusal(requestId, `This path takes ${allow}.`, allow);
@@ -82,7 +82,7 @@ export const fileName = (path: string): string => (decoded(path) ?? path).replac
  * The methods of what is not of the API: Next would answer others with a page as for GET, with 400, or with 500. Undefined for
  * what answers them itself.
  */
-function methodsOf(path: string, files: Files): string[] | undefined {
+function listMethods(path: string, files: StaticPaths): string[] | undefined {
   const name = fileName(path);
   if (files.has(name)) return ["GET", "HEAD"];
   // A route handler, and files that are missing.

@@ -10,7 +10,7 @@ import { trustClientAddressHeader } from "#lib/http/address";
 import { log } from "#lib/log";
 import { logConsole } from "#lib/observability/console";
 import { flushTracing } from "#lib/observability/tracing";
-import { addressesOf, listenAt, warningOf } from "#lib/server/listen";
+import { chooseAddresses, listenAt, warnAboutHttp } from "#lib/server/listen";
 import { arrivalTimes, makeServing } from "#lib/server/listener";
 import { maxHeaderBytes } from "#lib/server/refusals";
 import { restWhenIdle } from "#lib/server/rest";
@@ -60,9 +60,9 @@ if (!dev) logConsole();
 await app.prepare();
 const serve = await makeServing(dev);
 inFlight = serve(server, app.getRequestHandler());
-const warning = warningOf(BASE_URL);
+const warning = warnAboutHttp(BASE_URL);
 if (warning) log.warn(warning);
-closeOthers = await listenAt(server, PORT, addressesOf({ HOST, BASE_URL })).catch((error: Error) => {
+closeOthers = await listenAt(server, PORT, chooseAddresses({ HOST, BASE_URL })).catch((error: Error) => {
   log.fatal({ err: error }, "the web server could not listen");
   process.stderr.write(`Spoor can't listen on port ${PORT}: ${error.message}\n`);
   process.exit(1);

@@ -1,5 +1,4 @@
-// Objects in an S3-compatible store. The SDK is loaded by the first call: a process that uses no store never loads it. Every
-// call is bounded in time and retried twice, and a process makes few at once.
+// The SDK is loaded by the first call. Every call is bounded in time, and a process makes few at once.
 import "server-only";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { FairQueue } from "#lib/concurrency/fair-queue";
@@ -9,22 +8,21 @@ import { EnvError, StoreOutageError } from "#lib/errors";
 import { log } from "#lib/log";
 
 type Sdk = typeof import("@aws-sdk/client-s3");
-type Store = { sdk: Sdk; client: S3Client; bucket: string };
+type OpenStore = { sdk: Sdk; client: S3Client; bucket: string };
 
 /**
- * How many calls a process makes at once, and how long one takes at most with its retries, beside the time that its bytes need
- * at the slowest pace. A store that is down is noticed within two seconds.
+ * A call also gets the time that its bytes need at the slowest pace. An unreachable store is noticed within two
+ * seconds.
  */
 const bounds = { callsAtOnce: 16, attempts: 3, connectSeconds: 2, callSeconds: 10, minBytesPerSecond: 2 ** 20 };
 
-/** Whether new bodies go to the store. One that is configured without that is read and emptied still. */
+/** A configured store that takes no new bodies is still read and emptied. */
 export const usesStore = () => env().UPLOAD_STORE === "s3";
 export const hasStore = () => env().UPLOAD_S3_BUCKET !== undefined;
 
-const stores = oncePerProcess("stores", () => new Map<string, Promise<Store>>());
+const stores = oncePerProcess("stores", () => new Map<string, Promise<OpenStore>>());
 
-/** The client of the settings of now. */
-function open(): Promise<Store> {
+function open(): Promise<OpenStore> {
   const settings = readSettings();
   const key = JSON.stringify(settings);
   const store = stores.get(key) ?? connect(settings);
@@ -38,11 +36,11 @@ function readSettings() {
   return { bucket, region, endpoint, keyId: keys.UPLOAD_S3_ACCESS_KEY_ID, key: keys.UPLOAD_S3_SECRET_ACCESS_KEY };
 }
 
-async function connect({ bucket, region, endpoint, keyId, key }: ReturnType<typeof readSettings>): Promise<Store> {
+async function connect({ bucket, region, endpoint, keyId, key }: ReturnType<typeof readSettings>): Promise<OpenStore> {
   const sdk = await import("@aws-sdk/client-s3");
   const client = new sdk.S3Client({
     region,
-    // Without keys of its own the SDK finds those of the machine.
+    // Without configured keys, the SDK finds those of the machine.
     ...(keyId && key && { credentials: { accessKeyId: keyId, secretAccessKey: key } }),
     // Only AWS has a host name for each bucket.
     ...(endpoint && { endpoint, forcePathStyle: true }),
@@ -60,16 +58,17 @@ const agent = { keepAlive: true, maxSockets: bounds.callsAtOnce * 2 };
 const turns = new FairQueue(bounds.callsAtOnce);
 
 /**
- * Makes one call in its turn.
+ * Makes one call.
  *
- * @param userId whose body it is: users share the calls that are made at once.
- * @param bytes what it moves, which gives it more time.
- * @throws StoreOutageError whatever the reason, which only the log has; undefined is returned for a missing object
+ * @param userId users share the concurrent calls
+ * @param bytes bytes to move; more bytes get more time
+ * @returns undefined for a missing object
+ * @throws StoreOutageError for any reason, which only the log has
  */
 async function call<T>(
   userId: string,
   bytes: number,
-  run: (store: Store, abortSignal: AbortSignal) => Promise<T>,
+  run: (store: OpenStore, abortSignal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
   const seconds = bounds.callSeconds + bytes / bounds.minBytesPerSecond;
   const signal = AbortSignal.timeout(Math.ceil(seconds * 1000));
@@ -91,7 +90,11 @@ async function call<T>(
   }
 }
 
-/** Stores an object. When this returns, the store has it for good. @throws StoreOutageError */
+/**
+ * Returns once the store has the object for good.
+ *
+ * @throws StoreOutageError
+ */
 export async function putObject(userId: string, key: string, body: Uint8Array): Promise<void> {
   await call(userId, body.byteLength, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(
@@ -108,9 +111,10 @@ export async function putObject(userId: string, key: string, body: Uint8Array): 
 }
 
 /**
- * Reads some bytes of an object into memory of their own.
+ * Reads a range of an object.
  *
- * @returns undefined for a missing object. @throws StoreOutageError also where there are fewer bytes
+ * @returns undefined for a missing object
+ * @throws StoreOutageError also if there are fewer bytes
  */
 export function readObject(
   userId: string,
@@ -133,17 +137,20 @@ export function readObject(
   });
 }
 
-/** Deletes an object; one that is gone already is no error. @throws StoreOutageError */
+/**
+ * Deletes an object; a missing one is no error.
+ *
+ * @throws StoreOutageError
+ */
 export async function deleteObject(key: string): Promise<void> {
   await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }), { abortSignal }),
   );
 }
 
-/** An object of the store and when it was stored. */
 export type StoredObject = { key: string; storedAt: Date };
 
-/** Up to a thousand objects whose keys begin with `prefix` and are greater than `after`, in the order of their keys. */
+/** Lists up to a thousand objects whose keys begin with `prefix` and follow `after`, in key order. */
 export async function listObjects(prefix: string, after?: string): Promise<StoredObject[]> {
   const page = await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(new sdk.ListObjectsV2Command({ Bucket, Prefix: prefix, StartAfter: after }), { abortSignal }),
@@ -154,7 +161,11 @@ export async function listObjects(prefix: string, after?: string): Promise<Store
   }));
 }
 
-/** Whether the bucket answers. @throws StoreOutageError */
+/**
+ * Fails unless the bucket answers.
+ *
+ * @throws StoreOutageError
+ */
 export async function pingStore(): Promise<void> {
   await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(new sdk.HeadBucketCommand({ Bucket }), {

@@ -1,6 +1,6 @@
-// Bodies of uploads under a key of the operator's: AES-256-GCM (NIST SP 800-38D) in pieces, so that a long one is read as it comes.
-// A sealed body begins with a mark, its key's id and eight random bytes; each piece has its number in its nonce, and tells whether it
-// is the last, so that none can be left out, moved or cut off.
+// AES-256-GCM (NIST SP 800-38D) in pieces, so that a long body can be read as it arrives. A sealed body begins with a
+// mark, its key's id and eight random bytes. The nonce of each piece has its number and whether it is the last, so no
+// piece can be removed, moved or truncated.
 import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { env } from "#lib/env";
@@ -15,12 +15,12 @@ const headBytes = mark.length + idBytes + saltBytes;
 const sealedPieceBytes = pieceBytes + tagBytes;
 const algorithm = "aes-256-gcm";
 
-/** A sealed body was changed or cut off: no key opens it any more. */
+/** A sealed body was changed or truncated. */
 export class BrokenSealError extends Error {
   override name = "BrokenSealError";
 }
 
-/** The operator's keys: what is new is sealed with the first, and what is stored is read with the one that its id names. */
+/** The first key seals; stored bodies are opened with the key that their id names. */
 function keys(): Key[] {
   const { ENCRYPTION_KEY, ENCRYPTION_KEY_FILE } = env();
   const given = ENCRYPTION_KEY ?? (ENCRYPTION_KEY_FILE ? readFileSync(ENCRYPTION_KEY_FILE, "utf8") : "");
@@ -35,22 +35,21 @@ function keys(): Key[] {
     });
 }
 
-/** Whether what is new is sealed. */
 export const seals = (): boolean => keys().length > 0;
 
-/** Whether stored bytes are sealed with another key than what is new is, or not at all. */
+/** Returns true for bytes that are sealed with another key than new ones, or not sealed although new ones are. */
 export function isOutdated(stored: Uint8Array): boolean {
   const [first] = keys();
-  return first !== undefined && idOf(stored) !== first.id;
+  return first !== undefined && readKeyId(stored) !== first.id;
 }
 
-/** The id of the key of sealed bytes; undefined where they are not sealed. */
-function idOf(stored: Uint8Array): string | undefined {
+/** Returns undefined for bytes that are not sealed. */
+function readKeyId(stored: Uint8Array): string | undefined {
   if (stored.length < headBytes || mark.compare(stored, 0, mark.length) !== 0) return undefined;
   return Buffer.from(stored.subarray(mark.length, mark.length + idBytes)).toString("hex");
 }
 
-/** A body as it is stored: sealed where the operator has set a key, in memory of its own. */
+/** Seals a body if the operator has set a key. */
 export function seal(body: OwnBytes): OwnBytes {
   const [key] = keys();
   if (!key) return body;
@@ -60,7 +59,7 @@ export function seal(body: OwnBytes): OwnBytes {
   sealed.set(Buffer.concat([mark, Buffer.from(key.id, "hex"), salt]));
   let end = headBytes;
   for (let n = 0; n < count; n += 1) {
-    const cipher = createCipheriv(algorithm, key.bytes, nonceOf(salt, n));
+    const cipher = createCipheriv(algorithm, key.bytes, makeNonce(salt, n));
     cipher.setAAD(lastness(n === count - 1));
     const piece = Buffer.concat([cipher.update(body.subarray(n * pieceBytes, (n + 1) * pieceBytes)), cipher.final()]);
     sealed.set(piece, end);
@@ -70,19 +69,23 @@ export function seal(body: OwnBytes): OwnBytes {
   return sealed;
 }
 
-/** What `seal` was given. @throws BrokenSealError where it was changed; Error where its key is not there */
+/**
+ * Opens a sealed body.
+ *
+ * @throws BrokenSealError if it was changed; Error if its key is missing
+ */
 export function unseal(stored: OwnBytes): OwnBytes {
-  if (idOf(stored) === undefined) return stored;
+  if (readKeyId(stored) === undefined) return stored;
   const opener = new Opener();
   return new Uint8Array(Buffer.concat([...opener.take(stored), opener.end()]));
 }
 
-/** As `unseal`, as the parts come. */
+/** Opens a body part by part, as `unseal`. */
 export async function* unsealParts(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let opener: Opener | undefined;
   let isFirst = true;
   for await (const part of parts) {
-    if (isFirst && idOf(part) !== undefined) opener = new Opener();
+    if (isFirst && readKeyId(part) !== undefined) opener = new Opener();
     isFirst = false;
     if (opener) yield* opener.take(part);
     else yield part;
@@ -90,7 +93,7 @@ export async function* unsealParts(parts: AsyncIterable<Uint8Array>): AsyncGener
   if (opener) yield opener.end();
 }
 
-/** Opens sealed bytes as they come; the last piece is known by the end. */
+/** The last piece is only known at the end. */
 class Opener {
   #held: Buffer = Buffer.alloc(0);
   #head: { key: Key; salt: Buffer } | undefined;
@@ -100,7 +103,10 @@ class Opener {
     this.#held = Buffer.concat([this.#held, part]);
     if (!this.#head) {
       if (this.#held.length < headBytes) return;
-      this.#head = { key: keyOf(this.#held), salt: Buffer.from(this.#held.subarray(headBytes - saltBytes, headBytes)) };
+      this.#head = {
+        key: findKey(this.#held),
+        salt: Buffer.from(this.#held.subarray(headBytes - saltBytes, headBytes)),
+      };
       this.#held = this.#held.subarray(headBytes);
     }
     while (this.#held.length > sealedPieceBytes) {
@@ -116,7 +122,7 @@ class Opener {
   #open(piece: Buffer, isLast: boolean): Buffer {
     if (!this.#head || piece.length < tagBytes) throw new BrokenSealError("a sealed body is cut off");
     const { key, salt } = this.#head;
-    const decipher = createDecipheriv(algorithm, key.bytes, nonceOf(salt, this.#number));
+    const decipher = createDecipheriv(algorithm, key.bytes, makeNonce(salt, this.#number));
     decipher.setAAD(lastness(isLast));
     decipher.setAuthTag(piece.subarray(piece.length - tagBytes));
     this.#number += 1;
@@ -129,14 +135,14 @@ class Opener {
   }
 }
 
-function keyOf(stored: Uint8Array): Key {
-  const id = idOf(stored);
+function findKey(stored: Uint8Array): Key {
+  const id = readKeyId(stored);
   const key = keys().find((one) => one.id === id);
   if (!key) throw new Error(`a body is sealed with the key ${id}, which ENCRYPTION_KEY has not`);
   return key;
 }
 
-function nonceOf(salt: Uint8Array, number: number): Buffer {
+function makeNonce(salt: Uint8Array, number: number): Buffer {
   const nonce = Buffer.alloc(12);
   nonce.set(salt);
   nonce.writeUInt32BE(number, saltBytes);

@@ -3,8 +3,8 @@ import "server-only";
 import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
-import { networkOf } from "#lib/http/address";
-import { overLimit, waitOf } from "#lib/http/rate-limit";
+import { getNetwork } from "#lib/http/address";
+import { overLimit, getWaitSeconds } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 import type { ReportSender } from "#lib/telemetry/roll-up";
 import type { Submission } from "#lib/telemetry/schema";
@@ -21,14 +21,14 @@ function listBudgets(sender: ReportSender, address: string): TelemetryBudget[] {
   if (sender) return [budget("telemetry-user-bytes", sender.userId, telemetry.dailyBytesPerUser)];
   const { TELEMETRY_ANONYMOUS_NETWORK_BYTES: ofNetwork, TELEMETRY_ANONYMOUS_TOTAL_BYTES: ofAll } = env();
   return [
-    budget("telemetry-network-bytes", networkOf(address), ofNetwork),
+    budget("telemetry-network-bytes", getNetwork(address), ofNetwork),
     budget("telemetry-all-bytes", "all", ofAll),
   ];
 }
 
 /** Refuses a report before its body is read where a budget of its sender is used up. @throws SpoorError `rate_limited` */
 export async function requireBudget(sender: ReportSender, address: string): Promise<void> {
-  const waits = await Promise.all(listBudgets(sender, address).map(({ name, key, window }) => waitOf(name, key, window)));
+  const waits = await Promise.all(listBudgets(sender, address).map(({ name, key, window }) => getWaitSeconds(name, key, window)));
   const wait = Math.max(...waits.map((one) => one ?? 0));
   if (wait > 0) throw usedUp(wait);
 }
@@ -73,7 +73,7 @@ async function limitNewDevices(deviceId: string, sender: ReportSender, address: 
   const known = await prisma().telemetryDevice.findFirst({ where: { userId, deviceId }, select: { id: true } });
   if (known) return;
   const window = { points: telemetry.newDevicesPerDay, seconds };
-  const wait = await overLimit("telemetry-new-devices", userId ?? networkOf(address), window);
+  const wait = await overLimit("telemetry-new-devices", userId ?? getNetwork(address), window);
   if (!wait) return;
   const detail = "Too many new devices reported today. The reports of known ones are still taken.";
   throw new SpoorError("rate_limited", detail, { retryAfterSeconds: wait });

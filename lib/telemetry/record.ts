@@ -2,7 +2,7 @@ import "server-only";
 import type { z } from "zod";
 import { prisma } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
-import { networkOf } from "#lib/http/address";
+import { getNetwork } from "#lib/http/address";
 import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 import { putIntoOutbox } from "#lib/telemetry/forward";
@@ -57,7 +57,7 @@ const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 /** Counts a report against its address's limit, before any of its body is read. @throws SpoorError `rate_limited` */
 export async function limitAddress(address: string): Promise<void> {
   throwIfLimited(
-    await overLimit("telemetry-ip", networkOf(address), { points: telemetry.perMinutePerIp, seconds: 60 }),
+    await overLimit("telemetry-ip", getNetwork(address), { points: telemetry.perMinutePerIp, seconds: 60 }),
   );
 }
 

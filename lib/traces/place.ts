@@ -1,12 +1,15 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
-import { type Place, placeOf } from "#lib/reader/files/paths";
+import { readPlace, type SessionFolders } from "#lib/reader/files/paths";
 import { type HiddenNames, readHiddenNames } from "#lib/traces/for-others";
 
-/** Reads the place of a trace's files, as far as its metadata tells, and the names that are hidden from others. */
-export async function readOrigin(userId: string, traceId: string): Promise<{ place: Place; names: HiddenNames }> {
+/** The folder, as far as the metadata tells, and the names that are hidden from others. */
+export async function readOrigin(
+  userId: string,
+  traceId: string,
+): Promise<{ place: SessionFolders; names: HiddenNames }> {
   const where = { userId_id: { userId, id: traceId } };
   const trace = await prisma().trace.findUnique({ where, select: { metadata: true, machine: true, project: true } });
-  const place = placeOf((trace?.metadata ?? null) as Record<string, unknown> | null);
+  const place = readPlace((trace?.metadata ?? null) as Record<string, unknown> | null);
   return { place, names: readHiddenNames(trace ?? { machine: null }) };
 }

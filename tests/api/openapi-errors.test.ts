@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { operations } from "#lib/api/operations";
-import { errorsOf } from "#lib/api/problems";
+import { listErrors } from "#lib/api/problems";
 import { pool } from "#lib/db/client";
 import { type ErrorCode, errorTable } from "#lib/errors";
 import { scopes } from "#lib/fields";
@@ -145,7 +145,7 @@ async function expectExample({ operation, method, code }: Call, response: Respon
 
 const calls: Call[] = operations.flatMap((operation) =>
   operation.methods.flatMap((method) =>
-    (Object.keys(errorsOf(operation)) as ErrorCode[]).map((code) => ({ operation, method, code })),
+    (Object.keys(listErrors(operation)) as ErrorCode[]).map((code) => ({ operation, method, code })),
   ),
 );
 const named = (some: Call[]) =>

@@ -119,10 +119,10 @@ describe("a sender's queue", () => {
     for (queued of [0, 5, 2, 9, 0, 1]) {
       now += 2000;
       await lengths.add("ada", 100);
-      places.push(lengths.placeOf("ada"));
+      places.push(lengths.getPlace("ada"));
     }
     expect(places).toEqual([0, 5, 5, 9, 0, 1]);
-    expect(lengths.placeOf("bob")).toBe(0);
+    expect(lengths.getPlace("bob")).toBe(0);
   });
 
   test("is forgotten after a second: memory does not grow with the number of senders", async () => {

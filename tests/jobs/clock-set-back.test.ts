@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { pool } from "#lib/db/client";
 import { requiredEnv } from "#lib/env";
-import { countAttempt, isOverLimit, overLimit, uncount, waitOf } from "#lib/http/rate-limit";
+import { countAttempt, isOverLimit, overLimit, uncount, getWaitSeconds } from "#lib/http/rate-limit";
 import { getJob } from "#lib/ingest/jobs";
 import { undoFuture } from "#lib/ingest/process/reconcile";
 import { hasWorker, sendHeartbeat, takeTurn } from "#lib/observability/heartbeat";
@@ -153,7 +153,7 @@ describe("after a process's clock was ahead, a limit", () => {
   test("of failures is counted anew, whichever way it is asked for", async () => {
     const name = "set-back-failures";
     const attempt = () => countAttempt(name, "ada", window);
-    for (const ask of [attempt, () => waitOf(name, "ada", window)]) {
+    for (const ask of [attempt, () => getWaitSeconds(name, "ada", window)]) {
       await spend(attempt, 86_400);
       expect(await ask()).toBeUndefined();
       await uncount(name, "ada", window);

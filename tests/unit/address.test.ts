@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { networkOf, siteOf } from "#lib/http/address";
+import { getNetwork, getSite } from "#lib/http/address";
 
 test.each([
   ["192.0.2.7", "192.0.2.7"],
@@ -10,7 +10,7 @@ test.each([
   ["2001:db8::1", "2001:db8:0:0::/64"],
   ["::1", "0:0:0:0::/64"],
 ])("%s counts as %s", (address, network) => {
-  expect(networkOf(address)).toBe(network);
+  expect(getNetwork(address)).toBe(network);
 });
 
 test.each([
@@ -20,5 +20,5 @@ test.each([
   ["2001:0db8:0001:ffff::", "2001:db8:1::/48"],
   ["::1", "0:0:0::/48"],
 ])("%s is of the site %s", (address, site) => {
-  expect(siteOf(address)).toBe(site);
+  expect(getSite(address)).toBe(site);
 });

@@ -136,7 +136,7 @@ test("a user's kinds of callers take turns in what the user gets, and count as o
   const settle = () => new Promise((resolve) => setImmediate(resolve));
   await settle();
   expect(order).toEqual(["a1", "b1"]);
-  expect([queue.waitingOf("a", "1"), queue.waitingOf("a", "2")]).toEqual([2, 1]);
+  expect([queue.countWaiting("a", "1"), queue.countWaiting("a", "2")]).toEqual([2, 1]);
   for (const [turn, next] of [
     [0, "a1"],
     [2, "a2"],
@@ -154,11 +154,11 @@ test("a caller who gives up while waiting leaves the queue, and holds nothing", 
   const givingUp = new AbortController();
   const waiting = queue.take("b", givingUp.signal);
   const last = queue.take("b");
-  expect(queue.waitingOf("b")).toBe(2);
+  expect(queue.countWaiting("b")).toBe(2);
   givingUp.abort(new Error("gone"));
   await expect(waiting).rejects.toThrow("gone");
   await expect(queue.take("c", givingUp.signal)).rejects.toThrow("gone");
-  expect(queue.waitingOf("b")).toBe(1);
+  expect(queue.countWaiting("b")).toBe(1);
   release();
   (await last)();
   (await queue.take("c"))();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { maskForOthers } from "#lib/secrets/mask";
 import { forOthers, isWithin, readHiddenNames, textForOthers } from "#lib/traces/for-others";
 import { countHomes } from "#lib/traces/homes";
-import { hideAll, maskPieces } from "#lib/traces/masked";
+import { makeHider, maskPieces } from "#lib/traces/masked";
 import { sharingIn } from "../../app/(app)/traces/[id]/share/range";
 
 test.each([
@@ -92,7 +92,7 @@ describe("the owner of a home folder that the session's fields name", () => {
   });
 
   test("is hidden in a message that names no folder", () => {
-    const shown = forOthers({ content: "ada\n", metadata: { result: { stdout: "lovelace" } } }, hideAll(names));
+    const shown = forOthers({ content: "ada\n", metadata: { result: { stdout: "lovelace" } } }, makeHider(names));
     expect([shown.content, shown.metadata]).toEqual(["[user]\n", { result: { stdout: "[user]" } }]);
   });
 });

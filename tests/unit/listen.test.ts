@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { expect, onTestFinished, test } from "vitest";
-import { addressesOf, listenAt, warningOf } from "#lib/server/listen";
+import { chooseAddresses, listenAt, warnAboutHttp } from "#lib/server/listen";
 
 const loopback = ["127.0.0.1", "::1"];
 const local = [
@@ -23,16 +23,16 @@ const public_ = [
 ];
 
 test.each(local)("while BASE_URL is %s, the server listens on loopback", (BASE_URL) => {
-  expect(addressesOf({ HOST: undefined, BASE_URL })).toEqual(loopback);
-  expect(addressesOf({ HOST: "0.0.0.0", BASE_URL })).toEqual(["0.0.0.0"]);
-  expect(warningOf(BASE_URL)).toBeUndefined();
+  expect(chooseAddresses({ HOST: undefined, BASE_URL })).toEqual(loopback);
+  expect(chooseAddresses({ HOST: "0.0.0.0", BASE_URL })).toEqual(["0.0.0.0"]);
+  expect(warnAboutHttp(BASE_URL)).toBeUndefined();
 });
 
 test.each(public_)("with BASE_URL %s it listens everywhere, and warns of plain http", (BASE_URL) => {
-  expect(addressesOf({ HOST: undefined, BASE_URL })).toEqual([undefined]);
-  expect(addressesOf({ HOST: "::1", BASE_URL })).toEqual(["::1"]);
-  expect(warningOf(BASE_URL)).toContain(`BASE_URL is ${BASE_URL}`);
-  expect(warningOf(BASE_URL.replace("http:", "https:"))).toBeUndefined();
+  expect(chooseAddresses({ HOST: undefined, BASE_URL })).toEqual([undefined]);
+  expect(chooseAddresses({ HOST: "::1", BASE_URL })).toEqual(["::1"]);
+  expect(warnAboutHttp(BASE_URL)).toContain(`BASE_URL is ${BASE_URL}`);
+  expect(warnAboutHttp(BASE_URL.replace("http:", "https:"))).toBeUndefined();
 });
 
 async function listen(addresses: string[], port = 0) {

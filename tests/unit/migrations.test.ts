@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { loadModule, parseSync } from "libpg-query";
 import { expect, test } from "vitest";
-import { statementsOf } from "#lib/db/statements";
+import { splitStatements } from "#lib/db/statements";
 import { tenantTables } from "#lib/db/tenant-tables";
 
 await loadModule();
@@ -65,7 +65,7 @@ const kindsOf = (sql: string) => (parseSync(sql).stmts ?? []).map(({ stmt }) => 
 
 test.each(names)("the statements of %s are those that PostgreSQL's own parser finds", async (name) => {
   const script = await readFile(`prisma/migrations/${name}/migration.sql`, "utf8");
-  const statements = statementsOf(script);
+  const statements = splitStatements(script);
   expect(statements.map(kindsOf)).toEqual(kindsOf(script).map((kind) => [kind]));
 });
 
@@ -123,5 +123,5 @@ test.each([
   ],
   ["select some'a\\'; select 2", ["select some'a\\'", "select 2"]],
 ])("%j is %j", (script, statements) => {
-  expect(statementsOf(script)).toEqual(statements);
+  expect(splitStatements(script)).toEqual(statements);
 });

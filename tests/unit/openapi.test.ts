@@ -3,7 +3,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
 import { openApiDocument } from "#lib/api/openapi";
 import { operations } from "#lib/api/operations";
-import { errorsOf } from "#lib/api/problems";
+import { listErrors } from "#lib/api/problems";
 import { errorTable } from "#lib/errors";
 import { readReference } from "../../app/docs/reference.ts";
 import { shapes } from "../support/openapi.ts";
@@ -61,7 +61,7 @@ test("the document has each operation once, with every status that it may answer
     const wanted = [
       ...(operation.about.foreign ? [] : ["default"]),
       ...Object.keys(operation.about.answers),
-      ...Object.keys(errorsOf(operation)).map((code) => String(errorTable[code as "internal"].status)),
+      ...Object.keys(listErrors(operation)).map((code) => String(errorTable[code as "internal"].status)),
     ];
     expect(Object.keys(item?.responses ?? {}).toSorted()).toEqual([...new Set(wanted)].toSorted());
   }

@@ -3,7 +3,7 @@ import "server-only";
 import { OauthError } from "#lib/auth/oauth/errors";
 import { type OauthClient, readClient } from "#lib/auth/oauth/registration";
 import { SpoorError } from "#lib/errors";
-import { networkOf } from "#lib/http/address";
+import { getNetwork } from "#lib/http/address";
 import { readBody, requireJsonType } from "#lib/http/body";
 import { overLimit } from "#lib/http/rate-limit";
 import { parseJson } from "#lib/json";
@@ -20,7 +20,7 @@ export type OauthForm = ReadonlyMap<string, string>;
  */
 export async function answerOauth(name: string, address: string, work: () => Promise<Response>): Promise<Response> {
   const window = { points: limits.oauth.callsPerMinutePerNetwork, seconds: 60 };
-  const wait = await overLimit("oauth", `${name}:${networkOf(address)}`, window);
+  const wait = await overLimit("oauth", `${name}:${getNetwork(address)}`, window);
   if (wait !== undefined) throw new SpoorError("rate_limited", undefined, { retryAfterSeconds: wait });
   try {
     return await work();
@@ -69,4 +69,4 @@ export function getField(form: OauthForm, name: string): string {
 }
 
 /** The public client of a call. @throws OauthError `invalid_client` */
-export const readClient = (form: OauthForm): OauthClient => readClient(form.get("client_id"));
+export const getClient = (form: OauthForm): OauthClient => readClient(form.get("client_id"));

@@ -8,7 +8,7 @@ import { withRequiredAuth } from "#lib/db/required-auth";
 import { EnvError } from "#lib/errors";
 
 type Say = (line: string) => void;
-type Table = { name: string; columns: string[]; parents: string[] };
+type CopiedTable = { name: string; columns: string[]; parents: string[] };
 
 /** Prisma's records are the target's own, and who is alive will say so there. */
 const leftOut = ["_prisma_migrations", "process_heartbeat"];
@@ -17,8 +17,8 @@ const progressMs = 5000;
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 /** The application's tables; pg-boss's, in a schema of their own, are made anew by the worker. */
-async function readTables(client: pg.Client): Promise<Table[]> {
-  const { rows } = await client.query<Table>(
+async function readTables(client: pg.Client): Promise<CopiedTable[]> {
+  const { rows } = await client.query<CopiedTable>(
     `select c.relname as name,
        array(select a.attname::text from pg_attribute a
              where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attnum) as columns,
@@ -31,11 +31,11 @@ async function readTables(client: pg.Client): Promise<Table[]> {
 }
 
 /** Tables in an order in which each comes after those that it refers to. */
-function inOrder(tables: Table[]): Table[] {
-  const sorted: Table[] = [];
+function inOrder(tables: CopiedTable[]): CopiedTable[] {
+  const sorted: CopiedTable[] = [];
   let waiting = tables;
   while (waiting.length > 0) {
-    const isReady = ({ parents }: Table) => parents.every((name) => !waiting.some((other) => other.name === name));
+    const isReady = ({ parents }: CopiedTable) => parents.every((name) => !waiting.some((other) => other.name === name));
     const ready = waiting.filter(isReady);
     if (ready.length === 0)
       throw new Error(`tables refer to each other: ${waiting.map(({ name }) => name).join(", ")}`);
@@ -94,7 +94,7 @@ export function copyRows(fromUrl: string, toUrl: string, say: Say): Promise<numb
   );
 }
 
-async function copyTable(source: pg.Client, target: pg.Client, { name, columns }: Table, say: Say): Promise<number> {
+async function copyTable(source: pg.Client, target: pg.Client, { name, columns }: CopiedTable, say: Say): Promise<number> {
   const table = `${quoted(name)} (${columns.map(quoted).join(", ")})`;
   let [bytes, saidAt] = [0, performance.now()];
   async function* counted(chunks: AsyncIterable<Buffer>) {

@@ -9,7 +9,7 @@ export type ProjectLabel = { name: string; distinction: string | null };
 export const labelText = ({ name, distinction }: ProjectLabel): string =>
   distinction === null ? name : `${name} · ${distinction}`;
 
-type Row = { id: string; name: string; isShared: boolean; kind: string | null; machine: string; value: string };
+type LabelRow = { id: string; name: string; isShared: boolean; kind: string | null; machine: string; value: string };
 
 /**
  * The names of some of a user's projects, by their ids.
@@ -23,7 +23,7 @@ export async function readProjectLabels(
   ids: string[],
 ): Promise<Map<string, ProjectLabel>> {
   if (ids.length === 0) return new Map();
-  const { rows } = await from.query<Row>(
+  const { rows } = await from.query<LabelRow>(
     `with wanted as materialized (
        select id, name from project where user_id = $1 and id = any($2)
      ), shared as materialized (
@@ -38,11 +38,11 @@ export async function readProjectLabels(
     [userId, ids],
   );
   return new Map(
-    rows.map((row) => [row.id, { name: row.name, distinction: row.isShared ? distinctionOf(row) : null }]),
+    rows.map((row) => [row.id, { name: row.name, distinction: row.isShared ? distinguishProject(row) : null }]),
   );
 }
 
-function distinctionOf({ kind, machine, value }: Row): string | null {
+function distinguishProject({ kind, machine, value }: LabelRow): string | null {
   if (kind === "remote") return value;
   if (kind === "folder") return machine ? `${value} on ${machine}` : value;
   return kind === null ? null : "folder unknown";

@@ -67,12 +67,12 @@ export class QueueLengths {
    * How many uploads of every other sender go before a sender's next one: as many as it has queued itself. So senders take turns,
    * and the uploads of one, whose place goes up only until none is left, stay in their order.
    */
-  placeOf(userId: string): number {
+  getPlace(userId: string): number {
     return this.#places.get(userId) ?? 0;
   }
 
   #takePlace(userId: string, queued: number): void {
-    const place = queued === 0 ? 0 : Math.max(queued, this.placeOf(userId));
+    const place = queued === 0 ? 0 : Math.max(queued, this.getPlace(userId));
     this.#places.delete(userId);
     if (place > 0) this.#places.set(userId, place);
     const [oldest] = this.#places.keys();
@@ -98,7 +98,7 @@ const queueLengths = new QueueLengths((userId) =>
 );
 
 /** The place of a sender's next upload in the queue. */
-export const placeInQueue = ({ userId }: { userId: string }): number => queueLengths.placeOf(userId);
+export const placeInQueue = ({ userId }: { userId: string }): number => queueLengths.getPlace(userId);
 
 async function refuseLongQueue(userId: string): Promise<void> {
   if (await queueLengths.add(userId, ingest.maxQueuedJobsPerUser)) return;

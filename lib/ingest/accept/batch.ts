@@ -19,7 +19,7 @@ import { countUpload } from "#lib/observability/counters";
 import { usesStore } from "#lib/store/s3";
 
 /** Parses Content-Encoding. @throws SpoorError `unsupported_encoding` for an unknown one and for several at once */
-export function encodingOf(header: string | null): Encoding {
+export function parseEncoding(header: string | null): Encoding {
   const name = header?.trim().toLowerCase() || "identity";
   const encoding = encodings.find((known) => known === name || (known === "gzip" && name === "x-gzip"));
   if (!encoding) {
@@ -29,7 +29,7 @@ export function encodingOf(header: string | null): Encoding {
 }
 
 /** Parses Idempotency-Key. @throws SpoorError `invalid_request` */
-export function idempotencyKeyOf(header: string | null): string | undefined {
+export function parseIdempotencyKey(header: string | null): string | undefined {
   if (header === null) return undefined;
   const parsed = idempotencyKeySchema.safeParse(header);
   if (parsed.success) return parsed.data;
@@ -59,16 +59,16 @@ export async function acceptBatch(
   return upload.jobId;
 }
 
-type Upload = Omit<NewUpload, keyof Received>;
+type UnreadUpload = Omit<NewUpload, keyof Received>;
 /** A body that was read, and the promise of whether it was stored. */
-type Reading = { received: Received; storing: Promise<boolean> };
+type AcceptedRead = { received: Received; storing: Promise<boolean> };
 
-function inFlight(received: Received, storing: Promise<boolean>): Reading {
+function inFlight(received: Received, storing: Promise<boolean>): AcceptedRead {
   storing.catch(() => {}); // a rejection is handled where `storing` is awaited
   return { received, storing };
 }
 
-async function readSmall(upload: Upload, body: Uint8Array): Promise<Reading> {
+async function readSmall(upload: UnreadUpload, body: Uint8Array): Promise<AcceptedRead> {
   const policy = await readPolicy(upload.userId, upload.machine);
   const input = { body, encoding: "identity" as const, maxBytes: env().INGEST_MAX_BYTES, policy };
   const received = await decodeHere().call("judge", input);
@@ -76,7 +76,7 @@ async function readSmall(upload: Upload, body: Uint8Array): Promise<Reading> {
 }
 
 /** Reads a body on a decoding thread. One that was accepted before, and is still stored, is not validated again. */
-function readLarge(upload: Upload, body: Buffer, encoding: Encoding): Promise<Reading> {
+function readLarge(upload: UnreadUpload, body: Buffer, encoding: Encoding): Promise<AcceptedRead> {
   const input = { body, encoding, maxBytes: env().INGEST_MAX_BYTES };
   const moved = transferable(body);
   return withThread(upload.userId, async (thread) => {

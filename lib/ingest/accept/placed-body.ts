@@ -2,7 +2,7 @@
 // in the end is deleted here where that is certain, and otherwise by the sweep (lib/ingest/raw/removal.ts).
 import "server-only";
 import { free } from "#lib/memory";
-import { keyOf } from "#lib/store/keys";
+import { makeUploadKey } from "#lib/store/keys";
 import { deleteObject, putObject } from "#lib/store/s3";
 import { seal } from "#lib/store/sealed";
 
@@ -13,7 +13,7 @@ type Owner = { userId: string; jobId: string };
 
 /** Puts a body into the store. @throws StoreOutageError */
 export async function placeBody({ userId, jobId }: Owner, body: Uint8Array<ArrayBuffer>): Promise<PlacedBody> {
-  const object = keyOf(userId, jobId);
+  const object = makeUploadKey(userId, jobId);
   const sealed = seal(body);
   const objectBytes = sealed.byteLength;
   await putObject(userId, object, sealed);

@@ -2,7 +2,7 @@ import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import { declaredLength, readBody, requireJsonType, withBody } from "#lib/http/body";
 import { admitted } from "#lib/ingest/accept/admission";
-import { acceptBatch, encodingOf, idempotencyKeyOf } from "#lib/ingest/accept/batch";
+import { acceptBatch, parseEncoding, parseIdempotencyKey } from "#lib/ingest/accept/batch";
 import { findFile } from "#lib/ingest/accept/form-file";
 import { requireRoom } from "#lib/ingest/quota/quota";
 import { maxFormBytes } from "#lib/limits";
@@ -20,8 +20,8 @@ const accept: typeof acceptBatch = (...upload) => traced("ingest.accept", {}, ()
  */
 export async function receiveBatch(request: Request, sender: { userId: string; machine: string }): Promise<string> {
   requireJsonType(request);
-  const encoding = encodingOf(request.headers.get("content-encoding"));
-  const idempotencyKey = idempotencyKeyOf(request.headers.get("idempotency-key"));
+  const encoding = parseEncoding(request.headers.get("content-encoding"));
+  const idempotencyKey = parseIdempotencyKey(request.headers.get("idempotency-key"));
   const wireBytes = env().INGEST_MAX_WIRE_BYTES;
   const declared = declaredLength(request, wireBytes);
   await requireRoom(sender.userId, declared ?? 0, idempotencyKey);

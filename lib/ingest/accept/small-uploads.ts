@@ -78,7 +78,7 @@ function storeGroup(uploads: SmallUpload[], shareBodies: boolean): Promise<Set<s
   // Several users share a shorter timeout, which leaves time for a second attempt by user.
   const settings: Settings = hasSeveralUsers ? { ...durably, lock_timeout: "500ms" } : durably;
   return transaction(async (tx) => {
-    const holders = shareBodies ? await holdersOf(tx, uploads) : new Map();
+    const holders = shareBodies ? await chooseHolders(tx, uploads) : new Map();
     const inserted = await insertSmall(tx, uploads, holders);
     await enqueue(tx, queues.ingest, inserted, placeInQueue);
     const jobIds = new Set(inserted.map(({ jobId }) => jobId));
@@ -91,7 +91,7 @@ function storeGroup(uploads: SmallUpload[], shareBodies: boolean): Promise<Set<s
 }
 
 /** The uploads that hold the bodies of some of these: earlier ones, or the first of the same bytes in the group itself. */
-async function holdersOf(tx: PoolClient, uploads: SmallUpload[]): Promise<Map<string, string>> {
+async function chooseHolders(tx: PoolClient, uploads: SmallUpload[]): Promise<Map<string, string>> {
   const holders = new Map<string, string>();
   for (const [userId, own] of Map.groupBy(uploads, (upload) => upload.userId)) {
     const unplaced = own.filter(({ object, isMasked }) => !object && !isMasked);

@@ -272,7 +272,7 @@ function own(bytes: Uint8Array): OwnBytes {
 }
 
 /** Where an unexpected error happened: its stack without its message, which could quote the body. */
-export function placeOf(error: unknown): string {
+export function describePlace(error: unknown): string {
   if (!(error instanceof Error)) return "";
   return `${error.name}\n${error.stack?.split("\n    at ").slice(1).join("\n    at ")}`;
 }

@@ -6,7 +6,7 @@ import { hasToMask, maskTrace } from "#lib/ingest/decode/mask-trace";
 import { MessageRows } from "#lib/ingest/decode/message-rows";
 import { type BatchMessage, normalizeMessage, normalizeTrace, Sanitizer } from "#lib/ingest/decode/normalize";
 import { picturesIn } from "#lib/ingest/decode/row-pictures";
-import { titleOf } from "#lib/ingest/decode/row-title";
+import { deriveRowTitle } from "#lib/ingest/decode/row-title";
 import { parseTraces } from "#lib/ingest/decode/traces";
 import { BatchFaults } from "#lib/ingest/decode/validate";
 import type { SentTrace } from "#lib/ingest/schema";
@@ -123,7 +123,7 @@ function makeHeader({ trace, sums }: ReadTrace, rows: MessageRows, at: number): 
   const fields = normalizeTrace(trace, sanitizer);
   return {
     ...fields,
-    ...titleOf(rows),
+    ...deriveRowTitle(rows),
     sanitized: sums.sanitized || sanitizer.changed,
     messageCount: trace.messages.length,
     firstPosition: rows.end === 0 ? null : rows.read(0).position,

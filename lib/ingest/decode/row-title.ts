@@ -4,7 +4,7 @@ import { type Beginning, beginningCharacters, deriveTitle, kindIn } from "#lib/r
 import { maskForOthers } from "#lib/secrets/mask";
 
 /** The title of a trace's messages, and its rank. */
-export function titleOf(rows: MessageRows): { derivedTitle: string | null; titleRank: number | null } {
+export function deriveRowTitle(rows: MessageRows): { derivedTitle: string | null; titleRank: number | null } {
   const { title = null, rank = null } = deriveTitle(beginnings(rows)) ?? {};
   return { derivedTitle: title, titleRank: rank };
 }
@@ -17,12 +17,12 @@ function* beginnings(rows: MessageRows): Generator<Beginning> {
     const start = content.toString("utf8", 0, max);
     const isEnough = content.length <= max || /\S/.test(start);
     // A title is shown to others, too, and what is cut or has other blanks can't be told to be a secret.
-    yield { role, text: maskForOthers(isEnough ? start : content.toString("utf8")), kind: kindOf(rows, at) };
+    yield { role, text: maskForOthers(isEnough ? start : content.toString("utf8")), kind: readKind(rows, at) };
   }
 }
 
 /** The kind that a message's metadata names, which few do. */
-function kindOf(rows: MessageRows, at: number): string | undefined {
+function readKind(rows: MessageRows, at: number): string | undefined {
   const { metadata } = rows.parts(at);
   return metadata?.includes('"kind"') ? kindIn(JSON.parse(metadata.toString("utf8"))) : undefined;
 }

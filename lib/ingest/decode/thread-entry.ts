@@ -1,10 +1,10 @@
 // The entry point of a decoding thread: runs the operations it receives.
 import { parentPort } from "node:worker_threads";
 import { SpoorError } from "#lib/errors";
-import { type Checked, type Chunk, makeOperations, type Operations, placeOf } from "#lib/ingest/decode/operations";
+import { type Checked, type Chunk, makeOperations, type Operations, describePlace } from "#lib/ingest/decode/operations";
 
-export type Call = { id: number; operation: keyof Operations; input: unknown };
-export type Answer = { id: number } & (
+export type DecoderCall = { id: number; operation: keyof Operations; input: unknown };
+export type DecoderAnswer = { id: number } & (
   | { ok: true; result: unknown }
   | { ok: false; code: SpoorError["code"]; message: string; errors: SpoorError["errors"] }
   | { ok: false; place: string }
@@ -12,27 +12,27 @@ export type Answer = { id: number } & (
 
 const operations = makeOperations();
 
-async function answer({ id, operation, input }: Call): Promise<{ answer: Answer; transfer: ArrayBuffer[] }> {
+async function answer({ id, operation, input }: DecoderCall): Promise<{ answer: DecoderAnswer; transfer: ArrayBuffer[] }> {
   try {
     const result = await (operations[operation] as (input: unknown) => unknown)(input);
-    return { answer: { id, ok: true, result }, transfer: transferredOf(operation, result) };
+    return { answer: { id, ok: true, result }, transfer: findTransferable(operation, result) };
   } catch (error) {
     if (error instanceof SpoorError) {
       const { code, message, errors } = error;
       return { answer: { id, ok: false, code, message, errors }, transfer: [] };
     }
-    return { answer: { id, ok: false, place: placeOf(error) }, transfer: [] };
+    return { answer: { id, ok: false, place: describePlace(error) }, transfer: [] };
   }
 }
 
 /** The buffers that are transferred with a result. */
-function transferredOf(operation: keyof Operations, result: unknown): ArrayBuffer[] {
+function findTransferable(operation: keyof Operations, result: unknown): ArrayBuffer[] {
   if (operation === "read" || operation === "readAgain") return [(result as Checked).stored.buffer];
   if (operation === "copy") return [(result as Chunk).bytes.buffer];
   return [];
 }
 
-parentPort?.on("message", async (call: Call) => {
+parentPort?.on("message", async (call: DecoderCall) => {
   const { answer: message, transfer } = await answer(call);
   parentPort?.postMessage(message, transfer);
 });

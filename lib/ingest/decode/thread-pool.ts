@@ -3,8 +3,8 @@ import { Worker } from "node:worker_threads";
 import { FairQueue } from "#lib/concurrency/fair-queue";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { SpoorError } from "#lib/errors";
-import { makeOperations, type Operations, placeOf } from "#lib/ingest/decode/operations";
-import type { Answer, Call } from "#lib/ingest/decode/thread-entry";
+import { makeOperations, type Operations, describePlace } from "#lib/ingest/decode/operations";
+import type { DecoderAnswer, DecoderCall } from "#lib/ingest/decode/thread-entry";
 import { atRest } from "#lib/memory";
 
 type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
@@ -40,7 +40,7 @@ export class DecodeThread implements Decoder {
   constructor(callMs = callSeconds * 1000) {
     this.#callMs = callMs;
     this.#worker.unref();
-    this.#worker.on("message", (answer: Answer) => this.#settle(answer));
+    this.#worker.on("message", (answer: DecoderAnswer) => this.#settle(answer));
     this.#worker.on("error", (error) => this.#fail(new Error("the decoding thread failed", { cause: error })));
     this.#worker.on("exit", () => this.#fail(new Error("the decoding thread ended")));
   }
@@ -56,7 +56,7 @@ export class DecodeThread implements Decoder {
       const deadline = setTimeout(() => this.#timeOut(), this.#callMs);
       this.#waiting.set(id, { resolve, reject, deadline });
       this.#worker.ref();
-      const call: Call = { id, operation, input };
+      const call: DecoderCall = { id, operation, input };
       this.#worker.postMessage(call, transfer);
     }) as Promise<Awaited<Result<O>>>;
   }
@@ -65,7 +65,7 @@ export class DecodeThread implements Decoder {
     await this.#worker.terminate();
   }
 
-  #settle(answer: Answer): void {
+  #settle(answer: DecoderAnswer): void {
     const waiting = this.#waiting.get(answer.id);
     clearTimeout(waiting?.deadline);
     this.#waiting.delete(answer.id);
@@ -103,7 +103,7 @@ export function decodeHere(): Decoder {
         return (await (operations[operation] as (input: unknown) => unknown)(input)) as Awaited<Result<O>>;
       } catch (error) {
         if (error instanceof SpoorError) throw error;
-        throw new Error(`decoding failed: ${placeOf(error)}`);
+        throw new Error(`decoding failed: ${describePlace(error)}`);
       }
     },
   };

@@ -25,7 +25,7 @@ function parseWhole(bytes: Uint8Array): unknown[] {
   return request.data.traces;
 }
 
-type Place = { from: number; to: number };
+type TraceSpan = { from: number; to: number };
 
 /** What stands around the traces of nearly every body. */
 const opening = /^[ \t\r\n]*\{[ \t\r\n]*"traces"[ \t\r\n]*:[ \t\r\n]*\[/;
@@ -35,12 +35,12 @@ const maxAroundBytes = 256;
 const [comma, openBrace, closeBrace, openBracket, closeBracket, quote] = [0x2c, 0x7b, 0x7d, 0x5b, 0x5d, 0x22];
 
 /** Finds the places of the traces; undefined for a body that has to be parsed whole, which also tells what is wrong with it. */
-function findTraces(bytes: Uint8Array): Place[] | undefined {
+function findTraces(bytes: Uint8Array): TraceSpan[] | undefined {
   if (!isUtf8(bytes)) return undefined;
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const head = opening.exec(body.toString("latin1", 0, maxAroundBytes));
   if (!head) return undefined;
-  const places: Place[] = [];
+  const places: TraceSpan[] = [];
   const walker = new Walker(bytes, head[0].length);
   do {
     const place = walker.passObject();
@@ -69,7 +69,7 @@ class Walker {
   }
 
   /** Moves behind an object, if there is one. */
-  passObject(): Place | undefined {
+  passObject(): TraceSpan | undefined {
     this.#passSpace();
     const bytes = this.#bytes;
     if (bytes[this.at] !== openBrace) return undefined;

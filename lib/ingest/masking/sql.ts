@@ -45,11 +45,11 @@ type Texts = Pick<
 >;
 
 /** What a trace's row has of texts; the key is never masked. */
-export type StoredTrace = Texts & { metadata: unknown };
+export type MaskableTrace = Texts & { metadata: unknown };
 
 /** Locks a live trace. @returns undefined for one that is deleted */
-export async function lockTrace(tx: PoolClient, userId: string, traceId: string): Promise<StoredTrace | undefined> {
-  const { rows } = await tx.query<StoredTrace>(
+export async function lockTrace(tx: PoolClient, userId: string, traceId: string): Promise<MaskableTrace | undefined> {
+  const { rows } = await tx.query<MaskableTrace>(
     `select source, source_id as "sourceId", title, derived_title as "derivedTitle", custom_title as "customTitle", note, model,
        project, machine, metadata
      from trace where user_id = $1 and id = $2 and deleted_at is null for update`,
@@ -121,7 +121,7 @@ export async function writeTrace(
   tx: PoolClient,
   userId: string,
   traceId: string,
-  texts: StoredTrace,
+  texts: MaskableTrace,
   changes: { messages: boolean; fields: boolean; moreBytes: number },
 ): Promise<void> {
   await tx.query(

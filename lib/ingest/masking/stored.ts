@@ -11,7 +11,7 @@ import {
   lockTrace,
   readMessagesAfter,
   readTasks,
-  type StoredTrace,
+  type MaskableTrace,
   type Tasks,
   writeMessages,
   writeTrace,
@@ -112,7 +112,7 @@ async function maskTraces(userId: string, tasks: Tasks, policy: MaskingPolicy, d
  * Masks a trace's rows, on a thread: a message of hundreds of megabytes takes minutes. @returns the trace as it was; undefined where it
  * is deleted
  */
-const maskTrace = (userId: string, traceId: string, policy: MaskingPolicy): Promise<StoredTrace | undefined> =>
+const maskTrace = (userId: string, traceId: string, policy: MaskingPolicy): Promise<MaskableTrace | undefined> =>
   onThread(userId, (thread) =>
     transaction(
       async (tx) => {
@@ -128,7 +128,7 @@ const maskTrace = (userId: string, traceId: string, policy: MaskingPolicy): Prom
           own = await thread.call("maskTexts", texts);
         }
         if (messages.changed > 0 || own.isChanged) {
-          const masked = { source, sourceId, machine, ...own.texts } as StoredTrace;
+          const masked = { source, sourceId, machine, ...own.texts } as MaskableTrace;
           const changes = { messages: messages.changed > 0, fields: own.isChanged, moreBytes: messages.moreBytes };
           await writeTrace(tx, userId, traceId, masked, changes);
         }

@@ -12,7 +12,7 @@ import { durably } from "#lib/ingest/accept/sql";
 import { inTurn, requireRoom, requireRoomStored } from "#lib/ingest/quota/quota";
 import { limits, maxPictureBytes } from "#lib/limits";
 import { insertPicture, type NewPicture, wantPictures } from "#lib/pictures/sql";
-import { newPictureKey } from "#lib/store/keys";
+import { makePictureKey } from "#lib/store/keys";
 import { deleteObject, putObject, usesStore } from "#lib/store/s3";
 import { seal } from "#lib/store/sealed";
 
@@ -71,7 +71,7 @@ async function store(
   const sealed = seal(new Uint8Array(body.buffer, body.byteOffset, body.byteLength));
   const bytes = body.byteLength;
   if (!usesStore()) return insert(userId, { ...picture, bytes, body: sealed });
-  const object = newPictureKey(userId, sha256);
+  const object = makePictureKey(userId, sha256);
   await putObject(userId, object, sealed);
   const isNew = await insert(userId, { ...picture, bytes, object, objectBytes: sealed.byteLength });
   // What fails, here and before, is left to the sweep (lib/ingest/raw/removal.ts): a commit whose answer was lost names it.

@@ -13,7 +13,7 @@ import {
 import { hashStoredFrom } from "#lib/ingest/process/sql/messages";
 import type { Pair, UploadSource } from "#lib/ingest/process/sql/traces";
 import type { StoredBatch } from "#lib/ingest/process/stored-batch";
-import { type DerivedTitle, rankOf, TitleFinder } from "#lib/reader/titles/find";
+import { type DerivedTitle, titleRanks, TitleFinder } from "#lib/reader/titles/find";
 
 /** A trace that an append changes: with its new row, and whether it has new messages to be written. */
 type Changed = Pair & { row: AppendedRow; fields: StoredFields; hasMore: boolean };
@@ -36,13 +36,13 @@ export async function judgeAppends(
   const guessed = Object.groupBy(pairs, guess);
   const { deleted = [], incomplete = [] } = guessed;
   const candidates = [...(guessed.fits ?? []), ...(guessed.has ?? [])];
-  const fieldsOf = await readStoredFields(
+  const storedFields = await readStoredFields(
     tx,
     userId,
     candidates.map(({ stored }) => stored.id),
   );
   const doubtful = candidates.filter(({ header, stored }) => {
-    const last = fieldsOf.get(stored.id)?.lastPosition ?? -1;
+    const last = storedFields.get(stored.id)?.lastPosition ?? -1;
     return header.firstPosition !== null && header.firstPosition <= last;
   });
   const compared = await compareEnds(tx, batch, doubtful, userId);
@@ -52,7 +52,7 @@ export async function judgeAppends(
     const { same, added } = compared.get(pair.index) ?? { same: 0, added: header.messageCount };
     const hasMore = header.messageCount > 0 && stored.messageCount === header.append;
     const isRight = hasMore ? added === header.messageCount : same === header.messageCount;
-    const changed = change(pair, fieldsOf.get(stored.id) as StoredFields, hasMore);
+    const changed = change(pair, storedFields.get(stored.id) as StoredFields, hasMore);
     const isSame = !hasMore && (stored.newer || haveSameFields(changed.row.contentHash, stored.contentHash));
     if (!isRight) appends.incomplete.push(pair);
     else if (isSame) appends.unchanged.push(pair);
@@ -141,7 +141,7 @@ export async function mendTitles(tx: PoolClient, changed: Changed[], userId: str
     const { header, fields, hasMore } = one;
     if (!hasMore || header.titleRank === null) continue;
     const { titleRank } = fields;
-    const isKnown = titleRank !== null && titleRank >= rankOf.sentence;
+    const isKnown = titleRank !== null && titleRank >= titleRanks.sentence;
     const isDone = fields.derivedTitle === null || (isKnown && header.titleRank >= titleRank);
     if (isDone && !isBetween(one)) continue;
     const { title = null, rank = null } = (await deriveStoredTitle(tx, userId, fields.id)) ?? {};

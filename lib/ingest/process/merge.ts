@@ -112,7 +112,7 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
     unchanged: same.length,
     kept: { deleted: kept.deleted.length, newer: kept.newer.length, shorter: kept.shorter.length },
     keptTraces: keptReasons.flatMap((reason) => kept[reason].map((pair) => ({ ...describeStored(pair), reason }))),
-    incomplete: incompleteOf(missing, appends),
+    incomplete: describeIncomplete(missing, appends),
     written,
     deletedBytes,
     writtenTraceIds: [...created.values(), ...[...changed, ...appends.changed].map(({ stored }) => stored.id)],
@@ -120,7 +120,7 @@ export async function mergeBatch(tx: PoolClient, batch: StoredBatch, upload: Upl
 }
 
 /** The traces that could not be appended to, with what is stored of them. */
-const incompleteOf = (missing: BatchTrace[], { incomplete }: Appends): MergeResult["incomplete"] => [
+const describeIncomplete = (missing: BatchTrace[], { incomplete }: Appends): MergeResult["incomplete"] => [
   ...missing.map(({ header: { source, sourceId } }) => ({ source, sourceId, messageCount: 0 })),
   ...incomplete.map(describeStored),
 ];
@@ -197,7 +197,7 @@ async function settle(
     return isSame && header.messageCount === stored.messageCount ? "same" : "clear";
   });
   const lost = new Set<Pair>();
-  for (const group of groupsOf([...same, ...newer])) {
+  for (const group of groupByMessages([...same, ...newer])) {
     const compared = await compareStored(tx, batch, group, userId);
     for (const [at, pair] of group.entries()) if (compared[at]?.other.length !== 0) lost.add(pair);
   }
@@ -251,7 +251,7 @@ async function deleteDiffering(
 ): Promise<{ rewritten: CopyPlan["traces"]; deletedBytes: number }> {
   const rewritten: CopyPlan["traces"] = [];
   let deletedBytes = 0;
-  for (const group of groupsOf(edited)) {
+  for (const group of groupByMessages(edited)) {
     const ids = group.map(({ stored }) => stored.id);
     const compared = await compareStored(tx, batch, group, userId);
     const traceIds = compared.flatMap(({ other }, at) => other.map(() => ids[at] ?? ""));
@@ -264,7 +264,7 @@ async function deleteDiffering(
 }
 
 /** Traces in groups of at most `maxCompared` stored messages, or of one trace. */
-function groupsOf(pairs: Pair[]): Pair[][] {
+function groupByMessages(pairs: Pair[]): Pair[][] {
   const groups: Pair[][] = [];
   let messages = Number.POSITIVE_INFINITY;
   for (const pair of pairs) {

@@ -9,7 +9,7 @@ import { type MergeResult, mergeBatch } from "#lib/ingest/process/merge";
 import {
   type Attempt,
   claimJob,
-  connectionOf,
+  nameConnection,
   endUpload,
   lockJob,
   markSucceeded,
@@ -61,7 +61,7 @@ async function attemptJob(job: JobId, timeouts: typeof defaultTimeouts): Promise
   } catch (error) {
     if (error instanceof SpoorError && error.code !== "unavailable") {
       countAttempt("failed", seconds());
-      return failJob(job, error.code, messageOf(error), { duringAttempt: attempt.attempts });
+      return failJob(job, error.code, describeFaults(error), { duringAttempt: attempt.attempts });
     }
     const { code, stack } = error as { code?: unknown; stack?: string };
     log.warn({ jobId: job.jobId, code, stack }, "an attempt to process an upload failed");
@@ -111,7 +111,7 @@ function processUpload(
   };
   const settings: Settings = {
     idle_in_transaction_session_timeout: `${idleSeconds * 1000}ms`,
-    application_name: connectionOf(job),
+    application_name: nameConnection(job),
   };
   return withStoredBatch({ ...job, bytes, isRepeat, machine }, (batch) => transaction(work(batch), settings));
 }
@@ -120,7 +120,7 @@ function processUpload(
 const maxFaults = 3;
 
 /** What is wrong with a batch, with the paths of its faults. */
-function messageOf({ message, errors = [] }: SpoorError): string {
+function describeFaults({ message, errors = [] }: SpoorError): string {
   if (errors.length === 0) return message;
   const named = errors.slice(0, maxFaults).map((fault) => `${fault.path} ${fault.message}`);
   const more = errors.length > maxFaults ? `; and ${errors.length - maxFaults} more` : "";

@@ -10,7 +10,7 @@ import { readPolicy } from "#lib/masking/policy";
 type OwnBytes = Uint8Array<ArrayBuffer>;
 
 /** An upload as its job knows it: `bytes` is its decoded size, `isRepeat` whether the same body was sent before. */
-type Upload = { userId: string; jobId: string; bytes: number; isRepeat: boolean; machine?: string | null };
+type QueuedUpload = { userId: string; jobId: string; bytes: number; isRepeat: boolean; machine?: string | null };
 
 /**
  * A stored upload as its job reads it. Its traces are known from the manifest at once; the body is read and decoded when the
@@ -18,7 +18,7 @@ type Upload = { userId: string; jobId: string; bytes: number; isRepeat: boolean;
  */
 export class StoredBatch {
   readonly #decoder: Decoder;
-  readonly #upload: Upload;
+  readonly #upload: QueuedUpload;
   #body: Promise<OwnBytes | null> | undefined;
   #opened: Promise<void> | undefined;
   #policy: Promise<MaskingPolicy> | undefined;
@@ -26,7 +26,7 @@ export class StoredBatch {
   /** Whether the stored body has what was masked only now: it was accepted by an earlier version, or under another policy. */
   isStoredUnmasked = false;
 
-  constructor(decoder: Decoder, upload: Upload) {
+  constructor(decoder: Decoder, upload: QueuedUpload) {
     this.#decoder = decoder;
     this.#upload = upload;
   }
@@ -103,7 +103,7 @@ export class StoredBatch {
 }
 
 /** Runs `work` with a stored upload; a large one is decoded on a thread. @throws SpoorError `not_found` */
-export async function withStoredBatch<T>(upload: Upload, work: (batch: StoredBatch) => Promise<T>): Promise<T> {
+export async function withStoredBatch<T>(upload: QueuedUpload, work: (batch: StoredBatch) => Promise<T>): Promise<T> {
   const run = async (decoder: Decoder) => {
     const batch = new StoredBatch(decoder, upload);
     await batch.begin();

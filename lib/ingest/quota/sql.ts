@@ -50,11 +50,11 @@ const bodies = `select max(job_id::text)::uuid as newest, sum(${uploadBytes}) as
  * failed jobs.
  * `waiting` and `copies` are the raw uploads of open and of succeeded jobs.
  */
-export type Stored = { used: number; waiting: number; copies: number };
+export type StoredSums = { used: number; waiting: number; copies: number };
 
 /** What a user stores, in bytes. */
-export async function readStored(userId: string, tx: Transaction = pool()): Promise<Stored> {
-  const [stored] = await run<Stored>(
+export async function readStored(userId: string, tx: Transaction = pool()): Promise<StoredSums> {
+  const [stored] = await run<StoredSums>(
     tx,
     `select (traces + pictures + reserved + failed)::float8 as used, waiting::float8, copies::float8 from
        (select coalesce(sum(${traceBytes}), 0) as traces from trace where user_id = $1::uuid) as traces,

@@ -4,7 +4,7 @@ import "server-only";
 import { prisma } from "#lib/db/client";
 import { findKnownObjects } from "#lib/ingest/raw/sql";
 import { findPictureObjects } from "#lib/pictures/sql";
-import { pictureOf, prefixOfAll, uploadOf } from "#lib/store/keys";
+import { parsePictureKey, getStorePrefix, parseUploadKey } from "#lib/store/keys";
 import { deleteObject, hasStore, listObjects, type StoredObject } from "#lib/store/s3";
 
 /** How many deletions are read from the table at a time. */
@@ -83,7 +83,7 @@ export async function sweepOrphans(olderThanMs = orphanMs): Promise<number> {
   let deleted = 0;
   let failure: unknown;
   for (let page = 0; page < maxPages && !failure; page += 1) {
-    const objects = await listObjects(prefixOfAll(), after);
+    const objects = await listObjects(getStorePrefix(), after);
     after = objects.at(-1)?.key;
     if (!after) break;
     try {
@@ -104,10 +104,10 @@ export async function sweepOrphans(olderThanMs = orphanMs): Promise<number> {
 
 async function deleteOrphans(objects: StoredObject[], olderThanMs: number): Promise<number> {
   const keys = objects
-    .filter(({ key, storedAt }) => (uploadOf(key) ?? pictureOf(key)) && storedAt.getTime() < Date.now() - olderThanMs)
+    .filter(({ key, storedAt }) => (parseUploadKey(key) ?? parsePictureKey(key)) && storedAt.getTime() < Date.now() - olderThanMs)
     .map(({ key }) => key);
-  const uploads = await findKnownObjects(keys.flatMap((key) => uploadOf(key) ?? []));
-  const pictures = await findPictureObjects(keys.flatMap((key) => pictureOf(key) ?? []));
+  const uploads = await findKnownObjects(keys.flatMap((key) => parseUploadKey(key) ?? []));
+  const pictures = await findPictureObjects(keys.flatMap((key) => parsePictureKey(key) ?? []));
   const orphans = keys.filter((key) => !uploads.has(key) && !pictures.has(key));
   await deleteObjects(orphans);
   return orphans.length;

@@ -12,11 +12,11 @@ type OwnBytes = Uint8Array<ArrayBuffer>;
 const headerBytes = copyHeader.length + 2;
 
 /** COPY takes no parameters, and the nodes of a distributed database don't know settings of the session: the ids are quoted. */
-const copyOf = (column: "body" | "manifest", userId: string, jobId: string) => `copy (select ${column} from upload
+const selectForCopy = (column: "body" | "manifest", userId: string, jobId: string) => `copy (select ${column} from upload
   where user_id = ${escapeLiteral(userId)} and job_id = ${escapeLiteral(jobId)}) to stdout (format binary)`;
 
 /** Selects of upload `$2` of user `$1` that is kept, `own`, and of the one that holds its body, `held`. */
-const storedOf = (columns: string) => `select ${columns} from upload own
+const selectStored = (columns: string) => `select ${columns} from upload own
   join upload held on held.user_id = $1 and held.job_id = coalesce(own.held_by, own.job_id)
   where own.user_id = $1 and own.job_id = $2 and own.removed_at is null`;
 
@@ -32,11 +32,11 @@ export function copyUpload(
   column: "body" | "manifest",
 ): Promise<OwnBytes | null | undefined> {
   return transaction(async (tx) => {
-    const { rows } = await tx.query<{ holder: string }>(storedOf("held.job_id as holder"), [userId, jobId]);
+    const { rows } = await tx.query<{ holder: string }>(selectStored("held.job_id as holder"), [userId, jobId]);
     const [stored] = rows;
     if (!stored) return undefined;
     const from = column === "body" ? stored.holder : jobId;
-    return readField(tx.query(copyTo(copyOf(column, userId, from))));
+    return readField(tx.query(copyTo(selectForCopy(column, userId, from))));
   });
 }
 
@@ -62,23 +62,23 @@ async function readField(copied: AsyncIterable<Buffer>): Promise<OwnBytes | null
 }
 
 /** Where the store has a body; null for one that is in the database. */
-export type Place = { object: string | null; bytes: number | null };
+export type BodyPlace = { object: string | null; bytes: number | null };
 
 /** Body and manifest of a small upload, in one query: COPY takes four round trips for each of them. */
 export async function selectSmallUpload(
   userId: string,
   jobId: string,
-): Promise<(Place & { body: OwnBytes | null; manifest: OwnBytes | null }) | undefined> {
-  const { rows } = await pool().query<Place & { body: OwnBytes | null; manifest: OwnBytes | null }>(
-    storedOf("held.body, own.manifest, held.object, held.object_bytes as bytes"),
+): Promise<(BodyPlace & { body: OwnBytes | null; manifest: OwnBytes | null }) | undefined> {
+  const { rows } = await pool().query<BodyPlace & { body: OwnBytes | null; manifest: OwnBytes | null }>(
+    selectStored("held.body, own.manifest, held.object, held.object_bytes as bytes"),
     [userId, jobId],
   );
   return rows[0];
 }
 
 /** Where the body of an upload is. @returns undefined if there is no such upload */
-export async function selectPlace(userId: string, jobId: string): Promise<Place | undefined> {
-  const { rows } = await pool().query<Place>(storedOf("held.object, held.object_bytes as bytes"), [userId, jobId]);
+export async function selectPlace(userId: string, jobId: string): Promise<BodyPlace | undefined> {
+  const { rows } = await pool().query<BodyPlace>(selectStored("held.object, held.object_bytes as bytes"), [userId, jobId]);
   return rows[0];
 }
 
@@ -104,7 +104,7 @@ export async function selectBodySlice(
   from: number,
   bytes: number,
 ): Promise<Buffer | undefined> {
-  const { rows } = await pool().query<{ slice: Buffer }>(storedOf("substring(held.body from $3 for $4) as slice"), [
+  const { rows } = await pool().query<{ slice: Buffer }>(selectStored("substring(held.body from $3 for $4) as slice"), [
     userId,
     jobId,
     from,
@@ -168,7 +168,7 @@ export const bodyTables = Object.keys(bodyKeys) as BodyTable[];
 export type BodyName = { table: BodyTable; userId: string; name: string };
 
 /** A kept body: where it is, and in the database its first bytes. */
-export type BodyHead = Place & BodyName & { head: Uint8Array | null };
+export type BodyHead = BodyPlace & BodyName & { head: Uint8Array | null };
 
 /** Some of all users' kept bodies, in the order of their keys, after one. SQL: a part of a value. */
 export async function readBodyHeads(table: BodyTable, after: BodyName | undefined): Promise<BodyHead[]> {

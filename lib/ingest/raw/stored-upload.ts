@@ -1,9 +1,9 @@
 import "server-only";
 import { beginRead } from "#lib/db/heavy";
 import { notFound, SpoorError } from "#lib/errors";
-import { streamOf } from "#lib/http/stream-of";
+import { streamChunks } from "#lib/http/stream-of";
 import { convertToJson } from "#lib/ingest/decode/as-json";
-import { copyUpload, type Place, selectBodySlice, selectPlace, selectSmallUpload } from "#lib/ingest/raw/sql";
+import { copyUpload, type BodyPlace, selectBodySlice, selectPlace, selectSmallUpload } from "#lib/ingest/raw/sql";
 import { inflateFrames } from "#lib/ingest/raw/zstd-frames";
 import { log } from "#lib/log";
 import { readObject } from "#lib/store/s3";
@@ -25,7 +25,7 @@ export async function readUpload(userId: string, jobId: string, column: "body" |
 }
 
 /** A body from the store. @throws SpoorError `not_found`; StoreOutageError */
-async function readPlaced(userId: string, place: Place | undefined): Promise<OwnBytes> {
+async function readPlaced(userId: string, place: BodyPlace | undefined): Promise<OwnBytes> {
   if (!place?.object || !place.bytes) throw noLongerStored();
   const body = await readObject(userId, place.object, 0, place.bytes);
   if (!body) throw noLongerStored();
@@ -63,7 +63,7 @@ export async function streamUpload(userId: string, jobId: string): Promise<Reada
   const end = await beginRead(userId, "export");
   const parts = object && bytes ? slicesOfObject(userId, object, bytes) : slices(userId, jobId);
   const onError = (error: unknown) => log.warn({ err: error, jobId }, "the download of an upload ended early");
-  return streamOf(convertToJson(inflateFrames(unsealParts(parts))), onError, end);
+  return streamChunks(convertToJson(inflateFrames(unsealParts(parts))), onError, end);
 }
 
 async function* slicesOfObject(userId: string, object: string, bytes: number): AsyncGenerator<Uint8Array> {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "#lib/db/ports";
-import { identityOf } from "#lib/db/process-identity";
+import { identifyProcess } from "#lib/db/process-identity";
 import { testEnvironment } from "../../support/database.ts";
 import { holdRecovery } from "../../support/recovery.ts";
 
@@ -116,7 +116,7 @@ describe("npm start", () => {
     child.kill("SIGTERM");
     expect(await ended(child)).toBe(0);
     expect(await isStopped()).toBe(true);
-    expect(await identityOf(before)).toBeUndefined();
+    expect(await identifyProcess(before)).toBeUndefined();
   });
 
   test("waits for a database that recovers, and ends with 0 and without it at SIGTERM meanwhile", async () => {

@@ -51,7 +51,7 @@ async function claimUnlocked({ userId, jobId }: JobId): Promise<Attempt | undefi
 }
 
 /** The name of the connection that processes a job. A row's `xmax` would name a transaction of the node that has the row. */
-export const connectionOf = ({ jobId }: JobId) => `spoor job ${jobId}` as const;
+export const nameConnection = ({ jobId }: JobId) => `spoor job ${jobId}` as const;
 
 /**
  * Ends the connection of a worker that holds a job's row and has been silent: no timeout of PostgreSQL's ends one that was
@@ -63,7 +63,7 @@ export async function terminateSilentWorker(job: JobId, silentSeconds: number): 
   const { rowCount } = await pool().query(
     `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()
        and application_name = $1 and wait_event = 'ClientRead' and state_change < now() - make_interval(secs => $2)`,
-    [connectionOf(job), silentSeconds],
+    [nameConnection(job), silentSeconds],
   );
   return rowCount !== 0;
 }

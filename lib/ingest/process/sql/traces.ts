@@ -64,8 +64,8 @@ const allColumns = [
 /** Not a column of the table: `activity_at` is computed from it. Without a time it is 1970, so that no order takes an upload for activity. */
 const lastMessageAt = column("last_message_at", "timestamptz", (header) => time(header.lastMessageAt));
 
-const namesOf = (columns: Column[]) => columns.map(({ name }) => name).join(", ");
-const valuesOf = (columns: Column[], traces: { header: TraceHeader }[]) =>
+const joinNames = (columns: Column[]) => columns.map(({ name }) => name).join(", ");
+const collectValues = (columns: Column[], traces: { header: TraceHeader }[]) =>
   columns.map(({ value }) => traces.map(({ header }) => value(header)));
 /** `unnest` of the array parameters from `$4` on. */
 const unnest = (types: string[]) => `unnest(${types.map((type, index) => `$${index + 4}::${type}[]`).join(", ")})`;
@@ -85,14 +85,14 @@ export async function insertNewTraces(
   const stored = [...keyColumns, ...allColumns];
   const given = [...stored, lastMessageAt];
   const { rows } = await tx.query<{ id: string }>(
-    `insert into trace (user_id, id, machine, ${namesOf(stored)}, activity_at, dated, upload_sequence, replace_sequence, usage_due)
-     select $1::uuid, id, $3, ${namesOf(stored)}, least(coalesce(last_message_at, created_at, 'epoch'), now()),
+    `insert into trace (user_id, id, machine, ${joinNames(stored)}, activity_at, dated, upload_sequence, replace_sequence, usage_due)
+     select $1::uuid, id, $3, ${joinNames(stored)}, least(coalesce(last_message_at, created_at, 'epoch'), now()),
        coalesce(last_message_at, created_at) is not null, $2::bigint,
        case when replaces then $2::bigint else 0 end, false
-     from ${unnest(["uuid", "bool", ...given.map(({ type }) => type)])} as given (id, replaces, ${namesOf(given)})
+     from ${unnest(["uuid", "bool", ...given.map(({ type }) => type)])} as given (id, replaces, ${joinNames(given)})
      order by source collate "C", source_id collate "C"
      on conflict (user_id, source, source_id) do nothing returning id`,
-    [userId, sequence, machine, ids, traces.map(({ header }) => header.replace), ...valuesOf(given, traces)],
+    [userId, sequence, machine, ids, traces.map(({ header }) => header.replace), ...collectValues(given, traces)],
   );
   const indexes = new Map(ids.map((id, place) => [id, traces[place]?.index ?? -1]));
   return new Map(rows.map(({ id }) => [indexes.get(id) ?? -1, id]));
@@ -122,10 +122,10 @@ export async function lockStoredTraces(
      ) as stored`,
     [userId, sequence, traces.map(({ header }) => header.source), traces.map(({ header }) => header.sourceId)],
   );
-  const keyOf = (trace: { source: string; sourceId: string }) => JSON.stringify([trace.source, trace.sourceId]);
-  const byKey = new Map(rows.map((row) => [keyOf(row), row]));
+  const makeKey = (trace: { source: string; sourceId: string }) => JSON.stringify([trace.source, trace.sourceId]);
+  const byKey = new Map(rows.map((row) => [makeKey(row), row]));
   return traces.flatMap(({ index, header }) => {
-    const stored = byKey.get(keyOf(header));
+    const stored = byKey.get(makeKey(header));
     return stored ? [{ index, header, stored }] : [];
   });
 }
@@ -194,9 +194,9 @@ async function updateColumns(
     `update trace set ${set.join(", ")}, machine = $3, upload_sequence = $2::bigint, stored_at = now(),
             ledger_due = true, search_pending = true,
             activity_at = least(coalesce(${active}, 'epoch'), now()), dated = ${active} is not null
-     from ${unnest(["uuid", ...given.map(({ type }) => type)])} as given (id, ${namesOf(given)})
+     from ${unnest(["uuid", ...given.map(({ type }) => type)])} as given (id, ${joinNames(given)})
      where trace.user_id = $1::uuid and trace.id = given.id`,
-    [userId, sequence, machine, pairs.map(({ stored }) => stored.id), ...valuesOf(given, pairs)],
+    [userId, sequence, machine, pairs.map(({ stored }) => stored.id), ...collectValues(given, pairs)],
   );
 }
 
