@@ -1,7 +1,7 @@
 // Runs in the decoding thread: finds the pictures that a trace's messages refer to.
 import type { MessageRows } from "#lib/ingest/decode/message-rows";
 import { limits } from "#lib/limits";
-import { readReferences } from "#lib/reader/picture-references";
+import { readReferences } from "#lib/reader/pictures";
 
 /** What of a message's metadata names pictures. */
 const field = '"pictures"';
