@@ -16,7 +16,11 @@ export type Invitation = Pick<InvitationRow, "id" | "email" | "createdAt" | "exp
 
 const isOpen = () => ({ usedAt: null, revokedAt: null, expiresAt: { gt: new Date() } });
 
-function getInvitationState({ usedAt, revokedAt, expiresAt }: Pick<InvitationRow, "usedAt" | "revokedAt" | "expiresAt">) {
+function getInvitationState({
+  usedAt,
+  revokedAt,
+  expiresAt,
+}: Pick<InvitationRow, "usedAt" | "revokedAt" | "expiresAt">) {
   if (usedAt) return "used";
   if (revokedAt) return "revoked";
   return expiresAt <= new Date() ? "expired" : "open";
@@ -58,7 +62,10 @@ export async function listInvitations(userId: string): Promise<Invitation[]> {
     orderBy: [{ createdAt: "desc" }, { id: "asc" }],
     take: 100,
   });
-  return rows.map(({ usedAt, revokedAt, ...row }) => ({ ...row, state: getInvitationState({ ...row, usedAt, revokedAt }) }));
+  return rows.map(({ usedAt, revokedAt, ...row }) => ({
+    ...row,
+    state: getInvitationState({ ...row, usedAt, revokedAt }),
+  }));
 }
 
 /** Revokes an open invitation. @returns whether it was still open */

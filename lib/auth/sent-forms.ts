@@ -1,6 +1,7 @@
 // A form that is sent twice, as by a double click, creates its token, invitation or link once, and shows the same one both times.
 import "server-only";
 import { createHmac, randomBytes } from "node:crypto";
+import { lockForm } from "#lib/auth/sql";
 import type { Db } from "#lib/db/client";
 import { sha256 } from "#lib/digest";
 import { requiredEnv } from "#lib/env";
@@ -23,7 +24,7 @@ export async function makeSecretOnce(
 ): Promise<{ text: string; isNew: boolean }> {
   const random = () => ({ text: toText(randomBytes(32)), isNew: true });
   if (!form) return random();
-  await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${userId} ${form.id}`}, 0))`;
+  await lockForm(tx, userId, form.id);
   const key = createHmac("sha256", requiredEnv("AUTH_SECRET"));
   const text = toText(key.update(JSON.stringify(["form", userId, form.id, form.fields])).digest());
   const open = await isOpen(sha256(text));

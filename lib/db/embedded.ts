@@ -16,8 +16,8 @@ import { keepRunning } from "./server-watch.ts";
 import { isAtSocket, mayHoldSocket, socketPort } from "./socket.ts";
 
 /**
- * A running embedded server. `stop` ends this process's use of it, and the server itself if this process owns it, or its owner is gone;
- * `whileOwned` runs before others can start it again.
+ * A running embedded server. `stop` ends this process's use of it, and the server itself if this process owns it, or its owner is gone.
+ * `stopAround` runs work after it has stopped the server, before others can start it again.
  * `keep` restarts it at the same place whenever it ends, unless another process owns it; it rejects if that doesn't help, or another
  * program has taken its port, and resolves after `stop`.
  * `whenUp` resolves once the server takes connections, for it may be recovering; and after `stop`.
@@ -26,7 +26,8 @@ export type EmbeddedDatabase = {
   url: string;
   keep: (say: (line: string) => void) => Promise<void>;
   whenUp: () => Promise<void>;
-  stop: (whileOwned?: () => Promise<void>) => Promise<void>;
+  stop: () => Promise<void>;
+  stopAround: (work: () => Promise<void>) => Promise<void>;
 };
 
 /** How an embedded server is started; each has a default. */
@@ -157,6 +158,11 @@ function superviseServer(server: EmbeddedServer, url: string, patienceSeconds?: 
     return true;
   };
   const { signal } = server.ending;
+  const stop = async (whileOwned?: () => Promise<void>) => {
+    server.ending.abort();
+    await watching?.catch(() => {}); // `keep` has reported it
+    await leave(server, whileOwned);
+  };
   return {
     keep: (say: (line: string) => void) => {
       const start = async () => {
@@ -170,11 +176,8 @@ function superviseServer(server: EmbeddedServer, url: string, patienceSeconds?: 
     whenUp: async () => {
       while (!signal.aborted && !(await lookAt(server)).url) await pause(signal);
     },
-    stop: async (whileOwned?: () => Promise<void>) => {
-      server.ending.abort();
-      await watching?.catch(() => {}); // `keep` has reported it
-      await leave(server, whileOwned);
-    },
+    stop: () => stop(),
+    stopAround: stop,
   };
 }
 
@@ -237,7 +240,11 @@ const pause = (signal: AbortSignal): Promise<void> => sleep(500, undefined, { si
  * Where a server listens: at a socket in the cluster's folder, which no other account may enter. Where there can be none, at a loopback
  * port, which every account reaches.
  */
-async function choosePlace({ cluster }: EmbeddedServer, { tcp = false }: StartOptions, former?: string): Promise<ListenPlace> {
+async function choosePlace(
+  { cluster }: EmbeddedServer,
+  { tcp = false }: StartOptions,
+  former?: string,
+): Promise<ListenPlace> {
   const isLocal = former ? isAtSocket(former) : !tcp && (await mayHoldSocket(cluster));
   if (isLocal) return { listen_addresses: "", unix_socket_directories: ".", port: socketPort };
   const port = former ? Number(new URL(former).port) : await freePort();

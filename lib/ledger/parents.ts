@@ -2,6 +2,8 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import {
+  chooseParent,
+  getTraceKey,
   isAgentsFile,
   listAncestors,
   maxDepth,
@@ -77,8 +79,6 @@ export const parentsPart: LedgerPart<FoundParents> = {
     return columns;
   },
 };
-
-const getTraceKey = ({ source, sourceId }: { source: string; sourceId: string }) => JSON.stringify([source, sourceId]);
 
 class Family {
   readonly #tx: PoolClient;
@@ -166,7 +166,7 @@ class Family {
       const open = level.filter(({ id }) => !this.#parents.has(id));
       const byKey = await this.#lookUp(open);
       const continued = await this.#lookUpContinued(open);
-      for (const one of open) this.#parents.set(one.id, choose(one, byKey, continued));
+      for (const one of open) this.#parents.set(one.id, chooseParent(one, byKey, continued));
       level = open.flatMap((one) => this.#parents.get(one.id)?.parent ?? []);
     }
   }
@@ -243,15 +243,13 @@ class Family {
   }
 
   async #raiseAncestors(candidates: KnownRelative[], isRoot: ReadonlySet<string>): Promise<void> {
-    const ids = this.#reads.map(({ id }) => id);
-    for (const [id, at] of await readLatestBelow(this.#tx, this.#userId, ids)) {
-      if (!this.#lowered.has(id)) this.#raise(id, at);
-    }
+    const ids = this.#reads.map(({ id }) => id).filter((id) => !this.#lowered.has(id));
+    for (const [id, at] of await readLatestBelow(this.#tx, this.#userId, ids)) this.#raise(id, at);
     for (const [id, { below }] of this.#lowered) if (below) this.#raise(id, below);
     const findLinkedParent = (one: KnownRelative) => (isRoot.has(one.id) ? undefined : this.#parentOf(one));
     for (const one of candidates) {
-      const latestAt = this.#lowered.has(one.id) ? (this.#lowered.get(one.id)?.latest ?? null) : one.latestAt;
-      const at = later(latestAt, this.#latest.get(one.id));
+      const { latest } = this.#lowered.get(one.id) ?? { latest: one.latestAt };
+      const at = later(latest, this.#latest.get(one.id));
       if (at) for (const { id } of listAncestors(one, findLinkedParent)) this.#raise(id, at);
     }
     const others = [...this.#latest].filter(([id]) => !this.#known.get(id)?.read);
@@ -263,8 +261,7 @@ class Family {
       const former = this.#known.get(id)?.parentId ?? null;
       return former === null || former === parentId ? [] : [{ id, former }];
     });
-    const parents = [...new Set(moved.map(({ former }) => former))];
-    const ids = moved.map(({ id }) => id);
+    const [parents, ids] = [moved.map(({ former }) => former), moved.map(({ id }) => id)];
     return readLatestWithout(this.#tx, this.#userId, parents, ids);
   }
 
@@ -292,8 +289,8 @@ class Family {
       return !one || one.read || isSame ? [] : [[id, { parentId, parentPosition: position, parentRelation }] as const];
     });
     const columns: ColumnsByTrace = new Map([...own, ...others]);
-    for (const id of this.#lowered.keys())
-      columns.set(id, { ...columns.get(id), childrenAt: this.#latest.get(id) ?? null });
+    const toLatest = (id: string) => ({ ...columns.get(id), childrenAt: this.#latest.get(id) ?? null });
+    for (const id of this.#lowered.keys()) columns.set(id, toLatest(id));
     return columns;
   }
 }
@@ -303,16 +300,3 @@ const isOther = ({ named }: KnownRelative, relation: string | null): boolean =>
 
 const later = <One extends Date | null>(one: One, other: Date | undefined): One | Date =>
   other && (!one || other > one) ? other : one;
-
-/** A sub-agent's parent is the one that it names; other traces prefer the session that says it continues in them. */
-function choose(
-  one: KnownRelative,
-  byKey: ReadonlyMap<string, KnownRelative>,
-  continued: ReadonlyMap<string, KnownRelative>,
-): { parent: KnownRelative; relation: Relation } | undefined {
-  const { source, named } = one;
-  const before = named?.relation === "subagent" ? undefined : continued.get(getTraceKey(one));
-  if (before && before.id !== one.id) return { parent: before, relation: "continuation" };
-  const parent = named && byKey.get(getTraceKey({ source, sourceId: named.sourceId }));
-  return parent && named && { parent, relation: named.relation };
-}

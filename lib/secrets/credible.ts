@@ -53,7 +53,11 @@ const longChars = 60;
 
 export function isRandom(text: string): boolean {
   const rest = text.length > longChars ? text.replace(zeros, "A") : text;
-  return !isPlaceholder(rest) && measureSequences(rest) < 0.5 && measureEntropy(rest) >= Math.min(3, Math.log2(rest.length) * 0.7);
+  return (
+    !isPlaceholder(rest) &&
+    measureSequences(rest) < 0.5 &&
+    measureEntropy(rest) >= Math.min(3, Math.log2(rest.length) * 0.7)
+  );
 }
 
 /** `getAccessToken`, `my-service-token`, `config.auth.token`, `API_TOKEN`. */
@@ -169,7 +173,8 @@ export function mayBePassword(value: string, isQuoted: boolean): boolean {
   const digits = value.replace(/\D/g, "").length;
   if (/^[a-z\d_]+$|^[A-Z\d_]+$|^[A-Z]?[a-z_]+\d+$/.test(value))
     return (
-      (digits >= (isQuoted ? 2 : 3) || (value.length >= 10 && /[a-z]\d+[a-z]/i.test(value))) && !numberedName.test(value)
+      (digits >= (isQuoted ? 2 : 3) || (value.length >= 10 && /[a-z]\d+[a-z]/i.test(value))) &&
+      !numberedName.test(value)
     );
   return digits > 0 || (/[a-z]/.test(value) && /[A-Z]/.test(value) && /[^\w\s.-]/.test(value));
 }
@@ -179,4 +184,5 @@ export const isPassword = (value: string): boolean =>
   !knownPasswords.test(value) && mayBePassword(value.padEnd(8, value), true);
 
 /** An app password of Google at the beginning of a text: four groups of four letters. */
-export const readAppPassword = (text: string): string | undefined => /^[a-z]{4}(?: [a-z]{4}){3}(?![\w ])/.exec(text)?.[0];
+export const readAppPassword = (text: string): string | undefined =>
+  /^[a-z]{4}(?: [a-z]{4}){3}(?![\w ])/.exec(text)?.[0];

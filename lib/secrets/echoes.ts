@@ -4,7 +4,9 @@ import { kinds, marks } from "#lib/secrets/kinds";
 import { changeTexts, type DeepValues } from "#lib/secrets/mask";
 
 /** Only their context identifies secrets of these kinds. */
-const contextKinds = new Set(kinds.filter(({ forms, id }) => forms.length === 0 && id !== unreadKind).map(({ id }) => id));
+const contextKinds = new Set(
+  kinds.filter(({ forms, id }) => forms.length === 0 && id !== unreadKind).map(({ id }) => id),
+);
 /** `RegExp.escape` is missing in Node 20, on which the client runs. */
 const escapePattern = (value: string): string => value.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 const maxEchoes = 200;

@@ -8,7 +8,7 @@ const escapes =
 /** The words that tell of escapes. Up to three backslashes before a quote are ordinary JSON, which patterns can read. */
 export const escapeWords = ["\\/", "\\u", "\\\\\\\\", "&quot;", "&apos;", "&amp;", "&lt;", "&gt;", "34;", "39;"];
 
-function unescape(written: string, code?: string, quot?: string, amp?: string, lt?: string, gt?: string): string {
+function toCharacter(written: string, code?: string, quot?: string, amp?: string, lt?: string, gt?: string): string {
   if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
   if (written.startsWith("\\")) return written.endsWith("/") ? "/" : "\\";
   return (quot && '"') ?? (amp && "&") ?? (lt && "<") ?? (gt && ">") ?? "'";
@@ -16,7 +16,7 @@ function unescape(written: string, code?: string, quot?: string, amp?: string, l
 
 /** @returns undefined if the text has no escapes */
 export function removeEscapes(text: string): string | undefined {
-  const plain = text.replace(escapes, unescape);
+  const plain = text.replace(escapes, toCharacter);
   return plain === text ? undefined : plain;
 }
 

@@ -11,7 +11,14 @@ import { privateKeys } from "#lib/secrets/private-keys";
 import { serviceTokens } from "#lib/secrets/service-tokens";
 import { settingValues } from "#lib/secrets/setting-values";
 import { tableCells } from "#lib/secrets/table-cells";
-import { CharacterRuns, findFormEnd, hasClass, isAlnum, parseTokenForm, type TokenForm } from "#lib/secrets/token-forms";
+import {
+  CharacterRuns,
+  findFormEnd,
+  hasClass,
+  isAlnum,
+  parseTokenForm,
+  type TokenForm,
+} from "#lib/secrets/token-forms";
 import { urlPasswords } from "#lib/secrets/url-passwords";
 
 const detectors: readonly Detector[] = [

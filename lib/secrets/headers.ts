@@ -84,12 +84,7 @@ export const headers: readonly Detector[] = [
     isPair,
     { chars: 420 },
   ),
-  findAfter(
-    "authorization",
-    '"encoded":|"encoded\\":',
-    /^\s?\\{0,7}"([A-Za-z\d+/]{40,120}={0,2})\\{0,7}"/,
-    isPair,
-  ),
+  findAfter("authorization", '"encoded":|"encoded\\":', /^\s?\\{0,7}"([A-Za-z\d+/]{40,120}={0,2})\\{0,7}"/, isPair),
   findAfter("npm", "_authtoken=", /^["']?([\w.+/=-]{20,400})/, isCredible),
   findAfter(
     "authorization",

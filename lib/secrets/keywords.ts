@@ -53,7 +53,10 @@ export class KeywordSearch {
     let state = 0;
     for (let from = 0; from < text.length; from += pieceChars) {
       // Latin-1 has a byte per character; one beyond it is taken for another.
-      const length = pieceBuffer.write(text.length <= pieceChars ? text : text.slice(from, from + pieceChars), "latin1");
+      const length = pieceBuffer.write(
+        text.length <= pieceChars ? text : text.slice(from, from + pieceChars),
+        "latin1",
+      );
       const isShort = length < this.#longest * 2;
       state = isShort ? this.#readPiece(state, length, from, see) : this.#readHalves(state, length, from, see);
     }

@@ -6,12 +6,8 @@ const around = (kind: string, word: string, behind: RegExp, ahead: RegExp): Dete
 
 /** X's bearer tokens of apps begin with twenty-one and more A; each of the thousands of A that are zeros in Base64 would be looked at. */
 const twitterBearer: Detector = {
-  ...findAround(
-    "twitter",
-    "A".repeat(20),
-    /(?<![\w/])$/,
-    /A{20,26}[A-Za-z\d%]{60,160}(?![\w%+/=])/y,
-    (value) => isDense(value.replace(/^A+/, "")),
+  ...findAround("twitter", "A".repeat(20), /(?<![\w/])$/, /A{20,26}[A-Za-z\d%]{60,160}(?![\w%+/=])/y, (value) =>
+    isDense(value.replace(/^A+/, "")),
   ),
   mayBe: (text, _, start) => text.charAt(start) === "A" && !isInWord(text, start) && text.charAt(start - 1) !== "/",
 };
@@ -60,21 +56,11 @@ export const serviceTokens: readonly Detector[] = [
     }),
   ),
   twitterBearer,
-  findBefore(
-    "github",
-    ":x-oauth-basic@",
-    /(?<![\w-])([\w-]{20,255})$/,
-    (value) => isKey(value) && isRandom(value),
-  ),
+  findBefore("github", ":x-oauth-basic@", /(?<![\w-])([\w-]{20,255})$/, (value) => isKey(value) && isRandom(value)),
   findAfter("vault", "vault login |vault token ", /^(?:[a-z-]{1,20} ){0,3}["']?([bs]\.[A-Za-z\d]{24})(?!\w)/, isDense),
   findPasswordAfter("mailgun", /^[\s\S]{0,80}?\b([\da-f]{32}-[\da-f]{8}-[\da-f]{8})\b/, () => true),
   {
-    ...findAfter(
-      "azure",
-      '"value":|"value\\":|"value\\\\\\":',
-      /^\s?\\{0,7}"([A-Za-z\d+/]{86}==)\\{0,7}"/,
-      isDense,
-    ),
+    ...findAfter("azure", '"value":|"value\\":|"value\\\\\\":', /^\s?\\{0,7}"([A-Za-z\d+/]{86}==)\\{0,7}"/, isDense),
     mayBe: (text, end) => /==\\{0,7}"/.test(text.slice(end + 86, end + 104)),
   },
 ];

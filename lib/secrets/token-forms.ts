@@ -81,7 +81,12 @@ export const isAlnum = (text: string, at: number): boolean => at >= 0 && hasClas
 export const hasClass = (bit: number, code: number): boolean => code < 128 && ((bits[code] ?? 0) & bit) !== 0;
 
 /** @param at the beginning of the form's first text */
-export function findFormEnd({ head, parts }: TokenForm, text: string, at: number, runs: CharacterRuns): number | undefined {
+export function findFormEnd(
+  { head, parts }: TokenForm,
+  text: string,
+  at: number,
+  runs: CharacterRuns,
+): number | undefined {
   let end = at + head.length;
   for (const part of parts) {
     if (typeof part === "string") {

@@ -43,9 +43,13 @@ const urlPassword: Detector = {
 };
 
 /** `postgres://`, `postgresql://`, `mysql://`, `mongodb://`, `mongodb+srv://`, `redis://`, `rediss://`, `amqp://`, `amqps://` in Base64. */
-const encodedSchemes = ["cG9zdGdyZXM6Ly9", "cG9zdGdyZXNxbDovL", "bXlzcWw6Ly9", "bW9uZ29kYjovL", "bW9uZ29kYitzcnY6Ly9"].concat(
-  ["cmVkaXM6Ly", "cmVkaXNzOi8v", "YW1xcDovL", "YW1xcHM6Ly"],
-);
+const encodedSchemes = [
+  "cG9zdGdyZXM6Ly9",
+  "cG9zdGdyZXNxbDovL",
+  "bXlzcWw6Ly9",
+  "bW9uZ29kYjovL",
+  "bW9uZ29kYitzcnY6Ly9",
+].concat(["cmVkaXM6Ly", "cmVkaXNzOi8v", "YW1xcDovL", "YW1xcHM6Ly"]);
 
 /** A URL with a password in Base64, as in a Secret of Kubernetes. */
 const encodedUrl: Detector = {
@@ -91,18 +95,11 @@ export const urlPasswords: readonly Detector[] = [
   encodedUrl,
   goDataSource,
   findAfter("url-password", "oracle:thin:|oracle:oci:", oracleLogin, isPassword, { chars: 200 }),
-  findPasswordAfter("sqlplus |sqlplus64 |expdp |impdp |rman target ",
-    oracleLogin,
-    isPassword,
-    { chars: 200 },
-  ),
-  findAfter(
-    "azure",
-    "sig=",
-    /^([A-Za-z0-9%/+]{43,80}(?:%3D|=)|[\w-]{43}(?![\w%/+=-]))/i,
-    isDense,
-    { chars: 100, ahead: /[?&;]$/ },
-  ),
+  findPasswordAfter("sqlplus |sqlplus64 |expdp |impdp |rman target ", oracleLogin, isPassword, { chars: 200 }),
+  findAfter("azure", "sig=", /^([A-Za-z0-9%/+]{43,80}(?:%3D|=)|[\w-]{43}(?![\w%/+=-]))/i, isDense, {
+    chars: 100,
+    ahead: /[?&;]$/,
+  }),
   findAfter("azure", "?code=|&code=", /^([\w-]{54}(?:==|%3D%3D))/i, isDense),
   findAfter("signed-url", "x-amz-signature=|x-goog-signature=", /^([\da-f]{64,1024})/, isHex),
 ];

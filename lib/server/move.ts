@@ -82,7 +82,7 @@ async function upgrade(dataDir: string, programs: string | undefined): Promise<v
       });
     };
   } finally {
-    await source.stop(exchange);
+    await (exchange ? source.stopAround(exchange) : source.stop());
   }
   await rm(draft, { recursive: true, force: true });
   say(`Start Spoor as usual. The former database is in ${kept}. Delete it when you are satisfied.`);

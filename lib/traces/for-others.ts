@@ -26,14 +26,14 @@ const ids = /\b([ug]id=\d{1,10}|(?<==|,)\d{1,10})\(([^()\s]{1,64})\)/g;
 const lineStart = String.raw`(?<=^|\n|\\n|")`;
 /** Users in the output of `ps aux`, `ps -ef`, `who`, `w`, `last`, `top` and `whoami`. */
 const outputColumns = [
-  String.raw`${lineStart}(\S{1,32})(?= {1,16}\d{1,8} {1,4}(?:\d{1,4}\.\d {1,4}){2}\d{1,12} {1,12}\d)`,
-  String.raw`${lineStart}(\S{1,32})(?= {1,16}\d{1,8} {1,8}\d{1,8} {1,4}\d{1,3} {1,4}[\w:]{4,8} {1,4}(?:\?|pts\/|tty|console))`,
-  String.raw`${lineStart}(\S{1,32})(?= {1,16}(?:pts\/\d|ttys?\d|console {2}|seat\d|:\d{1,2} ))`,
+  String.raw`${lineStart}([^\s"]{1,32})(?= {1,16}\d{1,8} {1,4}(?:\d{1,4}\.\d {1,4}){2}\d{1,12} {1,12}\d)`,
+  String.raw`${lineStart}([^\s"]{1,32})(?= {1,16}\d{1,8} {1,8}\d{1,8} {1,4}\d{1,3} {1,4}[\w:]{4,8} {1,4}(?:\?|pts\/|tty|console))`,
+  String.raw`${lineStart}([^\s"]{1,32})(?= {1,16}(?:pts\/\d|ttys?\d|console {2}|seat\d|:\d{1,2} ))`,
   String.raw`(?<=(?:^|\n|\\n|") {0,8}\d{1,8} {1,4})(\S{1,32})(?= {1,16}(?:rt|-?\d{1,3}) {1,4}-?\d{1,2} {1,4}[\d.]+[kmgt]? {1,4}[\d.]+[kmgt]? )`,
   String.raw`(?<=\bwhoami[ \t;]{0,4}(?:\r?\n|\\n))([a-z_][\w.-]{0,31})(?=[ \t]*(?:\r?\n|\\n|"|$))`,
 ].map((pattern) => new RegExp(pattern, "gi"));
 /** Only a text with one of these has such columns. */
-const outputWords = /pts\/|\btty|console|whoami|\d\.\d {1,4}\d|seat\d| :\d/;
+const outputWords = /pts\/|\btty|console|whoami|\d\.\d {1,4}\d|seat\d| :\d|\b[RSDZTI] {1,4}\d/;
 /** `~ada/api`. */
 const tildes = /(?<![\w.~^/\\-])~([a-z_][\w-]{2,31})(?=\/)/gi;
 const variables = new RegExp(
@@ -50,7 +50,7 @@ const maxNames = 5;
  */
 export function textForOthers(
   text: string,
-  { machine, owners }: HiddenNames = noNames,
+  { machine, owners: people }: HiddenNames = noNames,
   names = new Set<string>(),
 ): string {
   let shown = withoutHomes(maskForOthers(text), (name) => {
@@ -73,7 +73,8 @@ export function textForOthers(
   if (outputWords.test(shown))
     for (const column of outputColumns) shown = shown.replace(column, (_, name: string) => unlessNobody(name));
   for (const name of names) shown = withoutWord(shown, name, "[user]");
-  for (const name of owners) if (shown.includes(name.slice(0, 7))) shown = shown.replace(findOwnerColumn(name), "[user]");
+  for (const name of people)
+    if (shown.includes(name.slice(0, 7))) shown = shown.replace(findOwnerColumn(name), "[user]");
   if (machine && !nobodys.test(machine)) shown = withoutWord(shown, machine, "[machine]");
   return shown;
 }

@@ -2,8 +2,8 @@
 
 import { eachInSlices, StepEnded } from "#lib/concurrency/slices";
 import { findSecrets, type Secret } from "#lib/secrets/find-secrets";
-import { maskForOthers, maskValueForOthers, replaceSecrets } from "#lib/secrets/mask";
 import { makePlaceholder } from "#lib/secrets/kinds";
+import { maskForOthers, maskValueForOthers, replaceSecrets } from "#lib/secrets/mask";
 import { keepHeader } from "#lib/secrets/table-cells";
 import type { Masked } from "#lib/traces/export-schema";
 import { type HiddenNames, textForOthers } from "#lib/traces/for-others";

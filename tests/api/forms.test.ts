@@ -99,7 +99,8 @@ describe("a form that is sent twice", () => {
     expect(find(await send({ ...fields, machine: "build-2" }))).not.toBe(find(first));
     const count = "select count(*)::int as count from cli_token where machine = 'build-1'";
     expect((await pool().query(count)).rows).toEqual([{ count: 2 }]);
-    const created = "select count(*)::int as count from audit_event where action = 'token_created' and subject like 'build-1 %'";
+    const created =
+      "select count(*)::int as count from audit_event where action = 'token_created' and subject like 'build-1 %'";
     expect((await pool().query(created)).rows).toEqual([{ count: 2 }]);
     await pool().query("update cli_token set revoked_at = now() where machine = 'build-1'");
     const again = find(await send(fields));

@@ -57,7 +57,7 @@ describe("the embedded database", () => {
     await ask(database.url, "create table former ()");
     const cluster = join(folder, "postgres");
     let started: ReturnType<typeof startEmbedded> | undefined;
-    await database.stop(async () => {
+    await database.stopAround(async () => {
       expect(await isInUse(folder)).toBe(true);
       started = startEmbedded(folder);
       await sleep(300);
@@ -65,9 +65,9 @@ describe("the embedded database", () => {
       await rename(`${cluster}.away`, cluster);
     });
     const next = await started;
-    expect(await ask(next?.url ?? "", "select count(*)::int as count from pg_tables where tablename = 'former'")).toEqual([
-      { count: 1 },
-    ]);
+    expect(
+      await ask(next?.url ?? "", "select count(*)::int as count from pg_tables where tablename = 'former'"),
+    ).toEqual([{ count: 1 }]);
     await ask(next?.url ?? "", "drop table former");
     await next?.stop();
     expect(await isInUse(folder)).toBe(false);

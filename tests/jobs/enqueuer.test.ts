@@ -47,10 +47,9 @@ test.each([
   const broken = { query: () => Promise.reject(new Error("Connection terminated")) } as unknown as Queryable;
   await expect(enqueue(broken, queues.ingest, [{}])).rejects.toThrow("Connection terminated");
   const query = pool().query.bind(pool()) as (...statement: unknown[]) => unknown;
-  const spy = vi.spyOn(pool(), "query") as unknown as { mockImplementation: (query: typeof query) => void };
-  spy.mockImplementation((...statement) =>
-    fails(String(statement[0])) ? Promise.reject(new Error("Connection terminated")) : query(...statement),
-  );
+  const outage = (...statement: unknown[]) =>
+    fails(String(statement[0])) ? Promise.reject(new Error("Connection terminated")) : query(...statement);
+  vi.spyOn(pool(), "query").mockImplementation(outage as () => never);
   const add = () => transaction((tx) => enqueue(tx, queues.ingest, [{ jobId: "5" }]));
   await expect(add()).rejects.toThrow();
   vi.restoreAllMocks();

@@ -76,7 +76,11 @@ test.each([
 });
 
 describe("the owner of a home folder that the session's fields name", () => {
-  const names = readHiddenNames({ machine: null, project: "api", metadata: { cwd: "/home/lovelace/api", other: ["/Users/ada/x"] } });
+  const names = readHiddenNames({
+    machine: null,
+    project: "api",
+    metadata: { cwd: "/home/lovelace/api", other: ["/Users/ada/x"] },
+  });
   test.each([
     ["lovelace", "[user]"],
     ["lovelace\n", "[user]\n"],

@@ -62,11 +62,17 @@ test("names are hidden beside secrets in each piece", async () => {
 test("a name is hidden in all pieces behind the folder that tells it, and no folder is cut", async () => {
   const size = 0.5 * KiB * KiB;
   const prose = fill(size, () => "so it goes, word by word\n");
-  const told = await inPieces(`in /home/lovelace/api\n${prose}lovelace`, () => size, makeMask("all", { machine: null, owners: [] }));
+  const told = await inPieces(
+    `in /home/lovelace/api\n${prose}lovelace`,
+    () => size,
+    makeMask("all", { machine: null, owners: [] }),
+  );
   expect(told.join("") === `in ~/api\n${prose}[user]`).toBe(true);
   for (let before = 0; before < 4; before += 1) {
     const paths = "x".repeat(before) + fill(size, () => '"/home/lovelace/p",');
-    expect((await inPieces(paths, () => size, makeMask("all", { machine: null, owners: [] }))).join("")).not.toMatch(/love|lace|home/);
+    expect((await inPieces(paths, () => size, makeMask("all", { machine: null, owners: [] }))).join("")).not.toMatch(
+      /love|lace|home/,
+    );
   }
 });
 

@@ -1,7 +1,7 @@
 // SQL: look-ups by lists of keys; rows are locked in the order in which uploads lock them.
 import "server-only";
 import type { PoolClient } from "pg";
-import { maxDepth, type Named, Relation, Relative } from "#lib/ledger/kinship";
+import { maxDepth, type Named, type Relation, type Relative } from "#lib/ledger/kinship";
 
 export type StoredRelative = Relative & {
   parentId: string | null;

@@ -95,3 +95,13 @@ function nameBesideValue(run: Run): Beside[] {
     ];
   });
 }
+
+/** Fields of other objects, and names and values that are none of secrets. */
+export const harmlessFields = [
+  '{"name":"DB_PASSWORD","valueFrom":"arn:aws:ssm:eu-west-1:1:parameter/db"},{"name":"X","value":"hunter2secret"}',
+  '{"name":"X","value":"hunter2secret"},{"name":"DB_PASSWORD"}',
+  "- value: hunter2secret\n- name: DB_PASSWORD\n",
+  '{"name":"max_tokens","value":"hunter2secret"}',
+  "{ name: 'token', value: state.token, label: 'Token' }",
+  '{"value":"Enter your password","name":"password","type":"password"}',
+];

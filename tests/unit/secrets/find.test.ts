@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findingsQuery } from "#lib/findings/schema";
-import { findSecrets, mayNameSecret, hasNoKeyword } from "#lib/secrets/find-secrets";
+import { findSecrets, hasNoKeyword, mayNameSecret } from "#lib/secrets/find-secrets";
 import { kinds, marks } from "#lib/secrets/kinds";
 import { makeRandom } from "../../support/random.ts";
 import { formed, harmless, surrounded } from "./made-up.ts";

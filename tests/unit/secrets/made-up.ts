@@ -1,23 +1,7 @@
 import { kinds } from "#lib/secrets/kinds";
-import { hasClass, parseTokenForm, type TokenForm } from "#lib/secrets/token-forms";
-import { makeRandom } from "../../support/random.ts";
-import { beside } from "./beside.ts";
-
-const random = makeRandom(7);
-
-const letters = [...Array(128).keys()].map((code) => String.fromCharCode(code)).filter((letter) => /[0-9A-Za-z]/.test(letter));
-
-function fillForm({ head, parts }: TokenForm): string {
-  const filled = parts.map((part) => {
-    if (typeof part === "string") return part;
-    const allowed = letters.filter((letter) => hasClass(part.bit, letter.charCodeAt(0)));
-    return Array.from({ length: part.min }, () => allowed[Math.floor(random() * allowed.length)]).join("");
-  });
-  return head + filled.join("");
-}
-
-/** @param shape a class and a length, as in lib/secrets/token-forms.ts */
-export const run = (shape: string): string => fillForm(parseTokenForm(`head{${shape}}`)).slice("head".length);
+import { parseTokenForm } from "#lib/secrets/token-forms";
+import { beside, harmlessFields } from "./beside.ts";
+import { fillForm, run } from "./fill-form.ts";
 
 /** A made-up secret for each form of each kind. */
 export const formed = kinds.flatMap(({ id, forms }) =>
@@ -211,12 +195,7 @@ function ofAzure(): [string, string, string, string][] {
 
 /** What stands in code, logs and examples where a secret would be. */
 export const harmless = [
-  '{"name":"DB_PASSWORD","valueFrom":"arn:aws:ssm:eu-west-1:1:parameter/db"},{"name":"X","value":"hunter2secret"}',
-  '{"name":"X","value":"hunter2secret"},{"name":"DB_PASSWORD"}',
-  "- value: hunter2secret\n- name: DB_PASSWORD\n",
-  '{"name":"max_tokens","value":"hunter2secret"}',
-  "{ name: 'token', value: state.token, label: 'Token' }",
-  '{"value":"Enter your password","name":"password","type":"password"}',
+  ...harmlessFields,
   'password: "changeme"',
   "PASSWORD=your-password-here",
   'apiKey: process.env.API_KEY ?? ""',

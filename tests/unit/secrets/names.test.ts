@@ -106,7 +106,15 @@ describe("what only stands beside a text tells that it is a secret:", () => {
     ["another field", { env: [{ name: "DB_PASSWORD", value: secret }] }],
     ["a field after it", { env: [{ value: secret, name: "DB_PASSWORD" }] }],
     ["a field with others between", { Value: secret, Type: "SecureString", Version: 3, Name: "/prod/db/password" }],
-    ["a field of a list in which there are others", { env: [{ name: "A", value: "b" }, { value: secret, name: "DB_PASSWORD" }] }],
+    [
+      "a field of a list in which there are others",
+      {
+        env: [
+          { name: "A", value: "b" },
+          { value: secret, name: "DB_PASSWORD" },
+        ],
+      },
+    ],
     ["the argument before it", { argv: ["login", "--password", secret] }],
     ["and it has quotes in it", { password: `${secret}"'\\` }],
   ])("%s", (_what, metadata) => {
