@@ -1,8 +1,9 @@
-// Pictures whose bytes stand in an agent's file. Where an adapter makes a placeholder, a mark behind it tells which picture it stands
-// for; the mark goes with the text through whatever the adapter does with it, and is taken out where the message is sent.
+// A placeholder for a picture carries a hidden mark that identifies the picture, through whatever the adapter does
+// with the text, until the message is sent.
 import { createHash, randomBytes } from "node:crypto";
 import { isDrawable } from "../../lib/evidence/picture-size.ts";
 import { findPictureType } from "../../lib/evidence/picture-type.ts";
+import type { Fields } from "../files/json.ts";
 import type { Message } from "./adapter.ts";
 import { asString } from "./values.ts";
 
@@ -12,27 +13,25 @@ export type PictureReference = { sha256: string; mediaType: string; bytes: numbe
 export type Picture = PictureReference & { data: Buffer<ArrayBuffer> };
 
 const MiB = 1024 * 1024;
-/** A larger picture is not sent. */
 export const maxPictureBytes = 5 * MiB;
-/** What may stand before the data in an address, and behind it. */
+/** Allowance for what precedes the data in an address. */
 const maxHeadBytes = 1024;
-/** A message names no more; metadata has a limit, too. */
 const maxPicturesPerMessage = 200;
 
-/** Drawn anew by each process, so that no file can hold it. */
+/** Random in each process, so that no file can contain it. */
 const mark = `\ue0f0${randomBytes(8).toString("hex")}`;
 const marks = new RegExp(`${mark}([0-9a-f]{64}) (image/\\w+) (\\d+);`, "g");
 
 /** The bytes of pictures whose messages have not been sent, the latest last. */
 const waiting = new Map<string, Buffer<ArrayBuffer>>();
 let waitingBytes = 0;
-/** Those of a longest line, twice: adapters hold back a message or some, which may have none. */
+/** Twice those of a longest line, because adapters may delay a few messages. */
 const maxWaitingBytes = 32 * MiB;
 
 /**
- * A placeholder for a file: its type and size. Behind that of a picture stands its mark.
+ * Returns a placeholder with a file's type and size, and for a picture its mark.
  *
- * @param data base64, an address that holds it, or a list of bytes
+ * @param data base64, an address that contains it, or a list of bytes
  */
 export function dataText(kind: string, mediaType: unknown, data: unknown): string {
   const type = asString(mediaType);
@@ -44,20 +43,33 @@ export function dataText(kind: string, mediaType: unknown, data: unknown): strin
   return `[${kind}: ${type ?? "unknown type"}${size}]${mark}`;
 }
 
-/** A placeholder for data in the shape of Gemini's API. */
+/** Returns a placeholder for data in the shape of Gemini's API. */
 export function inlineText({ mimeType, data }: { mimeType?: unknown; data?: unknown }): string {
   const type = asString(mimeType) ?? "data";
   return dataText(type.startsWith("image/") ? "image" : "file", type, data ?? "");
 }
 
-/** The type of an address that holds its data: `data:image/png;base64,…`. */
+/** Returns the type of data in an address: `data:image/png;base64,…`. */
 export const parseDataUrlType = (url: unknown): string | undefined =>
   typeof url === "string" ? /^data:([\w.+-]+\/[\w.+-]+)/.exec(url)?.[1] : undefined;
 
-/** A placeholder for what an address leads to: nothing is read from one that does not hold it. */
+/** Returns a placeholder for an address, which is only read if it contains the data. */
 export function urlText(kind: string, url: string): string {
   const type = parseDataUrlType(url);
   return type ? dataText(kind, type, url) : `[${kind}: ${url.slice(0, 2048)}]`;
+}
+
+/** Describes a file by the type of the data that its address holds, else by the address. */
+export function describeUrl(kind: string, url: unknown): Fields {
+  const type = parseDataUrlType(url);
+  return type ? { type } : { type: kind, name: (asString(url) ?? "").slice(0, 2048) };
+}
+
+/** Builds a picture of the user's from its address. */
+export function pictureMessage(url: unknown): Message {
+  const type = parseDataUrlType(url);
+  const content = dataText("image", type, type && url);
+  return { role: "user", content, metadata: { attachments: [describeUrl("image", url)] } };
 }
 
 function decode(data: unknown): Buffer<ArrayBuffer> {
@@ -66,7 +78,7 @@ function decode(data: unknown): Buffer<ArrayBuffer> {
   return Buffer.from(text.startsWith("data:") ? text.slice(text.indexOf(",") + 1) : text, "base64");
 }
 
-/** The mark of a picture that can be sent, whose bytes are kept for its message; nothing for other data. */
+/** Returns the mark of a picture that can be sent, and keeps its bytes; an empty text for other data. */
 function recognize(data: Buffer<ArrayBuffer>): string {
   const mediaType = findPictureType(data);
   if (!mediaType || data.length > maxPictureBytes || !isDrawable(data)) return "";
@@ -98,7 +110,7 @@ export function forgetPictures(): void {
   waitingBytes = 0;
 }
 
-/** A message without marks, what they named, and the pictures whose bytes are at hand: those that were not taken before. */
+/** A message without marks, the pictures that they named, and those of them whose bytes were not taken before. */
 export type Taken = { message: Message; references: PictureReference[]; pictures: Picture[] };
 
 /** Takes the pictures out of a message, in the order of their placeholders. */
@@ -117,6 +129,5 @@ export function takePictures(message: Message): Taken {
   return { ...taken, message: { ...message, content: plain } };
 }
 
-/** A message that names its pictures. */
 export const withReferences = (message: Message, pictures: readonly PictureReference[]): Message =>
   pictures.length === 0 ? message : { ...message, metadata: { ...message.metadata, pictures } };

@@ -81,3 +81,6 @@ export function chooseParent<R extends Relative>(
   const parent = named && byKey.get(getTraceKey({ source, sourceId: named.sourceId }));
   return parent && named && { parent, relation: named.relation };
 }
+
+export const later = <One extends Date | null>(one: One, other: Date | undefined): One | Date =>
+  other && (!one || other > one) ? other : one;

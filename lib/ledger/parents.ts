@@ -1,10 +1,12 @@
 // Links sub-agents, forks and continued sessions to the session that they came from (docs/decisions/0044).
 import "server-only";
 import type { PoolClient } from "pg";
+import { joinColumns } from "#lib/ledger/columns";
 import {
   chooseParent,
   getTraceKey,
   isAgentsFile,
+  later,
   listAncestors,
   maxDepth,
   type Named,
@@ -288,15 +290,12 @@ class Family {
       const isSame = one?.parentId === parentId && one.parentPosition === position && !isOther(one, parentRelation);
       return !one || one.read || isSame ? [] : [[id, { parentId, parentPosition: position, parentRelation }] as const];
     });
+    const lowered = [...this.#lowered.keys()].map((id) => [id, { childrenAt: this.#latest.get(id) ?? null }] as const);
     const columns: ColumnsByTrace = new Map([...own, ...others]);
-    const toLatest = (id: string) => ({ ...columns.get(id), childrenAt: this.#latest.get(id) ?? null });
-    for (const id of this.#lowered.keys()) columns.set(id, toLatest(id));
+    joinColumns(columns, new Map(lowered));
     return columns;
   }
 }
 
 const isOther = ({ named }: KnownRelative, relation: string | null): boolean =>
   named !== undefined && named.relation !== relation;
-
-const later = <One extends Date | null>(one: One, other: Date | undefined): One | Date =>
-  other && (!one || other > one) ? other : one;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { pool } from "#lib/db/client";
 import { requiredEnv } from "#lib/env";
-import { countAttempt, isOverLimit, overLimit, uncount, getWaitSeconds } from "#lib/http/rate-limit";
+import { countAttempt, getWaitSeconds, isOverLimit, overLimit, uncount } from "#lib/http/rate-limit";
 import { getJob } from "#lib/ingest/jobs";
 import { undoFuture } from "#lib/ingest/process/reconcile";
 import { hasWorker, sendHeartbeat, takeTurn } from "#lib/observability/heartbeat";

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isMissingOrForbidden } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
-import { silentSink } from "../uncounted-sink.ts";
+import { silentSink } from "../sinks.ts";
 import { readFolder, readHead } from "./heads.ts";
 import { getLineKey } from "./line-keys.ts";
 import { isRequestLine } from "./line-types.ts";

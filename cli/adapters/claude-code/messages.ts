@@ -1,8 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
-import { formatFilePatch } from "../file-patch.ts";
-import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
+import { formatFilePatch, notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { asCount, asString } from "../values.ts";
 import { fileMessage } from "./attachments.ts";
 import { callTypes, isFailure, partText, resultTypes, silentTypes } from "./block-types.ts";

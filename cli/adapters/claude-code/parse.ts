@@ -1,7 +1,7 @@
 import type { Fields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Input, Sink } from "../adapter.ts";
-import { withoutCounts } from "../uncounted-sink.ts";
+import { withoutCounts } from "../sinks.ts";
 import { findGone } from "./family.ts";
 import { findAgentsOriginals, findOriginals, findUuids } from "./forks.ts";
 import { readHead, summariesBeside } from "./heads.ts";

@@ -27,19 +27,18 @@ const injectedTags = [
   "send_user_message_question_reply",
 ].join("|");
 
-/** A block at the beginning of a text that the program added: in tags, or the project's `AGENTS.md`. */
+/** Matches a block at the beginning that the program added: in tags, or the project's `AGENTS.md`. */
 const injectedBlock = new RegExp(
   String.raw`^\s*(?:<(${injectedTags})\b[^>]*>[\s\S]*?</\1>|# AGENTS\.md instructions[\s\S]*?</INSTRUCTIONS>)\s*`,
 );
-/** The same without its end, which is all of the text. */
+/** Matches a block without its end, which is then all of the text. */
 const injectedText = new RegExp(String.raw`^\s*(?:<(?:${injectedTags})\b|# AGENTS\.md instructions)`);
-/** What editors put before the user's words, up to this heading. */
+/** Editors put context before the user's words, up to this heading. */
 const editorContext = /^\s*# Context from my IDE setup:[\s\S]*?\n## My request for Codex:[ \t]*\n?/;
 
-/** Whether a text is only what the program adds when a turn was aborted. */
 export const isAbortNote = (text: string): boolean => /^\s*<turn_aborted>/.test(text);
 
-/** A user's text; what the program put before it becomes notices. */
+/** Splits a user's text into notices with what the program put before it, and the words. */
 export function userTexts(text: string): Message[] {
   const notices: Message[] = [];
   let rest = text;
@@ -53,7 +52,7 @@ export function userTexts(text: string): Message[] {
   return [...notices, injectedText.test(rest) ? notice(rest, "user") : { role: "user", content: rest }];
 }
 
-/** The folder in what Codex tells the model of its environment. Until September 2025 nothing else named it. */
+/** Until September 2025 only this text named the folder. */
 export function environmentFolder(text: string): string | undefined {
   if (!/^\s*<environment_context>/.test(text)) return undefined;
   const [, tagged, listed] = /<cwd>([^<\n]+)<\/cwd>|^Current working directory: (.+)$/m.exec(text) ?? [];

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Fields, isFields } from "../../files/json.ts";
-import { addUsage, type Usage } from "../usage.ts";
-import { asCount, asString } from "../values.ts";
+import { addUsage, readTokens, type Usage } from "../usage.ts";
+import { asString } from "../values.ts";
 
-/** What the program recorded of a request to a model. Its `cost` counts premium requests, and is no price. */
+/** A recorded request to a model. Its `cost` counts premium requests, and is no price. */
 export type UsedRequest = { usage: Usage; model?: string; requestId?: string; stopReason?: string };
 
-/** The requests that newer versions record, each before its answer. */
+/** Newer versions record each request before its answer. */
 export class Requests {
   readonly #seen = new Set<string>();
   readonly #left = new Map<string, UsedRequest>();
-  /** Whether requests were recorded since the last run ended: their sum is not new then. */
+  /** Requests were recorded since the last run ended, so that their sum is not new. */
   isRecorded = false;
 
   add({ usage }: Fields): void {
@@ -28,12 +28,12 @@ export class Requests {
     });
   }
 
-  /** Adds the requests of a compaction, which versions that record requests may tell with the compaction alone. */
+  /** Some versions record a compaction's requests with the compaction alone. */
   addCompaction({ compactionTokensUsed: used, requestId, serviceRequestId }: Fields): void {
     if (!this.isRecorded || !isFields(used)) return;
     const usage = readTotals(used);
     const ids = [requestId, serviceRequestId];
-    const { reasoningTokens: _, ...told } = usage; // a compaction does not tell them
+    const { reasoningTokens: _, ...told } = usage; // A compaction does not have them.
     const isSame = (one: UsedRequest) =>
       isDeepStrictEqual({ ...one.usage, ...told }, one.usage) ||
       (one.requestId !== undefined && ids.includes(one.requestId));
@@ -42,12 +42,11 @@ export class Requests {
     this.#left.set(`compaction-${this.#left.size}`, { usage, ...(model && { model }) });
   }
 
-  /** Whether the request of an answer was recorded. */
   has(apiCallId: unknown): boolean {
     return this.#seen.has(asString(apiCallId) ?? "");
   }
 
-  /** What was recorded of an answer's request, once. */
+  /** Takes an answer's request once. */
   claim(apiCallId: unknown): UsedRequest | undefined {
     const id = asString(apiCallId) ?? "";
     const request = this.#left.get(id);
@@ -55,7 +54,7 @@ export class Requests {
     return request;
   }
 
-  /** The requests that no answer has, such as those of a compaction, summed by model. */
+  /** Sums the requests that no answer has, such as those of a compaction, by model. */
   rest(): { model: string | undefined; usage: Usage }[] {
     const sums = new Map<string | undefined, Usage>();
     for (const { model, usage } of this.#left.values()) sums.set(model, addUsage(sums.get(model) ?? {}, usage));
@@ -64,11 +63,9 @@ export class Requests {
   }
 }
 
-/** Input includes what came from the cache and went into it; output includes thoughts. */
+/** Input includes cached tokens, output includes thoughts. */
 export function readTotals(usage: Fields): Usage {
-  const cacheReadTokens = asCount(usage.cacheReadTokens) ?? 0;
-  const cacheWriteTokens = asCount(usage.cacheWriteTokens) ?? 0;
-  const inputTokens = Math.max(0, (asCount(usage.inputTokens) ?? 0) - cacheReadTokens - cacheWriteTokens);
-  const [outputTokens, reasoningTokens] = [asCount(usage.outputTokens) ?? 0, asCount(usage.reasoningTokens) ?? 0];
-  return { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
+  const reported = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };
+  return readTokens(reported, { includesCache: true });
 }

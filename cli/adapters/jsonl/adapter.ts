@@ -9,8 +9,8 @@ import { splitFolders } from "../named-folders.ts";
 const defaultSource = "unknown";
 
 /**
- * Sessions in the form of `POST /api/ingest`, one per line: Spoor's exports, and what programs without an adapter write. They
- * are read from a folder of their own; `spoor push FILE` reads any other file.
+ * Reads sessions in the form of `POST /api/ingest`, one per line: Spoor's exports, and what programs without an
+ * adapter write. They come from a folder of their own; `spoor push FILE` reads any other file.
  */
 export const jsonl: Adapter = {
   name: "jsonl",
