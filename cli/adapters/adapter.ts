@@ -1,4 +1,3 @@
-/** The machine that is searched for sessions; tests make one up. */
 export type Host = {
   home: string;
   cwd: string;
@@ -9,35 +8,32 @@ export type Host = {
 
 export type SearchRoot = {
   path: string;
-  /** The environment variable that names the folder. */
   variable?: string;
 };
 
 /** A file, or another unit that an adapter parses in one go. */
 export type Input = {
-  /** The path of a file, or another name that is unique within the adapter. Never sent as telemetry. */
+  /** A file's path, or another name that is unique within the adapter. Never sent as telemetry. */
   path: string;
   bytes: number;
   /** In milliseconds since 1970. */
   modifiedAt: number;
   /** Changes whenever the content may have changed. */
   stamp: string;
-  /** This Node can't read the input, which is reported once; a newer one gives it another stamp. */
+  /** This Node can't read the input; a newer one gives it another stamp. */
   needsNewerNode?: boolean;
-  /** Nobody writes to the input any more, so that an incomplete last line is an error. */
+  /** Nobody writes to it any more: an incomplete last line is an error. */
   isComplete?: boolean;
-  /** Tells whether the server has a session of this agent, even if its file is gone. */
+  /** Also true of a session whose file is gone. */
   isStored?(sourceId: string): boolean;
-  /** Returns the version of the adapter that read a session when it was sent, if that is known. */
+  /** Undefined if the version of the adapter that read the session is not known. */
   sentVersion?(sourceId: string): number | undefined;
   /** The adapter continues where an earlier reading ended. */
   from?: Resumption;
 };
 
-/** A position in a file of lines, and the adapter's state there as JSON. */
 export type Checkpoint = { offset: number; line: number; state: Record<string, unknown> };
 
-/** A checkpoint, and the number of messages of the session before it. */
 export type Resumption = Checkpoint & { messages: number };
 
 /** A message as `POST /api/ingest` takes it; docs/trace-format.md describes its metadata. */
@@ -46,14 +42,14 @@ export type Message = {
   position?: number;
   role?: string;
   content: string;
-  /** The tokens that this message added; only the first of several messages with one reported usage has them. */
+  /** Only the first of several messages with one reported usage has it. */
   tokenCount?: number;
   /** ISO 8601 with an offset or Z. */
   createdAt?: string;
   metadata?: Record<string, unknown>;
 };
 
-/** The fields of a session, known once all of it is read. Other fields are sent unchanged. */
+/** Known once all of a session is read. Other fields are sent unchanged. */
 export type SessionDetails = {
   model?: string;
   title?: string;
@@ -63,57 +59,49 @@ export type SessionDetails = {
   [field: string]: unknown;
 };
 
-/** Receives what an adapter parses. Adapters count every entry (a line or list item) and what became of it. */
+/** Receives what an adapter parses, and counts every entry (a line or list item). */
 export interface Sink {
   /**
-   * Begins a session; the one before it must have ended or been rejected.
+   * Begins a session; the one before must have ended.
    *
-   * @param messages the number of its messages before the checkpoint at which the reading began
+   * @param messages the number of its messages before the checkpoint
    */
   begin(source: string, sourceId: string, messages?: number): void;
   message(message: Message): void;
   end(details: SessionDetails): void;
-  /** Leaves out the current session, for a reason that is shown to the user. */
+  /** Leaves out the current session, for a reason that is shown. */
   reject(reason: string): void;
-  /** Reports a part that can't be read, for a reason that is shown to the user; the rest is sent. */
+  /** Reports a part that can't be read, for a reason that is shown. */
   lost(reason: string): void;
-  /**
-   * Names the session's folder as soon as it is known: if its project is left out, this throws, and the reading ends.
-   */
+  /** Names the session's folder, and throws if its project is left out: call it before reading more. */
   folder(path: string): void;
-  /** Counts an entry. @param line its number, from 1 */
   entry(line?: number): void;
-  /** Counts the entry as one that belongs to no message, on purpose. */
+  /** Counts the entry as one without a message, on purpose. */
   skipped(): void;
-  /** Counts the entry as one that is not in the expected format. @param reason in a few words */
+  /** Counts the entry as one in an unexpected format. */
   invalid(reason?: string): void;
-  /** Counts an entry, or a part of one, whose type is unknown. The type is sent as telemetry. */
+  /** Counts an unknown type, which is sent as telemetry. */
   unhandled(type: string): void;
-  /** Notes where this reading ended, once all messages before were sent. Only for an input with one session. */
+  /** Notes where this reading ended. Only for an input with one session. */
   checkpoint(at: Checkpoint): void;
-  /** Set if checkpoints would be dropped, so that adapters need not make any. */
+  /** Checkpoints would be dropped. */
   readonly ignoresCheckpoints?: boolean;
-  /** Must be awaited regularly, for example after each chunk of a file, so that uploads can proceed. */
+  /** Must be awaited regularly, so that uploads can proceed. */
   pause(): Promise<void>;
 }
 
 /** Reads the sessions of one agent. Adapters are listed in adapters/registry.ts. */
 export interface Adapter {
-  /** The `source` of the sessions. */
   readonly name: string;
-  /** The agent's name for people. */
   readonly title: string;
-  /** Must be raised when the same file yields other sessions than before: every file is then parsed and sent again. */
+  /** Raise it when a file yields other sessions than before: every file is then parsed and sent again. */
   readonly version: number;
   /** The sessions name their source themselves. */
   readonly holdsAnySource?: boolean;
-  /** Returns the folders that are searched, including those that do not exist. */
   searchRoots(host: Host): SearchRoot[];
-  /** Finds every input, in any order; none if a folder is missing. */
   discover(host: Host): AsyncIterable<Input>;
   /**
-   * Parses one input in bounded memory. Unknown content is counted, never guessed; an incomplete last line is left for
-   * the next run.
+   * Counts unknown content, never guesses it; leaves an incomplete last line for the next run.
    *
    * @throws if the input can't be read
    */

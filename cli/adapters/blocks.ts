@@ -12,7 +12,6 @@ export function toBlocks(content: unknown): Fields[] {
   return listFields(content);
 }
 
-/** Joins the texts of a result's blocks. */
 export const joinBlockTexts = (content: unknown, unhandled: (type: string) => void): string =>
   joinTexts(toBlocks(content).map((block) => readBlock(block, unhandled)));
 
@@ -38,7 +37,7 @@ function readAttachment(block: Fields): Fields {
   return makeAttachment(type, name);
 }
 
-/** Returns a user's text, after notices with what the program added to it (`<system-reminder>`). */
+/** What the program added to the user's words (`<system-reminder>`) becomes notices before them. */
 export function userMessages(text: string): Message[] {
   const added = findTagged(text, "system-reminder").map((one) => ({ ...one, end: skipBlanks(text, one.end) }));
   const own = added.length > 0 ? replaceTagged(text, added).trim() : text;
@@ -52,7 +51,6 @@ function skipBlanks(text: string, from: number): number {
   return at;
 }
 
-/** Reads an assistant's texts, thoughts and tool calls, under the names that agents give them. */
 export function assistantMessages(content: unknown, unhandled: (type: string) => void): Message[] {
   return toBlocks(content).flatMap((block): Message[] => {
     switch (block.type) {
@@ -76,7 +74,6 @@ export function assistantMessages(content: unknown, unhandled: (type: string) =>
   });
 }
 
-/** Reads a user's texts, images and results of tools. */
 export function userBlocks(content: unknown, unhandled: (type: string) => void): Message[] {
   return toBlocks(content).flatMap((block): Message[] => {
     if (block.type === "tool_result") {

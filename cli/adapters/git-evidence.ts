@@ -8,7 +8,6 @@ import { asCount, asString, dropOldest, truncate } from "./values.ts";
 
 type Commit = Made & { position?: number };
 
-/** A collector as JSON; `calls` are those whose results are still to come. */
 export type SavedEvidence = { commits: Commit[]; pullRequests: PullRequest[]; calls: [string, Act[]][] };
 
 const maxEntries = 500;
@@ -34,7 +33,6 @@ export class GitEvidence {
     return { commits: this.#commits, pullRequests: [...this.#pullRequests.values()], calls: [...this.#calls] };
   }
 
-  /** Returns the trace's fields, without empty ones. */
   details(): { commits?: Commit[]; pullRequests?: PullRequest[] } {
     return {
       ...(this.#commits.length > 0 && { commits: this.#commits }),
@@ -43,8 +41,8 @@ export class GitEvidence {
   }
 
   /**
-   * Sees the session's messages in order. The output of a copied result belongs to the session that it was copied
-   * from, but a copied call may have its result here.
+   * Must see messages in order. The output of a copied result belongs to the original, but a copied call may have its
+   * result here.
    */
   see({ content, metadata }: Message, position: number, isCopied = false): void {
     if (!metadata) return;
@@ -84,7 +82,6 @@ export class GitEvidence {
     for (const { url } of pullRequests) this.addPullRequest({ url });
   }
 
-  /** Adds a commit that an agent recorded; a known one keeps its longest hash. */
   addCommit(commit: Commit): void {
     const added = withHash(commit);
     const known = added && findCommit(this.#commits, added.hash);
@@ -92,7 +89,7 @@ export class GitEvidence {
     else if (added && this.#commits.length < maxEntries && this.#hasRoom(added)) this.#commits.push(added);
   }
 
-  /** Adds a pull request once by its URL, and ignores values that are no such URL. */
+  /** Ignores anything that is no URL of a pull request. */
   addPullRequest({ url, number, repository }: { url: unknown; number?: unknown; repository?: unknown }): void {
     const found = pullRequestAt(url);
     if (!found || this.#pullRequests.has(found.url) || this.#pullRequests.size >= maxEntries) return;

@@ -3,7 +3,6 @@ import { type Fields, isFields, parseJson } from "../files/json.ts";
 import type { Message } from "./adapter.ts";
 import { asInteger, asString, asTimestamp } from "./values.ts";
 
-/** Builds a tool call with searchable text as its content; its result is a separate message. */
 export function toolCall(name: unknown, callId: unknown, input: unknown): Message {
   const [tool, id] = [asString(name) ?? "tool", asString(callId)];
   const fields = toInputFields(input);
@@ -31,26 +30,23 @@ function collectTexts(value: unknown, depth = 0, found: string[] = []): string[]
   return found;
 }
 
-/** Parses JSON in a string, and makes `{input: value}` of anything that is no object. */
+/** Makes `{input: value}` of anything that is no object. */
 function toInputFields(input: unknown): Fields {
   const value = typeof input === "string" && /^\s*\{/.test(input) ? (parseJson(input) ?? input) : input;
   if (isFields(value)) return value;
   return value === undefined || value === null ? {} : { input: value };
 }
 
-/** The facts of a tool's result; values of the wrong type are ignored. */
 export type ToolOutcome = {
   callId?: unknown;
   isError?: boolean | undefined;
   exitCode?: unknown;
   durationMs?: number | undefined;
-  /** A unified diff of what the tool changed. */
   patch?: unknown;
   /** The `sourceId` of the sub-agent's session that did the work. */
   session?: unknown;
 };
 
-/** Builds a tool's result, with its output as the content. */
 export function toolResult(output: string, outcome: ToolOutcome): Message {
   const { durationMs } = outcome;
   const [callId, exitCode] = [asString(outcome.callId), asInteger(outcome.exitCode)];
@@ -64,7 +60,6 @@ export function toolResult(output: string, outcome: ToolOutcome): Message {
   return { role: "tool", content: output, metadata: durationMs === undefined ? { result } : { result, durationMs } };
 }
 
-/** Builds the call of a function as OpenAI's API writes it; other forms have the name and arguments beside the id. */
 export function toFunctionCall({ id, call_id: otherId, function: called, ...call }: Fields): Message {
   const { name, arguments: input } = isFields(called) ? called : call;
   return toolCall(name, asString(id) ?? otherId, input);
@@ -76,45 +71,38 @@ export const thinking = (text: string): Message => ({
   metadata: { kind: "thinking" },
 });
 
-/** Builds a text that neither the user nor the model wrote: the agent's program injected or reported it. */
+/** A notice is written by the agent's program, neither by the user nor the model. */
 export const notice = (text: string, role = "system"): Message => ({
   role,
   content: text,
   metadata: { kind: "notice" },
 });
 
-/** Returns a notice, or nothing if there is no text. */
 export const toNotices = (text: unknown, role?: string): Message[] =>
   typeof text === "string" && text !== "" ? [notice(text, role)] : [];
 
-/** Returns a thought, or nothing if its text is blank. */
 export const toThoughts = (text: unknown): Message[] =>
   typeof text === "string" && text.trim() !== "" ? [thinking(text)] : [];
 
-/** Returns what somebody said, or nothing if it is blank. */
 export const toTexts = (role: string, text: unknown): Message[] =>
   typeof text === "string" && text.trim() !== "" ? [{ role, content: text }] : [];
 
-/** Adds metadata to a message, without undefined values. */
 export function withMetadata(message: Message, more: Fields): Message {
   const known = Object.entries(more).filter(([, value]) => value !== undefined);
   if (known.length === 0) return message;
   return { ...message, metadata: { ...message.metadata, ...Object.fromEntries(known) } };
 }
 
-/** Names the files that are attached to a message, if there are any. */
 export const withAttachments = (message: Message, attachments: readonly Fields[]): Message =>
   attachments.length > 0 ? withMetadata(message, { attachments }) : message;
 
 const maxNameChars = 2048;
 
-/** Describes an attached file by its type and name, as far as they are known. */
 export const makeAttachment = (type: unknown, name: unknown): Fields => ({
   ...(asString(type) && { type }),
   ...(asString(name) && { name: String(name).slice(0, maxNameChars) }),
 });
 
-/** Gives a message its time, if the value is one. */
 export function withTime(message: Message, at: unknown): Message {
   const createdAt = asTimestamp(at);
   return createdAt ? { ...message, createdAt } : message;
@@ -122,6 +110,6 @@ export function withTime(message: Message, at: unknown): Message {
 
 const noFile = "/dev/null";
 
-/** Formats a file's hunks as a unified diff that names it. @param before undefined for a new file @param after for a deleted one */
+/** @param before undefined for a new file @param after undefined for a deleted one */
 export const formatFilePatch = (before: string | undefined, after: string | undefined, hunks: string): string =>
   `--- ${before ?? noFile}\n+++ ${after ?? noFile}\n${hunks}`;

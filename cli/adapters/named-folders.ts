@@ -5,17 +5,14 @@ import type { Adapter, Host } from "./adapter.ts";
 
 const maxFolders = 100;
 
-/**
- * Expands a `~` at the beginning of each variable, which a shell leaves in quotation marks, as do systemd and files of
- * variables.
- */
+/** A shell leaves a `~` in quotation marks, as do systemd and files of variables. */
 export function expandHomes(env: Host["env"], home: string): Host["env"] {
   return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value && expandHome(value, home)]));
 }
 
 const expandHome = (path: string, home: string): string => (/^~(?=$|[\\/])/.test(path) ? home + path.slice(1) : path);
 
-/** Splits a list of folders or files; one that exists may have the separator in its name. */
+/** A folder that exists may have the separator in its name. */
 export function splitFolders({ home }: Host, list: string | undefined, separator: string): string[] {
   const pieces = (list ?? "").split(separator, maxFolders);
   const folders: string[] = [];
@@ -29,12 +26,11 @@ export function splitFolders({ home }: Host, list: string | undefined, separator
   return folders;
 }
 
-/** Variables of other programs also lead to folders of agents that are not installed. */
+/** These also name folders of agents that are not installed. */
 const isShared = (variable: string): boolean => /^XDG_|APPDATA$/.test(variable);
 
 export type MissingFolder = { variable: string; path: string };
 
-/** Finds the folders that agents' own variables name and that do not exist. */
 export function findMissingFolders(adapters: readonly Adapter[], host: Host): MissingFolder[] {
   const missing = new Map<string, MissingFolder>();
   for (const { path, variable } of adapters.flatMap((adapter) => adapter.searchRoots(host))) {

@@ -1,9 +1,6 @@
 export type Older<Key> = { sourceId: string; has(key: Key): boolean };
 
-/**
- * The older sessions that one may have copied entries from. An entry is a copy only if one of them has it, and is
- * counted there.
- */
+/** An entry is a copy only if an older session has it, and is counted there. */
 export class Originals<Key> {
   readonly #older: { session: Older<Key>; copied: number }[];
 
@@ -16,7 +13,6 @@ export class Originals<Key> {
     return this.#older.length === 0;
   }
 
-  /** Tells whether an entry was copied. @param keys any of which may identify it */
   have(...keys: (Key | undefined)[]): boolean {
     let isCopy = false;
     for (const one of this.#older) {

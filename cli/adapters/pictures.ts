@@ -1,5 +1,4 @@
-// A placeholder for a picture carries a hidden mark that identifies the picture, through whatever the adapter does
-// with the text, until the message is sent.
+// A placeholder carries a hidden mark of its picture through whatever the adapter does with the text.
 import { createHash, randomBytes } from "node:crypto";
 import { isDrawable } from "../../lib/evidence/picture-size.ts";
 import { findPictureType } from "../../lib/evidence/picture-type.ts";
@@ -7,7 +6,6 @@ import type { Fields } from "../files/json.ts";
 import type { Message } from "./adapter.ts";
 import { asString } from "./values.ts";
 
-/** A picture as a message's metadata names it (docs/trace-format.md). */
 export type PictureReference = { sha256: string; mediaType: string; bytes: number };
 
 export type Picture = PictureReference & { data: Buffer<ArrayBuffer> };
@@ -22,17 +20,12 @@ const maxPicturesPerMessage = 200;
 const mark = `\ue0f0${randomBytes(8).toString("hex")}`;
 const marks = new RegExp(`${mark}([0-9a-f]{64}) (image/\\w+) (\\d+);`, "g");
 
-/** The bytes of pictures whose messages have not been sent, the latest last. */
 const waiting = new Map<string, Buffer<ArrayBuffer>>();
 let waitingBytes = 0;
 /** Twice those of a longest line, because adapters may delay a few messages. */
 const maxWaitingBytes = 32 * MiB;
 
-/**
- * Returns a placeholder with a file's type and size, and for a picture its mark.
- *
- * @param data base64, an address that contains it, or a list of bytes
- */
+/** @param data base64, an address that contains it, or a list of bytes */
 export function dataText(kind: string, mediaType: unknown, data: unknown): string {
   const type = asString(mediaType);
   const bytes = typeof data === "string" ? (data.length * 3) / 4 : Array.isArray(data) ? data.length : undefined;
@@ -43,29 +36,25 @@ export function dataText(kind: string, mediaType: unknown, data: unknown): strin
   return `[${kind}: ${type ?? "unknown type"}${size}]${mark}`;
 }
 
-/** Returns a placeholder for data in the shape of Gemini's API. */
 export function inlineText({ mimeType, data }: { mimeType?: unknown; data?: unknown }): string {
   const type = asString(mimeType) ?? "data";
   return dataText(type.startsWith("image/") ? "image" : "file", type, data ?? "");
 }
 
-/** Returns the type of data in an address: `data:image/png;base64,…`. */
 export const parseDataUrlType = (url: unknown): string | undefined =>
   typeof url === "string" ? /^data:([\w.+-]+\/[\w.+-]+)/.exec(url)?.[1] : undefined;
 
-/** Returns a placeholder for an address, which is only read if it contains the data. */
+/** Nothing is read from an address that does not contain its data. */
 export function urlText(kind: string, url: string): string {
   const type = parseDataUrlType(url);
   return type ? dataText(kind, type, url) : `[${kind}: ${url.slice(0, 2048)}]`;
 }
 
-/** Describes a file by the type of the data that its address holds, else by the address. */
 export function describeUrl(kind: string, url: unknown): Fields {
   const type = parseDataUrlType(url);
   return type ? { type } : { type: kind, name: (asString(url) ?? "").slice(0, 2048) };
 }
 
-/** Builds a picture of the user's from its address. */
 export function pictureMessage(url: unknown): Message {
   const type = parseDataUrlType(url);
   const content = dataText("image", type, type && url);
@@ -78,7 +67,6 @@ function decode(data: unknown): Buffer<ArrayBuffer> {
   return Buffer.from(text.startsWith("data:") ? text.slice(text.indexOf(",") + 1) : text, "base64");
 }
 
-/** Returns the mark of a picture that can be sent, and keeps its bytes; an empty text for other data. */
 function recognize(data: Buffer<ArrayBuffer>): string {
   const mediaType = findPictureType(data);
   if (!mediaType || data.length > maxPictureBytes || !isDrawable(data)) return "";
@@ -104,16 +92,14 @@ function release(sha256: string): Buffer<ArrayBuffer> | undefined {
   return data;
 }
 
-/** Forgets the pictures of messages that were never sent. */
 export function forgetPictures(): void {
   if (waiting.size > 0) waiting.clear();
   waitingBytes = 0;
 }
 
-/** A message without marks, the pictures that they named, and those of them whose bytes were not taken before. */
+/** `pictures` has those of the references whose bytes were not taken before. */
 export type Taken = { message: Message; references: PictureReference[]; pictures: Picture[] };
 
-/** Takes the pictures out of a message, in the order of their placeholders. */
 export function takePictures(message: Message): Taken {
   const taken: Taken = { message, references: [], pictures: [] };
   const content = message?.content;

@@ -32,7 +32,6 @@ import { vibe } from "./vibe/adapter.ts";
 import { vscodeCopilot } from "./vscode-copilot/adapter.ts";
 import { zed } from "./zed/adapter.ts";
 
-/** Every adapter, in the order of display. */
 export const adapters: readonly Adapter[] = [
   claudeCode,
   cowork,

@@ -7,7 +7,7 @@ export class Reorderer {
   readonly #waiting = new Map<number, Fields>();
   #next = 0;
 
-  /** @param maxWaiting the number of records that wait for an earlier one until that is skipped */
+  /** @param maxWaiting the number of records that wait for an earlier one */
   constructor(maxWaiting: number, send: (record: Fields) => void) {
     this.#maxWaiting = maxWaiting;
     this.#send = send;
@@ -24,7 +24,6 @@ export class Reorderer {
     if (this.#waiting.size > this.#maxWaiting) this.#skip();
   }
 
-  /** Sends the records that still wait. */
   end(): void {
     while (this.#waiting.size > 0) this.#skip();
   }

@@ -1,18 +1,16 @@
-// Finds the folders in which agents and other programs keep their files.
 import { dirname, join, parse } from "node:path";
 import type { Host, SearchRoot } from "./adapter.ts";
 
-/** Returns the folder that a variable names, else one in the home folder, and what is below it. */
+/** @param folder in the home folder, if the variable names none */
 export function homeRoot({ home, env }: Host, variable: string, folder: string, ...below: string[]): SearchRoot {
   const named = env[variable];
   return named ? { path: join(named, ...below), variable } : { path: join(home, folder, ...below) };
 }
 
-/** Returns a folder of the user's data (XDG Base Directory Specification), on every system. */
+/** XDG Base Directory Specification, on every system. */
 export const dataRoot = (host: Host, ...below: string[]): SearchRoot =>
   homeRoot(host, "XDG_DATA_HOME", ".local/share", ...below);
 
-/** Returns a folder of programs' data, as the system wants it. */
 export function localDataRoot(host: Host, ...below: string[]): SearchRoot {
   const { home, env, platform } = host;
   if (platform === "darwin") return { path: join(home, "Library", "Application Support", ...below) };
@@ -20,14 +18,12 @@ export function localDataRoot(host: Host, ...below: string[]): SearchRoot {
   return dataRoot(host, ...below);
 }
 
-/** Returns the folder in which desktop programs keep their settings. */
 export function programFolder({ home, env, platform }: Host): string {
   if (platform === "darwin") return join(home, "Library", "Application Support");
   if (platform === "win32") return env.APPDATA || join(home, "AppData", "Roaming");
   return env.XDG_CONFIG_HOME || join(home, ".config");
 }
 
-/** Returns the current folder and those above it, up to the home folder. */
 export function listFoldersAbove({ cwd, home }: Host): string[] {
   const folders = [cwd];
   for (let folder = cwd; folder !== home && folder !== parse(folder).root; folder = dirname(folder))
@@ -35,7 +31,6 @@ export function listFoldersAbove({ cwd, home }: Host): string[] {
   return folders;
 }
 
-/** The folders of Visual Studio Code and the editors that are built from it. */
 const editors = [
   "Code",
   "Code - Insiders",
@@ -64,7 +59,6 @@ const servers = [
   ".openvscode-server/data",
 ];
 
-/** Returns the `User` folders of Visual Studio Code and its relatives, on the desktop and as servers, or folders below them. */
 export function editorFolders(host: Host, ...below: string[]): SearchRoot[] {
   const { home, env } = host;
   const programs = programFolder(host);

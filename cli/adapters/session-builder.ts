@@ -32,12 +32,11 @@ export type SavedSession = {
   metadata: Metadata;
 } & { [name in "model" | "createdAt" | "title"]?: string | undefined };
 
-/** Builds one session, which begins with its first message and ends with what was noted meanwhile. */
+/** A session begins with its first message, and ends with what was noted meanwhile. */
 export class SessionBuilder {
   readonly #sink: Sink;
   readonly #source: string;
   #usage = new UsageCounter();
-  /** Sees every message; an adapter adds what its agent recorded itself. */
   evidence = new GitEvidence();
   #messages = 0;
   #model: string | undefined;
@@ -55,7 +54,6 @@ export class SessionBuilder {
     this.id = id;
   }
 
-  /** Returns the state as JSON. */
   save(): SavedSession {
     return {
       id: this.id,
@@ -68,7 +66,6 @@ export class SessionBuilder {
     };
   }
 
-  /** Continues a session. @param messages their number when it was saved */
   resume({ id, usage, evidence, metadata, model, createdAt, title }: SavedSession, messages: number): void {
     this.id = id;
     this.#usage = new UsageCounter(usage);
@@ -86,13 +83,11 @@ export class SessionBuilder {
     return this.#messages > 0;
   }
 
-  /** Notes a fact under its key in docs/trace-format.md; the latest one counts. */
   note(key: TextFact, value: unknown): void {
     const text = asString(value);
     if (text) this.#metadata[key] = text;
   }
 
-  /** Notes the folder in which the session began; the first one counts. */
   noteFolder(cwd: unknown): void {
     const path = asString(cwd);
     if (!path || this.#metadata.cwd !== undefined) return;
@@ -105,17 +100,14 @@ export class SessionBuilder {
     if (remote) this.#metadata.repository = remote;
   }
 
-  /** Notes a title; the latest one counts. */
   noteTitle(title: unknown): void {
     this.#title = asString(title) ?? this.#title;
   }
 
-  /** Notes a title that counts if there is no other. */
   suggestTitle(title: unknown): void {
     this.#title ??= asString(title);
   }
 
-  /** Notes a time of the session, whose earliest one is its creation. */
   noteTime(at: unknown): void {
     // Most lines come in order, with their times in one form, and need no parsing.
     const isLater = typeof at === "string" && this.#createdAt?.length === at.length && at >= this.#createdAt;
@@ -128,17 +120,14 @@ export class SessionBuilder {
     this.#model = asString(model) ?? this.#model;
   }
 
-  /** Notes the cost that the agent recorded for the whole session, in US dollars. */
   noteCost(costUsd: unknown): void {
     this.#costUsd = asAmount(costUsd);
   }
 
-  /** Adds tokens to the session's total only. */
   addUsage(usage: Usage): void {
     this.#usage.addOnce(usage);
   }
 
-  /** Adds requests besides the conversation, with a notice if their model is not the session's. */
   addRequests(model: string | undefined, usage: Usage): void {
     const added = this.#usage.addOnce(usage);
     if (!added || !model || model === this.#model || !this.isOpen) return;
@@ -146,7 +135,7 @@ export class SessionBuilder {
     this.#sendOne(withUsage(told, added));
   }
 
-  /** Sends an entry's messages, the first with the entry's facts, and with the model if it changed. */
+  /** The first message gets the entry's facts. */
   send(messages: Message[], { isReplayed, ...told }: EntryFacts = {}): void {
     if (isReplayed) {
       const { at, model, uuid, requestId, serviceTier } = told;

@@ -1,4 +1,3 @@
-// Reads the files in which agents keep sessions, and counts what is in them.
 import { realpath } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { statInput } from "../files/discovery.ts";
@@ -8,13 +7,13 @@ import { readWholeFile } from "../files/json-lines.ts";
 import type { Input, Sink } from "./adapter.ts";
 import { asFields } from "./values.ts";
 
-/** Makes an input's stamp also change with another file, such as one that holds the session's title. */
+/** Makes the stamp also change with another file, such as one with the session's title. */
 export async function withStampOf(input: Input, path: string): Promise<Input> {
   const file = await statInput(path);
   return file ? { ...input, stamp: `${input.stamp} ${file.stamp}` } : input;
 }
 
-/** Reads a file with one JSON object, which counts as an entry; undefined, and counted, if it is none. */
+/** Counts the file as an entry, invalid if it is no JSON object. */
 export async function readObjectFile(path: string, sink: Sink): Promise<Fields | undefined> {
   sink.entry();
   const text = await readWholeFile(path, sink);
@@ -25,10 +24,10 @@ export async function readObjectFile(path: string, sink: Sink): Promise<Fields |
 }
 
 /**
- * Reads the messages in a list of a JSON file one by one, and counts them.
+ * Reads and counts the objects in a list of a JSON file.
  *
  * @param list the keys that lead to the list
- * @returns the fields around the list; undefined, and counted, if the file is cut off
+ * @returns the fields around it; undefined, and counted, if the file is cut off
  */
 export async function readMessageFile(
   path: string,
@@ -64,8 +63,7 @@ export async function readMessageFile(
 }
 
 /**
- * Also names the folder that a project's file is in after links are followed: a link in somebody's repository may lead to
- * another project, which is left out.
+ * A link in somebody's repository may lead to another project, which is left out.
  *
  * @throws if the file is missing, and as `Sink.folder`
  */

@@ -20,7 +20,7 @@ export const forwardTo = (sink: Sink): Sink => ({
   pause: () => sink.pause(),
 });
 
-/** Takes the sessions of an input that is read a second time, and counts nothing again. */
+/** For reading an input a second time. */
 export const withoutCounts = (sink: Sink): Sink => ({
   ...forwardTo(sink),
   checkpoint() {},

@@ -10,7 +10,7 @@ import type { Input, Sink } from "./adapter.ts";
 
 const busyTimeoutMs = 1000;
 
-/** Limits every value of a row, whatever a statement asks for; Node has this limit since 24.15. */
+/** Node has this limit since 24.15. */
 const maxValueBytes = 4 * maxWholeBytes;
 
 const loadSqlite = (): typeof import("node:sqlite") | undefined => process.getBuiltinModule?.("node:sqlite");
@@ -22,10 +22,9 @@ const missingSqlite = () =>
   `SQLite databases need Node 22.13 or later; this is Node ${process.versions.node}. Run spoor with a newer Node.`;
 
 /**
- * Opens a database for reading. Nothing in it is trusted: no extension, no function in its schema, and no computed
- * values.
+ * Trusts nothing in the database: no extension, no function in its schema, no computed values.
  *
- * @throws if it is no database, can't be read, or this Node has no SQLite
+ * @throws if it can't be read, or this Node has no SQLite
  */
 export async function openDatabase(path: string): Promise<DatabaseSync> {
   const sqlite = loadSqlite();
@@ -43,7 +42,6 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
   }
 }
 
-/** Opens a database, and closes it after use. @throws as `openDatabase`, and as `read` */
 export async function withDatabase<T>(path: string, read: (database: DatabaseSync) => T | Promise<T>): Promise<T> {
   const database = await openDatabase(path);
   try {
@@ -54,8 +52,8 @@ export async function withDatabase<T>(path: string, read: (database: DatabaseSyn
 }
 
 /**
- * Forbids views and empties virtual columns, because a stranger's query could run forever and no signal interrupts it.
- * A Node before 24.10 can't do so, and does not read such a database.
+ * A stranger's view or virtual column could run forever, and no signal interrupts it. A Node before 24.10 can't forbid
+ * them.
  */
 function forbidComputed(database: DatabaseSync, codes: typeof import("node:sqlite").constants): void {
   const views = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'view'").all();
@@ -76,7 +74,6 @@ function forbidComputed(database: DatabaseSync, codes: typeof import("node:sqlit
   });
 }
 
-/** SQLite's names are case-insensitive. */
 const foldNames = (...names: unknown[]): string => names.map((name) => String(name).toLowerCase()).join("\n");
 
 /** SQLite would wait forever for a pipe that nobody writes to. */
@@ -86,7 +83,7 @@ const isNoFile = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** SQLite can't make its `-shm` file in a read-only folder, where nobody writes to the database either. */
+/** A read-only folder can't have the `-shm` file that SQLite wants. */
 async function isUnwritten(path: string): Promise<boolean> {
   const hasLog = await stat(`${path}-wal`).then(
     ({ size }) => size > 0,
@@ -108,7 +105,6 @@ function immutable(path: string): URL {
 const separator = "#";
 const databaseEnding = /\.(?:db|vscdb|sqlite3?)$/;
 
-/** Makes the path of a session's input from its database and its id there. */
 export const inputPath = (database: string, id: string): string => `${database}${separator}${id}`;
 
 /** Splits a path made by `inputPath`; the path of a file has no id. */
@@ -120,7 +116,6 @@ export function inputParts(path: string): { database: string; id?: string } {
   return { database: path };
 }
 
-/** Stats a database with its log, of which either changes with each write. */
 export async function statDatabase(path: string): Promise<Input | undefined> {
   const file = await statInput(path);
   if (!file) return undefined;
@@ -137,13 +132,9 @@ export async function statDatabase(path: string): Promise<Input | undefined> {
 /** Lists the sessions of a database; the path of each is made by `inputPath`. */
 type ListSessions = (path: string, database: DatabaseSync) => Input[];
 
-/** The sessions of each database, until it is written to again. */
 const listings = new Map<string, { stamp: string; inputs: Input[] }>();
 
-/**
- * Finds the sessions of a database as inputs. If it can't be read, the file itself is the input: parsing it reports
- * why.
- */
+/** A database that can't be read is an input itself: parsing it reports why. */
 export async function findSessions(path: string, list: ListSessions): Promise<Input[]> {
   const file = await statDatabase(path);
   if (!file) return [];
@@ -159,12 +150,7 @@ export async function findSessions(path: string, list: ListSessions): Promise<In
   }
 }
 
-/**
- * Reads an input that `findSessions` found.
- *
- * @param list called to report why the database can't be read
- * @throws if the database can't be read, or is gone
- */
+/** @throws if the database can't be read, or is gone */
 export async function readDatabase(
   path: string,
   sink: Sink,
@@ -180,26 +166,22 @@ export async function readDatabase(
   });
 }
 
-/** Selects a text or bytes of bounded size, and their size, as `NAME` and `NAMESize`. */
 export const boundedColumn = (column: string, name: string = column): string =>
   `CASE WHEN octet_length(${column}) <= ${maxWholeBytes} THEN ${column} END AS ${name}, octet_length(${column}) AS ${name}Size`;
 
-/** Reads a text that may be stored as bytes. */
 export function readColumnText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   return value instanceof Uint8Array ? Buffer.from(value).toString("utf8") : undefined;
 }
 
 /**
- * Reads a column made by `boundedColumn` as a JSON object. Anything else counts as invalid, and a larger value as
- * lost.
+ * Counts anything else as invalid, and a larger value as lost.
  *
  * @param label names the row to the user
  */
 export const readJsonColumn = (row: Fields, name: string, label: string, sink: Sink): Fields | undefined =>
   readColumn(row, { name, label, sink, is: isFields, kind: "object" });
 
-/** Reads a JSON list, as `readJsonColumn` does an object. */
 export const readJsonList = (row: Fields, name: string, label: string, sink: Sink): unknown[] | undefined =>
   readColumn(row, { name, label, sink, is: (value): value is unknown[] => Array.isArray(value), kind: "list" });
 
@@ -224,7 +206,6 @@ function readColumn<T>(
   return undefined;
 }
 
-/** Tells whether a table has a column, or exists at all. */
 export function hasColumn(database: DatabaseSync, table: string, column: string): boolean {
   const found = database.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?").get(table, column);
   return found !== undefined;

@@ -1,10 +1,7 @@
 /** A text in tags: `start` and `end` include the tags. */
 export type Tagged = { start: number; end: number; name: string; inner: string };
 
-/**
- * Finds texts in tags of some names. Closing tags are searched for once, because a regular expression would search to
- * the end of a stranger's text from each opening tag.
- */
+/** Searches for a missing closing tag only once: a regular expression would do so from each opening tag. */
 export function findTagged(text: string, ...names: readonly string[]): Tagged[] {
   const found: Tagged[] = [];
   const opening = new RegExp(`<(${names.join("|")})>`, "g");
@@ -22,7 +19,7 @@ export function findTagged(text: string, ...names: readonly string[]): Tagged[] 
   return found;
 }
 
-/** Splits a text into the words in tags, and what the program put around them; undefined if there are no such tags. */
+/** Undefined if nothing is in such tags. */
 export function splitTaggedWords(text: string, tag: string): { words: string[]; around: string } | undefined {
   const tagged = findTagged(text, tag);
   if (tagged.length === 0) return undefined;
@@ -30,7 +27,6 @@ export function splitTaggedWords(text: string, tag: string): { words: string[]; 
   return { words: words.filter((one) => one.trim() !== ""), around: replaceTagged(text, tagged).trim() };
 }
 
-/** Replaces texts in tags, by default with nothing. */
 export function replaceTagged(
   text: string,
   found: readonly Tagged[],

@@ -3,7 +3,6 @@ import { maxWholeBytes } from "../files/line-reader.ts";
 /** An array of millions of short lines would take a hundred times their text. */
 const joinedLines = 4096;
 
-/** Collects a message's text line by line, in bounded memory. */
 export class TextLines {
   #text = "";
   #lines: string[] = [];
@@ -25,7 +24,6 @@ export class TextLines {
     return this.#chars === 0;
   }
 
-  /** Lines beyond the limit are not kept. */
   get isTooLong(): boolean {
     return this.#chars > maxWholeBytes;
   }

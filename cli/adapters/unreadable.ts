@@ -42,7 +42,6 @@ const agents: readonly UnreadableAgent[] = [
 
 export type Unreadable = { name: string; title: string; path: string; why: string };
 
-/** Finds agents with files on this machine that no adapter can read. */
 export async function findUnreadable(host: Host): Promise<Unreadable[]> {
   const found: Unreadable[] = [];
   for (const { name, title, folders, why } of agents) {

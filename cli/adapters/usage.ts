@@ -8,17 +8,12 @@ export type Usage = {
   outputTokens?: number;
   cacheReadTokens?: number;
   cacheWriteTokens?: number;
-  /** The parts of `cacheWriteTokens` that are kept for five minutes and for an hour. */
   cacheWrite5mTokens?: number;
   cacheWrite1hTokens?: number;
   reasoningTokens?: number;
 };
 
-/**
- * Reads counts of tokens; anything that is no count becomes 0.
- *
- * @param includesCache whether the reported input includes cached tokens
- */
+/** @param includesCache whether the reported input includes cached tokens */
 export function readTokens(
   reported: { [field in keyof Usage]?: unknown },
   { includesCache = false }: { includesCache?: boolean } = {},
@@ -30,7 +25,6 @@ export function readTokens(
   return { ...usage, inputTokens: Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens) };
 }
 
-/** Reads counts of tokens under the names of Anthropic's API. */
 export const readAnthropicTokens = (usage: Fields): Usage =>
   readTokens({
     inputTokens: usage.input_tokens,
@@ -49,12 +43,11 @@ const usageFields = [
   "reasoningTokens",
 ] as const satisfies (keyof Usage)[];
 
-/** A session of a gigabyte has more ids than fit into memory, but reports under one id come close together. */
+/** Reports under one id come close together. */
 const maxIds = 1000;
 
 type SavedUsage = { known: [string, Usage][]; total: Usage };
 
-/** Turns cumulative usage reports into what each of them adds. */
 export class UsageCounter {
   readonly #known: Map<string, Usage>;
   #lastId: string | undefined;
@@ -70,7 +63,7 @@ export class UsageCounter {
     return { known: [...this.#known], total: this.total };
   }
 
-  /** Returns what a report adds to earlier ones under the same id; undefined if nothing. */
+  /** Returns what a report adds to earlier ones under the same id. */
   add(id: string, reported: Usage): Usage | undefined {
     const max = this.#getMax(id);
     let added: Usage | undefined;
@@ -85,7 +78,7 @@ export class UsageCounter {
     return added;
   }
 
-  /** Notes a report that counts elsewhere, so that later ones add only what exceeds it. */
+  /** Notes a report that counts elsewhere. */
   know(id: string, reported: Usage): void {
     const max = this.#getMax(id);
     for (const field of usageFields) max[field] = Math.max(max[field] ?? 0, reported[field] ?? 0);
@@ -103,7 +96,7 @@ export class UsageCounter {
     return max;
   }
 
-  /** Adds a report that nothing repeats, and returns it without zeros; undefined if nothing is left. */
+  /** Adds a report that nothing repeats, and returns it without zeros. */
   addOnce(reported: Usage): Usage | undefined {
     const counts = usageFields.flatMap((field) => (reported[field] ? [[field, reported[field]] as const] : []));
     for (const [field, count] of counts) this.total[field] = (this.total[field] ?? 0) + count;
@@ -114,7 +107,6 @@ export class UsageCounter {
 /** The server's limit; a larger number is kept in the usage only. */
 const maxTokenCount = 2_147_483_647;
 
-/** Adds a usage to a message, and the tokens that it produced as `tokenCount`. */
 export function withUsage(message: Message, usage: Usage | undefined): Message {
   if (!usage) return message;
   const before = message.metadata?.usage as Usage | undefined;
@@ -125,7 +117,6 @@ export function withUsage(message: Message, usage: Usage | undefined): Message {
   return isCount ? { ...message, tokenCount: outputTokens, metadata } : { ...message, metadata };
 }
 
-/** Marks a message as a copy, whose usage counts only if no other session has it. */
 export function asCopy({ tokenCount: _, metadata, ...message }: Message): Message {
   const { usage, ...others } = metadata ?? {};
   return { ...message, metadata: { ...others, replayed: true, ...(usage !== undefined && { copiedUsage: usage }) } };
@@ -133,7 +124,6 @@ export function asCopy({ tokenCount: _, metadata, ...message }: Message): Messag
 
 export const addUsage = (a: Usage, b: Usage): Usage => combined(a, b, (one, other) => one + other);
 
-/** Subtracts counts, down to zero. */
 export const subtractUsage = (a: Usage, b: Usage): Usage => combined(a, b, (one, other) => Math.max(0, one - other));
 
 const combined = (a: Usage, b: Usage, combine: (one: number, other: number) => number): Usage =>

@@ -1,4 +1,3 @@
-// Reads values that an agent's file may or may not hold.
 import { type Fields, isFields } from "../files/json.ts";
 
 /** Returns a non-empty string, else undefined. */
@@ -9,7 +8,6 @@ export const asString = (value: unknown): string | undefined =>
 export const asCount = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
-/** Returns a safe integer, such as an exit code, else undefined. */
 export const asInteger = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
 
@@ -17,23 +15,19 @@ export const asInteger = (value: unknown): number | undefined =>
 export const asAmount = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) && value > 0 ? value : undefined;
 
-/** Returns a JSON object, else an empty one. */
 export const asFields = (value: unknown): Fields => (isFields(value) ? value : {});
 
-/** Returns the objects in a list; none if the value is no list. */
 export const listFields = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
-/** Joins the non-empty strings among values. */
 export const joinTexts = (texts: readonly unknown[], separator = "\n"): string =>
   texts.filter(asString).join(separator);
 
 const timestamp = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
-/** Matches nearly all timestamps, without the cost of `Date.parse`. */
 const plainTimestamp =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 const millisecondsOfYear10000 = 253_402_300_800_000;
 
-/** Returns ISO 8601 with an offset or Z, from such a text or from milliseconds since 1970; undefined for anything else. */
+/** Takes ISO 8601 with an offset or Z, or milliseconds since 1970. */
 export function asTimestamp(value: unknown): string | undefined {
   if (typeof value === "string" && plainTimestamp.test(value)) return value;
   if (typeof value === "string" && timestamp.test(value) && !Number.isNaN(Date.parse(value))) return value;
@@ -45,13 +39,13 @@ export function asTimestamp(value: unknown): string | undefined {
 export const toMilliseconds = (time: unknown): unknown =>
   typeof time === "number" && time < 100_000_000_000 ? time * 1000 : time;
 
-/** Agents put worktrees of a repository in it, or in a folder of the user's with its name. */
+/** Agents put worktrees into a repository, or into a folder of the user's with its name. */
 const worktrees = [
   /[/\\]\.(?:claude[/\\])?worktrees[/\\].*$/is,
   /(?<=[/\\]\.cursor[/\\]worktrees[/\\][^/\\]+)[/\\].*$/is,
 ];
 
-/** Returns the last part of a folder's path, on any system; for an agent's worktree, the name of its repository. */
+/** A worktree has the name of its repository. */
 export function projectName(cwd: string | undefined): string | undefined {
   const isWorktree = cwd !== undefined && /worktrees/i.test(cwd);
   const folder = isWorktree ? worktrees.reduce((path, place) => path.replace(place, ""), cwd) : cwd;
@@ -62,7 +56,7 @@ export function projectName(cwd: string | undefined): string | undefined {
   return name && !/^[A-Za-z]:$/.test(name) ? truncate(truncate(name, 1024).normalize("NFC"), 256) : undefined;
 }
 
-/** Returns the path in a URI, also of a remote machine's: `file:///C%3A/code`, `vscode-remote://ssh-remote%2Bhost/home/ada`. */
+/** For example of `file:///C%3A/code`, `vscode-remote://ssh-remote%2Bhost/home/ada`. */
 export function parseUriPath(uri: unknown): string | undefined {
   const [, path] = /^[a-z][a-z0-9+.-]*:\/\/[^/]*(\/.*)$/i.exec(asString(uri) ?? "") ?? [];
   if (path === undefined) return undefined;
@@ -74,11 +68,10 @@ export function parseUriPath(uri: unknown): string | undefined {
   }
 }
 
-/** Cuts a text to at most `max` UTF-16 units, without splitting a surrogate pair. */
+/** Cuts to at most `max` UTF-16 units, without splitting a surrogate pair. */
 export const truncate = (text: string, max: number): string =>
   text.length <= max ? text : text.slice(0, max).replace(/[\ud800-\udbff]$/, "");
 
-/** Removes the oldest entry of a map or set that has grown beyond a size. */
 export function dropOldest(entries: Map<string, unknown> | Set<string>, max: number): void {
   if (entries.size > max) entries.delete(entries.keys().next().value ?? "");
 }

@@ -92,8 +92,7 @@ class Family {
   readonly #readByContinued = new Map<string, KnownRelative>();
   readonly #links = new Map<string, Link>();
   readonly #latest = new Map<string, Date>();
-  /** Former ancestors of traces that moved, whose latest activity may have been theirs. */
-  #lowered = new Map<string, LatestActivity>();
+  #lowered = new Map<string, LatestActivity>(); // former ancestors of traces that moved
 
   private constructor(tx: PoolClient, userId: string) {
     this.#tx = tx;

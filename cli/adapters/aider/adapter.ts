@@ -11,11 +11,8 @@ import { Chats, source } from "./chats.ts";
 const historyFile = ".aider.chat.history.md";
 
 /**
- * Aider keeps all chats of a project in one Markdown file, to which each start of the program adds a chat.
- *
- * - Lines that begin with `#### ` are the user's, those with `> ` the program's, all others the model's. Aider ends its own
- *   lines with two spaces, which tells them from the model's headings and quotations.
- * - Only the times at which chats began are kept, in the machine's time zone.
+ * The user's lines begin with `#### `, the program's with `> `, and both end with two spaces; all others are the
+ * model's.
  */
 export const aider: Adapter = {
   name: source,
@@ -54,5 +51,4 @@ function searchRoots(host: Host): SearchRoot[] {
   return [...ownRoot, ...listFoldersAbove(host).map((path) => ({ path: toHistoryFile(path) }))];
 }
 
-/** Accepts a project's folder and the file itself. */
 const toHistoryFile = (path: string): string => (basename(path).endsWith(".md") ? path : join(path, historyFile));

@@ -11,11 +11,9 @@ const heading = /^# aider chat started at (.+)$/;
 
 type Author = "user" | "program" | "model";
 
-/** Splits a history into chats, and chats into messages: consecutive lines of one author. */
 export class Chats {
   readonly #sink: Sink;
   readonly #folder: string;
-  /** Counts the chats that began at each time. */
   readonly #begun = new Map<string, number>();
   #session: SessionBuilder | undefined;
   #messages = 0;

@@ -12,10 +12,7 @@ import { asFields, asString, parseUriPath } from "../values.ts";
 
 const source = "amp";
 
-/**
- * Amp keeps a JSON file for each thread on this machine, and rewrites it whole; other threads are only on Amp's
- * servers. A result names how its call ended; a call that is still running has none.
- */
+/** Only threads that are kept on this machine; others are on Amp's servers. */
 export const amp: Adapter = {
   name: source,
   title: "Amp",

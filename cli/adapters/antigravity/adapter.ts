@@ -19,9 +19,8 @@ const shortName = "transcript.jsonl";
 const maxWaiting = 256;
 
 /**
- * Google Antigravity keeps transcripts of its CLI and editor:
- * `brain/CONVERSATION/.system_generated/logs/transcript_full.jsonl`, or `transcript.jsonl` with long texts cut off.
- * The conversations themselves are encrypted, or in an undocumented format.
+ * Reads `transcript_full.jsonl`, else `transcript.jsonl`, which cuts long texts off. The conversations themselves are
+ * encrypted.
  */
 export const antigravity: Adapter = {
   name: source,

@@ -9,7 +9,7 @@ import { asFields, asString } from "../values.ts";
 export const roots = ({ home }: Host): string[] =>
   ["antigravity-cli", "antigravity", "antigravity-ide"].map((name) => join(home, ".gemini", name));
 
-/** Finds the folder in which a conversation of the CLI began; older versions only list the latest of each folder. */
+/** Older versions only list the latest conversation of each folder. */
 export async function findFolder(root: string, id: string): Promise<string | undefined> {
   const inHistory = (await readHistory(join(root, "history.jsonl"))).get(id);
   if (inHistory !== undefined) return inHistory;
@@ -17,7 +17,6 @@ export async function findFolder(root: string, id: string): Promise<string | und
   return Object.entries(asFields(latest)).find(([, conversation]) => conversation === id)?.[0];
 }
 
-/** Reads the folder in which each conversation's first words were typed. */
 const readHistory = cacheByStamp(async (path) => {
   const folders = new Map<string, string>();
   await readLinesQuietly(path, ({ conversationId, workspace }) => {
@@ -27,7 +26,6 @@ const readHistory = cacheByStamp(async (path) => {
   return folders;
 }, new Map<string, string>());
 
-/** Reads the title that the agent gave a conversation, late or never. */
 export async function readTitle(root: string, id: string): Promise<string | undefined> {
   const path = join(root, "conversation_summaries.db");
   if (!hasSqlite() || !(await statInput(path))) return undefined;

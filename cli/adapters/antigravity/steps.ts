@@ -4,7 +4,6 @@ import { toNotices, toolCall, toolResult, toTexts, toThoughts, withMetadata } fr
 import { splitTaggedWords } from "../tags.ts";
 import { asString, listFields } from "../values.ts";
 
-/** The tools that return something in each kind of step; results of other tools have no step. */
 const toolsByStep: Record<string, string[]> = {
   RUN_COMMAND: ["run_command", "command_status", "send_command_input"],
   VIEW_FILE: ["view_file", "view_code_item", "view_file_outline", "view_content_chunk"],
@@ -24,7 +23,7 @@ const modelChange = /Model Selection.{0,4}from [^\n]{1,200}? to ([^\n]{1,200}?)\
 
 type Call = { id: string; name: string };
 
-/** Turns the steps of a conversation into messages. A result belongs to the earliest call that it may be of. */
+/** A result belongs to the earliest call that it may be of. */
 export class Steps {
   readonly #unhandled: (type: string) => void;
   readonly #areArgumentsQuoted: boolean;
@@ -34,7 +33,7 @@ export class Steps {
 
   /**
    * @param areArgumentsQuoted whether a call's arguments are JSON in texts
-   * @param taskOutput reads what a command printed after its step was written
+   * @param taskOutput reads what a command printed after its step
    */
   constructor(
     unhandled: (type: string) => void,
@@ -87,7 +86,6 @@ export class Steps {
       ...toTexts("assistant", text),
       ...listFields(step.tool_calls).map((call, index) => {
         const name = asString(call.name) ?? "tool";
-        // Calls have no ids.
         const id = `${String(step.step_index ?? "")}.${index}`;
         this.#pending.push({ id, name });
         return toolCall(name, id, this.#areArgumentsQuoted ? unquote(call.args) : call.args);

@@ -18,7 +18,6 @@ type Relative = Omit<Dialect, "source"> & {
   isSession?(name: string): boolean;
 };
 
-/** Makes the adapter of an agent that keeps its sessions in Claude Code's format. */
 function makeAdapter({ name, title, version, root, isSession, ...dialect }: Relative): Adapter {
   return {
     name,
@@ -39,10 +38,6 @@ export const openclaude = makeAdapter({
   root: (host) => homeRoot(host, "OPENCLAUDE_CONFIG_DIR", ".openclaude", "projects"),
 });
 
-/**
- * iFlow CLI repeats in each line of an answer the calls that are under way: each call counts once. It writes the outputs of tools
- * as Gemini CLI does, and most answers have no token counts.
- */
 export const iflow = makeAdapter({
   name: "iflow",
   title: "iFlow CLI",

@@ -16,18 +16,11 @@ const files = [conversationFile, displayFile, olderDisplayFile, noteFile];
 type Relative = {
   name: string;
   title: string;
-  /** The ids of the extensions, which their folders are named after. */
   extensions: string[];
-  /** Folders outside the editors' that have a folder `tasks`. */
   folders(host: Host): SearchRoot[];
-  /** A folder with sessions of Cline's newer form. */
   sessions?(host: Host): SearchRoot;
 };
 
-/**
- * Cline and the extensions that are made from it keep a folder for each task, with what was sent to the model and what
- * was displayed. Both files are rewritten whole after each step.
- */
 function makeAdapter({ name, title, extensions, folders, sessions }: Relative): Adapter {
   const taskRoots = (host: Host): SearchRoot[] => [
     ...extensions.flatMap((id) => editorFolders(host, "globalStorage", id, "tasks")),
@@ -39,7 +32,7 @@ function makeAdapter({ name, title, extensions, folders, sessions }: Relative): 
     version: 4,
     searchRoots: (host) => [...taskRoots(host), ...(sessions ? [sessions(host)] : [])],
     async *discover(host) {
-      // An editor that took over another one's files has the same tasks, so only the latest copy is read.
+      // An editor that took over another one's files has the same tasks.
       const latest = new Map<string, Input>();
       for (const { path } of taskRoots(host)) {
         for await (const input of findTasks(path)) {
@@ -73,7 +66,7 @@ async function isForbiddenFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Folders below a task's are not listed, because they may have a copy of the project (checkpoints). */
+/** Folders below a task's may have a copy of the project (checkpoints). */
 async function* findTasks(root: string): AsyncGenerator<Input> {
   const entries = await listFolder(root);
   if (entries.length === 0 && (await isForbiddenFolder(root))) yield forbidden(root);
@@ -95,7 +88,6 @@ async function* findTasks(root: string): AsyncGenerator<Input> {
   }
 }
 
-/** The folder and title of a session are in another file, named after its folder. */
 async function* findMessages(root: string): AsyncGenerator<Input> {
   for await (const input of findFiles(root, (file) => file.endsWith(".messages.json"))) {
     const folder = dirname(input.path);
@@ -103,7 +95,6 @@ async function* findMessages(root: string): AsyncGenerator<Input> {
   }
 }
 
-/** Reads what Cline noted on its tasks, by their ids. */
 const readHistory = cacheByStamp(async (path) => {
   const notes = new Map<string, Fields>();
   const item = (json: string) => {

@@ -40,7 +40,6 @@ export class Conversation {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #requests: Requests;
-  /** Calls whose results may come as texts, which have no ids but follow in the calls' order. */
   #open: OpenCall[] = [];
   readonly #said = new Set<string>();
   #index = 0;
@@ -151,10 +150,7 @@ export class Conversation {
     return messages;
   }
 
-  /**
-   * Finds the next call of the tool that a text is the result of; a result in tags or of an MCP server may have
-   * another name.
-   */
+  /** A result in tags or of an MCP server may have another tool's name. */
   #take(name: string): OpenCall {
     const call =
       this.#open.find((open) => open.name === name) ??
@@ -163,7 +159,6 @@ export class Conversation {
     return call ?? { name };
   }
 
-  /** Adds a text to the part of a result before it, or begins a result. */
   #textResult({ name, id, isSaid }: OpenCall, text: string, before: Message | undefined): Message[] {
     const { output, said } = readFeedback(text, name === "ask_followup_question");
     if (isSaid) return said;
@@ -185,7 +180,6 @@ export class Conversation {
     return [toolResult(output, { callId, ...outcome, isError: is_error === true || outcome.isError }), ...said];
   }
 
-  /** Newer tools give lists of `{query, result}` without types. */
   #readOutput(content: unknown): string {
     const isOwn = Array.isArray(content) && content.some((one) => !isFields(one) || one.type === undefined);
     return isOwn || isFields(content)
@@ -193,7 +187,7 @@ export class Conversation {
       : joinBlockTexts(content, (type) => this.#sink.unhandled(type));
   }
 
-  /** A file is named in the user's message before it, and becomes part of a result before it. */
+  /** A file becomes part of the message or result before it. */
   #attached(block: Fields, before: Message[]): Message[] {
     const source = isFields(block.source) ? block.source : block;
     const type = asString(source.media_type) ?? asString(source.mediaType);
@@ -228,7 +222,6 @@ export class Conversation {
 const hasTags = (text: string): boolean =>
   /<(?:task|user_message|feedback|answer)>/.test(text) || /^\[(?:ERROR|TASK)/.test(text);
 
-/** Older versions asked the model to write its thoughts in its text. */
 const taggedThought = /^\s*<thinking>([\s\S]*?)<\/thinking>\s*/;
 
 function textMessage(text: string): Message[] {
@@ -247,7 +240,6 @@ function imageText(block: Fields): string {
   return dataText(asString(block.type) ?? "image", source.media_type ?? source.mediaType, source.data);
 }
 
-/** Reads from a result's beginning whether the call failed, and a command's exit code. */
 function parseOutcome(output: string): { isError: boolean; exitCode?: number } {
   const isError = /^\s*(?:The tool execution failed|Error executing\b|\{\s*"status"\s*:\s*"error")/.test(output);
   const [, code] =
@@ -257,8 +249,7 @@ function parseOutcome(output: string): { isError: boolean; exitCode?: number } {
 }
 
 /**
- * Reads what a message itself says of its request; its input includes cached tokens, in older versions as providers
- * count.
+ * The input includes cached tokens, in older versions as providers count.
  *
  * @param isTold whether the display has the tokens, too
  */

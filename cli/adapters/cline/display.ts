@@ -19,7 +19,6 @@ const noticeKinds = new Set(
   summarize_task user_feedback_diff`.split(/\s+/),
 );
 
-/** The message of these tools includes their result. */
 const withResult = new Set([
   "listFilesTopLevel",
   "listFilesRecursive",
@@ -34,7 +33,6 @@ export class Display {
   readonly #session: SessionBuilder;
   #isFirst = true;
   #pending: Used[] = [];
-  /** The call whose output the next messages have. */
   #call: { id: string; kind: string; output: string[] } | undefined;
   #calls = 0;
   #lastText = "";
@@ -112,7 +110,6 @@ export class Display {
     }
   }
 
-  /** A request for approval repeats the text before it. */
   #said(text: string, message: Fields): Message[] {
     const isRepeated = message.type === "ask" && text === this.#lastText;
     this.#lastText = text;
@@ -195,7 +192,6 @@ function fieldsIn(text: string): Fields | undefined {
   return isFields(value) ? value : undefined;
 }
 
-/** Arguments are JSON in a text. */
 function withArguments(input: Fields): Fields {
   const given = typeof input.arguments === "string" ? fieldsIn(input.arguments) : undefined;
   return given ? { ...input, arguments: given } : input;

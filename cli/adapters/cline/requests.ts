@@ -4,7 +4,6 @@ import { asCount, asString } from "../values.ts";
 
 export type Used = { usage?: Usage; costUsd?: number };
 
-/** A request to a model, according to the display's messages. */
 export type ApiRequest = Used & {
   at: number | undefined;
   /** The number of messages in the conversation before it, less one. */
@@ -32,7 +31,7 @@ export function readUsed({ text, modelInfo }: Fields): Used {
   };
 }
 
-/** `tokensIn` includes cached tokens with some providers, and if a newer Roo Code names the protocol. */
+/** Depends on the provider, and on whether a newer Roo Code names the protocol. */
 function readTaskTokens(told: Fields, isInclusive: boolean): Usage {
   const usage = {
     inputTokens: told.tokensIn,
@@ -59,13 +58,11 @@ export const usedKinds = new Set(["api_req_started", "api_req_finished", "delete
 /** The first message has the index -1. */
 const asIndex = (value: unknown): number | undefined => (value === -1 ? -1 : asCount(value));
 
-/** Collects in a first pass what the display's messages say of a task's requests. */
 export class Requests {
   readonly all: ApiRequest[] = [];
   readonly #times = new Map<number, number>();
   model: string | undefined;
   firstText: string | undefined;
-  /** The conversation was replaced by a summary of it. */
   isCondensed = false;
   #claimed = 0;
 
@@ -90,7 +87,7 @@ export class Requests {
   }
 
   /**
-   * Sums the requests up to an answer that no earlier answer has: by its index, else its time, else the order.
+   * Matches requests to an answer by its index, else its time, else the order.
    *
    * @param index of the answer in the conversation
    */
@@ -106,7 +103,6 @@ export class Requests {
     return sumUsed(claimed);
   }
 
-  /** Sums the requests that no answer has. */
   rest(): Used {
     const left = this.all.slice(this.#claimed);
     this.#claimed = this.all.length;

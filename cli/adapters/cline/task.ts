@@ -14,14 +14,13 @@ import { Requests } from "./requests.ts";
 
 export const conversationFile = "api_conversation_history.json";
 export const displayFile = "ui_messages.json";
-/** The name before September 2024. */
 export const olderDisplayFile = "claude_messages.json";
-/** The notes of Roo Code and Kilo Code on a task; Cline keeps those of all tasks together. */
+/** Cline keeps the notes on all tasks together. */
 export const noteFile = "history_item.json";
 
 /**
- * Reads what was sent to the model, with times, tokens and costs from the display's messages. These are the session if
- * the conversation is missing, or lost what was summarized.
+ * The display's messages add times, tokens and costs, and are the session if the conversation is missing or was
+ * shortened.
  */
 export async function readTask(folder: string, source: string, note: Fields | undefined, sink: Sink): Promise<void> {
   const session = new SessionBuilder(sink, source, basename(folder));
@@ -45,7 +44,6 @@ export async function readTask(folder: string, source: string, note: Fields | un
   session.end();
 }
 
-/** Reads a session of Cline's newer form: one file, whose answers have their own tokens and costs. */
 export async function readMessages(path: string, source: string, sink: Sink): Promise<void> {
   const session = new SessionBuilder(sink, source, basename(path, ".messages.json"));
   const folder = dirname(path);

@@ -1,5 +1,3 @@
-// Models without tool calls of their own write calls as tags in their text.
-
 const tools = new Set(
   `access_mcp_resource act_mode_respond apply_diff apply_patch ask_followup_question attempt_completion browser_action
   codebase_search condense edit_file execute_command fetch_instructions focus_chain generate_explanation generate_image
@@ -12,7 +10,7 @@ export type Piece = { text: string } | { tool: string; input: Record<string, str
 
 const openTag = /<([a-z_]+)>/g;
 
-/** Splits an answer at its calls; a call that was cut off keeps what it has. */
+/** A call that was cut off keeps what it has. */
 export function splitCalls(answer: string): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
@@ -20,7 +18,6 @@ export function splitCalls(answer: string): Piece[] {
   for (let match = openTag.exec(answer); match; match = openTag.exec(answer)) {
     const [tag, name = ""] = match;
     const begin = match.index + tag.length;
-    // A tag in a sentence is no call.
     if (!tools.has(name) || !/^\s*<\/?[a-z_]+>/.test(answer.slice(begin, begin + 200))) continue;
     const closing = answer.indexOf(`</${name}>`, begin);
     const end = closing === -1 ? answer.length : closing;
@@ -41,7 +38,6 @@ function readParameters(body: string, tool: string): Record<string, string> {
     const [tag, name = ""] = match;
     const begin = at + match.index + tag.length;
     const close = `</${name}>`;
-    // A file's content may include the closing tag.
     const isFile = tool === "write_to_file" && name === "content";
     const found = isFile ? body.lastIndexOf(close) : body.indexOf(close, begin);
     const end = found < begin ? body.length : found;
@@ -51,7 +47,5 @@ function readParameters(body: string, tool: string): Record<string, string> {
   return input;
 }
 
-/**
- * Matches the beginning of a result: `[read_file for 'a.ts'] Result:`. A command or a question may have several lines.
- */
+/** A command or a question may have several lines. */
 export const resultHead = /^\[([\w-]{1,256})(?: for [\s\S]*?|[^\n]*?)\] Result:\s*/;

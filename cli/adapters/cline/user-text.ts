@@ -10,7 +10,6 @@ const findWords = (text: string): Tagged[] =>
 
 export type Environment = { cwd?: string; model?: string };
 
-/** Takes out what the program tells the model with each request. */
 export function readEnvironment(text: string): { rest: string; environment: Environment } {
   const tagged = findTagged(text, "environment_details");
   const found = tagged.map(({ start, end }) => text.slice(start, end)).join("\n");
@@ -26,7 +25,6 @@ const said =
 /** The program also speaks in the user's place, for example to ask for a list of tasks. */
 export const isProgramText = (text: string): boolean => said.test(text);
 
-/** Splits a user's text into what the user wrote, and notices with what the program added. */
 export function userTexts(text: string): Message[] {
   const messages: Message[] = [];
   let from = 0;
@@ -44,11 +42,7 @@ export function userTexts(text: string): Message[] {
   return messages;
 }
 
-/**
- * Takes what the user wrote out of a result.
- *
- * @param isAnswer whether the whole result is the user's answer to a question
- */
+/** @param isAnswer whether the whole result is the user's answer to a question */
 export function readFeedback(output: string, isAnswer: boolean): { output: string; said: Message[] } {
   const words = findWords(output);
   if (isAnswer) return { output: replaceTagged(output, words, ({ inner }) => inner).trim(), said: [] };

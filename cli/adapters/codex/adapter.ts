@@ -9,17 +9,9 @@ import { Rollout, source } from "./rollout.ts";
 import { readTitles } from "./titles.ts";
 
 /**
- * Codex CLI keeps a file of JSON lines for each session, `rollout-….jsonl`, which is compressed when it is old
- * (`.jsonl.zst`).
- *
- * - Each request has a record of its tokens in newer versions; before, running totals show what each report added.
- * - A `compacted` line repeats history that is in the file already.
- * - Most events (`event_msg`) repeat an item (`response_item`), but only events have what a script's tools did.
- * - A fork, and a sub-agent that was given its parent's history, begin with the parent's lines, which are marked, and
- *   count only if the parent is missing.
- * - A thread that was resumed after a rewind has another file, `…ID_PAGE.jsonl`, which becomes a session of its own.
- * - Names that the user gave are in `session_index.jsonl`, or in a database.
- * - Until September 2025 items had no envelope.
+ * Newer versions record the tokens of each request; before, running totals show what each report added. Most events
+ * (`event_msg`) repeat an item (`response_item`). A fork begins with its parent's lines, which count only if the
+ * parent is missing. A resumed thread has another file, `…ID_PAGE.jsonl`, which becomes a session of its own.
  */
 export const codex: Adapter = {
   name: source,
@@ -31,7 +23,6 @@ export const codex: Adapter = {
     const found = new Set<string>();
     for (const { path } of searchRoots(host)) {
       for await (const input of rolloutsBelow(path, titles)) {
-        // A rollout may be in both folders while it is archived.
         if (!found.has(getName(input.path))) yield input;
         found.add(getName(input.path));
       }
@@ -57,7 +48,7 @@ export const codex: Adapter = {
   },
 };
 
-/** Earlier versions sent no ids by which the server could recognize a parent's copies. */
+/** Earlier versions sent no ids by which the server could recognize copies. */
 const versionWithIds = 7;
 
 const getName = (path: string): string => basename(path).replace(/\.jsonl(?:\.zst)?$/, "");
@@ -69,7 +60,6 @@ function searchRoots(host: Host): SearchRoot[] {
   return ["sessions", "archived_sessions"].map((name) => ({ path: join(getHome(host), name), ...from }));
 }
 
-/** A rollout has two files while it is compressed. */
 async function* rolloutsBelow(folder: string, titles: ReadonlyMap<string, string>): AsyncGenerator<Input> {
   for await (const input of findFiles(folder, isRollout)) {
     if (!isCompressed(input.path)) yield titled(input, titles);

@@ -5,8 +5,8 @@ import { reasoningTexts } from "./items.ts";
 type Kind = "question" | "answer" | "thought";
 
 /**
- * Most events repeat an item, before or after it. An event that no item repeats is a message of its own: a raw
- * thought, or a turn of a version that wrote no item for it.
+ * An event that no item repeats is a message of its own: a raw thought, or a turn of a version that wrote no item for
+ * it.
  */
 export class Echoes {
   readonly #waiting: Record<Kind, Message[]> = { question: [], answer: [], thought: [] };
@@ -22,7 +22,7 @@ export class Echoes {
     if (!isKnown) this.#waiting[kind].push(message);
   }
 
-  /** Sees an item before it is sent, and returns the messages before it that it proves not to be repeated. */
+  /** Returns the earlier messages that the item does not repeat. */
   seeItem(item: Fields, messages: Message[]): Message[] {
     if (item.type === "reasoning") {
       this.#thoughts = new Set(reasoningTexts(item));
@@ -43,7 +43,6 @@ export class Echoes {
     return [...this.#take("question"), ...this.#take("thought")];
   }
 
-  /** Returns the messages that no item repeated. */
   endTurn(): Message[] {
     this.#has.question = false;
     this.#has.answer = false;

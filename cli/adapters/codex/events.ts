@@ -21,11 +21,6 @@ const skippedEvents = new Set(
   conversation_path list_remote_skills_response remote_skill_downloaded ask_user_question_request`.split(/\s+/),
 );
 
-/**
- * Returns the notices for an event; none if it belongs to no message.
- *
- * @param unhandled called with unknown types
- */
 export function eventNotices(event: Fields, unhandled: (type: string) => void): Message[] {
   const type = asString(event.type) ?? "(none)";
   switch (type) {
@@ -59,7 +54,6 @@ function readHookText(run: unknown): string {
   return joinTexts([status, ...texts]);
 }
 
-/** Returns the call that started a sub-agent, and the sub-agent's session, if an event has both. */
 export function readStartedAgent(event: Fields): { callId: string; session: string } | undefined {
   const about = event.type === "item_completed" && isFields(event.item) ? event.item : event;
   const [callId, session] = readStart(about).map(asString);

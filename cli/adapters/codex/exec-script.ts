@@ -6,9 +6,7 @@ import { asString, dropOldest } from "../values.ts";
 
 const maxCalls = 100;
 
-/**
- * Newer versions call tools from a script (`exec`), and print each command's output as JSON, which may prove commits.
- */
+/** Newer versions call tools from a script, and print each command's output as JSON. */
 export class ExecScripts {
   readonly #commands: Map<string, string>;
 

@@ -1,17 +1,13 @@
 import type { Fields } from "../../files/json.ts";
 import { asCount, asFields, asString } from "../values.ts";
 
-/** A pause ends a parent's history if nothing else shows where it ends. */
 const maxPauseMs = 1000;
 
 type LineFacts = {
-  /** The line's number in the thread's history, in newer versions. */
   ordinal?: unknown;
   /** In milliseconds since 1970. */
   at?: number | undefined;
-  /** The turn that the line begins or belongs to. */
   turnId?: string | undefined;
-  /** The beginning of the turn, in seconds since 1970. */
   startedAt?: unknown;
 };
 
@@ -20,16 +16,13 @@ type Fork = {
   id: string;
   /** In milliseconds since 1970. */
   began?: number | undefined;
-  /** The number of the fork's own first line. */
   startOrdinal?: unknown;
-  /** The turns in the parent's rollout; undefined if they are not known. */
   parentTurns?: ReadonlySet<string> | undefined;
 };
 
 /**
- * Tells a fork's own lines from its parent's, which precede them and are often written anew with new times: by the
- * number of the first own line, else by the first turn that the parent does not have, else by the times of turns, else
- * by the first pause.
+ * Tells a fork's own lines from its parent's, which may have new times: by the number of the first own line, else by
+ * turns that the parent lacks, else by the times of turns, else by the first pause.
  */
 export class ForkGate {
   readonly #fork: Fork;
@@ -56,7 +49,6 @@ export class ForkGate {
     return !this.#isOpen;
   }
 
-  /** Undefined if nothing shows whose turn it is. */
   #isOwnTurn(turnId: string, startedAt: unknown): boolean | undefined {
     const { id, began, parentTurns } = this.#fork;
     if (parentTurns) return !parentTurns.has(turnId);

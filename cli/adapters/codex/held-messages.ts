@@ -5,13 +5,12 @@ import type { Usage } from "../usage.ts";
 import { asString, dropOldest } from "../values.ts";
 import { ExecScripts } from "./exec-script.ts";
 
-/** Messages are sent without a token count if so many follow before it. */
 const maxHeld = 50;
 const maxAgents = 100;
 
 type SavedMessages = { scripts: ReturnType<ExecScripts["save"]>; agents: [string, string][] };
 
-/** Delays the messages of a rollout until later lines add tokens, sub-agents and names of images. */
+/** Later lines add tokens, sub-agents and names of images to earlier messages. */
 export class HeldMessages {
   readonly #session: SessionBuilder;
   #scripts = new ExecScripts();
@@ -45,9 +44,7 @@ export class HeldMessages {
     if (this.#held.length > maxHeld) this.send();
   }
 
-  /**
-   * The result of a call names the session of the sub-agent that the call started, even if it came before the event.
-   */
+  /** The result may come before the event that names the sub-agent's session. */
   noteAgent({ callId, session }: { callId: string; session: string }): void {
     const results = this.#held.map(({ message }) => message.metadata?.result);
     const result = results.find((one) => isFields(one) && one.callId === callId);
@@ -56,7 +53,6 @@ export class HeldMessages {
     dropOldest(this.#agents, maxAgents);
   }
 
-  /** The event after a message of the user's names its images. */
   nameImages(paths: unknown): void {
     const names = Array.isArray(paths) ? paths.filter((path) => typeof path === "string") : [];
     const last = this.#held.findLast(({ message }) => message.role === "user" && message.metadata?.attachments);
@@ -65,7 +61,6 @@ export class HeldMessages {
     for (const [index, attachment] of attachments.entries()) attachment.name = names[index];
   }
 
-  /** Sends the delayed messages, and the request's usage and facts with its first answer. */
   send(usage?: Usage, facts: EntryFacts = {}): void {
     const isCounted = usage !== undefined && Object.values(usage).some((count) => count > 0);
     const isReplayed = facts.isReplayed ?? false;

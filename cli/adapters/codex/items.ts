@@ -15,15 +15,9 @@ const skippedItems = new Set(
 /** Tools that the reader recognizes only by the last part of their name. */
 const kinds: Record<string, string> = { spawn_agent: "subagent", update_plan: "tasks", request_user_input: "question" };
 
-/**
- * Reads the messages in an item of Codex's history; none if it has no readable text.
- *
- * @param unhandled called with unknown types
- * @param agentPath a sub-agent's name among its session's agents
- */
+/** @param agentPath a sub-agent's name among its session's agents */
 export function itemMessages(item: Fields, unhandled: (type: string) => void, agentPath?: string): Message[] {
   const callId = asString(item.call_id) ?? asString(item.id);
-  // The first versions gave messages no type.
   switch (item.type ?? (typeof item.role === "string" ? "message" : undefined)) {
     case "message":
       return textMessages(item, unhandled);
@@ -69,7 +63,6 @@ export const reasoningTexts = ({ summary, content }: Fields): string[] =>
     return texts.length > 1 ? [...texts, texts.join("\n"), texts.join("")] : texts;
   });
 
-/** The name of an MCP tool begins with its server's. */
 function makeCall({ name, namespace }: Fields, callId: string | undefined, input: unknown): Message {
   const bare = asString(name) ?? "tool";
   const prefix = asString(namespace);
@@ -86,7 +79,6 @@ function textMessages({ role, content }: Fields, unhandled: (type: string) => vo
 
 const imageTag = /^<\/?image\b[^>]*>$/;
 
-/** Makes notices of what the program added, and one message with its images of everything else. */
 function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {
   const messages: Message[] = [];
   const words: string[] = [];
@@ -109,7 +101,6 @@ function userMessages(content: unknown, unhandled: (type: string) => void): Mess
 
 const header = /^Message Type: \w+\nTask name: [^\n]*\nSender: [^\n]*\nPayload:\n?/;
 
-/** The task that a sub-agent was given is its user's message; it may be encrypted. */
 export function agentMessages(
   { author, recipient, content }: Fields,
   unhandled: (type: string) => void,
@@ -148,7 +139,7 @@ function readPart(part: Fields, unhandled: (type: string) => void): string {
   }
 }
 
-/** Recognizes Fernet tokens and other base64, because some versions put plain text here. */
+/** Some versions put plain text here. */
 const isEncrypted = (text: string): boolean => text.startsWith("gAAAAA") || /^[\w+/=-]{60,}$/.test(text);
 
 function getAttachedType({ type, image_url, audio_url }: Fields): { type: string } | undefined {
@@ -156,7 +147,6 @@ function getAttachedType({ type, image_url, audio_url }: Fields): { type: string
   return { type: parseDataUrlType(image_url ?? audio_url) ?? String(type).slice("input_".length) };
 }
 
-/** An output is a text, a list of parts, or an object; some texts are JSON with the exit code. */
 function resultMessage(output: unknown, callId: string | undefined, unhandled: (type: string) => void): Message {
   const isError = isFields(output) && output.success === false;
   const text = readText(isFields(output) ? output.content : output, unhandled);

@@ -2,7 +2,6 @@ import type { Fields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { asFields, asString } from "../values.ts";
 
-/** Older versions: `{subagent: {thread_spawn: {parent_thread_id, agent_path}}}`. */
 const getSpawn = ({ source: from }: Fields): Fields => {
   const subagent = asFields(from).subagent;
   return asFields(asFields(subagent).thread_spawn);
@@ -11,11 +10,10 @@ const getSpawn = ({ source: from }: Fields): Fields => {
 export const getParentId = (meta: Fields): string | undefined =>
   asString(meta.parent_thread_id) ?? asString(getSpawn(meta).parent_thread_id);
 
-/** Returns a sub-agent's name among its session's agents, such as `/root/fix_login`. */
 export const getAgentPath = (meta: Fields): string | undefined =>
   asString(meta.agent_path) ?? asString(getSpawn(meta).agent_path);
 
-/** A sub-agent's title is its task, or the name of the task if that is encrypted. */
+/** The name of the task replaces one that is encrypted. */
 export function makeAgentTitle(task: string | undefined, path: string | undefined): string | undefined {
   const line = task?.split("\n").find((one) => one.trim() !== "");
   return line?.trim() ?? asString(path?.split("/").at(-1)?.replaceAll("_", " "));

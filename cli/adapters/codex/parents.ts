@@ -15,24 +15,17 @@ export const isRollout = (name: string): boolean => /^rollout-.*\.jsonl(?:\.zst)
 
 type List = { listedAt: number; paths: Promise<string[]> };
 
-/** The rollouts of each home of Codex. */
 const lists = new Map<string, List>();
-/** The turns of rollouts that were read last, by path and size. */
 const turnsByFile = new Map<string, Set<string>>();
 
 export type Parent = {
   id: string;
-  /** Its rollout is on this machine. */
   isThere: boolean;
-  /** Undefined if they are not known, or the fork numbers its lines. */
+  /** Undefined if not known, or if the fork numbers its lines. */
   turns?: ReadonlySet<string>;
 };
 
-/**
- * Finds the session that a rollout was forked from.
- *
- * @param onFolder called with the session's folder before anything else is read; it may throw
- */
+/** @param onFolder called with the session's folder before anything else is read; it may throw */
 export async function findParent(path: string, onFolder: (path: string) => void): Promise<Parent | undefined> {
   const head = await readHead(path);
   const { id: parent, isNumbered = false } = findParentId(head);
@@ -47,11 +40,9 @@ export async function findParent(path: string, onFolder: (path: string) => void)
   return { id: parent, isThere: rollouts.length > 0, ...(turns.size > 0 && { turns }) };
 }
 
-/** Returns the session that a rollout's first lines name as its original, and whether its own lines are numbered. */
 function findParentId(head: string): { id?: string | undefined; isNumbered?: boolean } {
   const [first = "", second = ""] = head.split("\n", 2);
   const own = parseMeta(first);
-  // A first line with long instructions may be cut off.
   const [, cut] = own ? [] : (/"forked_from_id"\s*:\s*"([^"\\]+)"/.exec(first) ?? []);
   if (cut !== undefined) return { id: cut };
   if (!own) return {};
@@ -103,7 +94,7 @@ async function readTurns(path: string): Promise<Set<string>> {
     dropOldest(turnsByFile, maxParents);
     return known;
   } catch {
-    // A parent that can't be read is reported elsewhere; times then show where its lines end.
+    // A parent that can't be read is reported elsewhere.
     return new Set();
   }
 }

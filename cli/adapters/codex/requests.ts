@@ -10,7 +10,6 @@ export type RolloutFacts = {
   tier?: string | undefined;
   agentPath?: string | undefined;
   isAgent?: boolean | undefined;
-  /** The task of a sub-agent that has its parent's history. */
   task?: string | undefined;
   isContinued?: boolean | undefined;
   turn?: string | undefined;
@@ -20,13 +19,12 @@ export type RolloutFacts = {
 
 type Known = { isReplayed: boolean; threadId: string; facts: RolloutFacts };
 
-/** Adds to the messages of a rollout what their requests used. */
 export class Requests {
   readonly #held: HeldMessages;
   readonly #countsCopies: boolean;
   #ledger = new TokenLedger();
 
-  /** @param countsCopies whether the usage of copied answers is sent; it counts if no other session has it */
+  /** @param countsCopies whether the usage of copied answers is sent */
   constructor(held: HeldMessages, countsCopies: boolean) {
     this.#held = held;
     this.#countsCopies = countsCopies;
@@ -40,7 +38,7 @@ export class Requests {
     this.#ledger = new TokenLedger(saved);
   }
 
-  /** Adds a request's own record; a record of another thread is counted there. Undefined if it is invalid. */
+  /** A record of another thread is counted there. */
   addRecord(record: Fields, { isReplayed, threadId, facts }: Known): false | undefined {
     const { response_id: requestId, thread_id: thread, usage } = record;
     const isOther = asString(thread) !== undefined && thread !== threadId;
@@ -51,7 +49,6 @@ export class Requests {
     return false;
   }
 
-  /** Adds a report of the running total. */
   addTotal(info: Fields, event: Fields, { isReplayed, threadId, facts }: Known): void {
     const usage = this.#ledger.addTotal(info, !isReplayed && (facts.isContinued ?? false));
     const serviceTier = findTier(info.last_token_usage, info, event) ?? facts.tier;
@@ -65,8 +62,8 @@ export class Requests {
 }
 
 /**
- * Makes an id for a request that has none: a copy of its line has other times, but the same turn, or in old versions
- * the same first session, and the same total.
+ * A copy of the line has other times, but the same turn, or in old versions the same first session, and the same
+ * total.
  */
 const requestAt = (from: string, total: unknown): string | undefined =>
   isFields(total) ? `${from}+${total.input_tokens ?? 0}+${total.output_tokens ?? 0}` : undefined;

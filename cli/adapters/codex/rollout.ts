@@ -18,7 +18,7 @@ export const source = "codex-cli";
 
 type Ancestry = {
   parentTurns?: ReadonlySet<string> | undefined;
-  /** Whether the usage of copied answers is sent; it counts if no other session has it. */
+  /** Copied usage counts if no other session has it. */
   countsCopies: boolean;
 };
 
@@ -31,7 +31,6 @@ type SavedRollout = {
 
 type Line = { at: string | undefined; isReplayed: boolean };
 
-/** Builds one session from the lines of a rollout. */
 export class Rollout {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
@@ -47,9 +46,7 @@ export class Rollout {
   #meta: Fields | undefined;
   #hasAbortNote = false;
 
-  /**
-   * @param name the file's without ending: `rollout-TIME-ID`, or `rollout-TIME-ID_PAGE` for a thread that was resumed
-   */
+  /** @param name `rollout-TIME-ID`, or `rollout-TIME-ID_PAGE` for a resumed thread */
   constructor(sink: Sink, name: string, ancestry: Ancestry = { countsCopies: true }) {
     this.#sink = sink;
     const [, id = name, page] = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:_([0-9a-f-]{36}))?$/i.exec(name) ?? [];
@@ -60,7 +57,7 @@ export class Rollout {
     this.#requests = new Requests(this.#held, ancestry.countsCopies);
   }
 
-  /** Returns the state as JSON; undefined while something waits for later lines. */
+  /** Undefined while something waits for later lines. */
   save(): Fields | undefined {
     const isWaiting = this.#held.hasAnswer || this.#echoes.isWaiting || this.#scripts.isRunning || this.#isReplaying;
     if (!this.#session.isOpen || isWaiting) return undefined;
@@ -73,7 +70,6 @@ export class Rollout {
     };
   }
 
-  /** @param messages their number when the session was saved */
   resume(saved: Fields, messages: number): void {
     const { session, ledger, held, scripts, ...facts } = saved as SavedRollout;
     this.#requests.resume(ledger);
@@ -135,7 +131,6 @@ export class Rollout {
 
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
 
-  /** The first versions wrote lines without an envelope. */
   #addBareLine(record: Fields, at: string | undefined): boolean | undefined {
     if (record.record_type !== undefined) return false;
     if (record.type !== undefined) return this.#addItem(record, { at, isReplayed: false });
@@ -148,7 +143,7 @@ export class Rollout {
     const id = asString(meta.id) ?? asString(meta.session_id);
     const created = asTimestamp(meta.timestamp) ?? at;
     if (this.#meta) {
-      // The second meta line belongs to the original, and the last one before any message to the first of all.
+      // The second meta line belongs to the original, the last one before any message to the first of all.
       if (id && id !== asString(this.#meta.id)) this.#beginFork(id, at);
       if (id && !this.#session.isOpen && !this.#held.hasAnswer) this.#facts.root = id;
       return false;
@@ -190,7 +185,6 @@ export class Rollout {
     });
   }
 
-  /** @param hasTier whether no tier means the standard one */
   #noteSettings({ model, service_tier: tier }: Fields, hasTier: boolean): void {
     this.#facts.model = asString(model) ?? this.#facts.model;
     if (hasTier) this.#facts.tier = asString(tier);
@@ -240,7 +234,7 @@ export class Rollout {
     }
   }
 
-  /** Events tell how a script's tools ended; what a command printed proves commits. */
+  /** Only events have the outcome of a script's tools. */
   #addDone(event: Fields, { isReplayed }: Line): void {
     this.#scripts.seeEvent(event);
     if (!isFields(event.item) || isReplayed) return;
@@ -257,7 +251,6 @@ export class Rollout {
     return false;
   }
 
-  /** Newer versions also write an abort as a text in the history. */
   #endTurn({ type, reason }: Fields, line: Line): boolean {
     this.#scripts.endTurn();
     for (const message of this.#echoes.endTurn()) this.#held.add(message, this.#facts.model);
@@ -281,7 +274,6 @@ export class Rollout {
 
   readonly #knownAt = ({ isReplayed }: Line) => ({ isReplayed, threadId: this.threadId, facts: this.#facts });
 
-  /** @param title the name that the user gave the session */
   end(title?: string): void {
     for (const message of this.#echoes.endTurn()) this.#held.add(message, this.#facts.model);
     this.#held.send();

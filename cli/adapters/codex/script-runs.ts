@@ -15,8 +15,8 @@ const maxSourceChars = 8000;
 const maxPatchChars = 1024 * 1024;
 
 /**
- * Newer models call one tool, `exec`, with a script that calls the others. Events before its result name the commands,
- * but not the call; a command that ends in the background belongs to no result.
+ * Events before the result of an `exec` call name its commands, but not the call; a command that ends in the
+ * background belongs to no result.
  */
 export class ScriptRuns {
   readonly #open = new Map<string, Script>();
@@ -40,7 +40,6 @@ export class ScriptRuns {
     this.#open.clear();
   }
 
-  /** Sees messages in order, and adds to a script's result what the events said. */
   see(message: Message, at: string | undefined): Message {
     const { tool, result } = message.metadata ?? {};
     if (isFields(result)) return this.#end(message, result);
@@ -92,11 +91,10 @@ export class ScriptRuns {
       ...(exitCode !== undefined && { exitCode }),
       ...(patches.length > 0 && { patch: patches.join("\n") }),
     };
-    // If several commands ran at once, only the script's text has the duration.
+    // Several commands may have run at once.
     return withMetadata(message, { result: told, durationMs: durationsMs.length === 1 ? durationsMs[0] : undefined });
   }
 
-  /** Finds the script that contains a command, else the first that was running when it began. */
   #findScript(command: string | undefined, startedAt = Number.POSITIVE_INFINITY): Script | undefined {
     const scripts = [...this.#open.values()];
     const wanted = command === undefined ? "" : bare(command);
@@ -118,7 +116,6 @@ const newScript = (source: string, at: string | undefined): Yielded => ({
 
 const noOutcome = (): Outcome => ({ exitCodes: [], durationsMs: [], patches: [], hasFailed: false });
 
-/** Reads the command of an item, for example from `["/bin/bash", "-lc", "…"]`. */
 export const ranCommand = ({ command }: Fields): string | undefined =>
   Array.isArray(command) ? asString(command.at(-1)) : asString(command);
 

@@ -8,16 +8,13 @@ import { asString } from "../values.ts";
 
 type Titles = ReadonlyMap<string, string>;
 
-/** The names in each database, until it is written to again. */
 const known = new Map<string, { stamp: string; titles: Titles }>();
 
 /**
- * Reads the names that the user gave sessions, by their ids: older versions append them to `session_index.jsonl`,
- * where the last one counts; newer ones keep them in a database.
+ * Older versions append names to `session_index.jsonl`, where the last one counts; newer ones keep them in a database.
  */
 export async function readTitles(home: string): Promise<Titles> {
   const index = await readIndex(join(home, "session_index.jsonl"));
-  // The desktop program has its own folder; the database written to last is the one in use.
   const databases = [await latestDatabase(home), await latestDatabase(join(home, "sqlite"))].flatMap(
     (one) => one ?? [],
   );
@@ -31,7 +28,6 @@ export async function readTitles(home: string): Promise<Titles> {
 
 const readIndex = makeLineIndex(({ id, thread_name: name }) => [asString(id), asString(name)]);
 
-/** Threads are in `state_VERSION.sqlite`. */
 async function latestDatabase(folder: string): Promise<Input | undefined> {
   const versions = (await listFolder(folder)).flatMap(({ name }) => /^state_(\d+)\.sqlite$/.exec(name)?.[1] ?? []);
   if (versions.length === 0 || !hasSqlite()) return undefined;
@@ -47,10 +43,7 @@ async function readNames({ path, stamp }: Input): Promise<Titles> {
   return titles;
 }
 
-/**
- * A thread's title is its first prompt, or the beginning of it, until the user renames it; newer versions keep names
- * apart.
- */
+/** Unless the user renames it, a thread's title is its first prompt, or the beginning of it. */
 function listNames(database: DatabaseSync): Titles {
   const has = (column: string) => hasColumn(database, "threads", column);
   const given = has("first_user_message")

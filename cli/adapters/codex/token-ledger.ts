@@ -4,10 +4,7 @@ import { asFields, asString } from "../values.ts";
 
 type SavedLedger = { total: Usage | undefined; recorded: Usage | undefined };
 
-/**
- * Counts each request of a rollout once. All versions write the session's running total, and newer ones a record for
- * each request, so that a total only counts what it grew beyond the records before it.
- */
+/** A total only counts what it grew beyond the records before it. */
 export class TokenLedger {
   #total: Usage | undefined;
   #recorded: Usage | undefined;
@@ -46,7 +43,7 @@ export const findTier = (...places: unknown[]): string | undefined =>
 function computeGrowth(now: Usage, before: Usage | undefined, last: Usage | undefined, isContinued: boolean): Usage {
   if (!before) return (isContinued && last) || now;
   const hasRestarted = sumInput(now) < sumInput(before) || (now.outputTokens ?? 0) < (before.outputTokens ?? 0);
-  // A total that equals the last request has begun anew, even if that request is larger than all before.
+  // A total that equals the last request has begun anew.
   const isOneRequest = last !== undefined && isSame(last, now) && !isSame(now, before);
   return hasRestarted || isOneRequest ? now : subtractUsage(now, before);
 }
@@ -56,7 +53,6 @@ const sumInput = ({ inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 }
 
 const isSame = (a: Usage, b: Usage): boolean => sumInput(a) === sumInput(b) && a.outputTokens === b.outputTokens;
 
-/** Input includes cached tokens. */
 function readUsage(usage: Fields): Usage {
   return readTokens(
     {

@@ -12,10 +12,7 @@ import { asFields, asString, parseUriPath } from "../values.ts";
 import { findCopied } from "./forks.ts";
 import { History, readUsage, source } from "./history.ts";
 
-/**
- * Continue keeps a JSON file for each session, rewritten whole, and a list of all with their dates. Messages have no
- * times. Calls and their results are in the answer that made them.
- */
+/** Messages have no times; an answer has its calls and their results. */
 export const continueDev: Adapter = {
   name: source,
   title: "Continue",
@@ -45,7 +42,6 @@ function searchRoots(host: Host): SearchRoot[] {
   return [homeRoot(host, "CONTINUE_GLOBAL_DIR", ".continue", "sessions")];
 }
 
-/** Reads the times at which sessions began, by their ids. */
 const readDates = cacheByStamp(async (path) => {
   const dates = new Map<string, number>();
   const item = (json: string) => {
@@ -57,7 +53,6 @@ const readDates = cacheByStamp(async (path) => {
   return dates;
 }, new Map<string, number>());
 
-/** Continue gives these titles to sessions without one. */
 const untitled = new Set(["New Session", "Untitled Session"]);
 
 function noteDetails(session: SessionBuilder, details: Fields, hasUsage: boolean): void {

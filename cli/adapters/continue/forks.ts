@@ -14,8 +14,8 @@ export type Copied = { count: number; from: string };
 type Answer = { place: number; digest: string; tokens: number };
 
 /**
- * Finds what a fork copied, which it does not say: its own total is that of its last answers only, and another session
- * has the answer before them.
+ * A fork does not name its original: its total is that of its last answers only, and another session has the answer
+ * before them.
  *
  * @param dates when sessions began, by their ids
  */
@@ -33,7 +33,6 @@ export async function findCopied(path: string, dates: ReadonlyMap<string, number
   return from === undefined ? undefined : { count: last.place, from };
 }
 
-/** Reads the answers that have tokens, and the session's total. */
 async function readAnswers(path: string): Promise<{ answers: Answer[]; total: number | undefined }> {
   const answers: Answer[] = [];
   let total: number | undefined;
@@ -49,7 +48,6 @@ async function readAnswers(path: string): Promise<{ answers: Answer[]; total: nu
   return { answers, total };
 }
 
-/** Both answers and the total have the tokens of the prompt and of the answer. */
 function countTokens(usage: unknown): number {
   if (!isFields(usage)) return 0;
   const { inputTokens = 0, outputTokens = 0 } =

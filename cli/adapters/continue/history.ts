@@ -67,7 +67,6 @@ export class History {
     return joinTexts(texts);
   }
 
-  /** Joins an answer's calls with what became of them. */
   #calls({ toolCalls }: Fields, { toolCallStates, toolCallState }: Fields): Message[] {
     const listed = Array.isArray(toolCallStates) ? toolCallStates : toolCallState === undefined ? [] : [toolCallState];
     const states = listed.filter(isFields);
@@ -107,7 +106,6 @@ function nameFiles(message: Message, { content }: Fields, { contextItems }: Fiel
   return withAttachments(message, attachments);
 }
 
-/** The request's log names the model; older versions have `completionOptions`. */
 function findModel({ promptLogs }: Fields): string | undefined {
   const log = Array.isArray(promptLogs) ? promptLogs.filter(isFields).at(-1) : undefined;
   const options = isFields(log?.completionOptions) ? log.completionOptions : {};
@@ -116,10 +114,7 @@ function findModel({ promptLogs }: Fields): string | undefined {
 
 const getUsageModel = (usage: unknown): string | undefined => asString(asFields(usage).model);
 
-/**
- * Reads tokens as the editor (`promptTokens`) or the CLI (`prompt_tokens`) writes them. With OpenAI's API, the
- * prompt's include cached ones; with Anthropic's they do not, and only that one has what was written to the cache.
- */
+/** With OpenAI's API, the prompt's tokens include cached ones; with Anthropic's they do not. */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isFields(value)) return undefined;
   const prompt = asCount(value.promptTokens) ?? asCount(value.prompt_tokens);

@@ -12,15 +12,9 @@ import { Agents, CopilotSession, source } from "./session.ts";
 const maxAgents = 50;
 
 /**
- * GitHub Copilot CLI writes events as JSON lines, `session-state/ID/events.jsonl` or, in older versions,
- * `session-state/ID.jsonl`.
- *
- * - A sub-agent's events are among the session's, and name the call that started it, or the sub-agent. They become a
- *   session of their own.
- * - A tool's execution repeats the call that the answer requested; a command of the user's has only the execution.
- * - Reasoning comes as an event, and again in the answer.
- * - Newer versions record the tokens of each request before its answer. In older ones an answer has its output tokens,
- *   and the others are known for a whole run only, when it ends.
+ * A sub-agent's events are among the session's, and become a session of their own. A tool's execution repeats the call
+ * that the answer requested; reasoning comes as an event, and again in the answer. Older versions only have an
+ * answer's output tokens, and the others for a whole run.
  */
 export const copilot: Adapter = {
   name: source,

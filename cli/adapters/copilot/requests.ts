@@ -3,14 +3,11 @@ import { type Fields, isFields } from "../../files/json.ts";
 import { addUsage, readTokens, type Usage } from "../usage.ts";
 import { asString } from "../values.ts";
 
-/** A recorded request to a model. Its `cost` counts premium requests, and is no price. */
 export type UsedRequest = { usage: Usage; model?: string; requestId?: string; stopReason?: string };
 
-/** Newer versions record each request before its answer. */
 export class Requests {
   readonly #seen = new Set<string>();
   readonly #left = new Map<string, UsedRequest>();
-  /** Requests were recorded since the last run ended, so that their sum is not new. */
   isRecorded = false;
 
   add({ usage }: Fields): void {
@@ -28,12 +25,12 @@ export class Requests {
     });
   }
 
-  /** Some versions record a compaction's requests with the compaction alone. */
+  /** Some versions only record these requests with the compaction. */
   addCompaction({ compactionTokensUsed: used, requestId, serviceRequestId }: Fields): void {
     if (!this.isRecorded || !isFields(used)) return;
     const usage = readTotals(used);
     const ids = [requestId, serviceRequestId];
-    const { reasoningTokens: _, ...told } = usage; // A compaction does not have them.
+    const { reasoningTokens: _, ...told } = usage;
     const isSame = (one: UsedRequest) =>
       isDeepStrictEqual({ ...one.usage, ...told }, one.usage) ||
       (one.requestId !== undefined && ids.includes(one.requestId));
@@ -46,7 +43,6 @@ export class Requests {
     return this.#seen.has(asString(apiCallId) ?? "");
   }
 
-  /** Takes an answer's request once. */
   claim(apiCallId: unknown): UsedRequest | undefined {
     const id = asString(apiCallId) ?? "";
     const request = this.#left.get(id);
@@ -54,7 +50,6 @@ export class Requests {
     return request;
   }
 
-  /** Sums the requests that no answer has, such as those of a compaction, by model. */
   rest(): { model: string | undefined; usage: Usage }[] {
     const sums = new Map<string | undefined, Usage>();
     for (const { model, usage } of this.#left.values()) sums.set(model, addUsage(sums.get(model) ?? {}, usage));
@@ -63,7 +58,6 @@ export class Requests {
   }
 }
 
-/** Input includes cached tokens, output includes thoughts. */
 export function readTotals(usage: Fields): Usage {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
   const reported = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };

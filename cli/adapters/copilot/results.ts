@@ -44,7 +44,6 @@ export function readOutcome({ success, result, toolTelemetry, shellExecution, fi
   };
 }
 
-/** Returns the unified diff among a result's details, with the files' whole paths; undefined if nothing changed. */
 function readPatch(details: string, edits: Fields[]): string | undefined {
   if (!/^\s*(?:diff --git |--- )/.test(details) || !/^(?:\+(?!\+\+ )|-(?!-- ))/m.test(details)) return undefined;
   const paths = new Map(edits.map(({ path }) => [String(path).replace(/^\//, ""), String(path)]));

@@ -8,7 +8,6 @@ import { Assets, readOutcome, readOutput } from "./results.ts";
 
 export const source = "copilot-cli";
 
-/** Most of these events are written only by some versions. */
 const skippedEvents = new Set(
   `assistant.turn_start assistant.turn_end assistant.intent assistant.message_delta assistant.reasoning_delta
   assistant.usage external_tool.completed external_tool.requested hook.start hook.end pending_messages.modified
@@ -24,10 +23,7 @@ const skippedEvents = new Set(
 
 const injected = /^\s*<(?:skill-context|system_notification|reminder)\b/;
 
-/**
- * Finds the sub-agent that an event belongs to, as the id of the call that started it; "" for the session itself.
- * Newer versions name the sub-agent, and its call only where it starts.
- */
+/** Newer versions name the sub-agent, and its call only where it starts. Returns "" for the session itself. */
 export class Agents {
   readonly #calls = new Map<string, string>();
 
@@ -41,7 +37,6 @@ export class Agents {
   }
 }
 
-/** Builds one session, or that of one of its sub-agents, from the events of a file. */
 export class CopilotSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
@@ -53,14 +48,12 @@ export class CopilotSession {
   readonly #requests = new Requests();
   readonly #assets = new Assets();
   #reasoning: string | undefined;
-  /** The output tokens that answers named. */
   #counted = 0;
-  /** The call and tokens of the last part of a split answer. */
   #split: { call: unknown; tokens: number | undefined } | undefined;
 
   /**
    * @param parent the `sourceId` of a sub-agent's session
-   * @param agents the calls that started a sub-agent, whose sessions are `ID/CALL`
+   * @param agents the calls that started a sub-agent
    */
   constructor(sink: Sink, id: string, { parent, agents }: { parent?: string; agents: ReadonlySet<string> }) {
     this.#sink = sink;
@@ -159,7 +152,6 @@ export class CopilotSession {
   #userMessage({ content, source: from, attachments, isAutopilotContinuation }: Fields): Message[] {
     const text = asString(content);
     if (!text) return [];
-    // An agent's request is the other agent's question.
     const isOthers = /^skill-/.test(asString(from) ?? "") || (/^agent-/.test(asString(from) ?? "") && !this.#isAgent);
     if (isOthers || isAutopilotContinuation === true || injected.test(text)) return [notice(text, "user")];
     const names = listFields(attachments).map(({ type, path, filePath, displayName }) => ({
@@ -231,7 +223,7 @@ export class CopilotSession {
     return [...call, output];
   }
 
-  /** Adds the tokens of a run by model, if its requests were not recorded. Messages have only output tokens. */
+  /** Messages have only output tokens. */
   #addTotals({ modelMetrics, currentModel }: Fields): void {
     const byModel = asFields(modelMetrics);
     const models = Object.keys(byModel);
@@ -246,7 +238,6 @@ export class CopilotSession {
       this.#session.addUsage(others);
       reported += outputTokens;
     }
-    // Older versions do not count an answer's tokens; the totals include sub-agents'.
     if (this.#counted === 0) this.#session.addUsage({ outputTokens: reported });
   }
 

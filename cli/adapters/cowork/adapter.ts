@@ -13,9 +13,8 @@ import { asCount, asFields, asString } from "../values.ts";
 const dialect: Dialect = { source: "cowork" };
 
 /**
- * Cowork, the local agent of Claude's desktop program, keeps Claude Code's files in a folder of each session,
- * `ORGANIZATION/WORKSPACE/local_ID/.claude/projects`, and next to that folder a file with the title and the user's
- * folders.
+ * Claude Code's files are in a folder of each session, `ORGANIZATION/WORKSPACE/local_ID/.claude/projects`; the file
+ * next to it has the title and the user's folders.
  */
 export const cowork: Adapter = {
   name: dialect.source,
@@ -41,15 +40,13 @@ function searchRoots(host: Host): SearchRoot[] {
   const roots = [{ path: join(programFolder(host), "Claude", sessions) }];
   if (host.platform !== "win32") return roots;
   const local = host.env.LOCALAPPDATA || join(host.home, "AppData", "Local");
-  // The program from Microsoft's store has a folder of its own.
   const store = join(local, "Packages", "Claude_pzs8sxrjxfjjc", "LocalCache", "Roaming", "Claude", sessions);
   return [...roots, { path: store }];
 }
 
-/** An organization, a workspace, and the folder of a kind of agent, if it has one. */
+/** An organization, a workspace, and some agents' own folder. */
 const maxDepth = 3;
 
-/** Files that the agent made in a session's folder are not searched. */
 async function* sessionFolders(folder: string, depth = 0): AsyncGenerator<string> {
   for (const entry of await listFolder(folder)) {
     const path = join(folder, entry.name);

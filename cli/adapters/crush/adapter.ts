@@ -9,12 +9,8 @@ import { asFields, asString, listFields } from "../values.ts";
 import { listSessions, readSession, source } from "./database.ts";
 
 /**
- * Crush keeps a SQLite database in each project's folder, `.crush/crush.db`, and lists the projects in
- * `projects.json`.
- *
- * - Sub-agents' sessions name their parent; their ids are made of the message and the call that started them.
- * - A session's tokens are those of its last request, and its costs include its sub-agents', so that neither is a sum
- *   of answers.
+ * A session's tokens are those of its last request, and its costs include its sub-agents': neither is a sum of
+ * answers.
  */
 export const crush: Adapter = {
   name: source,
@@ -66,6 +62,6 @@ function readList(path: string): unknown {
   try {
     return statSync(path).isFile() ? parseJson(readFileSync(path, "utf8")) : undefined; // A pipe would block.
   } catch {
-    return undefined; // No project is known if Crush was never started here, or the list can't be read.
+    return undefined; /** Crush was never started here, or the list can't be read. */
   }
 }

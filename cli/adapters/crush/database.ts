@@ -8,7 +8,6 @@ import { type PartFacts, partMessages } from "./parts.ts";
 
 export const source = "crush";
 
-/** The sessions of a project's database that have messages. */
 export function listSessions(path: string, database: DatabaseSync): Input[] {
   const rows = database
     .prepare(
@@ -27,7 +26,6 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
   }));
 }
 
-/** Reads one session. @param folder of its project */
 export async function readSession(
   database: DatabaseSync,
   id: string,

@@ -5,12 +5,9 @@ import { inlineText } from "../pictures.ts";
 import { asAmount, asFields, asString, joinTexts } from "../values.ts";
 
 export type PartFacts = {
-  /** The message's id. */
   id: string;
   role: string;
-  /** The message replaced the conversation before it. */
   isSummary: boolean;
-  /** Returns the `sourceId` of the sub-agent's session that a call started. */
   findSession(callId: string): string | undefined;
 };
 

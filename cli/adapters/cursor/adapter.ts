@@ -11,12 +11,8 @@ import { isInJson, isPlain, isTranscript, readTranscript, transcriptSessionId } 
 const storeName = "store.db";
 
 /**
- * Cursor keeps sessions in three places: the editor's database of conversations, a database for each session of the
- * CLI, and transcripts. A session that is in several is read from the first of them.
- *
- * - A conversation's messages ("bubbles") are rows of their own; those that it does not list were taken back.
- * - Transcripts have neither times nor results of tools.
- * - Few messages of the editor have tokens, which include cached ones.
+ * The editor's conversations come first, then the CLI's databases, then transcripts, which have neither times nor
+ * results. Few messages of the editor have tokens, which include cached ones.
  */
 export const cursor: Adapter = {
   name: source,
@@ -44,7 +40,7 @@ export const cursor: Adapter = {
           databases.set(storeSessionId(path), input);
           yield session;
         } else if (!hasTold) {
-          // One of the databases reports why none is read; transcripts replace them.
+          // One of the databases reports why none is read.
           hasTold = true;
           yield { ...session, stamp: "needs SQLite", needsNewerNode: true };
         }

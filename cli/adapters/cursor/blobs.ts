@@ -11,9 +11,8 @@ const brace = 0x7b;
 type Pending = { id: string; isMessage: boolean } | { message: Fields };
 
 /**
- * Reads the messages of a CLI session in order. Each is JSON in a blob; nodes (Protocol Buffers) list the hashes of
- * messages in field 1 and of further nodes in field 2, or contain a message. The same message may come twice. What
- * can't be read is counted.
+ * Each message is JSON in a blob; nodes (Protocol Buffers) list the hashes of messages in field 1 and of further nodes
+ * in field 2, or contain a message. The same message may come twice.
  */
 export function* messagesIn(database: DatabaseSync, rootId: string, sink: Sink): Generator<Fields> {
   const read = database.prepare(`SELECT ${boundedColumn("data")} FROM blobs WHERE id = ?`);
@@ -66,7 +65,7 @@ function listedIn(bytes: Buffer): Pending[] {
 
 type ProtobufField = { field: number; data: Buffer };
 
-/** Reads the fields whose values are bytes, in order, up to anything that is no message of Protocol Buffers. */
+/** Ends at anything that is no message of Protocol Buffers. */
 function* protobufFields(bytes: Buffer): Generator<ProtobufField> {
   let at = 0;
   const readVarint = (): number | undefined => {

@@ -23,7 +23,6 @@ function userMessages(bubble: Fields): Message[] {
   return attachments.length > 0 ? [withAttachments({ role: "user", content: "[attachments]" }, attachments)] : [];
 }
 
-/** Lexical's state has the text if nothing else has it. */
 function parseRichText(value: unknown): string {
   const text = asString(value) ?? "";
   const state = /^\s*\{/.test(text) ? parseJson(text) : undefined;
@@ -60,7 +59,7 @@ function thoughtMessages(bubble: Fields): Message[] {
 
 const errorMessages = ({ errorDetails }: Fields): Message[] => toNotices(asFields(errorDetails).message);
 
-/** A tool's state without a name is left from a call that was never made. */
+/** A call that was never made leaves a state without a name. */
 function toolMessages({ toolFormerData: tool }: Fields): Message[] {
   if (!isFields(tool)) return [];
   const name = asString(tool.name);
@@ -72,7 +71,7 @@ function toolMessages({ toolFormerData: tool }: Fields): Message[] {
   return [call, resultMessage(tool, callId)];
 }
 
-/** The program's own view of the input helps if the model's is cut off. */
+/** The model's input may be cut off. */
 function readInput({ rawArgs, params }: Fields): unknown {
   for (const input of [rawArgs, params]) {
     const fields = typeof input === "string" ? parseJson(input) : input;
@@ -98,7 +97,6 @@ function resultMessage(tool: Fields, callId: string | undefined): Message {
   });
 }
 
-/** Returns the one text in a result, such as a command's output, else all of it. */
 function outputText(result: unknown, raw: unknown): string {
   if (isFields(result)) {
     for (const name of ["output", "contents", "content", "result", "message"]) {
@@ -130,7 +128,6 @@ function errorText({ error, result }: Fields): string {
 /** A smaller time is relative to the beginning of the request. */
 const minEpochMs = 946_684_800_000;
 
-/** Older versions only have the times of the request. */
 export function findTime({ createdAt, timestamp, timingInfo }: Fields): unknown {
   if (createdAt || timestamp) return createdAt || timestamp;
   const timing = asFields(timingInfo);

@@ -14,10 +14,7 @@ const bubblePrefix = "bubbleId:";
 /** Replaces the `:` by the next character, which ends the keys with a prefix. */
 const next = (prefix: string): string => `${prefix.slice(0, -1)};`;
 
-/**
- * Lists conversations with messages. A row that is written again gets a new `rowid`, so that the highest one changes
- * with each.
- */
+/** A row that is written again gets a new `rowid`. */
 export function listConversations(path: string, database: DatabaseSync): Input[] {
   if (!hasColumn(database, table, "key")) return [];
   const sizes = database.prepare(
@@ -117,7 +114,7 @@ async function noteDetails(
   if (isFields(composer.subagentInfo)) session.note("parent", composer.subagentInfo.parentComposerId);
 }
 
-/** The first version kept tools apart from bubbles: by the bubble's id, as JSON in a text. */
+/** The first version kept tools apart from bubbles, as JSON in a text. */
 function listTools({ capabilities }: Fields): Map<string, Fields> {
   const tools = new Map<string, Fields>();
   for (const capability of Array.isArray(capabilities) ? capabilities : []) {

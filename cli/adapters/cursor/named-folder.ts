@@ -10,8 +10,8 @@ const askedFor = new Set(["Desktop", "Documents", "Downloads", "Library", "Movie
 const wordsIn = (name: string): string[] => name.split(/[^A-Za-z0-9]+/).filter(Boolean);
 
 /**
- * Finds the folder whose path became a name with a hyphen for each run of characters other than letters and digits,
- * such as `home-ada-my-app`; undefined if there is none, or several.
+ * Each run of characters other than letters and digits became a hyphen: `home-ada-my-app`. Undefined if several
+ * folders match.
  */
 export async function folderNamed(name: string): Promise<string | undefined> {
   const words = wordsIn(name);

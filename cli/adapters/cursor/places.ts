@@ -14,7 +14,6 @@ const getGlobalStorage = (host: Host): string => join(programFolder(host), "Curs
 
 export const editorDatabase = (host: Host): string => join(getGlobalStorage(host), "state.vscdb");
 
-/** Returns the folders below `~/.cursor` with the CLI's databases, and with transcripts. */
 export function dataFolders({ home, env }: Host): { stores: string[]; projects: string } {
   const folder = env.CURSOR_DATA_DIR || join(home, ".cursor");
   return { stores: [join(folder, "chats"), join(folder, "acp-sessions")], projects: join(folder, "projects") };
@@ -26,9 +25,7 @@ export function searchRoots(host: Host): SearchRoot[] {
   return [{ path: getGlobalStorage(host) }, ...[...stores, projects].map((path) => ({ path, ...variable }))];
 }
 
-/**
- * Reads a path from a `file:` URL, on any system, or from that of a machine or container to which the editor connects.
- */
+/** Accepts `file:` URLs of any system, and those of a machine or container to which the editor connects. */
 export function parseFolderUrl(url: unknown): string | undefined {
   const text = asString(url);
   if (text?.startsWith("vscode-remote://")) return parseUriPath(text);
@@ -36,7 +33,7 @@ export function parseFolderUrl(url: unknown): string | undefined {
   try {
     return fileURLToPath(text, { windows: /^file:\/\/(?:\/[A-Za-z](?::|%3A)|[^/])/i.test(text) });
   } catch {
-    return undefined; // An encoded slash in a name fails, for example.
+    return undefined;
   }
 }
 
@@ -47,14 +44,12 @@ export function getWorkspaceFolder(workspace: unknown): string | undefined {
   return asString(uri.fsPath) ?? parseFolderUrl(uri.external) ?? asString(uri.path);
 }
 
-/** The folders of workspaces, and the workspaces that list a conversation. */
 type Workspaces = { folders: Map<string, string>; byConversation: Map<string, string> };
 
-/** Each workspace has its own database, and a conversation of an older version needs all of them. */
+/** A conversation of an older version needs the databases of all workspaces. */
 const keepMs = 10_000;
 let kept: { storage: string; at: number; workspaces: Workspaces } | undefined;
 
-/** Finds a conversation's folder by the workspaces in the editor's storage. */
 export async function findFolder(
   database: DatabaseSync,
   databasePath: string,
@@ -83,7 +78,6 @@ function folderInHeaders(database: DatabaseSync, id: string): string | undefined
   }
 }
 
-/** Versions before that table list all conversations' folders when they end. */
 function listedHeaders(database: DatabaseSync): [id: string, folder: string][] {
   const listed = hasColumn(database, "ItemTable", "value")
     ? database.prepare("SELECT value FROM ItemTable WHERE key = 'composer.composerHeaders'").get()?.value
@@ -128,7 +122,7 @@ async function listConversationIds(path: string): Promise<string[]> {
     );
     return rows.flatMap(({ value }) => listIds(parseJson(readColumnText(value) ?? "")));
   } catch {
-    return []; // Without another version's database, or one that can't be read, the project stays unknown.
+    return [];
   }
 }
 
@@ -144,10 +138,7 @@ function listIds(value: unknown): string[] {
   ].flatMap((id) => asString(id) ?? []);
 }
 
-/**
- * Finds the folder of a project with transcripts in `projects/NAME`: the one noted there, else the only one with that
- * name.
- */
+/** Prefers the noted folder to the only one with the name. */
 export async function findProjectFolder(transcript: string): Promise<string | undefined> {
   for (let folder = dirname(transcript); dirname(folder) !== folder; folder = dirname(folder)) {
     if (basename(folder) !== "agent-transcripts") continue;

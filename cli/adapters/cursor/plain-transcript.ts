@@ -6,12 +6,10 @@ import type { SessionBuilder } from "../session-builder.ts";
 import { joinTexts } from "../values.ts";
 import { userText } from "./text.ts";
 
-/** A speaker is alone on a line. */
 const speaker = /^(user|assistant):\s*$/;
-/** The rest of the line and the indented lines below a heading belong to it. */
 const heading = /^\[(Thinking|Tool call|Tool result)\] ?(.*)$/;
 
-/** Reads a transcript of 2025: text without ids, times and tokens, and mostly without results. */
+/** Text of 2025 has no ids, times and tokens, and mostly no results. */
 export async function readPlainTranscript(path: string, sink: Sink, session: SessionBuilder): Promise<void> {
   const transcript = new PlainTranscript(sink, session);
   await readLines(path, (line) => transcript.add(line.replace(/\r$/, "")), {
@@ -99,7 +97,6 @@ function dedented(lines: string[]): string {
     .trim();
 }
 
-/** An input is JSON, or has a line `name: value` or `name=value` for each field. */
 function parseInput(text: string): unknown {
   if (text === "") return undefined;
   const parsed = /^[[{]/.test(text) ? parseJson(text) : undefined;

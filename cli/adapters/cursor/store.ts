@@ -13,7 +13,6 @@ import { asCount, asFields, asString } from "../values.ts";
 import { messagesIn } from "./blobs.ts";
 import { isRedacted, source, userText } from "./text.ts";
 
-/** A session of the CLI has its own database, `chats/PROJECT/SESSION/store.db`, and a `meta.json`. */
 export async function findStore(path: string): Promise<Input | undefined> {
   const store = await statDatabase(path);
   const about = await statInput(join(dirname(path), "meta.json"));
@@ -22,7 +21,7 @@ export async function findStore(path: string): Promise<Input | undefined> {
 
 const looked = new Map<string, { stamp: string; hasMessages: boolean }>();
 
-/** Without messages in the database, the transcript has what there is. */
+/** The transcript replaces a database without messages. */
 export async function hasMessages({ path, stamp }: Input): Promise<boolean> {
   const known = looked.get(path);
   if (known?.stamp === stamp) return known.hasMessages;
@@ -42,7 +41,6 @@ async function lookInto(path: string): Promise<boolean> {
 
 export const storeSessionId = (path: string): string => basename(dirname(path));
 
-/** Reads a session of the CLI, whose messages have no times and no tokens. */
 export async function readStore(database: DatabaseSync, path: string, sink: Sink): Promise<void> {
   const session = new SessionBuilder(sink, source, storeSessionId(path));
   const about = asFields(await readJsonFile(join(dirname(path), "meta.json")));
@@ -62,7 +60,6 @@ export async function readStore(database: DatabaseSync, path: string, sink: Sink
   session.end();
 }
 
-/** The session's fields are JSON in hexadecimal. */
 function readMeta(database: DatabaseSync, sink: Sink): Fields {
   sink.entry();
   const text = readColumnText(database.prepare("SELECT value FROM meta WHERE key = '0'").get()?.value) ?? "";
@@ -93,7 +90,7 @@ function readMessages(message: Fields, sink: Sink): Message[] {
       return toBlocks(message.content).flatMap((block) => answerMessages(block, unhandled));
     case "tool":
       return toBlocks(message.content).flatMap((block) => resultMessages(block, message, unhandled));
-    case "system": // The agent's prompt is the same in each session.
+    case "system":
       return [];
     default:
       unhandled(`role.${asString(message.role) ?? "(none)"}`);

@@ -18,23 +18,20 @@ export const transcriptSessionId = (path: string): string => basename(path).repl
 export const isTranscript = (path: string): boolean =>
   /[\\/]agent-transcripts[\\/](?:.*[\\/])?[^\\/]+\.(?:jsonl|txt)$/.test(path);
 
-/** Transcripts of 2025 are text. */
 export const isPlain = (path: string): boolean => path.endsWith(".txt");
 
-/** A text's session may also be written as JSON, in the same folder or in one of its own. */
 export async function isInJson(path: string): Promise<boolean> {
   const [folder, id] = [dirname(path), transcriptSessionId(path)];
   const others = [join(folder, `${id}.jsonl`), join(folder, id, `${id}.jsonl`)];
   return (await Promise.all(others.map(statInput))).some(Boolean);
 }
 
-/** Reads messages without times and tokens, and mostly without the results of tools. */
 export async function readTranscript(path: string, sink: Sink): Promise<void> {
   const session = new SessionBuilder(sink, source, transcriptSessionId(path));
   if (basename(dirname(path)) === "subagents") session.note("parent", basename(dirname(dirname(path))));
   session.noteFolder(await findProjectFolder(path));
   const { birthtimeMs, mtimeMs } = await stat(path);
-  // The file's creation replaces the times that its lines do not have.
+  // The lines have no times.
   session.noteTime(birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs);
   if (isPlain(path)) return readPlainTranscript(path, sink, session);
   await readRecords(path, sink, (record) => {
@@ -64,10 +61,8 @@ function recordMessages(record: Fields, unhandled: (type: string) => void): Mess
   return [];
 }
 
-/** Some versions also write these blocks into the message of the call. */
 const outputs = new Set<unknown>(["tool-result", "tool_result", "command_output", "redacted"]);
 
-/** Most transcripts leave results out; some have them under one of these names. */
 function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {
   return toBlocks(content).flatMap((block): Message[] => {
     switch (block.type) {

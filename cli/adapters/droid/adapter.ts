@@ -7,11 +7,8 @@ import { withStampOf } from "../session-files.ts";
 import { DroidSession, source } from "./session.ts";
 
 /**
- * Droid (Factory) keeps a file of JSON lines for each session, `ID.jsonl`, and `ID.settings.json`.
- *
- * - Content has the shape of Anthropic's API; what the program adds to the user's words is in `<system-reminder>`.
- * - Only the settings have the model and tokens, of the whole session.
- * - Output of `droid exec --output-format stream-json` is read, too, if somebody kept it there.
+ * Model and tokens are known for the whole session only. Output of `droid exec --output-format stream-json` is read,
+ * too, if somebody kept it there.
  */
 export const droid: Adapter = {
   name: source,

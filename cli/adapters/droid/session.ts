@@ -72,7 +72,6 @@ export class DroidSession {
     }
     if (message.role === "user") return userBlocks(message.content, this.#unhandled);
     if (message.role === "assistant") {
-      // A result may be in the message of its call.
       const isResult = ({ type }: Fields) => type === "tool_result";
       return toBlocks(message.content).flatMap((block) =>
         isResult(block) ? userBlocks([block], this.#unhandled) : assistantMessages([block], this.#unhandled),
@@ -89,7 +88,6 @@ export class DroidSession {
 
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
 
-  /** @param settings of `ID.settings.json`: the model, and the tokens of the whole session */
   end(settings: unknown): void {
     if (isFields(settings)) this.#noteSettings(settings);
     if (!isFields(settings) || !isFields(settings.tokenUsage))

@@ -4,14 +4,11 @@ import { userMessages } from "../blocks.ts";
 import { notice, toolCall, toolResult, toTexts, toThoughts } from "../messages.ts";
 import { asCount, asFields, asString, joinTexts } from "../values.ts";
 
-/** Only `droid exec --output-format stream-json` prints these types. */
 const types = new Set(["tool_call", "tool_result", "completion", "error", "reasoning"]);
 
-/** A printed message has its words next to its role. */
 export const isStreamed = ({ type, text }: Fields): boolean =>
   types.has(asString(type) ?? "") || (type === "message" && typeof text === "string");
 
-/** @param lastWords what the assistant said last: a completion repeats it */
 export function streamedMessages(record: Fields, lastWords: string | undefined): Message[] {
   const text = asString(record.text) ?? "";
   const callId = asString(record.toolCallId) ?? asString(record.id);
@@ -34,7 +31,6 @@ export function streamedMessages(record: Fields, lastWords: string | undefined):
   }
 }
 
-/** A result is a text, or what a command printed and its exit code. */
 function makeResult({ value, error, isError }: Fields, callId: string | undefined): Message {
   const { stdout, stderr, exitCode } = asFields(value);
   const printed = joinTexts([stdout, stderr]);

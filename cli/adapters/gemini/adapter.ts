@@ -12,15 +12,9 @@ import { ReplayPlan } from "./replay.ts";
 import { GeminiSession, type Identity, source } from "./session.ts";
 
 /**
- * Gemini CLI keeps a file for each session in `tmp/PROJECT/chats`, where PROJECT is a name or the hash of the
- * project's folder.
- *
- * - Newer files are logs of JSON lines, read twice (replay.ts).
- * - Older files are one JSON text. A session continued after an update is copied into a log. After a compression,
- *   older versions began a new file for the same session, which becomes a separate session.
- * - `--resume` begins a log with the context alone, which is no session, and then writes to the earlier log.
- * - Sub-agents have logs in a folder named after their session.
- * - Only the last version of a message has its tokens.
+ * Newer files are logs, read twice (replay.ts), older ones one JSON text. Older versions began a new file for the same
+ * session after a compression, which becomes a separate session. `--resume` begins a log with the context alone, which
+ * is no session.
  */
 export const gemini: Adapter = {
   name: source,
@@ -61,7 +55,7 @@ export const gemini: Adapter = {
   },
 };
 
-/** Records that wait for the last version of an earlier one are sent without it beyond this number. */
+/** Later records are sent without waiting any longer. */
 const maxWaiting = 20;
 
 function searchRoots(host: Host): SearchRoot[] {
@@ -83,7 +77,7 @@ async function* findRecordings(chats: string): AsyncGenerator<Input> {
 
 type Read = (sink: Sink, handle: (record: Fields, at: number) => void) => Promise<unknown>;
 
-/** Returns a function that reads the input any number of times; undefined, and counted, if it is invalid. */
+/** Undefined, and counted, if the input is invalid. */
 async function openRecording({ path }: Input, sink: Sink): Promise<Read | undefined> {
   if (path.endsWith(".jsonl")) {
     return (to, handle) => {
@@ -95,7 +89,6 @@ async function openRecording({ path }: Input, sink: Sink): Promise<Read | undefi
   if (text === undefined) return undefined;
   const whole = parseJson(text);
   if (!isFields(whole) || !Array.isArray(whole.messages)) {
-    // The file may be incomplete while it is being written.
     sink.entry();
     sink.invalid("not a recording");
     return undefined;
@@ -126,7 +119,6 @@ async function findIdentity({ path }: Input, meta: Fields): Promise<Identity> {
   const earlier = await earlierFiles(folder, name);
   const before = earlier.at(-1);
   if (before === undefined) return { sourceId: sessionId, sessionId };
-  // The first file of a session has its id alone.
   const continues = earlier.length === 1 ? sessionId : `${sessionId}/${before}`;
   return { sourceId: `${sessionId}/${name}`, sessionId, continues };
 }

@@ -7,10 +7,7 @@ import { listAttachments, readExitCode, readPartText, readResponse, userMessages
 const injected =
   /^\s*<(?:session_context|state_snapshot|hook_context)\b|^You have [\w ]+\. You have one final chance to complete the task/;
 
-/**
- * Builds the messages of one session's records. It remembers tool calls and results, because later records repeat them
- * in what was sent to the model.
- */
+/** Later records repeat calls and results in what was sent to the model. */
 export class GeminiMessages {
   readonly #unhandled: (type: string) => void;
   readonly #sessionId: string;
@@ -74,12 +71,11 @@ export class GeminiMessages {
     return outputs.length > 0 ? outputs.join("\n") : typeof resultDisplay === "string" ? resultDisplay : "";
   }
 
-  /** A content is a text, a part, or a list of both. What was sent to the model includes calls and results. */
   #parts(content: unknown, role: "user" | "assistant" | "system"): Message[] {
     const messages: Message[] = [];
     let text = "";
     let attachments: Fields[] = [];
-    /** The result before a part; undefined inside if the call's record has it already. */
+    /** Undefined inside if the call's record has the result already. */
     let before: { result: Message | undefined } | undefined;
     const flush = () => {
       if (text.trim() !== "") {
@@ -91,7 +87,6 @@ export class GeminiMessages {
     };
     for (const part of toList(content)) {
       if (before && isFields(part) && (part.inlineData ?? part.fileData) !== undefined) {
-        // A picture that a tool returned belongs to the result.
         if (before.result) before.result.content = joinTexts([before.result.content, this.#readText(part)]);
         continue;
       }

@@ -8,7 +8,6 @@ import { asString, joinTexts, listFields } from "../values.ts";
 /** The program puts the content of files that the user names (`@path`) below the user's words. */
 const references = /(?<!\s)\s*--- Content from referenced files ---[\s\S]*?(?:--- End of content ---|$)/g;
 
-/** Splits a user's text into the words, and notices with the content of files that they name. */
 export function userMessages(text: string): Message[] {
   const added = text.match(references) ?? [];
   if (added.length === 0) return [{ role: "user", content: text }];
@@ -17,7 +16,6 @@ export function userMessages(text: string): Message[] {
   return own === "" ? notices : [{ role: "user", content: own }, ...notices];
 }
 
-/** Reads a part that is a text or a file. @param unhandled called with the name of any other part */
 export function readPartText(part: Fields, unhandled: (type: string) => void): string {
   if (typeof part.text === "string") return part.text;
   if (isFields(part.inlineData)) return inlineText(part.inlineData);
@@ -28,19 +26,16 @@ export function readPartText(part: Fields, unhandled: (type: string) => void): s
   return "";
 }
 
-/** Describes the files in a part by their types and names. */
 export const listAttachments = ({ inlineData, fileData }: Fields): Fields[] =>
   [inlineData, fileData]
     .filter(isFields)
     .map(({ mimeType, displayName, fileUri }) => makeAttachment(mimeType, asString(displayName) ?? fileUri));
 
-/** Reads a tool's response, and below its text the pictures that came with it. */
 export function readResponse({ response, parts }: Fields): string {
   const pictures = listFields(parts).map(({ inlineData }) => (isFields(inlineData) ? inlineText(inlineData) : ""));
   return joinTexts([formatResponse(response), ...pictures]);
 }
 
-/** Returns the text of a function's response, else all of its fields as JSON. */
 export function formatResponse(response: unknown, fields: readonly string[] = ["output", "error"]): string {
   if (!isFields(response)) return asString(response) ?? "";
   const text = fields.map((field) => asString(response[field])).find(Boolean);
@@ -48,14 +43,12 @@ export function formatResponse(response: unknown, fields: readonly string[] = ["
   return Object.keys(response).length > 0 && response.output !== "" ? JSON.stringify(response) : "";
 }
 
-/** Matches what is written below a command's output, at the end of the result. */
 const ending =
   /(?:^|\n)Exit Code: (-?\d{1,10})(?:\n(?:Signal|Background PIDs|Process Group PGID): [^\n]*)*(?:\n<\/untrusted_context>)?\s*$/;
 
-/** A longer output may be a stranger's, which the pattern would search for too long. */
+/** The pattern would search a longer output for too long. */
 const maxEndingChars = 10_000;
 
-/** Reads the exit code in the result of the shell tool; undefined for other tools. */
 export function readExitCode(tool: unknown, output: string): number | undefined {
   const code = tool === "run_shell_command" ? ending.exec(output.slice(-maxEndingChars))?.[1] : undefined;
   return code === undefined ? undefined : Number(code);

@@ -7,11 +7,10 @@ import { asFields } from "../values.ts";
 export type Projects = {
   /** The name of the project's folder in `tmp`: a short name, or the hash of its path. */
   name: string;
-  /** The path that is noted in the folder. */
   noted: string;
   /** Short names by paths. */
   names: Map<string, string>;
-  /** Paths by their hashes: of every known project, and of every folder that the user trusts. */
+  /** Paths by their hashes: of known projects, and of folders that the user trusts. */
   hashes: Map<string, string>;
 };
 
@@ -35,7 +34,7 @@ export async function readProjects(path: string): Promise<Projects> {
   };
 }
 
-/** A folder that is trusted through one below it (`TRUST_PARENT`) may be a project, too. */
+/** `TRUST_PARENT` also trusts the folder above. */
 function trustedPaths(trusted: unknown): string[] {
   const entries = isFields(trusted) ? Object.entries(trusted) : [];
   return entries.flatMap(([path, level]) => (level === "TRUST_PARENT" ? [getParent(path), path] : [path]));
@@ -43,7 +42,6 @@ function trustedPaths(trusted: unknown): string[] {
 
 const getParent = (path: string): string => path.replace(/[/\\][^/\\]+[/\\]?$/, "");
 
-/** @param ids short names or hashes of the project */
 export function projectFolder({ noted, names, hashes }: Projects, ids: unknown[]): string | undefined {
   const found = ids.map((id) => (typeof id === "string" ? (names.get(id) ?? hashes.get(id)) : undefined));
   return noted || found.find(Boolean);

@@ -1,28 +1,25 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import { asString, listFields } from "../values.ts";
 
-/** The record with a message's last version, alone or within a replaced history. */
+/** Where the last version of a message is. */
 type Position = { at: number; isReplaced: boolean };
 
 export type Rewind = { type: "rewind"; turns: number };
 
 /**
- * Finds each message's last version in a first pass, with only ids in memory. A recording is a log: a message is
- * written again, whole, whenever it has grown; a rewind takes messages back, which are kept because their tokens were
- * used; and `$set.messages` replaces the history sent to the model, and repeats messages, often shortened.
+ * A message is written again, whole, whenever it has grown; a rewind takes messages back, which are kept because their
+ * tokens were used; and `$set.messages` repeats messages, often shortened.
  */
 export class ReplayPlan {
   meta: Fields = {};
   /** True even if all types are unknown. */
   hasMessages = false;
-  /** A message was written as a record of its own, not only as part of a history. */
+  /** A message was written as a record of its own. */
   hasOwnMessages = false;
   readonly #positions = new Map<string, Position>();
   readonly #rewinds = new Map<string, Rewind>();
-  /** The messages that no rewind has taken back, and whether they are the user's. */
   readonly #live = new Map<string, boolean>();
 
-  /** Adds a record of the first pass, and returns its kind. */
   add(record: Fields, at: number): "message" | "details" | "invalid" | { unknown: string } {
     const { $rewindTo, $set } = record;
     if (typeof $rewindTo === "string") {
@@ -58,7 +55,6 @@ export class ReplayPlan {
     if (!before || before.isReplaced || !position.isReplaced) this.#positions.set(id, position);
   }
 
-  /** A rewind to an unknown message takes back all messages. */
   #addRewind(id: string, at: number): void {
     const ids = [...this.#live.keys()];
     const taken = ids.slice(Math.max(0, ids.indexOf(id)));
@@ -69,7 +65,6 @@ export class ReplayPlan {
     this.#positions.set(key, { at, isReplaced: false });
   }
 
-  /** Returns the messages of a record to send in the second pass. */
   *messagesAt(record: Fields, at: number): Generator<[key: string, message: Fields]> {
     const rewind = this.#rewinds.get(`rewind ${at}`);
     if (rewind) yield [`rewind ${at}`, rewind];

@@ -23,7 +23,7 @@ export class GeminiSession {
     this.#session = new SessionBuilder(sink, source, sourceId);
     this.#messages = new GeminiMessages(sessionId, (type) => sink.unhandled(type));
     this.#session.noteFolder(folder);
-    // A sub-agent lists the folders that it works in; a session lists only those that were added.
+    // A session lists only folders that were added.
     if (meta.kind === "subagent" && Array.isArray(meta.directories)) this.#session.noteFolder(meta.directories[0]);
     this.#session.noteTime(meta.startTime);
     this.#session.noteTitle(meta.summary);
@@ -49,7 +49,6 @@ export class GeminiSession {
 const rewindNotice = (turns: unknown): Message =>
   notice(turns === 1 ? "The last turn was taken back." : `The last ${Number(turns)} turns were taken back.`);
 
-/** `input` includes cached tokens; `output` excludes thoughts. */
 function readUsage(tokens: Fields): Usage {
   const {
     inputTokens = 0,

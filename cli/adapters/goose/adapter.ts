@@ -11,12 +11,8 @@ import { contentMessages, source, toTime } from "./messages.ts";
 const databaseName = "sessions.db";
 
 /**
- * Goose has a SQLite database, and before version 1.10 had a file of JSON lines for each session, which the database
- * took over.
- *
- * - Tools give their output twice, for the model and for the user; what the model got is read.
- * - A summary that replaced the conversation is not shown to the user, and becomes a notice.
- * - Tokens and costs have a table of their own since 2026; before, only a session's sum is known.
+ * A summary that replaced the conversation is not shown to the user, and becomes a notice. Before 2026 only a
+ * session's sum of tokens is known.
  */
 export const goose: Adapter = {
   name: source,
@@ -54,7 +50,6 @@ function searchRoots(host: Host): SearchRoot[] {
   return platform === "darwin" ? [shared, localDataRoot(host, "Block", "goose", "sessions")] : [shared];
 }
 
-/** The first line has the session's fields, and each other one a message. */
 async function readOlderSession(path: string, sink: Sink): Promise<void> {
   const session = new SessionBuilder(sink, source, basename(path, ".jsonl"));
   await readRecords(path, sink, (record) => {

@@ -29,7 +29,6 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
   }));
 }
 
-/** A row of the ledger. */
 type Request = { at: number; model: unknown; usage: Usage; costUsd: number };
 
 export async function readSession(database: DatabaseSync, id: string, sink: Sink): Promise<void> {
@@ -74,7 +73,6 @@ export async function readSession(database: DatabaseSync, id: string, sink: Sink
   session.end();
 }
 
-/** Returns the session's model. */
 function noteDetails(session: SessionBuilder, row: Fields): string | undefined {
   session.noteTitle(asString(row.name)?.trim() || asString(row.description)?.trim());
   session.noteFolder(row.working_dir);
@@ -115,7 +113,6 @@ const readTotal = (row: Fields): Usage =>
     row.accumulated_cache_write_tokens,
   );
 
-/** Goose's input includes cached tokens. */
 export function readUsage(input: unknown, output: unknown, read?: unknown, write?: unknown): Usage {
   const reported = { inputTokens: input, outputTokens: output, cacheReadTokens: read, cacheWriteTokens: write };
   return readTokens(reported, { includesCache: true });

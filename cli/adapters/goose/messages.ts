@@ -6,10 +6,9 @@ import { asFields, asString, listFields, toMilliseconds } from "../values.ts";
 
 export const source = "goose";
 
-/** A result answers whether a tool may run; everything else is the program's own state. */
+/** A result answers whether a tool may run. */
 const skipped = new Set(["toolConfirmationRequest", "redactedThinking"]);
 
-/** Reports of the program, by the name of their text. */
 const reports: Record<string, string> = {
   systemNotification: "msg",
   contextLengthExceeded: "msg",
@@ -17,18 +16,14 @@ const reports: Record<string, string> = {
   conversationCompacted: "msg",
 };
 
-/** Converts seconds to milliseconds, and a text in UTC (`2026-11-01 10:00:00`) to ISO 8601. */
+/** A text is in UTC (`2026-11-01 10:00:00`). */
 export function toTime(value: unknown): unknown {
   if (typeof value === "number") return toMilliseconds(value);
   const text = asString(value);
   return text && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?$/.test(text) ? `${text.replace(" ", "T")}Z` : text;
 }
 
-/**
- * Reads the messages in one of Goose's.
- *
- * @param isHidden whether it is not shown to the user
- */
+/** @param isHidden whether it is not shown to the user */
 export function contentMessages(
   role: unknown,
   content: unknown,
@@ -66,7 +61,6 @@ export function contentMessages(
 function otherMessages(item: Fields, unhandled: (type: string) => void): Message[] {
   const type = asString(item.type) ?? "(none)";
   const report = Object.hasOwn(reports, type) ? reports[type] : undefined;
-  // Goose's current activity is no message.
   if (report) return item.notificationType === "thinkingMessage" ? [] : toNotices(item[report]);
   if (!skipped.has(type)) unhandled(`content.${type}`);
   return [];

@@ -14,12 +14,8 @@ const log = "updates.jsonl";
 const history = "chat_history.jsonl";
 
 /**
- * Grok Build keeps a folder for each session, `sessions/PROJECT/ID`.
- *
- * - `updates.jsonl` is the log of the conversation, with times and each turn's tokens.
- * - `chat_history.jsonl` is what the model was sent last. It is read if there is no log, as for sub-agents that were
- *   given their parent's history.
- * - `summary.json` has the session's fields.
+ * `updates.jsonl` has times and each turn's tokens. `chat_history.jsonl`, which the model was sent last, is read if
+ * there is no log, as for sub-agents with their parent's history.
  */
 export const grok: Adapter = {
   name: source,
@@ -46,7 +42,6 @@ export const grok: Adapter = {
   },
 };
 
-/** The log is read unless it is empty, else the history. */
 async function isRead(input: Input): Promise<boolean> {
   if (input.stamp === "forbidden" || basename(input.path) === log)
     return input.bytes > 0 || input.stamp === "forbidden";

@@ -6,10 +6,7 @@ import type { Input } from "../adapter.ts";
 import { silentSink } from "../sinks.ts";
 import { asFields, asString } from "../values.ts";
 
-/**
- * Recognizes the lines of a fork's log that its original has, in whichever project. If the original is gone, all of
- * them count as its lines if the server has it, and none if not.
- */
+/** If the original is gone, all lines count as its own if the server has it, and none if not. */
 export async function findCopied(
   { path, isStored }: Input,
   { parent_session_id: from }: Fields,

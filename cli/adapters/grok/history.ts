@@ -9,10 +9,9 @@ type Unhandled = (type: string) => void;
 
 export const getModel = ({ model_id: model }: Fields): string | undefined => asString(model);
 
-/** Reads an item of the model's history; the first versions gave items a role instead of a type. */
 export function historyMessages(item: Fields, unhandled: Unhandled): Message[] {
   switch (item.type ?? item.role) {
-    case "system": // The agent's own prompt.
+    case "system":
       return [];
     case "user":
       return userMessages(item, unhandled);
@@ -33,7 +32,7 @@ export function historyMessages(item: Fields, unhandled: Unhandled): Message[] {
   }
 }
 
-/** What the program put in the user's place has a reason, but so have words that came while the agent worked. */
+/** Words that came while the agent worked also have a reason. */
 function userMessages({ content, synthetic_reason: reason }: Fields, unhandled: Unhandled): Message[] {
   const text = listTexts(content).join("\n");
   if (reason !== undefined && reason !== null && reason !== "interjection") return toNotices(text, "user");

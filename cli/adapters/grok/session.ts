@@ -9,7 +9,7 @@ import { asCount, asFields, asString, asTimestamp, dropOldest, listFields } from
 
 export const source = "grok-build";
 
-/** Messages are sent without tokens, and calls without input, if so many messages follow before these. */
+/** Messages are sent without tokens, and calls without input, beyond this number. */
 const maxHeld = 50;
 const maxIds = 1000;
 
@@ -26,7 +26,6 @@ const skippedUpdates = new Set(
   task_completed tool_call_delta_chunk workflow_updated`.split(/\s+/),
 );
 
-/** A message that grows with each chunk of the same kind. */
 type Growing = {
   kind: string;
   prompt: unknown;
@@ -36,7 +35,6 @@ type Growing = {
   at: string | undefined;
 };
 
-/** Builds one session from its log or its history. */
 export class GrokSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
@@ -44,21 +42,18 @@ export class GrokSession {
   readonly #isCopied: (record: Fields) => boolean;
   #growing: Growing | undefined;
   #held: Message[] = [];
-  /** Calls without input so far. */
   readonly #bare = new Map<string, { message: Message; name: string }>();
   readonly #answered = new Set<string>();
-  /** The turns whose tokens were counted. */
   readonly #counted = new Set<string>();
   #model: string | undefined;
   #isReplayed = false;
 
-  /** @param summary the session's fields @param isCopied recognizes lines of the original */
+  /** @param isCopied recognizes lines of the original */
   constructor(sink: Sink, id: string, summary: Fields, isCopied: (record: Fields) => boolean) {
     this.#sink = sink;
     this.#isCopied = isCopied;
     this.#session = new SessionBuilder(sink, source, id);
     const { info, parent_session_id: from, session_kind: kind } = summary;
-    // A worktree's sessions belong to the folder that it was made from.
     this.#session.noteFolder(summary.source_workspace_dir ?? asFields(info).cwd);
     this.#session.noteTitle(summary.session_summary);
     this.#session.noteTitle(summary.generated_title);
@@ -73,7 +68,6 @@ export class GrokSession {
 
   readonly unhandled = (type: string): void => this.#sink.unhandled(type);
 
-  /** Items of the history have no time. */
   addMessages(messages: Message[], model: string | undefined): void {
     if (messages.length === 0) this.#sink.skipped();
     this.#session.send(messages, { model });
@@ -94,7 +88,6 @@ export class GrokSession {
     if (!this.#grow(update, at)) this.#add(update, at);
   }
 
-  /** Takes a chunk of a message, and returns whether the update is one. */
   #grow(update: Fields, at: string | undefined): boolean {
     const [, kind] = /^(user_message|agent_message|agent_thought)_chunk$/.exec(String(update.sessionUpdate)) ?? [];
     if (kind === undefined) return false;
@@ -107,7 +100,6 @@ export class GrokSession {
       this.#growing = { kind: name, prompt: meta.promptIndex, texts: [], files: [], attachments: [], at };
     } else this.#sink.skipped();
     const content = asFields(update.content);
-    // The name of an attached file replaces the words if there are none.
     const texts = content.type === "text" ? this.#growing?.texts : this.#growing?.files;
     texts?.push(this.#readText(content));
     this.#growing?.attachments.push(...attachmentsIn(content));
@@ -137,7 +129,6 @@ export class GrokSession {
     if (!growing) return;
     const { kind, files, attachments, at } = growing;
     const texts = growing.texts.some(Boolean) ? growing.texts : files;
-    // The user's words come in blocks, an answer in pieces.
     const text = texts.filter(Boolean).join(kind === "user_message" ? "\n" : "");
     if (text.trim() === "") return;
     if (kind === "user_message") {
@@ -187,7 +178,6 @@ export class GrokSession {
     return message;
   }
 
-  /** Returns the result of a call that is over; an earlier update may have its input. */
   #resultIn({ toolCallId, status, content, rawInput, rawOutput }: Fields): Message[] {
     const id = asString(toolCallId) ?? "";
     const bare = this.#bare.get(id);
@@ -215,7 +205,7 @@ export class GrokSession {
     if (this.#held.length > maxHeld) this.#flush();
   }
 
-  /** A turn's tokens go with its first answer; a turn that is written again counts once. */
+  /** A turn that is written again counts once. */
   #endTurn({ prompt_id: prompt, usage, stop_reason: stopReason }: Fields): void {
     const key = asString(prompt);
     if (key && this.#counted.has(key)) return;
@@ -257,7 +247,7 @@ function attachmentsIn({ type, uri, name, mimeType, resource }: Fields): Fields[
   return [makeAttachment(kind, path)];
 }
 
-/** The input includes cached tokens. A partial cost is left out. */
+/** The input includes cached tokens. */
 function readCost(used: Fields): { usage: Usage; costUsd?: number } {
   const { inputTokens, outputTokens, cachedReadTokens, cacheCreationTokens, reasoningTokens } = used;
   const usage = readTokens(

@@ -6,11 +6,8 @@ import { findSessions, readDatabase } from "../sqlite.ts";
 import { listSessions, readSession, source } from "./database.ts";
 
 /**
- * Hermes Agent has a SQLite database, and one for each profile.
- *
- * - A compaction keeps what it replaced, as rows that are not active, and writes the latest ones again.
- * - A session that a compaction, a branch or a delegation began names its parent, whose end shows which it was.
- * - Only a session's sum of tokens is known.
+ * A compaction keeps what it replaced, and writes the latest rows again. The end of a session's parent shows what
+ * began the session. Only a session's sum of tokens is known.
  */
 export const hermes: Adapter = {
   name: source,
@@ -32,6 +29,6 @@ function foldersIn(root: string): string[] {
   try {
     return [root, ...readdirSync(join(root, "profiles")).map((name) => join(root, "profiles", name))];
   } catch {
-    return [root]; // There are no profiles.
+    return [root];
   }
 }

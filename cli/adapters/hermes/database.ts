@@ -61,7 +61,6 @@ export async function readSession(database: DatabaseSync, id: string, sink: Sink
 }
 
 function noteDetails(session: SessionBuilder, row: Fields): void {
-  // A derived title is the beginning of the first message.
   if (row.title_source !== "derived") session.noteTitle(row.title);
   session.noteFolder(asString(row.cwd) ?? row.git_repo_root);
   session.note("branch", row.git_branch);
@@ -70,12 +69,12 @@ function noteDetails(session: SessionBuilder, row: Fields): void {
 
 type Parent = { relation: "parent" | "forkedFrom" | "continues"; id: string };
 
-/** Finds the parent of a session, unless the session only came after it in the same chat. */
+/** Undefined if the session only came after the other one in the same chat. */
 function findParent(database: DatabaseSync, row: Fields): Parent | undefined {
   const id = asString(row.parent_session_id);
   if (!id) return undefined;
   const config = parseJson(asString(row.model_config) ?? "");
-  // A continuation takes over the marks of the session before, which then name another one.
+  // A continuation takes over marks that name another session.
   const marks = (mark: string) => isFields(config) && config[mark] === id;
   if (marks("_branched_from")) return { relation: "forkedFrom", id };
   if (marks("_delegate_from")) return { relation: "parent", id };
@@ -87,10 +86,8 @@ function findParent(database: DatabaseSync, row: Fields): Parent | undefined {
   return isSameChat ? undefined : { relation: "parent", id };
 }
 
-/** The same in a row and its copy. */
 const copiedColumns = ["role", "content", "timestamp", "tool_call_id", "tool_calls"];
 
-/** Lists the first of each row and its copies, and whether the session before has it. */
 function listRows(database: DatabaseSync, id: string, before: string | undefined) {
   const isSame = copiedColumns.map((column) => `other.${column} IS messages.${column}`).join(" AND ");
   return database

@@ -6,7 +6,6 @@ import { pictureMessage } from "../pictures.ts";
 import { readColumnText, readJsonList } from "../sqlite.ts";
 import { asFields, asString, joinTexts } from "../values.ts";
 
-/** Precedes content that is no plain text. */
 const jsonMark = "\0json:";
 const summaryStart = /^\[CONTEXT (?:COMPACTION|SUMMARY)/;
 const skillStart = /^\[(?:SYSTEM|IMPORTANT): The user has invoked the "([^"]+)" skill/;

@@ -11,12 +11,8 @@ import { KimiCliSession } from "./session.ts";
 const log = "wire.jsonl";
 
 /**
- * Kimi CLI, the predecessor of Kimi Code, keeps a log of JSON lines for each session,
- * `sessions/PROJECT/ID/wire.jsonl`, where PROJECT is the MD5 hash of the folder's path, and for each sub-agent,
- * `subagents/AGENT/wire.jsonl` below it.
- *
- * - A step's texts and calls come before its tokens, results after them.
- * - A sub-agent's events are also in its session's log, but are read from its own.
+ * PROJECT in `sessions/PROJECT/ID/wire.jsonl` is the MD5 hash of the folder's path. A sub-agent's events are also in
+ * its session's log, but are read from its own.
  */
 export const kimiCli: Adapter = {
   name: "kimi-cli",
@@ -41,7 +37,7 @@ export const kimiCli: Adapter = {
   },
 };
 
-/** A project is named by the hash of its folder's path, after the name of another machine's system, if any. */
+/** The name of another machine's system may precede the hash. */
 function workFolder(registry: unknown, project: string): string | undefined {
   const known = listFields(asFields(registry).work_dirs);
   const paths = known.flatMap(({ path }) => asString(path) ?? []);

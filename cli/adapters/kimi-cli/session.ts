@@ -15,11 +15,10 @@ import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
 
-/** Messages of a step are sent without its tokens if so many come before these. */
+/** Messages are sent without tokens beyond this number. */
 const maxHeld = 50;
 const maxAgents = 1000;
 
-/** A sub-agent's events are also in its own log. */
 const skippedTypes = new Set(
   `TurnEnd StepBegin StepRetry CompactionEnd HookTriggered MCPLoadingBegin MCPLoadingEnd SubagentEvent ToolCallPart
   ApprovalRequest ApprovalResponse ApprovalRequestResolved QuestionRequest QuestionResponse ToolCallRequest HookRequest
@@ -34,7 +33,6 @@ export class KimiCliSession {
   #held: Message[] = [];
   #at: number | undefined;
 
-  /** @param agent a sub-agent of the session's, whose own session is `ID/AGENT` */
   constructor(sink: Sink, sessionId: string, agent: string | undefined) {
     this.#sink = sink;
     this.#sessionId = sessionId;
@@ -144,14 +142,13 @@ export class KimiCliSession {
   #flush(facts: EntryFacts = {}): void {
     const held = this.#held;
     this.#held = [];
-    // The tokens are the answer's, not those of the user's words before it.
+    // The tokens are the answer's.
     const first = held.findIndex(({ role }) => role === "assistant");
     const at = this.#at;
     if (first > 0) this.#session.send(held.slice(0, first), { at });
     this.#session.send(first > 0 ? held.slice(first) : held, { at, ...facts });
   }
 
-  /** @param title from the user, or generated */
   end(title: unknown): void {
     this.#flush();
     this.#session.noteTitle(title);

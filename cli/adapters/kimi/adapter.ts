@@ -14,15 +14,8 @@ import { KimiSession, source } from "./session.ts";
 const log = "wire.jsonl";
 
 /**
- * Kimi Code keeps a log of JSON lines for each agent, `sessions/PROJECT/SESSION/agents/AGENT/wire.jsonl`, and the
- * session's `state.json`.
- *
- * - The log has typed words twice: as the turn's prompt, and as a message, which alone is read.
- * - The main agent's log is the session; every other agent's becomes a session that names it.
- * - Tokens are counted for a step, at its end.
- * - A fork begins with its original's lines, up to one of type `forked`. They count there if that session is on this
- *   machine or the server, and else in the fork.
- * - Sessions that were taken over from Kimi CLI have whole messages instead of steps, without times and tokens.
+ * Every agent but the main one has a session of its own. A fork's copied lines count in the original, if that is on
+ * this machine or the server. Sessions from Kimi CLI have whole messages instead of steps, without times and tokens.
  */
 export const kimi: Adapter = {
   name: source,
@@ -53,7 +46,6 @@ export const kimi: Adapter = {
   },
 };
 
-/** The session may be on this machine, in any project, or on the server. */
 async function isThere(fork: string, id: string, { isStored }: Input): Promise<boolean> {
   const sessions = dirname(dirname(fork));
   for (const { name } of await listFolder(sessions)) if (await isFolder(join(sessions, name, id))) return true;
@@ -70,7 +62,6 @@ function searchRoots(host: Host): SearchRoot[] {
   return [homeRoot(host, "KIMI_CODE_HOME", ".kimi-code", "sessions")];
 }
 
-/** Reads the folders of sessions by their ids: older sessions name theirs nowhere else. */
 const readFolders = makeLineIndex(({ sessionId, workDir }) => [asString(sessionId), asString(workDir)]);
 
 /** Counts the first lines of a fork, up to the latest one that says so, without parsing the others. */

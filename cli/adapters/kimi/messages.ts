@@ -7,17 +7,13 @@ import { asFields, asString, joinTexts, listFields } from "../values.ts";
 
 type Unhandled = (type: string) => void;
 
-/**
- * A person writes words and commands of the shell, and an agent its sub-agent's task; the program writes everything
- * else.
- */
+/** The program writes everything else in the user's place. */
 function isWritten(origin: unknown): boolean {
   if (!isFields(origin)) return true;
   if (origin.kind === "system_trigger") return origin.name === "subagent";
   return origin.kind === "user" || origin.kind === "shell_command";
 }
 
-/** Sessions that came from Kimi CLI have their calls and results whole. */
 export function appendedMessages(message: Fields, unhandled: Unhandled): Message[] {
   const { role, content, origin, toolCalls, toolCallId } = message;
   switch (role) {
@@ -38,14 +34,13 @@ export function appendedMessages(message: Fields, unhandled: Unhandled): Message
 export const makeResult = (content: unknown, outcome: ToolOutcome, unhandled: Unhandled): Message =>
   toolResult(joinBlockTexts(withoutMedia(content), unhandled), outcome);
 
-/** A summary is a text or a message. */
 export function compactionMessages({ summary, contextSummary }: Fields, unhandled: Unhandled): Message[] {
   const text = asString(summary) ?? asString(contextSummary);
   if (text) return [notice(text)];
   return isFields(summary) ? makeNotices(summary.content, "system", unhandled) : [];
 }
 
-/** A skill's text follows the user's command for it; anything else is a notice. */
+/** A skill's text follows the user's command for it. */
 function injected(content: unknown, origin: unknown, unhandled: Unhandled): Message[] {
   const command = isFields(origin) && origin.trigger === "user-slash" ? formatCommand(origin) : undefined;
   const notices = makeNotices(content, "user", unhandled);
@@ -63,7 +58,6 @@ function makeNotices(content: unknown, role: string, unhandled: Unhandled): Mess
   return text.trim() === "" ? [] : [notice(text, role)];
 }
 
-/** The program puts this before a sub-agent's task. */
 const gitContext = /^\s*<git-context>[\s\S]*?<\/git-context>\s*/;
 
 function written(content: unknown, unhandled: Unhandled): Message[] {
@@ -83,7 +77,6 @@ const withoutMedia = (content: unknown): Fields[] =>
     return file ? { type: "text", text: file.text } : block;
   });
 
-/** Reads a file by its type or address: `{type: "image_url", imageUrl: {url}}`. */
 function fileIn(block: Fields): { text: string; attachment: Fields } | undefined {
   const [, kind] = /^(image|audio|video)_url$/.exec(String(block.type)) ?? [];
   if (kind === undefined) return undefined;

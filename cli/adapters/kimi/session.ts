@@ -9,7 +9,7 @@ import { appendedMessages, compactionMessages, makeResult } from "./messages.ts"
 
 export const source = "kimi-code";
 
-/** Messages are sent without the token count at the end of their step if so many come before it. */
+/** Messages are sent without tokens beyond this number. */
 const maxHeld = 50;
 
 const skippedTypes = new Set(
@@ -26,7 +26,6 @@ const skippedTypes = new Set(
 
 const skippedEvents = new Set(["step.begin", "step.retry", "tool.progress"]);
 
-/** Builds one session from the lines of a log. */
 export class KimiSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
@@ -43,13 +42,12 @@ export class KimiSession {
     if (id !== sessionId) this.#session.note("parent", sessionId);
   }
 
-  /** @param isReplayed whether the line was copied from the original */
   add(record: Fields, isReplayed = false): void {
     if (isReplayed !== this.#isReplayed) this.#flush();
     this.#isReplayed = isReplayed;
     this.#noteFacts(record);
     const at = asTimestamp(record.time);
-    // A turn's records repeat those of its steps, but only this record has a compaction's request.
+    // Only this record has a compaction's request.
     if (record.type === "usage.record" && record.usageScope === "session" && !isReplayed) this.#addUsage(record.usage);
     if (record.type === "context.append_loop_event" && isFields(record.event)) this.#addEvent(record.event, at);
     else this.#addMessages(record, at);
@@ -60,7 +58,6 @@ export class KimiSession {
     const disclosed = asFields(record.environmentDisclosure);
     this.#session.noteFolder(record.cwd ?? disclosed.cwd);
     if (record.type === "llm.request") this.#model = asString(record.model) ?? this.#model;
-    // Versions without records of requests name the model here.
     if (record.type === "config.update" || record.type === "profile.bind") this.#model ??= asString(record.modelAlias);
   }
 
@@ -148,7 +145,7 @@ export class KimiSession {
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
 
   /**
-   * @param state of `state.json`: the title, the folder, and which agent started which
+   * @param state of `state.json`
    * @param folder used if the session's own files do not name one
    */
   end(state: Fields, agent: string | undefined, folder: string | undefined): void {

@@ -14,8 +14,7 @@ const databaseName = "data.sqlite3";
 const eventsName = "messages.jsonl";
 
 /**
- * Kiro keeps the CLI's database, its logs since version 2, the events of the newest versions and of the editor, and
- * the sessions of older editors. A session that is in several is read from the first of them.
+ * The CLI's database comes first, then its logs, the events of the newest versions, and the sessions of older editors.
  */
 export const kiro: Adapter = {
   name: source,
@@ -53,7 +52,6 @@ export const kiro: Adapter = {
   },
 };
 
-/** Amazon Q Developer CLI, which became Kiro, keeps a database with the latest conversation of each folder. */
 export const amazonQ: Adapter = {
   name: "amazon-q",
   title: "Amazon Q CLI",

@@ -35,7 +35,6 @@ function resultMessage(result: Fields, unhandled: (type: string) => void): Messa
   return joinResult(parts, asString(result.tool_use_id), result.status);
 }
 
-/** Returns a placeholder for a picture with bytes: base64, or a list of them. */
 export function pictureTexts({ format, source }: Fields): string[] {
   const { data, bytes, Bytes } = asFields(source);
   const held = data ?? bytes ?? Bytes;
@@ -44,7 +43,6 @@ export function pictureTexts({ format, source }: Fields): string[] {
 
 export type OutputPart = { text: string; exitCode?: number };
 
-/** Reads a command's streams and exit code, or formats any other object. */
 export function jsonOutput(value: unknown): OutputPart {
   if (!isFields(value) || (typeof value.stdout !== "string" && typeof value.stderr !== "string")) {
     return { text: typeof value === "string" ? value : JSON.stringify(value) };
@@ -79,7 +77,6 @@ export function assistantMessages(assistant: unknown, unhandled: (type: string) 
   ];
 }
 
-/** Thoughts are nested a few levels deep. */
 function findThought(value: unknown, depth = 0): string | undefined {
   if (!isFields(value) || depth > 2) return undefined;
   const text = asString(value.text);

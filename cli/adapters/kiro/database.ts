@@ -7,19 +7,14 @@ import { hasColumn, inputPath } from "../sqlite.ts";
 import { asFields, asString } from "../values.ts";
 import { assistantMessages, userMessages } from "./conversation.ts";
 
-/**
- * A conversation is one value of JSON. SQLite splits it, so that only its parts become objects here, while the value
- * itself is in memory twice.
- */
+/** SQLite splits the JSON of a conversation, so that only its parts become objects here. */
 const maxMiB = 64;
 
 const isSmall = `octet_length(value) <= ${maxMiB * 1024 * 1024}`;
 const isReadable = `${isSmall} AND json_valid(value)`;
 
-/** Newer versions keep all conversations of a folder, older ones the latest. */
 const tables = ["conversations_v2", "conversations"] as const;
 
-/** Lists the conversations by their ids; those of the older table by their folder. */
 export function listConversations(path: string, database: DatabaseSync): Input[] {
   const inputs = new Map<string, Input>();
   for (const table of tables) {

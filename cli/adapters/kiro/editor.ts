@@ -12,16 +12,12 @@ import { readObjectFile } from "../session-files.ts";
 import { asFields, asString, joinTexts, listFields } from "../values.ts";
 import { source } from "./conversation.ts";
 
-/** The tools among an execution's actions. */
 const tools = new Set(
   "replace create append delete readCode readFile readFiles readMultipleFiles runCommand search".split(" "),
 );
 const skippedActions = new Set("model intentClassification taskStatus specAgent userInput".split(" "));
 
-/**
- * Reads a session of the editor's older versions, `workspace-sessions/PROJECT/SESSION.json`. It has the user's words
- * whole; the model's actions are in a log for each execution that an answer names.
- */
+/** Has the user's words whole; the model's actions are in a log for each execution. */
 export async function readEditorSession(path: string, sink: Sink): Promise<void> {
   const value = await readObjectFile(path, sink);
   if (!value) return;
@@ -42,7 +38,6 @@ export async function readEditorSession(path: string, sink: Sink): Promise<void>
   session.end();
 }
 
-/** A list next to the session has milliseconds in a text. */
 async function createdAt(path: string, id: string): Promise<unknown> {
   const list = await readJsonFile(join(dirname(path), "sessions.json"));
   const found = (Array.isArray(list) ? list : []).find((one) => isFields(one) && one.sessionId === id);
@@ -67,7 +62,6 @@ async function entryMessages(entry: Fields, logs: Map<string, string>, sink: Sin
   return [...done, ...toTexts("assistant", text.trim() ? text : joinTexts(completions, "\n\n"))];
 }
 
-/** Each log begins with its execution's id. */
 async function findLogs(base: string, folder: string): Promise<Map<string, string>> {
   const project = join(base, createHash("sha256").update(folder).digest("hex").slice(0, 32));
   const logs = new Map<string, string>();

@@ -11,7 +11,6 @@ import { source } from "./conversation.ts";
 
 export const getEventsAbout = (path: string): string => join(dirname(path), "session.json");
 
-/** Credits are no money. */
 const skipped = new Set(
   `session_start session_event session_metadata pending_interaction interaction_resolved steering_inclusion turn_start turn_end
   usage_summary contextual_hook_invoked sub_agent_start sub_agent_complete subagent_start subagent_complete tombstone`.split(
@@ -19,7 +18,6 @@ const skipped = new Set(
   ),
 );
 
-/** Reads the events of the editor and of newer CLIs, `sessions/PROJECT/SESSION/messages.jsonl`. */
 export async function readEvents(path: string, sink: Sink): Promise<void> {
   const about = asFields(await readJsonFile(getEventsAbout(path)));
   const session = new SessionBuilder(sink, source, basename(dirname(path)));

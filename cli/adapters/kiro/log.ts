@@ -12,7 +12,6 @@ import { joinResult, jsonOutput, type OutputPart, pictureTexts, source } from ".
 
 export const getLogAbout = (path: string): string => path.replace(/l$/, "");
 
-/** Reads a log of the CLI, `sessions/cli/SESSION.jsonl`. */
 export async function readLog(path: string, sink: Sink): Promise<void> {
   const about = asFields(await readJsonFile(getLogAbout(path)));
   const session = new SessionBuilder(sink, source, asString(about.session_id) ?? basename(path, ".jsonl"));
@@ -28,7 +27,6 @@ export async function readLog(path: string, sink: Sink): Promise<void> {
     if (messages.length === 0) sink.skipped();
     const meta = asFields(data.meta);
     session.send(messages, {
-      // Only prompts have a time, in seconds.
       at: toMilliseconds(meta.timestamp),
       uuid: data.message_id,
       ...(record.kind === "AssistantMessage" && { model }),
@@ -42,7 +40,6 @@ function modelIn({ rts_model_state: state }: Fields): string | undefined {
   return asString(asFields(asFields(state).model_info).model_id);
 }
 
-/** Most turns have credits only. */
 function turnUsages({ conversation_metadata: metadata }: Fields): Usage[] {
   return listFields(asFields(metadata).user_turn_metadatas).map((turn) =>
     readTokens({

@@ -10,10 +10,8 @@ import { asString } from "../values.ts";
 const source = "oh-my-pi";
 
 /**
- * Oh My Pi keeps a file of JSON lines for each session, as Pi writes them, `PROJECT/TIME_ID.jsonl`.
- *
- * - The first line may be a placeholder for the title, which is rewritten whenever the title changes.
- * - Sub-agents have files in a folder that is named after their session's file, some levels deep.
+ * The first line may be a placeholder for the title. Sub-agents have files in a folder that is named after their
+ * session's file.
  */
 export const ohMyPi: Adapter = {
   name: source,
@@ -34,7 +32,6 @@ export const ohMyPi: Adapter = {
   },
 };
 
-/** The first lines of a file have its session's id; undefined if there is no such file. */
 async function readSessionId(path: string): Promise<string | undefined> {
   if (!(await statInput(path))) return undefined;
   for (const line of readBeginning(path).split("\n").slice(0, 2)) {

@@ -10,14 +10,9 @@ const source = "openclaw";
 /** A session that was reset or deleted is kept as `.jsonl.reset.TIME` or `.jsonl.deleted.TIME`. */
 const sessionFile = /^(.+)\.jsonl(?:\.(?:reset|deleted)\.[^/\\]+)?$/;
 
-/** The folder, and its earlier names. */
 const folders = [".openclaw", ".moltbot", ".clawdbot"];
 
-/**
- * OpenClaw keeps a file of JSON lines for each session, as Pi writes them, in `agents/AGENT/sessions`. Ids are unique
- * within an agent only, so that the agent's name is a part of the `sourceId`. A session that was reset or deleted is
- * kept under its old id.
- */
+/** Ids are unique within an agent only, so that the agent's name is a part of the `sourceId`. */
 export const openclaw: Adapter = {
   name: source,
   title: "OpenClaw",

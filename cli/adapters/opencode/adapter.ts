@@ -11,23 +11,15 @@ type Relative = {
   name: string;
   title: string;
   version: number;
-  /** The folder in the user's data. */
   folder: string;
-  /** The names of the databases: one per release channel. */
   databases: RegExp;
-  /** The variable that names one more database. */
   variable?: string;
 };
 
 /**
- * OpenCode and its relatives keep folders of JSON files, and since version 1.2 a SQLite database with the same
- * messages and parts, into which older sessions are copied. A session that is in both is read from the database.
- *
- * - Each step of a message has its own tokens and cost; a message has the tokens of its last one.
- * - A fork begins with copies of another session's messages, which have the same times.
- * - Sub-agents' sessions name their parent.
- * - Messages that were taken back stay in the files until the next prompt; a notice marks where they begin.
- * - Newer versions keep a message in one row, without parts.
+ * Folders of JSON files, and since version 1.2 a SQLite database, into which older sessions are copied. Each step of a
+ * message has its own tokens and cost. A fork begins with copies of another session's messages, with the same times. A
+ * notice marks what was taken back.
  */
 function makeAdapter(relative: Relative): Adapter {
   const { name, title, version } = relative;
@@ -106,7 +98,6 @@ export const mimocode = makeAdapter({
   databases: /^(?:mimocode|opencode)(?:-[\w.-]+)?\.db$/,
 });
 
-/** The newer Kilo, on the command line and in editors; its databases first had OpenCode's names. */
 export const kilo = makeAdapter({
   name: "kilo",
   title: "Kilo",

@@ -7,9 +7,8 @@ import { asFields, asString } from "../values.ts";
 import type { SessionStore } from "./session.ts";
 
 /**
- * Newer versions keep a message in one row of `session_message`, without parts. While both kinds are written, the one
- * with the later message has the whole session. A session with only newer rows is read from them even if all of their
- * types are unknown.
+ * The kind of rows with the later message has the whole session. A session with only newer rows is read from them even
+ * if all of their types are unknown.
  */
 const newer = {
   table: "session_message",
@@ -41,7 +40,6 @@ function toInput(path: string, { id, changed, totals }: Fields): Input {
   };
 }
 
-/** The sessions by the times of their first messages, until the database is written to. */
 const beginnings = new Map<string, { stamp: string | undefined; byTime: Map<unknown, string[]> }>();
 
 async function sessionsByBeginning(
@@ -65,7 +63,7 @@ async function sessionsByBeginning(
   return byTime;
 }
 
-/** Finds the older sessions that begin with a message of the same time, as the copies in a fork do. */
+/** The copies in a fork have the times of the originals. */
 async function olderSessions(
   path: string,
   database: DatabaseSync,
@@ -137,7 +135,6 @@ function readWorktree(database: DatabaseSync, { project_id: project }: Fields): 
   return database.prepare("SELECT worktree FROM project WHERE id = ?").get(project)?.worktree;
 }
 
-/** Gives a row the shape of a session's file. */
 function toDetails(row: Fields): Fields {
   const model = parseColumn(row.model);
   return {

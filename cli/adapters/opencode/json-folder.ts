@@ -10,11 +10,7 @@ import { readObjectFile } from "../session-files.ts";
 import { asFields } from "../values.ts";
 import type { SessionStore } from "./session.ts";
 
-/**
- * Finds sessions in a folder of JSON files: `session/PROJECT/SESSION.json`, `message/SESSION/MESSAGE.json` and
- * `part/MESSAGE/PART.json`. A part that has grown is noticed when its message is written next, at the end of each
- * step.
- */
+/** A part that has grown is noticed when its message is written next, at the end of each step. */
 export async function* findStoredSessions(storage: string): AsyncGenerator<Input> {
   for await (const input of findFiles(join(storage, "session"), (name) => /^ses_.*\.json$/.test(name))) {
     const id = basename(input.path, ".json");
@@ -30,7 +26,6 @@ export async function* findStoredSessions(storage: string): AsyncGenerator<Input
   }
 }
 
-/** Opens a session that `findStoredSessions` found; invalid files are counted. */
 export function openStorage(path: string, sink: Sink): SessionStore {
   const storage = dirname(dirname(dirname(path)));
   const id = basename(path, ".json");
@@ -53,10 +48,9 @@ export function openStorage(path: string, sink: Sink): SessionStore {
   };
 }
 
-/** The times of sessions' first messages, by the paths of the sessions' files. */
 const beginnings = new Map<string, number>();
 
-/** Finds the older sessions that begin with a message of the same time, as the copies in a fork do. */
+/** The copies in a fork have the times of the originals. */
 async function olderSessions(path: string): Promise<Older<number>[]> {
   const first = await findBeginning(path);
   if (first === undefined) return [];
@@ -92,7 +86,6 @@ async function findBeginning(path: string): Promise<number | undefined> {
   return time;
 }
 
-/** Reading the session reports a file that can't be read. */
 function readPart(path: string): string {
   try {
     return readBeginning(path);
@@ -109,7 +102,6 @@ function parseTime(text: string): number | undefined {
   return time === undefined || !Number.isFinite(Number(time)) ? undefined : Number(time);
 }
 
-/** Sessions of the first versions do not name their folder. */
 async function readWorktree(storage: string, project: string): Promise<unknown> {
   const path = join(storage, "project", `${project}.json`);
   if (!(await statInput(path))) return undefined;

@@ -6,7 +6,6 @@ import { errorMessages, fileMessage } from "./parts.ts";
 
 const skippedTypes = new Set(["agent-switched", "model-switched"]);
 
-/** Reads the messages in a row of newer versions, which has all of a message; none if it has no text. */
 export function newerMessages(message: Fields, unhandled: (type: string) => void): Message[] {
   const type = asString(message.type) ?? "(none)";
   switch (type) {

@@ -7,12 +7,6 @@ import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts
 
 const skippedParts = new Set(["step-start", "step-finish", "snapshot", "patch", "agent"]);
 
-/**
- * Reads the messages in a part; none if it has no text.
- *
- * @param info the message that the part belongs to
- * @param unhandled called with unknown types
- */
 export function partMessages(part: Fields, info: Fields, unhandled: (type: string) => void): Message[] {
   const type = asString(part.type) ?? "(none)";
   switch (type) {
@@ -49,14 +43,12 @@ function errorText(error: unknown): string {
 function textMessages({ text, synthetic, ignored, time }: Fields, info: Fields): Message[] {
   const content = asString(text);
   if (content === undefined) return [];
-  // A summary replaces the history; the program injected synthetic text.
   const isNotice = synthetic === true || ignored === true || info.summary === true;
   const role = info.role === "assistant" ? "assistant" : "user";
   const message = isNotice ? notice(content, role) : plainMessage(content, info);
   return [withTime(message, asFields(time).start)];
 }
 
-/** Names an attached file; only a picture is sent. */
 export function fileMessage({ filename, name: newerName, mime, url, uri }: Fields, role: unknown): Message {
   const type = asString(mime);
   const address = asString(url) ?? asString(uri);
@@ -96,10 +88,7 @@ function toolMessages({ callID, tool: name, state }: Fields): Message[] {
   return [call, withTime(result, end)];
 }
 
-/**
- * In newer versions `output` excludes `reasoning`, as a total shows if there is one. @param isNewer whether it is
- * known to
- */
+/** In newer versions `output` excludes `reasoning`, as a total shows. @param isNewer whether it is known to */
 export function readUsage(tokens: Fields, isNewer = false): Usage {
   const cache = asFields(tokens.cache);
   const usage = readTokens({

@@ -7,15 +7,11 @@ import { asFields, asString } from "../values.ts";
 import { newerMessages } from "./newer-messages.ts";
 import { errorMessages, partMessages, readUsage } from "./parts.ts";
 
-/** OpenCode gives this title before it has made one. */
 const placeholder = /^(?:New|Child) session - \d{4}-\d\d-\d\dT[\d:.]+Z(?: \(fork #\d+\))?$/;
 
-/** OpenCode adds this to a sub-agent's task to make its title. */
 const ofSubagent = / \(@[^()]+ subagent\)$/;
 
-/** Access to one session, with its messages and parts in order. */
 export type SessionStore = {
-  /** The messages have the shape of newer versions, without parts. */
   isNewer: boolean;
   /** Undefined if the session can't be read, which is counted. */
   session(): Promise<Fields | undefined>;
@@ -30,7 +26,6 @@ export class OpencodeSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #takenBack: string | undefined;
-  /** The project's folder, for versions that did not note the session's own. */
   readonly #worktree: unknown;
   #originals = new Originals<number>([]);
 
@@ -69,10 +64,7 @@ export class OpencodeSession {
     this.#session.send(messages, this.#readFacts(message, id));
   }
 
-  /**
-   * A message only has the tokens of its last step, and Kilo adds the costs of sub-agents, so that parts are sent step
-   * by step. The first part that is shown has the message's id.
-   */
+  /** A message only has the tokens of its last step, so that parts are sent step by step. */
   async #addMessage(info: Fields, id: string, store: SessionStore): Promise<void> {
     if (info.role !== "user" && info.role !== "assistant") {
       this.#sink.unhandled(`role.${asString(info.role) ?? "(none)"}`);
@@ -112,7 +104,6 @@ export class OpencodeSession {
   }
 }
 
-/** A user's message has only its time and id. */
 function readFacts(info: Fields, id: string): EntryFacts {
   const at = asFields(info.time).created;
   if (info.role !== "assistant" && info.type !== "assistant") return { at, uuid: id };

@@ -11,13 +11,7 @@ import { OpenHandsSession, source } from "./session.ts";
 const stateName = "base_state.json";
 const eventFile = /^event-\d{5,}-.+\.json$/;
 
-/**
- * OpenHands keeps a folder for each conversation, with its state and a JSON file for each event, which is never
- * written again.
- *
- * - An answer's calls and words name the response that they came in; the state has the tokens of each.
- * - Times are the machine's, without their zone.
- */
+/** An answer's calls and words name their response, whose tokens are in the state. */
 export const openhands: Adapter = {
   name: source,
   title: "OpenHands",
@@ -44,7 +38,6 @@ export const openhands: Adapter = {
   },
 };
 
-/** The names begin with numbers of different lengths. */
 async function eventsIn(folder: string): Promise<string[]> {
   const names = (await listFolder(join(folder, "events")))
     .map(({ name }) => name)
@@ -53,7 +46,6 @@ async function eventsIn(folder: string): Promise<string[]> {
   return names.sort((a, b) => parseNumber(a) - parseNumber(b) || (a < b ? -1 : 1));
 }
 
-/** A conversation changes with its state, and with each new event. */
 async function withEvents(input: Input): Promise<Input> {
   const folder = dirname(input.path);
   const names = await eventsIn(folder);

@@ -20,7 +20,6 @@ export class OpenHandsSession {
   readonly #responses: Map<string, Response>;
   readonly #model: string | undefined;
 
-  /** @param state the conversation's fields, with the tokens of each response */
   constructor(sink: Sink, folder: string, state: Fields) {
     this.#sink = sink;
     this.#session = new SessionBuilder(sink, source, asString(state.id) ?? toConversationId(folder));
@@ -44,7 +43,6 @@ export class OpenHandsSession {
     });
   }
 
-  /** A response's usage goes with its first event. */
   #takeResponse(id: unknown): Response | undefined {
     const response = this.#responses.get(asString(id) ?? "");
     if (response) this.#responses.delete(asString(id) ?? "");
@@ -121,7 +119,6 @@ export class OpenHandsSession {
 
   readonly #unhandled = (type: string) => this.#sink.unhandled(type);
 
-  /** Responses without an event, such as summaries, count in the session's sum. */
   end(): void {
     for (const { usage } of this.#responses.values()) this.#session.addUsage(usage);
     this.#session.end();

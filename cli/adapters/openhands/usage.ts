@@ -4,7 +4,6 @@ import { asFields, asString } from "../values.ts";
 
 export type Response = { model: string | undefined; usage: Usage; costUsd: number | undefined };
 
-/** Returns what each response used, by its id. */
 export function responsesIn({ stats }: Fields): Map<string, Response> {
   const responses = new Map<string, Response>();
   const byUse = isFields(stats) && isFields(stats.usage_to_metrics) ? Object.values(stats.usage_to_metrics) : [];
@@ -25,7 +24,6 @@ export function responsesIn({ stats }: Fields): Map<string, Response> {
   return responses;
 }
 
-/** The prompt includes cached tokens, the completion includes thoughts. */
 function readUsage(used: Fields): Usage {
   return readTokens(
     {

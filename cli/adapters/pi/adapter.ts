@@ -8,12 +8,8 @@ import { PiSession } from "./session.ts";
 const source = "pi";
 
 /**
- * Pi keeps a file of JSON lines for each session, `TIME_ID.jsonl`, in a folder for each project.
- *
- * - Lines form a tree (`parentId`); an abandoned branch stays in the file. All of it is kept, in the order of writing.
- * - A fork names the file that it was made from (`branchedFrom`, `parentSession`), and begins with its lines, which
- *   are marked and not counted (forks.ts).
- * - An answer has its own tokens and cost.
+ * All branches of the tree (`parentId`) are kept, in the order of writing. A fork begins with the lines of its
+ * original (forks.ts).
  */
 export const pi: Adapter = {
   name: source,
@@ -43,7 +39,6 @@ type FileFacts = {
   parent?: string | undefined;
 };
 
-/** Reads a session's file of Pi, or of a program that writes as it does. */
 export async function readSession(input: Input, sink: Sink, { source, id, prefix, parent }: FileFacts): Promise<void> {
   const session = new PiSession(sink, source, id, await findSurroundings(input, prefix));
   if (parent !== undefined) session.noteParent(parent);

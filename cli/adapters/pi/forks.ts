@@ -10,25 +10,19 @@ import { silentSink } from "../sinks.ts";
 import { asString, asTimestamp } from "../values.ts";
 import type { Surroundings } from "./session.ts";
 
-/** The session's line at the beginning of a file, and the key of the first line after it. */
 type Head = { id: string; createdAt: number; from: string | undefined; first: string | undefined };
 
 /** A head does not change once both lines are there, so each file's beginning is read once. */
 const heads = new Map<string, Head>();
 
-/** The files of each folder by their first lines, at a modification time. */
 const folders = new Map<string, { mtimeMs: number; byFirst: ReadonlyMap<string, string[]> }>();
 
-/** Makes the key of an entry, which is the same in every file. */
 export const makeEntryKey = ({ id, timestamp }: Fields): string | undefined =>
   asString(id) && asString(timestamp) ? `${id} ${timestamp}` : undefined;
 
 const maxMembers = 64;
 
-/**
- * Finds the older sessions that a file may have lines of: those in its folder with the same first line, and the one
- * that it names.
- */
+/** These begin with the same line, or the file names them. */
 function findOlder(path: string, own: Head | undefined): [path: string, Head][] {
   if (own?.first === undefined) return [];
   const found = new Map<string, Head>();
@@ -41,7 +35,6 @@ function findOlder(path: string, own: Head | undefined): [path: string, Head][] 
   return [...found].toSorted(([, one], [, other]) => one.createdAt - other.createdAt);
 }
 
-/** @param prefix of the `sourceId` */
 export async function findSurroundings({ path, isStored }: Input, prefix = ""): Promise<Surroundings> {
   const own = readHead(path);
   const from = own?.from;
@@ -50,12 +43,11 @@ export async function findSurroundings({ path, isStored }: Input, prefix = ""): 
   const storedId = goneId !== undefined && isStored?.(prefix + goneId) ? goneId : undefined;
   const older = findOlder(path, own);
   const members = await Promise.all(older.map(([file, { id }]) => readMember(file, prefix + id)));
-  // A copy that a synchronizing program left is a session of its own.
   const isTwin = older.some(([, { id }]) => id === own?.id);
   return { originals: new Originals(members), storedId, prefix, isTwin };
 }
 
-/** Parses the id in a file's name, `TIME_ID.jsonl` or `ID.jsonl`; anything else is an id itself. */
+/** Anything but `TIME_ID.jsonl` and `ID.jsonl` is an id itself. */
 export const parseSessionId = (path: string): string =>
   (path.split(/[/\\]/).at(-1) ?? path).replace(/\.jsonl$/, "").replace(/^\d{4}-\d\d-\d\dT[\d-]+Z_/, "");
 
@@ -81,7 +73,6 @@ function readFolder(folder: string): ReadonlyMap<string, string[]> {
   }
 }
 
-/** Undefined for a file that can't be read or is no session's. */
 function readHead(path: string): Head | undefined {
   const known = heads.get(path);
   if (known && existsSync(path)) return known;

@@ -8,7 +8,6 @@ import { readTokens, type Usage } from "../usage.ts";
 import { asCount, asFields, asString, asTimestamp, joinTexts } from "../values.ts";
 import { makeEntryKey, parseSessionId } from "./forks.ts";
 
-/** Types of Pi and of programs that are made from it. */
 const skippedTypes = new Set(
   `thinking_level_change custom label leaf archive credential_pin mode_change service_tier_change session_init
   ttsr_injection`.split(/\s+/),
@@ -24,21 +23,17 @@ export type Surroundings = {
   isTwin: boolean;
 };
 
-/** Builds one session from the lines of a file of Pi, or of a program that writes as it does. */
 export class PiSession {
   readonly #sink: Sink;
   readonly #session: SessionBuilder;
   readonly #prefix: string;
   #commands = 0;
   readonly #originals: Originals<string>;
-  /**
-   * When the session was forked from an original whose file is gone, in milliseconds since 1970: earlier lines were
-   * copied.
-   */
+  /** Earlier lines were copied from an original whose file is gone; in milliseconds since 1970. */
   #forkedAt = 0;
   readonly #storedId: string | undefined;
   readonly #isTwin: boolean;
-  /** The title at the file's beginning, which is rewritten and so always the latest one. */
+  /** The title at the file's beginning is rewritten. */
   #currentTitle: unknown;
 
   constructor(sink: Sink, source: string, fallbackId: string, { originals, storedId, prefix, isTwin }: Surroundings) {
@@ -110,7 +105,7 @@ export class PiSession {
     this.#session.note("parent", this.#prefix + id);
   }
 
-  /** Pi names the model by its id, others as `PROVIDER/ID`, and those of helpers with their part. */
+  /** Others than Pi write `PROVIDER/ID`, and the part of helpers. */
   #noteModel({ modelId, model, role }: Fields): void {
     if (role === undefined || role === "default")
       this.#session.noteModel(modelId ?? asString(model)?.replace(/^[^/]*\//, ""));
@@ -170,19 +165,18 @@ export class PiSession {
       isError,
       exitCode: code === undefined ? undefined : Number(code),
       durationMs: asCount(message.durationMs),
-      // The older diff is made for the display, with line numbers.
       patch: details.patch ?? details.diff,
     });
   }
 
-  /** Some requests belong to no answer, such as one that keeps the cache warm. */
+  /** For example, a request that keeps the cache warm. */
   #addRequest(record: Fields): void {
     const about = joinTexts([record.kind, record.note], ", ");
     const told = notice(`Request beside the conversation: ${about || "unknown"}.`);
     this.#send([told], record, record.timestamp, { ...readCost(record), model: record.model });
   }
 
-  /** The model was sent something else in an earlier entry's place from then on; the entry itself stays. */
+  /** The entry itself stays as it was. */
   #contextEdit({ replacement }: Fields): Message {
     if (!isFields(replacement)) return notice("An earlier message was left out of further requests.");
     const text = joinBlockTexts(replacement.content, this.#unhandled);
@@ -220,7 +214,7 @@ function readCost({ usage }: Fields): Pick<EntryFacts, "usage" | "costUsd"> {
   return { usage: readUsage(usage), costUsd };
 }
 
-/** The output includes thoughts; cache writes include those for an hour. */
+/** Output includes thoughts. */
 function readUsage(usage: unknown): Usage | undefined {
   if (!isFields(usage)) return undefined;
   const written = asCount(usage.cacheWrite) ?? 0;

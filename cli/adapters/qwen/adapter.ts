@@ -12,15 +12,9 @@ import { type Agents, QwenSession, source } from "./session.ts";
 const maxAgents = 1000;
 
 /**
- * Qwen Code keeps a file of JSON lines for each session, `projects/PROJECT/chats/ID.jsonl`, or
- * `chats/archive/ID.jsonl` once it is archived.
- *
- * - Records form a tree (`parentUuid`); what a rewind took back stays in the file. All of it is kept, in the order of
- *   writing.
- * - The file's name is the session's id; a fork's records name the session that they were copied from.
- * - A background agent's transcript is in `subagents/SESSION`, and becomes a session of its own.
- * - Requests without an answer are in a session's events and in `usage_record.jsonl`, the list of all runs that ended.
- * - Content has the shape of Gemini's API (`parts`); token counts include cached ones.
+ * All branches of the tree (`parentUuid`) are kept, in the order of writing. A background agent's transcript becomes a
+ * session of its own. Requests without an answer are in a session's events and in `usage_record.jsonl`. Token counts
+ * include cached ones.
  */
 export const qwen: Adapter = {
   name: source,
@@ -51,16 +45,12 @@ export const qwen: Adapter = {
   },
 };
 
-/**
- * Returns the folder of chats of a session, archived or not; undefined for other files, such as a session's ledgers.
- */
 function findChatsFolder(path: string): string | undefined {
   const folder = dirname(path);
   const chats = basename(folder) === "archive" ? dirname(folder) : folder;
   return basename(chats) === "chats" && /^[^.]+\.jsonl$/.test(basename(path)) ? chats : undefined;
 }
 
-/** Parses `subagents/SESSION/agent-ID.jsonl`; undefined for any other file. */
 function parseAgentPath(path: string): { sessionId: string; id: string } | undefined {
   const [, id] = /^agent-(.+)\.jsonl$/.exec(basename(path)) ?? [];
   const folder = dirname(path);

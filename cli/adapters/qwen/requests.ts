@@ -6,17 +6,12 @@ import type { Run } from "./runs.ts";
 type ByModel = Map<string, Usage>;
 
 /**
- * Finds the requests without an answer.
- *
- * - A session's file has an event for each request except those in the background, such as for suggestions, and also
- *   for agents without a transcript, such as those that keep the memory.
- * - At its end, a run records the sum of the events so far and of its own requests in the background.
+ * A session's file has an event for each request except those in the background. At its end, a run records the sum of
+ * the events so far and of its own requests in the background.
  */
 export class Requests {
   readonly #runs: readonly Run[];
-  /** The agents that have a session of their own. */
   readonly #transcripts: ReadonlySet<string>;
-  /** The events until the end of each run. */
   readonly #until: ByModel[];
   readonly #own: ByModel = new Map();
   readonly #answered: ByModel = new Map();
@@ -28,7 +23,7 @@ export class Requests {
     this.#until = runs.map(() => new Map());
   }
 
-  /** @param isCopied whether the event is another session's: it is counted there, but this one's runs include it */
+  /** @param isCopied whether the event is another session's, although this one's runs include it */
   addEvent({ uiEvent }: Fields, isCopied: boolean): void {
     if (!isFields(uiEvent) || uiEvent["event.name"] !== "qwen-code.api_response") return;
     const model = asString(uiEvent.model);
@@ -55,11 +50,10 @@ export class Requests {
     if (name && usage) add(this.#answered, name, usage);
   }
 
-  /** Sums what no answer has, by model; nothing in versions without events. */
   rest(): ByModel {
     const rest: ByModel = new Map();
     if (!this.#hasEvents) return rest;
-    // If names differ from those of the answers' models, events can't be told from those of the answers.
+    // Other names than the answers' models can't be matched.
     const own = [...this.#answered.keys()].every((model) => this.#own.has(model)) ? this.#own : [];
     for (const [model, usage] of own) add(rest, model, subtractUsage(usage, this.#answered.get(model) ?? {}));
     for (const [place, { models }] of this.#runs.entries()) {

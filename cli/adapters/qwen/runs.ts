@@ -3,10 +3,8 @@ import { isFields } from "../../files/json.ts";
 import { readTokens, type Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
 
-/** The tokens of a session by model, which Qwen Code records at the end of each run. */
 export type Run = { endedAt: number; models: ReadonlyMap<string, Usage> };
 
-/** Reads the runs in `usage_record.jsonl` by their sessions' ids. */
 export const readRuns = cacheByStamp<ReadonlyMap<string, readonly Run[]>>(async (path) => {
   const runs = new Map<string, Run[]>();
   await readLinesQuietly(path, ({ sessionId, timestamp, models }) => {

@@ -20,12 +20,11 @@ const skippedSystem = new Set(
   ),
 );
 
-/** The program wrote these records in the user's place. */
 const programsRecords = new Set<unknown>(["notification", "cron", "goal_runtime"]);
 
 const injected = /^\s*<(?:qwen:[\w-]+|system-reminder)\b/;
 
-/** The `sourceId`s of a session's agents by the calls that started them, and the ids of those with transcripts. */
+/** The `sourceId`s by calls, and the ids of agents with transcripts. */
 export type Agents = { byCall: ReadonlyMap<string, string>; transcripts: ReadonlySet<string> };
 
 export class QwenSession {
@@ -36,10 +35,7 @@ export class QwenSession {
   readonly #findOriginal: FindOriginal;
   #hasOwnTitle = false;
 
-  /**
-   * @param parent the session that a background agent works for
-   * @param own the agents and the runs of a session that is no agent's
-   */
+  /** @param parent the session that a background agent works for */
   constructor(
     sink: Sink,
     id: string,
@@ -110,7 +106,7 @@ export class QwenSession {
     }
   }
 
-  /** The parts of the user's words become one message, apart from what the program added. */
+  /** Also separates what the program added. */
   #userMessages(parts: Fields[], record: Fields): Message[] {
     const messages: Message[] = [];
     let words = "";
@@ -123,7 +119,6 @@ export class QwenSession {
     return words.trim() === "" ? messages : [...userMessages(words), ...messages];
   }
 
-  /** A picture next to a result is a part of it. */
   #results(parts: Fields[], record: Fields): Message[] {
     const messages: Message[] = [];
     for (const part of parts) {
@@ -179,7 +174,6 @@ function commandMessages({ phase, rawCommand, sentToModel, hiddenInvocation, out
   return items.flatMap(({ text }) => toNotices(text));
 }
 
-/** The program notes next to a result whether the tool failed, and what it changed. */
 function makeResult(part: Fields, { toolCallResult }: Fields, agents: ReadonlyMap<string, string>): Message {
   const about = asFields(toolCallResult);
   const callId = asString(part.id) ?? asString(about.callId);

@@ -8,12 +8,8 @@ import { nameRealFolder } from "../session-files.ts";
 import { history, source, Transcript } from "./transcript.ts";
 
 /**
- * SpecStory keeps Markdown transcripts of other agents' sessions in a project's folder.
- *
- * - A heading such as `_**Agent (MODEL TIME)**_` begins each message. Inside a fence, a thought or a tool's output it
- *   is text, and so is a sub-agent's (`_**Agent - sidechain (…)**_`), which belongs to the tool call before it.
- * - Tools and thoughts have markup inside the message, which the reader knows (docs/trace-format.md).
- * - There are no token counts. Times without a time zone are dropped.
+ * Headings in fences, thoughts and tools' output are text, and so are a sub-agent's (`_**Agent - sidechain (…)**_`).
+ * The reader knows the markup of tools and thoughts (docs/trace-format.md). Times without a time zone are dropped.
  */
 export const specstory: Adapter = {
   name: source,
@@ -40,5 +36,4 @@ function searchRoots(host: Host): SearchRoot[] {
   return listFoldersAbove(host).map((path) => ({ path: join(path, history) }));
 }
 
-/** Accepts a project's folder and the history folder itself. */
 const toHistoryFolder = (path: string): string => (basename(path) === "history" ? path : join(path, history));

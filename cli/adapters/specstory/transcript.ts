@@ -31,7 +31,6 @@ export class Transcript {
   #isAfterRule = false;
   /** The heading of a sub-agent's message whose text is still to come. */
   #side: { line: string; about: string } | undefined;
-  /** The sub-agent's messages guess what the user types next. */
   #isSuggesting = false;
 
   constructor(sink: Sink, { path }: Input) {
@@ -69,10 +68,7 @@ export class Transcript {
     }
   }
 
-  /**
-   * A sub-agent's messages belong to the call before them. Claude Code's agent that guesses what the user types next
-   * was not called, so that its messages are notices.
-   */
+  /** Claude Code's agent that guesses what the user types next was not called: its messages are notices. */
   #beginSide(line: string): void {
     const { about = "" } = this.#side ?? {};
     this.#isSuggesting ||= line.startsWith("[SUGGESTION MODE: ");
@@ -104,7 +100,6 @@ export class Transcript {
     this.#isOpen = false;
   }
 
-  /** A file without messages is an empty session, or no transcript. */
   #countEmpty(): void {
     this.#sink.entry();
     if (this.#hasHeader) this.#sink.skipped();
@@ -112,7 +107,6 @@ export class Transcript {
   }
 
   #beginSession(agent: string, id: string, began: string | undefined): void {
-    // A header may repeat its own session's id.
     this.#hasHeader = true;
     if (id === this.#header.sourceId) return;
     if (this.#isOpen || this.#draft) this.end();
@@ -196,10 +190,8 @@ const roles = new Map([
   ["Assistant", "assistant"],
 ]);
 
-/** Quoted lines, up to one that matches `end`. */
 type Quote = { end: RegExp; isFence: boolean };
 
-/** Headings inside a quote are text. */
 function findQuote(line: string): Quote | undefined {
   const [, fence = ""] = /^ {0,3}(`{3,100}(?!`)|~{3,100}(?!~))[^`]*$/.exec(line) ?? [];
   if (fence) return { end: new RegExp(`^ {0,3}${fence[0]}{${fence.length},}[ \\t]*$`), isFence: true };
@@ -220,7 +212,6 @@ function parseModel(about: string): string | undefined {
   return model.trim() || undefined;
 }
 
-/** The title follows the time in a file's name. */
 function titleFromFileName(name: string): string | undefined {
   const [, slug] = /^\d{4}-\d\d-\d\d_\d\d-\d\d(?:-\d\d)?Z?(?:-(.+))?$/.exec(name) ?? [];
   return slug?.replaceAll("-", " ");

@@ -10,8 +10,8 @@ import { findConversations, readConversation, userFolders } from "./editor.ts";
 const source = "trae";
 
 /**
- * Trae's CLI (TraeX) is made from Codex and writes the same rollouts in folders of its own. Older versions of the
- * editor keep plain conversations (editor.ts); newer ones encrypt them (unreadable.ts).
+ * The CLI (TraeX) writes Codex' rollouts in its own folders. Newer versions of the editor encrypt conversations
+ * (unreadable.ts).
  */
 export const trae: Adapter = {
   name: source,

@@ -1,4 +1,4 @@
-// Older versions of Trae's editor kept conversations as one value of JSON in the database of settings.
+// Older versions of the editor kept conversations in the database of settings.
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -41,7 +41,6 @@ function listConversations(path: string, database: DatabaseSync): Input[] {
   });
 }
 
-/** Newer versions encrypt their sessions elsewhere. */
 function readList(database: DatabaseSync, sink?: Sink): Fields[] {
   const row = database.prepare(`SELECT ${boundedColumn("value")} FROM ItemTable WHERE key = ?`).get(key);
   if (!row) return [];
@@ -85,7 +84,6 @@ function readMessages({ role, content, agentTaskContent }: Fields, sink: Sink): 
   return text === "" ? [] : [{ role: name, content: text }];
 }
 
-/** The agent's own words or plan replace an empty answer. */
 function taskText(task: unknown): string {
   if (!isFields(task)) return asString(task) ?? "";
   const said = asString(task.content) ?? asString(task.text) ?? asString(task.proposal);

@@ -13,10 +13,7 @@ import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts
 
 const source = "mistral-vibe";
 
-/**
- * Mistral Vibe keeps a folder for each session, with its messages as JSON lines and its details. Messages have no
- * times, and only the session has tokens.
- */
+/** Messages have no times, and only the session has tokens. */
 export const vibe: Adapter = {
   name: source,
   title: "Mistral Vibe",
@@ -71,7 +68,6 @@ function readMessages(record: Fields, sink: Sink): Message[] {
     case "tool":
       return [toolResult(text, { callId: record.tool_call_id, isError: /^\s*<tool_error>/.test(text) })];
     case "system":
-      // The agent's own prompt.
       return [];
     default:
       sink.unhandled(`role.${asString(record.role) ?? "(none)"}`);
@@ -100,7 +96,6 @@ function noteDetails(session: SessionBuilder, meta: Fields): void {
   const inputTokens = asCount(stats.session_prompt_tokens);
   const outputTokens = asCount(stats.session_completion_tokens);
   if (inputTokens === undefined || outputTokens === undefined) return;
-  // Only newer versions have the cached part of the input.
   const cacheReadTokens = Math.min(asCount(stats.session_cached_tokens) ?? 0, inputTokens);
   session.addUsage({ inputTokens: inputTokens - cacheReadTokens, outputTokens, cacheReadTokens });
 }

@@ -13,11 +13,8 @@ import { Turn } from "./turn.ts";
 const source = "vscode-copilot";
 
 /**
- * The chat of Visual Studio Code and the editors built from it keeps a file for each session, in the folder of its
- * workspace.
- *
- * - Newer files are logs of changes (`.jsonl`), older ones one JSON text (`.json`). Both are read twice (replay.ts).
- * - A session that moved to another workspace is copied there; the latest copy is read.
+ * Newer files are logs of changes, older ones one JSON text; both are read twice (replay.ts). A session that moved to
+ * another workspace is copied there.
  */
 export const vscodeCopilot: Adapter = {
   name: source,
@@ -73,7 +70,7 @@ async function* findChats(host: Host): AsyncGenerator<Input> {
   for (const { path } of editorFolders(host, "globalStorage", emptyWindows)) yield* findFiles(path, isChat);
 }
 
-/** In the same folder, the log is better; else the file that was changed later. */
+/** In the same folder, the log is better. */
 function isBetter(one: Input, other: Input): boolean {
   if (dirname(one.path) === dirname(other.path)) return one.path.endsWith(".jsonl");
   return one.modifiedAt > other.modifiedAt;
@@ -81,11 +78,9 @@ function isBetter(one: Input, other: Input): boolean {
 
 type Handlers = {
   request(json: string, line: number): void;
-  /** Returns whether the line is of a known form. */
   line(line: Fields, number: number): boolean;
 };
 
-/** @param pass `counted` counts requests and lines, `read` the ones that can't be read */
 async function read(path: string, sink: Sink, pass: "counted" | "read", { request, line }: Handlers): Promise<void> {
   const isLog = path.endsWith(".jsonl");
   let number = 1;
@@ -112,7 +107,7 @@ async function read(path: string, sink: Sink, pass: "counted" | "read", { reques
     {
       tooLong(item) {
         if (pass === "read") sink.lost(item === 0 ? `line ${number} is too long` : `request ${item} is too long`);
-        // Later lines name requests by their number, so that its place is kept.
+        // Later lines name requests by their number.
         if (item !== 0) request("null", number);
       },
       pause: () => sink.pause(),
@@ -138,7 +133,6 @@ function noteFields(session: SessionBuilder, fields: Fields): void {
   session.note("branch", repoData.localBranch);
 }
 
-/** A workspace with several folders is named by its file, without the ending. */
 async function readFolder(path: string): Promise<string | undefined> {
   const { folder, workspace } = asFields(await readJsonFile(path));
   return parseUriPath(folder) ?? parseUriPath(workspace)?.replace(/\.code-workspace$/, "");

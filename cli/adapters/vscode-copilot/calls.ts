@@ -4,7 +4,6 @@ import { toolCall, toolResult } from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import { asCount, asFields, asString, joinTexts, listFields } from "../values.ts";
 
-/** A call as it was sent to the model: `{id, name, arguments}`. */
 type ModelCall = { id: string; name: string | undefined; input: unknown };
 
 export const getMarkdown = (value: unknown): string =>
@@ -16,7 +15,6 @@ export class Calls {
   readonly #results: Fields;
   readonly #claimed = new Set<ModelCall>();
 
-  /** @param metadata of the turn's result */
   constructor(metadata: Fields) {
     const rounds = listFields(metadata.toolCallRounds);
     const calls = rounds.flatMap(({ toolCalls }) => listFields(toolCalls));
@@ -28,7 +26,7 @@ export class Calls {
     this.#results = asFields(metadata.toolCallResults);
   }
 
-  /** The model's id is the shown one with a suffix; older versions show another. */
+  /** Older versions show another id than the model's. */
   messages(shown: Fields, modelId?: string): Message[] {
     const id = asString(shown.toolCallId) ?? asString(shown.id);
     const sought = (modelId ?? id)?.split("__vscode-")[0];
@@ -52,7 +50,6 @@ export class Calls {
     return joinTexts(result.content.map((part) => readPart(part)));
   }
 
-  /** Returns the calls that the editor did not show. */
   rest(): Message[] {
     return this.#calls
       .filter((call) => !this.#claimed.has(call))
@@ -63,7 +60,7 @@ export class Calls {
       });
   }
 
-  /** If no shown id is the model's, and both have as many calls, the calls match in order. */
+  /** If no shown id is the model's, the calls match in order. */
   idsInOrder(shown: Fields[]): Map<unknown, string> {
     const known = new Set(this.#calls.map(({ id }) => id.split("__vscode-")[0]));
     const isByOrder =
@@ -120,7 +117,6 @@ function readEmbed(part: Fields): string {
 
 const maxDepth = 60;
 
-/** A part is a text, an image, or a tree of texts as `prompt-tsx` builds it. */
 function readPart(part: unknown, depth = 0): string {
   if (typeof part === "string") return part;
   if (!isFields(part) || depth > maxDepth) return "";
@@ -131,7 +127,6 @@ function readPart(part: unknown, depth = 0): string {
   return mimeType ? dataText("image", mimeType, data) : "";
 }
 
-/** A leaf may ask for a line of its own. */
 function readNode(node: Fields, depth = 0): string {
   if (typeof node.text === "string") return node.text;
   if (depth > maxDepth || !Array.isArray(node.children)) return "";

@@ -1,7 +1,7 @@
 import { type Fields, parseJson } from "../../files/json.ts";
 import { asFields } from "../values.ts";
 
-/** A line's change to the session: `kind` 0 begins it, 1 sets, 2 appends or cuts, 3 deletes. */
+/** `kind` 0 begins the session, 1 sets, 2 appends or cuts, 3 deletes. */
 type Operation = { kind: number; path: (string | number)[]; value: unknown; cutAt: number | undefined };
 
 const isKey = (value: unknown): value is string | number => typeof value === "string" || typeof value === "number";
@@ -17,14 +17,10 @@ const getRequestIndex = ({ path }: Operation): number | undefined =>
 
 const changesList = ({ kind, path }: Operation): boolean => kind === 2 && path.length === 1 && path[0] === "requests";
 
-/**
- * Finds in a first pass where each request is changed last: from there on it can be sent and forgotten, so that a log
- * of any size is read in bounded memory.
- */
+/** A request can be sent and forgotten from its last change on, so that a log of any size is read in bounded memory. */
 export class LogPlan {
   readonly #last: number[] = [];
   #count = 0;
-  /** The line that begins the session. */
   begin = 0;
 
   addRequest(line: number): void {
@@ -60,14 +56,11 @@ export class LogPlan {
   }
 }
 
-/** Replays a log, or a whole session, and sends each request once nothing changes it any more. */
 export class Replay {
   readonly #plan: LogPlan;
   readonly #send: (request: unknown) => void;
-  /** Those that were sent are empty. */
   #requests: unknown[] = [];
   #sent = 0;
-  /** The session's own fields. */
   fields: Fields = {};
 
   constructor(plan: LogPlan, send: (request: unknown) => void) {
@@ -81,7 +74,6 @@ export class Replay {
     this.#release(line);
   }
 
-  /** Returns whether the line is an operation. */
   add(line: Fields, number: number): boolean {
     const operation = readOperation(line);
     if (!operation) return false;

@@ -15,7 +15,6 @@ const skippedParts = new Set(
 
 const isCall = ({ kind }: Fields): boolean => kind === "toolInvocationSerialized" || kind === "toolInvocation";
 
-/** Builds the messages of one turn: the user's question, and the parts of the answer in order. */
 export class Turn {
   readonly #sink: Sink;
   readonly #request: Fields;
@@ -51,7 +50,7 @@ export class Turn {
 
   #addParts(parts: Fields[], calls: Calls): void {
     const shown = new Map<unknown, Fields>();
-    // A call is written again when its state has changed, but keeps its first position.
+    // A call is written again when its state has changed.
     for (const part of parts) if (isCall(part)) shown.set(part.toolCallId ?? part.id ?? part, part);
     const ids = calls.idsInOrder([...shown.values()]);
     const hasCalls = shown.size > 0;
@@ -130,7 +129,6 @@ export class Turn {
     if (text.trim() !== "") this.#messages.push({ role: "assistant", content: text.trim() });
   }
 
-  /** The model's last words replace an answer of which nothing was shown. */
   #addLastWords(): void {
     const metadata = asFields(this.#result.metadata);
     const listed = listFields(metadata.messages);
@@ -143,7 +141,6 @@ export class Turn {
 
 const isAnswer = ({ role, metadata }: Message): boolean => role === "assistant" && metadata?.kind !== "thinking";
 
-/** Older versions keep the answer as one text, or as a list of texts. */
 function listParts(response: unknown): Fields[] {
   const parts: unknown[] = Array.isArray(response) ? response : [response];
   return parts.map((part) => (typeof part === "string" ? { value: part } : part)).filter(isFields);
@@ -163,7 +160,6 @@ function readQuestion(request: Fields): Message[] {
   return [withAttachments({ role: "user", content }, attachments)];
 }
 
-/** The editor adds some attachments by itself, which are left out. */
 function readAttachment({ kind, name, mimeType, isFile, isDirectory }: Fields): Fields[] {
   const type = asString(mimeType) ?? asString(kind) ?? (isFile ? "file" : isDirectory ? "directory" : undefined);
   if (["implicit", "workspace", "promptText", "promptFile", "tool", "toolset", undefined].includes(type)) return [];
@@ -182,13 +178,11 @@ function makeEdit(kind: string, { uri, edits }: Fields): Message {
   return toolCall(kind, undefined, { file_path: isFields(uri) ? getPath(uri) : "", edits: texts });
 }
 
-/** The editor chooses the model if the user left it to it. */
 function findModel({ modelId }: Fields, parts: Fields[], metadata: Fields): string | undefined {
   const resolved = parts.findLast(({ kind }) => kind === "autoModeResolution")?.resolvedModel;
   return asString(resolved) ?? asString(metadata.resolvedModel) ?? asString(modelId)?.replace(/^copilot\//, "");
 }
 
-/** The editor keeps the output of the turn, and the input of its last request only. */
 function readUsage(request: Fields, metadata: Fields): Usage {
   const inputTokens = metadata.promptTokens ?? request.promptTokens;
   const outputTokens = request.completionTokens ?? metadata.outputTokens;

@@ -5,10 +5,7 @@ import { findSessions, readDatabase } from "../sqlite.ts";
 import { source } from "./messages.ts";
 import { listThreads, readThread } from "./thread.ts";
 
-/**
- * Zed's own agent has a SQLite database with a value of JSON for each thread, compressed with zstd. Agents that run in
- * Zed through ACP keep their sessions themselves.
- */
+/** Agents that run in Zed through ACP keep their sessions themselves. */
 export const zed: Adapter = {
   name: source,
   title: "Zed",

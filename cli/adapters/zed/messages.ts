@@ -38,7 +38,6 @@ export function userMessages(content: unknown, unhandled: Unhandled): Message[] 
   return [withAttachments({ role: "user", content: text || "[image]" }, attachments)];
 }
 
-/** A picture is base64 of a PNG, next to its size. */
 const imageText = (image: unknown): string =>
   isFields(image) && asString(image.source) ? dataText("image", "image/png", image.source) : "[image]";
 
@@ -100,7 +99,7 @@ function partText(part: unknown, unhandled: Unhandled): string {
   return "";
 }
 
-/** Versions before October 2025 kept segments, and tools apart from them. */
+/** For versions before October 2025. */
 export function legacyMessages(message: Fields, unhandled: Unhandled): Message[] {
   const { role } = message;
   if (role === "system") return [];

@@ -59,7 +59,6 @@ export async function readThread(database: DatabaseSync, id: string, sink: Sink)
       ...(isAnswer && { model: asFields(thread.model).model, usage }),
       uuid: fields.id,
     });
-    // The tokens of a question go with its first answer.
     if (isAnswer) usage = undefined;
     await sink.pause();
   }
@@ -76,7 +75,7 @@ function readMessages(kind: string | undefined, message: Fields, sink: Sink) {
       return userMessages(message.content, unhandled);
     case "Agent":
       return agentMessages(message, unhandled);
-    case "Resume": // The user let the agent continue.
+    case "Resume":
       return [];
     case "Compaction":
       return [notice(asString(message.summary) ?? "The conversation so far was compacted.", "user")];
@@ -139,19 +138,17 @@ function noteDetails(session: SessionBuilder, row: Fields, thread: Fields): void
   session.noteRepository(git.remote_url);
 }
 
-/** Folders are one in each line, or a list. */
 function firstFolder(paths: unknown): string | undefined {
   const text = asString(paths)?.trim();
   const list = text?.startsWith("[") ? parseJson(text) : text?.split(/[\n\0]/);
   return Array.isArray(list) ? asString(list[0]) : undefined;
 }
 
-/** Older versions have a list instead of an object by questions' ids. */
+/** Older versions have a list. */
 function listUsages(requests: unknown): [string, Usage][] {
   return Object.entries(asFields(requests)).map(([id, usage]) => [id, readAnthropicTokens(asFields(usage))]);
 }
 
-/** Adds what the thread used beyond the tokens of its questions. */
 function addRest(session: SessionBuilder, thread: Fields): void {
   const total = readAnthropicTokens(asFields(thread.cumulative_token_usage));
   const named = listUsages(thread.request_token_usage).map(([, usage]) => usage);
