@@ -3,9 +3,9 @@ import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/prom
 import { dirname, join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
+import { readTextFile } from "./byte-reader.ts";
 import { isMissingOrForbidden } from "./discovery.ts";
 import { parseJson } from "./json.ts";
-import { readTextFile } from "./byte-reader.ts";
 
 /** The folder of settings and tokens (XDG Base Directory Specification). */
 export const configFolder = ({ env, home }: Host): string =>
@@ -44,11 +44,15 @@ export async function writeFileAtomically(path: string, text: string): Promise<v
   }
 }
 
-export async function readJsonFile(path: string): Promise<unknown> {
+/** Reads a text file; empty if it is missing, forbidden or no file. */
+export async function readTextIfAny(path: string): Promise<string> {
   try {
-    return parseJson((await readTextFile(path)) ?? "");
+    return (await readTextFile(path)) ?? "";
   } catch (error) {
-    if (isMissingOrForbidden(error)) return undefined;
+    if (isMissingOrForbidden(error)) return "";
     throw error;
   }
 }
+
+/** Reads a JSON file; undefined if it is missing, forbidden, no file or not valid JSON. */
+export const readJsonFile = async (path: string): Promise<unknown> => parseJson(await readTextIfAny(path));
