@@ -8,13 +8,11 @@ import { pages, searchHref } from "./pages";
 import { PaletteButton } from "./palette/palette-button";
 import { Sign } from "./sign";
 
-/** The pages that are tabs on a phone, with their icons. */
 const tabs: Partial<Record<string, string>> = {
   "/home": "i-lucide-house",
   "/traces": "i-lucide-scroll-text",
   "/usage": "i-lucide-chart-column",
 };
-/** Pages that a bar below 1024 pixels leaves to the menu. */
 const more: string[] = ["/uploads", "/devices", "/diagnostics"];
 
 type Props = {

@@ -17,7 +17,6 @@ export function MissingWords({ requestId }: { requestId: string | null }) {
   );
 }
 
-/** The server's log has the reason for a failure under this id. */
 export function RequestId({ id }: { id: string }) {
   return (
     <p className="text-meta text-muted">

@@ -8,7 +8,6 @@ export const switches = ["on", "off"] as const;
 const theme = { cookie: "spoor_theme", choice: z.enum(themes).catch("system") };
 const keys = { cookie: "spoor_keys", choice: z.enum(switches).catch("on") };
 
-/** Preferences of one browser, by the name of their form field. */
 export const preferences = { theme, keys } as const;
 
 /** A cookie, so that the first paint has the theme. */

@@ -16,7 +16,6 @@ type Props = {
   children: React.ReactNode;
 };
 
-/** Counts values only when a menu is opened, since that takes longer than reading the list. */
 export async function FilterBar({ userId, filter, given, hasValues, children }: Props) {
   const values = hasValues ? await readFacets(userId, filter) : undefined;
   const zone = await readerZone();

@@ -10,7 +10,6 @@ import { Meant } from "./search-notices";
 
 type Props = { userId: string; request: ListRequest; names: FilterTitles };
 
-/** Shows what each term finds alone, and which filters to remove. */
 export async function NoHits({ userId, request: { given, order }, names }: Props) {
   const zone = await readerZone();
   const tries = await Promise.all(
@@ -68,7 +67,7 @@ async function tryOtherTerms(userId: string, given: GivenFilters, zone: string):
     return known;
   };
   const tries: TermTry[] = [];
-  // One after the other: a page takes one turn of its user's heavy reads at a time.
+  // A page takes one of its user's heavy reads at a time.
   for (const term of parseTerms(q).slice(0, maxTerms)) {
     const rest = withoutTerm(q, term);
     tries.push({ written: term.written, alone: await count(term.written), rest, without: await count(rest) });

@@ -209,7 +209,6 @@ function TooLong({ userId, given }: { userId: string; given: ListRequest["given"
   );
 }
 
-/** The query of `/api/traces/changes` for everything newer than the first session shown. */
 function changesQuery({ families, ...filter }: Selected, { id, latestAt }: ListedTrace): string {
   const query = filterQuery(filter);
   if (families) query.set("roots", "true");

@@ -1,6 +1,5 @@
 import { replayFormId } from "./replay-form";
 
-/** Submits the page's `ReplayForm`. @param describedBy id of the upload's label */
 export function ReplayButton({ jobId, describedBy }: { jobId: string | "all"; describedBy?: string }) {
   const isAll = jobId === "all";
   return (

@@ -5,7 +5,7 @@ import type { FormAction } from "../../components/form";
 
 export const replayFormId = "replay";
 
-/** Shared by every Replay button, so that the result keeps the focus when a row disappears. */
+/** Shared, so that the result keeps the focus when a row disappears. */
 export function ReplayForm({ action }: { action: FormAction }) {
   const [state, send, pending] = useActionState(action, {});
   const isSending = useRef(false); // `pending` changes too late for the second click of a double one

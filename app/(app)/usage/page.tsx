@@ -137,7 +137,6 @@ function HowCounted({ report: { total, byFacet }, zone }: { report: UsageReport;
   );
 }
 
-/** Links to the last day with messages before the range's end, else to the last day with any. */
 async function Nothing({
   userId,
   request,

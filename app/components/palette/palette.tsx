@@ -23,7 +23,6 @@ export function Palette({ isOpen, onOpenChange }: Props) {
   );
 }
 
-/** Mounted anew each time, so that it starts empty with the page's current actions. */
 function Search({ onDone }: { onDone: () => void }) {
   const [query, setQuery] = useState("");
   const [actions, setActions] = useState<PaletteEntry[]>([]);

@@ -76,7 +76,6 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
   );
 }
 
-/** Shows all messages if the conversation view leaves out the one asked for. */
 async function readView(opened: OpenedShare, token: string, query: SearchParams) {
   const shown = toReaders(opened, token);
   const talk = query.view === "talk";

@@ -2,7 +2,6 @@ import { continuedIntent, isProgramCommand, readTyped } from "#lib/reader/titles
 import { planTitle, tellingLine } from "#lib/reader/titles/lines";
 import { cutTitle, worded } from "#lib/reader/titles/wording";
 
-/** Sources of derived titles, best first. Values below 11 are from earlier versions. */
 export const titleRanks = { sentence: 11, subject: 12, weak: 13, answer: 14, echo: 15 } as const;
 type Rank = (typeof titleRanks)[keyof typeof titleRanks];
 

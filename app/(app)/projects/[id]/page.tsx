@@ -57,7 +57,7 @@ export default async function Page({ params, searchParams }: PageProps<"/project
   );
 }
 
-/** Another user's project is the same 404 as a missing one. A merged project redirects. */
+/** A merged project redirects. */
 const ownProject = cache(async (id: string): Promise<ProjectDetails> => {
   const user = await requireUser(`/projects/${encodeURIComponent(id)}`);
   if (!z.uuid().safeParse(id).success) notFound();

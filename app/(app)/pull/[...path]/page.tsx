@@ -75,7 +75,6 @@ function decoded(part: string): string {
   }
 }
 
-/** A pull request with only other users' sessions is missing, like an unknown one. */
 const ownReport = cache(async (repository: string, number: number): Promise<PullRequestReport> => {
   const user = await requireUser(pullHref(repository, number));
   return orMissing(readPullRequest(user.id, { repository, number }));

@@ -142,7 +142,6 @@ function useMessages(
   return { ...shown, onMount, remeasure, noteAnchor, growth, isPartlyLoaded };
 }
 
-/** The server shows all messages if the conversation view leaves out the one asked for. */
 const showHidden = () => window.location.reload();
 
 type BodyProps = ReaderProps & {

@@ -180,7 +180,6 @@ function StoredUntil({ job: { status, finishedAt }, days }: { job: ListedJob; da
   );
 }
 
-/** Another user's job is the same 404 as a missing one. */
 async function ownJob(userId: string, jobId: string) {
   if (!z.uuid().safeParse(jobId).success) notFound();
   return orMissing(getListedJob(userId, jobId));

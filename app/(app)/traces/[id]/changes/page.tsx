@@ -73,7 +73,6 @@ function FileLinks({ files }: { files: DrawnFile[] }) {
   );
 }
 
-/** Another user's trace is the same 404 as a missing one. */
 const own = cache(async (id: string) => {
   const user = await requireUser(`/traces/${encodeURIComponent(id)}/changes`);
   if (!z.uuid().safeParse(id).success) notFound();

@@ -127,7 +127,6 @@ function Exports({ id }: { id: string }) {
   );
 }
 
-/** Shows one moment if both ends are equal or the start is unknown. */
 function Span({ trace }: { trace: Trace }) {
   const { createdAt: from, updatedAt: to, dated, activeSeconds } = trace;
   if (!dated) return <span className="text-muted">no date</span>;
@@ -149,7 +148,6 @@ function Span({ trace }: { trace: Trace }) {
   );
 }
 
-/** A GET form, since asking changes nothing and works without script. */
 function AskToDelete() {
   return (
     <form method="get" className="ml-auto">

@@ -79,7 +79,7 @@ export async function renderSegment(
   return { ...asSegment(drawn), before };
 }
 
-/** Readers of a shared session do not learn the number of messages before it, which may be private. */
+/** Readers of a shared session do not learn how many messages precede it. */
 export const asSegment = ({ html, ...segment }: DrawnSegment): Segment => ({
   ...segment,
   before: 0,
