@@ -1,6 +1,5 @@
 "use client";
-import { RequestId } from "./components/missing-words";
-import { usePageRequest } from "./components/page-request";
+import { RequestId, usePageRequest } from "./components/page-request";
 import { PlainPage } from "./components/plain-page";
 
 /**

@@ -1,6 +1,7 @@
 import "server-only";
 import { cookies } from "next/headers";
 import { z } from "zod";
+import { cache } from "react";
 
 export const themes = ["system", "light", "dark"] as const;
 export const switches = ["on", "off"] as const;
@@ -19,3 +20,17 @@ export async function readTheme(): Promise<(typeof themes)[number]> {
 export async function readKeys(): Promise<(typeof switches)[number]> {
   return keys.choice.parse((await cookies()).get(keys.cookie)?.value);
 }
+
+/** Reads a cookie; the default is UTC. */
+export const readerZone = cache(async (): Promise<string> => {
+  const zone = (await cookies()).get("spoor_tz")?.value;
+  if (!zone) return "UTC";
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone;
+  } catch (error) {
+    if (error instanceof RangeError) return "UTC"; // a cookie may contain any text
+    throw error;
+  }
+});
+
+export { addDays, startOfDay } from "#lib/usage/days";

@@ -7,7 +7,7 @@ import { formatCount, formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Refresh } from "../../components/refresh";
 import { Section } from "../../components/section";
-import { readerZone } from "../../components/zone";
+import { readerZone } from "../../components/preferences";
 import { Connect } from "../traces/connect";
 import { listHref } from "../traces/hrefs";
 import { noteVisitAction } from "./actions";

@@ -1,6 +1,6 @@
 import { readFacets } from "#lib/traces/facets";
 import type { TraceFilter } from "#lib/traces/schema";
-import { readerZone } from "../../components/zone";
+import { readerZone } from "../../components/preferences";
 import { DateMenu } from "./date-menu";
 import { datePresets, parseFilterDay } from "./dates";
 import { FilterMenu, FilterSwitch, MenuCloser } from "./filter-menu";

@@ -2,7 +2,7 @@ import { findQueryProblem, isRanked } from "#lib/search/query";
 import { filterNames, listQuery, type Order, type Sort, type TraceFilter } from "#lib/traces/schema";
 import type { Selection } from "#lib/traces/sql/conditions";
 import type { SearchParams } from "../../components/pages";
-import { startOfDay } from "../../components/zone";
+import { startOfDay } from "../../components/preferences";
 import { filterQuery, type GivenFilters, withQuery } from "./hrefs";
 
 export type ListRequest = {

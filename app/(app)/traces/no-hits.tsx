@@ -2,11 +2,11 @@ import { parseTerms, withoutTerm } from "#lib/search/grammar";
 import { isQuery } from "#lib/search/query";
 import { countTraces } from "#lib/traces/facets";
 import type { FilterName } from "#lib/traces/schema";
-import { readerZone } from "../../components/zone";
-import { formatSessionCount, maxCounted, maxFound } from "./count";
+import { readerZone } from "../../components/preferences";
 import { type ListRequest, readListParams, shown } from "./filters";
 import { type FilterTitles, type GivenFilters, getFilterLabel, listHref, shownValues, without } from "./hrefs";
 import { Meant } from "./search-notices";
+import { formatCount } from "../../components/figures";
 
 type Props = { userId: string; request: ListRequest; names: FilterTitles };
 
@@ -94,4 +94,15 @@ function Terms({ given, terms }: { given: GivenFilters; terms: TermTry[] }) {
       ))}
     </ul>
   );
+}
+
+/** Counting more matches takes too long. */
+export const maxCounted = 10_000;
+/** Lower, since a search checks its hits one by one. */
+export const maxFound = 1000;
+
+/** "1 session", "212 sessions", "10,000+ sessions" */
+export function formatSessionCount(count: number, max = maxCounted): string {
+  if (count > max) return `${formatCount(max)}+ sessions`;
+  return `${formatCount(count)} ${count === 1 ? "session" : "sessions"}`;
 }

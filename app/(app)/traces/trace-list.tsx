@@ -10,7 +10,7 @@ import { findIcon, makeMonogram } from "../../components/agent-icons";
 import { formatDate, isoDay } from "../../components/date-format";
 import { formatCompact, formatQuantity } from "../../components/figures";
 import { shortTime } from "../../components/time";
-import { addDays, readerZone } from "../../components/zone";
+import { addDays, readerZone } from "../../components/preferences";
 import { standingText } from "./[id]/frame/standing";
 import { formatFamilySums, type ListedFamilies, toBelow, toOriginLink } from "./families";
 import type { GivenFilters } from "./hrefs";

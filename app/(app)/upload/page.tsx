@@ -3,7 +3,7 @@ import { requireUser } from "#lib/auth/guards";
 import { env } from "#lib/env";
 import { limits, maxFormBytes } from "#lib/limits";
 import { formatCount } from "../../components/figures";
-import { RequestId } from "../../components/missing-words";
+import { RequestId } from "../../components/page-request";
 import { Notice } from "../../components/notice";
 import { readRefusal } from "./refusal";
 import { UploadForm } from "./upload-form";

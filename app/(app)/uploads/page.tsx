@@ -9,8 +9,7 @@ import { replayAction } from "./actions";
 import { Filters, jobFilters, uploadsHref } from "./filters";
 import { JobRow } from "./job-row";
 import { Moving } from "./moving";
-import { ReplayButton } from "./replay-button";
-import { ReplayForm } from "./replay-form";
+import { ReplayButton, ReplayForm } from "./replay";
 
 export const metadata: Metadata = { title: "Uploads" };
 

@@ -13,7 +13,7 @@ import { Figure, formatCount, formatQuantity } from "../../../components/figures
 import { Form } from "../../../components/form";
 import { formatMoney } from "../../../components/money";
 import { Notice } from "../../../components/notice";
-import { orMissing } from "../../../components/or-missing";
+import { orMissing } from "../../../components/missing";
 import type { SearchParams } from "../../../components/pages";
 import { Refresh } from "../../../components/refresh";
 import { Section } from "../../../components/section";

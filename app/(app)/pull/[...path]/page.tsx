@@ -8,7 +8,7 @@ import { type PullRequestReport, readPullRequest } from "#lib/traces/pull-reques
 import { Monogram } from "../../../components/agent-icon";
 import { formatCompact, formatCount, formatQuantity } from "../../../components/figures";
 import { formatMoney } from "../../../components/money";
-import { orMissing } from "../../../components/or-missing";
+import { orMissing } from "../../../components/missing";
 import { Section } from "../../../components/section";
 import { ActivityTime, Time } from "../../../components/time";
 import { listHref, pullHref } from "../../traces/hrefs";

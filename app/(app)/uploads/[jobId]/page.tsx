@@ -8,16 +8,14 @@ import { hasQuota } from "#lib/ingest/quota/quota";
 import { limits } from "#lib/limits";
 import { formatBytes } from "#lib/units";
 import { formatCount, formatQuantity } from "../../../components/figures";
-import { orMissing } from "../../../components/or-missing";
+import { orMissing } from "../../../components/missing";
 import { Section } from "../../../components/section";
-import { Sign } from "../../../components/sign";
-import { StatusMark } from "../../../components/status-mark";
+import { Sign, StatusMark } from "../../../components/sign";
 import { Time } from "../../../components/time";
 import { replayAction } from "../actions";
 import { Moving } from "../moving";
 import { Fault, KeptSessions, WhyKept } from "../outcome";
-import { ReplayButton } from "../replay-button";
-import { ReplayForm } from "../replay-form";
+import { ReplayButton, ReplayForm } from "../replay";
 
 export const metadata: Metadata = { title: "Upload" };
 

@@ -33,3 +33,19 @@ export function ReplayForm({ action }: { action: FormAction }) {
     </form>
   );
 }
+
+export function ReplayButton({ jobId, describedBy }: { jobId: string | "all"; describedBy?: string }) {
+  const isAll = jobId === "all";
+  return (
+    <button
+      type="submit"
+      form={replayFormId}
+      name={isAll ? "all" : "id"}
+      value={isAll ? "1" : jobId}
+      aria-describedby={describedBy}
+      className="button w-fit"
+    >
+      {isAll ? "Replay all" : "Replay"}
+    </button>
+  );
+}
