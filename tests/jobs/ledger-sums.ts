@@ -58,7 +58,10 @@ export async function expectSums(): Promise<void> {
       `select id as trace_id, count(*)::int as messages from trace
        join message on message.user_id = trace.user_id and trace_id = id
          and not (coalesce(trace.metadata ?| array['forkedFrom', 'parent', 'continues'], false)
-           and message.metadata->>'replayed' is not distinct from 'true')
+           and message.metadata->>'replayed' is not distinct from 'true'
+           and not coalesce((select counted from message_usage as answer
+             where answer.user_id = message.user_id and answer.trace_id = message.trace_id and answer.replayed
+             order by answer.position < message.position, abs(answer.position - message.position) limit 1), false))
        where deleted_at is null group by 1 order by 1`,
     ),
   );
