@@ -35,7 +35,9 @@ const storedOf = (files: Lines) => {
 async function sendFamily(seed: number): Promise<void> {
   const random = makeRandom(seed + 77);
   const files = [...makeFamily(seed).files];
-  const homes = [(await makeHome()).home, ...(seed % 2 === 0 ? [] : [(await makeHome()).home])];
+  // A file that was cut off within a turn does not tell which answer its last messages belong to.
+  const isWhole = files.every(([name]) => !name.includes("partial"));
+  const homes = [(await makeHome()).home, ...(isWhole && seed % 2 === 0 ? [] : [(await makeHome()).home])];
   const placed = files
     .map(([name, lines]) => ({ name, lines, home: homes[Math.floor(random() * homes.length)] ?? "", order: random() }))
     .toSorted((one, other) => one.order - other.order);
