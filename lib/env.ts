@@ -37,7 +37,7 @@ const variables = {
   NODE_ENV: choice(
     ["production", "development", "test"],
     "production",
-    "how Next runs; `npm run dev` sets `development`, the tests set `test`",
+    "Next's mode; `npm run dev` sets `development`, tests set `test`",
   ),
   DATABASE_URL: optional(z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// or postgresql:// URL" }), {
     text: "PostgreSQL 15 or later",
@@ -47,7 +47,7 @@ const variables = {
   DIRECT_DATABASE_URL: optional(
     z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// or postgresql:// URL" }),
     {
-      text: "the same database without a pooler, for workers and migrations; see [A connection pooler](#a-connection-pooler)",
+      text: "the database without [pooler](#a-connection-pooler), for workers and migrations",
       unset: "`DATABASE_URL`",
       allowed: "a `postgres://` or `postgresql://` URL",
     },
@@ -58,19 +58,19 @@ const variables = {
       .int("must be a whole number")
       .refine((given) => given >= 3 && given <= 1000, "must be from 3 to 1000"),
     {
-      text: "the most connections to the database of a web process or a worker; see [Connections](#connections)",
-      unset: "10 of a web process, 8 + 2 × `WORKER_CONCURRENCY` of a worker",
+      text: "maximum [connections](#connections) per process",
+      unset: "web: 10; worker: 8 + 2 × `WORKER_CONCURRENCY`",
       allowed: "3 to 1000",
     },
   ),
-  DATA_DIR: withDefault(z.string(), ".data", { text: "the folder of the embedded database and of generated secrets" }),
-  PORT: wholeNumber(3000, [0, 65535], "the port to listen on; 0 is any free one"),
+  DATA_DIR: withDefault(z.string(), ".data", { text: "folder of the embedded database and generated secrets" }),
+  PORT: wholeNumber(3000, [0, 65535], "port; 0 is any free one"),
   HOST: optional(z.string(), {
-    text: "the address to listen on",
-    unset: "loopback while `BASE_URL` is on localhost, otherwise all addresses",
+    text: "address to listen on",
+    unset: "loopback if `BASE_URL` is on localhost, else all addresses",
   }),
   BASE_URL: optional(httpUrl, {
-    text: "the server's address for its users; with https the cookie of a sign-in is `Secure`",
+    text: "the server's public address; with https, cookies are `Secure`",
     unset: "`http://localhost:PORT`; on Vercel the deployment's address",
     allowed: "an http or https URL without a path",
   }),
@@ -79,28 +79,24 @@ const variables = {
     text: "opens `/setup?token=…` for the first account",
     unset: "generated at each start without an account",
   }),
-  SIGN_UP: choice(["invitation", "open"], "invitation", "`open` lets everybody create an account at `/sign-up`"),
+  SIGN_UP: choice(["invitation", "open"], "invitation", "`open` lets everybody sign up at `/sign-up`"),
   TRUSTED_PROXIES: withDefault(
     list.refine((items) => items.every(isProxy), "must be addresses or networks, separated by commas"),
     "",
     {
-      text: "proxies whose `X-Forwarded-For` is trusted, separated by commas",
+      text: "proxies whose `X-Forwarded-For` is trusted",
       unset: "none",
-      allowed: "addresses, networks, `loopback`, `linklocal`, `uniquelocal`",
+      allowed: "addresses, networks, `loopback`, `linklocal`, `uniquelocal`, separated by commas",
     },
   ),
-  INGEST_MAX_BYTES: wholeNumber(
-    256 * MiB,
-    [1024, maxDecodableBytes],
-    "the largest upload after decompression, in bytes",
-  ),
+  INGEST_MAX_BYTES: wholeNumber(256 * MiB, [1024, maxDecodableBytes], "maximum upload after decompression, in bytes"),
   INGEST_MAX_WIRE_BYTES: optional(
     z.coerce
       .number("must be a number")
       .int("must be a whole number")
       .refine((given) => given >= 1024 && given <= 256 * MiB, `must be from 1024 to ${256 * MiB}`),
     {
-      text: "the largest upload as it is sent, in bytes; larger sessions arrive in parts",
+      text: "maximum upload as sent, in bytes; larger sessions arrive in parts",
       unset: `\`${usualWireBytes}\`; \`${serverlessWireBytes}\` on a function host`,
       allowed: `1024 to ${256 * MiB}`,
     },
@@ -111,55 +107,51 @@ const variables = {
       .int("must be a whole number")
       .refine((given) => given >= 0, "must be 0 or more"),
     {
-      text: "what the sessions of a user, and the uploads that wait or failed, may take, in bytes; see [Quotas](#quotas)",
+      text: "bytes that a user may store; see [Quotas](#quotas)",
       allowed: "0 or more",
     },
   ),
-  UPLOAD_RETENTION_DAYS: wholeNumber(
-    7,
-    [0, 3650],
-    "days for which the raw uploads of succeeded jobs are kept; those of failed jobs are kept for 30 days",
-  ),
+  UPLOAD_RETENTION_DAYS: wholeNumber(7, [0, 3650], "days to keep raw uploads of succeeded jobs (failed: 30)"),
   ...storeVariables,
   ...priceVariables,
-  WORKER_CONCURRENCY: wholeNumber(2, [1, 16], "uploads that a worker, or a call of `/api/cron`, processes at a time"),
+  WORKER_CONCURRENCY: wholeNumber(2, [1, 16], "uploads that a worker or `/api/cron` processes at once"),
   CRON_SECRET: secret(16, { text: "authorizes `/api/cron`", unset: "the route does not exist" }),
   METRICS_TOKEN: secret(16, { text: "authorizes `/api/metrics`", unset: "the route does not exist" }),
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(z.url({ protocol: /^https?$/, error: "must be an http or https URL" }), {
-    text: "an OpenTelemetry collector for spans, such as `http://localhost:4318`",
+    text: "OpenTelemetry collector, such as `http://localhost:4318`",
     allowed: "an http or https URL",
   }),
   GITHUB_CLIENT_ID: optional(z.string(), {
-    text: "sign-in with GitHub; its callback is `BASE_URL/api/auth/callback/github`",
+    text: "sign-in with GitHub; callback: `BASE_URL/api/auth/callback/github`",
   }),
   GITHUB_CLIENT_SECRET: optional(z.string(), { text: "required with `GITHUB_CLIENT_ID`" }),
   GOOGLE_CLIENT_ID: optional(z.string(), {
-    text: "sign-in with Google; its callback is `BASE_URL/api/auth/callback/google`",
+    text: "sign-in with Google; callback: `BASE_URL/api/auth/callback/google`",
   }),
   GOOGLE_CLIENT_SECRET: optional(z.string(), { text: "required with `GOOGLE_CLIENT_ID`" }),
   REQUIRE_SECOND_FACTOR: choice(
     ["on", "off"],
     "off",
-    "`on` lets people without two-factor authentication open nothing but the page that sets it up; CLI tokens keep working",
+    "`on` requires a second factor of everybody; CLI tokens keep working",
   ),
   AUTH_RATE_LIMIT: choice(
     ["on", "off"],
     "on",
-    "`off` removes the limits on signing in, signing up, confirming a password and calls of `/api/auth`; every other limit stays",
+    "`off` removes the limits on sign-in, sign-up, password checks and `/api/auth`",
   ),
   TELEMETRY_ANONYMOUS: choice(["on", "off"], "on", "`off` refuses telemetry reports without a valid token"),
   TELEMETRY_ANONYMOUS_NETWORK_BYTES: wholeNumber(
     5_000_000,
     [0, maxDailyBytes],
-    "what telemetry reports without a token from one network (an IPv4 address, or an IPv6 /64) may store in a day, in bytes",
+    "bytes a day for reports without a token, per network (IPv4 address or IPv6 /64)",
   ),
   TELEMETRY_ANONYMOUS_TOTAL_BYTES: wholeNumber(
     200_000_000,
     [0, maxDailyBytes],
-    "what all telemetry reports without a token together may store in a day, in bytes",
+    "bytes a day for all reports without a token",
   ),
   TELEMETRY_SINK: optional(z.enum(["posthog", "webhook", "otlp"], "must be one of posthog, webhook, otlp"), {
-    text: "where clients' telemetry is forwarded to; see [Forwarding telemetry](#forwarding-telemetry)",
+    text: "where to [forward telemetry](#forwarding-telemetry)",
     allowed: "`posthog`, `webhook`, `otlp`",
   }),
   TELEMETRY_SINK_URL: optional(sinkUrl, {
@@ -167,28 +159,24 @@ const variables = {
     allowed: "an http or https URL without credentials and fragment",
   }),
   TELEMETRY_SINK_KEY: optional(z.string().regex(/^[\x20-\x7e]{1,4096}$/, "must be printable ASCII"), {
-    text: "PostHog's project key, the webhook's secret (`whsec_…`), or OTLP's bearer token (with a space in it: the whole `Authorization` header); only `otlp` works without",
+    text: "PostHog's project key, the webhook's secret (`whsec_…`), or (optional) OTLP's bearer token or, if it has a space, `Authorization` header",
     allowed: "1 to 4096 printable ASCII characters",
   }),
-  TELEMETRY_SINK_ALLOW_PRIVATE: choice(
-    ["0", "1"],
-    "0",
-    "`1` lets the host name of `TELEMETRY_SINK_URL` resolve to a private address",
-  ),
-  LOG_LEVEL: choice(logLevels, "info", "the lowest level that is logged"),
+  TELEMETRY_SINK_ALLOW_PRIVATE: choice(["0", "1"], "0", "`1` allows a private address for `TELEMETRY_SINK_URL`"),
+  LOG_LEVEL: choice(logLevels, "info", "lowest level to log"),
   VERCEL: optional(z.string(), {
-    text: "set by Vercel: client addresses are taken from its `X-Real-IP`; `DATABASE_URL`, `AUTH_SECRET` and `SETUP_TOKEN` are required",
+    text: "set by Vercel: client addresses come from `X-Real-IP`; `DATABASE_URL`, `AUTH_SECRET` and `SETUP_TOKEN` are required",
     unset: "not on Vercel",
   }),
-  VERCEL_ENV: optional(z.string(), { text: "set by Vercel: whether a deployment is `production` or a `preview`" }),
+  VERCEL_ENV: optional(z.string(), { text: "set by Vercel: `production` or `preview`" }),
   VERCEL_PROJECT_PRODUCTION_URL: optional(z.string(), {
-    text: "set by Vercel: the host of `BASE_URL` in production, where that is unset",
+    text: "set by Vercel: default host of `BASE_URL` in production",
   }),
   VERCEL_URL: optional(z.string(), {
-    text: "set by Vercel: the host of `BASE_URL` in a preview, where that is unset",
+    text: "set by Vercel: default host of `BASE_URL` in a preview",
   }),
   AWS_LAMBDA_FUNCTION_NAME: optional(z.string(), {
-    text: "set by AWS Lambda and what is built on it: a function host",
+    text: "set by AWS Lambda: a function host",
   }),
 } satisfies Record<string, Variable>;
 

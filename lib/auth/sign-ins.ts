@@ -25,7 +25,9 @@ const recentMinutes = 10;
 
 /** Whether somebody signed in just now: all that a person without password and second factor can prove. */
 export async function isRecent(userId: string, signInId: string): Promise<boolean> {
-  const createdAt = { gt: new Date(Date.now() - recentMinutes * 60_000) };
+  const now = Date.now();
+  // A sign-in from a time to come was made while a clock was ahead.
+  const createdAt = { gt: new Date(now - recentMinutes * 60_000), lt: new Date(now + recentMinutes * 60_000) };
   return (await prisma().session.count({ where: { userId, id: signInId, createdAt } })) > 0;
 }
 
@@ -36,7 +38,11 @@ export async function isRecent(userId: string, signInId: string): Promise<boolea
  * @param which the sign-in's id, or `{ except }` with the id of the one to keep.
  * @returns how many were signed out.
  */
-export async function endSignIns(userId: string, which: string | { except: string }, from: AuditOrigin): Promise<number> {
+export async function endSignIns(
+  userId: string,
+  which: string | { except: string },
+  from: AuditOrigin,
+): Promise<number> {
   return prisma().$transaction(async (tx) => {
     const one = typeof which === "string";
     const { count } = await tx.session.deleteMany({ where: { userId, id: one ? which : { not: which.except } } });

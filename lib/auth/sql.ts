@@ -10,6 +10,11 @@ export async function lockUsers(tx: Db): Promise<void> {
   await tx.$executeRaw`lock table "user" in share row exclusive mode`;
 }
 
+/** Makes requests with the same form wait for each other. SQL: Prisma has no advisory locks. */
+export async function lockForm(tx: Db, userId: string, formId: string): Promise<void> {
+  await tx.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`${userId} ${formId}`}, 0))`;
+}
+
 /**
  * Locks a user's row, so that a deletion begins when every upload that is being accepted is stored.
  * SQL: Prisma has no row locks.
@@ -57,6 +62,7 @@ const inBatches = [
   ["usage_facets", "facets"],
   ["message_usage", "trace_id"],
   ["usage_day", "day"],
+  ["usage_quarter_hour", "at"],
   ["budget", "facet"],
   ["trace_branch", "trace_id"],
   ["trace_commit", "trace_id"],

@@ -17,6 +17,7 @@ import { isAtSocket, mayHoldSocket, socketPort } from "./socket.ts";
 
 /**
  * A running embedded server. `stop` ends this process's use of it, and the server itself if this process owns it, or its owner is gone.
+ * `stopAround` runs work after it has stopped the server, before others can start it again.
  * `keep` restarts it at the same place whenever it ends, unless another process owns it; it rejects if that doesn't help, or another
  * program has taken its port, and resolves after `stop`.
  * `whenUp` resolves once the server takes connections, for it may be recovering; and after `stop`.
@@ -26,6 +27,7 @@ export type EmbeddedDatabase = {
   keep: (say: (line: string) => void) => Promise<void>;
   whenUp: () => Promise<void>;
   stop: () => Promise<void>;
+  stopAround: (work: () => Promise<void>) => Promise<void>;
 };
 
 /** How an embedded server is started; each has a default. */
@@ -129,10 +131,12 @@ async function mayStart(server: EmbeddedServer): Promise<boolean> {
 }
 
 /** Stops the server unless another process owns it. */
-async function leave(server: EmbeddedServer): Promise<void> {
+async function leave(server: EmbeddedServer, whileOwned?: () => Promise<void>): Promise<void> {
   server.disown ??= await becomeOwner(server.owner, server.kind);
   try {
     if (server.disown) await stopServer(server);
+    else if (whileOwned) throw new EnvError("Another process uses the database now. Stop it, and try again.");
+    await whileOwned?.();
   } finally {
     await server.disown?.();
   }
@@ -154,6 +158,11 @@ function superviseServer(server: EmbeddedServer, url: string, patienceSeconds?: 
     return true;
   };
   const { signal } = server.ending;
+  const stop = async (whileOwned?: () => Promise<void>) => {
+    server.ending.abort();
+    await watching?.catch(() => {}); // `keep` has reported it
+    await leave(server, whileOwned);
+  };
   return {
     keep: (say: (line: string) => void) => {
       const start = async () => {
@@ -167,11 +176,8 @@ function superviseServer(server: EmbeddedServer, url: string, patienceSeconds?: 
     whenUp: async () => {
       while (!signal.aborted && !(await lookAt(server)).url) await pause(signal);
     },
-    stop: async () => {
-      server.ending.abort();
-      await watching?.catch(() => {}); // `keep` has reported it
-      await leave(server);
-    },
+    stop: () => stop(),
+    stopAround: stop,
   };
 }
 
@@ -234,7 +240,11 @@ const pause = (signal: AbortSignal): Promise<void> => sleep(500, undefined, { si
  * Where a server listens: at a socket in the cluster's folder, which no other account may enter. Where there can be none, at a loopback
  * port, which every account reaches.
  */
-async function choosePlace({ cluster }: EmbeddedServer, { tcp = false }: StartOptions, former?: string): Promise<ListenPlace> {
+async function choosePlace(
+  { cluster }: EmbeddedServer,
+  { tcp = false }: StartOptions,
+  former?: string,
+): Promise<ListenPlace> {
   const isLocal = former ? isAtSocket(former) : !tcp && (await mayHoldSocket(cluster));
   if (isLocal) return { listen_addresses: "", unix_socket_directories: ".", port: socketPort };
   const port = former ? Number(new URL(former).port) : await freePort();

@@ -1,5 +1,5 @@
 import { type Fields, isFields } from "../../files/json.ts";
-import type { Message } from "../adapter.ts";
+import type { Message, Unhandled } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
 import { notice, withMetadata } from "../messages.ts";
 import { dataText } from "../pictures.ts";
@@ -9,18 +9,13 @@ import { hookMessages } from "./notices.ts";
 
 export type AttachedFile = { type?: string; name?: string };
 
-/** The messages in an `attachment` line, or a file that belongs to the user's message before it. */
 export type Attached = {
   messages: Message[];
   file?: AttachedFile /** Whether it waited in the queue. */;
   isQueued?: boolean;
 };
 
-/** Reads an `attachment` line; undefined if it is invalid. */
-export function readAttachment(
-  { attachment, isMeta }: Fields,
-  unhandled: (type: string) => void,
-): Attached | undefined {
+export function readAttachment({ attachment, isMeta }: Fields, unhandled: Unhandled): Attached | undefined {
   if (!isFields(attachment)) return undefined;
   const type = asString(attachment.type) ?? "(none)";
   if (type === "queued_command") return { messages: queuedMessages(attachment, isMeta === true), isQueued: true };
@@ -31,7 +26,7 @@ export function readAttachment(
   return { messages: [] };
 }
 
-/** No other line has what the user typed, or the program queued, while the agent worked. */
+/** No other line has what was typed while the agent worked. */
 function queuedMessages(attachment: Fields, isMeta: boolean): Message[] {
   const { prompt, commandMode, origin } = attachment;
   const kind = isFields(origin) ? (asString(origin.kind) ?? "human") : "human";

@@ -1,5 +1,6 @@
-import type { Fields } from "../../files/json.ts";
-import { asCount, asString, asTimestamp, projectName, truncate } from "../values.ts";
+import { type Fields, isFields } from "../../files/json.ts";
+import type { GitEvidence } from "../git-evidence.ts";
+import { asCount, asFields, asString, asTimestamp, projectName, truncate } from "../values.ts";
 import { type Costs, readCosts } from "./costs.ts";
 import type { Identity } from "./identity.ts";
 
@@ -22,7 +23,7 @@ export type SavedFacts = { costs?: Costs; workedMs?: number } & {
     | "continuedIn"]?: string;
 };
 
-/** Facts that are sent when they change, and the field with the value that was sent last. */
+/** Each has a field with the value that was sent last. */
 const changing = [
   ["branch", "toldBranch"],
   ["effort", "toldEffort"],
@@ -48,7 +49,6 @@ export class Facts {
     return this.#known.session;
   }
 
-  /** Notes a time; the session was created at the earliest one of its own lines, if it has any. */
   noteTime(value: unknown, isCopied = false): void {
     if (isCopied) this.#known.copiedFrom ??= asTimestamp(value);
     if (isCopied) return;
@@ -58,7 +58,6 @@ export class Facts {
     if (time && (!before || Date.parse(time) < Date.parse(before))) this.#known.createdAt = time;
   }
 
-  /** Notes the first folder and session, and the latest of everything else. Returns whether the folder is new. */
   note(record: Fields): boolean {
     const isNew = this.#known.cwd === undefined;
     const cwd = asString(record.cwd);
@@ -76,7 +75,6 @@ export class Facts {
     return isNew && this.#known.cwd !== undefined;
   }
 
-  /** Returns the facts that have changed since the last call. */
   changes(): Fields | undefined {
     let news: Fields | undefined;
     for (const [name, told] of changing) {
@@ -89,7 +87,6 @@ export class Facts {
     return news;
   }
 
-  /** Returns the model in a line, if it is another one than in the line before. */
   modelNews(value: unknown): string | undefined {
     const model = asString(value);
     if (!model || model === "<synthetic>" || model === (this.#known.toldModel ?? this.#known.model)) return undefined;
@@ -98,17 +95,15 @@ export class Facts {
     return model;
   }
 
-  /** Makes the next answer name its model, because a message before it named another one. */
+  /** A message before the next answer named another model. */
   retellModel(): void {
     this.#known.toldModel = "";
   }
 
-  /** Notes the session that this one was copied from; the first one counts. */
   noteOriginal(sourceId: string | undefined): void {
     if (sourceId) this.#known.forkedFrom ??= sourceId;
   }
 
-  /** Reads a line of the program's state, and returns whether its type is known. */
   readState(record: Fields): boolean {
     if (record.type === "cost-state") this.#known.costs = readCosts(this.#known.costs ?? {}, record);
     else if (record.type === "relocated") this.#known.cwd = asString(record.relocatedCwd) ?? this.#known.cwd ?? "";
@@ -128,7 +123,6 @@ export class Facts {
     if (took) this.#known.workedMs = (this.#known.workedMs ?? 0) + took;
   }
 
-  /** Only this session names the one in which it continued, such as one in the background. */
   #noteContinuation({ continuedInSessionId }: Fields): void {
     const next = asString(continuedInSessionId);
     if (next) this.#known.continuedIn = next;
@@ -177,3 +171,11 @@ const isNotEarlier = (value: unknown, before: string): boolean =>
   value >= before &&
   value.endsWith("Z") &&
   before.endsWith("Z");
+
+/** Newer versions record a command's commit and pull request next to its output. */
+export function readOperation({ toolUseResult }: Fields, evidence: GitEvidence, position: number): void {
+  const { commit, pr } = asFields(asFields(toolUseResult).gitOperation);
+  const [hash, branch] = [asString(asFields(commit).sha), asString(asFields(commit).branch)];
+  if (hash) evidence.addCommit({ hash, ...(branch && { branch }), position });
+  if (isFields(pr) && pr.action === "created") evidence.addPullRequest({ url: pr.url, number: pr.number });
+}

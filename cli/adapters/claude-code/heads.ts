@@ -6,12 +6,10 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { asString } from "../values.ts";
 import { isRequestLine } from "./line-types.ts";
 
-/** The beginning of a file: its folder, the id of its first message, and summaries by the lines that they name. */
 export type Head = {
   folder?: string;
   first?: string;
   summaries: readonly (readonly [string, string])[];
-  /** The ids of other sessions that the first lines name. */
   named: ReadonlySet<string>;
 };
 
@@ -42,19 +40,27 @@ export async function readFolder(folder: string): Promise<Folder> {
   return read;
 }
 
-/** Returns the summaries of the files in the same folder, as it was read last. */
 export function summariesBeside(path: string): ReadonlyMap<string, string> {
   const { first } = readHead(path);
   return ((first !== undefined && folders.get(dirname(path))) || noFolder).summaries;
 }
 
+/** Nearly all files have their first message in this many bytes; of others more is read. */
+const shortBytes = 16 * 1024;
+
 /** @param isFile true if the path is known to be a regular file */
 export function readHead(path: string, isFile = false): Head {
   const known = heads.get(path);
   if (known) return known;
+  const short = parseHead(readBeginningOrNothing(path, isFile, shortBytes), path);
+  const head = short.first === undefined ? parseHead(readBeginningOrNothing(path, isFile), path) : short;
+  if (head.first !== undefined) heads.set(path, head);
+  return head;
+}
+
+function parseHead(bytes: Buffer, path: string): Head {
   const summaries: [string, string][] = [];
   let [first, folder]: (string | undefined)[] = [];
-  const bytes = readBeginningOrNothing(path, isFile);
   for (const line of linesIn(bytes, () => first !== undefined)) {
     if (first !== undefined && isRequestLine(line)) continue;
     for (const record of recordsIn(line.toString())) {
@@ -65,14 +71,12 @@ export function readHead(path: string, isFile = false): Head {
         summaries.push([String(leafUuid), String(summary)]);
     }
   }
-  const head = {
+  return {
     ...(folder !== undefined && { folder }),
     ...(first !== undefined && { first }),
     summaries,
     named: namesIn(bytes, path),
   };
-  if (first !== undefined) heads.set(path, head);
-  return head;
 }
 
 /** @param areOthersKnown whether only lines with summaries are wanted from now on */
@@ -93,11 +97,10 @@ function recordsIn(line: string): Fields[] {
   return isFields(record) ? [record] : [];
 }
 
-/** The end of the field's name is rare in texts, so that the start is compared seldom. */
+/** This end of the field's name is rare in texts. */
 const idEnd = 'Id":';
 const nameStart = '"session';
 const newline = 0x0a;
-/** A session's file is named after its id. */
 const namePattern = /^\s*"([\w-]{1,128})"/;
 const maxNameBytes = 160;
 

@@ -1,9 +1,10 @@
 import { basename, join, sep } from "node:path";
 import { maxWholeBytes } from "../../files/line-reader.ts";
-import type { Input, Message, SessionDetails, Sink } from "../adapter.ts";
-import { notice, withMetadata } from "../messages.ts";
+import type { Input, Sink } from "../adapter.ts";
+import { toNotices, toTexts } from "../messages.ts";
+import { SessionBuilder } from "../session-builder.ts";
 import { TextLines } from "../text-lines.ts";
-import { asTimestamp, projectName, truncate } from "../values.ts";
+import { asTimestamp } from "../values.ts";
 
 export const source = "specstory";
 export const history = join(".specstory", "history");
@@ -14,27 +15,20 @@ const sidechain = /^_\*\*(?:User|Agent) - sidechain(?: \(([^*]{1,200})\))?\*\*_$
 const messageId = /^<!-- message-id: (\S{1,128}) -->$/;
 const time = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/;
 
-/** A session's identity and details. */
-type Header = { sourceId: string; agent?: string; createdAt?: string; title?: string };
+type MessageDraft = { role: string; about: string; lines: TextLines; id?: string };
 
-/** The message being read. */
-type Draft = { role: string; about: string; lines: TextLines; id?: string };
-
-/** Builds sessions from the lines of a transcript. */
 export class Transcript {
   readonly #sink: Sink;
   readonly #name: string;
   readonly #cwd: string | undefined;
-  #header: Header;
-  #draft: Draft | undefined;
-  #isOpen = false;
-  #model: string | undefined;
+  #session: SessionBuilder;
+  #title: string | undefined;
+  #draft: MessageDraft | undefined;
   #hasHeader = false;
   #quote: Quote | undefined;
   #isAfterRule = false;
   /** The heading of a sub-agent's message whose text is still to come. */
   #side: { line: string; about: string } | undefined;
-  /** Whether such messages are about what the user might type next. */
   #isSuggesting = false;
 
   constructor(sink: Sink, { path }: Input) {
@@ -42,8 +36,13 @@ export class Transcript {
     this.#name = basename(path, ".md");
     const at = path.lastIndexOf(`${sep}${history}${sep}`);
     this.#cwd = at === -1 ? undefined : path.slice(0, at) || sep;
-    this.#header = { sourceId: this.#name };
-    if (this.#cwd) sink.folder(this.#cwd);
+    this.#session = this.#makeSession(this.#name);
+  }
+
+  #makeSession(id: string): SessionBuilder {
+    const session = new SessionBuilder(this.#sink, source, id);
+    session.noteFolder(this.#cwd);
+    return session;
   }
 
   addLine(line: string): void {
@@ -72,10 +71,7 @@ export class Transcript {
     }
   }
 
-  /**
-   * A sub-agent's messages belong to the call before them. Claude Code's own agent, which guesses what the user types next, was
-   * not called: its messages are notices.
-   */
+  /** Claude Code's agent that guesses what the user types next was not called: its messages are notices. */
   #beginSide(line: string): void {
     const { about = "" } = this.#side ?? {};
     this.#isSuggesting ||= line.startsWith("[SUGGESTION MODE: ");
@@ -95,7 +91,6 @@ export class Transcript {
     this.#side = undefined;
   }
 
-  /** Reports a message that can't be read. */
   reportTooLong(): void {
     this.#sink.lost(`one of its messages is larger than ${maxWholeBytes / 1024 / 1024} MiB`);
   }
@@ -103,34 +98,29 @@ export class Transcript {
   end(): void {
     this.#endSide();
     this.#endMessage();
-    if (this.#isOpen) this.#sink.end(this.#details());
-    else this.#countEmpty();
-    this.#isOpen = false;
-  }
-
-  /** A file without messages is an empty session, or not a transcript. */
-  #countEmpty(): void {
+    if (this.#session.isOpen) {
+      this.#session.noteTitle(this.#title ?? makeTitle(this.#name));
+      this.#session.end();
+      return;
+    }
     this.#sink.entry();
     if (this.#hasHeader) this.#sink.skipped();
     else this.#sink.invalid();
   }
 
   #beginSession(agent: string, id: string, began: string | undefined): void {
-    // A header may repeat its own session's id.
     this.#hasHeader = true;
-    if (id === this.#header.sourceId) return;
-    if (this.#isOpen || this.#draft) this.end();
-    const createdAt = parseTime(began);
-    this.#model = undefined;
-    const { title } = this.#header;
-    this.#header = { sourceId: id, agent, ...(createdAt && { createdAt }), ...(title && { title }) };
+    if (id === this.#session.id) return;
+    if (this.#session.isOpen || this.#draft) this.end();
+    this.#session = this.#makeSession(id);
+    this.#session.note("agent", agent);
+    this.#session.noteTime(parseTime(began));
   }
 
-  /** Reads a line before the first message. */
   #readTitle(line: string): void {
     const [, title = ""] = /^# (.+)$/.exec(line) ?? [];
     const name = title.replace(/ \(\d{4}-\d\d-\d\d[^)]{0,64}\)$/, "");
-    if (name && !/^\d{4}-\d\d-\d\d[ \d:TZ.+-]*$/.test(name)) this.#header.title = name;
+    if (name && !/^\d{4}-\d\d-\d\d[ \d:TZ.+-]*$/.test(name)) this.#title = name;
   }
 
   #beginMessage(speaker: string, about: string): void {
@@ -162,36 +152,13 @@ export class Transcript {
       .toString()
       .replace(/\n---\s*$/, "")
       .trim();
-    if (content === "") {
-      this.#sink.skipped();
-      return;
-    }
-    if (!this.#isOpen) this.#sink.begin(source, this.#header.sourceId);
-    this.#isOpen = true;
-    this.#sink.message(this.#makeMessage(draft, content));
-  }
-
-  #makeMessage({ role, about, id }: Draft, content: string): Message {
-    const createdAt = parseTime(about);
-    if (createdAt) this.#header.createdAt ??= createdAt;
-    const model = role === "assistant" ? parseModel(about) : undefined;
-    const isNew = model !== undefined && model !== this.#model;
-    if (isNew) this.#model = model;
-    const message = role === "notice" ? notice(content) : { role, content };
-    const complete = withMetadata(message, { model: isNew ? model : undefined, uuid: id });
-    return createdAt ? { ...complete, createdAt } : complete;
-  }
-
-  #details(): SessionDetails {
-    const { agent, createdAt, title = titleFromFileName(this.#name) } = this.#header;
-    const project = projectName(this.#cwd);
-    return {
-      ...(this.#model && { model: truncate(this.#model, 256) }),
-      ...(title && { title: truncate(title, 512) }),
-      ...(project && { project }),
-      ...(createdAt && { createdAt }),
-      metadata: { ...(this.#cwd && { cwd: this.#cwd }), ...(agent && { agent }) },
-    };
+    const { role, about, id } = draft;
+    const messages = role === "notice" ? toNotices(content) : toTexts(role, content);
+    this.#session.add(messages, {
+      at: parseTime(about),
+      uuid: id,
+      model: role === "assistant" ? parseModel(about) : undefined,
+    });
   }
 }
 
@@ -201,10 +168,8 @@ const roles = new Map([
   ["Assistant", "assistant"],
 ]);
 
-/** Quoted lines, up to one that matches `end`. */
 type Quote = { end: RegExp; isFence: boolean };
 
-/** The quote that begins in a line. Headings inside it are text. */
 function findQuote(line: string): Quote | undefined {
   const [, fence = ""] = /^ {0,3}(`{3,100}(?!`)|~{3,100}(?!~))[^`]*$/.exec(line) ?? [];
   if (fence) return { end: new RegExp(`^ {0,3}${fence[0]}{${fence.length},}[ \\t]*$`), isFence: true };
@@ -212,7 +177,7 @@ function findQuote(line: string): Quote | undefined {
   return mark && !line.includes(`</${mark}>`) ? { end: new RegExp(`</${mark}>\\s*$`), isFence: false } : undefined;
 }
 
-/** A time with its zone, with or without seconds. */
+/** Seconds are optional. */
 function parseTime(text: string | undefined): string | undefined {
   const [, date, minute, seconds = ":00", zone = "Z"] = time.exec(text ?? "") ?? [];
   return date && asTimestamp(`${date}T${minute}${seconds}${zone.replace(/^([+-]\d\d)(\d\d)$/, "$1:$2")}`);
@@ -225,8 +190,7 @@ function parseModel(about: string): string | undefined {
   return model.trim() || undefined;
 }
 
-/** The words after the time in a file's name. */
-function titleFromFileName(name: string): string | undefined {
+function makeTitle(name: string): string | undefined {
   const [, slug] = /^\d{4}-\d\d-\d\d_\d\d-\d\d(?:-\d\d)?Z?(?:-(.+))?$/.exec(name) ?? [];
   return slug?.replaceAll("-", " ");
 }

@@ -24,7 +24,7 @@ const contentAt = head.length;
 /** The fields after the content, without the bytes of role and metadata: position, role, tokens, time and metadata. */
 const tailBytes = 8 + 4 + 8 + 12 + 5;
 
-const initialBytes = 16 * 1024;
+const [firstBlockBytes, maxBlockBytes] = [16 << 10, 1 << 20];
 
 /** A UTF-16 unit takes at most three bytes of UTF-8; to count exactly costs another pass, which a long text is worth. */
 const maxBytes = (text: string | null): number =>
@@ -38,27 +38,29 @@ export class MessageRows {
   bytes: Buffer;
   /** The number of bytes written. */
   end: number;
+  #blockBytes = firstBlockBytes;
 
   /** @param bytes rows that were taken from another. */
   constructor(bytes?: Buffer) {
-    this.bytes = bytes ?? Buffer.allocUnsafeSlow(initialBytes);
+    this.bytes = bytes ?? Buffer.alloc(0);
     this.end = bytes?.byteLength ?? 0;
   }
 
-  /** Gives the rows away, and begins with none. */
+  /** Returns the rows and starts anew behind them: an allocation for each trace would make V8 collect its heap. */
   take(): Buffer {
     const rows = this.bytes.subarray(0, this.end);
-    this.bytes = Buffer.allocUnsafeSlow(initialBytes);
+    this.bytes = this.bytes.subarray(this.end);
     this.end = 0;
     return rows;
   }
 
-  /** Grows the buffer so that `more` bytes fit. */
+  /** Moves the rows to a larger block if `more` bytes do not fit. */
   #reserve(more: number): void {
     if (this.end + more <= this.bytes.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(this.end + more, this.bytes.length * 2));
-    this.bytes.copy(larger, 0, 0, this.end);
-    this.bytes = larger;
+    const block = Buffer.allocUnsafeSlow(Math.max(2 * (this.end + more), this.#blockBytes));
+    this.#blockBytes = Math.min(2 * this.#blockBytes, maxBlockBytes);
+    this.bytes.copy(block, 0, 0, this.end);
+    this.bytes = block;
   }
 
   /** Appends a row. */

@@ -10,7 +10,7 @@ import { deriveRowTitle } from "#lib/ingest/decode/row-title";
 import { parseTraces } from "#lib/ingest/decode/traces";
 import { BatchFaults } from "#lib/ingest/decode/validate";
 import type { SentTrace } from "#lib/ingest/schema";
-import { masksAny, type MaskingPolicy } from "#lib/masking/masker";
+import { type MaskingPolicy, masksAny } from "#lib/masking/masker";
 
 /** A batch that was read, and whether something in it was masked. */
 export type ReadBatch = Manifest & { isMasked: boolean };
@@ -118,12 +118,12 @@ function normalizeMessages({ messages: sent }: SentTrace): Omit<ReadTrace, "trac
   return { messages, sums: { tokenCount, lastMessageAt, sanitized, excessDigits, longest: longest.index } };
 }
 
-function makeHeader({ trace, sums }: ReadTrace, rows: MessageRows, at: number): TraceHeader {
+function makeHeader({ trace, messages, sums }: ReadTrace, rows: MessageRows, at: number): TraceHeader {
   const sanitizer = new Sanitizer();
   const fields = normalizeTrace(trace, sanitizer);
   return {
     ...fields,
-    ...deriveRowTitle(rows),
+    ...deriveRowTitle(messages),
     sanitized: sums.sanitized || sanitizer.changed,
     messageCount: trace.messages.length,
     firstPosition: rows.end === 0 ? null : rows.read(0).position,

@@ -9,9 +9,9 @@ import { type Decoder, onThread } from "#lib/ingest/decode/thread-pool";
 import {
   deleteTasks,
   lockTrace,
+  type MaskableTrace,
   readMessagesAfter,
   readTasks,
-  type MaskableTrace,
   type Tasks,
   writeMessages,
   writeTrace,
@@ -22,7 +22,7 @@ import { log } from "#lib/log";
 import type { MaskingPolicy } from "#lib/masking/masker";
 import { readPolicy } from "#lib/masking/policy";
 import { pingDatabase } from "#lib/observability/sql";
-import { forgetTerms } from "#lib/search/forget";
+import { forgetTerms } from "#lib/search/purge";
 
 /** How many traces of a user are masked before their uploads and the index are looked through, once for all of them. */
 const tracesAtOnce = 100;

@@ -13,7 +13,7 @@ import {
 import { hashStoredFrom } from "#lib/ingest/process/sql/messages";
 import type { Pair, UploadSource } from "#lib/ingest/process/sql/traces";
 import type { StoredBatch } from "#lib/ingest/process/stored-batch";
-import { type DerivedTitle, titleRanks, TitleFinder } from "#lib/reader/titles/find";
+import { type DerivedTitle, TitleFinder, titleRanks } from "#lib/reader/titles/find";
 
 /** A trace that an append changes: with its new row, and whether it has new messages to be written. */
 type Changed = Pair & { row: AppendedRow; fields: StoredFields; hasMore: boolean };

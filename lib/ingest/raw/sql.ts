@@ -12,7 +12,11 @@ type OwnBytes = Uint8Array<ArrayBuffer>;
 const headerBytes = copyHeader.length + 2;
 
 /** COPY takes no parameters, and the nodes of a distributed database don't know settings of the session: the ids are quoted. */
-const selectForCopy = (column: "body" | "manifest", userId: string, jobId: string) => `copy (select ${column} from upload
+const selectForCopy = (
+  column: "body" | "manifest",
+  userId: string,
+  jobId: string,
+) => `copy (select ${column} from upload
   where user_id = ${escapeLiteral(userId)} and job_id = ${escapeLiteral(jobId)}) to stdout (format binary)`;
 
 /** Selects of upload `$2` of user `$1` that is kept, `own`, and of the one that holds its body, `held`. */
@@ -78,7 +82,10 @@ export async function selectSmallUpload(
 
 /** Where the body of an upload is. @returns undefined if there is no such upload */
 export async function selectPlace(userId: string, jobId: string): Promise<BodyPlace | undefined> {
-  const { rows } = await pool().query<BodyPlace>(selectStored("held.object, held.object_bytes as bytes"), [userId, jobId]);
+  const { rows } = await pool().query<BodyPlace>(selectStored("held.object, held.object_bytes as bytes"), [
+    userId,
+    jobId,
+  ]);
   return rows[0];
 }
 
