@@ -2,7 +2,15 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/concurrency/slices";
 import type { ColumnsByTrace, Finding, LedgerPart, LedgerTrace } from "#lib/ledger/part";
-import { countTails, findCopies, findCopying, findCounted, findRenamed, forget, recount } from "#lib/ledger/sql/activity";
+import {
+  countTails,
+  findCopies,
+  findCopying,
+  findCounted,
+  findRenamed,
+  forget,
+  recount,
+} from "#lib/ledger/sql/activity";
 import { readTraces } from "#lib/ledger/sql/due";
 import { rollUp, sumTraces } from "#lib/ledger/sql/roll-up";
 import {
