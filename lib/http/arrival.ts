@@ -45,30 +45,10 @@ export function requestUser(message: IncomingMessage): string | undefined {
   return users.get(message);
 }
 
-/**
- * How long a request is worked on whose client closed its half of the connection: whoever gave up looks the same as one that
- * waits for the response.
- */
-const halfClosedMs = 300;
-
-/**
- * Aborted when a request is over: its client is gone, or the response was sent. Once the response has begun, only a connection
- * that breaks says that the client is gone.
- */
-export function signalEnd(message: IncomingMessage, response: ServerResponse): AbortSignal {
+/** Aborted when a request is over: its client is gone, or the response was sent. */
+export function signalEnd(response: ServerResponse): AbortSignal {
   const over = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const onEnd = () => {
-    timer = setTimeout(() => response.headersSent || over.abort(), halfClosedMs).unref();
-  };
-  const { socket } = message;
-  if (socket.readableEnded) onEnd();
-  else socket.once("end", onEnd);
-  response.once("close", () => {
-    clearTimeout(timer);
-    socket.off("end", onEnd);
-    over.abort();
-  });
+  response.once("close", () => over.abort());
   return over.signal;
 }
 

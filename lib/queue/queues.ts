@@ -4,7 +4,7 @@ import { withRequiredAuth } from "#lib/db/required-auth";
 import { log } from "#lib/log";
 
 /** The queues' names. A queue entry's payload names rows; those rows are the source of truth. */
-export const queues = { ingest: "ingest", ingestDead: "ingest-dead", housekeeping: "housekeeping" } as const;
+export const queues = { ingest: "ingest", ingestDead: "ingest-dead" } as const;
 
 export type QueueName = (typeof queues)[keyof typeof queues];
 
@@ -30,7 +30,6 @@ const policies = [
       deleteAfterSeconds: 86_400,
     },
   ],
-  [queues.housekeeping, { policy: "short", retryLimit: 0, expireInSeconds: 900, deleteAfterSeconds: 86_400 }],
 ] as const;
 
 /** Creates pg-boss's tables and the queues, and updates the queues' policies. Part of migrating. */
@@ -46,9 +45,9 @@ export async function installQueues(databaseUrl: string): Promise<void> {
   try {
     for (const [name, options] of policies) {
       await boss.createQueue(name, options);
-      const { policy: _immutable, ...changeable } = options as { policy?: string } & object;
-      await boss.updateQueue(name, changeable);
+      await boss.updateQueue(name, options);
     }
+    await boss.deleteQueue("housekeeping"); // Spoor 0.2 had it
   } finally {
     await boss.stop({ graceful: false });
   }

@@ -27,6 +27,7 @@ export function makeWorkerBoss(databaseUrl: string, hasSessions: boolean): PgBos
     useListenNotify: hasSessions,
     monitorIntervalSeconds: 1,
     superviseIntervalSeconds: 1,
+    schedule: false,
     migrate: false,
     createSchema: false,
     // By a statement, since a pooler in session mode refuses `options` among the start-up parameters. The pool waits for it.

@@ -6,15 +6,12 @@ import { after } from "next/server";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { patiently } from "#lib/db/client";
 import { hasOwnServer } from "#lib/http/address";
-import { accountTraces } from "#lib/ledger/account";
 import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 import { writeCounts } from "#lib/observability/counters";
 import { deleteHeartbeat, hasLastingWorker, sendHeartbeat, substituteId, takeTurn } from "#lib/observability/heartbeat";
-import { settleProjects } from "#lib/projects/settle";
-import { superviseQueues } from "#lib/queue/enqueuer";
-import { indexNext } from "#lib/search/indexer";
-import { drainUploads } from "#lib/server/drain";
+import { boundRun, drainUploads } from "#lib/server/drain";
+import { otherTasks, queueTasks } from "#lib/server/tasks";
 
 /** As many processes do it at a time, however many accept uploads. */
 const turns = [0, 1, 2, 3].map((n) => `00000000-0000-4000-8000-00000000d00${n}`);
@@ -25,8 +22,6 @@ const renewMs = 1000;
 const stuckMs = 120_000;
 /** How long a worker that was seen need not be looked for again. */
 const workerMs = 5000;
-/** A longer backlog is left to the next calls. */
-const ledgerSeconds = 2;
 
 type Run = { run?: Promise<void>; workerUntil: number };
 const state = oncePerProcess("processing after a response", (): Run => ({ workerUntil: 0 }));
@@ -83,14 +78,16 @@ async function findTurn(): Promise<string | undefined> {
   return takeTurn(turns, turnSeconds);
 }
 
-/** Uploads first: after each step that may take a while they are looked for again. */
+/** Looks for uploads again before each task and each step of one. */
 async function work(deadline: number): Promise<void> {
   await drainUploads(deadline);
   await sendHeartbeat(substituteId);
-  await superviseQueues(); // entries of killed processes
-  do await drainUploads(deadline);
-  while (performance.now() < deadline && (await indexNext()) > 0);
-  if (performance.now() < deadline) await accountTraces(ledgerSeconds);
-  if (performance.now() < deadline) await settleProjects(ledgerSeconds);
+  const hasTime = async () => {
+    await drainUploads(deadline);
+    return performance.now() < deadline;
+  };
+  for (const { run, afterUpload } of [...queueTasks, ...otherTasks]) {
+    if (afterUpload && (await hasTime())) await run({ ...boundRun(deadline, afterUpload.seconds), hasTime });
+  }
   await writeCounts(); // a function may not run again
 }

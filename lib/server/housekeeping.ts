@@ -2,7 +2,6 @@ import "server-only";
 import { purgeGrants } from "#lib/auth/oauth/grants";
 import { purgeSignIns } from "#lib/auth/sign-ins";
 import { purgeLogins } from "#lib/device/login";
-import { purgeLimits } from "#lib/http/rate-limit";
 import { sweepOrphans } from "#lib/ingest/raw/removal";
 import { purgeIdempotencyKeys, purgeUploads } from "#lib/ingest/raw/retention";
 import { purgeFacets } from "#lib/ledger/sql/facets";
@@ -38,13 +37,12 @@ export async function housekeep(): Promise<void> {
   await step("purgeShares", purgeShares);
   await step("forgetInJobs", forgetInJobs);
   await step("unlinkDeleted", unlinkDeleted);
-  await step("purgeLimits", purgeLimits);
   await step("purgeHeartbeats", purgeHeartbeats);
   log.info({ uploads, idempotencyKeys, logins, reports }, "housekeeping deleted what is past its retention");
   end();
 }
 
-/** Housekeeping for hosts without a worker: of all calls within an hour, one does it. */
+/** Of all calls of all processes within an hour, one does the housekeeping. */
 export async function housekeepHourly(): Promise<void> {
   if (await takeHour("housekeeping")) await housekeep();
 }

@@ -7,12 +7,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import next from "next";
 import { env, setEnv } from "#lib/env";
 import { trustClientAddressHeader } from "#lib/http/address";
+import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 import { logConsole } from "#lib/observability/console";
 import { flushTracing } from "#lib/observability/tracing";
 import { chooseAddresses, listenAt, warnAboutHttp } from "#lib/server/listen";
-import { arrivalTimes, makeServing } from "#lib/server/listener";
-import { maxHeaderBytes } from "#lib/server/refusals";
+import { serveRequests } from "#lib/server/listener";
 import { restWhenIdle } from "#lib/server/rest";
 
 const drainMs = 12_000;
@@ -20,9 +20,11 @@ process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal;
 const { PORT, HOST, BASE_URL } = env();
 const dev = process.argv.includes("--dev");
 const server = createServer({
-  ...arrivalTimes,
+  headersTimeout: limits.request.headerSeconds * 1000,
+  // The largest upload at the slowest accepted pace takes over an hour.
+  requestTimeout: limits.request.uploadSeconds * 1000,
   keepAliveTimeout: 30_000,
-  maxHeaderSize: maxHeaderBytes,
+  maxHeaderSize: limits.request.headerBytes,
   // Upgrade requests are answered as ordinary ones; Next in development needs them.
   shouldUpgradeCallback: () => dev,
 });
@@ -58,8 +60,7 @@ process.once("disconnect", stop);
 trustClientAddressHeader();
 if (!dev) logConsole();
 await app.prepare();
-const serve = await makeServing(dev);
-inFlight = serve(server, app.getRequestHandler());
+inFlight = await serveRequests(server, app.getRequestHandler(), dev);
 const warning = warnAboutHttp(BASE_URL);
 if (warning) log.warn(warning);
 closeOthers = await listenAt(server, PORT, chooseAddresses({ HOST, BASE_URL })).catch((error: Error) => {

@@ -34,9 +34,11 @@ export async function reconcileJobs(): Promise<number> {
     const suspects = await withoutEntry(pool(), open);
     for (const [userId, jobs] of Map.groupBy(suspects, (job) => job.userId))
       enqueued += await enqueueLost(userId, jobs);
-    if (open.length < maxAtOnce) return enqueued;
+    if (open.length < maxAtOnce) break;
     after = open.at(-1);
   }
+  if (enqueued > 0) log.warn({ enqueued }, "uploads without an entry in the queue were enqueued again");
+  return enqueued;
 }
 
 async function enqueueLost(userId: string, suspects: JobId[]): Promise<number> {

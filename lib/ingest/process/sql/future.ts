@@ -7,9 +7,6 @@ import { queues } from "#lib/queue/queues";
 /** Longer than the queue puts an entry off, and than clocks of several processes differ. */
 const future = "now() + interval '5 minutes'";
 
-/** pg-boss's own queue, by which it starts what is scheduled. */
-const cronQueue = "__pgboss__send-it";
-
 /** Lets queue entries be taken now that wait for a far later time, and those be taken again whose process was last seen then. */
 export async function hastenEntries(): Promise<number> {
   const { rowCount } = await pool().query(
@@ -17,7 +14,7 @@ export async function hastenEntries(): Promise<number> {
        heartbeat_on = least(heartbeat_on, now()), started_on = least(started_on, now())
      where name = any($1) and state < 'completed'
        and (start_after > ${future} or heartbeat_on > ${future} or started_on > ${future})`,
-    [[...Object.values(queues), cronQueue]],
+    [Object.values(queues)],
   );
   return rowCount ?? 0;
 }
