@@ -5,7 +5,7 @@ import type pg from "pg";
 import { escapeLiteral } from "pg";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { whileWanted } from "#lib/db/cancel";
-import { LimitedPool } from "#lib/db/limited-pool";
+import { LimitedPool, runInTransaction } from "#lib/db/limited-pool";
 import { poolSize } from "#lib/db/pool-size";
 import { withRequiredAuth } from "#lib/db/required-auth";
 import { closeBeforeSuspension, idleMs } from "#lib/db/suspension";
@@ -125,28 +125,10 @@ async function within<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   const tx = await pool().connect();
-  let broken: Error | undefined;
-  try {
-    const opened = await tx.query(opening(tx).join("; "));
-    const result = await (signal
-      ? whileWanted(
-          signal,
-          () => cancelStatement(readIdentity(opened)),
-          () => work(tx),
-        )
-      : work(tx));
-    const { command } = await tx.query("commit");
-    // After a failed statement whose error was swallowed, PostgreSQL answers a commit by rolling back.
-    if (command !== "COMMIT") throw new Error("the transaction was rolled back instead of committed");
-    return result;
-  } catch (error) {
-    await tx.query("rollback").catch((failure: Error) => {
-      broken = failure;
-    });
-    throw error;
-  } finally {
-    tx.release(broken);
-  }
+  return runInTransaction(tx, opening(tx).join("; "), (opened) => {
+    const run = () => work(tx);
+    return signal ? whileWanted(signal, () => cancelStatement(readIdentity(opened)), run) : run();
+  });
 }
 
 /** A transaction's backend, and when it began: together no other transaction has them, whoever gets the backend next. */
