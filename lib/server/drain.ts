@@ -16,9 +16,8 @@ type Drained = { processed: number; drained: boolean };
 
 /**
  * Does a worker's work for a bounded time, for hosts without one.
- *
- * @param seconds how long to keep taking jobs; the last ones taken may end later.
- * @returns how many queue entries were processed, and whether the queue was empty at the end.
+ * @param seconds how long to keep taking jobs
+ * @returns how many queue entries were processed, and whether the queue was empty at the end
  * @throws at once if the database is away or not migrated, and at the end if a task failed
  */
 export const drainQueues = (seconds: number = limits.cron.drainSeconds): Promise<Drained> =>
@@ -40,7 +39,6 @@ async function drain(seconds: number): Promise<Drained> {
   return uploads ?? { processed: 0, drained: false };
 }
 
-/** The bounds of a task in a call that ends at `deadline` (`performance.now()`). */
 export function boundRun(deadline: number, seconds = Math.max(1, (deadline - performance.now()) / 1000)) {
   return {
     seconds,
@@ -50,7 +48,6 @@ export function boundRun(deadline: number, seconds = Math.max(1, (deadline - per
   };
 }
 
-/** Processes queued uploads, several at a time, until none is left or the deadline has passed. */
 export async function drainUploads(deadline: number): Promise<Drained> {
   const results = await Promise.all(Array.from({ length: jobsAtOnce() }, () => takeUntil(deadline)));
   return {

@@ -15,13 +15,11 @@ import { purgeReports } from "#lib/telemetry/record";
 import { purgeShares } from "#lib/traces/shares";
 import { forgetInJobs } from "#lib/traces/sql/deletion";
 
-/** How long projects are settled; a worker does it all the time. */
 const settleSeconds = 10;
 
 /**
- * Deletes what is past its retention. A worker does it once an hour. A step that fails stops none of the others.
- *
- * @throws where the database is away or not migrated, at once; and at the end, where steps failed
+ * Deletes what is past its retention.
+ * @throws at once if the database is away or not migrated, and at the end if a step failed
  */
 export async function housekeep(): Promise<void> {
   const { step, end } = makeSteps();
@@ -42,7 +40,7 @@ export async function housekeep(): Promise<void> {
   end();
 }
 
-/** Of all calls of all processes within an hour, one does the housekeeping. */
+/** Runs the housekeeping once per hour, over all processes. */
 export async function housekeepHourly(): Promise<void> {
   if (await takeHour("housekeeping")) await housekeep();
 }

@@ -1,4 +1,4 @@
-// Exits with 1 where something has to be built before a start; `--programs`: apart from the web application.
+// Exits with 1 if something has to be built before a start. `--programs` leaves out the web application.
 import { missing, type BuildOutput } from "#lib/server/stamps";
 
 const needed: BuildOutput[] = process.argv.includes("--programs") ? ["server", "client"] : ["server", "client", "web"];

@@ -16,18 +16,16 @@ const publicFiles = /^\/(?:icon\.svg|agents\.svg|robots\.txt)(?:\?|$)/;
 
 export const isApi = (url = "") => /^\/api(?:[/?]|$)/.test(url) || otherNames.test(url);
 
-/** Tells a page, or one of its actions, from a file and the API. */
 export const isPage = ({ url = "" }: IncomingMessage): boolean =>
   !isApi(url) && !publicFiles.test(url) && !/^\/(?:_next\/|spoor\.mjs(?:\?|$))/.test(url);
 
-/** The response to a page or a form where too many of its network wait. */
 export const refuseBusy = (requestId: string) =>
   problemResponse(
     new SpoorError("overloaded", "Too many pages were asked for at once. Try again in a moment."),
     requestId,
   );
 
-/** @returns the response to a request that Next would not answer as the interface demands; undefined for any other */
+/** Returns the response to a request that Next would not answer as the interface demands. */
 export function findRefusal(request: IncomingMessage, requestId: string, isDevelopment = false): Response | undefined {
   const { method = "", url = "", headers } = request;
   const missing = () => problemResponse(notFound(), requestId);
@@ -38,7 +36,7 @@ export function findRefusal(request: IncomingMessage, requestId: string, isDevel
   if (!url.startsWith("/")) return missing(); // a proxy's form, or the `*` of OPTIONS
   const [path = ""] = url.split("?");
   const name = decode(path);
-  // Next would resolve dot segments, and answer for another path than the one checked here.
+  // Next would resolve dot segments and answer for another path than the one checked here.
   if (name === undefined || /\/(?:\.|%2e){1,2}(?:[/\\#]|$)/i.test(path)) return missing();
   // Next reads a repeated parameter in quadratic time.
   if (url.split("&").length > limits.request.parameters)
@@ -56,7 +54,6 @@ export function findRefusal(request: IncomingMessage, requestId: string, isDevel
   return refuseMethod(methods, `This path takes ${methods.join(", ")}.`);
 }
 
-/** Tells whether Next can read the header in which its client says what it shows. */
 function hasRouterState({ headers }: IncomingMessage): boolean {
   try {
     parseAndValidateFlightRouterState(headers["next-router-state-tree"]);

@@ -14,7 +14,6 @@ const maxHoldMs = 250;
 const queue = new FairQueue(pagesAtOnce);
 let waiting = 0;
 
-/** Tells whether a network, or all together, have so many waiting pages that another is refused. */
 export const hasTooManyPages = (address: string): boolean =>
   waiting >= maxWaiting.inAll || queue.countWaiting(getSite(address)) >= maxWaiting.perNetwork;
 
@@ -49,7 +48,7 @@ function onBackpressure(response: ServerResponse, act: () => void): void {
   };
 }
 
-/** The requests with bodies that have not arrived whole, which Next keeps in memory, each with its network. */
+/** Next keeps in memory what has arrived of each. */
 const arriving = new Map<IncomingMessage, string>();
 
 /** Counts a request whose body is arriving. One too many ends the oldest of the network that has the most. */

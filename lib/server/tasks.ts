@@ -17,7 +17,6 @@ import { refreshPriceList, takePriceList } from "#lib/server/price-list";
 import { forwardDue } from "#lib/telemetry/forward";
 import { purgeDeleted } from "#lib/traces/purge";
 
-/** The bounds of one run: its time budget, and `hasTime`, which a loop asks before each step. */
 type TaskRun = {
   seconds: number;
   signal: AbortSignal;
@@ -39,7 +38,7 @@ export type BackgroundTask = {
   afterUpload?: TaskBudget;
 };
 
-/** Bring back uploads that no process would take otherwise, so that they run before uploads are taken. */
+/** These return lost uploads to the queue, so they run before uploads are taken. */
 export const queueTasks: readonly BackgroundTask[] = [
   { name: "undoFuture", worker: { pauseMs: 60_000, atStart: true }, run: undoFuture },
   { name: "superviseQueues", afterUpload: {}, run: superviseQueues },

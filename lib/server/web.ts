@@ -1,5 +1,5 @@
-// The web process: Next behind our own HTTP server, which determines the client's address, limits how long a request may take
-// to arrive, and drains before it stops. Next's own server gives a route handler none of that.
+// The web process runs Next behind our own HTTP server, since Next's gives a route handler no client address, no time
+// limits and no draining.
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
@@ -16,7 +16,7 @@ import { serveRequests } from "#lib/server/listener";
 import { restWhenIdle } from "#lib/server/rest";
 
 const drainMs = 12_000;
-process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal; the launcher stops this one in its turn
+process.on("SIGINT", () => {}); // Ctrl-C reaches every process of the terminal; the launcher stops this one
 const { PORT, HOST, BASE_URL } = env();
 const dev = process.argv.includes("--dev");
 const server = createServer({
@@ -25,13 +25,13 @@ const server = createServer({
   requestTimeout: limits.request.uploadSeconds * 1000,
   keepAliveTimeout: 30_000,
   maxHeaderSize: limits.request.headerBytes,
-  // Upgrade requests are answered as ordinary ones; Next in development needs them.
+  // Other upgrade requests are answered as ordinary ones.
   shouldUpgradeCallback: () => dev,
 });
 if (!dev) await takeBuiltConfig();
 const app = next({ dev, dir: process.cwd(), httpServer: server, port: PORT, hostname: HOST ?? "localhost" });
 
-/** Next's configuration as its build has stored it: reading next.config.ts would load the compiler, and 50 MiB with it. */
+/** Reading next.config.ts would load the compiler, and 50 MiB with it. */
 async function takeBuiltConfig(): Promise<void> {
   const { config } = JSON.parse(await readFile(".next/required-server-files.json", "utf8"));
   setEnv({ __NEXT_PRIVATE_STANDALONE_CONFIG: JSON.stringify(config) });
@@ -40,7 +40,6 @@ async function takeBuiltConfig(): Promise<void> {
 let inFlight = new Set<ServerResponse>();
 let closeOthers = (): void => {};
 
-/** Stops accepting connections, waits for requests in flight, and closes idle connections. */
 async function stop(): Promise<void> {
   const deadline = performance.now() + drainMs;
   const closed = once(server, "close");

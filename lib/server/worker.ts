@@ -1,4 +1,3 @@
-// The worker process: takes jobs from the queues and runs each queue's domain function.
 import "server-only";
 import { randomUUID } from "node:crypto";
 import { constants, setPriority } from "node:os";
@@ -28,7 +27,7 @@ import { type BackgroundTask, otherTasks, queueTasks } from "#lib/server/tasks";
 const heartbeatMs = 10_000;
 /** How often a worker that can't listen looks for uploads. */
 const lookMs = 200;
-/** Below the 15 seconds within which the process has to end. */
+/** below the 15 seconds within which the process has to end */
 const drainMs = 12_000;
 const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 };
 
@@ -41,15 +40,13 @@ const boss = makeWorkerBoss(directDatabaseUrl(), listens);
 const processId = randomUUID();
 const stopping = new AbortController();
 let loops: Promise<void>[] = [];
-/** How many jobs are running in this process. */
 let running = 0;
 const pace = makeLedgerPace();
 
-/** Repeats work until the worker stops, with a pause before each time. */
 async function repeat(name: string, pauseMs: number, work: () => Promise<unknown>): Promise<void> {
   const { signal } = stopping;
   for (;;) {
-    await sleep(pauseMs, undefined, { signal }).catch(() => {}); // ends early if the worker stops
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     await runLogged(name, work);
   }
@@ -68,15 +65,14 @@ const runTask = ({ run, worker }: BackgroundTask): Promise<unknown> =>
 
 const beat = () => sendHeartbeat(processId);
 
-/** The queue's names of the loops that take uploads. */
+/** The ids of the queue's pollers, which `lookForUploads` wakes. */
 const takers: string[] = [];
 
-/** Lets them ask for entries now, and not at their next poll. */
 async function lookForUploads(): Promise<void> {
   if (await hasOpenJobs()) for (const taker of takers) boss.notifyWorker(taker);
 }
 
-/** Takes ingest jobs, one at a time. After each it asks for the next: pg-boss would wait for its next poll. */
+/** Takes one job at a time, and asks for the next at once: pg-boss would wait for its next poll. */
 async function takeUploads(): Promise<void> {
   const worker: { id?: string } = {};
   worker.id = await boss.work<object>(queues.ingest, polling, async ([job]) => {
@@ -108,7 +104,7 @@ async function stop(): Promise<void> {
 process.once("SIGTERM", stop);
 process.once("disconnect", stop);
 
-// The web process has priority: an upload that is queued is safe, one not yet accepted is not.
+// A queued upload is safe, one not yet accepted is not: the web process has priority.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 await refuseNewer().catch((error) => {
@@ -120,7 +116,7 @@ await boss.start();
 for (let n = 0; n < jobsAtOnce(); n += 1) await takeUploads();
 await boss.work<object>(queues.ingestDead, polling, async ([job]) => giveUp(ingestPayload.parse(job?.data)));
 await runLogged("heartbeat", beat);
-ownPrices(); // read once, at the start
+ownPrices();
 const tasks = [...queueTasks, ...otherTasks];
 for (const task of tasks) if (task.worker?.atStart) await runLogged(task.name, () => runTask(task));
 loops = [
