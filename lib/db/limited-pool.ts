@@ -30,7 +30,6 @@ export class LimitedPool extends pg.Pool {
     return setLimit ? runInTransaction(client, `begin${setLimit}`, run) : runAndRelease(client, run);
   }) as pg.Pool["query"];
 
-  /** Returns what sets a transaction's limit; an empty text where the connection has that limit. */
   #limitStatement(): string {
     const { usual, wanted } = this.#limit;
     return wanted() === (this.isPooled ? 0 : usual) ? "" : `; set local statement_timeout = '${wanted()}s'`;

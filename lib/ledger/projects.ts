@@ -1,7 +1,7 @@
 import "server-only";
 import { randomUUID } from "node:crypto";
 import type { PoolClient } from "pg";
-import { lockProjects } from "#lib/db/sql/project-lock";
+import { lockProjects } from "#lib/db/sql/run";
 import type { LedgerPart } from "#lib/ledger/part";
 import {
   giveAway,

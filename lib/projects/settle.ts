@@ -1,7 +1,7 @@
 import "server-only";
 import { holdUsers } from "#lib/auth/sql";
 import { transaction } from "#lib/db/client";
-import { lockProjects } from "#lib/db/sql/project-lock";
+import { lockProjects } from "#lib/db/sql/run";
 import {
   areMoving,
   endSettling,

@@ -3,7 +3,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
 import { transaction } from "#lib/db/client";
-import { lockProjects } from "#lib/db/sql/project-lock";
+import { lockProjects } from "#lib/db/sql/run";
 import { notFound } from "#lib/errors";
 import type { ProjectAlias } from "#lib/reader/project";
 
