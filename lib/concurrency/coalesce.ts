@@ -1,12 +1,9 @@
-/** One caller's item in a group, with the functions that settle its promise. */
 export type Pending<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void };
 
 /**
- * Returns a function whose calls are processed in groups: calls of one turn of the event loop form a group, and so do those
- * that arrive while earlier groups are in flight.
- *
- * @param settle processes a group and resolves or rejects each of its items. If it throws, the rest of the group and every
- *   queued call are rejected with that error: they would fail the same way, only later.
+ * Groups calls: those of one turn of the event loop, and those that arrive while earlier groups are in flight.
+ * @param settle resolves or rejects each item of a group. If it throws, all queued calls are rejected too, since they
+ * would fail the same way.
  */
 export function coalesce<T, R>(
   settle: (group: Pending<T, R>[]) => Promise<void>,

@@ -1,51 +1,42 @@
-/** How the slots of a `FairQueue` are shared out. */
 type Shares = {
-  /** How many of them one user may hold. */
   perUser?: number;
-  /** How many of them are kept for users who hold none: whoever holds one gets another only while more are free. */
+  /** Slots reserved for users who have none. */
   kept?: number;
 };
 
 /**
- * A queue for a few slots that users share. A free slot is taken at once; a released one goes to the user who holds the
- * fewest, and among equals to the one whose turn was longest ago. So one user may hold every slot that `perUser` allows while
- * nobody else wants one, and the next free one goes to a user who has none.
+ * Shares a few slots among users. A released one goes to the user who has the fewest, and among equals to the one who
+ * waited longest since a turn.
  */
 export class FairQueue {
   #free: number;
   readonly #perUser: number;
   readonly #kept: number;
   readonly #held = new Map<string, number>();
-  /** Waiting callers by user and kind; the users in the order of their turns, and so each user's kinds. */
+  /** Users, and each user's kinds, are in the order of their turns. */
   readonly #waiting = new Map<string, Map<string, Set<() => void>>>();
 
-  /** @param slots how many there are */
   constructor(slots: number, { perUser = slots, kept = 0 }: Shares = {}) {
     this.#free = slots;
     this.#perUser = perUser;
     this.#kept = kept;
   }
 
-  /** Whether anybody waits. */
   get isAwaited(): boolean {
     return this.#waiting.size > 0;
   }
 
-  /** How many callers of a user wait, of one kind. */
   countWaiting(userId: string, kind = ""): number {
     return this.#waiting.get(userId)?.get(kind)?.size ?? 0;
   }
 
   /**
-   * Waits for a slot.
-   *
-   * @param kind a user's kinds of callers take turns in what the user gets.
-   * @returns a function that releases the slot.
-   * @throws the signal's reason, where it is aborted first
+   * @param kind the kinds of a user's callers take turns
+   * @returns a function that releases the slot
+   * @throws the signal's reason after an abort
    */
   async take(userId: string, signal?: AbortSignal, kind = ""): Promise<() => void> {
     signal?.throwIfAborted();
-    // Whoever waits while a slot is free may not have it.
     if (this.#mayTake(userId)) this.#lend(userId);
     else await this.#wait(userId, kind, signal);
     let isHeld = true;
@@ -103,7 +94,7 @@ export class FairQueue {
     proceed?.();
   }
 
-  /** Takes a user's next caller out of the queue; user and kind come after all the others then. */
+  /** Moves the user and the kind to the end. */
   #nextCaller(userId: string): (() => void) | undefined {
     const kinds = this.#waiting.get(userId);
     const [entry] = kinds ?? [];

@@ -2,10 +2,9 @@ const key = Symbol.for("spoor.process");
 const globals = globalThis as typeof globalThis & { [key]?: Map<string, unknown> };
 
 /**
- * A value that the whole process has once: Next bundles a module into several routes, and each copy has variables of its own.
- *
- * @param name what the value is known by; one module names each.
- * @param make makes it at the first call.
+ * Returns a value that the process has once. Next bundles a module into several routes, and each copy has its own
+ * variables.
+ * @param name is unique to one module
  */
 export function oncePerProcess<T>(name: string, make: () => T): T {
   globals[key] ??= new Map();

@@ -2,15 +2,11 @@ import { setImmediate } from "node:timers/promises";
 import { createContext, Script } from "node:vm";
 import { SpoorError } from "#lib/errors";
 
-/** Length of a slice in milliseconds: the process answers nobody meanwhile. */
+/** The process answers nobody during a slice. */
 const sliceMs = 10;
-/** Time limit of one step in milliseconds. */
 const longestStepMs = 2000;
 
-/**
- * The error of a step that exceeded its time limit. `spentMs` is the duration of the whole work so far, in milliseconds. `isStarved`
- * means that the step is not to blame: the process was stopped, or the machine gave it no processor.
- */
+/** `isStarved` means that the process got no processor, so that the step is not to blame. */
 export class StepEnded extends SpoorError {
   readonly spentMs: number;
   readonly isStarved: boolean;
@@ -22,22 +18,18 @@ export class StepEnded extends SpoorError {
   }
 }
 
-/** Returns the processor time of this thread in milliseconds; before Node 23.9, which can't tell, that of the process. */
+/** Returns this thread's processor time in milliseconds; before Node 23.9, the process's. */
 function processorMs(): number {
   const { user, system } = (process.threadCpuUsage ?? process.cpuUsage)();
   return (user + system) / 1000;
 }
 
 /**
- * Runs synchronous work on people's texts in slices of 10 ms, between which the process answers others. A step that exceeds two
- * seconds is ended, even inside a regular expression, so no text delays others for longer. A native call is not: `normalize` and its
- * like need bounded input.
- *
- * @param steps does a piece of the work for each value it is asked for. It can't be continued after a failure.
- * @param maxMs time limit of all steps together, in milliseconds; others' turns don't count.
- * @param stepMs time limit of one step, in milliseconds.
- * @returns the duration of the steps, in milliseconds
- * @throws StepEnded; SpoorError `overloaded` where the steps together exceed their limit
+ * Runs synchronous work on people's texts in slices of 10 ms, between which the process answers others. A step over two
+ * seconds is ended, even inside a regular expression, but not inside a native call: `normalize` needs bounded input.
+ * @param steps does a piece of work per value; it can't continue after a failure
+ * @returns the duration of the steps in milliseconds
+ * @throws StepEnded; SpoorError `overloaded` if all steps together take longer than `maxMs`
  */
 export async function inSlices(
   steps: Iterator<unknown>,
@@ -57,7 +49,6 @@ export async function inSlices(
   }
 }
 
-/** Does work on each item as a step of `inSlices`. */
 export const eachInSlices = <T>(items: Iterable<T>, work: (item: T) => void, maxMs?: number): Promise<number> =>
   inSlices(stepsOf(items, work), maxMs);
 
@@ -69,7 +60,10 @@ type Context = { work?: () => void };
 let context: Context | undefined;
 const script = new Script("work()");
 
-/** Runs a function that V8 ends at the timeout; no `catch` or `finally` inside it sees that. @returns undefined if it was ended */
+/**
+ * V8 ends the function at the timeout, and no `catch` or `finally` inside sees that.
+ * @returns undefined if it was ended
+ */
 function withTimeout<T>(timeout: number, work: () => T): T | undefined {
   let result: T | undefined;
   context ??= createContext({}) as Context;

@@ -1,8 +1,8 @@
-/** Turns under keys: of those who take one under the same key, each waits until the one before has ended its own. */
+/** Serializes work under the same key. */
 export class Turns {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Waits for a turn. @returns a function that ends it */
+  /** @returns a function that ends the turn */
   async take(key: string): Promise<() => void> {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const before = this.#last.get(key);

@@ -1,11 +1,10 @@
-// Next writes its own errors to the console, for people. In the web process they become lines of the log.
+// Next writes its errors to the console, for people; in the web process they become lines of the log.
 import { stripVTControlCharacters } from "node:util";
 import { currentRequestId } from "#lib/current-request";
 import { log, withoutQuotations } from "#lib/log";
 
 const levels = { error: "error", warn: "warn", log: "info", info: "info", debug: "debug", trace: "debug" } as const;
 
-/** Turns everything that is written to the console, and Node's own warnings, into lines of the log. */
 export function logConsole(): void {
   for (const [method, level] of Object.entries(levels)) {
     console[method as keyof typeof levels] = (...values: unknown[]) => {
@@ -17,7 +16,6 @@ export function logConsole(): void {
   process.on("warning", (warning) => log.warn({ warning: warning.name }, describe([warning])));
 }
 
-/** Without the message, which is in the line's own. */
 function aboutError(error: Error | undefined): object {
   if (!error) return {};
   const { name, stack = "", digest } = error as Error & { digest?: string };
@@ -27,10 +25,7 @@ function aboutError(error: Error | undefined): object {
 
 const maxLength = 500;
 
-/**
- * What was written, as text. What is in quotation marks may come from a request (a part of a body that is not JSON, a header's
- * value), so it is left out; so are objects.
- */
+/** Quoted text may come from a request (a part of a body, a header's value), so it is left out, as are objects. */
 function describe(values: unknown[]): string {
   const texts = values.map((value) => {
     if (value instanceof Error) return value.message;

@@ -1,5 +1,5 @@
-// Counters that all processes share. Each process adds up what it counts and writes it to the database once a second, so
-// that any of them can report the total: a worker has no port to scrape, and a serverless function keeps no memory.
+// Counters that all processes share through the database: a worker has no port to scrape, and a serverless function no
+// memory.
 import "server-only";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { prisma } from "#lib/db/client";
@@ -7,7 +7,7 @@ import type { ErrorCode } from "#lib/errors";
 import { log } from "#lib/log";
 import { addToCounters } from "#lib/observability/sql";
 
-/** The shared metrics and their help texts in `/api/metrics`. Those with `buckets` are histograms. */
+/** Those with `buckets` are histograms. */
 const metrics = {
   spoor_ingest_uploads_total: { help: "Accepted uploads." },
   spoor_ingest_bytes_total: { help: "Decoded bytes of accepted uploads." },
@@ -25,7 +25,7 @@ const metrics = {
 type Name = keyof typeof metrics;
 type Labels = Readonly<Record<string, string | number>>;
 
-/** A metric in the form that the Prometheus client's registry takes. */
+/** The form that the Prometheus client's registry takes. */
 export type StoredMetric = {
   name: string;
   help: string;
@@ -35,7 +35,6 @@ export type StoredMetric = {
 
 const flushMs = 1000;
 
-/** Counts not yet written, by name and labels; shared by the application's bundles. */
 type Counts = { added: Map<string, number>; timer?: NodeJS.Timeout | undefined };
 const counts = oncePerProcess("counts", (): Counts => ({ added: new Map() }));
 
@@ -58,19 +57,17 @@ function observe(name: "spoor_job_duration_seconds", seconds: number): void {
   add(`${name}_count`, {}, 1);
 }
 
-/** Counts an accepted upload. @param bytes decoded */
+/** @param bytes decoded */
 export function countUpload(bytes: number): void {
   count("spoor_ingest_uploads_total");
   count("spoor_ingest_bytes_total", {}, bytes);
 }
 
-/** Counts a finished attempt of a job. */
 export function countAttempt(outcome: "succeeded" | "retried" | "failed", seconds: number): void {
   count("spoor_job_attempts_total", { outcome });
   observe("spoor_job_duration_seconds", seconds);
 }
 
-/** Counts a job's results. */
 export function countRows({
   written,
   ...traces
@@ -86,23 +83,22 @@ export function countRows({
   count("spoor_ingest_messages_written_total", {}, written);
 }
 
-/** Counts an error that a route answered. @param route its pattern, never a path with ids */
+/** @param route a pattern, never a path with ids */
 export function countError(route: string, error: ErrorCode): void {
   count("spoor_api_errors_total", { route, error });
 }
 
-/** Counts attempts to forward telemetry reports. */
 export function countForward(outcome: "delivered" | "later" | "dropped" | "expired" | "disabled", number = 1): void {
   count("spoor_telemetry_forwards_total", { outcome }, number);
 }
 
-/** Writes this process's counts to the database. If that fails they are kept for the next time. */
+/** Writes this process's counts, or keeps them for the next time. */
 export async function writeCounts(): Promise<void> {
   if (counts.added.size === 0) return;
   const added = counts.added;
   counts.added = new Map();
   try {
-    // Sorted, so that all processes lock the rows in the same order and can't deadlock.
+    // All processes lock the rows in the same order and can't deadlock.
     await addToCounters([...added].sort(([a], [b]) => (a < b ? -1 : 1)).map(toRow));
   } catch (error) {
     for (const [key, value] of added) counts.added.set(key, (counts.added.get(key) ?? 0) + value);
@@ -115,7 +111,6 @@ function toRow([key, value]: [key: string, value: number]) {
   return { name: key.slice(0, space), labels: key.slice(space + 1), value };
 }
 
-/** The counts of all processes since the database was created. */
 export async function readCounts(): Promise<StoredMetric[]> {
   await writeCounts();
   const rows = await prisma().sharedCount.findMany({ orderBy: [{ name: "asc" }, { labels: "asc" }] });

@@ -1,4 +1,3 @@
-// The answer of `GET /api/metrics`, in Prometheus's text format.
 import "server-only";
 import { Gauge, type Metric, Registry } from "prom-client";
 import { pool, prisma } from "#lib/db/client";
@@ -7,18 +6,14 @@ import { readCounts } from "#lib/observability/counters";
 import { processRegistry } from "#lib/observability/registry";
 import { countOpenJobs, countWorkers } from "#lib/observability/sql";
 
-/** How long the shared metrics are cached, in milliseconds: several servers may scrape at once. */
+/** Several servers may scrape at once. */
 const cacheMs = 5000;
-/** Open jobs and waiting reports are counted up to here, so that a scrape stays cheap. */
+/** A higher count would make a scrape expensive. */
 const maxCounted = 100_000;
 
 let cached: { at: number; text: Promise<string> } | undefined;
 
-/**
- * This process's metrics, and those that all processes share.
- *
- * @returns only this process's, with `spoor_database_up 0`, while the database does not answer.
- */
+/** Renders the metrics of this process and the shared ones, or `spoor_database_up 0` instead of the latter. */
 export async function renderMetrics(): Promise<string> {
   const own = await processRegistry().metrics();
   return [own, await renderPool(), await readCached()].join("\n");
@@ -57,7 +52,7 @@ async function renderShared(): Promise<string> {
   }
   gauge(registry, "spoor_workers", "Workers seen in the last 60 seconds.").set(workers);
   gauge(registry, "spoor_telemetry_outbox", "Telemetry reports waiting to be forwarded.").set(outbox);
-  // The library's own counters start at 0; these are read from the database.
+  // The library's own counters start at 0; these come from the database.
   for (const metric of counts) registry.registerMetric({ ...metric, get: () => metric } as unknown as Metric);
   return [await registry.metrics(), await renderDatabaseUp(1)].join("\n");
 }
@@ -68,7 +63,6 @@ function renderDatabaseUp(up: 0 | 1): Promise<string> {
   return registry.metrics();
 }
 
-/** This process's connection pool. */
 function renderPool(): Promise<string> {
   const registry = new Registry();
   const { totalCount, idleCount, waitingCount } = pool();

@@ -15,7 +15,7 @@ type Check = { ok: boolean; detail?: string };
 type Checks = { database: Check; migrations: Check; worker: Check; uploadStore?: Check };
 type Readiness = { ok: boolean; checks: Checks; notes?: string[] };
 
-/** The answer of `/api/ready`: whether the database answers and is up to date, a worker was seen in the last 60 s, and the store of uploads answers where there is one. Notes fail nothing. */
+/** Answers `/api/ready`. Notes do not fail it. */
 export async function checkReadiness(): Promise<Readiness> {
   const database = await check(async () => {
     await pingDatabase();
@@ -31,7 +31,7 @@ export async function checkReadiness(): Promise<Readiness> {
 }
 
 const store = oncePerProcess("check of the store", (): { last?: { at: number; result: Promise<Check> } } => ({}));
-/** For how long one answer of the store serves: anybody may ask for readiness, and a call of the store may cost money. */
+/** Anybody may ask for readiness, and a call of the store may cost money. */
 const storeCheckMs = 5000;
 
 function checkStore(): Promise<Check> {
@@ -45,7 +45,7 @@ function checkStore(): Promise<Check> {
   return result;
 }
 
-/** Runs a probe that returns what is wrong. An exception's cause stays out of the public answer. */
+/** Runs a probe that returns what is wrong. The cause of an exception is not public. */
 async function check(probe: () => Promise<string | undefined>): Promise<Check> {
   try {
     const fault = await probe();
@@ -68,12 +68,12 @@ async function findMigrationFault(): Promise<string | undefined> {
   }
 }
 
-/** Whether the database answers and is migrated to this version. */
+/** Tells whether the database answers and is migrated to this version. */
 export async function canServe(): Promise<boolean> {
   return (await check(findMigrationFault)).ok;
 }
 
-/** Whether something failed because the database is not migrated to this version; trying again helps once it is. */
+/** Tells whether an error goes away once the database is migrated. */
 export async function isUnmigrated(error: unknown): Promise<boolean> {
   return isSchemaError(error) && !(await canServe());
 }

@@ -1,11 +1,10 @@
-// This process's own metrics, in the Prometheus client's registry. Loaded only if /api/metrics is enabled.
+// This process's own metrics, loaded only if /api/metrics is enabled.
 import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 
-/** An answered request. `status` is 499 if the client disconnected before the answer began. */
+/** `status` is 499 if the client disconnected before the answer began. */
 export type Answered = { method: string; route: string; status: number };
 
-/** The registry, which the web server and the application's bundles share. */
 export const processRegistry = (): Registry =>
   oncePerProcess("metrics", () => {
     const registry = new Registry();
@@ -15,7 +14,7 @@ export const processRegistry = (): Registry =>
 
 let requests: Histogram<keyof Answered> | undefined;
 
-/** Records a request's duration. Its labels are bounded: a route is one of the application's patterns. */
+/** Its labels are bounded, since a route is a pattern. */
 export function observeRequest(answered: Answered, seconds: number): void {
   requests ??= new Histogram({
     name: "spoor_http_request_duration_seconds",

@@ -1,18 +1,16 @@
-// The statements of this room that Prisma can't express. Heartbeats compare the database's clock with itself: processes
-// whose own clocks differ by a day still see each other (docs/faults.md, `wrong-clock`).
+// SQL: heartbeats compare the database's clock with itself, so that processes whose clocks differ see each other
+// (docs/faults.md, `wrong-clock`).
 import "server-only";
 import { pool, transaction } from "#lib/db/client";
 import type { SharedCount } from "#lib/generated/prisma/client";
 
-/** Fails if the database does not answer. SQL: it reads no table. */
+/** Fails if the database does not answer. SQL: reads no table. */
 export async function pingDatabase(): Promise<void> {
   await pool().query("select 1");
 }
 
-/** A worker, or a turn of `takeTurn`. */
 type Role = "worker" | "turn";
 
-/** Stores that a process is alive. SQL: by the database's clock. @param id chosen by the process */
 export async function sendHeartbeat(id: string, role: Role = "worker"): Promise<void> {
   await pool().query(
     `insert into process_heartbeat (id, role) values ($1, $2) on conflict (id) do update set seen_at = now()`,
@@ -20,7 +18,7 @@ export async function sendHeartbeat(id: string, role: Role = "worker"): Promise<
   );
 }
 
-/** How many workers sent a heartbeat in the last seconds. SQL: by the database's clock. @param except an id not to count */
+/** @param except an id that is not counted */
 export async function countWorkers(seconds: number, except: string | null = null): Promise<number> {
   const { rows } = await pool().query<{ count: number }>(
     `select count(*)::int as count from process_heartbeat
@@ -31,10 +29,9 @@ export async function countWorkers(seconds: number, except: string | null = null
 }
 
 /**
- * Takes one of the given turns that nobody has: each is a row, kept by heartbeats and free again so many seconds after the last
- * one. SQL: by the database's clock, in one statement, so that two processes never take the same.
- *
- * @returns its id; undefined where all are taken
+ * Takes one of the given turns. Each is a row that heartbeats renew, and is free again `seconds` after the last one.
+ * One statement, so that two processes never take the same.
+ * @returns its id; undefined if all are taken
  */
 export async function takeTurn(ids: string[], seconds: number): Promise<string | undefined> {
   const { rows } = await pool().query<{ id: string }>(
@@ -49,12 +46,12 @@ export async function takeTurn(ids: string[], seconds: number): Promise<string |
   return rows[0]?.id;
 }
 
-/** Deletes the heartbeats of killed workers. SQL: by the database's clock. */
+/** Deletes the heartbeats of killed workers. */
 export async function purgeHeartbeats(): Promise<void> {
   await pool().query("delete from process_heartbeat where seen_at < now() - interval '1 day'");
 }
 
-/** Ingest jobs that wait or run, by status, counted up to `max`. SQL: a bounded roll-up over a partial index. */
+/** Counts open jobs by status, up to `max`. SQL: a bounded roll-up over a partial index. */
 export async function countOpenJobs(max: number): Promise<{ status: string; jobs: number; oldestSeconds: number }[]> {
   const { rows } = await pool().query<{ status: string; jobs: number; oldestSeconds: number }>(
     `select status, count(*)::int as jobs, extract(epoch from now() - min(created_at))::float8 as "oldestSeconds"
@@ -66,10 +63,7 @@ export async function countOpenJobs(max: number): Promise<{ status: string; jobs
   return rows;
 }
 
-/**
- * Adds to shared counters. SQL: one set-based upsert a second, in a transaction that neither waits for the disk nor, for
- * more than a second, for a lock.
- */
+/** SQL: one upsert a second, which waits neither for the disk nor long for a lock. */
 export async function addToCounters(counts: SharedCount[]): Promise<void> {
   await transaction(
     async (tx) => {

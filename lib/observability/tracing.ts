@@ -1,4 +1,4 @@
-// OpenTelemetry spans. The SDK is loaded only if OTEL_EXPORTER_OTLP_ENDPOINT is set; otherwise `traced` just calls its work.
+// OpenTelemetry spans. Without OTEL_EXPORTER_OTLP_ENDPOINT, `traced` only calls its work.
 import { type Attributes, SpanStatusCode, trace } from "@opentelemetry/api";
 import type { Configuration } from "@vercel/otel";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
@@ -10,16 +10,15 @@ type ReadableSpan = Parameters<SpanProcessor["onEnd"]>[0];
 
 const tracing = oncePerProcess("tracing", () => ({ isOn: false }));
 
-/** Sends this process's spans to the operator's collector, if one is configured, by OpenTelemetry's own settings. */
+/** Sends spans to the operator's collector, by OpenTelemetry's own settings. */
 export async function startTracing(serviceName: string): Promise<void> {
   if (env().OTEL_EXPORTER_OTLP_ENDPOINT === undefined || tracing.isOn) return;
   tracing.isOn = true;
   const { registerOTel } = await import("@vercel/otel");
-  // Without instrumenting fetch: the server calls only the operator's own sink.
+  // The server calls only the operator's own sink, so that fetch is not instrumented.
   registerOTel({ serviceName, instrumentations: [], spanProcessors: [redaction, "auto"] });
 }
 
-/** Sends the spans still buffered. */
 export async function flushTracing(): Promise<void> {
   if (!tracing.isOn) return;
   type Provider = { getDelegate?(): { forceFlush?(): Promise<void> } };
@@ -27,7 +26,7 @@ export async function flushTracing(): Promise<void> {
   await provider.getDelegate?.().forceFlush?.();
 }
 
-/** Runs `work` as a span. Of an exception only its code or name is recorded. */
+/** Runs `work` as a span, which records only the code or name of an exception. */
 export function traced<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
   return trace.getTracer("spoor").startActiveSpan(name, { attributes }, async (span) => {
     try {
@@ -44,10 +43,7 @@ export function traced<T>(name: string, attributes: Attributes, work: () => Prom
 
 const knownAttributes = /^(?:http\.(?:method|route|status_code)|next\.(?:route|span_type)|spoor\.\w+)$/;
 
-/**
- * Removes from a span whatever may contain a code, a token or content: libraries record paths with their queries, SQL and
- * error messages. Only known attributes are kept.
- */
+/** Keeps only known attributes: libraries record paths with queries, SQL and error messages. */
 export function redactSpan(span: ReadableSpan): void {
   const sent = span as { name: string; attributes: Attributes; events: unknown[]; status: { message?: string } };
   for (const key of Object.keys(sent.attributes)) if (!knownAttributes.test(key)) delete sent.attributes[key];

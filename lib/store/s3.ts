@@ -1,5 +1,4 @@
-// Objects in an S3-compatible store. The SDK is loaded by the first call: a process that uses no store never loads it. Every
-// call is bounded in time and retried twice, and a process makes few at once.
+// Objects in an S3-compatible store. Only the first call loads the SDK.
 import "server-only";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { FairQueue } from "#lib/concurrency/fair-queue";
@@ -11,19 +10,15 @@ import { log } from "#lib/log";
 type Sdk = typeof import("@aws-sdk/client-s3");
 type OpenStore = { sdk: Sdk; client: S3Client; bucket: string };
 
-/**
- * How many calls a process makes at once, and how long one takes at most with its retries, beside the time that its bytes need
- * at the slowest pace. A store that is down is noticed within two seconds.
- */
+/** The limit of a call, with its retries, grows with its bytes. A store that is down is noticed within two seconds. */
 const bounds = { callsAtOnce: 16, attempts: 3, connectSeconds: 2, callSeconds: 10, minBytesPerSecond: 2 ** 20 };
 
-/** Whether new bodies go to the store. One that is configured without that is read and emptied still. */
+/** Objects of a store that is configured but no longer used are still read and deleted. */
 export const usesStore = () => env().UPLOAD_STORE === "s3";
 export const hasStore = () => env().UPLOAD_S3_BUCKET !== undefined;
 
 const stores = oncePerProcess("stores", () => new Map<string, Promise<OpenStore>>());
 
-/** The client of the settings of now. */
 function open(): Promise<OpenStore> {
   const settings = readSettings();
   const key = JSON.stringify(settings);
@@ -42,7 +37,7 @@ async function connect({ bucket, region, endpoint, keyId, key }: ReturnType<type
   const sdk = await import("@aws-sdk/client-s3");
   const client = new sdk.S3Client({
     region,
-    // Without keys of its own the SDK finds those of the machine.
+    // Otherwise the SDK finds the machine's keys.
     ...(keyId && key && { credentials: { accessKeyId: keyId, secretAccessKey: key } }),
     // Only AWS has a host name for each bucket.
     ...(endpoint && { endpoint, forcePathStyle: true }),
@@ -60,11 +55,10 @@ const agent = { keepAlive: true, maxSockets: bounds.callsAtOnce * 2 };
 const turns = new FairQueue(bounds.callsAtOnce);
 
 /**
- * Makes one call in its turn.
- *
- * @param userId whose body it is: users share the calls that are made at once.
- * @param bytes what it moves, which gives it more time.
- * @throws StoreOutageError whatever the reason, which only the log has; undefined is returned for a missing object
+ * Makes one call, in turns by user.
+ * @param bytes are moved, which gives the call more time
+ * @returns undefined for a missing object
+ * @throws StoreOutageError for any failure; the log has the reason
  */
 async function call<T>(
   userId: string,
@@ -91,7 +85,7 @@ async function call<T>(
   }
 }
 
-/** Stores an object. When this returns, the store has it for good. @throws StoreOutageError */
+/** @throws StoreOutageError */
 export async function putObject(userId: string, key: string, body: Uint8Array): Promise<void> {
   await call(userId, body.byteLength, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(
@@ -108,9 +102,9 @@ export async function putObject(userId: string, key: string, body: Uint8Array): 
 }
 
 /**
- * Reads some bytes of an object into memory of their own.
- *
- * @returns undefined for a missing object. @throws StoreOutageError also where there are fewer bytes
+ * Reads some bytes of an object.
+ * @returns undefined for a missing object
+ * @throws StoreOutageError also if there are fewer bytes
  */
 export function readObject(
   userId: string,
@@ -133,17 +127,19 @@ export function readObject(
   });
 }
 
-/** Deletes an object; one that is gone already is no error. @throws StoreOutageError */
+/**
+ * Deletes an object, if it exists.
+ * @throws StoreOutageError
+ */
 export async function deleteObject(key: string): Promise<void> {
   await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }), { abortSignal }),
   );
 }
 
-/** An object of the store and when it was stored. */
 export type StoredObject = { key: string; storedAt: Date };
 
-/** Up to a thousand objects whose keys begin with `prefix` and are greater than `after`, in the order of their keys. */
+/** Lists up to a thousand objects in the order of their keys. */
 export async function listObjects(prefix: string, after?: string): Promise<StoredObject[]> {
   const page = await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(new sdk.ListObjectsV2Command({ Bucket, Prefix: prefix, StartAfter: after }), { abortSignal }),
@@ -154,7 +150,7 @@ export async function listObjects(prefix: string, after?: string): Promise<Store
   }));
 }
 
-/** Whether the bucket answers. @throws StoreOutageError */
+/** @throws StoreOutageError */
 export async function pingStore(): Promise<void> {
   await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(new sdk.HeadBucketCommand({ Bucket }), {

@@ -1,5 +1,5 @@
-// Bodies of uploads under a key of the operator's: AES-256-GCM (NIST SP 800-38D) in pieces, so that a long one is read as it comes.
-// A sealed body begins with a mark, its key's id and eight random bytes; each piece has its number in its nonce, and tells whether it
+// Encrypts bodies with AES-256-GCM (NIST SP 800-38D) in pieces, so that a long one can be streamed. A sealed body
+// begins with a mark, its key's id and eight random bytes. Each piece is authenticated with its number and whether it
 // is the last, so that none can be left out, moved or cut off.
 import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -15,12 +15,12 @@ const headBytes = mark.length + idBytes + saltBytes;
 const sealedPieceBytes = pieceBytes + tagBytes;
 const algorithm = "aes-256-gcm";
 
-/** A sealed body was changed or cut off: no key opens it any more. */
+/** No key opens the body any more. */
 export class BrokenSealError extends Error {
   override name = "BrokenSealError";
 }
 
-/** The operator's keys: what is new is sealed with the first, and what is stored is read with the one that its id names. */
+/** The first key seals; the key that a stored id names opens. */
 function keys(): Key[] {
   const { ENCRYPTION_KEY, ENCRYPTION_KEY_FILE } = env();
   const given = ENCRYPTION_KEY ?? (ENCRYPTION_KEY_FILE ? readFileSync(ENCRYPTION_KEY_FILE, "utf8") : "");
@@ -35,22 +35,20 @@ function keys(): Key[] {
     });
 }
 
-/** Whether what is new is sealed. */
 export const seals = (): boolean => keys().length > 0;
 
-/** Whether stored bytes are sealed with another key than what is new is, or not at all. */
+/** Tells whether stored bytes are sealed with another key than the first, or not at all. */
 export function isOutdated(stored: Uint8Array): boolean {
   const [first] = keys();
   return first !== undefined && readKeyId(stored) !== first.id;
 }
 
-/** The id of the key of sealed bytes; undefined where they are not sealed. */
 function readKeyId(stored: Uint8Array): string | undefined {
   if (stored.length < headBytes || mark.compare(stored, 0, mark.length) !== 0) return undefined;
   return Buffer.from(stored.subarray(mark.length, mark.length + idBytes)).toString("hex");
 }
 
-/** A body as it is stored: sealed where the operator has set a key, in memory of its own. */
+/** Encrypts a body if the operator has set a key. */
 export function seal(body: OwnBytes): OwnBytes {
   const [key] = keys();
   if (!key) return body;
@@ -70,14 +68,13 @@ export function seal(body: OwnBytes): OwnBytes {
   return sealed;
 }
 
-/** What `seal` was given. @throws BrokenSealError where it was changed; Error where its key is not there */
+/** @throws BrokenSealError if the body was changed; Error if its key is missing */
 export function unseal(stored: OwnBytes): OwnBytes {
   if (readKeyId(stored) === undefined) return stored;
   const opener = new Opener();
   return new Uint8Array(Buffer.concat([...opener.take(stored), opener.end()]));
 }
 
-/** As `unseal`, as the parts come. */
 export async function* unsealParts(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let opener: Opener | undefined;
   let isFirst = true;
@@ -90,7 +87,7 @@ export async function* unsealParts(parts: AsyncIterable<Uint8Array>): AsyncGener
   if (opener) yield opener.end();
 }
 
-/** Opens sealed bytes as they come; the last piece is known by the end. */
+/** The end of the bytes tells which piece is the last. */
 class Opener {
   #held: Buffer = Buffer.alloc(0);
   #head: { key: Key; salt: Buffer } | undefined;
