@@ -1,11 +1,11 @@
-// PostgreSQL's binary COPY format (its documentation, "COPY", "Binary Format"), which needs no escaping on either side.
+// PostgreSQL's binary COPY format, which needs no escaping on either side.
 
-/** The start of a stream of rows: signature, flags, and the length of an extension area, which is empty. */
+/** Signature, flags, and the length of an empty extension area. */
 export const copyHeader = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
-/** The end of a stream of rows, in place of the next row's number of fields. */
+/** Stands in the place of the next row's number of fields. */
 export const copyTrailer = Buffer.from([0xff, 0xff]);
 
-/** A row of non-NULL fields as a list of chunks, so that large fields are not copied. */
+/** Makes a row of non-NULL fields as a list of chunks, so that large fields are not copied. */
 export function copyRow(fields: Uint8Array[]): Buffer[] {
   const count = Buffer.alloc(2);
   count.writeInt16BE(fields.length);
@@ -18,13 +18,9 @@ function copyField({ buffer, byteOffset, byteLength }: Uint8Array): Buffer[] {
   return [length, Buffer.from(buffer, byteOffset, byteLength)];
 }
 
-/** What is passed to the connection at a time. */
 const chunkBytes = 2 ** 18;
 
-/**
- * A whole stream of small rows of non-NULL fields, copied into chunks of 256 KiB. 8,192 rows of 750 bytes take 8 ms, by
- * `copyRow` 26 ms.
- */
+/** Copies small rows of non-NULL fields into chunks of 256 KiB, a third of the time that `copyRow` takes. */
 export function* copyStream(rows: Iterable<readonly Uint8Array[]>): Generator<Buffer> {
   let chunk = Buffer.allocUnsafe(chunkBytes);
   let end = copyHeader.copy(chunk);

@@ -21,15 +21,14 @@ import { checkStore, storeVariables } from "#lib/variables/store";
 
 const MiB = 1024 * 1024;
 
-/** V8's strings hold 512 MiB at most; a decoded body has to stay below. */
+/** V8's strings hold 512 MiB at most. */
 const maxDecodableBytes = 500 * MiB;
 
-/** The default of INGEST_MAX_WIRE_BYTES. */
 export const usualWireBytes = 64 * MiB;
-/** Its default where the platform refuses larger bodies: Vercel takes 4.5 MB, AWS Lambda 6 MB in base64. */
+/** Vercel takes bodies of 4.5 MB, AWS Lambda 6 MB in base64. */
 const serverlessWireBytes = 4_000_000;
 
-/** The counter of a budget is a 32-bit integer, and ends somewhat past its budget. */
+/** A budget's counter is a 32-bit integer, and ends somewhat past its budget. */
 const maxDailyBytes = 2_000_000_000;
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -195,7 +194,6 @@ const variables = {
 
 type Variables = typeof variables;
 
-/** What is documented of each variable, in the order of the documentation. */
 export const environment: Record<string, Omit<Variable, "schema">> = variables;
 
 const schemas = Object.fromEntries(Object.entries(variables).map(([name, { schema }]) => [name, schema])) as {
@@ -234,17 +232,17 @@ const schema = z
     INGEST_MAX_WIRE_BYTES: env.INGEST_MAX_WIRE_BYTES ?? (isFunctionHost(env) ? serverlessWireBytes : usualWireBytes),
   }));
 
-/** What the launcher makes elsewhere: functions have no disk to keep it on, and nobody reads a link that they print. */
+/** Functions have no disk to keep a generated value on, and nobody reads a link that they print. */
 const requiredOnVercel = ["DATABASE_URL", "AUTH_SECRET", "SETUP_TOKEN"] as const;
 
 type Platform = Partial<
   Record<"VERCEL" | "VERCEL_ENV" | "VERCEL_PROJECT_PRODUCTION_URL" | "VERCEL_URL" | "AWS_LAMBDA_FUNCTION_NAME", string>
 >;
 
-/** Whether processes come and go with requests, without a disk or a place that anybody reads. */
+/** Tells whether processes come and go with requests. */
 export const isFunctionHost = (env: Platform) => Boolean(env.VERCEL || env.AWS_LAMBDA_FUNCTION_NAME);
 
-/** The address that the platform gave a deployment: a preview is never reached at that of production. */
+/** A preview is never reached at the address of production. */
 function platformUrl(env: Platform): string | undefined {
   if (!env.VERCEL) return undefined;
   const host = (env.VERCEL_ENV !== "preview" && env.VERCEL_PROJECT_PRODUCTION_URL) || env.VERCEL_URL;
@@ -253,11 +251,7 @@ function platformUrl(env: Platform): string | undefined {
 
 export type Env = z.output<typeof schema>;
 
-/**
- * Parses an environment.
- *
- * @throws EnvError naming every wrong variable and what is wrong with it.
- */
+/** @throws EnvError naming every wrong variable */
 export function parseEnv(source: Record<string, string | undefined>): Env {
   const parsed = schema.safeParse(source);
   if (parsed.success) return parsed.data;
@@ -268,13 +262,16 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
 let parsed: { values: Env; at: number } | undefined;
 const changes = oncePerProcess("changes of the environment", () => ({ count: 0 }));
 
-/** The process's environment, parsed at the first call. @throws EnvError as `parseEnv` does. */
+/**
+ * Returns the process's environment.
+ * @throws EnvError as `parseEnv`
+ */
 export function env(): Env {
   if (parsed?.at !== changes.count) parsed = { values: parseEnv(process.env), at: changes.count };
   return parsed.values;
 }
 
-/** Sets variables of this process and of the children it starts (undefined unsets); they are parsed again at the next use. */
+/** Sets variables of this process and its children; undefined unsets one. */
 export function setEnv(values: Record<string, string | undefined>): void {
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined) delete process.env[name];
@@ -283,15 +280,21 @@ export function setEnv(values: Record<string, string | undefined>): void {
   changes.count += 1;
 }
 
-/** The log level alone: the log is needed before the rest of the environment is known to be valid. */
+/** The log needs its level before the rest of the environment is known to be valid. */
 export function logLevel(): (typeof logLevels)[number] {
   return logLevels.find((level) => level === process.env.LOG_LEVEL) ?? "info";
 }
 
-/** The database's URL for workers and migrations, which need sessions of their own. @throws as `requiredEnv` */
+/**
+ * Workers and migrations need sessions of their own.
+ * @throws as `requiredEnv`
+ */
 export const directDatabaseUrl = (): string => env().DIRECT_DATABASE_URL ?? requiredEnv("DATABASE_URL");
 
-/** A variable that the launcher sets if it is unset. @throws EnvError naming it */
+/**
+ * Returns a variable that the launcher sets if it is unset.
+ * @throws EnvError
+ */
 export function requiredEnv(name: "DATABASE_URL" | "AUTH_SECRET"): string {
   const value = env()[name];
   if (value === undefined) throw new EnvError(`The environment is not valid.\n  ${name}: must be set`);

@@ -1,4 +1,4 @@
-/** Every error code of the interface with its HTTP status, its title, and the detail it has where nothing more precise is known. */
+/** Every error code of the interface, with its default detail. */
 export const errorTable = {
   invalid_json: { status: 400, title: "Bad Request", detail: "The body is not valid JSON in UTF-8." },
   invalid_request: { status: 400, title: "Bad Request", detail: "The request is not valid; see errors." },
@@ -48,16 +48,16 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** A field that failed validation: its path (`traces.0.messages.3.position`) and what is wrong with it. */
+/** `path` is such as `traces.0.messages.3.position`. */
 export type FieldError = { path: string; message: string };
 
-/** The only error whose message reaches a client. Every other error is answered as `internal` and logged. */
+/** Only this error's message reaches a client; every other error is answered as `internal` and logged. */
 export class SpoorError extends Error {
   override name = "SpoorError";
   readonly code: ErrorCode;
   readonly errors: FieldError[] | undefined;
   readonly retryAfterSeconds: number | undefined;
-  /** The caller's token is valid, but has not the scope that the call needs (RFC 6750, section 3.1). */
+  /** The token is valid, but lacks the scope that the call needs (RFC 6750, section 3.1). */
   readonly insufficientScope: boolean;
 
   constructor(
@@ -73,17 +73,17 @@ export class SpoorError extends Error {
   }
 }
 
-/** A start or command that can't continue. Its message is for the operator, and is printed without a stack. */
+/** The message is for the operator, and is printed without a stack. */
 export class EnvError extends Error {
   override name = "EnvError";
 }
 
-/** A command that was called wrongly: it exits with 2. */
+/** Exits with 2. */
 export class UsageError extends EnvError {
   override name = "UsageError";
 }
 
-/** The store of upload bodies does not answer, or refuses. Trying again later helps; the log has the reason. */
+/** The store of upload bodies does not answer, or refuses; the log has the reason. */
 export class StoreOutageError extends SpoorError {
   override name = "StoreOutageError";
 
@@ -92,10 +92,10 @@ export class StoreOutageError extends SpoorError {
   }
 }
 
-/** For a missing object and for another user's object alike: clients must not be able to tell them apart. */
+/** Also for another user's object, which clients must not be able to distinguish from a missing one. */
 export const notFound = () => new SpoorError("not_found");
 
-/** For a valid token without the scope that the call needs (RFC 6750, section 3.1). */
+/** RFC 6750, section 3.1. */
 export const insufficientScope = (needed: string) =>
   new SpoorError(
     "access_denied",
@@ -103,17 +103,17 @@ export const insufficientScope = (needed: string) =>
     { insufficientScope: true },
   );
 
-/** Codes that mean: the database cannot be reached, cannot take more, or gave up waiting. Trying again later helps. */
+/** The database cannot be reached, cannot take more, or gave up waiting; a retry helps. */
 const outageCodes = new Set<string>([
   "unavailable" satisfies ErrorCode,
-  // The socket.
+  // sockets
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",
   "ETIMEDOUT",
   "ENOTFOUND",
   "EAI_AGAIN",
-  // PostgreSQL: shutting down, starting up, out of disk, memory or connections, connection failures.
+  // PostgreSQL: shutting down, starting up, out of disk, memory or connections, connection failures
   "57P01",
   "57P02",
   "57P03",
@@ -126,12 +126,12 @@ const outageCodes = new Set<string>([
   "08003",
   "08004",
   "08006",
-  // PostgreSQL: lock timeout, deadlock, serialization failure, transaction ended for being idle.
+  // PostgreSQL: lock timeout, deadlock, serialization failure, idle transaction
   "55P03",
   "40P01",
   "40001",
   "25P03",
-  // Prisma: unreachable, timed out, closed, no connection from the pool, no transaction in time, deadlock.
+  // Prisma: unreachable, timed out, closed, no connection, no transaction in time, deadlock
   "P1001",
   "P1008",
   "P1017",
@@ -140,13 +140,13 @@ const outageCodes = new Set<string>([
   "P2034",
 ]);
 
-/** Prisma's adapter gives errors of the socket these names, and leaves out their codes. */
+/** Prisma's adapter omits the codes of socket errors. */
 const outageKinds = new Set(["DatabaseNotReachable", "ConnectionClosed", "SocketTimeout"]);
 
-/** Messages of `pg` whose errors carry no code. */
+/** These errors of `pg` have no code. */
 const outageMessages =
   /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/i;
-/** Whether trying again later helps: the database cannot be reached, cannot take more, or a lock was not available. */
+/** Tells whether a retry later helps. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof StoreOutageError) return true;
@@ -157,30 +157,31 @@ export function isOutage(error: unknown): boolean {
   return error.cause !== error && isOutage(error.cause);
 }
 
-/** The socket of a server that is down, or has a queue before it. */
+/** The socket of a server that is down or busy. */
 const isNoSocket = (error: Error & { code?: unknown; syscall?: unknown }): boolean =>
   error.syscall === "connect" && (error.code === "ENOENT" || error.code === "EAGAIN");
 
-/** PgBouncer ends a client that it can't serve as one that violated the protocol; PostgreSQL's own such errors end nobody. */
+/**
+ * PgBouncer reports a client that it can't serve as a protocol violation; PostgreSQL's own such errors are not fatal.
+ */
 function isPoolersRefusal(error: Error): boolean {
   const { code, severity } = driverError(error) ?? (error as Caused & { code?: unknown });
   return code === "08P01" && severity === "FATAL";
 }
 
-/** Codes of a table, a column, a function, a type or a schema that is not there: PostgreSQL's, then Prisma's. */
+/** A table, column, function, type or schema is missing: PostgreSQL's codes, then Prisma's. */
 const schemaCodes = new Set(["42P01", "42703", "42883", "42704", "3F000", "P2021", "P2022"]);
 
-/** Whether a statement or the queue found the database not as this version has it: not migrated, if it is no mistake. */
+/** Tells whether the database may not be migrated to this version. */
 export function isSchemaError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const codes = [(error as { code?: unknown }).code, postgresCode(error)];
   return codes.some((code) => schemaCodes.has(String(code))) || /^pg-boss (is not|database)/.test(error.message);
 }
 
-/** PostgreSQL's code of a statement that was cancelled, here by its timeout. */
 const queryCanceled = "57014";
 
-/** Whether something took too long, or waited too long for its turn. */
+/** Tells whether a statement, or a wait for a turn, took too long. */
 export function isOverload(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
@@ -188,14 +189,13 @@ export function isOverload(error: unknown): boolean {
   );
 }
 
-/** PostgreSQL's code of an error of `pg`, or of the one inside an error of Prisma. */
+/** Returns PostgreSQL's code, also from inside an error of Prisma. */
 export function postgresCode(error: unknown): string | undefined {
   return driverError(error)?.originalCode ?? (error as { code?: string }).code;
 }
 
 type Caused = { originalCode?: string; code?: string; severity?: string; kind?: string };
 
-/** Unwraps the error of `pg` from one of Prisma, or of its adapter, which a commit throws as it is. */
 function driverError(error: unknown): Caused | undefined {
   const { meta, name, cause } = error as { meta?: { driverAdapterError?: { cause?: Caused } } } & Error;
   return meta?.driverAdapterError?.cause ?? (name === "DriverAdapterError" ? (cause as Caused) : undefined);

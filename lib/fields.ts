@@ -3,14 +3,12 @@ import { z } from "zod";
 import type { FieldError } from "#lib/errors";
 import { readPullRequestName } from "#lib/evidence/remotes";
 
-/** The most errors that one response lists. */
 export const maxFieldErrors = 20;
 
 /**
- * The issues of a validation as an error's `errors`: one of each path, at most 20. It is a path's last one, because a number past
- * all that JavaScript counts is first said to be that, and then to be over the field's own limit.
- *
- * @param place what all paths begin with.
+ * Converts a validation's issues, at most 20. The last issue of a path counts, since a number past JavaScript's range
+ * is over the field's own limit too.
+ * @param place begins all paths
  */
 export function fieldErrors({ issues }: z.ZodError, place: PropertyKey[] = []): FieldError[] {
   const errors = new Map<string, FieldError>();
@@ -23,23 +21,21 @@ export function fieldErrors({ issues }: z.ZodError, place: PropertyKey[] = []): 
 }
 
 const maxInstantCharacters = 100;
-/** Length of a time as JavaScript writes it: nearly all times are in this form, which it reads in a third of the time. */
+/** Nearly all times are as JavaScript writes them, and in this form it reads them three times as fast. */
 const writtenCharacters = "2026-11-20T08:00:00.000Z".length;
 const instantForm =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d{2})(?::?(\d{2}))?)$/;
 
-/** The years that every part of the system can write: PostgreSQL has no year 0, ISO 8601 four digits. */
+/** PostgreSQL has no year 0, ISO 8601 four digits. */
 const earliest = Date.parse("0001-01-01T00:00:00Z");
 const latest = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * The milliseconds since 1970 of a time in RFC 3339, or in ISO 8601 with an offset: `Z`, `z`, `+02:00`, `+0200` or `+02`;
- * `T` or `t`; seconds and decimals may be missing. Decimals beyond milliseconds are cut off.
- *
- * A leap second (`:60`, at the end of a UTC month: RFC 3339, section 5.7) is the start of the next second, because neither
- * JavaScript nor PostgreSQL has one. `24:00` is refused: RFC 3339 does not have it.
- *
- * @returns null for every other text, and for a date that does not exist.
+ * Parses RFC 3339, or ISO 8601 with an offset (`Z`, `z`, `+02:00`, `+0200`, `+02`), into milliseconds since 1970.
+ * Seconds and decimals may be missing.
+ * A leap second (`:60`: RFC 3339, section 5.7) is the start of the next one, because neither JavaScript nor PostgreSQL
+ * has one. `24:00` is not in RFC 3339.
+ * @returns null for any other text, and for a date that does not exist
  */
 export function parseInstant(text: string): number | null {
   if (text.length === writtenCharacters) {
@@ -63,7 +59,6 @@ export function parseInstant(text: string): number | null {
   return isLeapSecond && !isStartOfMonth(at) ? null : at;
 }
 
-/** Whether a date exists in the Gregorian calendar. */
 function isDate(year: number, month: number, day: number): boolean {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -75,7 +70,7 @@ function isStartOfMonth(at: number): boolean {
   return date.getUTCDate() === 1 && at % 86_400_000 === 0;
 }
 
-/** A time as clients send it: what `parseInstant` takes, in the years 1 to 9999 (UTC). */
+/** A time that `parseInstant` takes, in the years 1 to 9999 (UTC). */
 export const instant = z
   .string()
   .refine((text) => parseInstant(text) !== null, {
@@ -88,10 +83,10 @@ export const instant = z
   }, "must be in the years 1 to 9999 (UTC)")
   .meta({ format: "date-time" });
 
-/** An `instant` as ISO 8601 in UTC with milliseconds, which PostgreSQL takes in every case. */
+/** PostgreSQL takes this form in every case. */
 export const utcInstant = instant.transform((text) => new Date(parseInstant(text) ?? Number.NaN).toISOString());
 
-/** A text that must be stored exactly as sent, or not at all. */
+/** A text that is stored exactly as sent, or not at all. */
 export const exactText = (min: number, max: number) =>
   z
     .string()
@@ -99,22 +94,18 @@ export const exactText = (min: number, max: number) =>
     .max(max)
     .refine((text) => text.isWellFormed() && !text.includes("\0"), "must not contain U+0000 or a lone surrogate");
 
-/** Control and bidirectional formatting characters, which could make a name look like another. */
+/** These could make a name look like another. */
 const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** A text without characters that could make it look like another, and well-formed. */
 export const withoutInvisible = (text: string): string => text.replace(invisible, "").toWellFormed();
 
-/** The SHA-256 of a picture's bytes. */
 export const pictureHash = z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in 64 lower-case hexadecimal digits");
 
-/** A commit's hash, in full or abbreviated; in lower case. */
 export const commitHash = z
   .string()
   .regex(/^[0-9a-fA-F]{7,64}$/, "must be a commit's hash, or 7 or more of its first hexadecimal digits")
   .transform((hash) => hash.toLowerCase());
 
-/** A pull request as people name it (lib/evidence/remotes.ts). */
 export const pullRequestName = z
   .string()
   .min(1)
@@ -124,11 +115,11 @@ export const pullRequestName = z
     "must be a pull request's URL, OWNER/NAME#NUMBER, or its number",
   );
 
-/** The fields of a trace by which traces are filtered and counted: what the list's menus offer, and what usage is broken down by. */
+/** Traces are filtered, and usage is broken down, by these fields. */
 export const facets = ["source", "model", "project", "machine"] as const;
 export type Facet = (typeof facets)[number];
 
-/** What messages used, each token once; `unpricedTokens` are those of models without a price, `tierNotPricedTokens` those of tiers without one. */
+/** Tokens of models, or of tiers, without a price are counted again in the last two fields. */
 export const usageShape = z.object({
   inputTokens: z.int(),
   outputTokens: z.int(),
@@ -140,12 +131,11 @@ export const usageShape = z.object({
   tierNotPricedTokens: z.int(),
 });
 
-/** What a CLI token may do, in the order in which it is listed: send uploads and ask for their jobs; read; delete. */
 export const scopes = ["ingest", "read", "delete"] as const;
 export type Scope = (typeof scopes)[number];
 
-/** The scopes of a token whose client asked for none. */
+/** For a client that asked for none. */
 export const usualScopes: Scope[] = ["ingest", "read"];
 
-/** Those of some texts that are scopes, each once, in their order. A text that is none grants nothing. */
+/** Returns the scopes among some texts, in their order. */
 export const scopesIn = (texts: readonly string[]): Scope[] => scopes.filter((scope) => texts.includes(scope));

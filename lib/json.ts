@@ -2,12 +2,8 @@ import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
 
 /**
- * Parses a request's JSON.
- *
- * `__proto__` keys are dropped, so that no later copy of an object can change a prototype.
- *
- * @throws SpoorError `invalid_json` for anything that is not JSON in UTF-8, `invalid_request` for too many values or more
- *   than 64 levels. Neither quotes the text.
+ * Parses a request's JSON, dropping `__proto__` keys, which a later copy could put on a prototype.
+ * @throws SpoorError `invalid_json`; `invalid_request` for too many values or levels. Neither quotes the text.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.byteLength > limits.maxValues) refuseManyValues(bytes);
@@ -26,14 +22,14 @@ const backslash = 0x5c;
 const structural = new Uint8Array(256);
 for (const character of "{[,") structural[character.charCodeAt(0)] = 1;
 
-/** Refuses what would take too much memory: 24 kB can inflate to a hundred million empty objects. */
+/** 24 kB can inflate to a hundred million empty objects. */
 function refuseManyValues(bytes: Uint8Array): void {
   if (countValues(bytes) > limits.maxValues) {
     throw new SpoorError("invalid_request", `The body has more than ${limits.maxValues} values.`);
   }
 }
 
-/** Counts the values of a JSON text without parsing it: objects, arrays, and all members but the first of each. */
+/** Counts objects, arrays and members without parsing. */
 export function countValues(bytes: Uint8Array): number {
   let values = 0;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -48,7 +44,7 @@ export function countValues(bytes: Uint8Array): number {
   return values;
 }
 
-/** The offset of the closing quote of the string whose content starts at `from`, or -1. */
+/** Returns the offset of the closing quote of a string whose content starts at `from`, or -1. */
 export function endOfString(bytes: Uint8Array, from: number): number {
   for (let end = from; end < bytes.length; end += 1) {
     const byte = bytes[end];
@@ -71,17 +67,15 @@ function checkDepthAndDropProto(value: unknown, depth: number): void {
   for (const item of Object.values(value)) if (typeof item === "object") checkDepthAndDropProto(item, depth + 1);
 }
 
-/** Whether PostgreSQL can store a text: it has no U+0000, and UTF-8 has no lone surrogates. */
+/** PostgreSQL stores no U+0000 and no lone surrogates. */
 const isStorable = (text: string) => text.isWellFormed() && !text.includes("\0");
 
-/** A text with U+FFFD instead of each character that PostgreSQL cannot store. */
+/** Replaces what PostgreSQL can't store by U+FFFD. */
 export const storable = (text: string) => (isStorable(text) ? text : text.toWellFormed().replaceAll("\0", "\ufffd"));
 
 /**
- * A JSON value with storable texts and sorted keys, so that equal content is equal JSON whatever the order of keys.
- *
- * @param text makes a text storable.
- * @param seeNumber is shown each number.
+ * Makes a JSON value storable and sorts its keys, so that equal content is equal JSON.
+ * @param seeNumber is shown each number
  */
 export function storableJson(
   value: unknown,

@@ -5,42 +5,37 @@ const KiB = 1024;
 const MiB = 1024 * KiB;
 
 /**
- * Limits that no environment variable changes. A name says its unit; without one it is a count, and the limit of a text
- * field is its length in Unicode code points, as zod's `max` and OpenAPI's `maxLength` count.
+ * Limits that no environment variable changes. A name has its unit; without one it is a count, and of a text its length
+ * in Unicode code points.
  */
 export const limits = {
-  /** Levels of arrays and objects in one body. */
   maxNesting: 64,
-  /** Objects, arrays and fields in one body: each costs memory, however few bytes it takes. */
+  /** Each object, array and field takes memory, however few bytes it has. */
   maxValues: 5_000_000,
   maxAuthBodyBytes: 64 * KiB,
-  /** Of a form or an action, which Next holds in memory before a page is asked. */
+  /** Next holds a form or an action in memory. */
   maxPageBodyBytes: 256 * KiB,
   ingest: {
     traces: 1000,
     messagesPerTrace: 50_000,
-    /**
-     * What the numbers in the metadata of a trace's messages may gain where they are written without exponents, beside as many
-     * characters as that metadata has.
-     */
+    /** Digits that the numbers in a trace's metadata may gain when they are written without exponents. */
     addedDigitsPerTrace: 256 * KiB,
-    // One string of V8 holds no more, so INGEST_MAX_BYTES can't be larger.
+    // A string of V8 holds no more.
     maxDecodableBytes: 500 * MiB,
     idempotencyKeyCharacters: 255,
     idempotencyKeyDays: 7,
-    // RFC 8878, section 3.1.1.1.2 advises decoders to support windows of 8 MiB and lets them refuse larger ones.
+    // RFC 8878, section 3.1.1.1.2 lets decoders refuse windows over 8 MiB.
     maxZstdWindowBytes: 8 * MiB,
-    /** Many tiny ones would only cost time. */
     maxZstdFrames: 1024,
     maxInFlightBytes: 512 * MiB,
     maxQueuedJobsPerUser: 10_000,
     maxReplays: 1000,
-    /** After it, the raw upload of a failed job is removed. */
+    /** The raw upload is removed then. */
     failedUploadDays: 30,
-    // A form is read whole before the file in it is found.
+    // The whole form is in memory.
     maxFormBytes: 16 * MiB,
   },
-  /** A message's references beyond those of one message and of one trace are placeholders. `bytes` and `pixels` are those of one picture. */
+  /** `bytes` and `pixels` are one picture's. References beyond a limit become placeholders. */
   pictures: {
     bytes: 5 * MiB,
     pixels: maxPicturePixels,
@@ -48,25 +43,22 @@ export const limits = {
     requestBytes: 128 * KiB,
     perMessage: 200,
     perTrace: 5000,
-    /** After it, one that no trace refers to is removed. */
+    /** A picture without a trace is removed then. */
     unusedHours: 24,
     sharedPerMinutePerNetwork: 600,
-    /** How many are read at once, by all and by one user, or one network of readers of shares; and how many of those may wait. */
+    /** A user, or a network that reads shares. */
     readsAtOnce: 32,
     readsPerUser: 6,
     maxWaitingPerUser: 256,
-    /** How much of one a client has to take in such a time while others wait. */
+    /** A client that reads more slowly gives way while others wait. */
     sendSeconds: 10,
     sendBytesPerSecond: 64 * KiB,
   },
-  /** How long new jobs are taken, by a call of `/api/cron` and after a response. The last one may end later. */
+  /** The last job taken may end later. */
   cron: { drainSeconds: 45, afterResponseSeconds: 20 },
   trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256, branch: 256, metadataBytes: 256 * KiB },
   message: { role: 32, integer: 2_147_483_647 },
-  /**
-   * How much a request's headers may have and how many parameters its URL, how long it and they may take to arrive, and how many requests
-   * may have bodies that have not; `upload` is one with sessions, and does not count there.
-   */
+  /** `upload` is a request with sessions, which does not count in `bodiesArriving`. */
   request: {
     headerBytes: 16 * KiB,
     parameters: 256,
@@ -75,7 +67,7 @@ export const limits = {
     uploadSeconds: 7200,
     bodiesArriving: 256,
   },
-  /** The pace of a body: it must not stall, and after `graceSeconds` has to keep an average rate. */
+  /** After `graceSeconds` a body must have kept an average rate. */
   body: { maxIdleSeconds: 20, graceSeconds: 60, minBytesPerSecond: 16 * KiB, drainSeconds: 5 },
   device: {
     bodyBytes: 4 * KiB,
@@ -86,36 +78,36 @@ export const limits = {
     intervalSeconds: 5,
     maxIntervalSeconds: 60,
     startsPer10MinutesPerIp: 20,
-    /** Of one IPv6 /48, which is one sender's as a rule. */
+    /** A site is an IPv6 /48. */
     startsPer10MinutesPerSite: 100,
-    /** Of all addresses: each start is a row for a day. */
+    /** each start is a row for a day */
     startsPer10Minutes: 1500,
     pollsPerMinutePerCode: 60,
     pollsPerMinutePerIp: 300,
     codeTriesPer10Minutes: 10,
     tokenDays: 90,
   },
-  /** Wrong passwords and codes count here, right ones do not. A browser is one that the account signed in with before. */
+  /** Right passwords and codes do not count. A browser is one that the account signed in with before. */
   signIn: {
     wrongPerHourPerNetworkAndAccount: 10,
     wrongPerHourPerBrowser: 10,
     wrongPerHourPerNetwork: 60,
-    // NIST SP 800-63B, section 5.2.2: no more than a hundred in a row for one account.
-    /** Of one IPv6 /48 for one account, so that its networks alone do not use up the hundred below. */
+    // NIST SP 800-63B, section 5.2.2 allows a hundred failures in a row.
+    /** A site is an IPv6 /48, whose networks alone must not use up the hundred. */
     wrongPerDayPerSiteAndAccount: 30,
     wrongPerDayPerAccountFromUnknownNetworks: 100,
-    /** Of a signed-in person who has to repeat it. */
+    /** by a signed-in person */
     wrongPasswordsAgainPerHour: 10,
     signUpsPerHourPerNetwork: 20,
     providerSignInsPerHourPerNetwork: 60,
-    /** Of each of better-auth's routes by which nothing can be guessed. */
+    /** per route by which nothing can be guessed */
     callsPerMinutePerNetwork: 100,
     hashesAtOnce: 2,
     hashWaitSeconds: 2,
-    /** A sign-in ends after so long without use, and `maxDays` after its start in any case. */
+    /** `maxDays` ends a sign-in in any case. */
     idleDays: 7,
     maxDays: 30,
-    /** The idle time where the browser is not to be remembered; its cookie ends with the browser. */
+    /** The cookie of a browser that is not remembered ends with the browser. */
     unrememberedIdleHours: 24,
     knownBrowserDays: 365,
   },
@@ -138,9 +130,9 @@ export const limits = {
     perMinutePerIp: 60,
     perMinutePerDevice: 30,
     anonymousBodyBytes: 256 * KiB,
-    /** What a user's own reports may store in a day; TELEMETRY_ANONYMOUS_* bound those without a token. */
+    /** TELEMETRY_ANONYMOUS_* limit reports without a token. */
     dailyBytesPerUser: 50_000_000,
-    /** Device ids that were not seen before, in a day from one network, or from one user. */
+    /** from one network, or from one user */
     newDevicesPerDay: 200,
     retentionDays: 90,
     countsRetentionDays: 400,
@@ -148,19 +140,18 @@ export const limits = {
   traces: {
     perPage: 50,
     maxPerPage: 200,
-    /** A page of the list ends once its metadata has so many; there is a next one then. */
+    /** A page of the list ends once its metadata has this size. */
     listPageBytes: 2 * MiB,
     messagesPerPage: 100,
     maxMessagesPerPage: 1000,
-    /** Secrets that a person decides of one by one: each batch is masked by all of them. */
+    /** A batch is checked against each ruling. */
     secretRulings: 10_000,
     messagesPageBytes: 8 * MiB,
     query: 512,
     queryWords: 32,
     queryFiles: 8,
-    /** By what a session's row has: project, branch, agent, model, day. */
+    /** A filter is a project, branch, agent, model or day. */
     queryFilters: 8,
-    /** `cursor` of the list of sessions, of files, of projects and of findings. */
     cursor: 256,
     fileCursor: 4096,
     projectCursor: 64,
@@ -168,17 +159,16 @@ export const limits = {
     nameQuery: 200,
     filesPerPage: 100,
     maxFilesPerPage: 500,
-    /** What a session's calls read and changed beyond that is left out of its files. */
+    /** A session's files omit what exceeds this. */
     fileRows: 50_000,
-    /** Of a trace in a list, so many pull requests are told. */
+    /** per trace in a list */
     pullRequestsListed: 100,
-    /** What a person says about a session, in characters; its own title is bounded as an agent's. */
     note: 10_000,
     tag: 64,
     tags: 20,
     tool: 64,
     filePath: 1024,
-    /** Of one filter, of which a session has any. */
+    /** A session matches if it has any of a filter's values. */
     filterValues: 20,
     views: 50,
     viewName: 64,
@@ -187,11 +177,10 @@ export const limits = {
     sharedPagesPerMinutePerNetwork: 120,
     sharedPagesPerMinutePerLink: 600,
   },
-  /** Reports of usage: at most so many days, in so many spans, with so many values of a facet; and budgets of a user. */
   usage: { maxDays: 1100, maxSpans: 400, maxValues: 100, budgets: 20 },
-  /** How agents are connected (OAuth 2.1). */
+  /** OAuth 2.1. */
   oauth: {
-    /** Of registering, exchanging and revoking. */
+    /** registering, exchanging and revoking */
     callsPerMinutePerNetwork: 60,
     bodyBytes: 16 * KiB,
     nameCharacters: 64,
@@ -204,7 +193,7 @@ export const limits = {
     refreshDays: 90,
     perUser: 100,
   },
-  /** What agents read over the Model Context Protocol: bytes of one answer, and characters of one message in it. */
+  /** Model Context Protocol. */
   mcp: {
     bodyBytes: 64 * KiB,
     answerBytes: 24 * KiB,
@@ -214,15 +203,15 @@ export const limits = {
     cursor: 4500,
     callsPerMinutePerUser: 300,
   },
-  /** Heavy reads are those that take longer the more a user has stored (the glossary in docs/architecture.md lists them). */
+  /** The glossary in docs/architecture.md lists the heavy reads. */
   reads: {
     statementSeconds: 10,
     heavyPerUser: 2,
     exportsPerUser: 2,
-    /** Pages of messages that are sent in pieces, and outlines of sessions. */
+    /** An answer is a page of messages that is sent in pieces. */
     longAnswersPerUser: 4,
     outlinesPerUser: 4,
-    /** Of each of the three above. */
+    /** exports, answers and outlines each */
     maxLongWaitingPerUser: 32,
     maxWaitSeconds: 3,
     maxWaitingPerUser: 256,
@@ -232,10 +221,10 @@ export const limits = {
 /** A form has no more than any other upload. */
 export const maxFormBytes = (): number => Math.min(limits.ingest.maxFormBytes, env().INGEST_MAX_WIRE_BYTES);
 
-/** A picture has no more than any other upload: some hosts take no larger body. */
+/** Some hosts take no larger body. */
 export const maxPictureBytes = (): number => Math.min(limits.pictures.bytes, env().INGEST_MAX_WIRE_BYTES);
 
-/** The body of `GET /api/limits`: every limit above, and those that the operator sets. */
+/** Returns the body of `GET /api/limits`. */
 export function publicLimits() {
   const {
     ingest,

@@ -1,11 +1,10 @@
 import pino from "pino";
 import { logLevel } from "#lib/env";
 
-/** What is kept of an error beside its name, message and frames: names and codes, never values. */
+/** Names and codes, never values. */
 const keptFields = ["code", "severity", "schema", "table", "column", "constraint", "routine", "syscall", "statusCode"];
 const maxErrors = 5;
 
-/** An error as it is logged. */
 type LoggedError = {
   type: string;
   message: string;
@@ -16,9 +15,8 @@ type LoggedError = {
 };
 
 /**
- * An error without what may hold somebody's values: PostgreSQL quotes rows in `detail`, `where` and the messages of data
- * exceptions, Prisma the call and its arguments.
- *
+ * Removes what may hold somebody's values: PostgreSQL quotes rows in `detail`, `where` and data exceptions, Prisma the
+ * call's arguments.
  * @param depth how many causes are followed
  */
 export function describeError(error: unknown, depth = 3): LoggedError | { type: string } {
@@ -38,21 +36,21 @@ export function describeError(error: unknown, depth = 3): LoggedError | { type: 
 
 const isPlain = (value: unknown) => typeof value === "string" || typeof value === "number";
 
-/** PostgreSQL's class 22, also as Prisma reports it (P2010 for raw queries, and others of its data). */
+/** PostgreSQL's class 22, also as Prisma reports it. */
 const quotesValues = /^PrismaClient|\s(?:22\w{3}|P20\d\d)$/;
 
 function withoutValues(message: string, kind: string): string {
-  if (kind.startsWith("SyntaxError ")) return withoutQuotations(message); // of JSON.parse, which quotes what it was given
+  if (kind.startsWith("SyntaxError ")) return withoutQuotations(message); // JSON.parse quotes its input
   if (!quotesValues.test(kind)) return message;
-  // Prisma's messages begin with the call, over several lines, and end with what was wrong.
+  // Prisma's message begins with the call and ends with the fault.
   const [last = ""] = message.trim().split("\n").slice(-1);
   return withoutQuotations(last);
 }
 
-/** A text without what stands between its first and its last quotation mark: what is quoted may have some, too. */
+/** Removes everything between the first and the last quotation mark. */
 export const withoutQuotations = (text: string): string => text.replace(/".*"|"[^"]*$/s, '"…"');
 
-/** The process's log: JSON lines on stdout. No body, code or token is ever passed to it. */
+/** No body, code or token is ever passed to the log. */
 export const log = pino({
   level: logLevel(),
   base: { pid: process.pid },

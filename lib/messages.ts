@@ -1,4 +1,4 @@
-// What the schemas say of a wrong value: what is wrong and what to send instead, after the field's name. Nothing of the value.
+// The schemas' messages say what to send instead, and nothing of the value.
 import { z } from "zod";
 
 type Issue = z.core.$ZodRawIssue;
@@ -31,7 +31,6 @@ const units: Record<string, [one: string, many: string]> = {
   map: ["entry", "entries"],
 };
 
-/** A size as what is counted: "3 characters"; a number by itself. */
 function sized(origin: string, size: number | bigint): string {
   const unit = units[origin];
   const count = size.toLocaleString("en");
@@ -50,7 +49,6 @@ function tooBig({ origin, maximum, inclusive }: Extract<Issue, { code: "too_big"
   return `must be ${inclusive === false ? "less than" : "at most"} ${sized(origin, maximum)}`;
 }
 
-/** An issue in plain words. */
 function describeIssue(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type": {
@@ -68,7 +66,7 @@ function describeIssue(issue: Issue): string {
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     case "unrecognized_keys":
-      // Only an operator's own files are read so strictly: requests may have more fields.
+      // Requests may have more fields; an operator's files may not.
       return `has a field that is not known: ${issue.keys.slice(0, 3).join(", ")}`;
     default:
       return "is not valid";

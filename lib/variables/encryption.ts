@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { optional, secret } from "#lib/variables/kinds";
 
-/** The server's own keys. */
 export const encryptionVariables = {
   AUTH_SECRET: secret(32, {
     text: "signs cookies and keys codes; required with `DATABASE_URL`, and the same for all processes",

@@ -1,8 +1,7 @@
-// The kinds of variables that lib/env.ts is made of.
 import { isIP } from "node:net";
 import { z } from "zod";
 
-/** A variable: its schema, and what docs/operations.md and .env.example say of it (lib/server/environment.ts). */
+/** The texts are for docs/operations.md and .env.example (lib/server/environment.ts). */
 export type Variable<T extends z.ZodType = z.ZodType> = {
   schema: T;
   text: string;
@@ -13,13 +12,13 @@ export type Variable<T extends z.ZodType = z.ZodType> = {
 
 type Description = { text: string; unset?: string; allowed?: string };
 
-/** A variable without a default. An empty value counts as an unset one. */
+/** An empty value counts as an unset one. */
 export const optional = <T extends z.ZodType>(type: T, { text, unset = "none", allowed = "" }: Description) => ({
   schema: z.preprocess((value) => (value === "" ? undefined : value), type.optional()),
   ...{ text, unset, allowed },
 });
 
-/** A variable whose default is parsed as if it were set. */
+/** The default is parsed like a value. */
 export const withDefault = <T extends z.ZodType>(
   type: T,
   value: string,
@@ -45,7 +44,6 @@ export const choice = <const T extends readonly string[]>(values: T, value: T[nu
     allowed: values.map((one) => `\`${one}\``).join(", "),
   });
 
-/** A secret of at least so many characters. */
 export const secret = (min: number, description: Description) =>
   optional(z.string().min(min, `must have at least ${min} characters`), {
     ...description,
@@ -57,7 +55,7 @@ export const httpUrl = z
   .refine((url) => new URL(url).pathname === "/", "must have no path")
   .transform((url) => url.replace(/\/+$/, ""));
 
-/** Whether an item is an address, a network, or one of proxy-addr's names for private networks. */
+/** Accepts an address, a network, or one of proxy-addr's names for private networks. */
 export const isProxy = (item: string) => {
   const [address = "", bits = "0", ...more] = item.split("/");
   const version = isIP(address);
@@ -72,7 +70,7 @@ export const list = z.string().transform((value) =>
     .filter(Boolean),
 );
 
-/** A URL without credentials (TELEMETRY_SINK_KEY has them) and without a fragment. */
+/** TELEMETRY_SINK_KEY has the credentials. */
 export const sinkUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true })
   .refine((text) => {
@@ -80,7 +78,7 @@ export const sinkUrl = z
     return username === "" && password === "" && hash === "";
   }, "must not have a user name, a password or a fragment");
 
-/** Whether a key is a Standard Webhooks secret: 24 to 64 bytes in base64, with or without the prefix. */
+/** A Standard Webhooks secret: 24 to 64 bytes in base64, with or without the prefix. */
 export const isWebhookSecret = (key: string) => {
   const text = key.replace(/^whsec_/, "");
   const { length } = Buffer.from(text, "base64");

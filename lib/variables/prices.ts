@@ -3,7 +3,6 @@ import { optional, type Variable } from "#lib/variables/kinds";
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Where prices of models come from, besides the list that is delivered with Spoor. */
 export const priceVariables = {
   PRICES_FILE: optional(z.string(), {
     text: "a JSON file of own or negotiated prices, and the currency to show; see [Prices](#prices)",

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { httpUrl, choice, optional, type Variable, withDefault } from "#lib/variables/kinds";
 
-/** Where the bodies of uploads are kept. */
 export const storeVariables = {
   UPLOAD_STORE: choice(
     ["postgres", "s3"],
@@ -33,7 +32,7 @@ export const storeVariables = {
 
 type Store = { [Name in keyof typeof storeVariables]?: z.output<(typeof storeVariables)[Name]["schema"]> };
 
-/** Names what a store lacks. @param wrong takes a variable's name and what is wrong with it */
+/** Reports the settings that a store lacks. */
 export function checkStore(env: Store, wrong: (name: string, message: string) => void): void {
   const { UPLOAD_STORE: store, UPLOAD_S3_BUCKET: bucket } = env;
   if (store === "s3" && !bucket) wrong("UPLOAD_S3_BUCKET", "must be set with UPLOAD_STORE=s3");
