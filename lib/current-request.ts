@@ -31,10 +31,7 @@ export function answerOverloaded(): void {
   if (state) state.isOverloaded = true;
 }
 
-/**
- * Declares the response's body as gzip.
- * @returns false if another server runs Next, which then compresses it
- */
+/** Declares the response's body as gzip. @returns false if another server runs Next, which then compresses it */
 export function declareGzip(): boolean {
   const state = storage.getStore();
   state?.declareEncoding?.("gzip");

@@ -262,10 +262,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
 let parsed: { values: Env; at: number } | undefined;
 const changes = oncePerProcess("changes of the environment", () => ({ count: 0 }));
 
-/**
- * Returns the process's environment.
- * @throws EnvError as `parseEnv`
- */
+/** Returns the process's environment. @throws EnvError as `parseEnv` */
 export function env(): Env {
   if (parsed?.at !== changes.count) parsed = { values: parseEnv(process.env), at: changes.count };
   return parsed.values;
@@ -285,16 +282,10 @@ export function logLevel(): (typeof logLevels)[number] {
   return logLevels.find((level) => level === process.env.LOG_LEVEL) ?? "info";
 }
 
-/**
- * Workers and migrations need sessions of their own.
- * @throws as `requiredEnv`
- */
+/** Workers and migrations need sessions of their own. @throws as `requiredEnv` */
 export const directDatabaseUrl = (): string => env().DIRECT_DATABASE_URL ?? requiredEnv("DATABASE_URL");
 
-/**
- * Returns a variable that the launcher sets if it is unset.
- * @throws EnvError
- */
+/** Returns a variable that the launcher sets if it is unset. @throws EnvError */
 export function requiredEnv(name: "DATABASE_URL" | "AUTH_SECRET"): string {
   const value = env()[name];
   if (value === undefined) throw new EnvError(`The environment is not valid.\n  ${name}: must be set`);

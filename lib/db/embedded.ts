@@ -117,10 +117,7 @@ type EmbeddedServer = Cluster & {
   ending: AbortController;
 };
 
-/**
- * Makes this process the owner unless a living one is.
- * @returns whether it is
- */
+/** Makes this process the owner unless a living one is. @returns whether it is */
 async function mayStart(server: EmbeddedServer): Promise<boolean> {
   if (server.disown) return true;
   server.disown = await becomeOwner(server.owner, server.kind);
@@ -238,10 +235,7 @@ async function choosePlace({ cluster }: EmbeddedServer, { tcp = false }: StartOp
 
 type ListenPlace = { listen_addresses: string; unix_socket_directories: string; port: number };
 
-/**
- * Calls `pg_ctl start`.
- * @returns its failure, also if the server is still starting after five seconds
- */
+/** Calls `pg_ctl start`. @returns its failure, also if the server is still starting after five seconds */
 async function callStart(server: EmbeddedServer, place: ListenPlace): Promise<Error | undefined> {
   await removeStaleLockFile(server);
   const settings = { ...serverSettings, ...place };

@@ -10,10 +10,7 @@ import { EnvError } from "#lib/errors";
 const parameter = "require_auth";
 const method = "scram-sha-256";
 
-/**
- * Registers a URL; every URL that `pg` is given passes here.
- * @throws EnvError for another method
- */
+/** Registers a URL; every URL that `pg` is given passes here. @throws EnvError for another method */
 export function withRequiredAuth(url: string): string {
   if (!URL.canParse(url)) return url; // reported where it is used
   const { hostname, port, searchParams } = new URL(url);

@@ -24,10 +24,7 @@ export type Arrival = {
 const requests = oncePerProcess("requests", () => new Map<string, IncomingMessage>());
 const users = oncePerProcess("users of requests", () => new WeakMap<IncomingMessage, string>());
 
-/**
- * Keeps Node's request under its id until it is answered.
- * @returns a function that forgets it
- */
+/** Keeps Node's request under its id until it is answered. @returns a function that forgets it */
 export function rememberArrival(requestId: string, message: IncomingMessage): () => void {
   requests.set(requestId, message);
   return () => requests.delete(requestId);

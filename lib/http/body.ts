@@ -13,10 +13,7 @@ export function requireJsonType(request: Request): void {
   }
 }
 
-/**
- * Returns the declared length of a body; undefined for a chunked one.
- * @throws SpoorError over `maxBytes`
- */
+/** Returns the declared length of a body; undefined for a chunked one. @throws SpoorError over `maxBytes` */
 export function declaredLength(request: Request, maxBytes: number): number | undefined {
   const header = request.headers.get("content-length");
   if (header === null) return undefined;
@@ -27,10 +24,7 @@ export function declaredLength(request: Request, maxBytes: number): number | und
 
 /** A body's share of its process's memory. */
 export type Room = {
-  /**
-   * Takes up to `bytes` in all.
-   * @throws if there is no room
-   */
+  /** Takes up to `bytes` in all. @throws if there is no room */
   grow(bytes: number): void;
   /** All of the body has arrived. */
   complete(): void;
@@ -48,10 +42,7 @@ export async function readBody(request: Request, maxBytes: number, room?: Room):
   return (await receive(request, maxBytes, { room })) as Buffer<ArrayBuffer>;
 }
 
-/**
- * Runs `work` with a whole body, whose memory is reused afterwards.
- * @throws SpoorError as `readBody`
- */
+/** Runs `work` with a whole body, whose memory is reused afterwards. @throws SpoorError as `readBody` */
 export function withBody<T>(
   request: Request,
   maxBytes: number,

@@ -34,10 +34,7 @@ export async function prepareDatabase(start: Start = {}): Promise<PreparedDataba
   return database;
 }
 
-/**
- * Migrates the database.
- * @returns the names of the migrations applied
- */
+/** Migrates the database. @returns the names of the migrations applied */
 export async function prepareSchema(): Promise<string[]> {
   const [{ migrate }, { installQueues }] = await Promise.all([import("#lib/db/migrate"), import("#lib/queue/queues")]);
   const url = directDatabaseUrl();

@@ -17,10 +17,7 @@ const sources = {
   worker: { name: "worker", words: ["--conditions=react-server", "lib/server/worker.ts"] },
 };
 
-/**
- * Starts the built processes of a role.
- * @param whenUp is awaited before one is restarted
- */
+/** Starts the built processes of a role. @param whenUp is awaited before one is restarted */
 export function startProcesses(
   role: Role,
   variables: Record<string, string> = {},

@@ -127,10 +127,7 @@ export function readObject(
   });
 }
 
-/**
- * Deletes an object, if it exists.
- * @throws StoreOutageError
- */
+/** Deletes an object, if it exists. @throws StoreOutageError */
 export async function deleteObject(key: string): Promise<void> {
   await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }), { abortSignal }),

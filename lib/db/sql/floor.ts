@@ -8,10 +8,7 @@ import { EnvError, isSchemaError } from "#lib/errors";
  */
 export const generation = 1;
 
-/**
- * SQL: also asked before a migration.
- * @returns why this version can't use the database; undefined if it can
- */
+/** SQL: also asked before a migration. @returns why this version can't use the database; undefined if it can */
 export async function findNewer(): Promise<string | undefined> {
   const { rows } = await pool()
     .query<{ value: string }>("select value from server_setting where key = 'generation'")

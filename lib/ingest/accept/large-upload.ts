@@ -1,4 +1,3 @@
-// Stores an upload with its job and its queue entry in one transaction.
 import "server-only";
 import type { PoolClient } from "pg";
 import { transaction } from "#lib/db/client";
@@ -23,16 +22,12 @@ import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 
 /**
- * Stores an upload: its job while its body is still being read, the body once all of it was read; and rolls back if the body
- * turns out to be invalid. When this returns, the upload is on disk with its job and its queue entry.
- *
- * Its idempotency key and its place among the user's uploads are taken after the reading, so that no other request waits
- * for the key meanwhile.
- *
- * @param reading resolves to what the body contains.
- * @param elsewhere where the body is already: with another upload, or in the store.
- * @returns false if another job has the idempotency key; nothing was stored then.
- * @throws what `reading` rejects with; SpoorError `payload_too_large` where it is over its user's quota
+ * Stores an upload with its job and queue entry: the job while the body is still being read, and rolls back if the body
+ * is invalid. Idempotency key and place among the user's uploads are taken after the reading, so that no other request
+ * waits for the key meanwhile.
+ * @param elsewhere is where the body already is
+ * @returns false if another job has the idempotency key
+ * @throws what `reading` rejects with; SpoorError `payload_too_large` over the quota
  */
 export function storeWhileReading(
   upload: NewUpload,
@@ -56,7 +51,7 @@ export function storeWhileReading(
   return inTurn(upload.userId, () => storeOrRollBack(store));
 }
 
-/** Stores an upload that repeats an earlier one. @returns false if its key is taken, or the earlier one is gone */
+/** @returns false if the key is taken, or the earlier upload is gone */
 export function storeRepeated(upload: NewUpload, repeated: Repeated): Promise<boolean> {
   return storeOrRollBack(async (tx) => {
     if (!(await insertRepeated(tx, upload, repeated))) return false;
@@ -68,10 +63,10 @@ export function storeRepeated(upload: NewUpload, repeated: Repeated): Promise<bo
 const enqueueUpload = (tx: PoolClient, { userId, jobId }: NewUpload) =>
   enqueue(tx, queues.ingest, [{ userId, jobId }], placeInQueue);
 
-/** Why a transaction is rolled back without an error for the caller. */
+/** Rolls back without an error for the caller. */
 const notStored = new Error("the upload was not stored");
 
-/** Runs `store` in a transaction that commits only if it returns true. */
+/** Commits only if `store` returns true. */
 async function storeOrRollBack(store: (tx: PoolClient) => Promise<boolean>): Promise<boolean> {
   await prepareQueue();
   try {

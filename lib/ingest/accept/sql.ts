@@ -1,5 +1,5 @@
-// The accepting transaction. It is SQL on one connection of `pg`, because the body goes to the database by COPY (as a
-// query's parameter `pg` would copy it three times: docs/decisions/0010), and job, queue entry and body commit together.
+// SQL on one connection: the body goes to the database by COPY (`pg` copies a parameter three times:
+// docs/decisions/0010), and job, queue entry and body commit together.
 import "server-only";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -15,24 +15,22 @@ import type { Checked, Received } from "#lib/ingest/decode/operations";
 import { limits } from "#lib/limits";
 import { seal } from "#lib/store/sealed";
 
-/** Who sends an upload. */
 export type Sender = { userId: string; machine: string };
 
-/** An upload that is about to be stored. */
 export type NewUpload = Sender & Received & { jobId: string; idempotencyKey: string | undefined };
 
-/** An earlier upload of the same bytes: its job's id, the upload that holds its body, and how many traces and messages it has. */
+/** An earlier upload of the same bytes; `holder` has the body. */
 export type Repeated = { earlier: string; holder: string; traces: number; messages: number };
 
-/** Settings of an accepting transaction: a 202 means on disk, and a client is refused within 2 s. */
+/** A 202 means on disk, and a client is refused within 2 s. */
 export const durably = {
   synchronous_commit: "on",
   lock_timeout: "1500ms",
-  // A process that is stopped while it reads a body loses its locks; reading may take 25 s.
+  // A process that is stopped while it reads a body, which may take 25 s, loses its locks.
   idle_in_transaction_session_timeout: "35s",
 } as const;
 
-/** Inserts a job before its body was read: idempotency key and counts follow in `completeJob`. */
+/** Inserts a job before its body was read; `completeJob` adds key and counts. */
 export async function insertJob(tx: Queryable, upload: NewUpload): Promise<void> {
   await holdSenders(tx, [upload]);
   const { userId, jobId, machine, bytes, sha256 } = upload;
@@ -43,7 +41,6 @@ export async function insertJob(tx: Queryable, upload: NewUpload): Promise<void>
   );
 }
 
-/** Inserts an upload's stored body by COPY. */
 export async function copyBody(
   tx: PoolClient,
   { userId, jobId }: NewUpload,
@@ -54,10 +51,10 @@ export async function copyBody(
   await pipeline(Readable.from([copyHeader, ...row, copyTrailer]), stream);
 }
 
-/** Where a body is that is not in its upload's row: held by another upload of the same bytes, or in the store. */
+/** A body that is not in its upload's row. */
 export type BodyElsewhere = { heldBy: string } | PlacedBody;
 
-/** Inserts an upload without its body. @throws where the upload that holds it is gone: see `isHolderGone` */
+/** @throws if the upload that has the body is gone: `isHolderGone` */
 export async function insertWithoutBody(
   tx: Queryable,
   { userId, jobId }: NewUpload,
@@ -73,15 +70,14 @@ export async function insertWithoutBody(
   ]);
 }
 
-/** Whether an upload could not be inserted because the one that was to hold its body was removed meanwhile. */
+/** Tells whether the upload that has the body was just removed. */
 export const isHolderGone = (error: unknown) =>
   (error as { constraint?: string }).constraint === "upload_user_id_held_by_fkey";
 
 /**
- * Finds for each upload of a user one of the same bytes that is still stored. One statement a user: only with the user's id
- * as a constant is it answered by one node of a distributed database.
- *
- * @returns the uploads that hold the bodies, by the new job's id.
+ * Finds stored uploads of the same bytes. One statement per user: only a constant user id lets one node of a
+ * distributed database answer.
+ * @returns the uploads that have the bodies, by the new job's id
  */
 export async function findHolders(tx: Queryable, userId: string, uploads: NewUpload[]): Promise<Map<string, string>> {
   const { rows } = await tx.query<{ jobId: string; holder: string }>(
@@ -98,10 +94,8 @@ export async function findHolders(tx: Queryable, userId: string, uploads: NewUpl
 }
 
 /**
- * Writes what is known of an upload once it was read. Its place among the user's uploads is taken here: uploads
- * acknowledged while this one was being read come before it.
- *
- * @returns false if another job has its idempotency key; the transaction is then aborted.
+ * Completes an upload that was read, and takes its place after all that were acknowledged meanwhile.
+ * @returns false if another job has its idempotency key; the transaction is aborted then
  */
 export async function completeJob(tx: Queryable, upload: NewUpload, found: Checked): Promise<boolean> {
   await releaseExpiredKeys(tx, [upload]);
@@ -137,9 +131,8 @@ export async function completeJob(tx: Queryable, upload: NewUpload, found: Check
 const uniqueViolation = "23505";
 
 /**
- * Inserts an upload that shares the body of an earlier one; the manifest is copied, inside the database.
- *
- * @returns false if its idempotency key is taken, or the earlier upload is gone.
+ * Inserts an upload that shares the body of an earlier one.
+ * @returns false if its idempotency key is taken, or the earlier upload is gone
  */
 export async function insertRepeated(tx: Queryable, upload: NewUpload, repeated: Repeated): Promise<boolean> {
   await holdSenders(tx, [upload]);
@@ -160,11 +153,10 @@ export async function insertRepeated(tx: Queryable, upload: NewUpload, repeated:
 }
 
 /**
- * Inserts small uploads and their jobs in one statement (16 connections: 450 uploads a second instead of 290 one by one).
- * Keys are taken in one order by all processes, so that no two wait for each other.
- *
- * @param holders the uploads that hold the bodies of some of them already, by the job's id.
- * @returns the uploads that were inserted; one whose idempotency key is taken is not.
+ * Inserts small uploads and their jobs in one statement. All processes take keys in one order, so that no two wait for
+ * each other.
+ * @param holders the uploads that already have some of the bodies, by job id
+ * @returns the uploads whose idempotency keys were free
  */
 export async function insertSmall(
   tx: Queryable,
@@ -210,14 +202,14 @@ export async function insertSmall(
   return rows;
 }
 
-/** @throws SpoorError `invalid_token` where a sender's account was deleted meanwhile */
+/** @throws SpoorError `invalid_token` if a sender's account was deleted meanwhile */
 async function holdSenders(tx: Queryable, uploads: NewUpload[]): Promise<void> {
   const senders = new Set(uploads.map(({ userId }) => userId));
   const held = await holdUsers(tx, [...senders], true);
   if (held.size < senders.size) throw new SpoorError("invalid_token");
 }
 
-/** Releases the uploads' idempotency keys where an earlier job holds them for longer than they are kept. */
+/** Releases idempotency keys of expired jobs. */
 async function releaseExpiredKeys(tx: Queryable, uploads: NewUpload[]): Promise<void> {
   const keyed = uploads.filter(({ idempotencyKey }) => idempotencyKey !== undefined);
   if (keyed.length === 0) return;

@@ -3,28 +3,27 @@ import { createZstdDecompress } from "node:zlib";
 import { zstdParams } from "#lib/ingest/decode/inflate";
 
 /**
- * Inflates a zstd stream chunk by chunk, in constant memory. Node's own stream ends after the first frame; a stream may have
- * several (RFC 8878, section 3), so this one finds the end of each.
- *
- * @throws if the stream is truncated, corrupt, or needs a window over 8 MiB.
+ * Inflates a zstd stream in constant memory. Node's own stream ends after the first frame, and a stream may have
+ * several (RFC 8878, section 3).
+ * @throws if the stream is truncated, corrupt, or needs a window over 8 MiB
  */
 export async function* inflateFrames(compressed: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   const source = new Source(compressed);
   while (await source.more()) {
     const decoder = createZstdDecompress({ params: zstdParams });
-    // An error of either side is thrown by the loop below.
+    // The loop below throws an error of either side.
     pipeline(Readable.from(readFrame(source)), decoder, () => {});
     yield* decoder as AsyncIterable<Buffer>;
   }
 }
 
 const magic = 0xfd2fb528;
-/** Sizes of a frame header's fields by their two-bit flags (RFC 8878, section 3.1.1.1.1). */
+/** By their two-bit flags (RFC 8878, section 3.1.1.1.1). */
 const contentSizeBytes = [0, 2, 4, 8] as const;
 const dictionaryIdBytes = [0, 1, 2, 4] as const;
 const blockTypes = { rle: 1, reserved: 3 } as const;
 
-/** The bytes of one frame (RFC 8878, section 3.1.1), block by block. */
+/** RFC 8878, section 3.1.1. */
 async function* readFrame(source: Source): AsyncGenerator<Uint8Array> {
   const start = await source.take(4);
   const signature = start.readUInt32LE();
@@ -50,14 +49,13 @@ async function* readFrame(source: Source): AsyncGenerator<Uint8Array> {
   if (hasChecksum) yield await source.take(4);
 }
 
-/** A skippable frame (RFC 8878, section 3.1.2): four bytes of size, and that many bytes. */
+/** RFC 8878, section 3.1.2. */
 async function* readSkippable(source: Source): AsyncGenerator<Uint8Array> {
   const size = await source.take(4);
   yield size;
   yield* source.pass(size.readUInt32LE());
 }
 
-/** Chunks of any size, read by numbers of bytes. */
 class Source {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array();
@@ -66,7 +64,6 @@ class Source {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** Whether there is another byte. */
   async more(): Promise<boolean> {
     while (this.#chunk.byteLength === 0) {
       const next = await this.#chunks.next();
@@ -76,7 +73,7 @@ class Source {
     return true;
   }
 
-  /** The next `bytes` bytes, in chunks. @throws if there are fewer */
+  /** @throws if there are fewer bytes */
   async *pass(bytes: number): AsyncGenerator<Uint8Array> {
     for (let left = bytes; left > 0; ) {
       if (!(await this.more())) throw new Error("the zstd stream is truncated");
@@ -87,7 +84,6 @@ class Source {
     }
   }
 
-  /** The next `bytes` bytes in one buffer. */
   async take(bytes: number): Promise<Buffer> {
     const parts: Uint8Array[] = [];
     for await (const part of this.pass(bytes)) parts.push(part);
