@@ -4,8 +4,8 @@ import { PlainPage } from "./components/plain-page";
 import { RequestId } from "./components/request-id";
 
 /**
- * Shows nothing of the cause, which the log has (instrumentation.ts) under both ids: the digest of the error, and the
- * request that the page came with. A failed action or refresh is a later request, so there only the digest fits.
+ * The log has the cause (instrumentation.ts) under the error's digest and the page's request id. A failed action or
+ * refresh is a later request, so only its digest matches.
  */
 export default function ErrorPage({ error, reset }: { error: Error & { digest?: string }; reset: () => void }) {
   const requestId = usePageRequest();

@@ -12,21 +12,20 @@ export const metadata: Metadata = {
   robots: { index: false, follow: false },
 };
 
-/** The background has the theme's colour before the stylesheet is loaded. */
+/** The background has the theme's colour before the style sheet loads. */
 export async function generateViewport(): Promise<Viewport> {
   const theme = await readTheme();
   return { colorScheme: theme === "system" ? "light dark" : theme };
 }
 
-/** Reads a cookie, so that every page is rendered per request: its scripts need the response's own nonce. */
+/** Reading a cookie makes every page dynamic: its scripts need the response's own nonce. */
 export default async function Layout({ children }: { children: React.ReactNode }) {
   const theme = await readTheme();
   const requestId = (await headers()).get(requestIdHeader) ?? undefined;
   return (
     <html lang="en" data-theme={theme === "system" ? undefined : theme}>
       <head>
-        {/* With the header's no-referrer alone, a form submitted without JavaScript has `Origin: null`, which
-            requireSameOrigin refuses. With this, other sites still get no referrer. */}
+        {/* With `no-referrer`, forms without script send `Origin: null`, which requireSameOrigin refuses. Other sites still get no referrer. */}
         <meta name="referrer" content="same-origin" />
       </head>
       <body>

@@ -19,16 +19,14 @@ import { status } from "./commands/status.ts";
 import { uninstall } from "./commands/uninstall.ts";
 import { update } from "./commands/update.ts";
 import { watch } from "./commands/watch.ts";
-import { type Context, patienceOf, type Values } from "./context.ts";
+import { type Context, readPatience, type Values } from "./context.ts";
 import { CommandError, exitCodes } from "./errors.ts";
-import { type CommandName, commandNames, helpOf } from "./help.ts";
-import { program } from "./program.ts";
-import { running } from "./running.ts";
+import { type CommandName, commandNames, formatHelp } from "./help.ts";
+import { program, running } from "./program.ts";
 import { HttpError } from "./server/api.ts";
-import { invalidToken } from "./server/token.ts";
+import { describeInvalidToken } from "./server/token.ts";
 import { forgetTroubles } from "./service/troubles.ts";
 import { formatDuration } from "./terminal/format.ts";
-import { suggest } from "./terminal/suggestion.ts";
 import { type Streams, Terminal } from "./terminal/terminal.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
@@ -79,7 +77,7 @@ const commands: Record<CommandName, { run: Run; options: Options; takesWords?: b
     options: { ...filters, ...telemetry, ...redaction, ...consent, replace: { type: "string", multiple: true } },
     takesWords: true,
   },
-  // `--sender` is how watch starts its second process.
+  // `watch` starts its second process with `--sender`.
   watch: { run: watch, options: { ...filters, ...redaction, sender: { type: "boolean" } } },
   redact: { run: redact, options: { check: text } },
   recall: { run: recall, options: { project: text }, takesWords: true },
@@ -92,18 +90,13 @@ const commands: Record<CommandName, { run: Run; options: Options; takesWords?: b
 const isCommand = (name: string | undefined): name is CommandName =>
   name !== undefined && Object.hasOwn(commands, name);
 
-/** The surroundings of a run of the client, which the entry takes from its process and a test makes. */
 export type Surroundings = Omit<Host, "home" | "cwd"> & {
-  /** @throws where it isn't known */
   home: () => string;
-  /** Undefined where it was removed. */
   cwd: string | undefined;
   terminal: Terminal;
-  /** Ends the run. */
   signal: AbortSignal;
 };
 
-/** The terminal of a run. @param words of the command line */
 export function makeTerminal(words: string[], env: Host["env"], streams: Streams): Terminal {
   const isPlain = words.includes("--no-color");
   return new Terminal(streams.output, streams.errors, {
@@ -113,12 +106,12 @@ export function makeTerminal(words: string[], env: Host["env"], streams: Streams
   });
 }
 
-/** Runs a command. @returns its exit code; what went wrong is written to the terminal */
+/** Runs a command and writes errors to the terminal. @returns the exit code */
 export async function runClient(words: string[], surroundings: Surroundings): Promise<number> {
   const { terminal, signal, env } = surroundings;
   try {
     const code = await run(words, surroundings);
-    await setImmediate(); // an error of the last write is known only then
+    await setImmediate(); // a failed write is only known after this tick
     if (terminal.fault) throw new CommandError("failed", `Can't write the output: ${terminal.fault}.`);
     return code;
   } catch (error) {
@@ -142,14 +135,14 @@ async function run(words: string[], surroundings: Surroundings): Promise<number>
   if (values.help === true || name === undefined || name === "help") {
     const about = name === "help" ? positionals[1] : name;
     if (about !== undefined && !isCommand(about)) throw unknownCommand(about);
-    for (const line of helpOf(about).split("\n")) terminal.write(line);
+    for (const line of formatHelp(about).split("\n")) terminal.write(line);
     return values.help === true || name === "help" ? exitCodes.done : exitCodes.usage;
   }
   if (!command) throw unknownCommand(name);
   if (positionals.length > 1 && !command.takesWords) {
     throw new CommandError("usage", `${name} takes no argument "${positionals[1]}". See: ${program} ${name} --help`);
   }
-  patienceOf({ values });
+  readPatience({ values });
   const home = homeFolder(surroundings);
   const host = { home, cwd: surroundings.cwd ?? home, env: expandHomes(env, home), platform };
   const code = (await command.run({ host, terminal, values, words: positionals.slice(1), signal })) ?? exitCodes.done;
@@ -160,13 +153,13 @@ async function run(words: string[], surroundings: Surroundings): Promise<number>
   return code;
 }
 
-/** @throws CommandError where it isn't known: files would be looked for, and written, wherever the program was started */
+/** @throws CommandError if unknown, because files would then be searched and written in the current folder */
 function homeFolder(surroundings: Surroundings): string {
   try {
     const home = surroundings.home();
     if (isAbsolute(home)) return home;
   } catch {
-    // Some systems know no home folder of the user; what to do is the same.
+    // An unknown home folder and a relative one lead to the same advice.
   }
   throw new CommandError("usage", "Your home folder is not known. Set HOME to its path.");
 }
@@ -184,7 +177,6 @@ function parse(args: string[], options: Options, command = ""): { values: Values
   }
 }
 
-/** The option that a mistyped one may mean, in words. */
 function suggestOption(message: string, options: Options): string {
   const [, given = ""] = /^Unknown option '--([\w-]+)/.exec(message) ?? [];
   const meant = given && suggest(given, Object.keys(options));
@@ -197,7 +189,6 @@ function unknownCommand(name: string): CommandError {
   return new CommandError("usage", `Unknown command: ${name}. ${hint}`);
 }
 
-/** Writes what went wrong. @returns the exit code */
 export function reportError(error: unknown, terminal: Terminal, env: Host["env"]): number {
   const [kind, message] = describeError(error, env);
   terminal.json({ ok: false, error: kind, message });
@@ -210,7 +201,7 @@ export function reportError(error: unknown, terminal: Terminal, env: Host["env"]
 function describeError(error: unknown, env: Host["env"]): [CommandError["kind"], string] {
   if (error instanceof CommandError) return [error.kind, error.message];
   if (!(error instanceof HttpError)) return ["failed", String(error)];
-  if (error.status === 401) return ["login", `${invalidToken(env, `${program} login`)}.`];
+  if (error.status === 401) return ["login", `${describeInvalidToken(env, `${program} login`)}.`];
   const fields = error.errors.map(({ path, message }) => ` ${path}: ${message}.`).join("");
   const request = error.requestId ? ` (request ${error.requestId})` : "";
   const isUnavailable = error.status === 429 || error.status >= 500;
@@ -222,8 +213,32 @@ function describeError(error: unknown, env: Host["env"]): [CommandError["kind"],
   return [isUnavailable ? "unreachable" : "failed", error.message + fields + later + request];
 }
 
-/** The lines of an unexpected error's stack. */
 function findStack(error: unknown): string[] {
   if (error instanceof CommandError || error instanceof HttpError || !(error instanceof Error)) return [];
   return (error.stack ?? "").split("\n").filter((line) => /^ {4}at /.test(line));
+}
+
+/** Finds the candidate within two edits of a mistyped word (one for short words), or one that the word begins. */
+function suggest(word: string, candidates: readonly string[]): string | undefined {
+  const maxDistance = word.length < 4 ? 1 : 2;
+  const [best] = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ candidate, distance }) => distance <= maxDistance || candidate.startsWith(word.toLowerCase()))
+    .sort((a, b) => a.distance - b.distance);
+  return best?.candidate;
+}
+
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [index, letter] of [...from].entries()) {
+    let [diagonal = 0] = row;
+    const next = [index + 1];
+    for (const [column, other] of [...to].entries()) {
+      const above = row[column + 1] ?? 0;
+      next.push(Math.min(above + 1, (next[column] ?? 0) + 1, diagonal + (letter === other ? 0 : 1)));
+      diagonal = above;
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
 }

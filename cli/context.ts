@@ -5,21 +5,22 @@ import type { Terminal } from "./terminal/terminal.ts";
 
 export type Values = Record<string, string | boolean | string[] | undefined>;
 
-/** What a command runs with. */
 export type Context = {
   host: Host;
   terminal: Terminal;
-  /** The options' values by their names. */
   values: Values;
-  /** The arguments after the command. */
   words: string[];
   signal: AbortSignal;
 };
 
 const defaultPatienceSeconds = 300;
 
-/** `--patience`: how long to retry while the server is unavailable, in seconds. @throws CommandError where it is no number */
-export function patienceOf({ values }: Pick<Context, "values">): number {
+/**
+ * Reads `--patience`: how long to retry while the server is unavailable, in seconds.
+ *
+ * @throws CommandError if it is no number
+ */
+export function readPatience({ values }: Pick<Context, "values">): number {
   if (values.patience === undefined) return defaultPatienceSeconds;
   const text = String(values.patience);
   const seconds = Number(text);
@@ -33,7 +34,6 @@ export const stringValue = ({ values }: Context, name: string): string | undefin
 export const listValue = ({ values }: Context, name: string): string[] =>
   Array.isArray(values[name]) ? values[name] : [];
 
-/** A command to run next, with this one's `--server` and `--insecure`. */
 export function commandHint(context: Context, command: string): string {
   const server = stringValue(context, "server");
   const insecure = context.values.insecure === true ? ["--insecure"] : [];

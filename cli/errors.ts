@@ -1,4 +1,3 @@
-/** Exit codes, for scripts; documented in docs/client.md. */
 export const exitCodes = {
   done: 0,
   failed: 1,

@@ -1,8 +1,5 @@
-import { program } from "./program.ts";
-import { running } from "./running.ts";
-import { wrap } from "./terminal/wrap.ts";
+import { program, running } from "./program.ts";
 
-/** What each command's `--help` shows below its usage line. */
 const commandHelp = {
   install: `Put \`spoor\` on your PATH, log this machine in, and keep sending in the background: a systemd user service, a
 launchd agent, or a scheduled task. Where Claude Code, Codex, Gemini CLI, Qwen Code, Copilot CLI, OpenCode or Pi is
@@ -131,9 +128,8 @@ const exitCodeHelp = `Exit codes: 0 done, 1 failed, 2 usage error, 3 not logged 
 
 const columns = 80;
 
-/** @param name a command; without one, the overview */
-export function helpOf(name?: CommandName): string {
-  return wrap(textOf(name).replace(/\bspoor(?= [a-z]+\b(?!:))/g, program), columns);
+export function formatHelp(name?: CommandName): string {
+  return wrap(composeHelp(name).replace(/\bspoor(?= [a-z]+\b(?!:))/g, program), columns);
 }
 
 const words: Partial<Record<CommandName, string>> = {
@@ -145,7 +141,7 @@ const words: Partial<Record<CommandName, string>> = {
   redact: " --check FILE",
 };
 
-function textOf(name: CommandName | undefined): string {
+function composeHelp(name: CommandName | undefined): string {
   if (name)
     return `spoor ${name} [options]${words[name] ?? ""}\n\n${commandHelp[name]}\n\nOptions of every command:\n${commonOptions}\n\n${exitCodeHelp}`;
   return `spoor ${running.version}: sends your coding-agent sessions to a Spoor server.
@@ -180,4 +176,32 @@ On a machine without a browser, set SPOOR_URL, and SPOOR_TOKEN to a token made o
 /devices. It is sent to no other server.
 
 ${exitCodeHelp}`;
+}
+
+/** An option or command and the blanks before its description. */
+const labelled = /^(?: {2}\S.*? {2,}| {2}\S.{17} | *)(?=\S)/;
+
+/** Breaks lines that are too long for a terminal and indents descriptions. */
+function wrap(text: string, columns: number): string {
+  return text
+    .replace(/(?<=^\S.*)\n(?=\S)/gm, " ")
+    .split("\n")
+    .flatMap((line) => wrapLine(line, columns))
+    .join("\n");
+}
+
+function wrapLine(line: string, columns: number): string[] {
+  const [label = ""] = labelled.exec(line) ?? [];
+  const indent = " ".repeat(label.length > columns / 2 ? 6 : label.length);
+  const lines: string[] = [];
+  let current = label;
+  for (const word of line.slice(label.length).split(" ")) {
+    const longer = current === label || current === indent ? current + word : `${current} ${word}`;
+    if (longer.length <= columns || current === indent) current = longer;
+    else {
+      lines.push(current.trimEnd());
+      current = indent + word;
+    }
+  }
+  return [...lines, current];
 }

@@ -1,8 +1,8 @@
-// The client, `spoor`, as a process. It is built into one file, which every server delivers at /spoor.mjs.
+// The client's entry. The build makes one file of it, which every server delivers at /spoor.mjs.
 
 import { homedir } from "node:os";
 import { makeTerminal, reportError, runClient } from "./client.ts";
-import { keepNewSpaceSmall } from "./files/garbage-collection.ts";
+import { keepNewSpaceSmall } from "./files/line-reader.ts";
 import { currentFolder } from "./program.ts";
 
 keepNewSpaceSmall();

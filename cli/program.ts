@@ -3,14 +3,12 @@ import { basename, relative } from "node:path";
 const [, path = "spoor"] = process.argv;
 const local = relative(currentFolder() ?? "/", path);
 
-/** As a command: `spoor` itself (npm's link), what its launcher runs (cli/install/places.ts), or npm's file on Windows. */
+/** The names of npm's link, of the launcher's target (cli/install/places.ts), and of npm's file on Windows. */
 const isCommand =
   basename(path) === "spoor" || basename(path) === "client.mjs" || /node_modules.spoor-client/.test(path);
 
-/** How to call this program in suggested commands: `node spoor.mjs`, or `spoor` where it is installed as a command. */
 export const program = isCommand ? "spoor" : `node ${local.startsWith("..") || local === "" ? path : local}`;
 
-/** The folder that the program was started in; undefined where it was removed. */
 export function currentFolder(): string | undefined {
   try {
     return process.cwd();
@@ -19,3 +17,15 @@ export function currentFolder(): string | undefined {
     throw error;
   }
 }
+
+declare const SPOOR_VERSION: string | undefined;
+
+/** The running client, which tests replace. */
+export const running = {
+  /** npm may have linked it. */
+  file: process.argv[1] ?? "",
+  /** The build inserts the application's version. */
+  version: typeof SPOOR_VERSION === "string" ? SPOOR_VERSION : "source",
+  /** The server inserts its address when it delivers the file (lib/server/client-file.ts). */
+  deliveredBy: "@SPOOR_SERVER@",
+};

@@ -6,10 +6,9 @@ import { isMissingOrForbidden } from "./files/discovery.ts";
 import { withLock } from "./files/file-lock.ts";
 import { isFields, parseJson } from "./files/json.ts";
 import { configFolder, readJsonFile, writeFileAtomically } from "./files/state-files.ts";
-import { readTextFile } from "./files/text-file.ts";
-import { running } from "./running.ts";
+import { readTextFile } from "./files/byte-reader.ts";
+import { running } from "./program.ts";
 
-/** A login at one server. */
 export type Account = {
   token: string;
   userId: string;
@@ -21,23 +20,17 @@ export type Account = {
 };
 
 export type Settings = {
-  /** This machine's random id in telemetry, created at the first login or scan. */
   deviceId: string;
-  /** The server of the last login. */
   server?: string;
-  /** By the server's origin. */
   accounts: Record<string, Account>;
-  /** Origins on a network that may be talked to unencrypted. */
   plainHttp?: string[];
-  /** Which projects are sent, as cli/projects/rules.ts reads them. */
+  /** Rules on which projects are sent (cli/projects/rules.ts). */
   projects?: unknown;
-  /** Of which projects pictures are sent, in the same form. */
+  /** Rules on whose pictures are sent, in the same form. */
   pictures?: unknown;
-  /** Origins that this machine's sessions were agreed to be sent to. */
   agreedTo?: string[];
-  /** Whether secrets are masked before sessions are sent; they are, unless it is false. */
+  /** Secrets are masked unless this is false. */
   redact?: boolean;
-  /** What they are masked with, in hexadecimal. */
   redactKey?: string;
 };
 
@@ -47,10 +40,10 @@ export async function readSettings(host: Host): Promise<Settings> {
   const found = await readJsonFile(settingsPath(host));
   const known = isFields(found) ? found : {};
   return {
-    ...known, // also what a newer client has written
+    ...known,
     deviceId: typeof known.deviceId === "string" ? known.deviceId : randomUUID(),
     ...(typeof known.server === "string" && { server: known.server }),
-    accounts: accountsIn(known.accounts),
+    accounts: filterAccounts(known.accounts),
     ...(Array.isArray(known.plainHttp) && { plainHttp: known.plainHttp.map(String) }),
     ...(typeof known.redact === "boolean" && { redact: known.redact }),
     ...(typeof known.redactKey === "string" && { redactKey: known.redactKey }),
@@ -58,13 +51,12 @@ export async function readSettings(host: Host): Promise<Settings> {
   };
 }
 
-/** Only what may be an account: settings are edited by hand, too. */
-const accountsIn = (value: unknown): Settings["accounts"] =>
+/** Settings may be edited by hand. */
+const filterAccounts = (value: unknown): Settings["accounts"] =>
   Object.fromEntries(
     Object.entries(isFields(value) ? value : {}).filter(([, one]) => isFields(one)),
   ) as Settings["accounts"];
 
-/** Whether there are settings that can't be used: not JSON, or not to be read. */
 export async function areSettingsBroken(host: Host): Promise<boolean> {
   try {
     return !isFields(parseJson((await readTextFile(settingsPath(host))) ?? ""));
@@ -75,15 +67,14 @@ export async function areSettingsBroken(host: Host): Promise<boolean> {
   }
 }
 
-/** Writes the settings at mode 0600: they contain tokens. */
 export const writeSettings = (host: Host, settings: Settings): Promise<void> =>
   writeFileAtomically(settingsPath(host), `${JSON.stringify(settings, null, 2)}\n`);
 
 /**
- * Changes the settings as they are now: another command may have written them since this one began, or be about to.
+ * Changes the current settings under a lock.
  *
  * @returns the settings before
- * @throws CommandError where they can't be written, or can't be read: what they hold would be lost
+ * @throws CommandError if they can't be read, which would lose them, or written
  */
 export function updateSettings(host: Host, change: (settings: Settings) => Settings): Promise<Settings> {
   const path = settingsPath(host);
@@ -98,41 +89,39 @@ export function updateSettings(host: Host, change: (settings: Settings) => Setti
 }
 
 /**
- * The server to talk to: `--server`, else `SPOOR_URL`, else the server that delivered this file, else that of the last login.
+ * Finds the server: `--server`, `SPOOR_URL`, the server that delivered this file, or the one of the last login.
  *
- * @throws CommandError where there is none, or it is no http or https URL
+ * @throws CommandError if there is none or the URL is invalid
  */
-export function serverOf(host: Host, settings: Settings, option: string | undefined): string {
-  const server = serverIfSet(host, settings, option);
+export function requireServer(host: Host, settings: Settings, option: string | undefined): string {
+  const server = findServer(host, settings, option);
   if (server === undefined) throw new CommandError("usage", "No server is set. Use --server URL or set SPOOR_URL.");
   return server;
 }
 
-/** As `serverOf`; undefined where there is none. @throws CommandError where it is no http or https URL */
-export function serverIfSet(host: Host, settings: Settings, option: string | undefined): string | undefined {
-  const given = option ?? namedServer(host) ?? settings.server;
-  return given ? originIn(given) : undefined;
+export function findServer(host: Host, settings: Settings, option: string | undefined): string | undefined {
+  const given = option ?? findNamedServer(host) ?? settings.server;
+  return given ? parseOrigin(given) : undefined;
 }
 
 /**
- * The server that `SPOOR_TOKEN` is for: what stands beside it in the environment, or in this file. That of the last login is
- * none: a login elsewhere would take the token along.
+ * Finds the server that `SPOOR_TOKEN` belongs to: never that of the last login, or a login elsewhere would take the
+ * token there.
  *
- * @throws as `serverIfSet`
+ * @throws as `findServer`
  */
-export function serverOfToken(host: Host): string | undefined {
-  const named = namedServer(host);
-  return named ? originIn(named) : undefined;
+export function findTokenServer(host: Host): string | undefined {
+  const named = findNamedServer(host);
+  return named ? parseOrigin(named) : undefined;
 }
 
-/** The server that delivered this file; undefined for one that npm or a build made. */
-export const deliveringServer = (): string | undefined =>
-  URL.canParse(running.deliveredBy) ? originIn(running.deliveredBy) : undefined;
+export const findDeliveringServer = (): string | undefined =>
+  URL.canParse(running.deliveredBy) ? parseOrigin(running.deliveredBy) : undefined;
 
-const namedServer = ({ env }: Host): string | undefined =>
+const findNamedServer = ({ env }: Host): string | undefined =>
   env.SPOOR_URL || (URL.canParse(running.deliveredBy) ? running.deliveredBy : undefined);
 
-function originIn(given: string): string {
+function parseOrigin(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
     throw new CommandError("usage", `"${given}" is not an http or https URL.`);

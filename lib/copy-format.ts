@@ -1,11 +1,11 @@
-// PostgreSQL's binary COPY format, which needs no escaping on either side.
+// PostgreSQL's binary COPY format (its documentation, "COPY", "Binary Format"), which needs no escaping on either side.
 
-/** Signature, flags, and the length of an empty extension area. */
+/** Signature, flags, and the length of the empty extension area. */
 export const copyHeader = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
-/** Stands in the place of the next row's number of fields. */
+/** Stands in place of the next row's field count. */
 export const copyTrailer = Buffer.from([0xff, 0xff]);
 
-/** Makes a row of non-NULL fields as a list of chunks, so that large fields are not copied. */
+/** Encodes a row of non-NULL fields as chunks, without copying large fields. */
 export function copyRow(fields: Uint8Array[]): Buffer[] {
   const count = Buffer.alloc(2);
   count.writeInt16BE(fields.length);
@@ -20,7 +20,7 @@ function copyField({ buffer, byteOffset, byteLength }: Uint8Array): Buffer[] {
 
 const chunkBytes = 2 ** 18;
 
-/** Copies small rows of non-NULL fields into chunks of 256 KiB, a third of the time that `copyRow` takes. */
+/** Encodes small rows of non-NULL fields, copied into chunks of 256 KiB: a third of the time of `copyRow`. */
 export function* copyStream(rows: Iterable<readonly Uint8Array[]>): Generator<Buffer> {
   let chunk = Buffer.allocUnsafe(chunkBytes);
   let end = copyHeader.copy(chunk);

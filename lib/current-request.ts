@@ -1,4 +1,4 @@
-// The request that is being worked on: pages are rendered without its signal, and can't set a status.
+// Next renders pages without the request's signal and lets them set no status, so the request's state is kept here.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 
@@ -8,7 +8,7 @@ export type RequestState = {
   readonly requestId?: string;
   readonly address?: string;
   isOverloaded?: boolean;
-  /** Sets `Content-Encoding`, which Next removes from what a route handler returns. */
+  /** Sets `Content-Encoding`, which Next removes from a route handler's response. */
   readonly declareEncoding?: (encoding: "gzip") => void;
 };
 
@@ -16,22 +16,22 @@ const storage = oncePerProcess("request", () => new AsyncLocalStorage<RequestSta
 
 export const forRequest = <T>(state: RequestState, work: () => T): T => storage.run(state, work);
 
-/** Undefined outside of requests. */
+/** Returns undefined outside of requests. */
 export const requestSignal = (): AbortSignal | undefined => storage.getStore()?.signal;
 
-/** Undefined outside of requests, and where another server than ours runs Next. */
+/** Returns undefined outside of requests and where another server runs Next. */
 export const currentRequestId = (): string | undefined => storage.getStore()?.requestId;
 
-/** Undefined where `currentRequestId` is. */
+/** Returns undefined where `currentRequestId` does. */
 export const requestAddress = (): string | undefined => storage.getStore()?.address;
 
-/** Sends the current page as a 503, if the host allows it. */
+/** Makes the current request's page a 503 where the host allows it. */
 export function answerOverloaded(): void {
   const state = storage.getStore();
   if (state) state.isOverloaded = true;
 }
 
-/** Declares the response's body as gzip. @returns false if another server runs Next, which then compresses it */
+/** Declares the current response as compressed. @returns false where another server runs Next, which then compresses it */
 export function declareGzip(): boolean {
   const state = storage.getStore();
   state?.declareEncoding?.("gzip");

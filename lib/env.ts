@@ -4,11 +4,11 @@ import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { EnvError } from "#lib/errors";
 import { encryptionVariables } from "#lib/variables/encryption";
 import {
+  choice,
   httpUrl,
   isProxy,
   isWebhookSecret,
   list,
-  choice,
   optional,
   secret,
   sinkUrl,
@@ -25,10 +25,10 @@ const MiB = 1024 * 1024;
 const maxDecodableBytes = 500 * MiB;
 
 export const usualWireBytes = 64 * MiB;
-/** Vercel takes bodies of 4.5 MB, AWS Lambda 6 MB in base64. */
+/** Vercel accepts 4.5 MB, AWS Lambda 6 MB in base64. */
 const serverlessWireBytes = 4_000_000;
 
-/** A budget's counter is a 32-bit integer, and ends somewhat past its budget. */
+/** A budget's counter is a 32-bit integer and may end somewhat above its budget. */
 const maxDailyBytes = 2_000_000_000;
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -194,6 +194,7 @@ const variables = {
 
 type Variables = typeof variables;
 
+/** Documented in this order. */
 export const environment: Record<string, Omit<Variable, "schema">> = variables;
 
 const schemas = Object.fromEntries(Object.entries(variables).map(([name, { schema }]) => [name, schema])) as {
@@ -232,17 +233,17 @@ const schema = z
     INGEST_MAX_WIRE_BYTES: env.INGEST_MAX_WIRE_BYTES ?? (isFunctionHost(env) ? serverlessWireBytes : usualWireBytes),
   }));
 
-/** Functions have no disk to keep a generated value on, and nobody reads a link that they print. */
+/** Functions have no disk for these files, and nobody reads a link that they print. */
 const requiredOnVercel = ["DATABASE_URL", "AUTH_SECRET", "SETUP_TOKEN"] as const;
 
 type Platform = Partial<
   Record<"VERCEL" | "VERCEL_ENV" | "VERCEL_PROJECT_PRODUCTION_URL" | "VERCEL_URL" | "AWS_LAMBDA_FUNCTION_NAME", string>
 >;
 
-/** Tells whether processes come and go with requests. */
+/** Returns true for function hosts: processes come and go with requests and have no disk. */
 export const isFunctionHost = (env: Platform) => Boolean(env.VERCEL || env.AWS_LAMBDA_FUNCTION_NAME);
 
-/** A preview is never reached at the address of production. */
+/** A preview is never reached at the production address. */
 function platformUrl(env: Platform): string | undefined {
   if (!env.VERCEL) return undefined;
   const host = (env.VERCEL_ENV !== "preview" && env.VERCEL_PROJECT_PRODUCTION_URL) || env.VERCEL_URL;
@@ -251,7 +252,11 @@ function platformUrl(env: Platform): string | undefined {
 
 export type Env = z.output<typeof schema>;
 
-/** @throws EnvError naming every wrong variable */
+/**
+ * Parses an environment.
+ *
+ * @throws EnvError that names every wrong variable
+ */
 export function parseEnv(source: Record<string, string | undefined>): Env {
   const parsed = schema.safeParse(source);
   if (parsed.success) return parsed.data;
@@ -262,13 +267,17 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
 let parsed: { values: Env; at: number } | undefined;
 const changes = oncePerProcess("changes of the environment", () => ({ count: 0 }));
 
-/** Returns the process's environment. @throws EnvError as `parseEnv` */
+/**
+ * Parses the process's environment at the first call.
+ *
+ * @throws EnvError as `parseEnv`
+ */
 export function env(): Env {
   if (parsed?.at !== changes.count) parsed = { values: parseEnv(process.env), at: changes.count };
   return parsed.values;
 }
 
-/** Sets variables of this process and its children; undefined unsets one. */
+/** Sets (or unsets) variables of this process and its children; they are parsed again at the next use. */
 export function setEnv(values: Record<string, string | undefined>): void {
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined) delete process.env[name];
@@ -277,15 +286,23 @@ export function setEnv(values: Record<string, string | undefined>): void {
   changes.count += 1;
 }
 
-/** The log needs its level before the rest of the environment is known to be valid. */
+/** The log is needed before the rest of the environment is known to be valid. */
 export function logLevel(): (typeof logLevels)[number] {
   return logLevels.find((level) => level === process.env.LOG_LEVEL) ?? "info";
 }
 
-/** Workers and migrations need sessions of their own. @throws as `requiredEnv` */
+/**
+ * Workers and migrations need database sessions of their own.
+ *
+ * @throws as `requiredEnv`
+ */
 export const directDatabaseUrl = (): string => env().DIRECT_DATABASE_URL ?? requiredEnv("DATABASE_URL");
 
-/** Returns a variable that the launcher sets if it is unset. @throws EnvError */
+/**
+ * Returns a variable that the launcher sets if it is unset.
+ *
+ * @throws EnvError that names it
+ */
 export function requiredEnv(name: "DATABASE_URL" | "AUTH_SECRET"): string {
   const value = env()[name];
   if (value === undefined) throw new EnvError(`The environment is not valid.\n  ${name}: must be set`);

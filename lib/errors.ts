@@ -1,4 +1,4 @@
-/** Every error code of the interface, with its default detail. */
+/** Every error code of the API: its HTTP status, title and default detail. */
 export const errorTable = {
   invalid_json: { status: 400, title: "Bad Request", detail: "The body is not valid JSON in UTF-8." },
   invalid_request: { status: 400, title: "Bad Request", detail: "The request is not valid; see errors." },
@@ -48,16 +48,16 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** `path` is such as `traces.0.messages.3.position`. */
+/** A field that failed validation; `path` is like `traces.0.messages.3.position`. */
 export type FieldError = { path: string; message: string };
 
-/** Only this error's message reaches a client; every other error is answered as `internal` and logged. */
+/** Only this error's message reaches a client. Every other error is answered as `internal` and logged. */
 export class SpoorError extends Error {
   override name = "SpoorError";
   readonly code: ErrorCode;
   readonly errors: FieldError[] | undefined;
   readonly retryAfterSeconds: number | undefined;
-  /** The token is valid, but lacks the scope that the call needs (RFC 6750, section 3.1). */
+  /** RFC 6750, section 3.1. */
   readonly insufficientScope: boolean;
 
   constructor(
@@ -73,17 +73,16 @@ export class SpoorError extends Error {
   }
 }
 
-/** The message is for the operator, and is printed without a stack. */
+/** Ends a start or command; the operator sees the message without a stack. */
 export class EnvError extends Error {
   override name = "EnvError";
 }
 
-/** Exits with 2. */
+/** Ends a command that was called with wrong arguments; the exit code is 2. */
 export class UsageError extends EnvError {
   override name = "UsageError";
 }
 
-/** The store of upload bodies does not answer, or refuses; the log has the reason. */
 export class StoreOutageError extends SpoorError {
   override name = "StoreOutageError";
 
@@ -92,10 +91,9 @@ export class StoreOutageError extends SpoorError {
   }
 }
 
-/** Also for another user's object, which clients must not be able to distinguish from a missing one. */
+/** Answers a missing object and another user's object alike, so that clients cannot tell them apart. */
 export const notFound = () => new SpoorError("not_found");
 
-/** RFC 6750, section 3.1. */
 export const insufficientScope = (needed: string) =>
   new SpoorError(
     "access_denied",
@@ -103,17 +101,17 @@ export const insufficientScope = (needed: string) =>
     { insufficientScope: true },
   );
 
-/** The database cannot be reached, cannot take more, or gave up waiting; a retry helps. */
+/** The database is unreachable, full or busy; a later attempt may succeed. */
 const outageCodes = new Set<string>([
   "unavailable" satisfies ErrorCode,
-  // sockets
+  // The socket.
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",
   "ETIMEDOUT",
   "ENOTFOUND",
   "EAI_AGAIN",
-  // PostgreSQL: shutting down, starting up, out of disk, memory or connections, connection failures
+  // PostgreSQL: shutting down, starting up, out of disk, memory or connections, connection failures.
   "57P01",
   "57P02",
   "57P03",
@@ -126,12 +124,12 @@ const outageCodes = new Set<string>([
   "08003",
   "08004",
   "08006",
-  // PostgreSQL: lock timeout, deadlock, serialization failure, idle transaction
+  // PostgreSQL: lock timeout, deadlock, serialization failure, transaction ended for being idle.
   "55P03",
   "40P01",
   "40001",
   "25P03",
-  // Prisma: unreachable, timed out, closed, no connection, no transaction in time, deadlock
+  // Prisma: unreachable, timed out, closed, no connection from the pool, no transaction in time, deadlock.
   "P1001",
   "P1008",
   "P1017",
@@ -140,13 +138,13 @@ const outageCodes = new Set<string>([
   "P2034",
 ]);
 
-/** Prisma's adapter omits the codes of socket errors. */
+/** Prisma's adapter replaces the codes of socket errors with these names. */
 const outageKinds = new Set(["DatabaseNotReachable", "ConnectionClosed", "SocketTimeout"]);
 
-/** These errors of `pg` have no code. */
+/** `pg` throws these messages without a code. */
 const outageMessages =
   /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/i;
-/** Tells whether a retry later helps. */
+/** Returns true for errors that a later attempt may not meet: an unreachable, full or locked database or store. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof StoreOutageError) return true;
@@ -157,22 +155,20 @@ export function isOutage(error: unknown): boolean {
   return error.cause !== error && isOutage(error.cause);
 }
 
-/** The socket of a server that is down or busy. */
+/** A Unix socket is missing while the server is down, and refuses connections while its queue is full. */
 const isNoSocket = (error: Error & { code?: unknown; syscall?: unknown }): boolean =>
   error.syscall === "connect" && (error.code === "ENOENT" || error.code === "EAGAIN");
 
-/**
- * PgBouncer reports a client that it can't serve as a protocol violation; PostgreSQL's own such errors are not fatal.
- */
+/** PgBouncer reports a client that it can't serve as a fatal protocol violation; PostgreSQL's own are not fatal. */
 function isPoolersRefusal(error: Error): boolean {
   const { code, severity } = driverError(error) ?? (error as Caused & { code?: unknown });
   return code === "08P01" && severity === "FATAL";
 }
 
-/** A table, column, function, type or schema is missing: PostgreSQL's codes, then Prisma's. */
+/** A missing table, column, function, type or schema: PostgreSQL's codes, then Prisma's. */
 const schemaCodes = new Set(["42P01", "42703", "42883", "42704", "3F000", "P2021", "P2022"]);
 
-/** Tells whether the database may not be migrated to this version. */
+/** Returns true if the database lacks what this version expects, usually because it is not migrated. */
 export function isSchemaError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const codes = [(error as { code?: unknown }).code, postgresCode(error)];
@@ -181,7 +177,7 @@ export function isSchemaError(error: unknown): boolean {
 
 const queryCanceled = "57014";
 
-/** Tells whether a statement, or a wait for a turn, took too long. */
+/** Returns true if a statement was cancelled by its timeout, or waited too long for its turn. */
 export function isOverload(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
@@ -189,13 +185,14 @@ export function isOverload(error: unknown): boolean {
   );
 }
 
-/** Returns PostgreSQL's code, also from inside an error of Prisma. */
+/** Returns PostgreSQL's error code, also from inside an error of Prisma. */
 export function postgresCode(error: unknown): string | undefined {
   return driverError(error)?.originalCode ?? (error as { code?: string }).code;
 }
 
 type Caused = { originalCode?: string; code?: string; severity?: string; kind?: string };
 
+/** Unwraps the error of `pg` from one of Prisma or of its adapter; a commit throws the adapter's unwrapped. */
 function driverError(error: unknown): Caused | undefined {
   const { meta, name, cause } = error as { meta?: { driverAdapterError?: { cause?: Caused } } } & Error;
   return meta?.driverAdapterError?.cause ?? (name === "DriverAdapterError" ? (cause as Caused) : undefined);

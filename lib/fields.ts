@@ -3,12 +3,14 @@ import { z } from "zod";
 import type { FieldError } from "#lib/errors";
 import { readPullRequestName } from "#lib/evidence/remotes";
 
+/** Maximum number of errors in one response. */
 export const maxFieldErrors = 20;
 
 /**
- * Converts a validation's issues, at most 20. The last issue of a path counts, since a number past JavaScript's range
- * is over the field's own limit too.
- * @param place begins all paths
+ * Converts a validation's issues, at most 20. Each path keeps its last issue, because zod reports an unsafe integer before the
+ * field's own limit.
+ *
+ * @param place prefix of all paths
  */
 export function fieldErrors({ issues }: z.ZodError, place: PropertyKey[] = []): FieldError[] {
   const errors = new Map<string, FieldError>();
@@ -21,21 +23,21 @@ export function fieldErrors({ issues }: z.ZodError, place: PropertyKey[] = []): 
 }
 
 const maxInstantCharacters = 100;
-/** Nearly all times are as JavaScript writes them, and in this form it reads them three times as fast. */
+/** Nearly all times are in JavaScript's own form, which `Date` parses in a third of the time. */
 const writtenCharacters = "2026-11-20T08:00:00.000Z".length;
 const instantForm =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d{2})(?::?(\d{2}))?)$/;
 
-/** PostgreSQL has no year 0, ISO 8601 four digits. */
+/** PostgreSQL has no year 0, and ISO 8601 has four digits. */
 const earliest = Date.parse("0001-01-01T00:00:00Z");
 const latest = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Parses RFC 3339, or ISO 8601 with an offset (`Z`, `z`, `+02:00`, `+0200`, `+02`), into milliseconds since 1970.
- * Seconds and decimals may be missing.
- * A leap second (`:60`: RFC 3339, section 5.7) is the start of the next one, because neither JavaScript nor PostgreSQL
- * has one. `24:00` is not in RFC 3339.
- * @returns null for any other text, and for a date that does not exist
+ * Parses a time in RFC 3339, or in ISO 8601 with an offset (`+02:00`, `+0200`, `+02`); seconds may be missing, and decimals beyond
+ * milliseconds are cut off. A leap second (RFC 3339, section 5.7) becomes the start of the next second, because neither JavaScript
+ * nor PostgreSQL has one. `24:00` is refused.
+ *
+ * @returns milliseconds since 1970; null for any other text and for a date that does not exist
  */
 export function parseInstant(text: string): number | null {
   if (text.length === writtenCharacters) {
@@ -70,7 +72,7 @@ function isStartOfMonth(at: number): boolean {
   return date.getUTCDate() === 1 && at % 86_400_000 === 0;
 }
 
-/** A time that `parseInstant` takes, in the years 1 to 9999 (UTC). */
+/** Accepts what `parseInstant` parses, in the years 1 to 9999 (UTC). */
 export const instant = z
   .string()
   .refine((text) => parseInstant(text) !== null, {
@@ -83,10 +85,10 @@ export const instant = z
   }, "must be in the years 1 to 9999 (UTC)")
   .meta({ format: "date-time" });
 
-/** PostgreSQL takes this form in every case. */
+/** Accepts an `instant` and converts it to ISO 8601 in UTC with milliseconds. */
 export const utcInstant = instant.transform((text) => new Date(parseInstant(text) ?? Number.NaN).toISOString());
 
-/** A text that is stored exactly as sent, or not at all. */
+/** Accepts only text that PostgreSQL stores unchanged. */
 export const exactText = (min: number, max: number) =>
   z
     .string()
@@ -94,7 +96,7 @@ export const exactText = (min: number, max: number) =>
     .max(max)
     .refine((text) => text.isWellFormed() && !text.includes("\0"), "must not contain U+0000 or a lone surrogate");
 
-/** These could make a name look like another. */
+/** Control and bidirectional formatting characters can make a name look like another. */
 const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 export const withoutInvisible = (text: string): string => text.replace(invisible, "").toWellFormed();
@@ -115,11 +117,11 @@ export const pullRequestName = z
     "must be a pull request's URL, OWNER/NAME#NUMBER, or its number",
   );
 
-/** Traces are filtered, and usage is broken down, by these fields. */
+/** The list filters and usage groups traces by these fields. */
 export const facets = ["source", "model", "project", "machine"] as const;
 export type Facet = (typeof facets)[number];
 
-/** Tokens of models, or of tiers, without a price are counted again in the last two fields. */
+/** Each token counts once. `unpricedTokens` belong to models without a price, `tierNotPricedTokens` to tiers without one. */
 export const usageShape = z.object({
   inputTokens: z.int(),
   outputTokens: z.int(),
@@ -131,11 +133,12 @@ export const usageShape = z.object({
   tierNotPricedTokens: z.int(),
 });
 
+/** A token lists its scopes in this order. */
 export const scopes = ["ingest", "read", "delete"] as const;
 export type Scope = (typeof scopes)[number];
 
-/** For a client that asked for none. */
+/** A client that asks for no scopes gets these. */
 export const usualScopes: Scope[] = ["ingest", "read"];
 
-/** Returns the scopes among some texts, in their order. */
+/** Selects the scopes among some texts, each once; any other text grants nothing. */
 export const scopesIn = (texts: readonly string[]): Scope[] => scopes.filter((scope) => texts.includes(scope));

@@ -2,8 +2,9 @@ import { SpoorError } from "#lib/errors";
 import { limits } from "#lib/limits";
 
 /**
- * Parses a request's JSON, dropping `__proto__` keys, which a later copy could put on a prototype.
- * @throws SpoorError `invalid_json`; `invalid_request` for too many values or levels. Neither quotes the text.
+ * Parses a request's JSON and drops `__proto__` keys, so that no later copy of an object can change a prototype.
+ *
+ * @throws SpoorError `invalid_json`, or `invalid_request` for too many values or more than 64 levels; neither quotes the text
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.byteLength > limits.maxValues) refuseManyValues(bytes);
@@ -29,7 +30,7 @@ function refuseManyValues(bytes: Uint8Array): void {
   }
 }
 
-/** Counts objects, arrays and members without parsing. */
+/** Counts objects, arrays, and all members but the first of each, without parsing. */
 export function countValues(bytes: Uint8Array): number {
   let values = 0;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -44,7 +45,7 @@ export function countValues(bytes: Uint8Array): number {
   return values;
 }
 
-/** Returns the offset of the closing quote of a string whose content starts at `from`, or -1. */
+/** Returns the offset of the closing quote of the string whose content starts at `from`, or -1. */
 export function endOfString(bytes: Uint8Array, from: number): number {
   for (let end = from; end < bytes.length; end += 1) {
     const byte = bytes[end];
@@ -67,16 +68,12 @@ function checkDepthAndDropProto(value: unknown, depth: number): void {
   for (const item of Object.values(value)) if (typeof item === "object") checkDepthAndDropProto(item, depth + 1);
 }
 
-/** PostgreSQL stores no U+0000 and no lone surrogates. */
 const isStorable = (text: string) => text.isWellFormed() && !text.includes("\0");
 
-/** Replaces what PostgreSQL can't store by U+FFFD. */
+/** Replaces characters that PostgreSQL cannot store (U+0000, lone surrogates) with U+FFFD. */
 export const storable = (text: string) => (isStorable(text) ? text : text.toWellFormed().replaceAll("\0", "\ufffd"));
 
-/**
- * Makes a JSON value storable and sorts its keys, so that equal content is equal JSON.
- * @param seeNumber is shown each number
- */
+/** Makes texts storable and sorts keys, so that equal content is equal JSON. `seeNumber` is called with each number. */
 export function storableJson(
   value: unknown,
   text: (text: string) => string = storable,

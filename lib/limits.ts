@@ -5,37 +5,36 @@ const KiB = 1024;
 const MiB = 1024 * KiB;
 
 /**
- * Limits that no environment variable changes. A name has its unit; without one it is a count, and of a text its length
- * in Unicode code points.
+ * No environment variable changes these limits, and `GET /api/limits` publishes them. A name without a unit is a count; a text
+ * field's limit is its length in Unicode code points.
  */
 export const limits = {
   maxNesting: 64,
-  /** Each object, array and field takes memory, however few bytes it has. */
+  /** Objects, arrays and fields of a body: each costs memory, however few bytes it takes. */
   maxValues: 5_000_000,
   maxAuthBodyBytes: 64 * KiB,
-  /** Next holds a form or an action in memory. */
+  /** Next holds a form or an action in memory before it calls a page. */
   maxPageBodyBytes: 256 * KiB,
   ingest: {
     traces: 1000,
     messagesPerTrace: 50_000,
-    /** Digits that the numbers in a trace's metadata may gain when they are written without exponents. */
+    /** Extra digits that metadata's numbers may need when they are written without exponents. */
     addedDigitsPerTrace: 256 * KiB,
-    // A string of V8 holds no more.
+    // V8's strings hold no more, so INGEST_MAX_BYTES can't be larger.
     maxDecodableBytes: 500 * MiB,
     idempotencyKeyCharacters: 255,
     idempotencyKeyDays: 7,
-    // RFC 8878, section 3.1.1.1.2 lets decoders refuse windows over 8 MiB.
+    // RFC 8878, section 3.1.1.1.2 advises decoders to support windows of 8 MiB and lets them refuse larger ones.
     maxZstdWindowBytes: 8 * MiB,
     maxZstdFrames: 1024,
     maxInFlightBytes: 512 * MiB,
     maxQueuedJobsPerUser: 10_000,
     maxReplays: 1000,
-    /** The raw upload is removed then. */
     failedUploadDays: 30,
-    // The whole form is in memory.
+    // A form is held whole in memory.
     maxFormBytes: 16 * MiB,
   },
-  /** `bytes` and `pixels` are one picture's. References beyond a limit become placeholders. */
+  /** References beyond these limits become placeholders. `bytes` and `pixels` limit one picture. */
   pictures: {
     bytes: 5 * MiB,
     pixels: maxPicturePixels,
@@ -43,22 +42,21 @@ export const limits = {
     requestBytes: 128 * KiB,
     perMessage: 200,
     perTrace: 5000,
-    /** A picture without a trace is removed then. */
     unusedHours: 24,
     sharedPerMinutePerNetwork: 600,
-    /** A user, or a network that reads shares. */
+    /** Readers of shares count per network. */
     readsAtOnce: 32,
     readsPerUser: 6,
     maxWaitingPerUser: 256,
-    /** A client that reads more slowly gives way while others wait. */
+    /** While others wait, a client must take this much in this time. */
     sendSeconds: 10,
     sendBytesPerSecond: 64 * KiB,
   },
-  /** The last job taken may end later. */
+  /** No new job is taken after this time; the last one may end later. */
   cron: { drainSeconds: 45, afterResponseSeconds: 20 },
   trace: { sourceId: 512, source: 128, model: 256, title: 512, project: 256, branch: 256, metadataBytes: 256 * KiB },
   message: { role: 32, integer: 2_147_483_647 },
-  /** `upload` is a request with sessions, which does not count in `bodiesArriving`. */
+  /** `bodiesArriving` limits the requests whose body is still on its way, without uploads of sessions. */
   request: {
     headerBytes: 16 * KiB,
     parameters: 256,
@@ -67,7 +65,7 @@ export const limits = {
     uploadSeconds: 7200,
     bodiesArriving: 256,
   },
-  /** After `graceSeconds` a body must have kept an average rate. */
+  /** A body must not stall, and must keep an average rate after `graceSeconds`. */
   body: { maxIdleSeconds: 20, graceSeconds: 60, minBytesPerSecond: 16 * KiB, drainSeconds: 5 },
   device: {
     bodyBytes: 4 * KiB,
@@ -78,36 +76,34 @@ export const limits = {
     intervalSeconds: 5,
     maxIntervalSeconds: 60,
     startsPer10MinutesPerIp: 20,
-    /** A site is an IPv6 /48. */
+    /** A site is an IPv6 /48, usually one sender's. */
     startsPer10MinutesPerSite: 100,
-    /** each start is a row for a day */
+    /** Each start is a row for a day. */
     startsPer10Minutes: 1500,
     pollsPerMinutePerCode: 60,
     pollsPerMinutePerIp: 300,
     codeTriesPer10Minutes: 10,
     tokenDays: 90,
   },
-  /** Right passwords and codes do not count. A browser is one that the account signed in with before. */
+  /** Only wrong passwords and codes count. `Browser` means one that the account signed in with before. */
   signIn: {
     wrongPerHourPerNetworkAndAccount: 10,
     wrongPerHourPerBrowser: 10,
     wrongPerHourPerNetwork: 60,
-    // NIST SP 800-63B, section 5.2.2 allows a hundred failures in a row.
-    /** A site is an IPv6 /48, whose networks alone must not use up the hundred. */
+    // NIST SP 800-63B, section 5.2.2: no more than a hundred in a row for one account.
+    /** Keeps the networks of one IPv6 /48 from using up the hundred below. */
     wrongPerDayPerSiteAndAccount: 30,
     wrongPerDayPerAccountFromUnknownNetworks: 100,
-    /** by a signed-in person */
     wrongPasswordsAgainPerHour: 10,
     signUpsPerHourPerNetwork: 20,
     providerSignInsPerHourPerNetwork: 60,
-    /** per route by which nothing can be guessed */
+    /** Applies to each of better-auth's routes that reveal nothing. */
     callsPerMinutePerNetwork: 100,
     hashesAtOnce: 2,
     hashWaitSeconds: 2,
-    /** `maxDays` ends a sign-in in any case. */
+    /** A sign-in ends after `idleDays` without use, and `maxDays` after its start. */
     idleDays: 7,
     maxDays: 30,
-    /** The cookie of a browser that is not remembered ends with the browser. */
     unrememberedIdleHours: 24,
     knownBrowserDays: 365,
   },
@@ -132,7 +128,7 @@ export const limits = {
     anonymousBodyBytes: 256 * KiB,
     /** TELEMETRY_ANONYMOUS_* limit reports without a token. */
     dailyBytesPerUser: 50_000_000,
-    /** from one network, or from one user */
+    /** Per network, or per user. */
     newDevicesPerDay: 200,
     retentionDays: 90,
     countsRetentionDays: 400,
@@ -144,13 +140,12 @@ export const limits = {
     listPageBytes: 2 * MiB,
     messagesPerPage: 100,
     maxMessagesPerPage: 1000,
-    /** A batch is checked against each ruling. */
+    /** Each batch is masked by all of a person's decisions. */
     secretRulings: 10_000,
     messagesPageBytes: 8 * MiB,
     query: 512,
     queryWords: 32,
     queryFiles: 8,
-    /** A filter is a project, branch, agent, model or day. */
     queryFilters: 8,
     cursor: 256,
     fileCursor: 4096,
@@ -159,16 +154,15 @@ export const limits = {
     nameQuery: 200,
     filesPerPage: 100,
     maxFilesPerPage: 500,
-    /** A session's files omit what exceeds this. */
+    /** Maximum files of a session; further ones are left out. */
     fileRows: 50_000,
-    /** per trace in a list */
     pullRequestsListed: 100,
     note: 10_000,
     tag: 64,
     tags: 20,
     tool: 64,
     filePath: 1024,
-    /** A session matches if it has any of a filter's values. */
+    /** Maximum values per filter; a session matches if it has any of them. */
     filterValues: 20,
     views: 50,
     viewName: 64,
@@ -178,9 +172,7 @@ export const limits = {
     sharedPagesPerMinutePerLink: 600,
   },
   usage: { maxDays: 1100, maxSpans: 400, maxValues: 100, budgets: 20 },
-  /** OAuth 2.1. */
   oauth: {
-    /** registering, exchanging and revoking */
     callsPerMinutePerNetwork: 60,
     bodyBytes: 16 * KiB,
     nameCharacters: 64,
@@ -193,7 +185,6 @@ export const limits = {
     refreshDays: 90,
     perUser: 100,
   },
-  /** Model Context Protocol. */
   mcp: {
     bodyBytes: 64 * KiB,
     answerBytes: 24 * KiB,
@@ -203,25 +194,24 @@ export const limits = {
     cursor: 4500,
     callsPerMinutePerUser: 300,
   },
-  /** The glossary in docs/architecture.md lists the heavy reads. */
+  /** Heavy reads take longer the more a user has stored (docs/architecture.md, glossary). */
   reads: {
     statementSeconds: 10,
     heavyPerUser: 2,
     exportsPerUser: 2,
-    /** An answer is a page of messages that is sent in pieces. */
+    /** Pages of messages that are sent in pieces. */
     longAnswersPerUser: 4,
     outlinesPerUser: 4,
-    /** exports, answers and outlines each */
     maxLongWaitingPerUser: 32,
     maxWaitSeconds: 3,
     maxWaitingPerUser: 256,
   },
 } as const;
 
-/** A form has no more than any other upload. */
+/** Returns the smaller of the form's and the upload's limit. */
 export const maxFormBytes = (): number => Math.min(limits.ingest.maxFormBytes, env().INGEST_MAX_WIRE_BYTES);
 
-/** Some hosts take no larger body. */
+/** Returns the smaller of the picture's and the upload's limit: some hosts take no larger body. */
 export const maxPictureBytes = (): number => Math.min(limits.pictures.bytes, env().INGEST_MAX_WIRE_BYTES);
 
 /** Returns the body of `GET /api/limits`. */

@@ -1,7 +1,7 @@
 import pino from "pino";
 import { logLevel } from "#lib/env";
 
-/** Names and codes, never values. */
+/** These fields hold names and codes, never values. */
 const keptFields = ["code", "severity", "schema", "table", "column", "constraint", "routine", "syscall", "statusCode"];
 const maxErrors = 5;
 
@@ -15,9 +15,10 @@ type LoggedError = {
 };
 
 /**
- * Removes what may hold somebody's values: PostgreSQL quotes rows in `detail`, `where` and data exceptions, Prisma the
- * call's arguments.
- * @param depth how many causes are followed
+ * Describes an error without anybody's values: PostgreSQL quotes rows in `detail`, `where` and data exceptions, and Prisma quotes the
+ * call and its arguments.
+ *
+ * @param depth maximum number of nested causes
  */
 export function describeError(error: unknown, depth = 3): LoggedError | { type: string } {
   if (!(error instanceof Error)) return { type: error === null ? "null" : typeof error };
@@ -36,21 +37,21 @@ export function describeError(error: unknown, depth = 3): LoggedError | { type: 
 
 const isPlain = (value: unknown) => typeof value === "string" || typeof value === "number";
 
-/** PostgreSQL's class 22, also as Prisma reports it. */
+/** PostgreSQL's class 22 (data exceptions), also as Prisma reports it. */
 const quotesValues = /^PrismaClient|\s(?:22\w{3}|P20\d\d)$/;
 
 function withoutValues(message: string, kind: string): string {
   if (kind.startsWith("SyntaxError ")) return withoutQuotations(message); // JSON.parse quotes its input
   if (!quotesValues.test(kind)) return message;
-  // Prisma's message begins with the call and ends with the fault.
+  // Prisma's messages begin with the call and end with the reason.
   const [last = ""] = message.trim().split("\n").slice(-1);
   return withoutQuotations(last);
 }
 
-/** Removes everything between the first and the last quotation mark. */
+/** Removes everything between the first and the last quotation mark, since a quoted text may contain quotation marks. */
 export const withoutQuotations = (text: string): string => text.replace(/".*"|"[^"]*$/s, '"…"');
 
-/** No body, code or token is ever passed to the log. */
+/** Writes JSON lines to stdout. No body, code or token is ever passed to it. */
 export const log = pino({
   level: logLevel(),
   base: { pid: process.pid },

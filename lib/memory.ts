@@ -1,6 +1,6 @@
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 
-/** Frees a large buffer at once: some tens of megabytes of external memory make V8 collect its whole heap. */
+/** Frees a large buffer at once: tens of megabytes of external memory make V8 collect its whole heap (25 ms of both cores). */
 export function free({ buffer, byteLength }: Uint8Array): void {
   // Small buffers are slices of a shared pool.
   const ownsMemory = byteLength === buffer.byteLength || buffer.byteLength > Buffer.poolSize;
@@ -9,7 +9,7 @@ export function free({ buffer, byteLength }: Uint8Array): void {
 
 const releases = oncePerProcess("releases of memory", () => new Set<() => unknown>());
 
-/** Registers work that frees memory while the process is idle. */
+/** Registers a function that returns memory while the process is idle, such as ending threads. */
 export function atRest(release: () => unknown): void {
   releases.add(release);
 }

@@ -1,4 +1,4 @@
-// The schemas' messages say what to send instead, and nothing of the value.
+// The messages follow the field's name and say what to send instead; they never repeat the value.
 import { z } from "zod";
 
 type Issue = z.core.$ZodRawIssue;
@@ -31,6 +31,7 @@ const units: Record<string, [one: string, many: string]> = {
   map: ["entry", "entries"],
 };
 
+/** Formats a size with its unit ("3 characters"), or a number alone. */
 function sized(origin: string, size: number | bigint): string {
   const unit = units[origin];
   const count = size.toLocaleString("en");
@@ -66,7 +67,7 @@ function describeIssue(issue: Issue): string {
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     case "unrecognized_keys":
-      // Requests may have more fields; an operator's files may not.
+      // Only an operator's files are read this strictly; requests may have more fields.
       return `has a field that is not known: ${issue.keys.slice(0, 3).join(", ")}`;
     default:
       return "is not valid";

@@ -1,4 +1,4 @@
-/** Formats bytes with at most three digits: "812 B", "19.4 MB". */
+/** Formats bytes in the unit that leaves at most three digits: "812 B", "19.4 MB". */
 export function formatBytes(bytes: number): string {
   const units = ["B", "KB", "MB", "GB"];
   const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listed } from "#lib/prices/catalog";
-import { modelOf } from "#lib/prices/model";
+import { parseModelName } from "#lib/prices/model";
 import { atRouter } from "#lib/prices/nearest";
 
 /** Makers of models, then those that serve others': the first that has a model tells its price. */
@@ -45,7 +45,7 @@ function readModels(folder: string) {
     for (const { type, id, cost } of Object.values(data as Record<string, object>).flatMap(
       (one) => Object.values(one) as Model[],
     )) {
-      const name = modelOf(id.split("/").at(-1) ?? "");
+      const name = parseModelName(id.split("/").at(-1) ?? "");
       if (
         (type !== undefined && type !== "chat" && type !== "text") ||
         !name ||

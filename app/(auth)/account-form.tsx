@@ -7,12 +7,10 @@ import { NewPasswordField } from "../components/new-password-field";
 
 type Props = {
   action: FormAction;
-  /** The token of a set-up link. */
   token?: string;
   invitation?: { token: string; email: string | null };
 };
 
-/** Creates an account: the first one with the token of the set-up link, or a member's. */
 export function AccountForm({ action, token, invitation }: Props) {
   const [state, send, pending] = useActionState(action, {});
   return (

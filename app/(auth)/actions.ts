@@ -6,17 +6,17 @@ import { currentOrigin } from "#lib/auth/audit";
 import { localPath } from "#lib/auth/local-path";
 import { accountForm, signInForm } from "#lib/auth/schema";
 import { SpoorError } from "#lib/errors";
-import { errorsOf, refuseForeignOrigin, text } from "../components/form-guard";
+import { collectFieldErrors, refuseForeignOrigin, text } from "../components/form-guard";
 import type { FormState } from "../components/form-state";
 import { signInWithPassword } from "./password-sign-in";
 
-/** Signs in with an address and a password; the error does not say which of them was wrong. */
+/** The error does not say which of the two was wrong. */
 export async function signInAction(_before: FormState, form: FormData): Promise<FormState> {
   const values = { email: text(form, "email"), remember: text(form, "remember") };
   const foreign = await refuseForeignOrigin();
   if (foreign) return { values, error: foreign };
   const parsed = signInForm.safeParse({ ...values, password: text(form, "password") });
-  if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { values, errors: collectFieldErrors(parsed.error) };
   const next = localPath(text(form, "next"));
   const { error, secondFactor } = await signInWithPassword({ ...parsed.data, rememberMe: values.remember === "on" });
   if (error) return { values, error };
@@ -24,13 +24,11 @@ export async function signInAction(_before: FormState, form: FormData): Promise<
   redirect(next === "/" ? "/traces" : next);
 }
 
-/** Creates the server's first account and signs in with it. */
 export async function setUpAction(_before: FormState, form: FormData): Promise<FormState> {
   const from = await currentOrigin();
   return openAccount(form, (account) => createOwner(text(form, "token"), account, from));
 }
 
-/** Creates a member's account, by invitation or where sign-up is open, and signs in with it. */
 export async function signUpAction(_before: FormState, form: FormData): Promise<FormState> {
   const from = await currentOrigin();
   return openAccount(form, (account) => signUp(account, text(form, "invitation") || undefined, from));
@@ -44,7 +42,7 @@ async function openAccount(
   const foreign = await refuseForeignOrigin();
   if (foreign) return { values, error: foreign };
   const parsed = accountForm.safeParse({ ...values, password: text(form, "password") });
-  if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { values, errors: collectFieldErrors(parsed.error) };
   try {
     await create(parsed.data);
   } catch (error) {

@@ -7,9 +7,8 @@ type Outcome = { error?: string; secondFactor?: boolean };
 type Credentials = { email: string; password: string; rememberMe: boolean };
 
 /**
- * Signs in with a password; better-auth's nextCookies sets the cookie.
- *
- * @returns the error to show, or that a second factor is required first.
+ * better-auth's nextCookies sets the cookie.
+ * @returns the error, or that a second factor is required
  */
 export async function signInWithPassword(credentials: Credentials): Promise<Outcome> {
   const requestHeaders = await headers();
@@ -17,8 +16,8 @@ export async function signInWithPassword(credentials: Credentials): Promise<Outc
     const result = await auth().api.signInEmail({ body: credentials, headers: requestHeaders });
     return { secondFactor: "twoFactorRedirect" in result };
   } catch (error) {
-    if (!isAPIError(error)) throw error; // not `instanceof`: a process may hold more than one copy of the library
-    // Too many wrong ones, or too many at once: the message says how long to wait.
+    if (!isAPIError(error)) throw error; // not `instanceof`: a process may load more than one copy of the library
+    // Too many attempts: the message says how long to wait.
     if (error.statusCode === 429 || error.statusCode === 503) return { error: error.message };
     if (error.statusCode >= 500) throw error;
     return { error: "Email or password is wrong." };

@@ -1,13 +1,12 @@
-import { iconOf } from "./agent-icons";
-import { monogramOf } from "./monogram";
+import { findIcon } from "./agent-icons";
+import { makeMonogram } from "./monogram";
 
-/** An agent's icon in one quiet color, or its monogram. */
 export function AgentIcon({ source }: { source: string }) {
-  const icon = iconOf(source);
+  const icon = findIcon(source);
   if (!icon)
     return (
       <span role="img" aria-label={source} title={source} className="monogram">
-        {monogramOf(source)}
+        {makeMonogram(source)}
       </span>
     );
   return (
@@ -17,9 +16,8 @@ export function AgentIcon({ source }: { source: string }) {
   );
 }
 
-/** An agent's icon, or its monogram, in a frame; the agent is named beside it. */
 export function Monogram({ source }: { source: string }) {
-  const icon = iconOf(source);
+  const icon = findIcon(source);
   return (
     <span aria-hidden="true" className="monogram">
       {icon ? (
@@ -27,7 +25,7 @@ export function Monogram({ source }: { source: string }) {
           <use href={`/agents.svg#${icon}`} />
         </svg>
       ) : (
-        monogramOf(source)
+        makeMonogram(source)
       )}
     </span>
   );

@@ -1,4 +1,4 @@
-/** The agents that `public/agents.svg` has an icon of; all others have a monogram. */
+/** The agents with an icon in `public/agents.svg`; others have a monogram. */
 export const names = [
   "amp",
   "claude-code",
@@ -21,8 +21,8 @@ export const names = [
   "zed",
 ];
 
-/** The name of an agent's icon, by that of the agent or its first word; undefined where there is none. */
-export function iconOf(source: string): string | undefined {
+/** Matches the agent's name or its first word. */
+export function findIcon(source: string): string | undefined {
   const agent = source.toLowerCase().replace(/^vscode-/, "");
   return names.find((name) => agent === name || agent.startsWith(`${name}-`));
 }

@@ -2,18 +2,16 @@
 import { useEffect, useRef } from "react";
 
 /**
- * A question over the page, where the way out has the focus and Escape takes it. Without script it stands at its place in the
- * page.
- *
+ * A question over the page; Cancel has the focus, and Escape closes it. Without script it is part of the page.
  * @param title its accessible name
- * @param back where No leads
+ * @param back the address that Cancel leads to
  */
 export function Asked({ title, back, children }: { title: string; back: string; children: React.ReactNode }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const element = dialog.current;
     if (!element) return;
-    // The server sent it open, which is not over the page yet.
+    // The server sent it open, but not as a modal dialog.
     element.close();
     element.showModal();
     element.querySelector<HTMLElement>("[data-keep]")?.focus();

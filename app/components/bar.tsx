@@ -8,13 +8,13 @@ import { pages, searchHref } from "./pages";
 import { PaletteButton } from "./palette/palette-button";
 import { Sign } from "./sign";
 
-/** The pages that a phone has as tabs, each with its icon there. */
+/** The pages that are tabs on a phone, with their icons. */
 const tabs: Partial<Record<string, string>> = {
   "/home": "i-lucide-house",
   "/traces": "i-lucide-scroll-text",
   "/usage": "i-lucide-chart-column",
 };
-/** What a bar of less than 1024 pixels leaves to the menu. */
+/** Pages that a bar below 1024 pixels leaves to the menu. */
 const more: string[] = ["/uploads", "/devices", "/diagnostics"];
 
 type Props = {
@@ -23,7 +23,7 @@ type Props = {
   theme: keyof typeof themeNames;
 };
 
-/** The bar itself. A client component, since a server component is sent twice: 7 KB of each page. */
+/** A client component, since a server component is sent twice: 7 KB of each page. */
 export function Bar({ user, keys, theme }: Props) {
   return (
     <header className="bar print:hidden">
@@ -67,7 +67,6 @@ export function Bar({ user, keys, theme }: Props) {
 
 type MenuProps = Omit<Props, "user"> & NonNullable<Props["user"]>;
 
-/** The account menu; on a phone a sheet above the tabs that also has all pages. */
 function AppMenu({ name, email, keys, theme }: MenuProps) {
   return (
     <details className="app-menu" data-menu>

@@ -2,7 +2,6 @@ import { setPreferencesAction } from "../(app)/actions";
 
 type Props<Value extends string> = { name: string; label: string; values: Record<Value, string>; chosen: Value };
 
-/** A preference of this browser as buttons side by side, the chosen one pressed. Works without script. */
 export function Choice<Value extends string>({ name, label, values, chosen }: Props<Value>) {
   return (
     <form action={setPreferencesAction} className="flex flex-col gap-1">

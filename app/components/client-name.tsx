@@ -15,8 +15,7 @@ const systems = [
   [/Linux/, "Linux"],
 ] as const;
 
-/** A browser's name and system; any other client's User-Agent. */
-function nameOf(userAgent: string): string {
+function describeUserAgent(userAgent: string): string {
   const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];
   for (const [pattern, name] of browsers) {
     const version = pattern.exec(userAgent)?.[1];
@@ -25,12 +24,11 @@ function nameOf(userAgent: string): string {
   return userAgent;
 }
 
-/** The client of a request by its User-Agent; all of it on hover. */
 export function ClientName({ userAgent }: { userAgent: string | null }) {
   if (!userAgent) return null;
   return (
     <span title={userAgent} className="[overflow-wrap:anywhere]">
-      {nameOf(userAgent)}
+      {describeUserAgent(userAgent)}
     </span>
   );
 }

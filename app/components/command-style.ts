@@ -1,4 +1,4 @@
-/** Classes of a command and its copy button, for React and for HTML that React does not draw (app/docs/entry.tsx). */
+/** Also used by HTML that React does not draw (app/docs/entry.tsx). */
 export const commandStyle =
   "whitespace-pre-wrap rounded-block border border-hairline bg-block py-2 pr-16 pl-3 font-mono text-code [overflow-wrap:anywhere]";
 

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import { copyStyle } from "./command-style";
 
-/** Copies a text; shown only where the browser can (with script, on https or localhost). */
+/** Shown only if the browser can copy: with script, on https or localhost. */
 export function CopyButton({ text }: { text: string }) {
   const [state, setState] = useState<"unable" | "ready" | "copied">("unable");
   useEffect(() => {

@@ -1,16 +1,15 @@
-import { countOf } from "./figures";
+import { formatQuantity } from "./figures";
 import { Refresh } from "./refresh";
 
-/** Tells that some sessions are not in a page's figures yet. */
 export function Counting({ sessions }: { sessions: number }) {
   if (sessions === 0) return null;
   return (
     <p role="status" className="text-code text-muted">
-      Still counting {countOf(sessions, "session")}. This page updates automatically.
+      Still counting {formatQuantity(sessions, "session")}. This page updates automatically.
       <Refresh everySeconds={3} />
     </p>
   );
 }
 
-/** Stands in for a figure of zero, which may only mean that sessions are still being counted. */
+/** Zero may only mean that sessions are still being counted. */
 export const notYet = (due: number): string => (due > 0 ? "counting…" : "–");

@@ -1,11 +1,9 @@
-/** The format of a moment, except for its zone. */
 export type Parts = Omit<Intl.DateTimeFormatOptions, "timeZone">;
 
-/** Formatters by their locale, zone and parts. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 const maxFormatters = 100;
 
-/** Formats a moment. Creating a formatter takes eighty times as long as using it, and a list would create four hundred. */
+/** Caches formatters: creating one takes eighty times as long as using it. */
 export function formatDate(date: Date, timeZone: string, parts: Parts, locale = "en-GB"): string {
   const key = [locale, timeZone, ...Object.entries(parts).flat()].join();
   let formatter = formatters.get(key);
@@ -17,7 +15,7 @@ export function formatDate(date: Date, timeZone: string, parts: Parts, locale = 
   return formatter.format(date);
 }
 
-/** The calendar day of a moment in a zone, as `YYYY-MM-DD`, also of a year before 1000: `0001-01-01` is Go's zero time. */
+/** Returns `YYYY-MM-DD`, also for years before 1000: `0001-01-01` is Go's zero time. */
 export const isoDay = (date: Date, timeZone: string): string =>
   formatDate(date, timeZone, {}, "en-CA").padStart("YYYY-MM-DD".length, "0");
 
@@ -31,5 +29,4 @@ const longParts: Parts = {
   timeZoneName: "short",
 };
 
-/** A moment to the second, with its zone. */
 export const longTime = (date: Date, timeZone: string): string => formatDate(date, timeZone, longParts);

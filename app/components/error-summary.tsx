@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "react";
 import type { FormState } from "./form-state";
 
-/** The errors of a form, at its top. It takes the focus, so that a screen reader reads it. */
+/** Takes the focus, so that screen readers announce it. */
 export function ErrorSummary({ state }: { state: FormState }) {
   const summary = useRef<HTMLDivElement>(null);
   useEffect(() => {

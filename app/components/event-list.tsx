@@ -4,7 +4,6 @@ import { Time } from "./time";
 
 const failures: AuditAction[] = ["sign_in_failed", "reauthentication_failed"];
 
-/** Entries of the audit trail. */
 export function EventList({ events, label }: { events: AuditEvent[]; label: string }) {
   return (
     <ul aria-label={label} className="border-hairline border-t">

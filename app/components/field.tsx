@@ -5,7 +5,6 @@ type Props = Omit<React.ComponentProps<"input">, "id" | "name"> & {
   hint?: string;
 };
 
-/** A labelled input with its hint and its error. */
 export function Field({ name, label, error, hint, className = "", ...input }: Props) {
   const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(" ");
   return (
@@ -37,7 +36,6 @@ export function Field({ name, label, error, hint, className = "", ...input }: Pr
 
 type CheckProps = { name: string; label: string; defaultChecked?: boolean; hint?: string };
 
-/** A labelled checkbox with its hint; its form names it where it is ticked. */
 export function Check({ name, label, hint, ...input }: CheckProps) {
   const box = (
     <label className="flex items-center gap-2 pointer-coarse:min-h-11">

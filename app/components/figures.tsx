@@ -1,14 +1,13 @@
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const exact = new Intl.NumberFormat("en");
 
-/** A number that may be large, short to read: "412", "1.2M". */
+/** "412", "1.2M" */
 export const formatCompact = (count: number) => compact.format(count);
 
 export const formatCount = (count: number) => exact.format(count);
 
-export { countOf } from "#lib/reader/text";
+export { formatQuantity } from "#lib/reader/text";
 
-/** A number that may be large: short to read, exact in its title. */
 export function Figure({ count, unit }: { count: number; unit: string }) {
   return (
     <span title={`${exact.format(count)} ${unit}`} className="whitespace-nowrap">

@@ -13,7 +13,7 @@ import { countAttempt, uncount } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 import type { FormState } from "./form-state";
 
-/** The error for a request from another origin; its likely cause is a page that was not opened at BASE_URL. */
+/** The likely cause is a page that was not opened at BASE_URL. */
 export async function refuseForeignOrigin(): Promise<string | undefined> {
   try {
     requireSameOrigin(await headers());
@@ -25,34 +25,32 @@ export async function refuseForeignOrigin(): Promise<string | undefined> {
   }
 }
 
-/** Answers what comes from another origin with the not-found page: no page of ours sends it, and nothing has failed. */
+/** Our own pages never send such a request, so it gets the not-found page. */
 export async function requireOwnOrigin(): Promise<void> {
   if (await refuseForeignOrigin()) notFound();
 }
 
-/** The form that an action is called with: Next passes on whatever a request calls it with, and a page of ours sends a form. */
+/** Next passes on whatever a request calls an action with. */
 export function requireForm(given: FormData): FormData {
   if (!(given instanceof FormData)) notFound();
   return given;
 }
 
-/** A field of a form as text; empty for a missing one and for a file. */
+/** Empty for a missing field or a file. */
 export function text(form: FormData, name: string): string {
   const value = requireForm(form).get(name);
   return typeof value === "string" ? value : "";
 }
 
-/** What only a page of ours sends, as its schema reads it. Anything else is forged, and gets the not-found page. */
+/** Invalid values are forged, since only our pages send them, and get the not-found page. */
 export function sent<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (!parsed.success) notFound();
   return parsed.data;
 }
 
-/** An id in a form. */
 export const idIn = (form: FormData, name: string): string => sent(z.uuid(), requireForm(form).get(name));
 
-/** A field of a form that is JSON. */
 export const jsonIn = <T>(form: FormData, name: string, schema: z.ZodType<T>): T =>
   sent(fromJson.pipe(schema), requireForm(form).get(name));
 
@@ -65,30 +63,28 @@ const fromJson = z.string().transform((text, { issues }): unknown => {
   }
 });
 
-/** The first error of each field. */
-export function errorsOf(error: z.ZodError): Record<string, string> {
+export function collectFieldErrors(error: z.ZodError): Record<string, string> {
   const errors: Record<string, string> = {};
   for (const { path, message } of error.issues) errors[String(path[0])] ??= message;
   return errors;
 }
 
 /**
- * For an action that asks before it acts (`question` of Form).
- *
- * @returns the state to answer with until the person has confirmed; undefined once they have.
+ * Call it in actions of forms with a `question`.
+ * @returns the form's state until the person has confirmed, then undefined
  */
 export function askFirst(form: FormData): FormState | undefined {
   const answer = text(form, "confirmed");
   return answer === "yes" ? undefined : { confirming: answer !== "no" };
 }
 
-/** A SpoorError as a form's state. Anything else is rethrown. */
-export function refusalOf(error: unknown): FormState {
+/** Rethrows anything but a SpoorError. */
+export function toFormState(error: unknown): FormState {
   if (error instanceof SpoorError) return { error: error.message };
   throw error;
 }
 
-/** The error code of a refusal by better-auth, none where it is busy; its failures, and anything else, are rethrown. */
+/** The error code of a refusal by better-auth; empty if it is busy. Anything else is rethrown. */
 export function authRefusal(error: unknown): string {
   if (!isAPIError(error) || (error.statusCode >= 500 && error.statusCode !== 503)) throw error;
   return error.body?.code ?? "";
@@ -97,26 +93,24 @@ export function authRefusal(error: unknown): string {
 const attempts = { points: limits.signIn.wrongPasswordsAgainPerHour, seconds: 3600 };
 
 /**
- * Checks a password that a signed-in person has to repeat. Wrong ones count by account, so that a browser that was left open
- * can't be used to guess it, and are in the audit trail.
- *
- * @returns the error to show, or undefined where the password is right.
+ * Wrong passwords count by account, so that an abandoned browser cannot be used to guess, and are audited.
+ * @returns the error, or undefined if the password is right
  */
 export async function passwordError(userId: string, password: string): Promise<string | undefined> {
   return proofError(userId, "This is not your password.", () => isPassword(userId, password));
 }
 
-/** As `passwordError`, for a code of the signed-in person's authenticator app, or a recovery code; each is spent by it. */
+/** Accepts an authenticator code or a recovery code, which is spent. */
 export async function codeError(userId: string, typed: string): Promise<string | undefined> {
   const code = typed.replace(/\s/g, "");
-  const isOfApp = /^\d+$/.test(code);
-  const wrong = isOfApp
+  const isAppCode = /^\d+$/.test(code);
+  const wrong = isAppCode
     ? "This is not the current code. Wait for the next one."
     : "This is not one of your recovery codes, or it was used already.";
   return proofError(userId, wrong, async () => {
     const call = { body: { code }, headers: await headers() };
     try {
-      await (isOfApp ? auth().api.verifyTOTP(call) : auth().api.verifyBackupCode(call));
+      await (isAppCode ? auth().api.verifyTOTP(call) : auth().api.verifyBackupCode(call));
       return true;
     } catch (refused) {
       authRefusal(refused);
@@ -137,9 +131,9 @@ async function proofError(userId: string, wrong: string, isRight: () => Promise<
       return wrong;
     }
   } catch (error) {
-    // It was not checked, for want of time.
+    // A code that was never checked does not count.
     if (counted) await uncount("password-again", userId, attempts);
-    return refusalOf(error).error;
+    return toFormState(error).error;
   }
   if (counted) await uncount("password-again", userId, attempts);
   return undefined;

@@ -17,7 +17,7 @@ export type FieldSpec = {
   value?: string;
   maxLength?: number;
   optional?: boolean;
-  /** Makes it a field for a new password, in which these texts about the person are easy to guess. */
+  /** Makes it a field for a new password that must not contain these texts. */
   about?: string[];
 };
 
@@ -27,20 +27,17 @@ type Props = {
   hidden?: Record<string, string>;
   submit: string;
   tone?: "accent" | "bad";
-  /** The id of the text that describes the button, where a page has several of the same name. */
+  /** The id of the button's description, if a page has several such buttons. */
   describedBy?: string;
-  /** What to ask before acting: the first press only shows this. The action has to call `askFirst`. */
+  /** Asked after the first press. The action must call `askFirst`. */
   question?: React.ReactNode;
-  /** The button stands beside the fields. */
   inLine?: boolean;
-  /** Shown above the fields, and below them. */
   children?: React.ReactNode;
   after?: React.ReactNode;
 };
 
 const tones = { accent: "button-accent", bad: "button-bad" } as const;
 
-/** A form with its fields, their errors, its outcome and a text that is shown once. Works without script. */
 export function Form({
   action,
   fields = [],
@@ -86,7 +83,7 @@ export function Form({
   );
 }
 
-/** The question takes the focus, so that a screen reader reads it before its buttons. */
+/** The question takes the focus, so that screen readers read it before its buttons. */
 function Confirmation({ question, submit, pending }: { question: React.ReactNode; submit: string; pending: boolean }) {
   const block = useRef<HTMLDivElement>(null);
   useEffect(() => block.current?.focus(), []);
@@ -119,7 +116,6 @@ export function SpecifiedField({ field, state }: { field: FieldSpec; state: Form
   return <Field {...input} required={!optional} defaultValue={given} error={error} />;
 }
 
-/** A secret that cannot be shown again. */
 function ShownOnce({ once: { label, text, note } }: { once: NonNullable<FormState["once"]> }) {
   return (
     <Notice tone="info">

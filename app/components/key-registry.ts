@@ -1,12 +1,11 @@
-/** A key, or keys one after the other with a space between ("g t"), by the names of `KeyboardEvent.key`. */
+/** `keys` is a `KeyboardEvent.key`, or several in sequence ("g t"). */
 export type KeyBinding = { keys: string; does: string; run: () => void };
 
-/** The keys of one part of a page, under the title that the help shows them with. */
 export type KeyGroup = { title: string; bindings: KeyBinding[] };
 
 const groups: KeyGroup[] = [];
 
-/** Adds a group; of equal keys the last added one wins. @returns a function that removes the group */
+/** The last group wins. @returns a function that removes the group */
 export function addKeys(group: KeyGroup): () => void {
   groups.push(group);
   return () => {
@@ -14,16 +13,13 @@ export function addKeys(group: KeyGroup): () => void {
   };
 }
 
-/** All current keys, the page's own first. */
 export function knownKeys(): KeyGroup[] {
   return groups.toReversed();
 }
 
 /**
- * Looks up a key, after those that were pressed just before it.
- *
- * @param before the keys of an unfinished sequence, separated by spaces, or "".
- * @returns the binding to run, or the sequence so far if more may follow, or neither.
+ * @param before the unfinished sequence, separated by spaces
+ * @returns the binding to run, or the sequence so far if more may follow
  */
 export function readKey(before: string, key: string): { binding?: KeyBinding; begun: string } {
   const sequence = before === "" ? key : `${before} ${key}`;

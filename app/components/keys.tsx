@@ -4,12 +4,12 @@ import { addKeys, type KeyBinding, type KeyGroup, knownKeys, readKey } from "./k
 import { goTo } from "./navigation";
 import { pages, searchHref } from "./pages";
 
-/** How long the next key of a sequence may take. */
+/** The time for the next key of a sequence. */
 const sequenceMs = 1500;
 
 /**
- * Adds keys while a part of a page is mounted; `?` lists them under `title`. They work while no field has the focus and no
- * dialog is open, unless the reader switched keys off.
+ * Adds shortcuts while mounted; `?` lists them under `title`. They are off in fields and dialogs, or by the person's
+ * choice.
  */
 export function useKeys(title: string, bindings: KeyBinding[]): void {
   const latest = useRef(bindings);
@@ -22,7 +22,6 @@ export function useKeys(title: string, bindings: KeyBinding[]): void {
   }, [title, names]);
 }
 
-/** Listens to keys on every page, and shows the list of them. */
 export function Keys() {
   const own = [
     { keys: "/", does: "Search", run: focusSearch },
@@ -37,7 +36,7 @@ export function Keys() {
   );
 }
 
-/** The same for a page of its own, whose readers have no settings: they are switched in the list. */
+/** For pages without settings: the list itself has the switch. */
 export function GuestKeys({ isOn: wasOn }: { isOn: boolean }) {
   const [isOn, setOn] = useState(wasOn);
   const toggle = () => {
@@ -57,7 +56,6 @@ export function GuestKeys({ isOn: wasOn }: { isOn: boolean }) {
 
 type HelpProps = { own: KeyBinding[]; isOn: boolean; children: React.ReactNode };
 
-/** Listens while keys are on, and shows the list of them. @param children what switches them */
 function KeyHelp({ own, isOn, children }: HelpProps) {
   const help = useRef<HTMLDialogElement>(null);
   const [groups, setGroups] = useState<KeyGroup[]>([]);
@@ -131,12 +129,11 @@ function listen(): () => void {
     if (read.binding) event.preventDefault();
     read.binding?.run();
   };
-  // On the window, after the document's listeners, so that a page's own handling of a key comes first.
+  // On the window, so that a page's own listeners come first.
   window.addEventListener("keydown", onKey);
   return () => window.removeEventListener("keydown", onKey);
 }
 
-/** Opens the help without its key. */
 export function KeysButton() {
   return (
     <button type="button" onClick={() => readKey("", "?").binding?.run()} className="link w-fit needs-script">
@@ -157,7 +154,6 @@ function isForUs(event: KeyboardEvent): boolean {
   return !writes || event.key === "Escape";
 }
 
-/** The page's own search field, else the list's. */
 function focusSearch(): void {
   const field = document.querySelector<HTMLInputElement>("main input[type=search]");
   if (!field) goTo(searchHref);
@@ -165,7 +161,6 @@ function focusSearch(): void {
   field?.select();
 }
 
-/** Closes open menus, innermost first, else leaves the field. */
 function closeMenus(): void {
   const open = [...document.querySelectorAll<HTMLDetailsElement>("details[data-menu][open]")].at(-1);
   if (open) {

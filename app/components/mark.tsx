@@ -1,5 +1,5 @@
 "use client";
-/** Spoor's mark: a trail of dots. A client component, as each page brings it along in its "not found". */
+/** A client component, since every page includes it in its "not found". */
 export function Mark({ className = "size-5" }: { className?: string }) {
   return (
     <svg viewBox="0 0 32 32" aria-hidden="true" className={`${className} fill-accent`}>

@@ -1,7 +1,7 @@
 "use client";
 import { RequestId } from "./request-id";
 
-/** A client component, since every page brings its "not found" along, twice, and a server component's words go with it. */
+/** A client component, since every page includes its "not found" twice. */
 export function MissingWords({ requestId }: { requestId: string | null }) {
   return (
     <>

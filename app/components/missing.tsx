@@ -2,7 +2,7 @@ import { headers } from "next/headers";
 import { requestIdHeader } from "#lib/http/request-id";
 import { MissingWords } from "./missing-words";
 
-/** The page for a missing object, and the same for another user's. */
+/** Also shown for another user's object. */
 export async function Missing() {
   return <MissingWords requestId={(await headers()).get(requestIdHeader)} />;
 }

@@ -4,36 +4,36 @@ import { ownPrices } from "#lib/prices/own";
 const nano = 1_000_000_000;
 const formats = new Map<string, Intl.NumberFormat>();
 
-/** The rules by size: what is below a cent shows its first two digits, what is above a thousand no cents. */
+/** Below a cent two digits are shown, above a thousand no cents. */
 const sizes: [below: number, options: Intl.NumberFormatOptions][] = [
   [0.01, { maximumSignificantDigits: 2 }],
   [1000, { minimumFractionDigits: 2, maximumFractionDigits: 2 }],
   [Number.POSITIVE_INFINITY, { maximumFractionDigits: 0 }],
 ];
 
-/** What a dollar is below which an amount is only said to be less. */
+/** In dollars; smaller amounts are shown as "less than". */
 const least = 0.0001;
 
-/** Nano-dollars as money in the currency of the operator's prices: "$0.0042", "$1.23", "$12,345". */
+/** Formats nano-dollars in the currency of the operator's prices: "$0.0042", "$1.23", "$12,345". */
 export function formatMoney(nanoDollars: number): string {
   const { amount, format } = shown(nanoDollars);
   const size = Math.abs(amount);
   if (size > 0 && size < least) return `<${format({ maximumSignificantDigits: 1 }).format(least)}`;
   if (size === 0) return format({ maximumFractionDigits: 0 }).format(0);
-  // What rounds up to a cent, or to a thousand, is written as those are.
+  // An amount that rounds up to a cent or a thousand takes that format.
   const rounded = size >= 0.00995 && size < 0.01 ? 0.01 : size >= 999.995 && size < 1000 ? 1000 : size;
   const [, options = {}] = sizes.find(([below]) => rounded < below) ?? [];
   return format(options).format(amount);
 }
 
-/** Money for a narrow column: "$1.2K". */
+/** "$1.2K" */
 export function formatMoneyShort(nanoDollars: number): string {
   const { amount, format } = shown(nanoDollars);
   if (Math.abs(amount) < 1000) return formatMoney(nanoDollars).replace(/\.00$/, "");
   return format({ notation: "compact", maximumFractionDigits: 1 }).format(amount);
 }
 
-/** The marks of an axis: "$0.005", "$0.010", "$0.015". All have as many digits. */
+/** All have as many digits: "$0.005", "$0.010", "$0.015". */
 export function formatMoneyAxis(nanoDollars: number[]): string[] {
   const amounts = nanoDollars.map((one) => shown(one).amount);
   if (amounts.some((amount) => Math.abs(amount) >= 1000)) return nanoDollars.map(formatMoneyShort);

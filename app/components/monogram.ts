@@ -1,5 +1,5 @@
-/** An agent's two letters: the initials of its words (except a final "cli"), or the first two letters of a single word. */
-export function monogramOf(source: string): string {
+/** The initials of the agent's words, except a final "cli", or the first two letters of a single word. */
+export function makeMonogram(source: string): string {
   const words = source
     .replace(/\Wcli$/i, "")
     .split(/[^\p{L}\p{N}]+/u)

@@ -3,7 +3,6 @@ import { usePathname } from "next/navigation";
 
 type Props = { href: string; className: string; children: React.ReactNode };
 
-/** A link of the navigation bar or of the menu; marked where its page is the current one. */
 export function NavLink({ href, className, children }: Props) {
   const path = usePathname();
   const isWithin = path.startsWith(`${href}/`) || (href === "/uploads" && path === "/upload");

@@ -3,16 +3,15 @@ import { usePathname, useRouter } from "next/navigation";
 import { useEffect, useLayoutEffect, useRef, useTransition } from "react";
 import { isReader, isSoft } from "./soft-paths";
 
-/** How long a page may take before its shape is shown (`Shapes`). */
 const shapeAfterMs = 200;
 
-/** Told on the window before a page is left without a reload, when it still is as it was: to save its place. */
+/** Sent before soft navigation, while the page is unchanged, to save the place. */
 export const leaving = "spoor:leaving";
 
 type Go = (href: string) => void;
 let goSoftly: Go | undefined;
 
-/** Leads to a page, without a reload where that can be. */
+/** Navigates without a reload where possible. */
 export function goTo(href: string): void {
   const { origin, pathname } = new URL(href, location.href);
   if (goSoftly && origin === location.origin && isSoft(pathname)) goSoftly(href);
@@ -20,8 +19,8 @@ export function goTo(href: string): void {
 }
 
 /**
- * Has links between the pages replace them without a reload. They stay links: for the middle button, with a modifier, and without
- * script. To stand before the page in the layout: it scrolls and gives the focus before the page itself does.
+ * Turns clicks on links into soft navigation, including links in messages that React does not draw. Must precede the
+ * page in the layout, so that it scrolls and focuses first.
  */
 export function Navigation() {
   const router = useRouter();
@@ -57,7 +56,7 @@ function onClick(event: MouseEvent): void {
     !isSoft(link.pathname)
   )
     return;
-  // On the same path a page may keep what belongs to the address before; the list and the pages of the bar do not.
+  // On the same path a page may keep the previous address's state, except the list and the bar's pages.
   const isOther = link.pathname !== location.pathname;
   const isFragment = !isOther && link.search === location.search && link.hash !== "";
   if (isFragment || !(isOther || link.pathname === "/traces" || link.matches(".nav-link"))) return;
@@ -65,7 +64,6 @@ function onClick(event: MouseEvent): void {
   goTo(link.href);
 }
 
-/** Has the layout show a page's shape while it takes long. */
 function useShape(isPending: boolean): void {
   useEffect(() => {
     if (!isPending) return;
@@ -80,12 +78,12 @@ function useShape(isPending: boolean): void {
   }, [isPending]);
 }
 
-/** By a page's address, the link in it that was followed last: who comes back goes on from there. */
+/** Maps a page's address to the link that was followed from it, which gets the focus on return. */
 const followed = new Map<string, string>();
-const addressOf = ({ pathname, search }: Pick<Location, "pathname" | "search">) => pathname + search;
-const noteLink = (href: string) => followed.set(addressOf(location), addressOf(new URL(href, location.href)));
+const getAddress = ({ pathname, search }: Pick<Location, "pathname" | "search">) => pathname + search;
+const noteLink = (href: string) => followed.set(getAddress(location), getAddress(new URL(href, location.href)));
 
-/** Gives the focus to the heading of the page that was followed, or on going back to the link that was; a reader begins at its top. */
+/** Focuses the new page's heading, or the followed link after going back; a reader starts at the top. */
 function useArrival(isPending: boolean): void {
   const path = usePathname();
   const before = useRef({ path, isPending });
@@ -100,7 +98,7 @@ function useArrival(isPending: boolean): void {
   }, [path, isPending]);
 }
 
-/** What the address names, else the heading of the page; not where the focus is on what stays, as the bar. */
+/** Focuses the fragment or the heading, unless the focus is in the bar. */
 function focusStart(): void {
   const named = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
   const { activeElement } = document;
@@ -111,9 +109,9 @@ function focusStart(): void {
 }
 
 function focusFollowed(): void {
-  const href = followed.get(addressOf(location));
+  const href = followed.get(getAddress(location));
   if (href === undefined) return;
   const links = document.querySelectorAll<HTMLAnchorElement>("main a[href]");
-  const link = [...links].find((one) => addressOf(one) === href);
+  const link = [...links].find((one) => getAddress(one) === href);
   link?.focus({ preventScroll: true });
 }

@@ -7,22 +7,20 @@ const rule = "At least 12 characters, or fewer that are hard to guess. Common pa
 type Props = {
   name: string;
   label: string;
-  /** Texts about the person that are easy to guess; the form's own name and address are added. */
+  /** Texts that are easy to guess; the form's own name and address are added. */
   about?: string[] | undefined;
-  /** What to say after the rule. */
   hint?: string | undefined;
   error?: string | undefined;
 };
 
-/** A field for a new password, which says while one types whether it is good enough. Without script the server says so. */
 export function NewPasswordField({ name, label, about = [], hint, error }: Props) {
   const [verdict, setVerdict] = useState<{ weakness?: string | undefined }>();
   const judge = async (input: HTMLInputElement) => {
     const typed = input.value;
     const { findWeakness } = await import("#lib/auth/password-strength");
-    if (input.value !== typed) return; // a later call judges what was typed meanwhile
+    if (input.value !== typed) return; // a later call judges the newer text
     setVerdict(
-      typed === "" ? undefined : { weakness: findWeakness(typed, [...about, ...othersOf(input), location.hostname]) },
+      typed === "" ? undefined : { weakness: findWeakness(typed, [...about, ...listOtherFields(input), location.hostname]) },
     );
   };
   return (
@@ -35,7 +33,7 @@ export function NewPasswordField({ name, label, about = [], hint, error }: Props
         required
         hint={hint ? `${rule} ${hint}` : rule}
         error={error}
-        // Where the estimator does not load, the server alone judges.
+        // The server checks it if the estimator does not load.
         onInput={({ currentTarget }) => void judge(currentTarget).catch(() => setVerdict(undefined))}
       />
       <p aria-live="polite" className={`text-meta empty:hidden ${verdict?.weakness ? "text-warn" : "text-ok"}`}>
@@ -45,6 +43,5 @@ export function NewPasswordField({ name, label, about = [], hint, error }: Props
   );
 }
 
-/** What the same form says about the person. */
-const othersOf = ({ form }: HTMLInputElement) =>
+const listOtherFields = ({ form }: HTMLInputElement) =>
   ["name", "email"].map((field) => String((form && new FormData(form).get(field)) ?? ""));

@@ -2,7 +2,7 @@ const tones = { warn: "border-warn", bad: "border-bad", info: "border-accent" } 
 const signs = { warn: "!", bad: "!", info: "i" } as const;
 const inks = { warn: "text-warn", bad: "text-bad", info: "text-accent" } as const;
 
-/** A message above the content. Its sign conveys the tone without colour as well. */
+/** The sign conveys the tone without colour. */
 export function Notice({ tone, children }: { tone: keyof typeof tones; children: React.ReactNode }) {
   return (
     <div className={`flex gap-3 rounded-block border border-l-4 bg-block px-3 py-2 ${tones[tone]}`}>

@@ -1,7 +1,7 @@
 import { notFound } from "next/navigation";
 import { SpoorError } from "#lib/errors";
 
-/** The result of a query; where the object is missing or another user's, the not-found page. */
+/** Shows the not-found page for a missing object or another user's. */
 export async function orMissing<T>(looking: Promise<T>): Promise<T> {
   try {
     return await looking;

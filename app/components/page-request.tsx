@@ -3,7 +3,7 @@ import { createContext, useContext } from "react";
 
 const PageRequest = createContext<string | undefined>(undefined);
 
-/** Passes the id of the page's request to the error page, which runs only in the browser. */
+/** Passes the request's id to the error page, which runs only in the browser. */
 export function PageRequestProvider({ id, children }: { id: string | undefined; children: React.ReactNode }) {
   return <PageRequest value={id}>{children}</PageRequest>;
 }

@@ -1,4 +1,4 @@
-/** The pages in the navigation bar, each with the key that opens it after `g`. */
+/** Each key opens its page after `g`. */
 export const pages = [
   { href: "/home", name: "Home", key: "h" },
   { href: "/traces", name: "Sessions", key: "t" },
@@ -9,5 +9,5 @@ export const pages = [
   { href: "/diagnostics", name: "Diagnostics", key: "d" },
 ] as const;
 
-/** The search of all sessions; the fragment focuses its field. */
+/** The fragment focuses the search field. */
 export const searchHref = "/traces#search";

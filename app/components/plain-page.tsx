@@ -1,6 +1,5 @@
 import { Mark } from "./mark";
 
-/** The frame of a page with one job: the mark, a title, one column. */
 export function PlainPage({ title, children }: { title: string; children: React.ReactNode }) {
   return (
     <main id="main" tabIndex={-1} className="column outline-none">

@@ -8,15 +8,15 @@ export const switches = ["on", "off"] as const;
 const theme = { cookie: "spoor_theme", choice: z.enum(themes).catch("system") };
 const keys = { cookie: "spoor_keys", choice: z.enum(switches).catch("on") };
 
-/** What a reader can set for one browser, by the name of its form field. */
+/** Preferences of one browser, by the name of their form field. */
 export const preferences = { theme, keys } as const;
 
-/** The reader's theme by cookie, so that the first paint has it already. */
+/** A cookie, so that the first paint has the theme. */
 export async function readTheme(): Promise<(typeof themes)[number]> {
   return theme.choice.parse((await cookies()).get(theme.cookie)?.value);
 }
 
-/** Whether pages listen to single keys; people who dictate or press keys by accident can switch that off (WCAG 2.2, 2.1.4). */
+/** Dictation and accidental key presses need a switch (WCAG 2.2, 2.1.4). */
 export async function readKeys(): Promise<(typeof switches)[number]> {
   return keys.choice.parse((await cookies()).get(keys.cookie)?.value);
 }

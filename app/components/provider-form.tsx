@@ -10,13 +10,13 @@ type Props = {
   provider: string;
   label: string;
   next?: string;
-  /** For a sign-in: asks whether to remember this browser. */
+  /** Asks whether to remember this browser. */
   remember?: boolean;
 };
 
 /**
- * Leads to a provider's own pages. The action returns an address instead of redirecting, because the policy's `form-action`
- * keeps forms on this host; without script the last step is a link.
+ * The action returns an address instead of redirecting, because the policy's `form-action` keeps forms on this host;
+ * without script the last step is a link.
  */
 export function ProviderForm({ action, provider, label, next, remember }: Props) {
   const [{ url, error }, send, pending] = useActionState(action, {});

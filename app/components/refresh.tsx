@@ -2,10 +2,7 @@
 import { useRouter } from "next/navigation";
 import { useEffect, useRef, useTransition } from "react";
 
-/**
- * Renders the page again at an interval while it is visible, one rendering at a time. Unchanged parts keep their focus and
- * scroll position.
- */
+/** Refreshes the page while it is visible. Unchanged parts keep their focus and scroll position. */
 export function Refresh({ everySeconds }: { everySeconds: number }) {
   const router = useRouter();
   const [refreshing, start] = useTransition();

@@ -1,4 +1,4 @@
-/** The id of a request, under which the server's log has the reason for a failure. */
+/** The server's log has the reason for a failure under this id. */
 export function RequestId({ id }: { id: string }) {
   return (
     <p className="text-meta text-muted">

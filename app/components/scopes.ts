@@ -1,6 +1,5 @@
 import { type Scope, scopes } from "#lib/fields";
 
-/** What each scope lets a machine do, as the label of its checkbox. Permanent changes are said to be so. */
 export const scopeLabels: Record<Scope, string> = {
   ingest: "Upload sessions to this account",
   read: "Read and export every session of this account",
@@ -9,9 +8,8 @@ export const scopeLabels: Record<Scope, string> = {
 
 const verbs: Record<Scope, string> = { ingest: "upload", read: "read", delete: "delete" };
 
-/** Scopes as people read them: `upload, read and delete`. */
+/** `upload, read and delete` */
 export const scopeWords = (granted: Scope[]): string =>
   new Intl.ListFormat("en-GB", { type: "conjunction" }).format(granted.map((scope) => verbs[scope]));
 
-/** The scopes whose checkboxes are ticked in a form; each checkbox has the name of its scope. */
 export const tickedScopes = (form: FormData): Scope[] => scopes.filter((scope) => form.has(scope));

@@ -1,4 +1,3 @@
-/** A part of a page with its heading. */
 export function Section({ id, title, children }: { id: string; title: string; children: React.ReactNode }) {
   return (
     <section aria-labelledby={id} className="flex flex-col gap-3">

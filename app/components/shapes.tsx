@@ -2,8 +2,8 @@
 import { useEffect, useState } from "react";
 
 /**
- * The shape of a page that takes long, over the one before; shown by `data-loading` (navigation.tsx). Only the script needs it, so that
- * it is made there and not sent.
+ * A placeholder over a slow page, shown by `data-loading` (navigation.tsx). Rendered in the browser only, which keeps
+ * pages small.
  */
 export function Shapes() {
   const [isReady, setReady] = useState(false);

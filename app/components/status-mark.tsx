@@ -8,7 +8,7 @@ const marks = {
   failed: { sign: "cross", word: "failed", ink: "text-bad" },
 } as const;
 
-/** A job's status as a sign, a word and a colour. `isLive`: it may change on the page, and screen readers announce it. */
+/** @param isLive may change on the page; screen readers announce it */
 export function StatusMark({ status, isLive = false }: { status: Job["status"]; isLive?: boolean }) {
   const { sign, word, ink } = marks[status];
   return (

@@ -1,18 +1,17 @@
 import { getStorage, type Storage } from "#lib/ingest/quota/quota";
 import { formatBytes } from "#lib/units";
-import { countOf } from "./figures";
+import { formatQuantity } from "./figures";
 import { Notice } from "./notice";
 
-/** From this share of the quota on, the person is told before an upload is refused. */
+/** From this share of the quota on, a warning is shown. */
 const nearlyFull = 0.9;
 
-/** How much a person stores; with a quota how much of it, and what to do where it is nearly full. */
 export async function StorageUse({ userId }: { userId: string }) {
   const { used, quota } = await getStorage(userId);
   if (quota === undefined) {
     return (
       <p className="text-muted">
-        Your sessions take <span title={countOf(used, "byte")}>{formatBytes(used)}</span>.
+        Your sessions take <span title={formatQuantity(used, "byte")}>{formatBytes(used)}</span>.
       </p>
     );
   }
@@ -26,7 +25,7 @@ function QuotaUse({ used, quota }: Storage & { quota: number }) {
     <div className="flex flex-col gap-2">
       <div className="flex max-w-[25rem] flex-col gap-1">
         <p id="storage">
-          <span title={`${countOf(used, "byte")} of ${countOf(quota, "byte")}`}>
+          <span title={`${formatQuantity(used, "byte")} of ${formatQuantity(quota, "byte")}`}>
             {formatBytes(used)} of {formatBytes(quota)}
           </span>{" "}
           <span className="text-muted">used by your sessions</span>

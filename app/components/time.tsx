@@ -3,7 +3,7 @@ import { readerZone } from "./zone";
 
 const clockParts: Parts = { hour: "2-digit", minute: "2-digit" };
 
-/** A short time: the clock today, the day this year, the date before that. */
+/** The clock today, the day this year, the date before that. */
 export function shortTime(date: Date, timeZone: string): string {
   const [its, today] = [isoDay(date, timeZone), isoDay(new Date(), timeZone)];
   if (its === today) return formatDate(date, timeZone, clockParts);
@@ -15,7 +15,6 @@ export function shortTime(date: Date, timeZone: string): string {
   );
 }
 
-/** The same, always with the clock. */
 function momentTime(date: Date, timeZone: string): string {
   const clock = formatDate(date, timeZone, clockParts);
   const short = shortTime(date, timeZone);
@@ -33,14 +32,12 @@ function timeAgo(date: Date): string {
 
 type Shown = "short" | "moment" | "long" | "ago";
 
-/** When a session was last active; that it has no date where only its upload would tell. */
 export function ActivityTime({ of, as }: { of: { updatedAt: string; dated: boolean }; as?: Shown }) {
   return of.dated ? <Time at={of.updatedAt} {...(as && { as })} /> : <span className="text-muted">no date</span>;
 }
 
 /**
- * A moment in the reader's zone, with the exact one in its title.
- *
+ * Shows the exact moment in its title.
  * @param as `short` for rows, `moment` with the clock, `long` for a single fact, `ago` for recent events
  */
 export async function Time({ at, as = "short" }: { at: string; as?: Shown }) {

@@ -2,7 +2,7 @@ import "server-only";
 import { cookies } from "next/headers";
 import { cache } from "react";
 
-/** The reader's time zone by cookie, else UTC. */
+/** Reads a cookie; the default is UTC. */
 export const readerZone = cache(async (): Promise<string> => {
   const zone = (await cookies()).get("spoor_tz")?.value;
   if (!zone) return "UTC";

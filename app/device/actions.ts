@@ -8,7 +8,6 @@ import { lookUp } from "./look-up";
 import { isSameNetwork } from "./network";
 import { codelessHref } from "./stage";
 
-/** Leads to the login of a typed code. */
 export async function enterCode(form: FormData): Promise<never> {
   const user = await requireUser("/device");
   const requestHeaders = await headers();
@@ -20,12 +19,10 @@ export async function enterCode(form: FormData): Promise<never> {
   redirect(near ? `/device?code=${login.userCode}` : codelessHref(user, "typed", login.id));
 }
 
-/** Approves the login that a page showed. */
 export async function approve(form: FormData): Promise<never> {
   return decide("approved", form);
 }
 
-/** Denies the login that a page showed. */
 export async function deny(form: FormData): Promise<never> {
   return decide("denied", form);
 }

@@ -14,14 +14,13 @@ import { type Stage, stageTicket } from "./stage";
 
 type Props = {
   login: LoginRequest;
-  /** Only for a person on the network of the login. */
+  /** Only for a person on the login's network. */
   code?: string;
   user: SignedInUser;
   stage: Stage;
   retry: { wrong?: "code" | "scopes"; ticked: Scope[] };
 };
 
-/** The login's details, what it would be granted, and the two decisions. */
 export function Approval({ login: { createdAt, ...login }, code, user, stage, retry }: Props) {
   const shown = { login: login.id, code: code ?? "", ticket: stageTicket(user, stage, login.id) };
   return (
@@ -57,7 +56,7 @@ export function Approval({ login: { createdAt, ...login }, code, user, stage, re
         <Hidden fields={shown} />
       </form>
       <div className="grid gap-3 sm:grid-cols-2">
-        {/* As heavy as each other, and not to be mistaken: each has its own colour and sign, whose word comes first for programs. */}
+        {/* Equal in weight, each with its own colour and sign. Screen readers read the word first. */}
         <button type="submit" form="deny" className="button flex-row-reverse gap-2 border-bad bg-bad text-page">
           Deny
           <Sign name="cross" />
@@ -71,7 +70,7 @@ export function Approval({ login: { createdAt, ...login }, code, user, stage, re
   );
 }
 
-/** A person who was sent a link to someone else's login has no terminal that shows the code. */
+/** A person who was sent someone else's link has no terminal that shows the code. */
 function OtherNetwork({ asksCode, wrong }: { asksCode: boolean; wrong: boolean }) {
   return (
     <>
@@ -98,7 +97,6 @@ function OtherNetwork({ asksCode, wrong }: { asksCode: boolean; wrong: boolean }
   );
 }
 
-/** What the machine can do once it is approved: as its client asked, unless the person changes it. */
 function Grants({ asked, ticked, none }: { asked: Scope[]; ticked: Scope[]; none: boolean }) {
   return (
     <fieldset className="flex flex-col gap-1" aria-describedby={none ? "grants-error" : undefined}>

@@ -3,7 +3,7 @@ import { PlainPage } from "../components/plain-page";
 import { enterCode } from "./actions";
 import { StartAgain } from "./outcome";
 
-/** Asks for the code that a terminal shows. Posted, because only that proves that it was typed: anybody can make a link. */
+/** Posted, because only that proves that the code was typed: anybody can make a link. */
 export function CodeForm({ unknown }: { unknown?: string }) {
   return (
     <PlainPage title="Connect a machine">

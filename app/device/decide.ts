@@ -8,13 +8,11 @@ import { idIn, requireOwnOrigin, text } from "../components/form-guard";
 import { tickedScopes } from "../components/scopes";
 import { lookUp } from "./look-up";
 import { isSameNetwork } from "./network";
-import { codelessHref, type Stage, stageOf } from "./stage";
+import { codelessHref, type Stage, readStage } from "./stage";
 
 /**
- * Approves or denies the login that an approval page showed, and redirects to the page with the outcome.
- *
- * @param form its `ticket` proves that the form was rendered for this sign-in and the login of its id, and whether the code has to
- *   be typed (`typedCode`). Its `code` only leads back to the page. The ticked scopes are granted.
+ * @param form its `ticket` proves that the form was rendered for this sign-in and login, and whether the code has to
+ * be typed (`typedCode`); its `code` only leads back to the page
  */
 export async function decide(decision: "approved" | "denied", form: FormData): Promise<never> {
   const code = text(form, "code").slice(0, 64);
@@ -22,7 +20,7 @@ export async function decide(decision: "approved" | "denied", form: FormData): P
   const user = await requireUser(page);
   await requireOwnOrigin();
   const id = idIn(form, "login");
-  const stage = stageOf(user, id, form.get("ticket"));
+  const stage = readStage(user, id, form.get("ticket"));
   if (!stage) redirect("/device?done=foreign");
   const granted = decision === "approved" ? tickedScopes(form) : undefined;
   if (granted) {
@@ -35,14 +33,14 @@ export async function decide(decision: "approved" | "denied", form: FormData): P
   redirect(`/device?done=${isSo ? decision : "late"}`);
 }
 
-/** Returns where the person knows the code of a login, or is on its network; otherwise redirects to where they can type it. */
+/** Returns if the person knows the code or is on the login's network; otherwise redirects. */
 async function requireKnownCode(user: SignedInUser, id: string, stage: Stage, form: FormData): Promise<void> {
   if (stage === "typed") return;
   const login = await getLogin(id);
   if (!login) redirect("/device?done=late");
   const linked = codelessHref(user, "linked", id);
   if (stage === "near") {
-    // The browser may have moved to another network since the page was rendered.
+    // The browser may have changed networks since the page was rendered.
     if (!isSameNetwork(login.ipAddress, await headers())) redirect(linked);
     return;
   }
@@ -50,6 +48,5 @@ async function requireKnownCode(user: SignedInUser, id: string, stage: Stage, fo
   if (typed?.id !== id) redirect(retryHref(linked, "code", tickedScopes(form)));
 }
 
-/** A form again, with what was wrong and what was ticked. */
 const retryHref = (page: string, wrong: "code" | "scopes", ticked: string[]) =>
   `${page}&retry=${wrong}&ticked=${ticked.join(",")}`;

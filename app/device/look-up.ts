@@ -3,7 +3,7 @@ import { redirect } from "next/navigation";
 import { findLogin } from "#lib/device/login";
 import { SpoorError } from "#lib/errors";
 
-/** The login behind a code that a person typed, or opened a link with. Who tried too many codes is told so. */
+/** Reports too many attempts as an error. */
 export async function lookUp(userId: string, code: string): ReturnType<typeof findLogin> {
   try {
     return await findLogin(userId, code);

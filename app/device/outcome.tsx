@@ -22,7 +22,7 @@ const outcomes = {
 
 const isOutcome = (text: string): text is keyof typeof outcomes => Object.hasOwn(outcomes, text);
 
-/** Shows the outcome of a decision. Anybody can open this address, so it has fixed texts only. */
+/** Anybody can open this address, so its texts are fixed. */
 export function Done({ done }: { done: string }) {
   const key = isOutcome(done) ? done : "late";
   const { title, text } = outcomes[key];

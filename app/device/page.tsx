@@ -10,52 +10,51 @@ import { CodeForm } from "./code-form";
 import { lookUp } from "./look-up";
 import { isSameNetwork } from "./network";
 import { Done, StartAgain } from "./outcome";
-import { codelessHref, stageOf } from "./stage";
+import { codelessHref, readStage } from "./stage";
 
 export const metadata: Metadata = { title: "Approve a login" };
 
 type Query = { [name: string]: string | string[] | undefined };
 
-/** Where a person approves or denies the login of a machine (RFC 8628, section 3.3). */
+/** Approves the login of a machine (RFC 8628, section 3.3). */
 export default async function Page({ searchParams }: PageProps<"/device">) {
   const query = await searchParams;
-  const code = textOf(query.code);
+  const code = readParam(query.code);
   const user = await requireUser(code ? `/device?code=${encodeURIComponent(code)}` : "/device");
   if (typeof query.done === "string") return <Done done={query.done} />;
-  if (code) return <LoginOfCode user={user} code={code} query={query} />;
-  if (query.login) return <LoginOfTicket user={user} query={query} />;
-  return query.unknown === undefined ? <CodeForm /> : <CodeForm unknown={textOf(query.unknown)} />;
+  if (code) return <CodeLogin user={user} code={code} query={query} />;
+  if (query.login) return <TicketLogin user={user} query={query} />;
+  return query.unknown === undefined ? <CodeForm /> : <CodeForm unknown={readParam(query.unknown)} />;
 }
 
-/** The login that a link with its code leads to. From another network it is shown without the code, in the address too. */
-async function LoginOfCode({ user, code, query }: { user: SignedInUser; code: string; query: Query }) {
+/** From another network neither page nor address contains the code. */
+async function CodeLogin({ user, code, query }: { user: SignedInUser; code: string; query: Query }) {
   const login = await lookUp(user.id, code);
   if (!login) return <CodeForm unknown={code} />;
   if (login.status !== "pending") return <Closed status={login.status} />;
   if (!isSameNetwork(login.ipAddress, await headers())) redirect(codelessHref(user, "linked", login.id));
-  return <Approval login={login} code={login.userCode} user={user} stage="near" retry={retryOf(query, login)} />;
+  return <Approval login={login} code={login.userCode} user={user} stage="near" retry={makeRetryHref(query, login)} />;
 }
 
-/** The login that a person from another network was shown before, or has typed the code of. */
-async function LoginOfTicket({ user, query }: { user: SignedInUser; query: Query }) {
-  const id = textOf(query.login);
-  const stage = stageOf(user, id, query.ticket);
+async function TicketLogin({ user, query }: { user: SignedInUser; query: Query }) {
+  const id = readParam(query.login);
+  const stage = readStage(user, id, query.ticket);
   if (!stage || stage === "near") return <Done done="foreign" />;
   const login = await getLogin(id);
   if (!login) return <Done done="late" />;
   if (login.status !== "pending") return <Closed status={login.status} />;
-  return <Approval login={login} user={user} stage={stage} retry={retryOf(query, login)} />;
+  return <Approval login={login} user={user} stage={stage} retry={makeRetryHref(query, login)} />;
 }
 
-const textOf = (value: Query[string]) => (typeof value === "string" ? value.trim().slice(0, 64) : "");
+const readParam = (value: Query[string]) => (typeof value === "string" ? value.trim().slice(0, 64) : "");
 
-/** What was wrong with the form, and what was ticked in it. A link can take ticks away from what was asked, never add one. */
-function retryOf(
+/** A link can remove requested scopes, but never add one. */
+function makeRetryHref(
   { retry, ticked }: Query,
   { scopes }: LoginRequest,
 ): { wrong?: "code" | "scopes"; ticked: typeof scopes } {
   if (retry !== "code" && retry !== "scopes") return { ticked: scopes };
-  const before = scopesIn(textOf(ticked).split(","));
+  const before = scopesIn(readParam(ticked).split(","));
   return { wrong: retry, ticked: scopes.filter((scope) => before.includes(scope)) };
 }
 

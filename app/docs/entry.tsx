@@ -1,9 +1,9 @@
 import { commandStyle, copyStyle } from "../components/command-style";
-import type { Answer, Entry, Field } from "./reference";
+import type { DocumentedAnswer, DocumentedOperation, DocumentedField } from "./reference";
 import { Words } from "./words";
 
-/** One operation with its input, its command and its responses. No component has state: they are written as HTML alone. */
-export function EntrySection({ entry }: { entry: Entry }) {
+/** No component has state: they become HTML only. */
+export function EntrySection({ entry }: { entry: DocumentedOperation }) {
   const { id, method, path, summary, text, authorization, parameters, sent, returned, command, answers } = entry;
   return (
     <section id={id} aria-labelledby={`${id}-title`} className="flex flex-col gap-4 border-hairline border-t pt-6">
@@ -41,7 +41,7 @@ export function EntrySection({ entry }: { entry: Entry }) {
   );
 }
 
-function AnswerItem({ answer: { status, text, headers, example, isError } }: { answer: Answer }) {
+function AnswerItem({ answer: { status, text, headers, example, isError } }: { answer: DocumentedAnswer }) {
   return (
     <li className="grid grid-cols-[2.5rem_minmax(0,1fr)] gap-2">
       <span className={`font-mono font-semibold text-code ${isError ? "text-bad" : "text-ok"}`}>{status}</span>
@@ -66,8 +66,7 @@ function AnswerItem({ answer: { status, text, headers, example, isError } }: { a
   );
 }
 
-/** A list of fields that can be collapsed. */
-function Fields({ title, fields }: { title: string; fields: Field[] }) {
+function Fields({ title, fields }: { title: string; fields: DocumentedField[] }) {
   if (fields.length === 0) return null;
   return (
     <details open={title !== "Response"}>

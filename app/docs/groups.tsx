@@ -4,7 +4,7 @@ import { readReference } from "./reference";
 
 let written: string | undefined;
 
-/** Writes the groups of routes, a megabyte of React's own data, as HTML, once a process. */
+/** HTML, since React's own data for it would be a megabyte. Cached for the process. */
 export function writeGroups(): string {
   written ??= toHtml(
     readReference().map(({ name, text, entries }) => (

@@ -8,7 +8,7 @@ import { handOverReference } from "./written";
 
 export const metadata: Metadata = { title: "API" };
 
-/** The API's reference. Public: it shows no stored data. */
+/** Public: it shows no stored data. */
 export default function Page() {
   const groups = readReference();
   handOverReference(writeGroups());

@@ -4,7 +4,7 @@ import { writtenReference } from "./written";
 
 const shownMs = 2000;
 
-/** The routes, as app/docs/groups.tsx wrote them. The browser finds them in place and leaves them there. */
+/** The browser finds the HTML in place and leaves it there. */
 export function ReferenceHtml() {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {

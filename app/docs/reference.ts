@@ -1,7 +1,6 @@
-// The content of the API's reference page, made from the OpenAPI document.
+// Makes the API reference from the OpenAPI document.
 import { openApiDocument } from "#lib/api/openapi";
 
-/** The part of a JSON Schema that is shown. */
 type Schema = {
   $ref?: string;
   type?: string;
@@ -46,23 +45,23 @@ type Described = {
   >;
 };
 
-/** A field of a body, or a parameter: its path (`traces[].sourceId`) and type. */
-export type Field = { path: string; required: boolean; type: string; text: string };
+/** `path` may be nested: `traces[].sourceId` */
+export type DocumentedField = { path: string; required: boolean; type: string; text: string };
 
-export type Answer = { status: string; text: string; headers: string[]; example: string | undefined; isError: boolean };
+export type DocumentedAnswer = { status: string; text: string; headers: string[]; example: string | undefined; isError: boolean };
 
-export type Entry = {
+export type DocumentedOperation = {
   id: string;
   method: string;
   path: string;
   summary: string;
   text: string;
   authorization: string;
-  parameters: Field[];
-  sent: Field[];
-  returned: Field[];
+  parameters: DocumentedField[];
+  sent: DocumentedField[];
+  returned: DocumentedField[];
   command: string;
-  answers: Answer[];
+  answers: DocumentedAnswer[];
 };
 
 const document = () =>
@@ -76,21 +75,21 @@ const document = () =>
 
 export const introduction = () => document().info.description.split("\n\n");
 
-type Group = { name: string; text: string; entries: Entry[] };
-let known: Group[] | undefined;
+type OperationGroup = { name: string; text: string; entries: DocumentedOperation[] };
+let known: OperationGroup[] | undefined;
 
-/** The groups in their order, each with its operations; they are read once a process. */
-export function readReference(): Group[] {
+/** Cached for the process. */
+export function readReference(): OperationGroup[] {
   known ??= readGroups();
   return known;
 }
 
-function readGroups(): Group[] {
+function readGroups(): OperationGroup[] {
   const { tags, paths } = document();
   const all = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item)
       .filter(([method]) => method !== "options")
-      .map(([method, operation]) => ({ tag: operation.tags[0], entry: entryOf(path, method, operation) })),
+      .map(([method, operation]) => ({ tag: operation.tags[0], entry: toEntry(path, method, operation) })),
   );
   return tags.map(({ name, description }) => ({
     name,
@@ -100,13 +99,13 @@ function readGroups(): Group[] {
 }
 
 /** Methods of a path with the same summary are one entry. */
-function merged(entries: Entry[]): Entry[] {
+function merged(entries: DocumentedOperation[]): DocumentedOperation[] {
   return [...Map.groupBy(entries, ({ path, summary }) => `${path} ${summary}`).values()].flatMap(([first, ...more]) =>
     first ? { ...first, method: [first, ...more].map(({ method }) => method).join(", ") } : [],
   );
 }
 
-function entryOf(path: string, method: string, operation: Described): Entry {
+function toEntry(path: string, method: string, operation: Described): DocumentedOperation {
   const success = Object.entries(operation.responses).find(([status]) => Number(status) < 300)?.[1];
   return {
     id: operation.operationId,
@@ -114,21 +113,21 @@ function entryOf(path: string, method: string, operation: Described): Entry {
     path,
     summary: operation.summary,
     text: operation.description,
-    authorization: authorizationOf(operation.security),
+    authorization: describeAuthorization(operation.security),
     parameters: (operation.parameters ?? []).map(({ name, in: place, required, description, schema }) => ({
       path: name,
       required: required ?? false,
-      type: typeOf(schema),
+      type: describeType(schema),
       text: [place === "header" ? "A header." : "", description ?? ""].filter(Boolean).join(" "),
     })),
-    sent: fieldsOf(firstSchema(operation.requestBody?.content)),
-    returned: fieldsOf(firstSchema(success?.content)),
-    command: commandOf(path, method.toUpperCase(), operation),
+    sent: listFields(firstSchema(operation.requestBody?.content)),
+    returned: listFields(firstSchema(success?.content)),
+    command: makeCommand(path, method.toUpperCase(), operation),
     answers: Object.entries(operation.responses).map(([status, { description, headers, content }]) => ({
       status,
       text: description,
       headers: Object.keys(headers ?? {}).filter((name) => !["X-Request-Id", "Cache-Control"].includes(name)),
-      example: Number(status) < 400 || !content?.["application/problem+json"] ? exampleOf(content) : undefined,
+      example: Number(status) < 400 || !content?.["application/problem+json"] ? findExample(content) : undefined,
       isError: Number(status) >= 400,
     })),
   };
@@ -136,13 +135,13 @@ function entryOf(path: string, method: string, operation: Described): Entry {
 
 const firstSchema = (content: Content = {}): Schema | undefined => Object.values(content)[0]?.schema;
 
-function exampleOf(content: Content = {}): string | undefined {
+function findExample(content: Content = {}): string | undefined {
   const [example] = Object.values(Object.values(content)[0]?.examples ?? {});
   if (!example || example.value === null) return undefined;
   return typeof example.value === "string" ? example.value.trimEnd() : JSON.stringify(example.value, null, 2);
 }
 
-function authorizationOf(security: Record<string, string[]>[]): string {
+function describeAuthorization(security: Record<string, string[]>[]): string {
   const names: Record<string, string> = {
     token: "a token",
     session: "a browser's sign-in",
@@ -161,29 +160,28 @@ const resolve = (schema: Schema): Schema => {
   return document().components.schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {};
 };
 
-/** The fields of an object, including those of nested objects and lists. */
-function fieldsOf(given: Schema | undefined, prefix = ""): Field[] {
+function listFields(given: Schema | undefined, prefix = ""): DocumentedField[] {
   if (!given) return [];
   const schema = resolve(given);
-  if (schema.items) return fieldsOf(schema.items, `${prefix}[]`);
+  if (schema.items) return listFields(schema.items, `${prefix}[]`);
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const path = prefix ? `${prefix}.${name}` : name;
     const own = resolve(property);
     const field = {
       path,
       required: schema.required?.includes(name) ?? false,
-      type: typeOf(own),
+      type: describeType(own),
       text: own.description ?? "",
     };
-    return [field, ...fieldsOf(own, path)];
+    return [field, ...listFields(own, path)];
   });
 }
 
-/** A type in words: `string, 1 to 512 characters`. */
-function typeOf(given: Schema): string {
+/** `string, 1 to 512 characters` */
+function describeType(given: Schema): string {
   const schema = resolve(given);
   const either = schema.anyOf ?? schema.oneOf;
-  if (either) return either.map(typeOf).join(" or ");
+  if (either) return either.map(describeType).join(" or ");
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(", ");
   const base = schema.type === "array" ? "list" : (schema.format ?? schema.type ?? "anything");
@@ -201,7 +199,7 @@ function range(min: number | undefined, max: number | undefined, unit: string): 
   return min === undefined ? `at most ${max}${unit}` : `${min} to ${max}${unit}`;
 }
 
-/** A shell variable with an example of its value, and where a real one comes from. */
+/** Shell variables with an example value and where a real one comes from. */
 const placeholders: Record<string, { value: string; from?: string }> = {
   TOKEN: { value: "spoor_…", from: 'a device login, or the page "Machines"' },
   SESSION: { value: "…", from: "the browser's cookie authlib.session_token" },
@@ -217,16 +215,16 @@ const authorizations: Record<string, string> = {
   operatorSecret: "Authorization: Bearer $SECRET",
 };
 
-const variableOf = (name: string) => name.replace(/[A-Z]/g, "_$&").toUpperCase();
+const toVariable = (name: string) => name.replace(/[A-Z]/g, "_$&").toUpperCase();
 
-/** The call with the document's example as shell commands, which define every variable that they use. */
-function commandOf(path: string, method: string, { security, parameters = [], requestBody }: Described): string {
+/** Defines every shell variable that the command uses. */
+function makeCommand(path: string, method: string, { security, parameters = [], requestBody }: Described): string {
   const [way = {}] = security;
   const authorization = authorizations[Object.keys(way)[0] ?? ""];
   const exampleOf = (name: string) => parameters.find((one) => one.name === name)?.schema.examples?.[0];
-  const named = path.replace(/\{(\w+)\}/g, (_, name: string) => exampleOf(name) ?? `$${variableOf(name)}`);
+  const named = path.replace(/\{(\w+)\}/g, (_, name: string) => exampleOf(name) ?? `$${toVariable(name)}`);
   const required = parameters.filter((one) => one.in === "query" && one.required);
-  const query = required.map(({ name }) => `${name}=$${variableOf(name)}`).join("&");
+  const query = required.map(({ name }) => `${name}=$${toVariable(name)}`).join("&");
   const [[sentType, sent] = []] = Object.entries(requestBody?.content ?? {});
   const body = sent?.examples?.usual?.value;
   const file = sentType && !body ? ["--data-binary @FILE", `-H 'Content-Type: ${sentType}'`] : [];
@@ -238,10 +236,10 @@ function commandOf(path: string, method: string, { security, parameters = [], re
     ...(body ? ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`] : []),
   ].join(" \\\n  ");
   const used = [...new Set([...call.matchAll(/\$([A-Z_]+)/g)].map(([, name = ""]) => name))];
-  return [...used.map(definitionOf), call].join("\n");
+  return [...used.map(findDefinition), call].join("\n");
 }
 
-function definitionOf(name: string): string {
+function findDefinition(name: string): string {
   if (name === "BASE") return `BASE=${document().servers[0]?.url}`;
   const { value, from } = placeholders[name] ?? { value: "…" };
   return `${name}=${value}${from ? `   # from ${from}` : ""}`;

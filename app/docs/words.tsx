@@ -1,4 +1,4 @@
-/** A text whose parts in backticks are code. */
+/** Parts in backticks are code. */
 export function Words({ text }: { text: string }) {
   return text.split("`").map((part, index) =>
     index % 2 === 0 ? (

@@ -1,14 +1,11 @@
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 
-/**
- * The reference is in its page's HTML; React would send it once more with the data of the page. It is handed over here instead, from
- * where the page is made to where its HTML is written: both are in one process.
- */
+/** The reference is in the page's HTML. Passing it here avoids that React sends it again with the page's data. */
 const reference = oncePerProcess("reference", () => ({ html: "" }));
 
 export function handOverReference(html: string): void {
   reference.html = html;
 }
 
-/** In the browser there is none. */
+/** Empty in the browser. */
 export const writtenReference = (): string => reference.html;

@@ -5,10 +5,8 @@ import { problemResponse } from "#lib/http/problem";
 const detail = "This session is being read very often just now, from your network or by everybody who has its link.";
 
 /**
- * The answer to a reader of a shared session who has to wait: a page where a browser asks for one, else a problem. It is
- * made without Next's rendering, since it must cost little.
- *
- * @param nonce allows the page's style sheet.
+ * Asks a reader to wait, with a page or a problem. Made without Next's rendering, which would cost too much.
+ * @param nonce allows the page's style sheet
  */
 export function refuseReader(
   request: { headers: Headers },

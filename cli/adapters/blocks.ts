@@ -7,14 +7,14 @@ import { findTagged, replaceTagged } from "./tags.ts";
 import { asString } from "./values.ts";
 
 /** A content as blocks: a text becomes one, anything else none. */
-export function blocksOf(content: unknown): Fields[] {
+export function toBlocks(content: unknown): Fields[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content) ? content.filter(isFields) : [];
 }
 
 /** A result's text: that of its blocks, one below the other. */
-export const textOf = (content: unknown, unhandled: (type: string) => void): string =>
-  blocksOf(content)
+export const joinBlockTexts = (content: unknown, unhandled: (type: string) => void): string =>
+  toBlocks(content)
     .map((block) => blockText(block, unhandled))
     .filter(Boolean)
     .join("\n");
@@ -26,7 +26,7 @@ function blockText(block: Fields, unhandled: (type: string) => void): string {
       return asString(block.text) ?? "";
     case "image": {
       const { data, image } = isFields(block.source) ? block.source : block;
-      return dataText("image", attachmentOf(block).type, data ?? image);
+      return dataText("image", readAttachment(block).type, data ?? image);
     }
     default:
       unhandled(`content.${asString(block.type) ?? "(none)"}`);
@@ -35,7 +35,7 @@ function blockText(block: Fields, unhandled: (type: string) => void): string {
 }
 
 /** An attached file, by its type and name. */
-function attachmentOf(block: Fields): { type?: string; name?: string } {
+function readAttachment(block: Fields): { type?: string; name?: string } {
   const from = isFields(block.source) ? block.source : block;
   const type = asString(from.mimeType) ?? asString(from.media_type) ?? asString(from.mediaType);
   const name = asString(block.filename) ?? asString(block.fileName) ?? asString(block.name);
@@ -44,13 +44,13 @@ function attachmentOf(block: Fields): { type?: string; name?: string } {
 
 /** A user's text; what the program added to it (`<system-reminder>`) becomes notices before it. */
 export function userMessages(text: string): Message[] {
-  const added = findTagged(text, "system-reminder").map((one) => ({ ...one, end: endOfBlanks(text, one.end) }));
+  const added = findTagged(text, "system-reminder").map((one) => ({ ...one, end: skipBlanks(text, one.end) }));
   const own = added.length > 0 ? replaceTagged(text, added).trim() : text;
   const notices = added.map(({ start, end }) => notice(text.slice(start, end).trim(), "user"));
   return own.trim() === "" ? notices : [...notices, { role: "user", content: own }];
 }
 
-function endOfBlanks(text: string, from: number): number {
+function skipBlanks(text: string, from: number): number {
   let at = from;
   while (at < text.length && text.charAt(at).trim() === "") at++;
   return at;
@@ -58,7 +58,7 @@ function endOfBlanks(text: string, from: number): number {
 
 /** An assistant's blocks as messages: texts, thoughts and tool calls, under the names that agents give them. */
 export function assistantMessages(content: unknown, unhandled: (type: string) => void): Message[] {
-  return blocksOf(content).flatMap((block): Message[] => {
+  return toBlocks(content).flatMap((block): Message[] => {
     switch (block.type) {
       case "thinking":
       case "think":
@@ -83,14 +83,14 @@ export function assistantMessages(content: unknown, unhandled: (type: string) =>
 
 /** A user's blocks as messages: texts, images, and results of tools. */
 export function userBlocks(content: unknown, unhandled: (type: string) => void): Message[] {
-  return blocksOf(content).flatMap((block): Message[] => {
+  return toBlocks(content).flatMap((block): Message[] => {
     if (block.type === "tool_result") {
-      const output = textOf(block.content, unhandled);
+      const output = joinBlockTexts(block.content, unhandled);
       return [toolResult(output, { callId: asString(block.tool_use_id), isError: block.is_error === true })];
     }
     const text = blockText(block, unhandled);
     if (block.type === "image")
-      return [withMetadata({ role: "user", content: text }, { attachments: [attachmentOf(block)] })];
+      return [withMetadata({ role: "user", content: text }, { attachments: [readAttachment(block)] })];
     return text.trim() === "" ? [] : userMessages(text);
   });
 }

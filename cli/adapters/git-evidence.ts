@@ -31,7 +31,7 @@ export class GitEvidence {
     this.#commits = (saved?.commits ?? []).map((commit) => ({ ...commit }));
     this.#pullRequests = new Map(saved?.pullRequests.map((one) => [one.url, one]));
     this.#calls = new Map(saved?.calls.filter(([, acts]) => Array.isArray(acts)));
-    for (const one of [...this.#commits, ...this.#pullRequests.values()]) this.#bytes += bytesOf(one);
+    for (const one of [...this.#commits, ...this.#pullRequests.values()]) this.#bytes += countBytes(one);
   }
 
   save(): SavedEvidence {
@@ -110,11 +110,11 @@ export class GitEvidence {
   }
 
   #hasRoom(entry: Commit | PullRequest): boolean {
-    const bytes = this.#bytes + bytesOf(entry);
+    const bytes = this.#bytes + countBytes(entry);
     if (bytes > maxBytes) return false;
     this.#bytes = bytes;
     return true;
   }
 }
 
-const bytesOf = (entry: object): number => Buffer.byteLength(JSON.stringify(entry)) + 1;
+const countBytes = (entry: object): number => Buffer.byteLength(JSON.stringify(entry)) + 1;

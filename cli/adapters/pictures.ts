@@ -51,12 +51,12 @@ export function inlineText({ mimeType, data }: { mimeType?: unknown; data?: unkn
 }
 
 /** The type of an address that holds its data: `data:image/png;base64,…`. */
-export const typeOfDataUrl = (url: unknown): string | undefined =>
+export const parseDataUrlType = (url: unknown): string | undefined =>
   typeof url === "string" ? /^data:([\w.+-]+\/[\w.+-]+)/.exec(url)?.[1] : undefined;
 
 /** A placeholder for what an address leads to: nothing is read from one that does not hold it. */
 export function urlText(kind: string, url: string): string {
-  const type = typeOfDataUrl(url);
+  const type = parseDataUrlType(url);
   return type ? dataText(kind, type, url) : `[${kind}: ${url.slice(0, 2048)}]`;
 }
 

@@ -138,7 +138,7 @@ export class SessionBuilder {
 
   /** Notes what the agent recorded that the session cost as a whole, in US dollars. */
   noteCost(costUsd: unknown): void {
-    this.#costUsd = amountOf(costUsd);
+    this.#costUsd = asAmount(costUsd);
   }
 
   /** Adds tokens to the session's total that no message names. */
@@ -179,7 +179,7 @@ export class SessionBuilder {
     for (const [index, message] of messages.entries()) {
       const isFirst = index === 0;
       const named = isFirst
-        ? withMetadata(message, { model: isNewModel ? model : undefined, ...known(facts) })
+        ? withMetadata(message, { model: isNewModel ? model : undefined, ...listKnown(facts) })
         : message;
       const counted = isFirst ? withUsage(named, added) : named;
       this.#sendOne(createdAt && !counted.createdAt ? { ...counted, createdAt } : counted);
@@ -218,10 +218,10 @@ export class SessionBuilder {
   }
 }
 
-const amountOf = (value: unknown): number | undefined =>
+const asAmount = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) && value > 0 ? value : undefined;
 
-const known = ({ costUsd, ...texts }: Omit<EntryFacts, "at" | "model" | "usage" | "isReplayed">): Fields => ({
-  costUsd: amountOf(costUsd),
+const listKnown = ({ costUsd, ...texts }: Omit<EntryFacts, "at" | "model" | "usage" | "isReplayed">): Fields => ({
+  costUsd: asAmount(costUsd),
   ...Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, asString(value)])),
 });

@@ -58,19 +58,19 @@ function forbidComputed(database: DatabaseSync, codes: Constants): void {
     .all();
   if (views.length + columns.length === 0) return;
   if (!database.setAuthorizer) throw new Error("it has views or virtual columns, which are not read");
-  const forbidden = new Set(views.map(({ name }) => keyOf(name)));
-  const emptied = new Set(columns.map(({ table, name }) => keyOf(table, name)));
+  const forbidden = new Set(views.map(({ name }) => foldNames(name)));
+  const emptied = new Set(columns.map(({ table, name }) => foldNames(table, name)));
   database.setAuthorizer((action, table, column, _schema, view) => {
     if (action !== codes.SQLITE_READ) return codes.SQLITE_OK;
-    if (view || forbidden.has(keyOf(table))) return codes.SQLITE_DENY;
-    return emptied.has(keyOf(table, column)) ? codes.SQLITE_IGNORE : codes.SQLITE_OK;
+    if (view || forbidden.has(foldNames(table))) return codes.SQLITE_DENY;
+    return emptied.has(foldNames(table, column)) ? codes.SQLITE_IGNORE : codes.SQLITE_OK;
   });
 }
 
 type Constants = typeof import("node:sqlite").constants;
 
 /** SQLite's names have no case. */
-const keyOf = (...names: unknown[]): string => names.map((name) => String(name).toLowerCase()).join("\n");
+const foldNames = (...names: unknown[]): string => names.map((name) => String(name).toLowerCase()).join("\n");
 
 /** Whether something else than a file is there: SQLite would wait for a pipe that nobody writes to, and no signal would end that. */
 const isNoFile = (path: string): Promise<boolean> =>
@@ -188,7 +188,7 @@ export const boundedColumn = (column: string, name: string = column): string =>
   `CASE WHEN octet_length(${column}) <= ${maxWholeBytes} THEN ${column} END AS ${name}, octet_length(${column}) AS ${name}Size`;
 
 /** A text that a database holds as text or as bytes. */
-export function textOfColumn(value: unknown): string | undefined {
+export function readColumnText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   return value instanceof Uint8Array ? Buffer.from(value).toString("utf8") : undefined;
 }
@@ -213,7 +213,7 @@ function readColumn<T>(row: Fields, { name, label, sink, is, kind }: Wanted<T>):
     sink.lost(`${label} is larger than ${maxWholeBytes / 1024 / 1024} MiB`);
     return undefined;
   }
-  const value = parseJson(textOfColumn(row[name]) ?? "");
+  const value = parseJson(readColumnText(row[name]) ?? "");
   if (is(value)) return value;
   sink.invalid(`${label} is not a JSON ${kind}`);
   return undefined;

@@ -48,7 +48,7 @@ export class UsageCounter {
 
   /** @returns what a report adds to earlier ones under the same id; undefined where it adds nothing */
   add(id: string, reported: Usage): Usage | undefined {
-    const max = this.#maxOf(id);
+    const max = this.#getMax(id);
     let added: Usage | undefined;
     for (const field of usageFields) {
       const more = (reported[field] ?? 0) - (max[field] ?? 0);
@@ -63,12 +63,12 @@ export class UsageCounter {
 
   /** Notes a report that counts elsewhere: later ones under the same id add what they have beyond it. */
   know(id: string, reported: Usage): void {
-    const max = this.#maxOf(id);
+    const max = this.#getMax(id);
     for (const field of usageFields) max[field] = Math.max(max[field] ?? 0, reported[field] ?? 0);
   }
 
   /** The most that was reported under an id, which is then the latest. Most reports are under the same one as the report before. */
-  #maxOf(id: string): Usage {
+  #getMax(id: string): Usage {
     if (id === this.#lastId) return this.#lastMax;
     const max = { ...this.#known.get(id) };
     this.#known.delete(id);
@@ -94,7 +94,7 @@ const maxTokenCount = 2_147_483_647;
 export function withUsage(message: Message, usage: Usage | undefined): Message {
   if (!usage) return message;
   const before = message.metadata?.usage as Usage | undefined;
-  const total = before ? sumOf(before, usage) : usage;
+  const total = before ? sumUsage(before, usage) : usage;
   const metadata = { ...message.metadata, usage: total };
   const { outputTokens = 0 } = total;
   const isCount = outputTokens > 0 && outputTokens <= maxTokenCount;
@@ -117,5 +117,5 @@ const combined = (a: Usage, b: Usage, combine: (one: number, other: number) => n
   Object.fromEntries(usageFields.map((field) => [field, combine(a[field] ?? 0, b[field] ?? 0)]));
 
 /** The sum of what two lines of one answer added, without zeros. */
-export const sumOf = (one: Usage, other: Usage): Usage =>
+export const sumUsage = (one: Usage, other: Usage): Usage =>
   Object.fromEntries(Object.entries(addUsage(one, other)).filter(([, count]) => count > 0));

@@ -3,7 +3,7 @@ import { HttpError } from "../server/api.ts";
 import { connect, connectLoggedIn, fetchAccount } from "../server/connection.ts";
 import { updateSettings } from "../settings.ts";
 
-/** Revokes this machine's token at the server and removes it here, here also where the server can't be reached. */
+/** Revokes this machine's token on the server and removes it here even if the server can't be reached. */
 export async function logout(context: Context): Promise<void> {
   const { host, terminal } = context;
   const { settings, server, api } = await connect(context, { patienceSeconds: 5, token: "stored" });
@@ -29,7 +29,6 @@ export async function logout(context: Context): Promise<void> {
   }
 }
 
-/** Shows the logged-in account. */
 export async function whoami(context: Context): Promise<void> {
   const { terminal } = context;
   const connection = await connectLoggedIn(context);

@@ -1,13 +1,12 @@
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { program } from "../program.ts";
-import { addRules, storedGlob } from "../projects/edit.ts";
+import { addRules, normalizeGlob } from "../projects/edit.ts";
 import { type ProjectRule, ProjectRules } from "../projects/rules.ts";
-import { isRedacting } from "../redact/key.ts";
+import { isRedacting } from "../redact/masker.ts";
 import { loadSettings } from "../server/connection.ts";
 import { type Settings, updateSettings } from "../settings.ts";
 
-/** Shows what can be set on this machine, or sets it. */
 export async function config(context: Context): Promise<void> {
   const [name, value, ...more] = context.words;
   const see = `See: ${program} config --help`;
@@ -18,7 +17,7 @@ export async function config(context: Context): Promise<void> {
   if (isOther || (name === "redact" && more.length > 0)) {
     throw new CommandError("usage", `${name} is on or off, not "${[value, ...more].join(" ")}". ${see}`);
   }
-  if (value !== undefined) await updateSettings(context.host, (now) => changed(context, now, more));
+  if (value !== undefined) await updateSettings(context.host, (now) => applyChange(context, now, more));
   const settings = await loadSettings(context);
   const redact = isRedacting(settings);
   const { rules } = ProjectRules.of(context.host, { projects: settings.pictures });
@@ -27,22 +26,21 @@ export async function config(context: Context): Promise<void> {
   context.terminal.json({ redact, pictures: rules });
 }
 
-function changed({ host, words: [name, value] }: Context, now: Settings, globs: readonly string[]): Settings {
+function applyChange({ host, words: [name, value] }: Context, now: Settings, globs: readonly string[]): Settings {
   if (name === "redact") return { ...now, redact: value === "on" };
   const { rules } = ProjectRules.of(host, { projects: now.pictures });
   return {
     ...now,
-    pictures: withPictures(
+    pictures: changePictureRules(
       rules,
       value === "on",
-      globs.map((glob) => storedGlob(glob, host)),
+      globs.map((glob) => normalizeGlob(glob, host)),
     ),
   };
 }
 
-/** Rules with pictures on or off for some projects, or for all. */
-function withPictures(rules: readonly ProjectRule[], isOn: boolean, globs: readonly string[]): ProjectRule[] {
-  if (isOn && rules.length === 0) return []; // they are on for all, and stay so
+function changePictureRules(rules: readonly ProjectRule[], isOn: boolean, globs: readonly string[]): ProjectRule[] {
+  if (isOn && rules.length === 0) return []; // they are already on for all projects
   return addRules(rules, isOn ? "include" : "exclude", globs.length > 0 ? globs : ["**"]);
 }
 

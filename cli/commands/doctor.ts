@@ -9,19 +9,17 @@ import { isMissingOrForbidden } from "../files/discovery.ts";
 import { isFields, parseJson } from "../files/json.ts";
 import { configFolder, stateFolder } from "../files/state-files.ts";
 import { removeEmptyFolders } from "../install/files.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 import { HttpError } from "../server/api.ts";
 import { type Connection, connect, fetchAccount } from "../server/connection.ts";
-import { invalidToken } from "../server/token.ts";
+import { describeInvalidToken } from "../server/token.ts";
 import { settingsPath } from "../settings.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 
 type Check = { name: string; ok: boolean; isNote?: boolean; detail: string };
 
-/** A larger difference between the clocks is reported. */
 const maxClockDifferenceSeconds = 60;
 
-/** Checks everything that sending depends on. */
 export async function doctor(context: Context): Promise<number> {
   const { terminal } = context;
   const connection = await connect(context, { patienceSeconds: 0 });
@@ -66,7 +64,6 @@ async function checkServer(context: Context, connection: Connection): Promise<Ch
   }
 }
 
-/** A wrong clock breaks nothing in the client, but its times are misleading. */
 function checkClock(date: string | null): Check {
   const at = Date.parse(date ?? "");
   if (Number.isNaN(at)) return { name: "clock", ok: true, detail: "the server did not tell its own" };
@@ -85,7 +82,7 @@ async function checkLogin(context: Context, connection: Connection): Promise<Che
     return { name: "login", ok: true, detail: `${name} <${email}>, expires ${expiresAt.slice(0, 10)}` };
   } catch (error) {
     if (!(error instanceof HttpError) || error.status !== 401) throw error;
-    return { name: "login", ok: false, detail: invalidToken(context.host.env, hint) };
+    return { name: "login", ok: false, detail: describeInvalidToken(context.host.env, hint) };
   }
 }
 
@@ -105,7 +102,6 @@ async function checkSettings(context: Context): Promise<Check> {
   }
 }
 
-/** Why an existing settings file can't be used. */
 async function findSettingsProblem(path: string, context: Context): Promise<string | undefined> {
   try {
     if (isFields(parseJson(await readFile(path, "utf8")))) return undefined;
@@ -116,7 +112,7 @@ async function findSettingsProblem(path: string, context: Context): Promise<stri
   }
 }
 
-/** Writes a file to a folder and removes it again: a right to write is not yet room on the disk. */
+/** Writes a file and removes it again, because permission to write does not mean that the disk has room. */
 async function checkWritable(name: string, folder: string, otherwise: string): Promise<Check> {
   const path = join(folder, `doctor.${randomBytes(6).toString("hex")}`);
   let made: string | undefined;
@@ -127,18 +123,17 @@ async function checkWritable(name: string, folder: string, otherwise: string): P
   } catch (error) {
     return { name, ok: false, detail: `${folder} can't be written to, so ${otherwise}: ${(error as Error).message}` };
   } finally {
-    await rm(path, { force: true }).catch(() => {}); // it may never have been created
-    if (made) await removeEmptyFolders(foldersBetween(folder, made)).catch(() => {}); // a check leaves nothing behind
+    await rm(path, { force: true }).catch(() => {});
+    if (made) await removeEmptyFolders(listFoldersBetween(folder, made)).catch(() => {});
   }
 }
 
-/** A folder and those above it, up to one of them. */
-function foldersBetween(folder: string, highest: string): string[] {
+function listFoldersBetween(folder: string, highest: string): string[] {
   const above = dirname(folder);
-  return folder === highest || above === folder ? [folder] : [folder, ...foldersBetween(above, highest)];
+  return folder === highest || above === folder ? [folder] : [folder, ...listFoldersBetween(above, highest)];
 }
 
-/** The folders of an agent that exist, or else the first one: some agents have dozens of places. */
+/** Reports an agent's existing folders, or else the first one, because some agents have dozens. */
 async function checkRoots(title: string, roots: SearchRoot[]): Promise<Check[]> {
   const checked = await Promise.all(roots.map((root) => checkRoot(title, root)));
   const found = checked.filter(({ isMissing }) => !isMissing);

@@ -1,22 +1,22 @@
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { program } from "../program.ts";
-import { findProjects, totalOf } from "../projects/found.ts";
+import { findProjects, sumProjects } from "../projects/found.ts";
 import { foldHome } from "../projects/rules.ts";
 import { showProjects } from "../projects/show.ts";
 import { sayFound } from "../redact/describe.ts";
 import { SessionFilter } from "../sessions/filter.ts";
-import { countPictures } from "../sessions/picture-bytes.ts";
+import { countPictures } from "../sessions/parse-stats.ts";
 import { updateSettings } from "../settings.ts";
 import type { PushTarget } from "../sync/push-target.ts";
 import { formatBytes, formatCount, formatPictures } from "../terminal/format.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 
 /**
- * Shows what a machine's first push to a server would send, by project, and asks. Files that were named are not asked for.
+ * Shows what this machine's first push to a server would send and asks for consent.
  *
- * @param usual the answer of an empty line
- * @throws CommandError `failed` where the answer is no
+ * @param usual the answer that an empty line gives
+ * @throws CommandError `failed` if the answer is no
  */
 export async function agreeToFirstPush(
   context: Context,
@@ -40,7 +40,7 @@ export async function agreeToFirstPush(
   terminal.say();
   showProjects(context, sent, { all: false, more: `${program} projects --all` });
   terminal.say();
-  const { sessions, bytes } = totalOf(sent);
+  const { sessions, bytes } = sumProjects(sent);
   const where = `${formatCount(sessions, "session")} (${formatBytes(bytes)}) in ${formatCount(sent.length, "project")}`;
   const count = countPictures(sent.map(({ pictures }) => pictures));
   const total = count.pictures > 0 ? `${where}, with ${formatPictures(count)}` : where;
@@ -55,7 +55,7 @@ export async function agreeToFirstPush(
   }
   await updateSettings(host, (now) => ({ ...now, agreedTo: [...new Set([...(now.agreedTo ?? []), server])] })).catch(
     (error) => {
-      if (!(error instanceof CommandError)) throw error; // without settings, what was sent tells
+      if (!(error instanceof CommandError)) throw error;
     },
   );
 }

@@ -8,32 +8,30 @@ import { makeCall, targets } from "../install/agents/targets.ts";
 import { isThere } from "../install/files.ts";
 import { Installation } from "../install/installation.ts";
 import { type Manifest, readManifest } from "../install/manifest.ts";
-import { isOnPath, placesOf } from "../install/places.ts";
-import { environmentOf, programOf } from "../install/program.ts";
-import { quoteSh } from "../install/quoting.ts";
-import { serviceOf } from "../install/services/platform.ts";
-import { runAll } from "../install/services/service.ts";
+import { isOnPath, getPlaces } from "../install/places.ts";
+import { collectEnvironment, planProgram } from "../install/program.ts";
+import { quoteSh } from "../install/tools.ts";
+import { findService, runAll } from "../install/services/service.ts";
 import { HttpError } from "../server/api.ts";
 import { type Connection, connect, fetchAccount, loadSettings } from "../server/connection.ts";
 import { isPrivate } from "../server/origin.ts";
-import { serverOf, settingsPath, updateSettings } from "../settings.ts";
-import { styled } from "../terminal/styled.ts";
+import { requireServer, settingsPath, updateSettings } from "../settings.ts";
+import { styled } from "../terminal/terminal.ts";
 import { logIn } from "./login.ts";
 import { push } from "./push.ts";
 
-/** Puts the client on the PATH, logs the machine in, and keeps sending in the background; shows each file before it writes it. */
 export async function install(context: Context): Promise<number> {
   const { host, terminal, values } = context;
   if (values.yes !== true && values["dry-run"] !== true && !terminal.canAsk) {
     const advice = "Look at the files with --dry-run, and write them without being asked with --yes.";
     throw new CommandError("usage", `Every file is asked about, but nobody can answer here. ${advice}`);
   }
-  const program = await programOf(host);
-  const earlier = await manifestFor(context);
+  const program = await planProgram(host);
+  const earlier = await readEarlierManifest(context);
   const server = await chooseServer(context);
   const installation = new Installation(context, { ...earlier, server });
   const isReady = await installation.offer("The program", program.files);
-  const { client } = placesOf(host);
+  const { client } = getPlaces(host);
   const isDeclined = program.files.length > 0 && ["declined", "kept"].includes(installation.outcomes[client] ?? "");
   if (isDeclined) {
     terminal.say("Nothing was installed.");
@@ -52,11 +50,11 @@ export async function install(context: Context): Promise<number> {
   return finish(context, installation, { server, service, command: isReady ? words : undefined });
 }
 
-/** The server that this machine is to send to; plain http to it is agreed to, since the service can't ask. */
+/** Chooses the server and records consent to plain http, because the service can't ask. */
 async function chooseServer(context: Context): Promise<string> {
   const { host, values } = context;
   const option = stringValue(context, "server");
-  if (values["dry-run"] === true) return serverOf(host, await loadSettings(context), option);
+  if (values["dry-run"] === true) return requireServer(host, await loadSettings(context), option);
   const { server } = await connect(context, { token: "none" });
   if (values.insecure === true && !isPrivate(server)) {
     await updateSettings(host, (now) => ({ ...now, plainHttp: [...new Set([...(now.plainHttp ?? []), server])] }));
@@ -64,8 +62,7 @@ async function chooseServer(context: Context): Promise<string> {
   return server;
 }
 
-/** What is known of an earlier installation, or of none. */
-async function manifestFor({ host, values }: Context): Promise<Omit<Manifest, "server">> {
+async function readEarlierManifest({ host, values }: Context): Promise<Omit<Manifest, "server">> {
   const known = await readManifest(host);
   const madeSettings = known?.madeSettings ?? !(await isThere(settingsPath(host)));
   const madeState = known?.madeState ?? !(await isThere(stateFolder(host)));
@@ -75,7 +72,6 @@ async function manifestFor({ host, values }: Context): Promise<Omit<Manifest, "s
   return { autoUpdate, files, folders, edits, hasService, loggedIn, madeSettings, madeState };
 }
 
-/** What starts a sending when an agent's session or turn ends. */
 async function offerAgents({ host, terminal, values }: Context, installation: Installation, words: string[]) {
   if (values["no-hooks"] === true) return;
   for (const [agent, target] of Object.entries(targets)) {
@@ -99,7 +95,6 @@ const isFolder = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** How far the background service has come. */
 type Offered = "ready" | "declined" | "impossible";
 
 async function offerService(
@@ -110,26 +105,24 @@ async function offerService(
 ): Promise<Offered> {
   const { host, terminal, values } = context;
   if (values["no-service"] === true) return "declined";
-  const service = serviceOf(host);
+  const service = findService(host);
   const obstacle = service
-    ? await service.obstacle()
+    ? await service.findObstacle()
     : [`Spoor knows no background service on ${host.platform}. Let cron run \`spoor push\` every ten minutes.`];
   if (obstacle || !service) {
     terminal.say();
     for (const line of obstacle ?? []) terminal.say(line);
     return "impossible";
   }
-  const spec = { words: [...words, "service", "run", "--server", server], server, env: environmentOf(host) };
+  const spec = { words: [...words, "service", "run", "--server", server], server, env: collectEnvironment(host) };
   const files = service.files(spec);
   const title = `Background service: sends the sessions of every agent on this machine to ${server}, but for projects that you leave out (spoor projects exclude)`;
   const isReady = await installation.offer(title, files);
-  // A file that the user changed is a service all the same.
   return isReady || files.every(({ path }) => installation.outcomes[path] !== "declined") ? "ready" : "declined";
 }
 
 type Installed = { server: string; service: Offered; command: string[] | undefined };
 
-/** Logs in, starts the service, and says what is left to do. */
 async function finish(
   context: Context,
   installation: Installation,
@@ -155,13 +148,12 @@ async function finish(
   if (command) sayHowToFindIt(context);
   terminal.json({ server, files: installation.outcomes, installed: true, service: isStarted ? "running" : service });
   if (service === "ready" && !isStarted) return exitCodes.failed;
-  // Without a service nothing else would send what is there.
+  // Without a service nothing else would send the sessions.
   return service === "impossible" && isLoggedIn === true
     ? push({ ...context, words: [] }, { usual: true })
     : exitCodes.done;
 }
 
-/** @returns whether the machine is logged in; undefined where the server can't be asked */
 async function ensureLogin(context: Context, installation: Installation): Promise<boolean | undefined> {
   const { host, terminal, values } = context;
   const connection = await connect({ ...context, values: { ...values, patience: "5" } });
@@ -187,7 +179,7 @@ async function isValid(connection: Connection): Promise<boolean> {
 }
 
 async function start({ host, terminal }: Context): Promise<boolean> {
-  const service = serviceOf(host);
+  const service = findService(host);
   if (!service) return false;
   const failed = await runAll(host, (await service.isRunning()) ? service.restart() : service.start());
   for (const line of failed) terminal.warn(`! ${line}`);
@@ -195,15 +187,14 @@ async function start({ host, terminal }: Context): Promise<boolean> {
   return failed.length === 0;
 }
 
-/** What to do where the command's folder is not on the PATH; nothing where it is. */
 function sayHowToFindIt({ host, terminal }: Context): void {
-  const { binFolder } = placesOf(host);
+  const { binFolder } = getPlaces(host);
   if (isOnPath(host, binFolder)) return;
   terminal.say(`${binFolder} is not on your PATH. To use \`spoor\` in new terminals, run once:`);
-  terminal.say("  ", styled("bold", pathAdvice(host, binFolder)));
+  terminal.say("  ", styled("bold", composePathAdvice(host, binFolder)));
 }
 
-function pathAdvice({ platform, env }: Host, folder: string): string {
+function composePathAdvice({ platform, env }: Host, folder: string): string {
   if (platform === "win32") {
     const old = "[Environment]::GetEnvironmentVariable('Path','User')";
     return `powershell -c "[Environment]::SetEnvironmentVariable('Path', ${old} + ';${folder.replaceAll("'", "''")}', 'User')"`;

@@ -1,26 +1,23 @@
 import { spawn } from "node:child_process";
 import { rename } from "node:fs/promises";
 import { hostname } from "node:os";
-import { clock } from "../clock.ts";
-import { type Context, commandHint, patienceOf, stringValue } from "../context.ts";
+import { Api, clock, HttpError } from "../server/api.ts";
+import { type Context, commandHint, readPatience, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { type Fields, isFields, textOf } from "../files/json.ts";
+import { type Fields, isFields, toText } from "../files/json.ts";
 import { program } from "../program.ts";
-import { Api, HttpError } from "../server/api.ts";
 import { type Connection, connect } from "../server/connection.ts";
 import { isPlain } from "../server/origin.ts";
-import { faultOf } from "../server/token.ts";
-import { type Account, areSettingsBroken, serverOfToken, settingsPath, updateSettings } from "../settings.ts";
+import { findTokenFault } from "../server/token.ts";
+import { type Account, areSettingsBroken, findTokenServer, settingsPath, updateSettings } from "../settings.ts";
 import { formatDuration } from "../terminal/format.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 
-/** Logs this machine in, and says what to do next. */
 export async function login(context: Context): Promise<void> {
   await logIn(context);
   context.terminal.say(`Send your sessions with: ${commandHint(context, "push")}`);
 }
 
-/** Logs this machine in: the user approves it in a browser, and the token is stored in the settings. */
 export async function logIn(context: Context): Promise<void> {
   const { host, terminal, values } = context;
   const patient = { ...context, values: { ...values, patience: values.patience ?? "10" } };
@@ -30,13 +27,13 @@ export async function logIn(context: Context): Promise<void> {
   await keepBrokenSettings(context);
   await updateSettings(host, (now) => now); // fails now rather than after the approval
   const started = await startLogin(connection.api, { machine, ...(scopes && { scopes }) }, context);
-  terminal.hide(textOf(started.deviceCode)); // whoever has it can fetch the token
+  terminal.hide(toText(started.deviceCode));
   const page = approvalPage(started, connection.server, context);
   terminal.say(`To log in to ${connection.server}, open this page in your browser and approve the login:`);
   terminal.say();
   terminal.say("  ", styled("bold", page));
   terminal.say();
-  terminal.say("The page shows this code, or asks you to type it: ", styled("bold", textOf(started.userCode)));
+  terminal.say("The page shows this code, or asks you to type it: ", styled("bold", toText(started.userCode)));
   terminal.json({ event: "started", verificationUri: page, userCode: started.userCode, expiresIn: started.expiresIn });
   if (values["no-browser"] !== true) openBrowser(page, context);
   const account = await waitForToken(connection.api, started, context);
@@ -45,11 +42,11 @@ export async function logIn(context: Context): Promise<void> {
   terminal.say(styled("green", "✓"), ` Logged in as ${account.name} <${account.email}>.`);
   const { token: _, ...publicFields } = account;
   terminal.json({ event: "loggedIn", server: connection.server, ...publicFields });
-  const isOverridden = host.env.SPOOR_TOKEN && serverOfToken(host) === connection.server;
+  const isOverridden = host.env.SPOOR_TOKEN && findTokenServer(host) === connection.server;
   if (isOverridden) terminal.warn("SPOOR_TOKEN is set: it overrides this login.");
 }
 
-/** Settings that can't be read are replaced by a login: what they held is put aside. */
+/** Moves unreadable settings aside, because the login replaces them. */
 async function keepBrokenSettings({ host, terminal }: Context): Promise<void> {
   if (!(await areSettingsBroken(host))) return;
   const path = settingsPath(host);
@@ -61,12 +58,11 @@ async function keepBrokenSettings({ host, terminal }: Context): Promise<void> {
   terminal.warn(`${path} could not be read, and was moved to ${aside}. ${lost}: see ${program} projects`);
 }
 
-/** Network limits of logins are minutes long; without `--patience` they are waited for. */
+/** The server's rate limits for logins last minutes, so a login without `--patience` waits this long. */
 const maxLimitSeconds = 900;
 
-/** Starts a login. Where too many were started from this network, it waits as long as the server says. */
 async function startLogin(api: Api, json: object, context: Context): Promise<Fields> {
-  const patienceSeconds = context.values.patience === undefined ? maxLimitSeconds : patienceOf(context);
+  const patienceSeconds = context.values.patience === undefined ? maxLimitSeconds : readPatience(context);
   const deadline = clock.now() + patienceSeconds * 1000;
   for (;;) {
     try {
@@ -84,13 +80,9 @@ async function waitAsTold(seconds: number, reason: string, { terminal, signal }:
   await clock.sleep(seconds * 1000, signal);
 }
 
-/**
- * The approval page's URL.
- *
- * @throws CommandError where it is not on the server itself: a page elsewhere could ask for the password
- */
+/** @throws CommandError if the page is not on the server itself, because a page elsewhere could ask for the password */
 function approvalPage(started: Fields, server: string, context: Context): string {
-  const text = textOf(started.verificationUriComplete) || textOf(started.verificationUri);
+  const text = toText(started.verificationUriComplete) || toText(started.verificationUri);
   const page = URL.canParse(text) ? new URL(text) : undefined;
   if (page?.origin === server) return page.href;
   if (!page || !isPlain(page)) {
@@ -108,23 +100,23 @@ const openers: Partial<Record<NodeJS.Platform, string[]>> = {
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** Opens a page where a browser is likely to exist; otherwise the user has the printed address. */
+/** Opens the page if a browser is likely to exist; its address is printed in any case. */
 function openBrowser(page: string, { host: { env, home, platform } }: Context): void {
   const isRemote = env.SSH_CONNECTION !== undefined || env.SSH_TTY !== undefined;
   const hasDisplay = platform !== "linux" || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY || env.BROWSER);
   if (isRemote || !hasDisplay) return;
   const [program = "xdg-open", ...words] = (env.BROWSER && [env.BROWSER]) || openers[platform] || ["xdg-open"];
-  const child = spawn(program, [...words, page], { cwd: home, stdio: "ignore", detached: true }); // as in `runTool`
+  const child = spawn(program, [...words, page], { cwd: home, stdio: "ignore", detached: true });
   child.on("error", () => {}); // no such program: the address is printed above
   child.unref();
 }
 
-/** Polls at the server's interval until the login is decided. Uses a monotonic clock, so a wrong system time is harmless. */
+/** Polls until the login is decided, by a monotonic clock so that a wrong system time is harmless. */
 async function waitForToken(api: Api, started: Fields, context: Context): Promise<Account> {
-  const lifetimeSeconds = within(started.expiresIn, [1, 3600], 600);
+  const lifetimeSeconds = clamp(started.expiresIn, [1, 3600], 600);
   const deadline = clock.now() + (lifetimeSeconds + 60) * 1000;
-  let interval = within(started.interval, intervalRange, 5);
-  const path = `/api/cli/device/poll?deviceCode=${encodeURIComponent(textOf(started.deviceCode))}`;
+  let interval = clamp(started.interval, intervalRange, 5);
+  const path = `/api/cli/device/poll?deviceCode=${encodeURIComponent(toText(started.deviceCode))}`;
   while (clock.now() < deadline) {
     await clock.sleep(interval * 1000, context.signal);
     const answer = await poll(api, path, context);
@@ -135,17 +127,17 @@ async function waitForToken(api: Api, started: Fields, context: Context): Promis
       continue;
     }
     if (answer === undefined) continue;
-    if (answer.status === "approved") return accountOf(answer, context);
-    interval = within(answer.interval, intervalRange, interval);
+    if (answer.status === "approved") return readAccount(answer, context);
+    interval = clamp(answer.interval, intervalRange, interval);
     context.terminal.progress(() => "Waiting for approval…");
   }
   throw loginError("expired_token", context);
 }
 
-/** Of the server's polling interval, in seconds: neither a flood of requests nor a login that never ends. */
+/** Bounds on the server's polling interval, in seconds, against floods and endless logins. */
 const intervalRange = [0.05, 60] as const;
 
-const within = (value: unknown, [min, max]: readonly [number, number], otherwise: number): number =>
+const clamp = (value: unknown, [min, max]: readonly [number, number], otherwise: number): number =>
   typeof value === "number" && value > 0 ? Math.min(max, Math.max(min, value)) : otherwise;
 
 function loginError(code: string, context: Context, fallback = "The login failed."): CommandError {
@@ -158,7 +150,6 @@ function loginError(code: string, context: Context, fallback = "The login failed
   return new CommandError("login", (Object.hasOwn(messages, code) && messages[code]) || fallback);
 }
 
-/** @returns the response; that of a server which has no time now; undefined where there was none */
 async function poll(api: Api, path: string, context: Context): Promise<Fields | HttpError | undefined> {
   try {
     return (await api.request(path, { retries: false })).body;
@@ -170,30 +161,28 @@ async function poll(api: Api, path: string, context: Context): Promise<Fields | 
   }
 }
 
-/** @throws CommandError where the answer has no token that could be sent */
-function accountOf(answer: Fields, { terminal }: Context): Account {
-  const token = textOf(answer.token);
+function readAccount(answer: Fields, { terminal }: Context): Account {
+  const token = toText(answer.token);
   terminal.hide(token);
-  if (token === "" || faultOf(token)) throw new CommandError("failed", "The server sent no valid token.");
+  if (token === "" || findTokenFault(token)) throw new CommandError("failed", "The server sent no valid token.");
   const user = isFields(answer.user) ? answer.user : {};
   return {
     token,
-    userId: textOf(answer.userId),
-    name: textOf(user.name),
-    email: textOf(user.email),
-    machine: textOf(answer.machine),
-    expiresAt: textOf(answer.expiresAt),
+    userId: toText(answer.userId),
+    name: toText(user.name),
+    email: toText(user.email),
+    machine: toText(answer.machine),
+    expiresAt: toText(answer.expiresAt),
   };
 }
 
-/** Stores the account and revokes the token that it replaces. */
 async function storeAccount({ settings, server }: Connection, account: Account, context: Context): Promise<void> {
   const previous = settings.accounts[server]?.token;
   try {
     // The approval took minutes: another command may have changed the settings since.
     await updateSettings(context.host, (now) => ({ ...now, server, accounts: { ...now.accounts, [server]: account } }));
   } catch (error) {
-    await revoke(server, account.token); // nobody has it
+    await revoke(server, account.token); // it was not stored, so nobody can use it
     throw error;
   }
   if (previous) await revoke(server, previous);
@@ -202,7 +191,6 @@ async function storeAccount({ settings, server }: Connection, account: Account, 
 async function revoke(server: string, token: string): Promise<void> {
   const api = new Api(server, { token, patienceSeconds: 0 });
   await api.request("/api/cli/session", { method: "DELETE", retries: false, timeoutSeconds: 5 }).catch((error) => {
-    // It expires after 90 days anyway.
     if (!(error instanceof CommandError || error instanceof HttpError)) throw error;
   });
 }

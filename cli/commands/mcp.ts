@@ -1,18 +1,16 @@
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { type Fields, isFields, parseJson, textOf } from "../files/json.ts";
+import { type Fields, isFields, parseJson, toText } from "../files/json.ts";
 import { HttpError } from "../server/api.ts";
 import { type Connection, connectLoggedIn } from "../server/connection.ts";
 
-/** How many of an agent's calls are on their way at once. */
 const maxAtOnce = 8;
 const versionKey = "io.modelcontextprotocol/protocolVersion";
-/** JSON-RPC 2.0, section 5.1, and what it leaves to servers. */
+/** JSON-RPC 2.0, section 5.1, and its range for servers. */
 const codes = { parse: -32_700, server: -32_000 };
 
 /**
- * Speaks the Model Context Protocol on standard input and output, for agents that can't over HTTP: passes each message on to the
- * server, with this machine's token, and each answer back.
+ * Relays the Model Context Protocol between standard input and output and the server, for agents that can't use HTTP.
  */
 export async function mcp(context: Context): Promise<void> {
   const { terminal, signal } = context;
@@ -31,7 +29,6 @@ export async function mcp(context: Context): Promise<void> {
 class Relay {
   readonly #connection: Connection;
   readonly #write: (message: object) => void;
-  /** The revision that the agent and the server agreed on, where they did so once for all. */
   #agreed: string | undefined;
 
   constructor(connection: Connection, write: (message: object) => void) {
@@ -39,7 +36,6 @@ class Relay {
     this.#write = write;
   }
 
-  /** Passes on a line, and writes what is answered; an error becomes an answer to the line's id. */
   async pass(line: string): Promise<void> {
     const message = parseJson(line);
     if (!isFields(message)) return this.#fail(null, codes.parse, "This is no message of JSON-RPC.");
@@ -53,24 +49,24 @@ class Relay {
   }
 
   async #send(message: Fields): Promise<Fields | undefined> {
-    const options = { method: "POST", json: message, headers: this.#headersOf(message), returnsErrors: true } as const;
+    const options = { method: "POST", json: message, headers: this.#makeHeaders(message), returnsErrors: true } as const;
     const { status, body } = await this.#connection.api.request("/mcp", options);
     if (status === 202) return undefined;
     if (body.jsonrpc === "2.0") {
       if (message.method === "initialize" && isFields(body.result))
-        this.#agreed = textOf(body.result.protocolVersion) || undefined;
+        this.#agreed = toText(body.result.protocolVersion) || undefined;
       return body;
     }
     const login = status === 401 ? ` Log in with: spoor login --server ${this.#connection.server}` : "";
-    throw new CommandError("failed", `${textOf(body.detail) || `The server answered ${status}.`}${login}`);
+    throw new CommandError("failed", `${toText(body.detail) || `The server answered ${status}.`}${login}`);
   }
 
-  /** What the protocol repeats of a message in its headers, so that proxies need not read it. */
-  #headersOf({ method, params }: Fields): Record<string, string> {
+  /** The protocol repeats some fields in headers, so that proxies need not parse bodies. */
+  #makeHeaders({ method, params }: Fields): Record<string, string> {
     const given = isFields(params) ? params : {};
-    const own = isFields(given._meta) ? textOf(given._meta[versionKey]) : "";
+    const own = isFields(given._meta) ? toText(given._meta[versionKey]) : "";
     const version = own || this.#agreed;
-    const name = textOf(given.name) || textOf(given.uri);
+    const name = toText(given.name) || toText(given.uri);
     return {
       Accept: "application/json, text/event-stream",
       ...(version && { "MCP-Protocol-Version": version }),
@@ -79,7 +75,6 @@ class Relay {
     };
   }
 
-  /** @param id of a request; a notification gets no answer. */
   #fail(id: unknown, code: number, message: string): void {
     if (id !== undefined) this.#write({ jsonrpc: "2.0", id, error: { code, message } });
   }

@@ -1,18 +1,17 @@
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { program } from "../program.ts";
-import { addRules, storedGlob } from "../projects/edit.ts";
-import { type FoundProject, findProjects, totalOf } from "../projects/found.ts";
+import { addRules, normalizeGlob } from "../projects/edit.ts";
+import { type FoundProject, findProjects, sumProjects } from "../projects/found.ts";
 import { foldHome, type LeftOutBy, type ProjectRule, ProjectRules } from "../projects/rules.ts";
 import { showProjects } from "../projects/show.ts";
 import { loadSettings } from "../server/connection.ts";
 import { ScanIndex } from "../sessions/scan-index.ts";
-import { type Settings, serverIfSet, updateSettings } from "../settings.ts";
+import { type Settings, findServer, updateSettings } from "../settings.ts";
 import { SentRecord } from "../sync/sent-record.ts";
 import { formatBytes, formatCount, formatList } from "../terminal/format.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 
-/** Lists this machine's projects, or changes which of them are sent. */
 export async function projects(context: Context): Promise<void> {
   const [action, ...globs] = context.words;
   if (action === undefined) return list(context);
@@ -44,14 +43,14 @@ async function list(context: Context): Promise<void> {
   }
   if (found.length > 0) sayTotals(context, sent, leftOut);
   sayRules(context, rules);
-  terminal.json({ rules, projects: found.map((one) => ({ ...one, lastActivity: timeOf(one) })) });
+  terminal.json({ rules, projects: found.map((one) => ({ ...one, lastActivity: formatTime(one) })) });
 }
 
-const timeOf = ({ lastActivity }: FoundProject): string | null =>
+const formatTime = ({ lastActivity }: FoundProject): string | null =>
   lastActivity > 0 ? new Date(lastActivity).toISOString() : null;
 
 function sayTotals({ terminal }: Context, sent: FoundProject[], leftOut: FoundProject[]): void {
-  const { sessions, bytes } = totalOf(sent);
+  const { sessions, bytes } = sumProjects(sent);
   const out =
     leftOut.length === 0 ? "none is" : `${formatCount(leftOut.length, "other")} ${leftOut.length === 1 ? "is" : "are"}`;
   terminal.say();
@@ -70,7 +69,7 @@ function sayRules({ terminal }: Context, rules: readonly ProjectRule[]): void {
 
 async function change(context: Context, action: "include" | "exclude", given: string[]): Promise<void> {
   const { host, terminal } = context;
-  const globs = [...new Set(given.map((glob) => storedGlob(glob, host)))];
+  const globs = [...new Set(given.map((glob) => normalizeGlob(glob, host)))];
   const changed = (settings: Settings) => addRules(ProjectRules.of(host, settings).rules, action, globs);
   const settings = await updateSettings(host, (now) => ({ ...now, projects: changed(now) }));
   const [before, after] = [ProjectRules.of(host, settings), new ProjectRules(host, changed(settings))];
@@ -81,8 +80,8 @@ async function change(context: Context, action: "include" | "exclude", given: st
   );
   const isOnly = before.rules.length === 0 && action === "include" && after.rules.length > 0;
   if (isOnly) terminal.say(`  All other projects are left out. To send all again: ${program} projects include '**'`);
-  const known = await knownProjects(context);
-  const other = known.filter((one) => Boolean(before.leavingOut(one)) !== Boolean(after.leavingOut(one)));
+  const known = await readKnownProjects(context);
+  const other = known.filter((one) => Boolean(before.findExclusion(one)) !== Boolean(after.findExclusion(one)));
   const names = [...new Set(other.map((one) => foldHome(one.cwd ?? one.project ?? "", host)))].sort();
   if (names.length > 0) terminal.say(`  That changes ${formatCount(names.length, "project")}: ${formatList(names, 5)}`);
   else if (known.length > 0) terminal.say("  That changes none of the projects that are known here so far.");
@@ -91,12 +90,12 @@ async function change(context: Context, action: "include" | "exclude", given: st
   terminal.json({ rules: after.rules, changed: names, stillLeftOut: stillOut, sentBefore });
 }
 
-/** The projects in the index of earlier scans: nothing is read for them. */
-async function knownProjects({ host }: Context) {
+/** Reads projects from the index of earlier scans only, which is fast. */
+async function readKnownProjects({ host }: Context) {
   return (await ScanIndex.open(host)).projects();
 }
 
-/** An include does not send what a `.spoorignore` leaves out. */
+/** An include does not override a `.spoorignore`. */
 async function sayStillLeftOut(context: Context, rules: ProjectRules, globs: string[]): Promise<string[]> {
   const { host, terminal } = context;
   const chosen = new ProjectRules(
@@ -104,8 +103,8 @@ async function sayStillLeftOut(context: Context, rules: ProjectRules, globs: str
     globs.map((glob) => ({ exclude: glob })),
   );
   const files = new Set<string>();
-  for (const one of await knownProjects(context)) {
-    const by: LeftOutBy | undefined = chosen.leavingOut(one) && rules.leavingOut(one);
+  for (const one of await readKnownProjects(context)) {
+    const by: LeftOutBy | undefined = chosen.findExclusion(one) && rules.findExclusion(one);
     if (by && "file" in by) files.add(by.file);
   }
   for (const file of files)
@@ -113,13 +112,12 @@ async function sayStillLeftOut(context: Context, rules: ProjectRules, globs: str
   return [...files];
 }
 
-/** Says what was sent of projects that are left out now, and how to delete it. @returns the number of sessions */
 async function saySentBefore(context: Context, rules: ProjectRules): Promise<number> {
   const { host, terminal } = context;
   const settings = await loadSettings(context);
-  const sent = (await SentRecord.sentSessions(host)).filter((one) => rules.leavingOut(one));
+  const sent = (await SentRecord.readSentSessions(host)).filter((one) => rules.findExclusion(one));
   if (sent.length === 0) return 0;
-  const server = serverIfSet(host, settings, undefined);
+  const server = findServer(host, settings, undefined);
   const names = [...new Set(sent.flatMap(({ project }) => project ?? []))].sort();
   const are = sent.length === 1 ? "session of what is left out was" : "sessions of what is left out were";
   terminal.say(`  ${sent.length} ${are} sent before, and will stay on the server. To delete them, select them there:`);

@@ -1,4 +1,4 @@
-import { type Context, listValue, patienceOf, stringValue } from "../context.ts";
+import { type Context, listValue, readPatience, stringValue } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
 import { program } from "../program.ts";
 import { saySent } from "../redact/describe.ts";
@@ -6,31 +6,34 @@ import { HttpError } from "../server/api.ts";
 import { connect, fetchAccount, loadSettings } from "../server/connection.ts";
 import { sendTelemetry } from "../server/telemetry.ts";
 import { SessionFilter } from "../sessions/filter.ts";
-import type { ParseStats } from "../sessions/parse-stats.ts";
-import { countPictures } from "../sessions/picture-bytes.ts";
+import { countPictures, type ParseStats } from "../sessions/parse-stats.ts";
 import type { UnsentSession } from "../sessions/session.ts";
-import { type Settings, serverOf } from "../settings.ts";
-import { namedFile } from "../sync/changed-inputs.ts";
+import { type Settings, requireServer } from "../settings.ts";
+import { findNamedFile } from "../sync/changed-inputs.ts";
 import { planPush } from "../sync/push-plan.ts";
 import { type PushResult, pushOnce } from "../sync/push-round.ts";
 import { openTarget, type PushTarget, refreshJobs } from "../sync/push-target.ts";
 import { SentRecord } from "../sync/sent-record.ts";
 import { formatBytes, formatCount, formatDuration, formatList, formatPictures } from "../terminal/format.ts";
 import { describeSent, sayLeftOut, warnInvalid, warnKept, warnRefused, warnUnsent } from "../terminal/outcomes.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 import { agreeToFirstPush } from "./first-push.ts";
 
-/** Sends every new or changed session and waits until they are archived. @param usual what an empty line answers at a first push */
+/**
+ * Sends every new or changed session and waits until they are archived.
+ *
+ * @param usual the answer that an empty line gives at a first push
+ */
 export async function push(context: Context, { usual = false } = {}): Promise<number> {
   const { values } = context;
-  new SessionFilter(context); // wrong values are reported before the server is asked
-  for (const path of context.words) await namedFile(path);
+  new SessionFilter(context); // reports invalid options before the server is asked
+  for (const path of context.words) await findNamedFile(path);
   if (values["dry-run"] === true) return dryRun(context);
   const target = await openTarget(context);
   await agreeToFirstPush(context, target, usual);
   const onWait = () => context.terminal.warn("Another spoor on this machine is sending: waiting for it.");
-  const result = await target.record.inTurn({ signal: context.signal, onWait }, async () => {
-    const late = await refreshJobs(target, patienceOf(context));
+  const result = await target.record.takeTurn({ signal: context.signal, onWait }, async () => {
+    const late = await refreshJobs(target, readPatience(context));
     for (const id of listValue(context, "replace")) forgetSession(target.record, id);
     const pushed = await pushOnce(context, target);
     return { ...pushed, kept: [...late, ...pushed.kept] };
@@ -55,9 +58,8 @@ export async function push(context: Context, { usual = false } = {}): Promise<nu
   });
 }
 
-/** Has a session sent once more. @throws CommandError where none has the id */
 function forgetSession(record: SentRecord, sourceId: string): void {
-  const keys = record.keysOf(sourceId);
+  const keys = record.findKeys(sourceId);
   if (keys.length === 0) throw new CommandError("usage", `No session "${sourceId}" was sent from this machine.`);
   for (const key of keys) record.forget(key, `replace ${new Date().toISOString()}`);
 }
@@ -94,25 +96,23 @@ function describeNothingSent({ words, values }: Context, same: number, { leftOut
   return `Nothing to send: no sessions found on this machine. See where Spoor looks: ${program} doctor`;
 }
 
-type Outcome = { left: UnsentSession[]; stats: ReadonlyMap<string, ParseStats>; filter: SessionFilter };
+type PushOutcome = { left: UnsentSession[]; stats: ReadonlyMap<string, ParseStats>; filter: SessionFilter };
 
-/** Reports what was left out and the values of `--source` and `--project` that matched no session. @returns the exit code */
-function finish({ terminal }: Context, { left, stats, filter }: Outcome, result: object): number {
+function finish({ terminal }: Context, { left, stats, filter }: PushOutcome, result: object): number {
   warnUnsent(terminal, left);
   warnInvalid(terminal, stats.values());
-  const { messages, isCertain } = filter.unmatched();
+  const { messages, isCertain } = filter.describeUnmatched();
   const message = messages.join(" ");
   if (message) terminal.warn(isCertain ? `spoor: ${message}` : message);
   const isWrongUse = message !== "" && isCertain;
   const invalid = [...stats.values()].reduce((sum, one) => sum + one.invalid, 0);
   terminal.json({ ...result, invalid, ...(isWrongUse && { ok: false, error: "usage", message }) });
   if (isWrongUse) return exitCodes.usage;
-  // In JSONL an invalid entry is a session that was left out.
   return left.length > 0 || (stats.get("jsonl")?.invalid ?? 0) > 0 ? exitCodes.leftOut : exitCodes.done;
 }
 
-/** Who sessions would be sent as; undefined where that isn't known. Only the server knows whose a token in the environment is. */
-async function userOf(context: Context, settings: Settings, server: string): Promise<string | undefined> {
+/** Only the server knows which user a token from the environment belongs to. @returns undefined if it can't be asked */
+async function findUserId(context: Context, settings: Settings, server: string): Promise<string | undefined> {
   if (!context.host.env.SPOOR_TOKEN) return settings.accounts[server]?.userId;
   try {
     return (await fetchAccount(await connect(context, { patienceSeconds: 5 }))).userId;
@@ -127,8 +127,8 @@ async function userOf(context: Context, settings: Settings, server: string): Pro
 async function dryRun(context: Context): Promise<number> {
   const { host, terminal } = context;
   const settings = await loadSettings(context);
-  const server = serverOf(host, settings, stringValue(context, "server"));
-  const userId = await userOf(context, settings, server);
+  const server = requireServer(host, settings, stringValue(context, "server"));
+  const userId = await findUserId(context, settings, server);
   const plan = await planPush(context, userId ? await SentRecord.open(host, server, userId) : undefined);
   const bytes = plan.sessions.reduce((sum, session) => sum + session.bytes, 0);
   const pictures = countPictures([plan.pictures]);

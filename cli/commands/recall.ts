@@ -1,16 +1,13 @@
-import type { Context } from "../context.ts";
-import { stringValue } from "../context.ts";
+import { type Context, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { type Fields, isFields, textOf } from "../files/json.ts";
+import { type Fields, isFields, toText } from "../files/json.ts";
 import { program } from "../program.ts";
 import { connectLoggedIn } from "../server/connection.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 
-/** How long an error may be that is looked for; the rest of a longer one is left out. */
 const maxLength = 2000;
 const maxLines = 3;
 
-/** Prints the three best past places of an error, read from the server's archive. */
 export async function recall(context: Context): Promise<void> {
   const { terminal, words } = context;
   const error = words.join(" ").trim().slice(0, maxLength).toWellFormed().replaceAll("\0", "");
@@ -27,15 +24,15 @@ export async function recall(context: Context): Promise<void> {
 }
 
 function write({ terminal }: Context, place: Fields): void {
-  const facts = [textOf(place.at).slice(0, 10), textOf(place.source), textOf(place.project)].filter(Boolean);
-  terminal.say(styled("bold", textOf(place.title) || "Untitled session"), styled("dim", `  ${facts.join(" · ")}`));
-  for (const line of linesOf(place.excerpt)) terminal.say("  ", line);
-  for (const line of linesOf(place.said)) terminal.say("  ", styled("green", "→ "), line);
-  terminal.say("  ", styled("cyan", textOf(place.link)));
+  const facts = [toText(place.at).slice(0, 10), toText(place.source), toText(place.project)].filter(Boolean);
+  terminal.say(styled("bold", toText(place.title) || "Untitled session"), styled("dim", `  ${facts.join(" · ")}`));
+  for (const line of cutLines(place.excerpt)) terminal.say("  ", line);
+  for (const line of cutLines(place.said)) terminal.say("  ", styled("green", "→ "), line);
+  terminal.say("  ", styled("cyan", toText(place.link)));
 }
 
-const linesOf = (text: unknown): string[] =>
-  textOf(text)
+const cutLines = (text: unknown): string[] =>
+  toText(text)
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "")

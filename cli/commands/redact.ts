@@ -6,16 +6,16 @@ import { program } from "../program.ts";
 import { kindName } from "../redact/describe.ts";
 import { formatBytes, formatCount } from "../terminal/format.ts";
 
-/** A larger file is not read: it would have to be in memory. */
+/** The whole file has to fit into memory. */
 const maxBytes = 256 * 1024 * 1024;
 
-/** Lists the secrets in a file by line and kind, without their values. @returns 1 where one would be masked */
+/** Lists the secrets in a file by line and kind, without their values. @returns 1 if `push` would mask any */
 export async function redact(context: Context): Promise<number> {
   const { terminal } = context;
   const path = stringValue(context, "check");
   if (path === undefined) throw new CommandError("usage", `redact takes --check FILE. See: ${program} redact --help`);
   const text = await readText(path);
-  const found = placesOf(text, findSecrets(text));
+  const found = locateSecrets(text, findSecrets(text));
   for (const { line, column, kind, certain } of found) {
     terminal.say(`${path}:${line}:${column}  ${kindName(kind)}${certain ? "" : " (likely: not masked)"}`);
   }
@@ -30,10 +30,9 @@ export async function redact(context: Context): Promise<number> {
   return masked > 0 ? exitCodes.failed : exitCodes.done;
 }
 
-type Found = { line: number; column: number; kind: string; certain: boolean };
+type LocatedSecret = { line: number; column: number; kind: string; certain: boolean };
 
-/** @param secrets in their order in the text */
-function placesOf(text: string, secrets: readonly Secret[]): Found[] {
+function locateSecrets(text: string, secrets: readonly Secret[]): LocatedSecret[] {
   let [line, from, at] = [1, 0, 0];
   return secrets.map(({ start, kind, certain }) => {
     for (let end = text.indexOf("\n", at); end !== -1 && end < start; end = text.indexOf("\n", at)) {
@@ -44,7 +43,6 @@ function placesOf(text: string, secrets: readonly Secret[]): Found[] {
   });
 }
 
-/** The text of a file, or of standard input for `-`. @throws CommandError where it can't be read */
 async function readText(path: string): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -5,31 +5,28 @@ import { findUnreadable, type Unreadable } from "../adapters/unreadable.ts";
 import { type Context, listValue, stringValue } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
 import { program } from "../program.ts";
-import { foldHome, nameOf, ProjectRules } from "../projects/rules.ts";
+import { foldHome, nameProject, ProjectRules } from "../projects/rules.ts";
 import { sayFound } from "../redact/describe.ts";
-import { isRedacting } from "../redact/key.ts";
-import { addCounts, type SecretCounts } from "../redact/masker.ts";
+import { addCounts, isRedacting, type SecretCounts } from "../redact/masker.ts";
 import { loadSettings } from "../server/connection.ts";
 import { isAgreed } from "../server/origin.ts";
 import { type Destination, sendTelemetry, type TelemetryReport } from "../server/telemetry.ts";
-import { tokenOf } from "../server/token.ts";
+import { readToken } from "../server/token.ts";
 import { countInputs } from "../sessions/count.ts";
-import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
-import { countPictures, type PictureBytes } from "../sessions/picture-bytes.ts";
-import { readSettings, serverIfSet } from "../settings.ts";
+import { addStats, countPictures, emptyStats, type ParseStats, type PictureBytes } from "../sessions/parse-stats.ts";
+import { readSettings, findServer } from "../settings.ts";
 import { formatBytes, formatNumber, formatPictures } from "../terminal/format.ts";
 import { sayLeftOut, warnInvalid } from "../terminal/outcomes.ts";
-import { styled } from "../terminal/styled.ts";
-import type { Column } from "../terminal/terminal.ts";
+import { type Column, styled } from "../terminal/terminal.ts";
 
 /**
- * Counts the sessions on this machine and sends the counts as telemetry, unless that is off. Sends no session.
+ * Counts the sessions on this machine and reports the counts as telemetry, unless that is off.
  *
- * @returns the exit code: `usage` where nothing was found and a variable names a folder that does not exist
+ * @returns `usage` if nothing was found and a variable names a missing folder
  */
 export async function scan(context: Context): Promise<number> {
   const { terminal, values } = context;
-  const destination = await telemetryDestination(context);
+  const destination = await findTelemetryDestination(context);
   const startedAt = performance.now();
   const found = await countSessions(context);
   const { stats, leftOut } = found;
@@ -37,7 +34,7 @@ export async function scan(context: Context): Promise<number> {
   const milliseconds = performance.now() - startedAt;
   const unreadable = listValue(context, "source").length > 0 ? [] : await findUnreadable(context.host);
   printStats(context, found, milliseconds);
-  const missing = findMissingFolders(wantedAdapters(context), context.host);
+  const missing = findMissingFolders(selectAdapters(context), context.host);
   for (const { variable, path } of missing) terminal.warn(`${variable} names ${path}, which does not exist.`);
   const secrets = [...found.secrets].map(([name, counts]) => ({ name, secrets: counts }));
   const isRedacted = isRedacting(await readSettings(context.host));
@@ -67,17 +64,14 @@ export async function scan(context: Context): Promise<number> {
   return missing.length > 0 && !hasFound ? exitCodes.usage : exitCodes.done;
 }
 
-type Found = {
+type ScanResult = {
   stats: Map<string, ParseStats>;
   leftOut: ReadonlySet<string>;
-  /** By project. */
   secrets: Map<string, SecretCounts>;
-  /** Those that would be sent with the sessions. */
   pictures: PictureBytes;
 };
 
-/** The adapters that `--source` names, else all. @throws CommandError where it names none */
-function wantedAdapters(context: Context): readonly Adapter[] {
+function selectAdapters(context: Context): readonly Adapter[] {
   const names = listValue(context, "source");
   const unknown = names.find((name) => !adapters.some((adapter) => adapter.name === name));
   if (unknown !== undefined) {
@@ -87,9 +81,9 @@ function wantedAdapters(context: Context): readonly Adapter[] {
   return adapters.filter(({ name }) => names.length === 0 || names.includes(name));
 }
 
-async function countSessions(context: Context): Promise<Found> {
+async function countSessions(context: Context): Promise<ScanResult> {
   const { host, terminal } = context;
-  const wanted = wantedAdapters(context);
+  const wanted = selectAdapters(context);
   const stats = new Map(wanted.map(({ name }) => [name, emptyStats()]));
   const leftOut = new Set<string>();
   const secrets = new Map<string, SecretCounts>();
@@ -98,14 +92,14 @@ async function countSessions(context: Context): Promise<Found> {
   const pictureRules = await ProjectRules.openForPictures(host);
   const counting = countInputs(context, {
     wanted: (adapter) => wanted.includes(adapter),
-    isLeftOut: (labels) => rules.leavingOut(labels) !== undefined,
+    isLeftOut: (labels) => rules.findExclusion(labels) !== undefined,
     isComplete: wanted.length === adapters.length,
     onInput({ adapter }, found) {
       addStats(stats.get(adapter.name) ?? emptyStats(), found);
       for (const part of found.projects) {
-        const name = nameOf(part);
+        const name = nameProject(part);
         if (part.isLeftOut) leftOut.add(name);
-        else if (!pictureRules.leavingOut(part)) Object.assign(pictures, part.pictures);
+        else if (!pictureRules.findExclusion(part)) Object.assign(pictures, part.pictures);
         const counts = secrets.get(name) ?? {};
         addCounts(counts, part.secrets);
         if (Object.keys(counts).length > 0) secrets.set(name, counts);
@@ -127,7 +121,7 @@ const columns: Column[] = [
   })),
 ];
 
-function printStats({ terminal }: Context, { stats, leftOut }: Found, milliseconds: number): void {
+function printStats({ terminal }: Context, { stats, leftOut }: ScanResult, milliseconds: number): void {
   const found = adapters.flatMap(({ name, title }) => {
     const one = stats.get(name);
     return one && one.inputs > 0 ? [{ title, ...one }] : [];
@@ -155,26 +149,24 @@ function printStats({ terminal }: Context, { stats, leftOut }: Found, millisecon
   warnInvalid(terminal, found);
 }
 
-/** Says which agents have sessions here that can't be read. */
 function printUnreadable({ terminal }: Context, unreadable: Unreadable[]): void {
   for (const { title, path, why } of unreadable)
     terminal.warn(`${title} has sessions that can't be read: ${why}. See ${path}`);
 }
 
 /**
- * The server to report to, which none is where plain http to it was not agreed to.
+ * Finds the server to report to; none if plain http to it was not agreed to.
  *
- * @throws CommandError where `--server` or `SPOOR_URL` is no URL, or `SPOOR_TOKEN` can't be used
+ * @throws CommandError if `--server`, `SPOOR_URL` or `SPOOR_TOKEN` can't be used
  */
-async function telemetryDestination(context: Context): Promise<Destination> {
+async function findTelemetryDestination(context: Context): Promise<Destination> {
   const { host } = context;
   const settings = await loadSettings(context);
-  const server = serverIfSet(host, settings, stringValue(context, "server"));
+  const server = findServer(host, settings, stringValue(context, "server"));
   if (!server || !isAgreed(context, settings, server)) return { settings, server: undefined, token: undefined };
-  return { settings, server, token: tokenOf(host, settings, server) };
+  return { settings, server, token: readToken(host, settings, server) };
 }
 
-/** Says what was sent, and how to switch it off. */
 function printTelemetry({ terminal }: Context, { server, sent }: { server: string | undefined; sent: boolean }): void {
   const lines = sent
     ? [

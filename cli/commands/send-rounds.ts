@@ -11,12 +11,12 @@ import { pushOnce } from "../sync/push-round.ts";
 import { openTarget, type PushTarget, refreshJobs } from "../sync/push-target.ts";
 import { formatDuration } from "../terminal/format.ts";
 import { describeSent, warnInvalid, warnKept, warnUnsent } from "../terminal/outcomes.ts";
-import { styled } from "../terminal/styled.ts";
-import type { LookedAt, RoundReport, RoundRequest } from "../watching/messages.ts";
+import { styled } from "../terminal/terminal.ts";
+import type { LookedAt, RoundReport, RoundRequest } from "../watching/sender-process.ts";
 
 const patienceSeconds = 7 * 24 * 3600;
 
-/** The process of `watch` that sends: one round for each request of its parent, until that is gone. */
+/** Runs the sending process of `watch`: one round for each request of its parent, until the parent ends. */
 export async function sendRounds(context: Context): Promise<number> {
   const { terminal, values } = context;
   if (!process.send) throw new CommandError("usage", "--sender is for watch itself.");
@@ -29,9 +29,9 @@ export async function sendRounds(context: Context): Promise<number> {
     const target = await openTarget(patient);
     for await (const [request] of requests as AsyncIterable<[RoundRequest]>) {
       const report = await sendRound(patient, target, request);
-      await setImmediate(); // an error of the last write is known only then
+      await setImmediate(); // a failed write is only known after this tick
       if (terminal.isUnread) break;
-      process.send(report, undefined, {}, () => {}); // where it fails, the parent is gone, which ends this
+      process.send(report, undefined, {}, () => {}); // if this fails, the parent has ended, which ends the loop
     }
   } catch (error) {
     if (!gone.signal.aborted) throw error;
@@ -47,8 +47,8 @@ async function sendRound(context: Context, target: PushTarget, request: RoundReq
   if (isFirst) terminal.say(`Watching for new sessions to send to ${target.connection.server}. Stop with Ctrl-C.`);
   target.record.addUnsendable(carried.unsendable);
   const filter = new SessionFilter(context);
-  const searches = searchesOf(wanted, filter);
-  const { sent, left, kept, stats, secrets, milliseconds } = await target.record.inTurn(context, async () => {
+  const searches = makeSearches(wanted, filter);
+  const { sent, left, kept, stats, secrets, milliseconds } = await target.record.takeTurn(context, async () => {
     const late = await refreshJobs(target, 0);
     const pushed = await pushOnce(context, target, filter, searches);
     return { ...pushed, kept: [...late, ...pushed.kept] };
@@ -56,7 +56,7 @@ async function sendRound(context: Context, target: PushTarget, request: RoundReq
   const reported = new Set(carried.reported);
   const samples = [...stats.values()].flatMap((one) => one.invalidSamples.filter((it) => !reported.has(it)));
   warnInvalid(terminal, [{ invalid: samples.length, invalidSamples: samples }]);
-  if (isFirst) for (const message of filter.unmatched().messages) terminal.warn(message);
+  if (isFirst) for (const message of filter.describeUnmatched().messages) terminal.warn(message);
   if (sent.sessions > 0) {
     const at = new Date().toTimeString().slice(0, 8);
     terminal.say(styled("dim", at), `  ${describeSent(sent)} `, styled("dim", formatDuration(milliseconds)));
@@ -68,14 +68,14 @@ async function sendRound(context: Context, target: PushTarget, request: RoundReq
     terminal.json({ event: "sent", at: new Date().toISOString(), sent, left, kept });
   }
   return {
-    lookedAt: lookedAtIn(searches, context.host),
+    lookedAt: listLookedAt(searches, context.host),
     milliseconds,
     hasSent: sent.sessions > 0,
     carried: { unsendable: target.record.unsendable, reported: [...reported, ...samples] },
   };
 }
 
-function searchesOf(wanted: RoundRequest["wanted"], filter: SessionFilter): Map<string, Search> {
+function makeSearches(wanted: RoundRequest["wanted"], filter: SessionFilter): Map<string, Search> {
   const searches = new Map<string, Search>();
   for (const adapter of adapters) {
     const paths = wanted === "all" ? wanted : wanted[adapter.name];
@@ -85,13 +85,13 @@ function searchesOf(wanted: RoundRequest["wanted"], filter: SessionFilter): Map<
   return searches;
 }
 
-function lookedAtIn(searches: ReadonlyMap<string, Search>, host: Host): Record<string, LookedAt> {
+function listLookedAt(searches: ReadonlyMap<string, Search>, host: Host): Record<string, LookedAt> {
   const lookedAt: Record<string, LookedAt> = {};
   for (const adapter of adapters) {
     const search = searches.get(adapter.name);
     if (!search) continue;
     const { only, walked, listed, files, milliseconds } = search;
-    // An adapter may have looked at its folder with functions of its own.
+    // An adapter may have searched its folder with functions of its own.
     if (!only)
       for (const { path } of adapter.searchRoots(host)) if (!walked.has(path) && !files.has(path)) listed.add(path);
     const paths = { walked: [...walked], listed: [...listed], files: [...files] };

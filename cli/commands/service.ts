@@ -3,24 +3,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Context, listValue } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
 import { readManifest } from "../install/manifest.ts";
-import { runningFile } from "../install/places.ts";
-import { serviceOf } from "../install/services/platform.ts";
-import { type Command, runAll, type Service } from "../install/services/service.ts";
-import { inLog, note, runInBackground } from "../service/background.ts";
-import { describeService, sayTroubles } from "../service/description.ts";
-import { lastLines, logPath } from "../service/log.ts";
+import { getRunningFile } from "../install/places.ts";
+import { findService, runAll, type Service, type SystemCommand } from "../install/services/service.ts";
+import { redirectToLog, noteError, runInBackground } from "../service/background.ts";
+import { describeService, endProcess, findRunningPid, readState, sayTroubles } from "../service/state.ts";
+import { readLastLines, getLogPath } from "../service/log.ts";
 import { report } from "../service/report.ts";
-import { endProcess, readState, runningPid } from "../service/state.ts";
 import { forgetTroubles, readTroubles } from "../service/troubles.ts";
 import { SentRecord } from "../sync/sent-record.ts";
 import { warnKept } from "../terminal/outcomes.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 import { push } from "./push.ts";
 
-/** What people call; then what the system calls (`run`, which starts `report`), and what agents do (`hook`, which starts `send`). */
+/**
+ * Users call the first four, the system calls `run` (which starts `report`), agents call `hook` (which starts `send`).
+ */
 const verbs = { status, start, stop, logs, run: runInBackground, report, hook, send };
 
-/** `spoor service VERB`. */
 export async function service(context: Context): Promise<number> {
   const [verb = "status", ...words] = context.words;
   if (!Object.hasOwn(verbs, verb)) {
@@ -32,21 +31,20 @@ export async function service(context: Context): Promise<number> {
 async function status(context: Context): Promise<number> {
   const { host, terminal } = context;
   const manifest = await readManifest(host);
-  const isRunning = manifest?.hasService === true && (await serviceOf(host)?.isRunning()) === true;
+  const isRunning = manifest?.hasService === true && (await findService(host)?.isRunning()) === true;
   const state = await readState(host);
   const troubles = await readTroubles(host);
   terminal.say(describeService({ manifest, isRunning, state }));
   sayTroubles(terminal, troubles);
-  const kept = await SentRecord.keptSessions(host);
+  const kept = await SentRecord.readKeptSessions(host);
   warnKept(terminal, kept);
   const installed = manifest?.hasService === true;
   terminal.json({ installed, running: isRunning, ...(state && { state }), troubles, kept });
   return isRunning ? exitCodes.done : exitCodes.failed;
 }
 
-/** @throws CommandError where no service is installed */
 async function installed({ host }: Context): Promise<Service> {
-  const found = (await readManifest(host))?.hasService ? serviceOf(host) : undefined;
+  const found = (await readManifest(host))?.hasService ? findService(host) : undefined;
   if (!found) throw new CommandError("usage", "No background service is installed. Install it with: spoor install");
   return found;
 }
@@ -59,12 +57,12 @@ async function start(context: Context): Promise<number> {
 async function stop(context: Context): Promise<number> {
   const found = await installed(context);
   const code = await run(context, found.stop(), "Stopped. It begins again with: spoor service start");
-  // Windows ends the window that a program runs in, which may leave the program.
+  // Windows ends the program's window, which may leave the program running.
   if (context.host.platform === "win32") await endProcess(context.host);
   return code;
 }
 
-async function run({ host, terminal }: Context, commands: Command[], done: string): Promise<number> {
+async function run({ host, terminal }: Context, commands: SystemCommand[], done: string): Promise<number> {
   const failed = await runAll(host, commands);
   for (const line of failed) terminal.warn(`! ${line}`);
   terminal.json({ ok: failed.length === 0, failed });
@@ -78,12 +76,12 @@ const followMs = 500;
 async function logs({ host, terminal, values, signal }: Context): Promise<void> {
   const count = Number(values.lines ?? 50);
   if (!Number.isInteger(count) || count < 1) throw new CommandError("usage", "--lines takes a number from 1.");
-  let shown = await lastLines(host, count);
-  if (shown.length === 0) terminal.say(`Nothing was logged yet in ${logPath(host)}`);
+  let shown = await readLastLines(host, count);
+  if (shown.length === 0) terminal.say(`Nothing was logged yet in ${getLogPath(host)}`);
   for (const line of shown) terminal.write(line);
   while (values.follow === true && !terminal.isUnread) {
     await sleep(followMs, undefined, { signal });
-    const all = await lastLines(host, Number.POSITIVE_INFINITY);
+    const all = await readLastLines(host, Number.POSITIVE_INFINITY);
     const last = shown.at(-1);
     const fresh = last === undefined ? all : all.slice(all.lastIndexOf(last) + 1);
     for (const line of fresh) terminal.write(line);
@@ -92,14 +90,14 @@ async function logs({ host, terminal, values, signal }: Context): Promise<void> 
 }
 
 /**
- * Called by an agent when a session or turn ends. It returns at once, and what it starts goes on after the agent has ended. Where the
- * service runs, that sends. It never fails: an agent would show that to its user.
+ * Called by an agent when a session or turn ends. Returns at once and never fails, because an agent would show that to
+ * its user. A running service sends by itself.
  */
 async function hook({ host, words: [source] }: Context): Promise<void> {
-  if (source === undefined || (await runningPid(host)) !== undefined) return;
+  if (source === undefined || (await findRunningPid(host)) !== undefined) return;
   const server = (await readManifest(host))?.server;
   const words = ["service", "send", "--source", source, ...(server === undefined ? [] : ["--server", server])];
-  const child = spawn(process.execPath, [runningFile(), ...words], {
+  const child = spawn(process.execPath, [getRunningFile(), ...words], {
     cwd: host.home,
     env: host.env as NodeJS.ProcessEnv,
     stdio: "ignore",
@@ -110,11 +108,10 @@ async function hook({ host, words: [source] }: Context): Promise<void> {
   child.unref();
 }
 
-/** A `push` whose outcome is in the service's log. */
 async function send(foreground: Context): Promise<number> {
   const { values, signal } = foreground;
   const sources = listValue(foreground, "source");
-  const context = { ...inLog(foreground), words: [], values: { ...values, "no-telemetry": true, yes: true } };
+  const context = { ...redirectToLog(foreground), words: [], values: { ...values, "no-telemetry": true, yes: true } };
   const { host, terminal } = context;
   try {
     terminal.warn(`Sending what is new of ${sources.join(", ")}.`);
@@ -123,7 +120,7 @@ async function send(foreground: Context): Promise<number> {
     return code;
   } catch (error) {
     signal.throwIfAborted();
-    await note(context, error);
+    await noteError(context, error);
     return exitCodes.failed;
   }
 }

@@ -1,9 +1,8 @@
 import { type Context, commandHint } from "../context.ts";
 import { exitCodes } from "../errors.ts";
 import { readManifest } from "../install/manifest.ts";
-import { serviceOf } from "../install/services/platform.ts";
-import { describeService, sayTroubles } from "../service/description.ts";
-import { readState } from "../service/state.ts";
+import { findService } from "../install/services/service.ts";
+import { describeService, readState, sayTroubles } from "../service/state.ts";
 import { forgetTroubles, readTroubles } from "../service/troubles.ts";
 import { openTarget, refreshJobs } from "../sync/push-target.ts";
 import { formatBytes } from "../terminal/format.ts";
@@ -17,12 +16,10 @@ const columns: Column[] = [
   { title: "Size", align: "right" },
 ];
 
-/** Says whether sessions are sent in the background, and lists this machine's last 20 uploads with their jobs' status. */
 export async function status(context: Context): Promise<number> {
   const { host, terminal } = context;
   const manifest = await readManifest(host);
-  const isRunning = manifest?.hasService === true && (await serviceOf(host)?.isRunning()) === true;
-  // First, since the server may not answer.
+  const isRunning = manifest?.hasService === true && (await findService(host)?.isRunning()) === true;
   const described = describeService({ manifest, isRunning, state: await readState(host) });
   if (manifest?.hasService) terminal.say(described);
   const target = await openTarget(context).catch(async (error) => {

@@ -6,20 +6,19 @@ import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { configFolder, stateFolder } from "../files/state-files.ts";
 import { targets } from "../install/agents/targets.ts";
-import { readIfThere, removeEmptyFolders, sha256Of } from "../install/files.ts";
+import { readIfThere, removeEmptyFolders, computeSha256 } from "../install/files.ts";
 import { undoEdit } from "../install/installation.ts";
 import { type Manifest, readManifest, removeManifest } from "../install/manifest.ts";
-import { placesOf } from "../install/places.ts";
-import { serviceOf } from "../install/services/platform.ts";
-import { runAll } from "../install/services/service.ts";
-import { logPath } from "../service/log.ts";
-import { endProcess, removeState, runningPid } from "../service/state.ts";
-import { forgetTroubles, troublesPath } from "../service/troubles.ts";
+import { getPlaces } from "../install/places.ts";
+import { findService, runAll } from "../install/services/service.ts";
+import { getLogPath } from "../service/log.ts";
+import { endProcess, removeState, findRunningPid } from "../service/state.ts";
+import { forgetTroubles, getTroublesPath } from "../service/troubles.ts";
 import { readSettings, settingsPath } from "../settings.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 import { logout } from "./account.ts";
 
-/** Undoes what `install` did, and leaves what the user has changed since. Sessions that were sent stay on the server. */
+/** Undoes what `install` did, except for files that the user has changed since. */
 export async function uninstall(context: Context): Promise<void> {
   const { host, terminal, values } = context;
   const manifest = await readManifest(host);
@@ -67,16 +66,16 @@ async function undo(context: Context, manifest: Manifest): Promise<{ removed: st
   for (const [path, hashes] of Object.entries(manifest.files)) {
     const now = await readIfThere(path);
     if (now === undefined) continue;
-    if (hashes.includes(sha256Of(now))) {
+    if (hashes.includes(computeSha256(now))) {
       await rm(path);
       removed.push(path);
     } else kept.push(path);
   }
   if (manifest.hasService)
-    for (const line of await runAll(host, serviceOf(host)?.forget() ?? [])) terminal.warn(`! ${line}`);
+    for (const line of await runAll(host, findService(host)?.forget() ?? [])) terminal.warn(`! ${line}`);
   await removeTraces(host, manifest);
   await removeManifest(host);
-  await removeEmptyFolders([...manifest.folders, configFolder(host), dirname(placesOf(host).manifest)]);
+  await removeEmptyFolders([...manifest.folders, configFolder(host), dirname(getPlaces(host).manifest)]);
   return { removed, kept };
 }
 
@@ -84,26 +83,24 @@ const maxEndMs = 8000;
 const endStepMs = 50;
 
 async function stopService({ host, terminal }: Context): Promise<void> {
-  const service = serviceOf(host);
+  const service = findService(host);
   for (const line of await runAll(host, service?.stop() ?? [])) terminal.warn(`! ${line}`);
   if (host.platform === "win32") await endProcess(host);
-  // Not every system waits; what is still running would write its state anew.
-  for (let waited = 0; waited < maxEndMs && (await runningPid(host)) !== undefined; waited += endStepMs) {
+  // Not every system waits, and a process that still runs would write its state again.
+  for (let waited = 0; waited < maxEndMs && (await findRunningPid(host)) !== undefined; waited += endStepMs) {
     await sleep(endStepMs);
   }
 }
 
-/** Of a login that `install` began; where it has ended since there is nothing to do. */
 async function logOut(context: Context, server: string): Promise<void> {
   if (!(await readSettings(context.host)).accounts[server]) return;
   await logout({ ...context, values: { ...context.values, server } });
 }
 
-/** What the service wrote, and what there would not be without the installation. */
 async function removeTraces(host: Host, { madeSettings, madeState }: Manifest): Promise<void> {
   await removeState(host);
   await forgetTroubles(host);
-  for (const path of [troublesPath(host), logPath(host), `${logPath(host)}.1`]) await rm(path, { force: true });
+  for (const path of [getTroublesPath(host), getLogPath(host), `${getLogPath(host)}.1`]) await rm(path, { force: true });
   if (madeState) await rm(stateFolder(host), { recursive: true, force: true });
   const { accounts } = await readSettings(host);
   if (madeSettings && Object.keys(accounts).length === 0) await rm(settingsPath(host), { force: true });

@@ -1,12 +1,11 @@
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 import type { Api } from "../server/api.ts";
 import { connect } from "../server/connection.ts";
 import { MismatchError, readRelease } from "../update/release.ts";
-import { checkOrigin, checkOwnFile, type Found, findUpdate, takeUpdate } from "../update/update.ts";
+import { checkOrigin, checkOwnFile, type AvailableUpdate, findUpdate, takeUpdate } from "../update/update.ts";
 
-/** Takes the client that the server delivers in this one's place, after it was verified. */
 export async function update(context: Context): Promise<void> {
   const { terminal, values, signal } = context;
   checkOwnFile();
@@ -42,8 +41,8 @@ export async function update(context: Context): Promise<void> {
   report(isTaken ? "updated" : "same");
 }
 
-/** Tries once more where the server was just being updated itself. */
-async function takeNow(context: Context, api: Api, found: Found): Promise<boolean> {
+/** Retries once if the server was just being updated itself. */
+async function takeNow(context: Context, api: Api, found: AvailableUpdate): Promise<boolean> {
   try {
     return await takeUpdate(context, api, found);
   } catch (error) {

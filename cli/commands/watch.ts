@@ -6,14 +6,13 @@ import { Changes } from "../watching/changes.ts";
 import { SenderProcess } from "../watching/sender-process.ts";
 import { sendRounds } from "./send-rounds.ts";
 
-/** How often in succession a sender may be killed before it has finished a round. */
 const maxDeaths = 5;
 const deathRestMs = 2000;
 
-/** Sends sessions as they are written, until it is stopped. Waits for an unavailable server for up to a week. */
+/** Sends sessions as they are written, and waits up to a week for an unavailable server. */
 export async function watch(context: Context): Promise<number> {
   if (context.values.sender === true) return sendRounds(context);
-  new SessionFilter(context); // wrong values are reported first
+  new SessionFilter(context);
   const { terminal, signal } = context;
   const changes = new Changes((problem) => terminal.warn(problems[problem]));
   const sender = new SenderProcess();
@@ -25,7 +24,7 @@ export async function watch(context: Context): Promise<number> {
         deaths = 0;
         changes.finish(wanted, outcome);
       } else if (outcome.code !== null)
-        return outcome.code; // it has said why
+        return outcome.code; // it has printed the reason
       else {
         if (++deaths >= maxDeaths)
           throw new CommandError("failed", "The process that sends was killed again and again.");

@@ -1,19 +1,18 @@
-import { closeSync, createReadStream, openSync, readSync, statSync } from "node:fs";
+import { closeSync, constants, createReadStream, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import zlib from "node:zlib";
 
-/** A file's bytes, read sequentially. */
 export type ByteReader = {
-  /** Fills a chunk with the next bytes; fewer than its length at the end of the file. @returns how many bytes */
+  /** Fills a chunk, except at the end of the file. @returns the number of bytes */
   fill(chunk: Buffer): Promise<number>;
   close(): Promise<void>;
 };
 
-/** Whether zstd files can be read: Node 22.15 and later. */
+/** Node decompresses zstd since 22.15. */
 export const supportsZstd = (): boolean => typeof zlib.createZstdDecompress === "function";
 
-/** Opens a file; one named `.zst` is decompressed, and read from its beginning. @throws where it can't be read */
+/** Opens a file and decompresses `.zst`, which is always read from its beginning. @throws if it can't be read */
 export async function openByteReader(path: string, offset = 0): Promise<ByteReader> {
   if (path.endsWith(".zst")) return openCompressed(path);
   await letOthersRun();
@@ -31,10 +30,9 @@ export async function openByteReader(path: string, offset = 0): Promise<ByteRead
   };
 }
 
-/** So much is read in this thread: of thousands of small files most of the time would be waiting for the system's threads. */
+/** Small files are read in this thread, because waiting for the thread pool would take most of the time. */
 const smallBytes = 256 * 1024;
 
-/** Whether it is a file, and small; a pipe would block. @throws where it is missing or forbidden */
 function isSmall(path: string, offset: number): boolean {
   const found = statSync(path);
   return found.isFile() && found.size - offset <= smallBytes;
@@ -56,17 +54,15 @@ function openSmall(path: string, offset: number): ByteReader {
 const maxTurnMs = 10;
 let turnedAt = 0;
 
-/** Lets uploads and signals proceed, now and then: reading small files does not wait for anything. */
+/** Lets uploads and signals proceed, because reading small files never yields. */
 export async function letOthersRun(): Promise<void> {
   if (performance.now() - turnedAt < maxTurnMs) return;
   await setImmediate();
   turnedAt = performance.now();
 }
 
-/** The first 64 KiB of a file, read in this thread. @throws where it can't be read */
 export const readBeginning = (path: string): string => readFirstBytes(path).toString();
 
-/** The same in a buffer that the next call fills anew. @throws where it can't be read */
 function readFirstBytes(path: string): Buffer {
   const file = openSync(path, "r");
   try {
@@ -78,11 +74,7 @@ function readFirstBytes(path: string): Buffer {
 
 const beginning = Buffer.allocUnsafeSlow(64 * 1024);
 
-/**
- * As `readFirstBytes`; empty for a file that can't be read, which parsing it reports, and for pipes, which would block.
- *
- * @param isFile whether it is known to be one
- */
+/** Returns an empty buffer for unreadable files, which parsing reports, and for pipes, which would block. */
 export function readBeginningOrNothing(path: string, isFile = false): Buffer {
   try {
     return isFile || statSync(path).isFile() ? readFirstBytes(path) : Buffer.alloc(0);
@@ -93,12 +85,12 @@ export function readBeginningOrNothing(path: string, isFile = false): Buffer {
 }
 
 const MiB = 1024 * 1024;
-/** Bounds on what a compressed file may grow to: sessions grow to 5 to 50 times their size. */
+/** Sessions decompress to 5 to 50 times their size; more is an attack. */
 const [maxRatio, maxBytes] = [200, 2048 * MiB];
-/** Allowed whatever the ratio: a few thousand bytes may be most of a short session. More would let many small files do what one may not. */
+/** Allowed at any ratio, because a short session may compress very well. */
 const fewBytes = 4 * MiB;
 
-/** Returns how many bytes may come out of compressed ones; more is made to keep the client busy. @param few always allowed */
+/** Returns how many bytes may be decompressed. @param few is allowed at any ratio */
 export const maxDecompressed = (bytes: number, few: number, most = maxBytes): number =>
   Math.min(most, Math.max(few, maxRatio * bytes));
 
@@ -132,4 +124,18 @@ function openCompressed(path: string): ByteReader {
       plain.destroy();
     },
   };
+}
+
+/**
+ * Reads a text file; undefined for anything else, such as a pipe, which could block forever.
+ *
+ * @throws if it is missing or can't be read
+ */
+export async function readTextFile(path: string): Promise<string | undefined> {
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    return fstatSync(file).isFile() ? readFileSync(file, "utf8") : undefined;
+  } finally {
+    closeSync(file);
+  }
 }

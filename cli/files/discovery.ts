@@ -8,18 +8,15 @@ import { currentSearch, isAtOrBelow } from "./search.ts";
 const missing = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 const forbidden = new Set(["EACCES", "EPERM"]);
 
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
+const getErrorCode = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
 
-/** Whether an error is the file system's. */
-export const isOfFileSystem = (error: unknown): boolean => /^E[A-Z0-9]+$|^UNKNOWN$/.test(codeOf(error));
+export const isFileSystemError = (error: unknown): boolean => /^E[A-Z0-9]+$|^UNKNOWN$/.test(getErrorCode(error));
 
-/** Whether a file system error says that a path does not exist or may not be read. */
-export const isMissingOrForbidden = (error: unknown): boolean => missing.has(codeOf(error)) || isForbidden(error);
+export const isMissingOrForbidden = (error: unknown): boolean => missing.has(getErrorCode(error)) || isForbidden(error);
 
-/** Whether a file system error says that a path may not be read. */
-export const isForbidden = (error: unknown): boolean => forbidden.has(codeOf(error));
+export const isForbidden = (error: unknown): boolean => forbidden.has(getErrorCode(error));
 
-/** A file as an adapter's input; undefined where it is missing, forbidden or no file. */
+/** @returns undefined if the path is missing, forbidden or not a file */
 export async function statInput(path: string): Promise<Input | undefined> {
   currentSearch()?.noteFile(path);
   return statFile(path);
@@ -42,10 +39,9 @@ function makeInput(path: string, found: Stats): Input | undefined {
   return { path, bytes: found.size, modifiedAt: found.mtimeMs, stamp };
 }
 
-/** What can't be read, as an input: reading it fails, which reports it. Nothing else is kept from being found. */
+/** Represents an unreadable path as an input: reading it fails, which reports it, and the search goes on. */
 const unreadable = (path: string): Input => ({ path, bytes: 0, modifiedAt: Date.now(), stamp: "forbidden" });
 
-/** The files among paths; of those that can't be looked at, the first. */
 function statFiles(paths: readonly string[]): Input[] {
   const found: Input[] = [];
   let failed: Input | undefined;
@@ -54,21 +50,20 @@ function statFiles(paths: readonly string[]): Input[] {
       const input = makeInput(path, statSync(path));
       if (input) found.push(input);
     } catch (error) {
-      if (!isOfFileSystem(error)) throw error;
-      if (!missing.has(codeOf(error))) failed ??= unreadable(path);
+      if (!isFileSystemError(error)) throw error;
+      if (!missing.has(getErrorCode(error))) failed ??= unreadable(path);
     }
   }
   return failed ? [...found, failed] : found;
 }
 
-/** So many files are looked at before others may run: having another thread do it takes four times as long. */
+/** Other tasks may run after this many files; asynchronous `stat` takes four times as long. */
 const filesAtOnce = 64;
 const entriesAtOnce = 256;
 
 /**
- * The files below a folder whose names match; none where the folder is missing. Links to folders are not followed, so that
- * circular links end. A folder that can't be read is returned as an input itself: reading it fails, which reports it. A narrow
- * search looks only at what has changed.
+ * Finds the files below a folder whose names match; none if it is missing. Links to folders are not followed, so that
+ * circular links end.
  *
  * @param matches takes the file's name without its folder
  */
@@ -82,7 +77,7 @@ export async function* findFiles(root: string, matches: (name: string) => boolea
     const found = await lstat(path).catch(() => undefined);
     if (found?.isDirectory()) folders.add(path);
     else if (matches(basename(path))) files.push(path);
-    else besides.add(dirname(path)); // what stands beside a session may belong to it
+    else besides.add(dirname(path));
   }
   const tops = [...folders].filter((folder) => ![...folders].some((one) => one !== folder && isAtOrBelow(folder, one)));
   const isWalked = (path: string) => tops.some((top) => isAtOrBelow(path, top));
@@ -94,21 +89,20 @@ export async function* findFiles(root: string, matches: (name: string) => boolea
   }
 }
 
-/** @param isDeep whether subfolders are searched, too */
 async function* walk(root: string, matches: (name: string) => boolean, isDeep = true): AsyncGenerator<Input> {
   const folders = [root];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     currentSearch()?.walked.add(folder);
     const paths: string[] = [];
     try {
-      for (const entry of entriesOf(folder)) {
+      for (const entry of readEntries(folder)) {
         const path = join(folder, entry.name);
         if (entry.isDirectory()) folders.push(path);
         else if (matches(entry.name)) paths.push(path);
       }
     } catch (error) {
-      if (!isOfFileSystem(error)) throw error;
-      if (!missing.has(codeOf(error))) yield unreadable(folder);
+      if (!isFileSystemError(error)) throw error;
+      if (!missing.has(getErrorCode(error))) yield unreadable(folder);
       continue;
     }
     if (!isDeep) folders.length = 0;
@@ -124,8 +118,8 @@ async function* walk(root: string, matches: (name: string) => boolean, isDeep = 
   }
 }
 
-/** A folder's entries, a few at a time: it may have a million. @throws where it can't be read */
-function* entriesOf(folder: string): Generator<Dirent> {
+/** Reads a few entries at a time, because a folder may have a million. @throws if it can't be read */
+function* readEntries(folder: string): Generator<Dirent> {
   const opened = opendirSync(folder, { bufferSize: entriesAtOnce });
   try {
     for (let entry = opened.readSync(); entry; entry = opened.readSync()) yield entry;
@@ -134,7 +128,7 @@ function* entriesOf(folder: string): Generator<Dirent> {
   }
 }
 
-/** A folder's entries; none where it is missing or may not be read. */
+/** Returns a folder's entries; none if it is missing or forbidden. */
 export async function listFolder(folder: string): Promise<Dirent[]> {
   currentSearch()?.listed.add(folder);
   try {
@@ -145,5 +139,8 @@ export async function listFolder(folder: string): Promise<Dirent[]> {
   }
 }
 
-/** Returns whether a session's file was moved or deleted. A session inside a database has no file of its own and counts as present. */
+/**
+ * Tells whether a session's file was moved or deleted. A session in a database has no file of its own and counts as
+ * present.
+ */
 export const isGone = (path: string): boolean => /\.jsonl?(?:\.zst)?$/.test(path) && !existsSync(path);

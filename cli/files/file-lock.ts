@@ -2,10 +2,10 @@ import { lstat, mkdir, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Longer than anything that is done under a lock. One that is older, or from a time to come, was left behind by a kill. */
+/** A lock that is older, or from the future, was left by a killed process: nothing takes this long. */
 const staleMs = 60_000;
 
-/** Runs something while no other process runs anything under this lock. Where the lock can't be written, it runs all the same. */
+/** Runs a function under a lock between processes, or without the lock if that can't be written. */
 export async function withLock<Result>(path: string, run: () => Promise<Result>): Promise<Result> {
   const isHeld = await take(path);
   try {
@@ -27,7 +27,7 @@ async function take(path: string): Promise<boolean> {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") return false;
     }
-    // `stat` fails on a link that leads nowhere, which would be waited for without end.
+    // `stat` fails on a dangling link, which would be waited for forever.
     const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: Date.now() }));
     if (Math.abs(Date.now() - mtimeMs) > staleMs) await rm(path, { force: true });
     else await sleep(10 + Math.random() * 20);

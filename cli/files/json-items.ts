@@ -7,23 +7,22 @@ const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 const isSpace = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 
 export type JsonItems = {
-  /** The keys that lead from a value to its list; none where the value itself is the list. */
+  /** The keys that lead to the list; none if the value itself is the list. */
   list: readonly string[];
-  /** Whether each line has a value of its own; else the file has one value. */
+  /** Each line has a value of its own; otherwise the file has one value. */
   isLines?: boolean;
-  /** Takes an element of the list as JSON. @param number in its value, from 1 */
+  /** Takes an element of the list as JSON. @param number of the element in its value, from 1 */
   item(json: string, number: number): void;
-  /** Takes a value as JSON, its list empty, once it has ended. @param number from 1 */
+  /** Takes a complete value as JSON, with its list empty. @param number of the value, from 1 */
   rest?(json: string, number: number): void;
 };
 
 /**
- * Reads a file with one JSON value, or one per line, and hands over the elements of a list in it one by one: a file of any size is
- * read in bounded memory. Elements are shortened as long lines are. Whether they are valid is left to the receiver.
+ * Reads a file with one JSON value, or one per line, and hands over a list's elements one by one, in bounded memory.
+ * Long elements are shortened; the receiver validates them.
  *
- * @param events `tooLong` is called with the number of an element that is too long even when it is shortened
  * @returns whether the last value is complete
- * @throws where the file can't be read
+ * @throws if the file can't be read
  */
 export async function readJsonItems(path: string, items: JsonItems, events: LineEvents): Promise<boolean> {
   const file = await openByteReader(path);
@@ -44,22 +43,19 @@ export async function readJsonItems(path: string, items: JsonItems, events: Line
 class ItemSplitter {
   readonly #items: JsonItems;
   readonly #events: LineEvents;
-  /** What earlier chunks have of the element, and of the text around the list. */
   readonly #item = new PartialLine();
   readonly #rest = new PartialLine();
-  /** How many containers are open, and how many of them, from the outermost, lead to the list. */
+  /** The number of open containers, and how many of the outermost lead to the list. */
   #depth = 0;
   #onPath = 0;
-  /** Whether the containers that lead to the list are objects. */
   readonly #isObject: boolean[] = [];
   #inList = false;
   #inItem = false;
   #inText = false;
   #isEscaped = false;
-  /** Whether the next text is a key that may lead to the list, and the last such key. */
+  /** Whether the next text is a key on the way to the list, and the last such key. */
   #isKey = false;
   #key = "";
-  /** Where in the chunk begins what is pending. */
   #from = 0;
   #hasValue = false;
   #number = 0;
@@ -82,14 +78,13 @@ class ItemSplitter {
     this.#keep(chunk, chunk.length);
   }
 
-  /** @returns the place after the text's closing quote, or the end of the chunk */
   #readText(chunk: Buffer, from: number): number {
     for (let at = from; ; ) {
       const found = chunk.indexOf(quote, at);
       const end = found === -1 ? chunk.length : found;
       const line = this.#items.isLines ? chunk.subarray(at, end).indexOf(newline) : -1;
       if (line !== -1) {
-        // No JSON text has a line break: the line was cut off.
+        // JSON texts have no line breaks: the line was cut off.
         this.#inText = false;
         this.#isEscaped = false;
         return at + line;
@@ -181,7 +176,6 @@ class ItemSplitter {
     else this.#item.finish(part, { number, isOpen: false }, take, this.#events);
   }
 
-  /** Keeps what is pending before a place in the chunk. */
   #keep(chunk: Buffer, to: number): void {
     const part = chunk.subarray(this.#from, to);
     if (this.#inItem) this.#item.add(part);
@@ -204,7 +198,6 @@ class ItemSplitter {
     this.#hasValue = false;
   }
 
-  /** @returns whether the last value is complete */
   end(): boolean {
     if (!this.#hasValue) return this.#values > 0;
     if (this.#depth > 0 || this.#inText) return false;

@@ -4,35 +4,30 @@ import type { Sink } from "../adapters/adapter.ts";
 import { partlyJson, recoverRecords } from "./broken-line.ts";
 import { type Fields, isFields, parseJson } from "./json.ts";
 import { type LinePlace, lineTooLong, maxWholeBytes, readLines } from "./line-reader.ts";
-import { readTextFile } from "./text-file.ts";
+import { readTextFile } from "./byte-reader.ts";
 
 const MiB = 1024 * 1024;
 
-/** What a file's lines are told to. */
 type LineSink = Pick<Sink, "entry" | "skipped" | "invalid" | "message" | "pause">;
 
 type HandleRecord = (record: Fields, line: number) => void;
 
-type Reading = {
-  /** The place to begin at; by default the start. */
+type ReadOptions = {
   from?: LinePlace | undefined;
-  /** Tells lines that are skipped unread. */
   isSkipped?: ((line: Buffer) => boolean) | undefined;
 };
 
 /**
- * Reads a file of JSON objects, one per line, and counts them. Of a broken line what is intact is read, and the rest is counted
- * as invalid; an incomplete last line is left for the next run.
+ * Reads a file of JSON objects, one per line. Intact objects of a broken line are read, and the rest counts as invalid;
+ * an incomplete last line waits for the next run.
  *
- * @param handle is told the line's number, too, from 1
- * @returns as `readLines`
- * @throws where the file can't be read
+ * @throws if the file can't be read
  */
 export function readRecords(
   path: string,
   sink: LineSink,
   handle: HandleRecord,
-  { from, isSkipped }: Reading = {},
+  { from, isSkipped }: ReadOptions = {},
 ): ReturnType<typeof readLines> {
   const tooLong = (number: number) => {
     sink.entry(number);
@@ -75,10 +70,10 @@ function describeLoss(value: unknown, recovered: number): string {
 }
 
 /**
- * The text of a file that can only be read whole, without its byte order mark. A larger one than `maxWholeBytes` is reported
- * as lost.
+ * Reads a file that can only be parsed whole, without its byte order mark; one over `maxWholeBytes` is reported as
+ * lost.
  *
- * @throws where the file can't be read
+ * @throws if the file can't be read
  */
 export async function readWholeFile(path: string, sink: Sink): Promise<string | undefined> {
   const { size } = await stat(path);

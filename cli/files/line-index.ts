@@ -4,14 +4,9 @@ import { readLines } from "./line-reader.ts";
 
 type Index = ReadonlyMap<string, string>;
 
-/** What was read of each file: one that nobody has written to since is not read again. */
 const known = new Map<string, { stamp: string; index: Index }>();
 
-/**
- * A file of JSON lines by which an agent looks something up: the last value of each key. Empty where the file can't be read.
- *
- * @param read the key and the value that a line has.
- */
+/** Reads the last value of each key from a JSON Lines file; empty if it can't be read. */
 export async function readLineIndex(
   path: string,
   read: (line: Fields) => [key: string | undefined, value: string | undefined],

@@ -1,16 +1,15 @@
 import { openByteReader } from "./byte-reader.ts";
-import { collectGarbage } from "./garbage-collection.ts";
 import { LineShortener } from "./line-shortener.ts";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 
 const MiB = 1024 * 1024;
 const chunkBytes = MiB;
-/** The first size of the buffer for a line that spans several chunks or ends a file, in bytes. */
 const smallBytes = 64 * 1024;
-/** The largest unit that is read whole where it is no line: a file, a row, a message of a transcript. */
+/** Maximum size of a unit that is read whole and is no line: a file, a database row, a transcript's message. */
 export const maxWholeBytes = 16 * MiB;
-/** Longer lines are shortened: a line's text, its parsed value and its message are in memory together. */
+/** Longer lines are shortened, because a line's text, value and message are in memory together. */
 export const maxLineBytes = 22 * MiB;
-/** What stays of each text in such a line. */
 const maxTextBytes = 8 * MiB;
 /** After a line of this size, garbage is collected at once. */
 const collectAfterBytes = 4 * MiB;
@@ -18,31 +17,27 @@ const collectAfterBytes = 4 * MiB;
 const newline = 0x0a;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** @param number the line's number, from 1 @param isOpen whether no newline ends it: it may still be being written */
+/** @param number the line's number, from 1 @param isOpen no newline ends the line, which may still be written */
 type HandleLine = (line: string, number: number, isOpen: boolean) => void;
 
 export type LineEvents = {
-  /** Takes a line's bytes, before its text is made. @returns whether that is all that is wanted of the line */
+  /** Takes a line's bytes before they are decoded. @returns true to skip the line */
   skip?: ((line: Buffer, number: number) => boolean) | undefined;
-  /** A line over the limit was skipped: it is no JSON, or has too much besides long texts. */
   tooLong(number: number): void;
-  /** Awaited after each chunk. */
   pause(): Promise<void>;
 };
 
-/** A place after a line: its offset in the file, and the number of lines before it. */
+/** The position after a line, and the number of lines before it. */
 export type LinePlace = { offset: number; line: number };
 
-/** Chunk buffers that no reader uses at the moment. */
 const idleChunks: Buffer[] = [];
 const takeChunk = (): Buffer => idleChunks.pop() ?? Buffer.allocUnsafeSlow(chunkBytes);
 
 /**
- * Reads a file line by line, decompressing `.zst`. A byte order mark is removed.
+ * Reads a file line by line, without its byte order mark.
  *
- * @param from where to begin
- * @returns the place after the last complete line, and whether another one follows it
- * @throws where the file can't be read
+ * @returns the position after the last complete line; `isOpen` if another line follows it
+ * @throws if the file can't be read
  */
 export async function readLines(
   path: string,
@@ -60,7 +55,7 @@ export async function readLines(
     let isFirst = from.offset === 0;
     let [base, offset] = [from.offset, from.offset];
     for (let bytesRead = await reading, isLast = false; !isLast; ) {
-      // A chunk that isn't filled is the last one; else the next is read while this one is parsed.
+      // A chunk that isn't filled is the last one; otherwise the next is read while this one is parsed.
       isLast = bytesRead < chunkBytes;
       if (!isLast) {
         ahead ??= takeChunk();
@@ -91,7 +86,6 @@ export async function readLines(
   }
 }
 
-/** A line, or another piece of JSON, that spans several chunks, in one buffer shared by all such lines of a file. */
 export class PartialLine {
   #buffer: Buffer | undefined;
   #shortener: LineShortener | undefined;
@@ -114,8 +108,8 @@ export class PartialLine {
   }
 
   /**
-   * The buffer, with room for so many bytes. It begins small: a longest line's buffer for each of thousands of files has the
-   * garbage collector run all the time. Pages of the large one that are never written to take no physical memory.
+   * The buffer begins small, because a full-size one for each of thousands of files would keep the garbage collector
+   * busy.
    */
   #room(bytes: number): Buffer {
     const before = this.#buffer;
@@ -143,5 +137,22 @@ export class PartialLine {
   }
 }
 
-/** Why a line was skipped. */
 export const lineTooLong = (number: number): string => `line ${number} is longer than ${maxLineBytes / MiB} MiB`;
+
+/**
+ * Keeps V8's space for new objects small: most of a parser's objects die at once, and a larger space doubles the
+ * memory.
+ */
+export function keepNewSpaceSmall(): void {
+  setFlagsFromString("--semi-space-growth-factor=1");
+}
+
+let collect: (() => void) | undefined;
+
+export function collectGarbage(): void {
+  if (!collect) {
+    setFlagsFromString("--expose-gc");
+    collect = runInNewContext("gc") as () => void;
+  }
+  collect();
+}

@@ -1,28 +1,24 @@
-import { missingNote } from "./missing-note.ts";
+import { formatNumber } from "../terminal/format.ts";
 
 const [quote, backslash, letterU] = [0x22, 0x5c, 0x75];
-/** Bytes of UTF-8 that continue a character. */
 const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
 const noteBytes = 256;
 
 /**
- * Shortens a line of JSON while it is read: of each text longer than a limit the end is left out, and a note in its place says
- * how much that was. What is not in texts stays, so that the line is still JSON.
+ * Shortens a JSON line while it is read: a note replaces the end of each long text, so that the line stays valid JSON.
  */
 export class LineShortener {
   readonly #maxTextBytes: number;
   readonly #output: Buffer;
   #end = 0;
   #inText = false;
-  /** How many bytes of an escape are still to come; of `\uXXXX` five after the backslash. */
+  /** Bytes of an escape that are still to come; five after the backslash of `\uXXXX`. */
   #escape = 0;
   #isEscapeStart = false;
   #textBytes = 0;
   #missing = 0;
-  /** Whether the line is too long even without the ends of its texts. */
   isFull = false;
 
-  /** @param maxBytes of the shortened line @param maxTextBytes of each text in it */
   constructor(maxBytes: number, maxTextBytes: number) {
     this.#output = Buffer.allocUnsafeSlow(maxBytes);
     this.#maxTextBytes = maxTextBytes;
@@ -54,7 +50,7 @@ export class LineShortener {
     const isLeftOut =
       this.#missing > 0 || (this.#textBytes >= this.#maxTextBytes && !isInside && !isContinuation(byte));
     if (isLeftOut)
-      this.#missing += isInside ? 0 : 1; // an escape is one
+      this.#missing += isInside ? 0 : 1;
     else {
       this.#write(byte);
       this.#textBytes++;
@@ -79,8 +75,10 @@ export class LineShortener {
     if (this.#end >= this.#output.length - noteBytes) this.isFull = true;
   }
 
-  /** The line as it is now. */
   line(): Buffer {
     return this.#output.subarray(0, this.#end);
   }
 }
+
+export const missingNote = (missing: number, unit: "characters" | "bytes"): string =>
+  `\n[Spoor: ${formatNumber(missing)} ${unit} are missing here: it is too long.]`;

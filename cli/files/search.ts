@@ -1,14 +1,14 @@
 import { dirname, sep } from "node:path";
 
-/** One adapter's search for inputs in a round of `watch`: it may be narrow, and notes which folders it depends on. */
+/** One adapter's search in a round of `watch`, which records the folders that the result depends on. */
 export class Search {
-  /** The changed paths, where only inputs at or below them, or beside them, are wanted. */
+  /** The changed paths; only inputs at, below or next to them are wanted. */
   readonly only: readonly string[] | undefined;
-  /** Folders whose files `findFiles` matched: where one of them changes, a search for the changed path is enough. */
+  /** Folders searched by `findFiles`: after a change, searching for the changed path is enough. */
   readonly walked = new Set<string>();
-  /** Folders that were looked at in another way: a change in one of them may concern any input. */
+  /** Folders searched in another way: a change in one may concern any input. */
   readonly listed = new Set<string>();
-  /** Single files elsewhere, whether they exist or not: so may a change of one of them. */
+  /** Single files elsewhere, existing or not, which may also concern any input. */
   readonly files = new Set<string>();
   milliseconds = 0;
 
@@ -16,7 +16,6 @@ export class Search {
     this.only = only;
   }
 
-  /** Notes that something depends on a single file. */
   noteFile(path: string): void {
     const folder = dirname(path);
     if (!this.walked.has(folder) && !this.listed.has(folder)) this.files.add(path);
@@ -25,10 +24,8 @@ export class Search {
 
 let current: Search | undefined;
 
-/** The search that is running, for what looks at folders; none outside of `watch`. */
 export const currentSearch = (): Search | undefined => current;
 
-/** What a search finds. Only one may be running at a time. */
 export async function* findDuring<T extends { path: string }>(
   search: Search | undefined,
   found: AsyncIterable<T>,
@@ -53,6 +50,5 @@ export async function* findDuring<T extends { path: string }>(
   }
 }
 
-/** Whether a path is a folder's, or below it. */
 export const isAtOrBelow = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);

@@ -5,23 +5,21 @@ import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { isMissingOrForbidden } from "./discovery.ts";
 import { parseJson } from "./json.ts";
-import { readTextFile } from "./text-file.ts";
+import { readTextFile } from "./byte-reader.ts";
 
-/** Where settings and tokens are kept (XDG Base Directory Specification). */
+/** The folder of settings and tokens (XDG Base Directory Specification). */
 export const configFolder = ({ env, home }: Host): string =>
   join(env.XDG_CONFIG_HOME || join(home, ".config"), "spoor");
 
-/** Where state is kept between runs. It may be deleted at any time. */
+/** The folder of state between runs, which may be deleted at any time. */
 export const stateFolder = ({ env, home }: Host): string =>
   join(env.XDG_STATE_HOME || join(home, ".local", "state"), "spoor");
 
-/** Of a file's own name and six bytes in hexadecimal: what it is renamed from. */
 const draftName = /\.json\.[0-9a-f]{12}$/;
-/** A draft that is older was left behind by a process that was killed: it may hold a token, and megabytes of what was sent. */
+/** An older draft was left by a killed process and may contain a token. */
 const draftMs = 3_600_000;
 const sweptFolders = new Set<string>();
 
-/** Removes old drafts of a folder, once in a process. */
 async function sweepDrafts(folder: string): Promise<void> {
   if (sweptFolders.has(folder)) return;
   sweptFolders.add(folder);
@@ -31,11 +29,7 @@ async function sweepDrafts(folder: string): Promise<void> {
   }
 }
 
-/**
- * Writes a file at mode 0600, whole or not at all.
- *
- * @throws CommandError where it can't be written
- */
+/** Writes a file completely or not at all, at mode 0600. @throws CommandError if it can't be written */
 export async function writeFileAtomically(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString("hex")}`;
   try {
@@ -43,14 +37,13 @@ export async function writeFileAtomically(path: string, text: string): Promise<v
     await writeFile(temporary, text, { mode: 0o600 });
     await chmod(temporary, 0o600);
     await rename(temporary, path);
-    await sweepDrafts(dirname(path)).catch(() => {}); // another process may be faster
+    await sweepDrafts(dirname(path)).catch(() => {});
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {}); // it may never have been created
+    await rm(temporary, { force: true }).catch(() => {});
     throw new CommandError("failed", `Can't write ${path}: ${(error as Error).message}.`);
   }
 }
 
-/** Reads a JSON file; undefined where it is missing, forbidden, no file or not valid JSON. */
 export async function readJsonFile(path: string): Promise<unknown> {
   try {
     return parseJson((await readTextFile(path)) ?? "");

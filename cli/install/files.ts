@@ -4,23 +4,20 @@ import { dirname, join } from "node:path";
 import { CommandError } from "../errors.ts";
 import { isMissingOrForbidden } from "../files/discovery.ts";
 
-/** A file that is to have a certain text. */
 export type PlannedFile = {
   path: string;
   text: string;
   mode: number;
-  /** How its text is stored; Windows' own programs want UTF-16. */
+  /** Windows' own programs need UTF-16. */
   encoding?: "utf8" | "utf16le";
-  /** What to show instead of its text, where that is long. */
   summary?: string;
 };
 
-export const bytesOf = ({ text, encoding = "utf8" }: Pick<PlannedFile, "text" | "encoding">): Buffer =>
+export const encodeFile = ({ text, encoding = "utf8" }: Pick<PlannedFile, "text" | "encoding">): Buffer =>
   Buffer.from(text, encoding);
 
-export const sha256Of = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
+export const computeSha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
 
-/** @returns undefined where there is no such file. @throws CommandError where it can't be read */
 export async function readIfThere(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);
@@ -30,22 +27,21 @@ export async function readIfThere(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** The folders that are missing above a path, the deepest first. */
-export async function missingFolders(path: string): Promise<string[]> {
+export async function listMissingFolders(path: string): Promise<string[]> {
   const folder = dirname(path);
   const isThere = await stat(folder).then(
     () => true,
     () => false,
   );
-  return isThere || folder === dirname(folder) ? [] : [folder, ...(await missingFolders(folder))];
+  return isThere || folder === dirname(folder) ? [] : [folder, ...(await listMissingFolders(folder))];
 }
 
 /**
- * Replaces a file's content, whole or not at all, and keeps its mode where it exists. A link stays one: its target is replaced,
- * since people keep their settings in a repository of their own.
+ * Replaces a file's content completely or not at all and keeps its mode. The target of a link is replaced, because
+ * people link their settings to a repository.
  *
- * @param replaces the content that is to be replaced; with another one in between nothing is written
- * @throws CommandError where it can't be written
+ * @param replaces the expected content; nothing is written if it differs
+ * @throws CommandError if it can't be written
  */
 export async function replaceFile(
   path: string,
@@ -57,7 +53,7 @@ export async function replaceFile(
     await mkdir(dirname(target), { recursive: true });
     const draft = join(dirname(target), `.spoor-${randomBytes(6).toString("hex")}`);
     try {
-      await writeThrough(draft, bytes, await modeOf(target, mode));
+      await writeThrough(draft, bytes, await readMode(target, mode));
       const now = await readIfThere(target);
       if (now !== undefined && (replaces === undefined || !now.equals(replaces))) {
         throw new CommandError("failed", `${path} was changed in the meantime. Nothing was written to it; try again.`);
@@ -72,13 +68,13 @@ export async function replaceFile(
   }
 }
 
-const modeOf = (path: string, otherwise: number): Promise<number> =>
+const readMode = (path: string, otherwise: number): Promise<number> =>
   stat(path).then(
     ({ mode }) => mode & 0o777,
     () => otherwise,
   );
 
-/** Writes a new file and waits until it is on the disk: after a power cut it is complete, or under its old name. */
+/** Waits until the file is on the disk, so that a power cut can't leave half of it. */
 async function writeThrough(path: string, bytes: Uint8Array, mode: number): Promise<void> {
   const file = await open(path, "wx", mode);
   try {
@@ -90,7 +86,6 @@ async function writeThrough(path: string, bytes: Uint8Array, mode: number): Prom
   }
 }
 
-/** Removes folders that are empty; the others stay. */
 export async function removeEmptyFolders(folders: string[]): Promise<void> {
   for (const folder of folders) {
     await rmdir(folder).catch((error) => {
@@ -100,7 +95,7 @@ export async function removeEmptyFolders(folders: string[]): Promise<void> {
   }
 }
 
-/** Whether a path exists, also as a link that leads nowhere. */
+/** A dangling link exists, too. */
 export const isThere = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,

@@ -1,20 +1,17 @@
 import { rm, stat } from "node:fs/promises";
 import type { Context } from "../context.ts";
 import { formatBytes } from "../terminal/format.ts";
-import { styled } from "../terminal/styled.ts";
+import { styled } from "../terminal/terminal.ts";
 import type { Edited } from "./agents/json-hook.ts";
-import { bytesOf, missingFolders, type PlannedFile, readIfThere, replaceFile, sha256Of } from "./files.ts";
-import { type Edit, type Manifest, writeManifest } from "./manifest.ts";
+import { encodeFile, listMissingFolders, type PlannedFile, readIfThere, replaceFile, computeSha256 } from "./files.ts";
+import { type FileEdit, type Manifest, writeManifest } from "./manifest.ts";
 
-/** What has become of a file: it is as planned, or the user did not want it, or has another one there. */
-type Outcome = "same" | "written" | "declined" | "kept";
+type FileOutcome = "same" | "written" | "declined" | "kept";
 
-/** Shows files, asks, writes them, and keeps a record of all that it wrote, before it writes it. */
 export class Installation {
   readonly #context: Context;
   readonly manifest: Manifest;
-  /** Paths with what became of them, for programs. */
-  readonly outcomes: Record<string, Outcome> = {};
+  readonly outcomes: Record<string, FileOutcome> = {};
 
   constructor(context: Context, manifest: Manifest) {
     this.#context = context;
@@ -25,11 +22,10 @@ export class Installation {
     return this.#context.values["dry-run"] === true;
   }
 
-  /** Offers files that belong together. @returns whether all of them are in place */
   async offer(title: string, files: PlannedFile[]): Promise<boolean> {
     const { terminal } = this.#context;
     const plans = await Promise.all(files.map(async (file) => ({ file, now: await readIfThere(file.path) })));
-    const open = plans.filter(({ file, now }) => !now?.equals(bytesOf(file)));
+    const open = plans.filter(({ file, now }) => !now?.equals(encodeFile(file)));
     for (const { file } of plans) this.outcomes[file.path] = "same";
     if (open.length === 0) {
       terminal.say(styled("green", "✓"), ` ${title}: in place already.`);
@@ -48,7 +44,7 @@ export class Installation {
     return isComplete;
   }
 
-  /** The files that may be written. One that is there and not ours is asked about alone, and with `--yes` left alone. */
+  /** A foreign file is asked about alone, and left alone with `--yes`. */
   async #agreed<One extends { file: PlannedFile; now: Buffer | undefined }>(open: One[]): Promise<One[]> {
     const { terminal } = this.#context;
     const agreed: One[] = [];
@@ -72,7 +68,7 @@ export class Installation {
   }
 
   #isOurs(path: string, now: Buffer | undefined): boolean {
-    return now === undefined || this.manifest.files[path]?.includes(sha256Of(now)) === true;
+    return now === undefined || this.manifest.files[path]?.includes(computeSha256(now)) === true;
   }
 
   async #confirm(question: string, usual = true): Promise<boolean> {
@@ -97,28 +93,26 @@ export class Installation {
   }
 
   async #write(file: PlannedFile, replaces: Buffer | undefined): Promise<void> {
-    const bytes = bytesOf(file);
+    const bytes = encodeFile(file);
     await this.#record([file]);
     await replaceFile(file.path, bytes, { mode: file.mode, replaces });
     this.#context.terminal.say(styled("green", "✓"), ` ${file.path} (${formatBytes(bytes.length)})`);
   }
 
-  /** Notes the contents of files, beside those that were there. */
   async #record(files: PlannedFile[]): Promise<void> {
     if (this.isDry) return;
     for (const file of files) {
       await this.noteFolders(file.path);
       const known = this.manifest.files[file.path] ?? [];
-      this.manifest.files[file.path] = [...new Set([...known.slice(-2), sha256Of(bytesOf(file))])];
+      this.manifest.files[file.path] = [...new Set([...known.slice(-2), computeSha256(encodeFile(file))])];
     }
     await this.save();
   }
 
-  /** Notes the folders that will be made for a path. */
   async noteFolders(path: string): Promise<void> {
     const { folders } = this.manifest;
-    folders.unshift(...(await missingFolders(path)).filter((folder) => !folders.includes(folder)));
-    // The deepest first, so that each is empty when its turn comes.
+    folders.unshift(...(await listMissingFolders(path)).filter((folder) => !folders.includes(folder)));
+    // The deepest first, so that each is empty when it is removed.
     folders.sort((a, b) => b.length - a.length);
   }
 
@@ -129,14 +123,13 @@ export class Installation {
   /**
    * Offers a change of another program's file.
    *
-   * @param change makes it of the file's text
-   * @param undo takes an earlier one, with another command, out of it
-   * @returns whether it is in the file
+   * @param undo removes an earlier change with another command
+   * @returns whether the change is in the file
    */
   async offerEdit(
-    { title, path, agent }: { title: string; path: string; agent: Edit["agent"] },
+    { title, path, agent }: { title: string; path: string; agent: FileEdit["agent"] },
     change: (text: string | undefined) => Edited,
-    undo: (text: string, edit: Edit) => string | undefined,
+    undo: (text: string, edit: FileEdit) => string | undefined,
   ): Promise<boolean> {
     const { terminal } = this.#context;
     const now = await readIfThere(path);
@@ -175,14 +168,10 @@ export class Installation {
 
 const notText: Edited = { problem: "it is not UTF-8" };
 
-/**
- * Takes a change out of another program's file again.
- *
- * @returns `kept` where it is still there: the file is no longer one that can be edited safely; `gone` where it is not
- */
+/** @returns `kept` if the change is there but can't be removed safely, `gone` if it is not there */
 export async function undoEdit(
-  edit: Edit,
-  undo: (text: string, edit: Edit) => string | undefined,
+  edit: FileEdit,
+  undo: (text: string, edit: FileEdit) => string | undefined,
 ): Promise<"undone" | "kept" | "gone"> {
   const now = await readIfThere(edit.path);
   if (now === undefined) return "gone";

@@ -3,43 +3,37 @@ import type { Host } from "../adapters/adapter.ts";
 import { isMissingOrForbidden } from "../files/discovery.ts";
 import { isFields, parseJson } from "../files/json.ts";
 import { writeFileAtomically } from "../files/state-files.ts";
-import { placesOf } from "./places.ts";
+import { getPlaces } from "./places.ts";
 
-/** A change of another program's file: what was inserted, so that exactly this is taken out again. */
-export type Edit = {
+/** A change of another program's file, recorded so that `uninstall` removes exactly this. */
+export type FileEdit = {
   path: string;
-  /** Its key in `agents/targets.ts`. */
   agent: string;
-  /** The text that was inserted, and where. */
   inserted: string;
   offset: number;
-  /** What the agent runs. */
   command: string;
-  /** The containers that the insertion made, from the outside; they go where nothing else is in them. */
+  /** The containers that the insertion made, outermost first; they are removed if nothing else is in them. */
   made: string[];
 };
 
-/** What `install` did, so that `uninstall` undoes just that, and `update` knows what it may do. */
+/** Records what `install` did, for `uninstall` and `update`. */
 export type Manifest = {
-  /** The origin that the service sends to, and updates come from. */
+  /** The origin that the service sends to and gets updates from. */
   server: string;
   autoUpdate: boolean;
-  /** Files of ours by their paths: the SHA-256 of each content that we wrote, in hex. */
+  /** The SHA-256 of each content that we wrote, in hex, by path. */
   files: Record<string, string[]>;
-  /** Folders that did not exist, the deepest first. */
   folders: string[];
-  edits: Edit[];
+  edits: FileEdit[];
   hasService: boolean;
-  /** Whether the login was part of the installation. */
   loggedIn: boolean;
-  /** Settings and state that did not exist before. */
+  /** Whether settings and state did not exist before. */
   madeSettings: boolean;
   madeState: boolean;
 };
 
-/** @returns undefined where nothing is installed */
 export async function readManifest(host: Host): Promise<Manifest | undefined> {
-  const text = await readFile(placesOf(host).manifest, "utf8").catch((error) => {
+  const text = await readFile(getPlaces(host).manifest, "utf8").catch((error) => {
     if (isMissingOrForbidden(error)) return "";
     throw error;
   });
@@ -48,9 +42,9 @@ export async function readManifest(host: Host): Promise<Manifest | undefined> {
   return {
     server: found.server,
     autoUpdate: found.autoUpdate !== false,
-    files: Object.fromEntries(Object.entries(found.files).map(([path, hashes]) => [path, listOf(hashes).map(String)])),
-    folders: listOf(found.folders).map(String),
-    edits: listOf(found.edits).filter(isEdit),
+    files: Object.fromEntries(Object.entries(found.files).map(([path, hashes]) => [path, toList(hashes).map(String)])),
+    folders: toList(found.folders).map(String),
+    edits: toList(found.edits).filter(isEdit),
     hasService: found.hasService === true,
     loggedIn: found.loggedIn === true,
     madeSettings: found.madeSettings === true,
@@ -58,15 +52,15 @@ export async function readManifest(host: Host): Promise<Manifest | undefined> {
   };
 }
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-const isEdit = (value: unknown): value is Edit =>
+const isEdit = (value: unknown): value is FileEdit =>
   isFields(value) &&
   [value.path, value.agent, value.inserted, value.command].every((one) => typeof one === "string") &&
   typeof value.offset === "number" &&
   Array.isArray(value.made);
 
 export const writeManifest = (host: Host, manifest: Manifest): Promise<void> =>
-  writeFileAtomically(placesOf(host).manifest, `${JSON.stringify(manifest, null, 2)}\n`);
+  writeFileAtomically(getPlaces(host).manifest, `${JSON.stringify(manifest, null, 2)}\n`);
 
-export const removeManifest = (host: Host): Promise<void> => rm(placesOf(host).manifest, { force: true });
+export const removeManifest = (host: Host): Promise<void> => rm(getPlaces(host).manifest, { force: true });

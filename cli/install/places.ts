@@ -2,22 +2,19 @@ import { realpathSync } from "node:fs";
 import { access, constants, realpath } from "node:fs/promises";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 
-/** Where the installed client is. */
 export type Places = {
-  /** Of what only we write. */
   dataFolder: string;
-  /** The client itself. Its name tells `program.ts` that it is installed. */
+  /** `program.ts` recognizes an installed client by this name. */
   client: string;
   /** The folder that has to be on the PATH, and the command in it. */
   binFolder: string;
   launcher: string;
-  /** What was installed, for `uninstall`. */
   manifest: string;
 };
 
-export function placesOf({ home, env, platform }: Host): Places {
+export function getPlaces({ home, env, platform }: Host): Places {
   const isWindows = platform === "win32";
   const dataFolder = isWindows
     ? join(env.LOCALAPPDATA || join(home, "AppData", "Local"), "spoor")
@@ -32,22 +29,21 @@ export function placesOf({ home, env, platform }: Host): Places {
   };
 }
 
-const pathOf = ({ env }: Host): string[] => (env.PATH ?? env.Path ?? "").split(delimiter).filter(isAbsolute);
+const readPath = ({ env }: Host): string[] => (env.PATH ?? env.Path ?? "").split(delimiter).filter(isAbsolute);
 
-/** Whether a folder is on the PATH. */
 export const isOnPath = (host: Host, folder: string): boolean =>
-  pathOf(host).some((one) => resolve(one) === resolve(folder));
+  readPath(host).some((one) => resolve(one) === resolve(folder));
 
-/** Of a version manager's shells, or of a package runner: gone tomorrow. */
+/** Temporary folders of version managers and `npx`. */
 const isPassing = (path: string): boolean => /^\/(?:tmp|run|var\/folders)\/|fnm_multishells|[\\/]_npx[\\/]/.test(path);
 
 /**
- * Node's path that lasts longest: a link on the PATH to the Node that runs this outlives an update of it (Homebrew's own folder is
- * named after the version).
+ * Finds the path of this Node that survives updates: a link on the PATH, because Homebrew names Node's folder after the
+ * version.
  */
 export async function findNode(host: Host, executable = process.execPath): Promise<string> {
   const target = await realpath(executable).catch(() => executable);
-  for (const folder of pathOf(host)) {
+  for (const folder of readPath(host)) {
     const path = join(folder, host.platform === "win32" ? "node.exe" : "node");
     if (isPassing(path) || isBelow(path, "node_modules")) continue;
     const leads = await access(path, constants.X_OK)
@@ -60,8 +56,8 @@ export async function findNode(host: Host, executable = process.execPath): Promi
 
 const isBelow = (path: string, folder: string): boolean => dirname(path).split(/[\\/]/).includes(folder);
 
-/** The file of the running program, without links on the way; npm links its commands. */
-export function runningFile(): string {
+/** Resolves the running program's path, because npm links its commands. */
+export function getRunningFile(): string {
   try {
     return realpathSync(running.file);
   } catch {
@@ -69,5 +65,5 @@ export function runningFile(): string {
   }
 }
 
-/** Whether a file belongs to a package that npm installed: npm replaces and removes it. */
+/** npm replaces and removes files in its packages by itself. */
 export const isNpmFile = (path: string): boolean => path.split(/[\\/]/).includes("node_modules");

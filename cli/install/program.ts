@@ -2,28 +2,26 @@ import { readFile } from "node:fs/promises";
 import type { Host } from "../adapters/adapter.ts";
 import { adapters } from "../adapters/registry.ts";
 import { CommandError } from "../errors.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 import { formatBytes } from "../terminal/format.ts";
-import { type PlannedFile, sha256Of } from "./files.ts";
-import { findNode, isNpmFile, placesOf, runningFile } from "./places.ts";
-import { quoteCmd, quoteSh } from "./quoting.ts";
+import { type PlannedFile, computeSha256 } from "./files.ts";
+import { findNode, isNpmFile, getPlaces, getRunningFile } from "./places.ts";
+import { quoteCmd, quoteSh } from "./tools.ts";
 
-/** The client as it is to be installed. */
 export type Program = {
   files: PlannedFile[];
-  /** How other programs start it; with the launcher, where that was written. */
   words: (hasLauncher: boolean) => string[];
 };
 
-/** @throws CommandError where this client is no single file, as in its repository */
-export async function programOf(host: Host): Promise<Program> {
-  const file = runningFile();
+/** @throws CommandError if this client runs from its source */
+export async function planProgram(host: Host): Promise<Program> {
+  const file = getRunningFile();
   const node = await findNode(host);
   if (isNpmFile(file)) return { files: [], words: () => [node, file] };
   if (running.version === "source") {
     throw new CommandError("usage", "This client runs from its source. Install the one that a server delivers.");
   }
-  const { client, launcher } = placesOf(host);
+  const { client, launcher } = getPlaces(host);
   const isWindows = host.platform === "win32";
   const text = await readFile(file, "utf8");
   return {
@@ -32,7 +30,7 @@ export async function programOf(host: Host): Promise<Program> {
         path: client,
         text,
         mode: 0o644,
-        summary: `a copy of ${file}, version ${running.version}, ${formatBytes(Buffer.byteLength(text))}, SHA-256 ${sha256Of(text)}`,
+        summary: `a copy of ${file}, version ${running.version}, ${formatBytes(Buffer.byteLength(text))}, SHA-256 ${computeSha256(text)}`,
       },
       { path: launcher, text: (isWindows ? batch : script)(node, client), mode: 0o755 },
     ],
@@ -40,7 +38,7 @@ export async function programOf(host: Host): Promise<Program> {
   };
 }
 
-/** Nodes come and go with their versions: where the one that is known is gone, another is taken. */
+/** A removed Node version is replaced by another Node. */
 const script = (node: string, client: string): string => `#!/bin/sh
 # Made by \`spoor install\`; \`spoor uninstall\` removes it.
 for node in ${quoteSh(node)} "$(command -v node)" /opt/homebrew/bin/node /usr/local/bin/node /usr/bin/node; do
@@ -50,7 +48,7 @@ echo "spoor: there is no Node.js. Install it (20 or later), and try again." >&2
 exit 1
 `;
 
-/** By its own folder: a name in it may have letters that the console's code page lacks. */
+/** Uses the script's own folder, because the console's code page may lack letters of the path. */
 const batch = (node: string): string =>
   [
     "@echo off",
@@ -62,15 +60,14 @@ const batch = (node: string): string =>
     "",
   ].join("\r\n");
 
-/** What the client, or Node, reads from the environment, besides the adapters' folders. Never a token. */
+/** Variables of the client and Node besides the adapters' folders. Never a token. */
 const variables = [
   ...["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "LOCALAPPDATA", "DO_NOT_TRACK"],
   ...["NODE_EXTRA_CA_CERTS", "NODE_USE_SYSTEM_CA", "NODE_USE_ENV_PROXY"],
   ...["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"],
 ];
 
-/** The variables that a service needs to find what this shell finds. */
-export function environmentOf(host: Host): Record<string, string> {
+export function collectEnvironment(host: Host): Record<string, string> {
   const own = adapters.flatMap((adapter) => adapter.searchRoots(host).map(({ variable }) => variable));
   const names = [...new Set([...variables, ...own])].sort();
   return Object.fromEntries(

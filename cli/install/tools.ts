@@ -1,22 +1,20 @@
 import { spawn } from "node:child_process";
 import type { Host } from "../adapters/adapter.ts";
 
-/** How a program of the system ended; `code` is undefined where there is no such program. */
-export type Ran = { code: number | undefined; output: string };
+/** `code` is undefined if there is no such program. */
+export type RanTool = { code: number | undefined; output: string };
 
 const timeoutMs = 30_000;
 
 /**
- * Runs a program of the system to its end, from the home folder: a PATH with a relative folder, and Windows always, would find a
- * program of that name in the current one, which may be a stranger's repository.
- *
- * @param more variables beside the host's
+ * Runs a system program from the home folder: Windows, and a PATH with relative folders, would find a program of that
+ * name in the current folder, which may be a stranger's repository.
  */
 export function runTool(
   { env, home }: Host,
   [name = "", ...words]: string[],
   more: Record<string, string> = {},
-): Promise<Ran> {
+): Promise<RanTool> {
   return new Promise((resolve) => {
     let output = "";
     const child = spawn(name, words, {
@@ -31,3 +29,23 @@ export function runTool(
     child.on("close", (code) => resolve({ code: code ?? 1, output: output.trim() }));
   });
 }
+
+export const quoteSh = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
+
+export const quotePowerShell = (word: string): string => `'${word.replaceAll("'", "''")}'`;
+
+/** `%` would begin a variable; a path can't contain quotation marks. */
+export const quoteCmd = (word: string): string => `"${word.replaceAll("%", "%%")}"`;
+
+/** `%` begins a specifier (systemd.syntax(7)). */
+export const quoteUnit = (word: string): string =>
+  `"${word.replaceAll(/[\\"]/g, "\\$&").replaceAll("%", "%%").replaceAll("\n", "\\n")}"`;
+
+/** `$` begins a variable in `ExecStart` (systemd.service(5), "Command lines"). */
+export const quoteExec = (word: string): string => quoteUnit(word).replaceAll("$", "$$$$");
+
+export const escapeXml = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+
+/** JSON's escapes are valid in TOML, except for DEL. */
+export const quoteToml = (text: string): string => JSON.stringify(text).replaceAll("\u007f", "\\u007F");

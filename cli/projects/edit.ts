@@ -4,15 +4,15 @@ import { isWrittenByWindows } from "../../lib/evidence/spelling.ts";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { escapeGlob } from "./globs.ts";
-import { foldHome, globOf, type ProjectRule } from "./rules.ts";
+import { foldHome, getGlob, type ProjectRule } from "./rules.ts";
 
 /**
- * A glob as it is kept in the settings: paths are absolute or begin with `~`, and have slashes. What is relative belongs to the
- * current folder, as in every command; a name without a slash is a project's.
+ * Normalizes a glob for the settings: an absolute path, a path with `~`, or a project's name. Relative paths belong to
+ * the current folder.
  *
- * @throws CommandError `usage` where it can't be meant so
+ * @throws CommandError `usage` if it is empty or begins with `!`
  */
-export function storedGlob(given: string, host: Host): string {
+export function normalizeGlob(given: string, host: Host): string {
   const text = given.trim();
   if (text === "") throw new CommandError("usage", "A project's glob is empty.");
   if (text.startsWith("!")) {
@@ -24,16 +24,16 @@ export function storedGlob(given: string, host: Host): string {
   }
   const isHere = /^\.{1,2}(?:[\\/]|$)/.test(text) || (/[\\/]/.test(text) && !/^(?:[~/\\]|\*\*|[A-Za-z]:)/.test(text));
   if (!isHere)
-    return withoutEnd(
-      literal(text, host) ??
+    return trimSlashes(
+      escapeExistingFolder(text, host) ??
         (isWrittenByWindows(text) || text.startsWith("~\\") ? text.replaceAll("\\", "/") : foldHome(text, host)),
     );
   const whole = `${escapeGlob(host.cwd)}/${host.platform === "win32" ? text.replaceAll("\\", "/") : text}`;
-  return withoutEnd(literal(text, host) ?? foldHome(simplify(whole), host));
+  return trimSlashes(escapeExistingFolder(text, host) ?? foldHome(simplify(whole), host));
 }
 
-/** A folder that exists is meant as it is, also with brackets in its name. */
-function literal(text: string, host: Host): string | undefined {
+/** An existing folder is meant literally, even with brackets in its name. */
+function escapeExistingFolder(text: string, host: Host): string | undefined {
   const path = text.replace(/^~(?=[\\/]|$)/, () => host.home);
   if (!/[\\/]|^\.{1,2}$/.test(path) || /[*?]/.test(path)) return undefined;
   const whole = isAbsolute(path) ? path : resolve(host.cwd, path);
@@ -41,7 +41,6 @@ function literal(text: string, host: Host): string | undefined {
   return escapeGlob(foldHome(whole, host).replaceAll(host.platform === "win32" ? "\\" : "/", "/"));
 }
 
-/** A path without `.` and `..`. */
 function simplify(path: string): string {
   const parts: string[] = [];
   for (const part of path.split("/")) {
@@ -51,11 +50,11 @@ function simplify(path: string): string {
   return parts.join("/") || "/";
 }
 
-const withoutEnd = (glob: string): string => (glob.length > 1 ? glob.replace(/\/+$/, "") || "/" : glob);
+const trimSlashes = (glob: string): string => (glob.length > 1 ? glob.replace(/\/+$/, "") || "/" : glob);
 
 /**
- * Adds rules; the last one that matches counts, so an earlier one for the same glob goes. An `include` on a machine without
- * rules means these alone.
+ * Adds rules after the earlier ones, of which those with the same glob are removed. The first `include` means only
+ * these projects.
  */
 export function addRules(
   rules: readonly ProjectRule[],
@@ -64,8 +63,8 @@ export function addRules(
 ): ProjectRule[] {
   const ruleFor = (glob: string): ProjectRule => (action === "include" ? { include: glob } : { exclude: glob });
   const isAll = globs.some((glob) => glob === "*" || glob === "**");
-  // All before it would never count.
+  // Earlier rules would never count.
   if (isAll) return action === "include" ? [] : [{ exclude: "**" }];
   const before = rules.length === 0 && action === "include" ? [{ exclude: "**" }] : rules;
-  return [...before.filter((rule) => !globs.includes(globOf(rule))), ...globs.map(ruleFor)];
+  return [...before.filter((rule) => !globs.includes(getGlob(rule))), ...globs.map(ruleFor)];
 }

@@ -5,43 +5,39 @@ import { CommandError } from "../errors.ts";
 import { addCounts, type SecretCounts } from "../redact/masker.ts";
 import { countInputs } from "../sessions/count.ts";
 import type { AdapterInput, ProjectPart } from "../sessions/inputs.ts";
-import type { PictureBytes } from "../sessions/picture-bytes.ts";
-import { type LeftOutBy, nameOf, ProjectRules } from "./rules.ts";
+import type { PictureBytes } from "../sessions/parse-stats.ts";
+import { type LeftOutBy, nameProject, ProjectRules } from "./rules.ts";
 
-/** A project that was found on this machine. */
 export type FoundProject = {
-  /** Its folder, else its name. */
   name: string;
-  /** Of one that is left out: its files, which were not read. */
+  /** Number of sessions; of unread files if the project is left out. */
   sessions: number;
   bytes: number;
-  /** The agents' names for people; the source of a session that another program wrote. */
+  /** The agents' titles, or the source of a session that another program wrote. */
   agents: string[];
-  /** When its files changed last, in milliseconds since 1970. */
+  /** The last change of its files, in milliseconds since 1970. */
   lastActivity: number;
   leftOutBy: LeftOutBy | undefined;
-  /** The secrets in its sessions, by kind. */
   secrets: SecretCounts;
-  /** The pictures that would be sent with them. */
   pictures: PictureBytes;
 };
 
-type Wanted = {
+type WantedProjects = {
   adapter(adapter: Adapter): boolean;
   input(input: AdapterInput): boolean;
   part(part: ProjectPart, adapter: string): boolean;
 };
 
-const everything: Wanted = { adapter: () => true, input: () => true, part: () => true };
+const everything: WantedProjects = { adapter: () => true, input: () => true, part: () => true };
 
-/** The projects on this machine, the last used first. @throws as `ProjectRules.open` */
-export async function findProjects(context: Context, wanted: Wanted = everything): Promise<FoundProject[]> {
+/** Finds the projects on this machine, the last used first. @throws as `ProjectRules.open` */
+export async function findProjects(context: Context, wanted: WantedProjects = everything): Promise<FoundProject[]> {
   const rules = await ProjectRules.open(context.host);
   const pictureRules = await ProjectRules.openForPictures(context.host);
   const found = new Map<string, FoundProject>();
   const add = (part: ProjectPart, { adapter, modifiedAt }: AdapterInput) => {
-    const leftOutBy = rules.leavingOut(part);
-    const name = nameOf(part);
+    const leftOutBy = rules.findExclusion(part);
+    const name = nameProject(part);
     const key = `${part.cwd === undefined ? name : folderKey(part.cwd)}\n${leftOutBy !== undefined}`;
     const none = { sessions: 0, bytes: 0, agents: [], lastActivity: 0, secrets: {}, pictures: {} };
     const one: FoundProject = found.get(key) ?? { name, leftOutBy, ...none };
@@ -49,14 +45,14 @@ export async function findProjects(context: Context, wanted: Wanted = everything
     one.sessions += part.sessions;
     one.bytes += part.bytes;
     addCounts(one.secrets, part.secrets);
-    if (!pictureRules.leavingOut(part)) Object.assign(one.pictures, part.pictures);
+    if (!pictureRules.findExclusion(part)) Object.assign(one.pictures, part.pictures);
     one.lastActivity = Math.max(one.lastActivity, modifiedAt);
     const agent = adapter.holdsAnySource ? part.source : adapter.title;
     if (!one.agents.includes(agent)) one.agents.push(agent);
   };
   const counting = countInputs(context, {
     wanted: wanted.adapter,
-    isLeftOut: (labels) => rules.leavingOut(labels) !== undefined,
+    isLeftOut: (labels) => rules.findExclusion(labels) !== undefined,
     isComplete: wanted === everything,
     onInput(input, { projects }) {
       if (!wanted.input(input)) return;
@@ -64,14 +60,12 @@ export async function findProjects(context: Context, wanted: Wanted = everything
     },
   });
   await counting.catch((error) => {
-    // Without an index every file is read again the next time.
     if (!(error instanceof CommandError)) throw error;
   });
   return [...found.values()].sort((a, b) => b.lastActivity - a.lastActivity || (a.name < b.name ? -1 : 1));
 }
 
-/** The sum of several projects. */
-export const totalOf = (projects: readonly FoundProject[]): { sessions: number; bytes: number } => ({
+export const sumProjects = (projects: readonly FoundProject[]): { sessions: number; bytes: number } => ({
   sessions: projects.reduce((sum, { sessions }) => sum + sessions, 0),
   bytes: projects.reduce((sum, { bytes }) => sum + bytes, 0),
 });

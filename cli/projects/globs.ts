@@ -1,36 +1,36 @@
-/** One place of a pattern's part: a character, one of a set, any one (`?`), or any number of any (`*`). */
-type Token = { one(character: string): boolean } | "*";
+type GlobToken = { one(character: string): boolean } | "*";
 
-const anything: Token[] = ["*"];
+const anything: GlobToken[] = ["*"];
 
-/** The most alternatives that braces may make, and how long they may be together. */
 const [maxAlternatives, maxChars] = [64, 32 * 1024];
 
-/** A pattern for folders, compared part by part and never by a regular expression: one from a stranger's project can't hang the client. */
+/** A pattern for folders. It uses no regular expression, so a stranger's pattern can't hang the client. */
 export class Glob {
-  readonly #alternatives: (Token[] | "**")[][];
+  readonly #alternatives: (GlobToken[] | "**")[][];
   readonly #ignoresCase: boolean;
 
-  /** @param text parts separated by `/`: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, `\` before a character, and `**` for any number of parts */
+  /**
+   * @param text segments separated by `/`: `*`, `?`, `[a-z]`, `[!a-z]`, `{a,b}`, `\` before a character, and `**` for
+   * any number of segments
+   */
   constructor(text: string, { ignoresCase = false } = {}) {
     this.#alternatives = expandBraces(ignoresCase ? text.toLowerCase() : text).map((one) =>
-      partsOf(one).map((part) => (part === "**" ? "**" : tokensOf(part))),
+      splitPath(one).map((part) => (part === "**" ? "**" : parseTokens(part))),
     );
     this.#ignoresCase = ignoresCase;
   }
 
-  /** Whether a folder matches, or one that it is in. @param folder the parts of its path */
+  /** Tells whether a folder, or one above it, matches. @param folder the segments of its path */
   matchesPath(folder: readonly string[]): boolean {
     const path = this.#ignoresCase ? folder.map((part) => part.toLowerCase()) : folder;
     return this.#alternatives.some((parts) => matchesParts(parts, path));
   }
 }
 
-/** The parts of a path or pattern. */
-export const partsOf = (text: string): string[] => text.split("/").filter(Boolean);
+export const splitPath = (text: string): string[] => text.split("/").filter(Boolean);
 
-/** Whether the first parts of a path match all of a pattern: the rest is below. Goes back to the last `**` only. */
-function matchesParts(parts: (Token[] | "**")[], path: readonly string[]): boolean {
+/** Tells whether the pattern matches a beginning of the path. Backtracks to the last `**` only. */
+function matchesParts(parts: (GlobToken[] | "**")[], path: readonly string[]): boolean {
   let [at, place, retryAt, retryPlace] = [0, 0, -1, 0];
   while (at < parts.length) {
     const part = parts[at];
@@ -48,8 +48,7 @@ function matchesParts(parts: (Token[] | "**")[], path: readonly string[]): boole
   return true;
 }
 
-/** Whether a text matches; goes back to the last `*` only. */
-function matchesText(tokens: Token[], text: string): boolean {
+function matchesText(tokens: GlobToken[], text: string): boolean {
   const characters = [...text];
   let [at, place, retryAt, retryPlace] = [0, 0, -1, 0];
   while (place < characters.length) {
@@ -69,9 +68,9 @@ function matchesText(tokens: Token[], text: string): boolean {
   return at === tokens.length;
 }
 
-function tokensOf(part: string): Token[] {
+function parseTokens(part: string): GlobToken[] {
   if (part === "*") return anything;
-  const tokens: Token[] = [];
+  const tokens: GlobToken[] = [];
   const pattern = /\\(.)|(\*+)|(\?)|\[([!^]?)(\]?[^\]]*)\]|(.)/gsu;
   for (const [, escaped, stars, any, not, set, plain] of part.matchAll(pattern)) {
     if (stars) tokens.push("*");
@@ -92,7 +91,7 @@ function isInSet(character: string, set: string): boolean {
   return false;
 }
 
-/** `a{b,c}` as `ab` and `ac`; braces that don't fit together are characters. */
+/** Expands `a{b,c}` to `ab` and `ac`; unbalanced braces are literal. */
 function expandBraces(text: string): string[] {
   const done: string[] = [];
   const open = [text];
@@ -106,7 +105,7 @@ function expandBraces(text: string): string[] {
   return [...done, ...open];
 }
 
-/** The first braces without others inside that have a comma: in a time that is linear in the length of the text, which may be a stranger's. */
+/** Finds the first innermost braces with a comma, in linear time, because the text may be a stranger's. */
 function findBraces(text: string): { before: string; parts: string[]; after: string } | undefined {
   for (const { 0: whole, 1: inner = "", index } of text.matchAll(/(?<!\\)\{((?:\\.|[^\\{}])*)\}/gs)) {
     const parts = splitAtCommas(inner);
@@ -117,7 +116,6 @@ function findBraces(text: string): { before: string; parts: string[]; after: str
 
 const splitAtCommas = (text: string): string[] => text.match(/(?:\\.|[^\\,])+|(?<=,|^)(?=,|$)/g) ?? [""];
 
-/** A text that matches nothing but itself. */
 export const escapeGlob = (text: string): string => text.replace(/[\\*?[\]{}]/g, "\\$&");
 
 export const hasWildcards = (text: string): boolean => /(?<!\\)[*?[{]/.test(text);

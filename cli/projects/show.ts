@@ -1,23 +1,20 @@
 import type { Host } from "../adapters/adapter.ts";
 import { type FittedColumn, fitTable } from "../terminal/fit-table.ts";
 import { formatBytes, formatCount, formatNumber } from "../terminal/format.ts";
-import { styled } from "../terminal/styled.ts";
-import type { Terminal } from "../terminal/terminal.ts";
-import { type FoundProject, totalOf } from "./found.ts";
+import { styled, type Terminal } from "../terminal/terminal.ts";
+import { type FoundProject, sumProjects } from "./found.ts";
 import { foldHome } from "./rules.ts";
 
-/** On a terminal more projects than this are folded, so that what is above and below them stays in sight. */
+/** More projects are folded on a terminal, so that the text around them stays visible. */
 const maxShown = 20;
-/** Fewer than this are not worth folding. */
 const minFolded = 5;
 
-type Shown = { all: boolean; countsFiles?: boolean; more?: string };
+type ShowOptions = { all: boolean; countsFiles?: boolean; more?: string };
 
-/** Writes projects as a table that fits into the terminal. @param more how to see the folded ones */
 export function showProjects(
   { host, terminal }: { host: Host; terminal: Terminal },
   projects: readonly FoundProject[],
-  { all, countsFiles = false, more }: Shown,
+  { all, countsFiles = false, more }: ShowOptions,
 ): void {
   const isFolded = !all && terminal.width !== undefined && projects.length >= maxShown + minFolded;
   const shown = isFolded ? projects.slice(0, maxShown) : projects;
@@ -38,7 +35,7 @@ export function showProjects(
   const fitted = fitTable(columns, rows, terminal.width);
   terminal.table(fitted.columns, fitted.rows);
   if (!isFolded) return;
-  const rest = totalOf(projects.slice(maxShown));
+  const rest = sumProjects(projects.slice(maxShown));
   const count = `and ${formatCount(projects.length - maxShown, "more project")}`;
   const sessions = formatCount(rest.sessions, countsFiles ? "file" : "session");
   terminal.say(styled("dim", `${count}: ${sessions}, ${formatBytes(rest.bytes)}${more ? `. All: ${more}` : ""}`));

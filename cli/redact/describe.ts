@@ -1,27 +1,23 @@
 import { kinds } from "../../lib/secrets/kinds.ts";
 import { program } from "../program.ts";
 import { formatCount } from "../terminal/format.ts";
-import { styled } from "../terminal/styled.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+import { styled, type Terminal } from "../terminal/terminal.ts";
 import { addCounts, type SecretCounts } from "./masker.ts";
 
 const names = new Map(kinds.map(({ id, name }) => [id, name]));
 
-/** A kind's name for people. */
 export const kindName = (id: string): string => names.get(id) ?? id;
 
-/** `GitHub token ×3, Private key`; the most frequent first. */
 const describeSecrets = (counts: SecretCounts): string =>
   Object.entries(counts)
     .sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1))
     .map(([id, count]) => (count === 1 ? kindName(id) : `${kindName(id)} ×${count}`))
     .join(", ");
 
-const sumOf = (counts: SecretCounts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+const sumCounts = (counts: SecretCounts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-/** Says how many secrets were masked, or sent. */
 export function saySent(terminal: Terminal, secrets: SecretCounts, isMasked: boolean): void {
-  const count = sumOf(secrets);
+  const count = sumCounts(secrets);
   if (count === 0) return;
   const [found, kinds] = [formatCount(count, "secret"), describeSecrets(secrets)];
   if (isMasked) terminal.say(`  ${found} ${count === 1 ? "was" : "were"} masked: ${kinds}.`);
@@ -30,18 +26,17 @@ export function saySent(terminal: Terminal, secrets: SecretCounts, isMasked: boo
 
 const maxProjects = 10;
 
-/** Lists the secrets by project. @param isMasked whether they will be masked before they are sent */
 export function sayFound(
   terminal: Terminal,
   projects: { name: string; secrets: SecretCounts }[],
   isMasked: boolean,
 ): void {
   const total: SecretCounts = {};
-  const found = projects.filter(({ secrets }) => sumOf(secrets) > 0);
+  const found = projects.filter(({ secrets }) => sumCounts(secrets) > 0);
   for (const { secrets } of found) addCounts(total, secrets);
   if (found.length === 0) return;
-  found.sort((a, b) => sumOf(b.secrets) - sumOf(a.secrets) || (a.name < b.name ? -1 : 1));
-  const what = `${formatCount(sumOf(total), "secret")} in ${formatCount(found.length, "project")}`;
+  found.sort((a, b) => sumCounts(b.secrets) - sumCounts(a.secrets) || (a.name < b.name ? -1 : 1));
+  const what = `${formatCount(sumCounts(total), "secret")} in ${formatCount(found.length, "project")}`;
   const becomes = isMasked
     ? "masked before anything is sent"
     : `sent as they are. To mask them: ${program} config redact on`;

@@ -1,43 +1,43 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import { Echoes } from "../../lib/secrets/echoes.ts";
 import { findSecrets, mayNameSecret, type Secret, hasNoKeyword } from "../../lib/secrets/find.ts";
 import { maskByContext, unescapeText } from "../../lib/secrets/json.ts";
 import { makePlaceholder } from "../../lib/secrets/mark.ts";
 import { changeTexts, replaceSecrets } from "../../lib/secrets/mask.ts";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
+import type { Context } from "../context.ts";
+import { CommandError } from "../errors.ts";
+import { areSettingsBroken, readSettings, type Settings, updateSettings } from "../settings.ts";
 
-/** How many secrets of each kind (lib/secrets/kinds.ts); one that a session has several times counts once. */
+/** Number of different secrets in a session, by kind (lib/secrets/kinds.ts). */
 export type SecretCounts = Record<string, number>;
 
-/** The server takes 64 levels of nesting, of which five stand around a message's fields. What is deeper is sent as its JSON's text. */
+/** The server accepts 64 levels of nesting, five of them around a message's fields; deeper values become JSON text. */
 const maxLevels = 56;
 
 const asItIs = { levels: maxLevels, change: (value: object) => value };
 
-/** A longer text is no name of what stands beside it. */
+/** A longer text can't name a secret in a neighboring field. */
 const maxNameChars = 80;
 
-/** So many secrets of a session are told apart. */
 const maxSeen = 10_000;
 
-/** Names of fields that hold no secret and tell of none, so many at most: messages have few, again and again. */
+/** Field names without secrets, cached because messages repeat a few names. */
 const plainNames = new Set<string>();
 const maxPlainNames = 5000;
 
 /**
- * Counts the secrets in a session's texts, and masks them where it has a key: `[redacted:KIND:xxxxxxxx]`, at whose end stands an
- * HMAC, so that the same secret on the same machine is always masked alike. Only what is certain to be a secret is counted.
+ * Counts the certain secrets in a session's texts. With a key it replaces each by `[redacted:KIND:xxxxxxxx]`, which
+ * ends in an HMAC, so that a secret is always masked alike on this machine.
  */
 export class Masker {
   readonly #key: Buffer | undefined;
-  /** Those that were counted, hashed. */
   readonly #seen = new Set<string>();
   readonly counts: SecretCounts = {};
-  /** Sessions are read once, in bounded memory: a value is masked in what follows the text that tells of it. */
+  /** A session is read once, in bounded memory, so a value is masked only after the text that reveals it. */
   readonly #echoes = new Echoes();
-  /** Set once a name or short text may tell that what stands beside it is a secret. */
+  /** Whether a name or short text suggests that a neighboring field is a secret. */
   #isTold = false;
-  /** The same functions for all messages. */
   readonly #change = (text: string): string => {
     if (text.length <= maxNameChars) {
       if (hasNoKeyword(text)) return text;
@@ -58,7 +58,7 @@ export class Masker {
     for (const { kind, start, end } of secrets) this.#count(kind, unescapeText(text.slice(start, end)));
     return secrets;
   };
-  readonly #deep = { levels: maxLevels, change: (value: object): string => this.text(jsonOfDeep(value)) };
+  readonly #deep = { levels: maxLevels, change: (value: object): string => this.text(encodeDeep(value)) };
 
   constructor(key?: Buffer) {
     this.#key = key;
@@ -84,7 +84,7 @@ export class Masker {
 
   readonly #replacement = (kind: string, value: string): string => {
     if (!this.#key) return value;
-    const placeholder = makePlaceholder(kind, markOf(this.#key, value));
+    const placeholder = makePlaceholder(kind, computeMark(this.#key, value));
     this.#echoes.see(kind, value, placeholder);
     return placeholder;
   };
@@ -106,8 +106,8 @@ export class Masker {
   }
 }
 
-/** The JSON of a value; where it is so deep that not even that can be made, a note. */
-function jsonOfDeep(value: object): string {
+/** Returns a note if the value is too deep even for JSON. */
+function encodeDeep(value: object): string {
   try {
     return JSON.stringify(value);
   } catch (error) {
@@ -116,10 +116,30 @@ function jsonOfDeep(value: object): string {
   }
 }
 
-const markOf = (key: Buffer, value: string): string =>
+const computeMark = (key: Buffer, value: string): string =>
   createHmac("sha256", key).update(value).digest("hex").slice(0, 8);
 
-/** Adds `more` to `total`. */
 export function addCounts(total: SecretCounts, more: SecretCounts = {}): void {
   for (const [kind, count] of Object.entries(more)) total[kind] = (total[kind] ?? 0) + count;
+}
+
+const keyBytes = 32;
+
+const parseKey = ({ redactKey }: Settings): Buffer | undefined =>
+  redactKey !== undefined && /^[0-9a-f]{64}$/.test(redactKey) ? Buffer.from(redactKey, "hex") : undefined;
+
+export const isRedacting = ({ redact }: Settings): boolean => redact !== false;
+
+/** Loads the key that masks secrets, and makes it at the first use. @returns undefined if masking is off */
+export async function loadMaskKey({ host, values }: Context): Promise<Buffer | undefined> {
+  const settings = await readSettings(host);
+  if (values["no-redact"] === true || !isRedacting(settings)) return undefined;
+  const made = randomBytes(keyBytes).toString("hex");
+  if (parseKey(settings)) return parseKey(settings);
+  // Another command may have made one at the same time. If the settings are broken, the key is for this run only.
+  if (await areSettingsBroken(host)) return Buffer.from(made, "hex");
+  await updateSettings(host, (now) => (parseKey(now) ? now : { ...now, redactKey: made })).catch((error) => {
+    if (!(error instanceof CommandError)) throw error;
+  });
+  return parseKey(await readSettings(host)) ?? Buffer.from(made, "hex");
 }

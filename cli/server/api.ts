@@ -1,14 +1,12 @@
-import { clock } from "../clock.ts";
 import { CommandError } from "../errors.ts";
-import { type Fields, isFields, parseJson, textOf } from "../files/json.ts";
-import { running } from "../running.ts";
+import { type Fields, isFields, parseJson, toText } from "../files/json.ts";
+import { running } from "../program.ts";
 import { isPlain } from "./origin.ts";
+import { setTimeout } from "node:timers/promises";
 
-/** An error response, as its `application/problem+json` describes it. */
 export class HttpError extends Error {
   override name = "HttpError";
   readonly status: number;
-  /** The API's error code, such as `invalid_request`. */
   readonly code: string;
   readonly errors: { path: string; message: string }[];
   readonly requestId: string | undefined;
@@ -22,20 +20,19 @@ export class HttpError extends Error {
     const errors = Array.isArray(problem.errors) ? problem.errors.filter(isFields) : [];
     this.errors = errors
       .slice(0, maxErrors)
-      .map(({ path, message }) => ({ path: textOf(path), message: textOf(message) }));
+      .map(({ path, message }) => ({ path: toText(path), message: toText(message) }));
     this.requestId = headers.get("x-request-id") ?? undefined;
     this.retryAfterSeconds = readRetryAfter(headers.get("retry-after"));
   }
 }
 
-/** What to do about a redirect, where it leads to a server that may be named. */
 function redirectIn(headers: Headers): string {
   const location = headers.get("location") ?? "";
   const target = URL.canParse(location) ? new URL(location) : undefined;
   return target && isPlain(target) ? `: a redirect to ${target.origin}; use that with --server` : ": a redirect";
 }
 
-/** Parses `Retry-After`, which has seconds or a date (RFC 9110, section 10.2.3). */
+/** Parses `Retry-After`: seconds or a date (RFC 9110, section 10.2.3). */
 function readRetryAfter(header: string | null): number | undefined {
   if (header === null) return undefined;
   if (/^\d+$/.test(header)) return Number(header);
@@ -47,9 +44,7 @@ export type Wait = { seconds: number; reason: string };
 
 export type ApiOptions = {
   token?: string | undefined;
-  /** How long a request is retried, in seconds. */
   patienceSeconds: number;
-  /** Called before each wait. */
   onWait?: (wait: Wait) => void;
   signal?: AbortSignal | undefined;
 };
@@ -57,33 +52,29 @@ export type ApiOptions = {
 export type RequestOptions = {
   method?: "GET" | "POST" | "PUT" | "DELETE";
   json?: unknown;
-  /** A body that is already encoded: JSON, unless a header says otherwise. */
+  /** An encoded body: JSON, unless a header says otherwise. */
   body?: { bytes: Uint8Array<ArrayBuffer>; encoding: string };
   headers?: Record<string, string>;
-  /** False where the caller has its own retries. */
   retries?: boolean;
   timeoutSeconds?: number;
-  /** True where an error response is returned as any other. */
   returnsErrors?: boolean;
 };
 
 export type ApiResponse = { status: number; body: Fields; headers: Headers };
 
-/** Statuses for unknown paths and methods: without a JSON body they come from another program than Spoor. */
+/** Statuses for unknown paths and methods; without a JSON body another program than Spoor answered. */
 const unknownRoute = new Set([404, 405, 501]);
-/** Statuses with which a proxy or a network asks for a sign-in, or forbids something, in a page of its own. */
+/** Statuses with which a proxy or network asks for a sign-in, or forbids something, on a page of its own. */
 const fromBetween = new Set([401, 403, 407, 451, 511]);
 const retryable = new Set([408, 429, 500, 502, 503, 504]);
-/** A 500 may be caused by the request itself, so it is retried less often. */
+/** The request itself may cause a 500, so it is retried less often. */
 const maxInternalRetries = 3;
 const maxBackoffSeconds = 30;
-/** A `Retry-After` of nothing, or a date that has passed by this machine's clock, is believed so often. */
+/** A `Retry-After` of 0, or a date in the past by this machine's clock, is obeyed only this often. */
 const maxImmediateRetries = 3;
 const maxAnswerMiB = 8;
-/** Of the invalid fields that an error response names; a server of ours names 20. */
 const maxErrors = 20;
 
-/** The server's API. Requests are retried where that may help, for `patienceSeconds`. */
 export class Api {
   readonly url: string;
   readonly #options: ApiOptions;
@@ -93,11 +84,7 @@ export class Api {
     this.#options = options;
   }
 
-  /**
-   * Sends a request.
-   *
-   * @throws HttpError for an error response; CommandError `unreachable` where there was no response
-   */
+  /** @throws HttpError for an error response; CommandError `unreachable` if there was no response */
   async request(path: string, options: RequestOptions = {}): Promise<ApiResponse> {
     const deadline = clock.now() + this.#options.patienceSeconds * 1000;
     let internalErrors = 0;
@@ -117,7 +104,7 @@ export class Api {
   }
 
   async #send(path: string, options: RequestOptions): Promise<ApiResponse> {
-    const { response, bytes } = await this.#fetch(path, this.#initOf(options));
+    const { response, bytes } = await this.#fetch(path, this.#makeInit(options));
     if (bytes === undefined)
       throw new CommandError("failed", `${this.url} answered with more than ${maxAnswerMiB} MiB.`);
     if (response.status === 202 && bytes.length === 0) return { status: 202, body: {}, headers: response.headers };
@@ -138,9 +125,9 @@ export class Api {
   }
 
   /**
-   * Reads a file, once.
+   * Downloads a file, without retries.
    *
-   * @returns `unchanged` where the server says that it is the one that If-None-Match names; `long` for more than `maxBytes`
+   * @returns `unchanged` if it matches `If-None-Match`, `long` if it exceeds `maxBytes`
    * @throws as `request`
    */
   async download(
@@ -148,14 +135,14 @@ export class Api {
     headers: Record<string, string>,
     maxBytes: number,
   ): Promise<Buffer | "unchanged" | "long"> {
-    const init = this.#initOf({ headers: { Accept: "*/*", ...headers }, timeoutSeconds: 120 });
+    const init = this.#makeInit({ headers: { Accept: "*/*", ...headers }, timeoutSeconds: 120 });
     const { response, bytes } = await this.#fetch(path, init, maxBytes);
     if (response.status === 304) return "unchanged";
     if (!response.ok) throw new HttpError(response.status, {}, response.headers);
     return bytes ?? "long";
   }
 
-  #initOf({ method = "GET", json, body, headers = {}, timeoutSeconds = 30 }: RequestOptions): RequestInit {
+  #makeInit({ method = "GET", json, body, headers = {}, timeoutSeconds = 30 }: RequestOptions): RequestInit {
     const { token, signal } = this.#options;
     const timeout = body ? undefined : AbortSignal.timeout(timeoutSeconds * 1000);
     const signals = [timeout, signal].filter((one) => one !== undefined);
@@ -176,7 +163,6 @@ export class Api {
     };
   }
 
-  /** @returns no bytes where there are more than `maxBytes` */
   async #fetch(
     path: string,
     init: RequestInit,
@@ -192,7 +178,6 @@ export class Api {
   }
 }
 
-/** Reads a response's body; undefined where it is longer than it may be. */
 async function readBody({ body }: Response, maxBytes: number): Promise<Buffer | undefined> {
   if (!body) return Buffer.alloc(0);
   const parts: Uint8Array[] = [];
@@ -205,7 +190,7 @@ async function readBody({ body }: Response, maxBytes: number): Promise<Buffer | 
   return Buffer.concat(parts);
 }
 
-/** The cause of fetch's "fetch failed". Without one, its message may contain the headers and so the token. */
+/** Describes the cause of fetch's "fetch failed", whose own message may contain the token. */
 function describeNetworkError(error: unknown): string {
   const { cause, name } = error as Error & { cause?: { code?: string; message?: string } };
   if (name === "TimeoutError") return "no response in time";
@@ -231,10 +216,18 @@ const isRetryable = (error: unknown): boolean =>
     ? retryable.has(error.status)
     : error instanceof CommandError && error.kind === "unreachable";
 
-/** `Retry-After`, else exponential backoff; both with jitter, so that clients don't retry at the same moment. */
+/** Uses `Retry-After` or exponential backoff, with jitter so that clients don't retry at the same moment. */
 function backoffSeconds(error: unknown, attempt: number): number {
   const retryAfter = error instanceof HttpError ? error.retryAfterSeconds : undefined;
   const isBelieved = retryAfter !== undefined && (retryAfter >= 1 || attempt < maxImmediateRetries);
   if (isBelieved) return retryAfter + Math.random() * Math.min(1, retryAfter / 4 + 0.1);
   return Math.min(maxBackoffSeconds, 0.5 * 2 ** attempt) * (0.5 + Math.random() / 2);
 }
+
+/** The client's clock, which tests replace. */
+export const clock = {
+  now: (): number => performance.now(),
+  sleep: async (milliseconds: number, signal?: AbortSignal): Promise<void> => {
+    await setTimeout(milliseconds, undefined, { signal });
+  },
+};

@@ -1,50 +1,47 @@
-import { type Context, commandHint, patienceOf, stringValue } from "../context.ts";
+import { type Context, commandHint, readPatience, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { isFields, textOf } from "../files/json.ts";
-import { readSettings, type Settings, serverOf } from "../settings.ts";
+import { isFields, toText } from "../files/json.ts";
+import { readSettings, type Settings, requireServer } from "../settings.ts";
 import { formatDuration } from "../terminal/format.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { Api, type Wait } from "./api.ts";
 import { agreeToPlainHttp } from "./origin.ts";
-import { storedTokenOf, tokenOf } from "./token.ts";
+import { readStoredToken, readToken } from "./token.ts";
 
-/** A server, the token for it, and its API. */
 export type Connection = { settings: Settings; server: string; token: string | undefined; api: Api };
 
 type Options = {
-  /** Overrides `--patience`. */
   patienceSeconds?: number;
   /** `stored` ignores `SPOOR_TOKEN`; `none` sends no token. */
   token?: "stored" | "none";
 };
 
-/** Reads the settings, and keeps their tokens out of the output. */
 export async function loadSettings({ host, terminal }: Context): Promise<Settings> {
   const settings = await readSettings(host);
   for (const { token } of Object.values(settings.accounts)) terminal.hide(String(token));
   return settings;
 }
 
-/** @throws CommandError where there is no server, its token can't be used, or plain http to it was not agreed to */
+/** @throws CommandError if there is no server, its token can't be used, or plain http was not agreed to */
 export async function connect(context: Context, options: Options = {}): Promise<Connection> {
   const { host, terminal, signal } = context;
   const known = await loadSettings(context);
-  const server = serverOf(host, known, stringValue(context, "server"));
+  const server = requireServer(host, known, stringValue(context, "server"));
   const token = selectToken();
   const settings = await agreeToPlainHttp(context, known, server);
-  const patienceSeconds = options.patienceSeconds ?? patienceOf(context);
+  const patienceSeconds = options.patienceSeconds ?? readPatience(context);
   const onWait = createWaitLog(terminal);
   return { settings, server, token, api: new Api(server, { token, patienceSeconds, onWait, signal }) };
 
   function selectToken(): string | undefined {
     if (options.token === "none") return undefined;
-    return options.token === "stored" ? storedTokenOf(known, server) : tokenOf(host, known, server);
+    return options.token === "stored" ? readStoredToken(known, server) : readToken(host, known, server);
   }
 }
 
 const minRepeatSeconds = 10;
 
-/** Logs retries. Concurrent requests that wait for the same reason log it once in ten seconds. */
+/** Logs each reason for waiting once in ten seconds, because concurrent requests wait for the same reason. */
 function createWaitLog(terminal: Terminal): (wait: Wait) => void {
   const loggedAt = new Map<string, number>();
   return ({ seconds, reason }) => {
@@ -55,7 +52,7 @@ function createWaitLog(terminal: Terminal): (wait: Wait) => void {
   };
 }
 
-/** As `connect`, for commands that need a login. @throws CommandError `login` where there is no token */
+/** @throws CommandError `login` if there is no token */
 export async function connectLoggedIn(
   context: Context,
   options: Options = {},
@@ -69,16 +66,15 @@ export async function connectLoggedIn(
 
 export type AccountInfo = { userId: string; name: string; email: string; machine: string; expiresAt: string };
 
-/** The account that a token belongs to. @throws HttpError 401 where the token is not valid */
 export async function fetchAccount({ api, server }: Connection): Promise<AccountInfo> {
   const { body } = await api.request("/api/cli/session");
   const user = isFields(body.user) ? body.user : {};
   if (typeof body.userId !== "string") throw new CommandError("failed", `${server} did not name the token's account.`);
   return {
     userId: body.userId,
-    name: textOf(user.name),
-    email: textOf(user.email),
-    machine: textOf(body.machine),
-    expiresAt: textOf(body.expiresAt),
+    name: toText(user.name),
+    email: toText(user.email),
+    machine: toText(body.machine),
+    expiresAt: toText(body.expiresAt),
   };
 }

@@ -2,7 +2,6 @@ import { isFields } from "../files/json.ts";
 import type { PartLimits } from "../sessions/session.ts";
 import type { Api } from "./api.ts";
 
-/** What the server accepts in one body. */
 export type Limits = {
   wireBytes: number;
   decodedBytes: number;
@@ -11,7 +10,7 @@ export type Limits = {
   contentEncodings: string[];
 };
 
-/** The server's defaults, for a scan or dry run, which ask no server. */
+/** The server's defaults, for scans and dry runs, which ask no server. */
 export const defaultLimits: Limits = {
   wireBytes: 64 * 1024 * 1024,
   decodedBytes: 256 * 1024 * 1024,
@@ -21,10 +20,9 @@ export const defaultLimits: Limits = {
 };
 
 /**
- * The limits of one part of a session. A whole one is stored at once, so parts are large; but each is in memory until it is
- * stored.
+ * Returns the limits of a session's part: large, because the server stores a part at once, but small enough for memory.
  */
-export const partLimitsOf = ({ decodedBytes, wireBytes, messagesPerTrace }: Limits): PartLimits => ({
+export const toPartLimits = ({ decodedBytes, wireBytes, messagesPerTrace }: Limits): PartLimits => ({
   bytes: Math.min(decodedBytes, maxPartBytes) - 16,
   wireBytes,
   messages: messagesPerTrace,
@@ -32,7 +30,6 @@ export const partLimitsOf = ({ decodedBytes, wireBytes, messagesPerTrace }: Limi
 
 const maxPartBytes = 128 * 1024 * 1024;
 
-/** Reads `GET /api/limits`. @throws as `Api.request` */
 export async function readLimits(api: Api): Promise<Limits> {
   const { body } = await api.request("/api/limits");
   const ingest = isFields(body.ingest) ? body.ingest : {};

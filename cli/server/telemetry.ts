@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { running } from "../running.ts";
+import { running } from "../program.ts";
 import type { ParseStats } from "../sessions/parse-stats.ts";
 import { type Settings, settingsPath, writeSettings } from "../settings.ts";
-import { hasTokenShape } from "../terminal/secrets.ts";
+import { hasTokenShape } from "../terminal/terminal.ts";
 import { Api, HttpError } from "./api.ts";
 
 /** The body of `POST /api/cli/telemetry`: counts and type names, never file names or content. */
@@ -28,7 +28,7 @@ export type TelemetryReport = {
   }[];
 };
 
-/** What a type's name looks like in a program. Anything else is reported as `other`: it might be content. */
+/** Any other name is reported as `other`, because it might be content. */
 const typeName = /^[A-Za-z][A-Za-z0-9_.:()-]{0,63}$/;
 
 function buildReport(
@@ -60,17 +60,15 @@ function typeNames(unhandled: ParseStats["unhandled"]): string[] {
   return [...new Set(names)].slice(0, 100);
 }
 
-/** Whether telemetry is switched off: `--no-telemetry`, or DO_NOT_TRACK (consoledonottrack.com). */
 const isOff = ({ values, host }: Context): boolean =>
   values["no-telemetry"] === true || !["", "0", "false", undefined].includes(host.env.DO_NOT_TRACK);
 
-/** The server that this machine is logged in to. */
 export type Destination = { settings: Settings; server: string | undefined; token: string | undefined };
 
 /**
- * Sends the adapters' counts to the server, unless telemetry is off or this machine is not logged in.
+ * Reports the adapters' counts, unless telemetry is off or this machine is not logged in.
  *
- * @param stats by the adapters' names
+ * @param stats by adapter
  * @returns the report, sent or not
  */
 export async function sendTelemetry(
@@ -87,9 +85,8 @@ export async function sendTelemetry(
 }
 
 /**
- * Stores the device id of a machine that never logged in (its token comes from the environment).
- *
- * @returns whether it is stored: with a new id for each report, one machine would be counted as many
+ * Stores the device id of a machine that never logged in: with a new id for each report it would count as many
+ * machines.
  */
 async function keepDeviceId(host: Context["host"], settings: Settings): Promise<boolean> {
   if (existsSync(settingsPath(host))) return true;
@@ -102,7 +99,7 @@ async function keepDeviceId(host: Context["host"], settings: Settings): Promise<
   }
 }
 
-/** Makes one attempt: nothing depends on a report. @returns whether it arrived */
+/** Tries once, because nothing depends on a report. */
 async function submit(server: string, token: string, submission: TelemetryReport): Promise<boolean> {
   const api = new Api(server, { token, patienceSeconds: 0 });
   try {

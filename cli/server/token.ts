@@ -1,22 +1,22 @@
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
-import { type Settings, serverOfToken } from "../settings.ts";
+import { type Settings, findTokenServer } from "../settings.ts";
 
 /** The characters of a bearer token (RFC 6750, section 2.1). */
 const tokenCharacters = /[\w.~+/=-]/;
 
-/** What is wrong with a token's characters, in words that contain none of it; undefined for a proper one. */
-export function faultOf(token: string): string | undefined {
+/** Describes what is wrong with a token without quoting it; undefined for a valid one. */
+export function findTokenFault(token: string): string | undefined {
   const characters = [...token];
   const at = characters.findIndex((character) => !tokenCharacters.test(character));
   if (at === -1) return undefined;
   const verb = at === 0 ? "begins with" : characters.slice(at).some(isProper) ? "contains" : "ends with";
-  return `${verb} ${nameOf(characters[at] ?? "")}`;
+  return `${verb} ${describeCharacter(characters[at] ?? "")}`;
 }
 
 const isProper = (character: string): boolean => tokenCharacters.test(character);
 
-function nameOf(character: string): string {
+function describeCharacter(character: string): string {
   if (/[\r\n\u2028\u2029]/.test(character)) return "a line break";
   if (character === "\t") return "a tab";
   if (/\s/.test(character)) return "a space";
@@ -26,19 +26,19 @@ function nameOf(character: string): string {
 }
 
 /**
- * The token for a server: `SPOOR_TOKEN`, else that of the login there. `SPOOR_TOKEN` belongs to the server that
- * `SPOOR_URL` names, or else to the one that delivered this file, and is sent to no other.
+ * Reads the token for a server: `SPOOR_TOKEN`, or else the login's. `SPOOR_TOKEN` belongs to the server in `SPOOR_URL`,
+ * or else to the one that delivered this file, and is sent to no other.
  *
- * @throws CommandError where `SPOOR_TOKEN` is for another server, or a token has stray characters
+ * @throws CommandError if `SPOOR_TOKEN` is for another server, or a token has invalid characters
  */
-export function tokenOf(host: Host, settings: Settings, server: string): string | undefined {
+export function readToken(host: Host, settings: Settings, server: string): string | undefined {
   const given = host.env.SPOOR_TOKEN;
-  if (!given) return storedTokenOf(settings, server);
-  const fault = faultOf(given);
+  if (!given) return readStoredToken(settings, server);
+  const fault = findTokenFault(given);
   if (fault) {
     throw new CommandError("usage", `SPOOR_TOKEN ${fault}. Set it to the token alone, without anything around it.`);
   }
-  const owner = serverOfToken(host);
+  const owner = findTokenServer(host);
   if (owner === server) return given;
   const whose = owner ? `is for ${owner}` : "does not say which server it is for";
   throw new CommandError(
@@ -47,17 +47,16 @@ export function tokenOf(host: Host, settings: Settings, server: string): string 
   );
 }
 
-/** What to do about a token that the server no longer takes. @param login the command that logs in anew */
-export const invalidToken = ({ SPOOR_TOKEN }: Host["env"], login: string): string =>
+export const describeInvalidToken = ({ SPOOR_TOKEN }: Host["env"], login: string): string =>
   SPOOR_TOKEN
     ? "SPOOR_TOKEN is no longer valid. Replace it with a new one, made on the server's page /devices, or unset it to use a login"
     : `The token is no longer valid. Log in again with: ${login}`;
 
-/** The token of the login at a server. @throws CommandError `login` where it has stray characters */
-export function storedTokenOf(settings: Settings, server: string): string | undefined {
+/** @throws CommandError `login` if the token has invalid characters */
+export function readStoredToken(settings: Settings, server: string): string | undefined {
   const token = settings.accounts[server]?.token;
   if (typeof token !== "string" || token === "") return undefined;
-  const fault = faultOf(token);
+  const fault = findTokenFault(token);
   if (fault) throw new CommandError("login", `The stored token ${fault}: the settings were changed. Log in again.`);
   return token;
 }

@@ -6,55 +6,48 @@ import { sendRounds } from "../commands/send-rounds.ts";
 import { watch } from "../commands/watch.ts";
 import type { Context } from "../context.ts";
 import { CommandError, exitCodes } from "../errors.ts";
-import { runningFile } from "../install/places.ts";
-import { running } from "../running.ts";
+import { getRunningFile } from "../install/places.ts";
+import { running } from "../program.ts";
 import { HttpError } from "../server/api.ts";
 import { settingsPath } from "../settings.ts";
 import { Terminal } from "../terminal/terminal.ts";
 import { ServiceLog } from "./log.ts";
 import { readState, removeState, saveState } from "./state.ts";
-import { type Cause, causeOf, forgetTroubles, noteTrouble, readTroubles } from "./troubles.ts";
+import { type TroubleCause, findCause, forgetTroubles, noteTrouble, readTroubles } from "./troubles.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** How often the service does what, in milliseconds. */
 const paces = {
-  /** The server hears of a service that has nothing to send, and the service of a token that was revoked. */
+  /** How often to report to the server, and so to learn that a token was revoked. */
   reportMs: 6 * hourMs,
-  /** While something is wrong. */
   troubledReportMs: 15 * minuteMs,
-  /** After an account was full, or an unexpected error. */
   restMs: hourMs,
-  /** Between looks at the settings, for a new login. */
   lookMs: 5000,
-  /** A sending that went so long without an error is well; longer than its patience. */
+  /** Sending this long without an error ends a trouble; longer than the patience. */
   wellMs: 20 * minuteMs,
 };
 
-/** Then the trouble is noted, and it goes on. */
+/** After this the trouble is recorded, and sending continues. */
 const patienceSeconds = 600;
 
-/** The exit code of a report that has put a newer client in place. */
 export const updatedCode = 10;
 
-/** The same context with the service's log for its output. */
-export function inLog(context: Context): Context {
+export function redirectToLog(context: Context): Context {
   const log = new ServiceLog(context.host);
   const env = { ...context.host.env, NO_COLOR: "1" };
   return { ...context, terminal: new Terminal(log, log, { isJson: false, env }) };
 }
 
 /**
- * Watches and sends until it is stopped, whatever happens: it waits for a new login, for room in the account, for the server.
- * What is wrong is noted, and shown on the desktop. All that talks to the server is in processes of their own, so that this one
- * stays small (see watch).
+ * Watches and sends until it is stopped, through lost logins, full accounts and unreachable servers. All network
+ * traffic happens in child processes, so that this one stays small.
  */
 export async function runInBackground(foreground: Context): Promise<number> {
   if (foreground.values.sender === true) return sendInBackground(foreground);
   const { host, signal } = foreground;
   const ended = new AbortController();
-  const context: Context = { ...inLog(foreground), signal: AbortSignal.any([signal, ended.signal]) };
+  const context: Context = { ...redirectToLog(foreground), signal: AbortSignal.any([signal, ended.signal]) };
   const server = String(context.values.server ?? "");
   context.terminal.warn(`Started: version ${running.version}, process ${process.pid}.`);
   await saveState(host, { pid: process.pid, version: running.version, server, startedAt: new Date().toISOString() });
@@ -71,14 +64,13 @@ export async function runInBackground(foreground: Context): Promise<number> {
   return exitCodes.done;
 }
 
-/** The process of `watch` that sends. What ends it is a trouble. */
 async function sendInBackground(foreground: Context): Promise<number> {
-  const context = inLog({ ...foreground, values: { ...foreground.values, patience: String(patienceSeconds) } });
+  const context = redirectToLog({ ...foreground, values: { ...foreground.values, patience: String(patienceSeconds) } });
   try {
     return await sendRounds(context);
   } catch (error) {
     foreground.signal.throwIfAborted();
-    const cause = await note(context, error);
+    const cause = await noteError(context, error);
     if (cause === "login") return exitCodes.login;
     return cause === "unreachable" ? exitCodes.unreachable : exitCodes.failed;
   }
@@ -87,7 +79,7 @@ async function sendInBackground(foreground: Context): Promise<number> {
 async function sendForever(context: Context): Promise<void> {
   const { host, signal } = context;
   for (;;) {
-    const login = await stampOfLogin(context);
+    const login = await readLoginStamp(context);
     const well = setTimeout(() => void forgetTroubles(host, ["quota", "failed"]), paces.wellMs);
     try {
       const code = await watch(context);
@@ -96,35 +88,34 @@ async function sendForever(context: Context): Promise<void> {
     } catch (error) {
       clearTimeout(well);
       signal.throwIfAborted();
-      await note(context, error);
+      await noteError(context, error);
       await restOrLogin(context, false, login);
     }
     await sleep(paces.lookMs, undefined, { signal });
   }
 }
 
-/** Waits until there is a reason to try again: a login, or that time has passed. */
+/** Waits for a new login, or until enough time has passed. */
 async function restOrLogin(context: Context, needsLogin: boolean, login: string): Promise<void> {
   const deadline = performance.now() + paces.restMs;
   while (needsLogin || performance.now() < deadline) {
-    if ((await stampOfLogin(context)) !== login) return;
+    if ((await readLoginStamp(context)) !== login) return;
     await sleep(paces.lookMs, undefined, { signal: context.signal });
   }
 }
 
-/** Changes with each login. */
-const stampOfLogin = ({ host }: Context): Promise<string> =>
+const readLoginStamp = ({ host }: Context): Promise<string> =>
   stat(settingsPath(host)).then(
     ({ mtimeMs, size, ino }) => [mtimeMs, size, ino].join(),
     () => "",
   );
 
-/** Reports again and again (report.ts). Ends where a newer client has taken this one's place: the system starts that one then. */
+/** Reports repeatedly, and ends after an update so that the system starts the new client. */
 async function reportForever({ host, values, signal }: Context): Promise<void> {
   for (;;) {
-    const words = [runningFile(), "service", "report", "--server", String(values.server ?? "")];
+    const words = [getRunningFile(), "service", "report", "--server", String(values.server ?? "")];
     const child = spawn(process.execPath, words, { stdio: "ignore", windowsHide: true, signal });
-    child.on("error", () => {}); // it is not started, or aborted; the next one is
+    child.on("error", () => {});
     const [code] = (await once(child, "close", { signal })) as [number | null];
     if (code === updatedCode) return;
     const isTroubled = (await readTroubles(host)).some(({ cause }) => cause === "login" || cause === "unreachable");
@@ -133,19 +124,18 @@ async function reportForever({ host, values, signal }: Context): Promise<void> {
   }
 }
 
-/** Logs and notes an error. @returns which trouble it is */
-export async function note(context: Context, error: unknown): Promise<Cause> {
+export async function noteError(context: Context, error: unknown): Promise<TroubleCause> {
   const { host, terminal, values } = context;
-  const cause = causeOf(error);
+  const cause = findCause(error);
   const reason = error instanceof Error ? error.message : String(error);
   const isExpected = error instanceof CommandError || error instanceof HttpError;
   terminal.warn(isExpected || !(error instanceof Error) ? reason : (error.stack ?? reason).replaceAll("\n", " "));
-  // A server may answer with anything, also with the token.
+  // A server may answer with anything, including the token.
   await noteTrouble(host, cause, describe(cause, String(values.server ?? "the server"), terminal.plain(reason)));
   return cause;
 }
 
-function describe(cause: Cause, server: string, reason: string): string {
+function describe(cause: TroubleCause, server: string, reason: string): string {
   if (cause === "login") return `This machine is not logged in to ${server} any more. Log in with: spoor login`;
   if (cause === "quota") return `Your account at ${server} is full, so no session is sent: ${reason}`;
   if (cause === "unreachable") return `No session could be sent to ${server}: ${reason}`;

@@ -4,23 +4,22 @@ import { dirname, join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { stateFolder } from "../files/state-files.ts";
 
-/** With the one before it, twice this is kept. */
 const maxBytes = 1024 * 1024;
 
-export const logPath = (host: Host): string => join(stateFolder(host), "service.log");
+export const getLogPath = (host: Host): string => join(stateFolder(host), "service.log");
 
-/** The service's log, as a terminal's stream: one line each, with its time. The same on every system, and never large. */
+/** The service's log as a terminal's stream: lines with times, in a file of bounded size. */
 export class ServiceLog {
   readonly #path: string;
   #bytes = 0;
 
   constructor(host: Host) {
-    this.#path = logPath(host);
+    this.#path = getLogPath(host);
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
       this.#bytes = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
     } catch {
-      // as in `write`
+      // Ignored, as in `write`.
     }
   }
 
@@ -37,14 +36,12 @@ export class ServiceLog {
     }
   }
 
-  /** Nobody is told of errors: see above. */
   on(): void {}
 }
 
-/** The last lines of the log; none where it was never written. */
-export async function lastLines(host: Host, count: number): Promise<string[]> {
+export async function readLastLines(host: Host, count: number): Promise<string[]> {
   const texts = await Promise.all(
-    [`${logPath(host)}.1`, logPath(host)].map((path) => readFile(path, "utf8").catch(() => "")),
+    [`${getLogPath(host)}.1`, getLogPath(host)].map((path) => readFile(path, "utf8").catch(() => "")),
   );
   return texts.join("").split("\n").filter(Boolean).slice(-count);
 }

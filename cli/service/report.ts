@@ -4,7 +4,7 @@ import { readManifest } from "../install/manifest.ts";
 import { HttpError } from "../server/api.ts";
 import { type AccountInfo, connectLoggedIn, fetchAccount } from "../server/connection.ts";
 import { updateInBackground } from "../update/update.ts";
-import { inLog, note, updatedCode } from "./background.ts";
+import { redirectToLog, noteError, updatedCode } from "./background.ts";
 import { readState, saveState } from "./state.ts";
 import { forgetTroubles, noteTrouble } from "./troubles.ts";
 
@@ -12,13 +12,12 @@ const dayMs = 86_400_000;
 const expiringDays = 7;
 
 /**
- * Tells the server that this machine is there, learns from the answer whether it is still welcome, and takes a newer client where
- * that is allowed.
+ * Reports to the server, checks that the token is still valid, and updates the client if allowed.
  *
- * @returns `updatedCode` where a newer client is in place
+ * @returns `updatedCode` after an update
  */
 export async function report(foreground: Context): Promise<number> {
-  const context = inLog(foreground);
+  const context = redirectToLog(foreground);
   const { host, values, signal } = context;
   try {
     const connection = await connectLoggedIn({ ...context, values: { ...values, patience: "0" } });
@@ -29,7 +28,7 @@ export async function report(foreground: Context): Promise<number> {
     await noteExpiry(context, connection.server, account);
   } catch (error) {
     signal.throwIfAborted();
-    await note(context, error);
+    await noteError(context, error);
     return exitCodes.failed;
   }
   return (await hasUpdated(context)) ? updatedCode : exitCodes.done;

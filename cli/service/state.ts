@@ -5,24 +5,25 @@ import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
 import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
+import type { Manifest } from "../install/manifest.ts";
+import { styled, type Terminal } from "../terminal/terminal.ts";
+import type { Trouble } from "./troubles.ts";
 
-/** What the service says of itself. Times are ISO 8601. */
 export type ServiceState = { pid: number; version: string; server: string; startedAt: string; heardAt?: string };
 
-const pathOf = (host: Host): string => join(stateFolder(host), "service.json");
+const getStatePath = (host: Host): string => join(stateFolder(host), "service.json");
 
-/** It is for people to read: where it can't be written, all else goes on. */
+/** The state is only informational, so a failed write is ignored. */
 export async function saveState(host: Host, state: ServiceState): Promise<void> {
-  await writeFileAtomically(pathOf(host), JSON.stringify(state)).catch((error) => {
+  await writeFileAtomically(getStatePath(host), JSON.stringify(state)).catch((error) => {
     if (!(error instanceof CommandError)) throw error;
   });
 }
 
-export const removeState = (host: Host): Promise<void> => rm(pathOf(host), { force: true });
+export const removeState = (host: Host): Promise<void> => rm(getStatePath(host), { force: true });
 
-/** The service that runs, or the one that ran last. */
 export async function readState(host: Host): Promise<ServiceState | undefined> {
-  const found = await readJsonFile(pathOf(host));
+  const found = await readJsonFile(getStatePath(host));
   if (!isFields(found) || typeof found.pid !== "number" || typeof found.startedAt !== "string") return undefined;
   return {
     pid: found.pid,
@@ -33,24 +34,41 @@ export async function readState(host: Host): Promise<ServiceState | undefined> {
   };
 }
 
-/** The process of the service; undefined where none runs. One from before the system's start has left its file behind. */
-export async function runningPid(host: Host): Promise<number | undefined> {
+/** @returns undefined if no service runs; a state from before the system's start is stale */
+export async function findRunningPid(host: Host): Promise<number | undefined> {
   const state = await readState(host);
   if (!state || Date.parse(state.startedAt) < Date.now() - uptime() * 1000) return undefined;
   return signal(state.pid, 0) ? state.pid : undefined;
 }
 
-/** Ends the service's process, where one runs. */
 export async function endProcess(host: Host): Promise<void> {
-  const pid = await runningPid(host);
+  const pid = await findRunningPid(host);
   if (pid !== undefined) signal(pid, "SIGTERM");
 }
 
-/** @returns whether there is such a process */
 function signal(pid: number, name: "SIGTERM" | 0): boolean {
   try {
     return process.kill(pid, name);
   } catch {
     return false;
+  }
+}
+
+type ServiceFacts = { manifest: Manifest | undefined; isRunning: boolean; state: ServiceState | undefined };
+
+const formatMinute = (at: string): string => `${at.slice(0, 16).replace("T", " ")} UTC`;
+
+export function describeService({ manifest, isRunning, state }: ServiceFacts): string {
+  if (!manifest?.hasService) return "No background service is installed. Install it with: spoor install";
+  const heard = state?.heardAt ? ` The server last heard it at ${formatMinute(state.heardAt)}.` : "";
+  if (!isRunning) return `The background service does not run. Start it with: spoor service start.${heard}`;
+  const since = state ? ` since ${formatMinute(state.startedAt)} (version ${state.version})` : "";
+  const updates = manifest.autoUpdate ? "" : " It does not update itself.";
+  return `The background service runs${since}, and sends to ${manifest.server}.${heard}${updates}`;
+}
+
+export function sayTroubles(terminal: Terminal, troubles: Trouble[]): void {
+  for (const { message, since } of troubles) {
+    terminal.warn(styled("yellow", "!"), ` Since ${formatMinute(since)}: ${message}`);
   }
 }

@@ -5,24 +5,24 @@ import { withLock } from "../files/file-lock.ts";
 import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
 import { HttpError } from "../server/api.ts";
-import { notify } from "./notification.ts";
+import { runTool } from "../install/tools.ts";
 
-/** Why nothing is sent in the background. */
-export type Cause = "login" | "expiring" | "quota" | "unreachable" | "failed";
+export type TroubleCause = "login" | "expiring" | "quota" | "unreachable" | "failed";
 
-/** A trouble since it was first seen. Times are ISO 8601. */
-export type Trouble = { cause: Cause; message: string; since: string; times: number; notifiedAt?: string };
+export type Trouble = { cause: TroubleCause; message: string; since: string; times: number; notifiedAt?: string };
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** A laptop that was asleep for a day has not tried, and a hotel's network answers with pages of its own: it takes so many tries. */
-const minTries: Partial<Record<Cause, number>> = { unreachable: 8, failed: 3 };
+/**
+ * A laptop that slept has not tried to send, and hotel networks answer with their own pages, so these need several
+ * tries.
+ */
+const minTries: Partial<Record<TroubleCause, number>> = { unreachable: 8, failed: 3 };
 
-export const troublesPath = (host: Host): string => join(stateFolder(host), "troubles.json");
+export const getTroublesPath = (host: Host): string => join(stateFolder(host), "troubles.json");
 
-/** What is wrong now, the oldest first. */
 export async function readTroubles(host: Host): Promise<Trouble[]> {
-  const found = await readJsonFile(troublesPath(host));
+  const found = await readJsonFile(getTroublesPath(host));
   return Array.isArray(found) ? found.filter(isTrouble) : [];
 }
 
@@ -31,8 +31,7 @@ const isTrouble = (value: unknown): value is Trouble =>
   [value.cause, value.message, value.since].every((one) => typeof one === "string") &&
   typeof value.times === "number";
 
-/** Which trouble an error is. */
-export function causeOf(error: unknown): Cause {
+export function findCause(error: unknown): TroubleCause {
   if (error instanceof HttpError) {
     if (error.status === 401) return "login";
     if (error.status === 413) return "quota";
@@ -42,16 +41,18 @@ export function causeOf(error: unknown): Cause {
   return error.kind === "login" || error.kind === "unreachable" ? error.kind : "failed";
 }
 
-/** Several processes of the service note what goes wrong, maybe at the same moment. */
+/** Several processes of the service may record troubles at the same moment. */
 const change = (host: Host, make: (troubles: Trouble[]) => Promise<Trouble[]>): Promise<void> =>
-  withLock(`${troublesPath(host)}.lock`, async () => {
+  withLock(`${getTroublesPath(host)}.lock`, async () => {
     const troubles = await readTroubles(host);
     const next = await make(troubles);
     if (next !== troubles) await save(host, next);
   });
 
-/** Notes a trouble, and shows it on the desktop: at most once a day for each cause, a server that is away after a day. */
-export function noteTrouble(host: Host, cause: Cause, message: string, now = new Date()): Promise<void> {
+/**
+ * Records a trouble and notifies the user: at most once a day for each cause, and of an unreachable server after a day.
+ */
+export function noteTrouble(host: Host, cause: TroubleCause, message: string, now = new Date()): Promise<void> {
   return change(host, async (troubles) => {
     const known = troubles.find((one) => one.cause === cause);
     const trouble: Trouble = {
@@ -75,8 +76,7 @@ function isDue({ cause, since, times, notifiedAt }: Trouble, now: Date): boolean
   return isOld && times >= (minTries[cause] ?? 1);
 }
 
-/** Forgets troubles that are over; all of them without `causes`. */
-export async function forgetTroubles(host: Host, causes?: Cause[]): Promise<void> {
+export async function forgetTroubles(host: Host, causes?: TroubleCause[]): Promise<void> {
   if ((await readTroubles(host)).length === 0) return;
   await change(host, async (troubles) => {
     const rest = causes ? troubles.filter(({ cause }) => !causes.includes(cause)) : [];
@@ -84,9 +84,34 @@ export async function forgetTroubles(host: Host, causes?: Cause[]): Promise<void
   });
 }
 
-/** Where the state can't be written, a trouble is shown again; that is better than not at all. */
+/** If the state can't be written, a trouble is shown again, which is better than never. */
 async function save(host: Host, troubles: Trouble[]): Promise<void> {
-  await writeFileAtomically(troublesPath(host), JSON.stringify(troubles)).catch((error) => {
+  await writeFileAtomically(getTroublesPath(host), JSON.stringify(troubles)).catch((error) => {
     if (!(error instanceof CommandError)) throw error;
   });
 }
+
+const title = "Spoor";
+
+/** Shows a notification on the desktop, if there is one. The message is never part of a program's source. */
+export async function notify(host: Host, message: string): Promise<void> {
+  if (host.platform === "darwin") {
+    const script = ["on run argv", "display notification (item 1 of argv) with title (item 2 of argv)", "end run"];
+    await runTool(host, ["osascript", ...script.flatMap((line) => ["-e", line]), message, title]);
+  } else if (host.platform === "win32") {
+    const words = ["powershell", "-NoProfile", "-NonInteractive", "-WindowStyle", "Hidden", "-Command", toast];
+    await runTool(host, words, { SPOOR_TITLE: title, SPOOR_MESSAGE: message });
+  } else await runTool(host, ["notify-send", "--app-name", title, "--", title, message]);
+}
+
+/** Windows requires the id of a known program, so this is PowerShell's. */
+const toast = [
+  "$null = [Windows.UI.Notifications.ToastNotificationManager, Windows.UI.Notifications, ContentType = WindowsRuntime]",
+  "$xml = [Windows.UI.Notifications.ToastNotificationManager]::GetTemplateContent('ToastText02')",
+  "$texts = $xml.GetElementsByTagName('text')",
+  "$null = $texts.Item(0).AppendChild($xml.CreateTextNode($env:SPOOR_TITLE))",
+  "$null = $texts.Item(1).AppendChild($xml.CreateTextNode($env:SPOOR_MESSAGE))",
+  "$id = '{1AC14E77-02E7-4E5D-B744-2EB1AE5198B7}\\WindowsPowerShell\\v1.0\\powershell.exe'",
+  "$toast = [Windows.UI.Notifications.ToastNotification]::new($xml)",
+  "[Windows.UI.Notifications.ToastNotificationManager]::CreateToastNotifier($id).Show($toast)",
+].join("; ");

@@ -3,13 +3,13 @@ import type { Checkpoint, Message, SessionDetails, Sink } from "../adapters/adap
 import { type Picture, takePictures, withReferences } from "../adapters/pictures.ts";
 import { projectName } from "../adapters/values.ts";
 import type { ProjectLabels } from "../projects/rules.ts";
-import { gitDirOf, repositoryOf } from "../projects/worktrees.ts";
+import { findGitDir, findRepository } from "../projects/worktrees.ts";
 import { Masker, type SecretCounts } from "../redact/masker.ts";
 import type { Compressor } from "../sync/compression.ts";
-import type { PictureBytes } from "./picture-bytes.ts";
+import type { PictureBytes } from "./parse-stats.ts";
 import {
-  type Known,
-  labelsOf,
+  type KnownSession,
+  getLabels,
   type PartLimits,
   type Session,
   type SessionLabels,
@@ -18,7 +18,12 @@ import {
 import { SessionWriter } from "./session-writer.ts";
 
 type Handlers = {
-  /** Called once a session is complete. @param chars the length of its texts @param pictures their bytes by their hashes */
+  /**
+   * Called when a session is complete.
+   *
+   * @param chars length of its texts
+   * @param pictures sizes by hash
+   */
   done(session: {
     messages: number;
     chars: number;
@@ -26,10 +31,9 @@ type Handlers = {
     secrets: SecretCounts;
     pictures: PictureBytes;
   }): void;
-  /** Called for a session, or the rest of an input, of a project that is left out. */
+  /** Called for a session, or the rest of an input, of a left-out project. */
   leftOut(labels: ProjectLabels): void;
   left(left: UnsentSession): void;
-  /** `sourceId` is that of the session being read, where there is one. */
   lost(reason: string, sourceId: string | undefined): void;
   entry(line: number | undefined): void;
   skipped(): void;
@@ -38,26 +42,22 @@ type Handlers = {
   pause(): Promise<void>;
 };
 
-/** How sessions are written; without it they are only counted. */
+/** Without it, sessions are only counted. */
 export type Writing = {
   compressor: Compressor;
   limits: PartLimits;
-  /** What secrets are masked with; undefined where they are sent as they are. */
   maskKey?: Buffer | undefined;
-  /** What is known of a session that begins. */
-  known(source: string, sourceId: string): Known;
+  known(source: string, sourceId: string): KnownSession;
   onPart(part: Session): void;
-  /** Called with each picture of a message that is to be sent, before the part that has the message. */
   onPicture?(picture: Picture, session: { source: string; sourceId: string }): void;
-  /** Called for a session whose earlier messages are no longer those that were sent: it must be read again. */
+  /** Called for a session whose sent messages have changed, so that it must be read again. */
   onChanged(source: string, sourceId: string): void;
   onCheckpoint?(at: Checkpoint): void;
-  /** Called where an input has named a folder that is not left out: its sessions may be sent before they end. */
+  /** Called for a folder that is not left out, so that parts can be sent before the session ends. */
   onFolder?(cwd: string): void;
 };
 
-/** Ends the reading of an input whose project is left out. */
-class LeftOut extends Error {}
+class ProjectLeftOut extends Error {}
 
 /** Turns an adapter's events into sessions, in bounded memory. */
 export class Collector implements Sink {
@@ -76,7 +76,6 @@ export class Collector implements Sink {
         writer: SessionWriter | undefined;
       }
     | undefined;
-  /** Whether the input's project is left out, so that nothing more of it counts. */
   hasEnded = false;
 
   constructor(handlers: Handlers, isLeftOut: (labels: ProjectLabels) => boolean, writing?: Writing) {
@@ -93,7 +92,7 @@ export class Collector implements Sink {
     this.hasEnded = true;
     this.#open = undefined;
     this.#handlers.leftOut({ cwd });
-    throw new LeftOut(cwd);
+    throw new ProjectLeftOut(cwd);
   }
 
   begin(source: string, sourceId: string, messages = 0): void {
@@ -114,7 +113,7 @@ export class Collector implements Sink {
     this.#open.trivial.see(message);
     for (const { sha256, bytes } of references) this.#open.pictures[sha256] = bytes;
     const masked = this.#open.masker.message(message);
-    // Hashes and types of pictures are no secrets, whatever they look like.
+    // Hashes and media types are no secrets, even if they look like some.
     this.#open.writer?.add(withReferences(masked, references), pictures);
   }
 
@@ -123,7 +122,7 @@ export class Collector implements Sink {
     this.#open = undefined;
     if (!session) return;
     const details = withRepository(told);
-    const labels = labelsOf(session.source, details);
+    const labels = getLabels(session.source, details);
     if (this.#isLeftOut(labels)) {
       this.#handlers.leftOut(labels);
       return;
@@ -139,7 +138,7 @@ export class Collector implements Sink {
   }
 
   checkpoint(at: Checkpoint): void {
-    // A session that may yet get its first content is read whole the next time.
+    // A session that may still get its first content is read whole next time.
     if (!this.hasEnded && this.#open?.trivial.isTrivial === false) this.#writing?.onCheckpoint?.(at);
   }
 
@@ -173,17 +172,17 @@ export class Collector implements Sink {
   }
 }
 
-/** Names the repository of a session that was held in a worktree, unless its agent told the remote. */
+/** Adds the Git folder of a worktree, unless the agent recorded the remote. */
 function withRepository(details: SessionDetails): SessionDetails {
   const { cwd, repository } = details.metadata ?? {};
-  const gitDir = typeof cwd === "string" && repository === undefined ? gitDirOf(cwd) : undefined;
+  const gitDir = typeof cwd === "string" && repository === undefined ? findGitDir(cwd) : undefined;
   if (gitDir === undefined || typeof cwd !== "string") return details;
   const project =
-    details.project === projectName(cwd) ? projectName(repositoryOf(cwd)?.replace(/\.git$/, "")) : details.project;
+    details.project === projectName(cwd) ? projectName(findRepository(cwd)?.replace(/\.git$/, "")) : details.project;
   return { ...details, ...(project && { project }), metadata: { ...details.metadata, gitDir } };
 }
 
-/** Marks a session without content, unless it names a kind itself (docs/trace-format.md). */
+/** Marks a session without content, unless it has a kind of its own (docs/trace-format.md). */
 function markTrivial(details: SessionDetails): SessionDetails {
   const { metadata = {} } = details;
   const isOpen = typeof metadata === "object" && metadata !== null && metadata.kind === undefined;

@@ -8,15 +8,17 @@ import { ScanIndex } from "./scan-index.ts";
 type Options = {
   wanted(adapter: Adapter): boolean;
   isLeftOut(labels: ProjectLabels): boolean;
-  /** Called with what is in each input. */
   onInput(input: AdapterInput, found: ParsedInput): void;
-  /** Whether every adapter is wanted: what is no longer there is then forgotten. */
   isComplete: boolean;
 };
 
 type Where = { host: Host; terminal: Terminal; signal: AbortSignal };
 
-/** Counts what is on this machine, reading only what has changed since it was counted last. @throws CommandError where the index can't be written */
+/**
+ * Counts this machine's sessions and reads only inputs that changed.
+ *
+ * @throws CommandError if the index can't be written
+ */
 export async function countInputs(
   { host, terminal, signal }: Where,
   { wanted, isLeftOut, onInput, isComplete }: Options,

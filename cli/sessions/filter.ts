@@ -5,12 +5,12 @@ import { adapters } from "../adapters/registry.ts";
 import { projectName } from "../adapters/values.ts";
 import { type Context, listValue, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { nameOf, type ProjectLabels, ProjectRules } from "../projects/rules.ts";
+import { nameProject, type ProjectLabels, ProjectRules } from "../projects/rules.ts";
 import { formatList } from "../terminal/format.ts";
 import type { AdapterInput } from "./inputs.ts";
 import type { SessionLabels } from "./session.ts";
 
-/** Selects sessions by `--since`, `--source` and `--project`, and notes which values matched one. */
+/** Selects sessions by `--since`, `--source` and `--project`, and records which values matched. */
 export class SessionFilter {
   readonly #sources: string[];
   readonly #projects: string[];
@@ -23,10 +23,8 @@ export class SessionFilter {
   #rules: ProjectRules | undefined;
   #pictureRules: ProjectRules | undefined;
   #skippedUnknown = false;
-  /** The projects that were left out, by folder or name, with what was found of them. */
   readonly leftOut = new Map<string, number>();
 
-  /** @throws CommandError `usage` where `--since` can't be parsed */
   constructor(context: Context, now = Date.now()) {
     this.#sources = listValue(context, "source");
     this.#projects = listValue(context, "project");
@@ -35,33 +33,30 @@ export class SessionFilter {
     this.#host = context.host;
   }
 
-  /** Reads which projects are left out. To be awaited before `leavesOut`. @throws as `ProjectRules.open` */
+  /** Must be awaited before `leavesOut`. @throws as `ProjectRules.open` */
   async open(): Promise<void> {
     this.#rules ??= await ProjectRules.open(this.#host);
     this.#pictureRules ??= await ProjectRules.openForPictures(this.#host);
   }
 
-  /** Whether the pictures in a session's messages are sent, too. */
   sendsPictures({ cwd, project }: ProjectLabels): boolean {
-    return this.#pictureRules?.leavingOut({ cwd, project }) === undefined;
+    return this.#pictureRules?.findExclusion({ cwd, project }) === undefined;
   }
 
-  /** Whether a session's project is left out, by the settings or a `.spoorignore`. */
   leavesOut({ cwd, project }: ProjectLabels): boolean {
-    return this.#rules?.leavingOut({ cwd, project }) !== undefined;
+    return this.#rules?.findExclusion({ cwd, project }) !== undefined;
   }
 
-  /** Counts a session, or a file that was not read, of a project that is left out. */
   noteProjectLeftOut({ cwd, project }: ProjectLabels, count = 1): void {
-    const name = nameOf({ cwd, project });
+    const name = nameProject({ cwd, project });
     for (const wanted of this.#projects) {
-      if (isOfProject({ source: "", cwd, project: project ?? projectName(cwd) }, wanted, this.#currentFolder))
+      if (belongsToProject({ source: "", cwd, project: project ?? projectName(cwd) }, wanted, this.#currentFolder))
         this.#matched.add(`project ${wanted}`);
     }
     this.leftOut.set(name, (this.leftOut.get(name) ?? 0) + count);
   }
 
-  /** Whether an adapter may have wanted sessions. Sources without an adapter of their own come from JSONL files only. */
+  /** Sources without an adapter of their own come from JSONL files. */
   wantsAdapter({ name, holdsAnySource }: AdapterInput["adapter"]): boolean {
     if (this.#sources.length === 0 || this.#sources.includes(name)) return true;
     return holdsAnySource === true && this.#sources.some((source) => !isAdapter(source));
@@ -71,14 +66,13 @@ export class SessionFilter {
     return modifiedAt >= this.#since;
   }
 
-  /** Whether `wantsSession` compares more than the adapter. */
   needsLabels(adapter: string): boolean {
     return this.#projects.length > 0 || (this.#sources.length > 0 && !this.#sources.includes(adapter));
   }
 
   wantsSession(session: SessionLabels, adapter: string): boolean {
     const sources = this.#sources.filter((source) => source === adapter || source === session.source);
-    const projects = this.#projects.filter((project) => isOfProject(session, project, this.#currentFolder));
+    const projects = this.#projects.filter((project) => belongsToProject(session, project, this.#currentFolder));
     this.#seenSources.add(session.source);
     if (session.project) this.#seenProjects.add(session.project);
     for (const source of sources) this.#matched.add(`source ${source}`);
@@ -86,18 +80,13 @@ export class SessionFilter {
     return (this.#sources.length === 0 || sources.length > 0) && (this.#projects.length === 0 || projects.length > 0);
   }
 
-  /** Notes the sessions of an input that `--since` leaves out. @param sessions undefined where they are not known */
   noteLeftOut(sessions: SessionLabels[] | undefined, adapter: string): void {
     if (!sessions) this.#skippedUnknown = true;
     for (const session of sessions ?? []) this.wantsSession(session, adapter);
   }
 
-  /**
-   * The values of `--source` and `--project` that matched no session, in words.
-   *
-   * @returns `isCertain` is false where `--since` left out files that were never read: they may have matched
-   */
-  unmatched(): { messages: string[]; isCertain: boolean } {
+  /** @returns `isCertain` is false if `--since` left out files that were never read and may have matched */
+  describeUnmatched(): { messages: string[]; isCertain: boolean } {
     const sources = this.#sources.filter((source) => !isAdapter(source) && !this.#matched.has(`source ${source}`));
     const projects = this.#projects.filter((project) => !this.#matched.has(`project ${project}`));
     const known = (kind: string, names: Set<string>) =>
@@ -112,11 +101,9 @@ export class SessionFilter {
 
 const isAdapter = (source: string): boolean => adapters.some(({ name }) => name === source);
 
-/** A project is named by its name or its folder; a session in a subfolder belongs to it. */
-const isOfProject = ({ project, cwd }: SessionLabels, wanted: string, currentFolder: string): boolean =>
+const belongsToProject = ({ project, cwd }: SessionLabels, wanted: string, currentFolder: string): boolean =>
   wanted === project || (cwd !== undefined && isInFolder(cwd, wanted, currentFolder));
 
-/** Whether a session's folder is `folder` or below it, in any spelling. @param folder may be relative to `currentFolder` */
 function isInFolder(cwd: string, folder: string, currentFolder: string): boolean {
   const { resolve } = isWrittenByWindows(currentFolder) ? win32 : posix;
   const isWhole = isWrittenByWindows(folder) || posix.isAbsolute(folder);
@@ -128,7 +115,7 @@ function isInFolder(cwd: string, folder: string, currentFolder: string): boolean
 
 const spans: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-/** Parses a date, or a span before now (30m, 24h, 7d, 2w), into milliseconds since 1970. */
+/** Parses a date or a time span (30m, 24h, 7d, 2w) into milliseconds since 1970. */
 function parseSince(text: string | undefined, now: number): number {
   if (text === undefined) return 0;
   const [, count, unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];

@@ -8,20 +8,15 @@ import type { ProjectLabels } from "../projects/rules.ts";
 import { addCounts, type SecretCounts } from "../redact/masker.ts";
 import { HttpError } from "../server/api.ts";
 import { Collector, type Writing } from "./collector.ts";
-import { countInvalid, countUnhandledType, emptyStats, type ParseStats } from "./parse-stats.ts";
-import type { PictureBytes } from "./picture-bytes.ts";
+import { countInvalid, countUnhandledType, emptyStats, type ParseStats, type PictureBytes } from "./parse-stats.ts";
 import type { SessionLabels } from "./session.ts";
 
-/** An input with the adapter that parses it. */
 export type AdapterInput = Input & { adapter: Adapter };
 
-/** An input's key among those of all adapters. */
 export const inputKey = ({ adapter, path }: AdapterInput): string => `${adapter.name}:${path}`;
 
-/** How each adapter searches in a round of `watch`, by its name; those without an entry don't. */
 export type Searches = ReadonlyMap<string, Search>;
 
-/** Every input on this machine. @param wanted selects adapters @param searches of `watch`; else every adapter searches */
 export async function* findInputs(
   host: Host,
   wanted: (adapter: Adapter) => boolean,
@@ -34,36 +29,28 @@ export async function* findInputs(
   }
 }
 
-/** What an input holds of one project. */
 export type ProjectPart = SessionLabels & {
   sessions: number;
-  /** Of the input's bytes, by the length of its texts. */
+  /** The input's bytes, divided by the length of the projects' texts. */
   bytes: number;
-  /** The secrets in its texts that were read, by kind. */
   secrets: SecretCounts;
-  /** The pictures in its messages that can be sent. */
   pictures: PictureBytes;
-  /** Whether the project is left out: its sessions were not read, or not kept. */
   isLeftOut: boolean;
 };
 
-/** What was counted in an input, without what is left out, and its projects. */
 export type ParsedInput = ParseStats & {
   projects: ProjectPart[];
-  /** Whether it was no longer there: what it holds is not known. */
   isGone?: true;
 };
 
 type ParseOptions = {
-  /** Whether a project's sessions are not wanted. */
   isLeftOut?(labels: ProjectLabels): boolean;
-  /** Without it, sessions are only counted. */
   writing?: Writing;
   pause?(): Promise<void>;
 };
 
 /**
- * Parses one input. Problems with it are in the stats and never thrown.
+ * Parses one input; its problems are in the stats and never thrown.
  *
  * @throws CommandError and HttpError of `writing` and `pause`
  */
@@ -105,7 +92,7 @@ export async function parseInput(
   } catch (error) {
     if (collector.hasEnded) return { ...emptyStats(), projects: projects.list() };
     if (error instanceof CommandError || error instanceof HttpError) throw error;
-    // A file deleted since it was found is not missed. It may come back as it was: with a folder that was moved, or a disk.
+    // A deleted file is not reported; it may return with a moved folder or a disk.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { ...stats, projects: [], isGone: true };
     const reason = isForbidden(error) ? "permission denied" : `it can't be read: ${(error as Error).message}`;
     stats.left.push({ source: adapter.name, sourceId: path, reason });
@@ -115,7 +102,6 @@ export async function parseInput(
   return collector.hasEnded ? { ...emptyStats(), projects: projects.list() } : { ...stats, projects: projects.list() };
 }
 
-/** Counts an input's sessions by project. */
 class ProjectParts {
   readonly #bytes: number;
   readonly #parts = new Map<string, ProjectPart & { chars: number }>();
@@ -128,7 +114,7 @@ class ProjectParts {
     { source, cwd, project }: SessionLabels,
     { chars, secrets, pictures }: { chars: number; secrets: SecretCounts; pictures: PictureBytes },
   ): void {
-    const part = this.#partOf({ source, cwd, project }, false);
+    const part = this.#getPart({ source, cwd, project }, false);
     addCounts(part.secrets, secrets);
     Object.assign(part.pictures, pictures);
     part.sessions++;
@@ -136,10 +122,10 @@ class ProjectParts {
   }
 
   leaveOut({ source, cwd, project }: SessionLabels): void {
-    this.#partOf({ source, cwd, project }, true).sessions++;
+    this.#getPart({ source, cwd, project }, true).sessions++;
   }
 
-  #partOf(labels: SessionLabels, isLeftOut: boolean) {
+  #getPart(labels: SessionLabels, isLeftOut: boolean) {
     const key = JSON.stringify([labels.source, labels.cwd, labels.project, isLeftOut]);
     const part = this.#parts.get(key) ?? {
       ...labels,

@@ -1,19 +1,16 @@
 import type { UnsentSession } from "./session.ts";
 
-/** What was counted while inputs were parsed. */
 export type ParseStats = {
   inputs: number;
   bytes: number;
   entries: number;
   skipped: number;
   invalid: number;
-  /** The first invalid entries, each as `FILE:LINE: REASON`. */
+  /** The first invalid entries, as `FILE:LINE: REASON`. */
   invalidSamples: string[];
   sessions: number;
   messages: number;
-  /** How often each unknown type occurred. */
   unhandled: Record<string, number>;
-  /** Sessions and inputs that can't be sent. */
   left: UnsentSession[];
 };
 
@@ -30,7 +27,6 @@ export const emptyStats = (): ParseStats => ({
   left: [],
 });
 
-/** Adds `more` to `total`. */
 export function addStats(total: ParseStats, more: ParseStats): void {
   for (const count of ["inputs", "bytes", "entries", "skipped", "sessions", "messages"] as const) {
     total[count] += more[count];
@@ -44,7 +40,6 @@ export type InvalidEntries = Pick<ParseStats, "invalid" | "invalidSamples">;
 
 const maxInvalidSamples = 5;
 
-/** Counts an invalid entry. @param describe is called only for the first few, which are kept */
 export function countInvalid(stats: InvalidEntries, describe: () => string): void {
   stats.invalid++;
   if (stats.invalidSamples.length < maxInvalidSamples) stats.invalidSamples.push(describe());
@@ -57,9 +52,15 @@ export function addInvalid(total: InvalidEntries, more: InvalidEntries): void {
 
 const maxTypes = 200;
 
-/** Counts an unknown type; from 200 different ones on, new ones are ignored. */
 export function countUnhandledType(stats: ParseStats, type: string, times = 1): void {
   const isNew = !Object.hasOwn(stats.unhandled, type);
   if (isNew && Object.keys(stats.unhandled).length >= maxTypes) return;
-  stats.unhandled[type] = (isNew ? 0 : (stats.unhandled[type] ?? 0)) + times; // `constructor` may be a type's name
+  stats.unhandled[type] = (isNew ? 0 : (stats.unhandled[type] ?? 0)) + times;
+}
+
+export type PictureBytes = Record<string, number>;
+
+export function countPictures(parts: Iterable<PictureBytes>): { pictures: number; pictureBytes: number } {
+  const sizes = Object.values(Object.assign({}, ...parts) as PictureBytes);
+  return { pictures: sizes.length, pictureBytes: sizes.reduce((sum, bytes) => sum + bytes, 0) };
 }

@@ -5,19 +5,17 @@ const MiB = 1024 * 1024;
 /** Larger parts are compressed while they are read, and sent alone. */
 const maxPlainBytes = 8 * MiB;
 
-/** So much is compressed at once: a piece of JSON (json-bytes.ts) mostly has nearly a mebibyte. */
+/** Minimum size of a compressed piece; most pieces of JSON have nearly 1 MiB. */
 const minCompressedBytes = 768 * 1024;
 
-/** How much of a limit is left for what a batch and a session have besides messages: their fields have 256 KiB at most. */
-const reserveOf = (limit: number): number => Math.min(320 * 1024, Math.floor(limit / 8));
+/** Room for the fields of a batch and a session, which have at most 256 KiB. */
+const computeReserve = (limit: number): number => Math.min(320 * 1024, Math.floor(limit / 8));
 
-/** The most bytes that one message may take in a part of its own. */
-export const maxMessageBytes = ({ bytes }: PartLimits): number => bytes - reserveOf(bytes);
+export const maxMessageBytes = ({ bytes }: PartLimits): number => bytes - computeReserve(bytes);
 
-/** The most that the compressed messages of a part may take. */
-export const maxCompressedBytes = ({ wireBytes }: PartLimits): number => wireBytes - reserveOf(wireBytes);
+export const maxCompressedBytes = ({ wireBytes }: PartLimits): number => wireBytes - computeReserve(wireBytes);
 
-/** Collects the JSON of one part, compressed if it is large, within the server's limits. */
+/** Collects the JSON of one part within the server's limits, compressed if it is large. */
 export class PartWriter {
   readonly #compressor: Compressor;
   readonly #limits: PartLimits;
@@ -34,7 +32,6 @@ export class PartWriter {
     this.add(Buffer.from(head));
   }
 
-  /** @param piece is copied where it is kept */
   add(piece: Buffer): void {
     this.bytes += piece.length;
     this.#plainBytes += piece.length;
@@ -43,7 +40,6 @@ export class PartWriter {
     else this.#plain.push(Buffer.from(piece));
   }
 
-  /** Whether so many more bytes fit, however badly they compress. */
   hasRoom(more: number): boolean {
     if (this.messages >= this.#limits.messages || this.bytes + more > maxMessageBytes(this.#limits)) return false;
     const max = maxCompressedBytes(this.#limits);
@@ -51,7 +47,7 @@ export class PartWriter {
     return this.#compressedBytes + more <= max;
   }
 
-  /** Compresses what is plain, and then another piece: each alone that is large enough, as joining eight takes 4 ms. */
+  /** Large pieces are compressed alone, because joining them costs time. */
   #compress(next?: Buffer): void {
     const plain = next ? [...this.#plain, next] : this.#plain;
     this.#plain = [];

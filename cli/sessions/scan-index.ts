@@ -6,19 +6,19 @@ import type { ProjectLabels } from "../projects/rules.ts";
 import { type AdapterInput, inputKey, type ParsedInput, type ProjectPart } from "./inputs.ts";
 import { emptyStats } from "./parse-stats.ts";
 
-/** To be raised whenever `ParsedInput` changes: what an older client counted is then ignored. */
+/** Must be increased whenever `ParsedInput` changes, to invalidate older counts. */
 const formatVersion = 5;
 
-type Entry = { stamp: string; version: number; found: ParsedInput };
+type IndexEntry = { stamp: string; version: number; found: ParsedInput };
 
-/** What was found in each input by its stamp, so that a scan parses only what has changed. It may be deleted at any time. */
+/** Counts of each input, so that a scan parses only what changed. May be deleted at any time. */
 export class ScanIndex {
   readonly #path: string;
-  readonly #known: Map<string, Entry>;
-  readonly #seen = new Map<string, Entry>();
+  readonly #known: Map<string, IndexEntry>;
+  readonly #seen = new Map<string, IndexEntry>();
   #isDirty = false;
 
-  private constructor(path: string, known: Map<string, Entry>) {
+  private constructor(path: string, known: Map<string, IndexEntry>) {
     this.#path = path;
     this.#known = known;
   }
@@ -27,24 +27,19 @@ export class ScanIndex {
     const path = join(stateFolder(host), "index.json");
     const found = await readJsonFile(path);
     const inputs = isFields(found) && found.version === formatVersion && isFields(found.inputs) ? found.inputs : {};
-    return new ScanIndex(path, new Map(Object.entries(inputs) as [string, Entry][]));
+    return new ScanIndex(path, new Map(Object.entries(inputs) as [string, IndexEntry][]));
   }
 
-  /**
-   * What was found in an input that has not changed since; of one whose projects are all left out, also where it has changed.
-   *
-   * @param isLeftOut whether a project is left out by now
-   */
+  /** Finds the counts of an unchanged input, or of one whose only project is left out. */
   find(input: AdapterInput, isLeftOut: (labels: ProjectLabels) => boolean): ParsedInput | undefined {
     const key = inputKey(input);
     const entry = this.#known.get(key);
     if (entry?.version !== input.adapter.version) return undefined;
-    const found = leftOutWhole(input, entry.found.projects, isLeftOut) ?? unchangedIn(entry, input, isLeftOut);
+    const found = findLeftOutWhole(input, entry.found.projects, isLeftOut) ?? findUnchanged(entry, input, isLeftOut);
     if (found) this.#seen.set(key, { ...entry, found });
     return found;
   }
 
-  /** The projects that were found when inputs were counted last. */
   projects(): ProjectPart[] {
     return [...this.#known.values()].flatMap(({ found }) => found.projects);
   }
@@ -55,7 +50,6 @@ export class ScanIndex {
     return found;
   }
 
-  /** @param isComplete whether every input was seen; then entries that were not are dropped */
   async save(isComplete: boolean): Promise<void> {
     if (!this.#isDirty && !(isComplete && this.#seen.size < this.#known.size)) return;
     const inputs = isComplete ? this.#seen : new Map([...this.#known, ...this.#seen]);
@@ -66,9 +60,8 @@ export class ScanIndex {
   }
 }
 
-/** What was found in an input, where neither that nor what is left out has changed. */
-function unchangedIn(
-  { stamp, found }: Entry,
+function findUnchanged(
+  { stamp, found }: IndexEntry,
   input: AdapterInput,
   isLeftOut: (labels: ProjectLabels) => boolean,
 ): ParsedInput | undefined {
@@ -76,8 +69,7 @@ function unchangedIn(
   return isSame ? found : undefined;
 }
 
-/** What is known of an input without reading it: its only project is left out. */
-function leftOutWhole(
+function findLeftOutWhole(
   { adapter, bytes }: AdapterInput,
   projects: ProjectPart[],
   isLeftOut: (labels: ProjectLabels) => boolean,

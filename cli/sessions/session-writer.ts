@@ -2,32 +2,27 @@ import { createHash } from "node:crypto";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
 import type { Picture } from "../adapters/pictures.ts";
 import type { Compressor } from "../sync/compression.ts";
-import { digitsOf, JsonBytes } from "./json-bytes.ts";
-import { MessageDigest } from "./message-digest.ts";
+import { countDigits, JsonBytes } from "./json-bytes.ts";
 import { maxCompressedBytes, maxMessageBytes, PartWriter } from "./part-writer.ts";
-import { type Known, labelsOf, type PartLimits, type SentState, type Session } from "./session.ts";
+import { type KnownSession, getLabels, type PartLimits, type SentState, type Session } from "./session.ts";
 import { shortenMessage } from "./shorten.ts";
 
 const separator = Buffer.from(",");
-/** What a message begins with, the first and another one, before the number of its position. */
 const [firstBeginning, nextBeginning] = [Buffer.from('{"position":'), Buffer.from(',{"position":')];
-/** From so many segments on, a session that is read whole gets a digest of one. */
+/** A session with this many segments gets a single one when it is read whole. */
 const manySegments = 64;
 
 export type WriterOptions = {
   limits: PartLimits;
   compressor: Compressor;
-  known: Known;
-  /** Called for each part, in order. */
+  known: KnownSession;
   onPart(part: Session): void;
-  /** Called with each picture of a message that is not sent yet. */
   onPicture?(picture: Picture, session: { source: string; sourceId: string }): void;
 };
 
 /**
- * Writes one session as JSON, in parts within the server's limits and in bounded memory. Messages that were sent before are only
- * hashed; where they have changed, `hasChanged` is true at the end, no part was written, and the session must be read again to
- * be sent whole.
+ * Writes a session as JSON parts, in bounded memory. Messages that were sent before are only hashed; if they changed,
+ * `hasChanged` is true at the end, no part was written, and the session must be read again.
  */
 export class SessionWriter {
   readonly source: string;
@@ -35,7 +30,6 @@ export class SessionWriter {
   readonly #options: WriterOptions;
   readonly #counts: number[];
   readonly #digest: MessageDigest;
-  /** Of all messages in one segment, where there are many. */
   readonly #single: MessageDigest | undefined;
   #ended = 0;
   #chain = "";
@@ -46,7 +40,6 @@ export class SessionWriter {
   hasChanged = false;
   hasPictures = false;
 
-  /** @param isResumed whether the messages that were sent before are not read */
   constructor(source: string, sourceId: string, options: WriterOptions, isResumed = false) {
     this.source = source;
     this.sourceId = sourceId;
@@ -69,10 +62,9 @@ export class SessionWriter {
     this.#part = new PartWriter(`${head.slice(0, -1)},"messages":[`, compressor, limits);
   }
 
-  /** @param pictures those of the message whose bytes are at hand */
   add(message: Message, pictures: readonly Picture[] = []): void {
     if (this.hasChanged) return;
-    const json = this.#jsonOf(message);
+    const json = this.#encode(message);
     const isMessage = typeof message === "object" && message !== null;
     this.hasPictures ||= isMessage && message.metadata?.pictures !== undefined;
     const position = isMessage && message.position === undefined ? this.messages : undefined;
@@ -84,8 +76,7 @@ export class SessionWriter {
     if (this.messages === this.#counts[this.#ended]) this.#endSegment();
   }
 
-  /** A message as JSON, shortened if it fits into no part. */
-  #jsonOf(message: Message): string {
+  #encode(message: Message): string {
     const json = JSON.stringify(message) ?? "null";
     const { limits, compressor } = this.#options;
     const max = maxMessageBytes(limits);
@@ -97,18 +88,17 @@ export class SessionWriter {
     return bytes <= allowed ? json : JSON.stringify(shortenMessage(message, allowed));
   }
 
-  /** Whether a message fits into the part, at first by an estimate that never falls short. */
+  /** Uses an upper bound first, because exact lengths cost time. */
   #hasRoom(position: number | undefined, json: string): boolean {
     const part = this.#part;
-    const head = position === undefined ? 0 : firstBeginning.length + digitsOf(position);
+    const head = position === undefined ? 0 : firstBeginning.length + countDigits(position);
     if (!part || part.hasRoom(this.#json.length + 3 * (head + json.length) + 1)) return true;
     this.#json.flush();
     return part.hasRoom(head + Buffer.byteLength(json) + 1);
   }
 
-  /** @param position what the message does not say itself */
   #append(position: number | undefined, json: string): void {
-    // The separator belongs to the JSON of a part, and to the digest of a segment.
+    // The separator belongs to a part's JSON, but not to the digest of a segment.
     const isFirst = this.#isFirst;
     if (isFirst && this.messages > 1) this.#single?.add(separator);
     this.#isFirst = false;
@@ -122,7 +112,6 @@ export class SessionWriter {
     this.#part?.add(piece);
   }
 
-  /** Ends a segment at a number of messages at which one was sent before. */
   #endSegment(): void {
     this.#json.flush();
     this.#isFirst = true;
@@ -136,7 +125,7 @@ export class SessionWriter {
   #endPart(): void {
     this.#cut();
     const part = this.#part?.finish("]}");
-    const state = this.#stateOf({ hash: "", counts: [...this.#counts], digest: this.#chain });
+    const state = this.#withSalt({ hash: "", counts: [...this.#counts], digest: this.#chain });
     if (part)
       this.#options.onPart({ ...this.#labels({}), ...part, ...this.#place(part.messages), isLast: false, state });
     this.#beginPart();
@@ -157,19 +146,18 @@ export class SessionWriter {
   }
 
   #labels(details: SessionDetails) {
-    return { ...labelsOf(this.source, details), sourceId: this.sourceId };
+    return { ...getLabels(this.source, details), sourceId: this.sourceId };
   }
 
-  /** Writes the last part, unless the messages sent before have changed. */
   finish({ model, title, project, createdAt, metadata, replace, append, ...rest }: SessionDetails): void {
-    // A file of sessions may have these two, which mean something for a whole session only.
+    // In a file of sessions these two apply to whole sessions only.
     const isWhole = this.messages === this.#part?.messages;
     const details = { model, title, project, createdAt, metadata, ...rest, ...(isWhole && { replace, append }) };
     if (this.#ended < this.#counts.length) this.hasChanged = true;
     this.#json.release();
     if (this.hasChanged || !this.#part) return;
     const json = JSON.stringify(details);
-    // What a part leaves out stays as it is stored, also the mark of a session that had no content until now.
+    // Omitted fields keep their stored values, even the mark of a session that had no content.
     const sent = isWhole || metadata !== undefined ? json : JSON.stringify({ ...details, metadata: {} });
     this.#cut();
     const part = this.#part.finish(`]${sent === "{}" ? "" : `,${sent.slice(1, -1)}`}}`);
@@ -182,11 +170,36 @@ export class SessionWriter {
     const single = isGrown ? this.#single?.cut() : undefined;
     const digest = single ?? this.#chain;
     const hash = createHash("sha256").update(`${digest}\n${details}`).digest("base64url");
-    return this.#stateOf({ hash, counts: single ? [this.messages] : this.#counts, digest });
+    return this.#withSalt({ hash, counts: single ? [this.messages] : this.#counts, digest });
   }
 
-  #stateOf(state: SentState): SentState {
+  #withSalt(state: SentState): SentState {
     const salt = this.#options.known.state?.salt;
     return salt === undefined ? state : { ...state, salt };
+  }
+}
+
+/**
+ * Digest of a session's messages: a chain of SHA-256 over segments, so that a grown session's digest continues without
+ * reading earlier segments.
+ */
+class MessageDigest {
+  #chain: string;
+  #segment = createHash("sha256");
+
+  constructor(chain = "") {
+    this.#chain = chain;
+  }
+
+  add(piece: Buffer): void {
+    this.#segment.update(piece);
+  }
+
+  /** Ends a segment. @returns the digest so far, in base64url */
+  cut(): string {
+    const segment = this.#segment.digest("base64url");
+    this.#segment = createHash("sha256");
+    this.#chain = createHash("sha256").update(`${this.#chain}\n${segment}`).digest("base64url");
+    return this.#chain;
   }
 }

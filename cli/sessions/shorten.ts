@@ -1,10 +1,10 @@
 import type { Message } from "../adapters/adapter.ts";
 import { isFields } from "../files/json.ts";
-import { missingNote } from "../files/missing-note.ts";
+import { missingNote } from "../files/line-shortener.ts";
 
 /**
- * A message cut until its JSON has at most `maxBytes` bytes: its longest texts lose their ends, and a note there says how much
- * is missing. One that is too large without any long text becomes the note alone.
+ * Shortens a message's longest texts until its JSON has at most `maxBytes`; a message without long texts becomes a
+ * note.
  */
 export function shortenMessage(message: Message, maxBytes: number): Message {
   for (let share = 0.95; maxBytes * share > 1024; share /= 2) {

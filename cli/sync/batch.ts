@@ -6,22 +6,19 @@ const head = Buffer.from('{"traces":[');
 const comma = Buffer.from(",");
 const tail = Buffer.from("]}");
 
-/** Sessions that are sent in one body. */
 export type Batch = { sessions: Session[]; bytes: number };
 
 const maxBytes = 8 * 1024 * 1024;
 
-/** Groups sessions into batches: few requests, in bounded memory. */
 export class Batcher {
   readonly #max: { traces: number; bytes: number };
   #batch: Batch = { sessions: [], bytes: 0 };
 
-  /** @param limits the server's, of one body */
   constructor(limits: { traces: number; decodedBytes: number }) {
     this.#max = { traces: limits.traces, bytes: Math.min(maxBytes, limits.decodedBytes) };
   }
 
-  /** @returns the batches that are now complete; a part that others follow is sent alone */
+  /** @returns complete batches; a part that others follow is sent alone */
   add(session: Session): Batch[] {
     if ("compressed" in session.body || !session.isLast) return [{ sessions: [session], bytes: session.bytes }];
     const { sessions, bytes } = this.#batch;
@@ -32,7 +29,6 @@ export class Batcher {
     return complete;
   }
 
-  /** @returns the last batch, if it has sessions */
   flush(): Batch[] {
     const batch = this.#batch;
     this.#batch = { sessions: [], bytes: 0 };
@@ -40,23 +36,22 @@ export class Batcher {
   }
 }
 
-/** A batch as the compressed body of `POST /api/ingest`. */
 export async function encodeBatch({ sessions }: Batch, compressor: Compressor): Promise<Buffer<ArrayBuffer>> {
   const [first] = sessions;
   if (first && "compressed" in first.body) {
     return Buffer.concat([compressor.compressPiece(head), ...first.body.compressed, compressor.compressPiece(tail)]);
   }
-  const plain = sessions.flatMap(({ body }, index) => [...(index > 0 ? [comma] : []), ...piecesOf(body)]);
+  const plain = sessions.flatMap(({ body }, index) => [...(index > 0 ? [comma] : []), ...getPieces(body)]);
   const compressed = await compressor.compress(Buffer.concat([head, ...plain, tail]));
   return Buffer.concat([compressed]);
 }
 
-const piecesOf = (body: Session["body"]): Buffer[] => ("plain" in body ? body.plain : body.compressed);
+const getPieces = (body: Session["body"]): Buffer[] => ("plain" in body ? body.plain : body.compressed);
 
 /**
- * The `Idempotency-Key` of a batch: the same for the same sessions sent after the same earlier versions.
+ * The same sessions, sent after the same earlier versions, have the same key.
  *
- * @param previous the state of a session that was sent last: a session changed back gets a new key
+ * @param previous the session's last sent state, so that a session changed back gets a new key
  */
 export function idempotencyKey({ sessions }: Batch, previous: (session: Session) => SentState | undefined): string {
   const hash = createHash("sha256");

@@ -10,13 +10,12 @@ import type { PictureSender } from "./picture-sender.ts";
 import type { SentRecord } from "./sent-record.ts";
 
 /**
- * The selected inputs that must be read, since they have changed or not all of their sessions were sent.
+ * Finds the selected inputs that have changed or were not sent completely.
  *
- * @param onUnchanged called with the number of selected sessions in each of the other inputs
- * @param searches of a round of `watch`
- * @param pictures without it, what lacks pictures counts as sent
+ * @param onUnchanged called with the number of selected sessions in each other input
+ * @param pictures without it, sessions that lack pictures count as sent
  */
-export async function* changedInputs(
+export async function* findChangedInputs(
   context: Context,
   filter: SessionFilter,
   record: SentRecord | undefined,
@@ -24,28 +23,28 @@ export async function* changedInputs(
   { searches, pictures }: { searches?: Searches | undefined; pictures?: PictureSender } = {},
 ): AsyncGenerator<AdapterInput> {
   await filter.open();
-  for await (const input of selectedInputs(context, filter, searches)) {
+  for await (const input of findSelectedInputs(context, filter, searches)) {
     context.signal.throwIfAborted();
     const { name } = input.adapter;
     if (!filter.wantsInput(input)) {
-      filter.noteLeftOut(record?.labelsOf(input), name);
+      filter.noteLeftOut(record?.getLabels(input), name);
       continue;
     }
     if (record?.isUnsendable(input)) continue;
-    const leftOut = record?.labelsLeftOut(input) ?? [];
+    const leftOut = record?.getLeftOutLabels(input) ?? [];
     if (!leftOut.every((session) => filter.leavesOut(session))) {
-      yield input; // it was left out before, and is wanted now
+      yield input;
       continue;
     }
-    const lacksPictures = record?.sessionsLackingPictures(input).some(([, one]) => filter.sendsPictures(one));
+    const lacksPictures = record?.findSessionsLackingPictures(input).some(([, one]) => filter.sendsPictures(one));
     const isSent = !lacksPictures || (await pictures?.isTaking()) !== true;
     const unchanged = isSent ? record?.countUnchanged(input) : undefined;
     if (unchanged === undefined && isLeftOut(input, filter, record)) {
-      for (const session of record?.labelsOf(input) ?? []) filter.noteProjectLeftOut(session);
+      for (const session of record?.getLabels(input) ?? []) filter.noteProjectLeftOut(session);
       continue;
     }
     if (unchanged !== undefined) for (const session of leftOut) filter.noteProjectLeftOut(session);
-    const labels = filter.needsLabels(name) ? record?.labelsOf(input) : undefined;
+    const labels = filter.needsLabels(name) ? record?.getLabels(input) : undefined;
     if (unchanged === undefined || (filter.needsLabels(name) && !labels)) yield input;
     else
       onUnchanged(
@@ -56,26 +55,24 @@ export async function* changedInputs(
   }
 }
 
-/** Whether an input is known to hold projects that are left out alone, so that it is not read. */
+/** Tells whether all projects of an input are left out, so that it need not be read. */
 function isLeftOut(input: AdapterInput, filter: SessionFilter, record: SentRecord | undefined): boolean {
-  if (input.adapter.holdsAnySource) return false; // it may hold other sessions by now
-  const labels = record?.labelsOf(input) ?? [];
+  if (input.adapter.holdsAnySource) return false;
+  const labels = record?.getLabels(input) ?? [];
   return labels.length > 0 && labels.every((session) => filter.leavesOut(session));
 }
 
-/** The files named as arguments, else what the adapters find. */
-async function* selectedInputs(
+async function* findSelectedInputs(
   context: Context,
   filter: SessionFilter,
   searches: Searches | undefined,
 ): AsyncGenerator<AdapterInput> {
   const wanted = (adapter: Adapter) => filter.wantsAdapter(adapter);
   if (context.words.length === 0) return yield* findInputs(context.host, wanted, searches);
-  for (const path of context.words) yield { ...(await namedFile(path)), adapter: jsonl };
+  for (const path of context.words) yield { ...(await findNamedFile(path)), adapter: jsonl };
 }
 
-/** A file named as an argument. @throws CommandError `usage` where there is none */
-export async function namedFile(path: string): Promise<Input> {
+export async function findNamedFile(path: string): Promise<Input> {
   const input = await statInput(path);
   if (input) return { ...input, isComplete: true };
   const isFolder = await stat(path).then(

@@ -1,9 +1,8 @@
-import { clock } from "../clock.ts";
-import { type Fields, isFields, textOf } from "../files/json.ts";
-import type { Api } from "../server/api.ts";
+import { type Api, clock } from "../server/api.ts";
+import { type Fields, isFields, toText } from "../files/json.ts";
 import type { Kept } from "../sessions/session.ts";
 
-export type Job = {
+export type IngestJob = {
   status: string;
   created: number;
   updated: number;
@@ -11,9 +10,7 @@ export type Job = {
   kept: number;
   written: number;
   error: string;
-  /** The sessions that have to be sent whole, with the number of messages that the server has of each. */
   incomplete: Incomplete[];
-  /** The sessions that the server kept as stored; none where it does not name them. */
   keptSessions: KeptSession[];
   /** False for a server that takes an append for the whole session. */
   knowsAppend: boolean;
@@ -23,11 +20,11 @@ export type Incomplete = { source: string; sourceId: string; messageCount: numbe
 
 export type KeptSession = { source: string; sourceId: string } & Kept;
 
-/** Whether a job's status is final; `gone` is that of a job which the server no longer knows. */
+/** The server no longer knows a job that is `gone`. */
 export const isFinished = (status: string): boolean => ["succeeded", "failed", "gone"].includes(status);
 
-/** Polls a job until it has finished or `patienceSeconds` are over. @throws as `Api.request` */
-export async function waitForJob(api: Api, jobId: string, patienceSeconds: number): Promise<Job> {
+/** Polls until the job has finished or `patienceSeconds` have passed. @throws as `Api.request` */
+export async function waitForJob(api: Api, jobId: string, patienceSeconds: number): Promise<IngestJob> {
   const deadline = clock.now() + patienceSeconds * 1000;
   for (let milliseconds = 50; ; milliseconds = Math.min(2000, milliseconds * 1.5)) {
     const job = await readJob(api, jobId);
@@ -36,32 +33,31 @@ export async function waitForJob(api: Api, jobId: string, patienceSeconds: numbe
   }
 }
 
-/** Reads `GET /api/ingest/{jobId}`. */
-async function readJob(api: Api, jobId: string): Promise<Job> {
+async function readJob(api: Api, jobId: string): Promise<IngestJob> {
   const { body } = await api.request(`/api/ingest/${encodeURIComponent(jobId)}`);
   const [traces, messages, error] = [body.traces, body.messages, body.error].map((value) =>
     isFields(value) ? value : {},
   );
   return {
-    status: textOf(body.status),
-    created: countOf(traces?.created),
-    updated: countOf(traces?.updated),
-    unchanged: countOf(traces?.unchanged),
-    kept: countOf(traces?.kept),
-    written: countOf(messages?.written),
-    error: textOf(error?.message),
-    incomplete: listOf(body.incomplete).map(sessionIn),
-    keptSessions: listOf(body.kept).map((one) => ({ ...sessionIn(one), reason: textOf(one.reason) })),
+    status: toText(body.status),
+    created: toCount(traces?.created),
+    updated: toCount(traces?.updated),
+    unchanged: toCount(traces?.unchanged),
+    kept: toCount(traces?.kept),
+    written: toCount(messages?.written),
+    error: toText(error?.message),
+    incomplete: toList(body.incomplete).map(parseSession),
+    keptSessions: toList(body.kept).map((one) => ({ ...parseSession(one), reason: toText(one.reason) })),
     knowsAppend: traces?.incomplete !== undefined,
   };
 }
 
-const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
+const toList = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
-const sessionIn = ({ source, sourceId, messageCount }: Fields): Incomplete => ({
-  source: textOf(source),
-  sourceId: textOf(sourceId),
-  messageCount: countOf(messageCount),
+const parseSession = ({ source, sourceId, messageCount }: Fields): Incomplete => ({
+  source: toText(source),
+  sourceId: toText(sourceId),
+  messageCount: toCount(messageCount),
 });
 
-const countOf = (value: unknown): number => (typeof value === "number" ? value : 0);
+const toCount = (value: unknown): number => (typeof value === "number" ? value : 0);

@@ -1,19 +1,18 @@
-import { heldBytesOf, type Session } from "../sessions/session.ts";
+import { countBytesInMemory, type Session } from "../sessions/session.ts";
 import { sessionKey } from "./sent-record.ts";
 
-type Line = { waiting: Session[]; isBusy: boolean; isBroken: boolean };
+type PartLine = { waiting: Session[]; isBusy: boolean; isBroken: boolean };
 
-/** The parts of sessions in order: each is sent once the server has stored the one before. */
+/** Sends the parts of a session in order, each after the server has stored the one before. */
 export class PartLines {
   readonly #send: (part: Session) => void;
-  readonly #lines = new Map<string, Line>();
+  readonly #lines = new Map<string, PartLine>();
   readonly #followUps = new WeakSet<Session>();
 
   constructor(send: (part: Session) => void) {
     this.#send = send;
   }
 
-  /** Takes a part that follows another one. @returns false for one that is to be sent like any session */
   takes(part: Session): boolean {
     const line = this.#lines.get(sessionKey(part));
     if (!line) {
@@ -27,7 +26,7 @@ export class PartLines {
     return true;
   }
 
-  #start(line: Line, part: Session): void {
+  #start(line: PartLine, part: Session): void {
     line.isBusy = true;
     if (part.isLast) this.#lines.delete(sessionKey(part));
     this.#send(part);
@@ -37,7 +36,6 @@ export class PartLines {
     if (part.isLast) this.#lines.delete(sessionKey(part));
   }
 
-  /** Notes what became of a part: the next one is sent, or all that follow are dropped. */
   end(part: Session, isStored: boolean): void {
     const line = this.#lines.get(sessionKey(part));
     if (!line) return;
@@ -51,13 +49,12 @@ export class PartLines {
     for (const one of line.waiting.splice(0)) this.#drop(one);
   }
 
-  /** Whether a part follows another one of this run. */
   isFollowUp(part: Session): boolean {
     return this.#followUps.has(part);
   }
 
   get waitingBytes(): number {
     const waiting = [...this.#lines.values()].flatMap((line) => line.waiting);
-    return waiting.reduce((sum, part) => sum + heldBytesOf(part), 0);
+    return waiting.reduce((sum, part) => sum + countBytesInMemory(part), 0);
   }
 }

@@ -2,30 +2,27 @@ import { maxPictureBytes, type Picture } from "../adapters/pictures.ts";
 import { type Api, HttpError } from "../server/api.ts";
 
 const MiB = 1024 * 1024;
-/** Pictures are asked about together, once there are so many or they have so many bytes. */
+/** The server is asked about this many pictures, or bytes, together. */
 const [maxAsked, maxAskedBytes] = [500, 8 * MiB];
-/** Of pictures that wait to be sent. */
 const maxHeldBytes = 16 * MiB;
 const maxConcurrentUploads = 4;
-/** What the server answers about one picture, and not about what is sent to it. */
+/** Statuses that concern one picture and not the account. */
 const refusals = new Set([400, 413, 415]);
 
-/** A hash to ask about where it only matters whether the server answers. */
+/** A hash that only tests whether the server answers. */
 const noPicture = "0".repeat(64);
 
-/** Pictures that were sent, and those that the server had; and those that it refused. */
 export type SentPictures = { pictures: number; pictureBytes: number; refusedPictures: number };
 
 /**
- * Sends the pictures that the server has not got: it is asked by their hashes, once a run. A server that knows no pictures gets none.
- * Its memory is bounded where `waitForCapacity` is awaited between pictures.
+ * Sends the pictures that the server lacks, unless the server knows no pictures. Memory is bounded if `waitForCapacity`
+ * is awaited between pictures.
  */
 export class PictureSender {
   readonly #api: Api;
   #waiting: Picture[] = [];
   #waitingBytes = 0;
   #heldBytes = 0;
-  /** Those that were taken in this run. */
   readonly #taken = new Set<string>();
   #work: Promise<void> = Promise.resolve();
   #hasAsked = false;
@@ -36,7 +33,7 @@ export class PictureSender {
     this.#api = api;
   }
 
-  /** Begins a run: what the server had until now may be deleted by now. */
+  /** Starts a run: earlier pictures may have been deleted on the server. */
   begin(): void {
     this.#taken.clear();
     this.sent = { pictures: 0, pictureBytes: 0, refusedPictures: 0 };
@@ -51,19 +48,17 @@ export class PictureSender {
     if (this.#waiting.length >= maxAsked || this.#waitingBytes >= maxAskedBytes) this.#start();
   }
 
-  /** Waits until more may be added. @throws where sending has failed permanently */
   async waitForCapacity(): Promise<void> {
     if (this.#heldBytes > maxHeldBytes) await this.flush();
   }
 
-  /** Whether the server takes pictures. @throws as `flush` */
   async isTaking(): Promise<boolean> {
     await this.flush();
     if (!this.#hasAsked) await this.#ask([]);
     return this.#isKnown;
   }
 
-  /** Waits until all that were added are stored, or refused. @throws where sending has failed permanently */
+  /** Waits until all pictures are stored or refused. @throws if sending has failed permanently */
   flush(): Promise<void> {
     this.#start();
     return this.#work;
@@ -75,7 +70,7 @@ export class PictureSender {
     this.#waiting = [];
     this.#waitingBytes = 0;
     this.#work = this.#work.then(() => this.#send(group));
-    this.#work.catch(() => {}); // `flush` throws it
+    this.#work.catch(() => {});
   }
 
   async #send(group: Picture[]): Promise<void> {
@@ -91,7 +86,6 @@ export class PictureSender {
     }
   }
 
-  /** Those that the server has not got, and would take. */
   async #ask(group: Picture[]): Promise<Picture[]> {
     const json = { hashes: group.length > 0 ? group.map(({ sha256 }) => sha256) : [noPicture] };
     try {

@@ -1,27 +1,24 @@
 import type { Context } from "../context.ts";
-import { maskKey } from "../redact/key.ts";
-import { defaultLimits, partLimitsOf } from "../server/limits.ts";
+import { loadMaskKey } from "../redact/masker.ts";
+import { defaultLimits, toPartLimits } from "../server/limits.ts";
 import { SessionFilter } from "../sessions/filter.ts";
-import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
-import type { PictureBytes } from "../sessions/picture-bytes.ts";
+import { addStats, emptyStats, type ParseStats, type PictureBytes } from "../sessions/parse-stats.ts";
 import type { SentState, Session, SessionLabels, UnsentSession } from "../sessions/session.ts";
-import { changedInputs } from "./changed-inputs.ts";
+import { findChangedInputs } from "./changed-inputs.ts";
 import { createCompressor } from "./compression.ts";
 import { readSessions } from "./read-sessions.ts";
 import { type SentRecord, sessionKey } from "./sent-record.ts";
 
 type PlannedSession = SessionLabels & {
   sourceId: string;
-  /** `grown` where only what came since will be sent. */
+  /** `grown` if only the additions will be sent. */
   change: "new" | "grown" | "changed";
-  /** That will be sent, and the size of their JSON. */
   messages: number;
   bytes: number;
 };
 
 export type PushPlan = {
   sessions: PlannedSession[];
-  /** Those in these messages. The server may have some of them. */
   pictures: PictureBytes;
   same: number;
   left: UnsentSession[];
@@ -29,13 +26,12 @@ export type PushPlan = {
   filter: SessionFilter;
 };
 
-/** Finds what `pushOnce` would send, without sending it. */
 export async function planPush(context: Context, record: SentRecord | undefined): Promise<PushPlan> {
   const filter = new SessionFilter(context);
   const plan: PushPlan = { sessions: [], pictures: {}, same: 0, left: [], stats: new Map(), filter };
   const compressor = createCompressor(["zstd"]);
-  const key = await maskKey(context);
-  const inputs = changedInputs(context, filter, record, (sessions) => {
+  const key = await loadMaskKey(context);
+  const inputs = findChangedInputs(context, filter, record, (sessions) => {
     plan.same += sessions;
   });
   for await (const input of inputs) {
@@ -44,17 +40,17 @@ export async function planPush(context: Context, record: SentRecord | undefined)
     const begun = new Map<string, Pick<PlannedSession, "change" | "messages" | "bytes">>();
     const stats = await readSessions(input, {
       isLeftOut: (labels) => filter.leavesOut(labels),
-      limits: partLimitsOf(defaultLimits),
+      limits: toPartLimits(defaultLimits),
       compressor,
       maskKey: key,
-      known: (source, sourceId) => ({ state: record?.stateOf(sessionKey({ source, sourceId })) }),
+      known: (source, sourceId) => ({ state: record?.getState(sessionKey({ source, sourceId })) }),
       onPicture: ({ sha256, bytes }) => {
         pictures[sha256] = bytes;
       },
       onPart: (part) => {
         const key = sessionKey(part);
         const { source, sourceId, project, cwd, state } = part;
-        const sum = begun.get(key) ?? { change: changeOf(part, record?.stateOf(key)), messages: 0, bytes: 0 };
+        const sum = begun.get(key) ?? { change: findChange(part, record?.getState(key)), messages: 0, bytes: 0 };
         sum.messages += part.messages;
         sum.bytes += part.bytes;
         begun.set(key, sum);
@@ -78,8 +74,7 @@ export async function planPush(context: Context, record: SentRecord | undefined)
   return plan;
 }
 
-/** @param part the first one that would be sent */
-function changeOf(part: Session, before: SentState | undefined): PlannedSession["change"] {
+function findChange(part: Session, before: SentState | undefined): PlannedSession["change"] {
   if (part.append !== undefined) return "grown";
   return before === undefined ? "new" : "changed";
 }

@@ -1,49 +1,44 @@
 import type { Checkpoint } from "../adapters/adapter.ts";
 import type { Picture } from "../adapters/pictures.ts";
-import { type Context, listValue, patienceOf } from "../context.ts";
+import { type Context, listValue, readPatience } from "../context.ts";
 import { addCounts, type SecretCounts } from "../redact/masker.ts";
-import { partLimitsOf } from "../server/limits.ts";
+import { toPartLimits } from "../server/limits.ts";
 import type { Writing } from "../sessions/collector.ts";
 import { SessionFilter } from "../sessions/filter.ts";
 import { type AdapterInput, type ParsedInput, parseInput, type Searches } from "../sessions/inputs.ts";
 import { addStats, emptyStats, type ParseStats } from "../sessions/parse-stats.ts";
-import type { Known, Session, UnsentSession } from "../sessions/session.ts";
+import type { KnownSession, Session, UnsentSession } from "../sessions/session.ts";
 import { formatBytes, formatCount, formatDuration } from "../terminal/format.ts";
-import { changedInputs } from "./changed-inputs.ts";
-import type { Found } from "./checkpoints.ts";
+import { findChangedInputs } from "./changed-inputs.ts";
+import type { ResumePoint } from "./checkpoints.ts";
 import type { KeptSession } from "./jobs.ts";
 import type { SentPictures } from "./picture-sender.ts";
 import type { PushTarget } from "./push-target.ts";
 import { readSessions } from "./read-sessions.ts";
 import { RoundPictures } from "./round-pictures.ts";
-import { Sender, type Sent } from "./sender.ts";
+import { Sender, type SentCounts } from "./sender.ts";
 import { sessionKey } from "./sent-record.ts";
 import type { InputSessions } from "./stored-record.ts";
 import { WholeSessions } from "./whole-sessions.ts";
 
-/** The longest wait for one job, in seconds: the server has the upload, and the next run asks for its job again. */
+/** The server has the upload, and the next run asks for its job again. */
 const maxJobSeconds = 600;
 
 export type PushResult = {
-  sent: Sent & SentPictures;
-  /** Sessions that have not changed since they were sent. */
+  sent: SentCounts & SentPictures;
   same: number;
   left: UnsentSession[];
-  /** Those that the server keeps as stored, each told once. */
   kept: KeptSession[];
-  /** The secrets in what was read, by kind; they were masked, unless that is off. */
   secrets: SecretCounts;
-  /** By the adapters' names. */
   stats: Map<string, ParseStats>;
   milliseconds: number;
   filter: SessionFilter;
 };
 
 /**
- * Reads every input that may have changed and sends what has.
+ * Reads every input that may have changed and sends the changes.
  *
- * @param searches of a round of `watch`
- * @throws CommandError and HttpError where it can't go on
+ * @throws CommandError and HttpError if it can't continue
  */
 export async function pushOnce(
   context: Context,
@@ -58,7 +53,7 @@ export async function pushOnce(
     };
     target.pictures.begin();
     const { record, pictures } = target;
-    const inputs = changedInputs(context, filter, record, onUnchanged, { searches, pictures });
+    const inputs = findChangedInputs(context, filter, record, onUnchanged, { searches, pictures });
     for await (const input of inputs) await round.push(input);
     return await round.finish();
   } finally {
@@ -75,12 +70,10 @@ class PushRound {
   readonly #stats = new Map<string, ParseStats>();
   readonly #left: UnsentSession[] = [];
   readonly #kept: KeptSession[] = [];
-  /** The ids of sessions that replace what is stored, also a longer one. */
   readonly #replacing: ReadonlySet<string>;
   readonly #secrets: SecretCounts = {};
   readonly #whole: WholeSessions;
   readonly #pictures: RoundPictures;
-  /** Parts of sessions whose labels are known at their end. */
   readonly #unlabelled = new Map<string, Session[]>();
   #readBytes = 0;
   same = 0;
@@ -92,7 +85,7 @@ class PushRound {
     this.#pictures = new RoundPictures(filter, target);
     const onUnsent = (session: UnsentSession) => {
       this.#left.push(session);
-      const input = this.#whole.inputOf(sessionKey(session));
+      const input = this.#whole.findInput(sessionKey(session));
       if (input) target.record.addUnsendableInput(input);
     };
     const onKept = (session: KeptSession) => void this.#kept.push(session);
@@ -104,7 +97,7 @@ class PushRound {
       compressor: target.compressor,
       record: target.record,
       pictures: target.pictures,
-      patienceSeconds: Math.min(patienceOf(context), maxJobSeconds),
+      patienceSeconds: Math.min(readPatience(context), maxJobSeconds),
       onUnsent,
       onIncomplete: (session, messageCount) => this.#whole.want(session, messageCount),
       onKept,
@@ -120,14 +113,14 @@ class PushRound {
     const { name, holdsAnySource } = input.adapter;
     const found: InputSessions = { sessions: {}, labels: {} };
     await this.#pictures.beginInput(input);
-    const resumed = await this.#resumptionOf(input);
+    const resumed = await this.#findResumption(input);
     let isFolderKnown = false;
     let end: Checkpoint | undefined;
     let last: Session | undefined;
     const stats = await readSessions(
       { ...this.#withStored(input), ...(resumed && { from: resumed.from }) },
       {
-        ...this.#writing((source, sourceId) => this.#knownOf(source, sourceId)),
+        ...this.#writing((source, sourceId) => this.#getKnown(source, sourceId)),
         isLeftOut: (labels) => this.#filter.leavesOut(labels),
         isWhole: (session) => record.isOnlyIn(input, sessionKey(session)),
         onFolder: (cwd) => {
@@ -165,7 +158,7 @@ class PushRound {
     await this.#sender.waitForCapacity();
   }
 
-  /** Records that an input holds more than was kept of it, in case that is wanted later. */
+  /** Records left-out projects of an input, which may be wanted later. */
   #noteLeftOut({ projects }: ParsedInput, source: string, found: InputSessions): void {
     for (const [index, { cwd, project, isLeftOut, sessions }] of projects.entries()) {
       if (!isLeftOut) continue;
@@ -174,28 +167,28 @@ class PushRound {
     }
   }
 
-  async #resumptionOf(input: AdapterInput): Promise<Found | undefined> {
+  async #findResumption(input: AdapterInput): Promise<ResumePoint | undefined> {
     const { checkpoints, record, knowsAppend } = this.#target;
-    return knowsAppend ? checkpoints.find(input, (key) => record.stateOf(key)) : undefined;
+    return knowsAppend ? checkpoints.find(input, (key) => record.getState(key)) : undefined;
   }
 
-  /** It holds once the last part of the session is stored: until then another state is recorded of it. */
-  #saveCheckpoint(input: AdapterInput, at: Checkpoint, last: Session, found: Found | undefined): Promise<void> {
+  /** The checkpoint is valid once the session's last part is stored; until then the record has another state. */
+  #saveCheckpoint(input: AdapterInput, at: Checkpoint, last: Session, found: ResumePoint | undefined): Promise<void> {
     return this.#target.checkpoints.save(input, at, { key: sessionKey(last), state: last.state, found });
   }
 
-  #knownOf(source: string, sourceId: string): Known {
+  #getKnown(source: string, sourceId: string): KnownSession {
     const { record, knowsAppend } = this.#target;
     const replaces = this.#replacing.has(sourceId) ? { replaces: true } : {};
-    return knowsAppend ? { state: record.stateOf(sessionKey({ source, sourceId })), ...replaces } : replaces;
+    return knowsAppend ? { state: record.getState(sessionKey({ source, sourceId })), ...replaces } : replaces;
   }
 
   #writing(known: Writing["known"]) {
     const { limits, compressor, maskKey } = this.#target;
-    return { compressor, maskKey, limits: partLimitsOf(limits), known, pause: () => this.#sender.waitForCapacity() };
+    return { compressor, maskKey, limits: toPartLimits(limits), known, pause: () => this.#sender.waitForCapacity() };
   }
 
-  /** @param isFolderKnown whether the session's project is known to be wanted; else it is once the session ends */
+  /** @param isFolderKnown the session's folder is known and wanted; otherwise this is decided at its end */
   #sendIfWanted(part: Session, adapter: string, isFolderKnown: boolean): void {
     const key = sessionKey(part);
     const before = this.#unlabelled.get(key) ?? [];
@@ -220,30 +213,29 @@ class PushRound {
     );
   }
 
-  /** What was copied from a session whose file is gone counts there, where the server has it. */
+  /** Copied messages count in their original if the server has it, even if its file is gone. */
   #withStored(input: AdapterInput): AdapterInput {
     const { record } = this.#target;
     const source = input.adapter.name;
     return {
       ...input,
-      isStored: (sourceId) => record.stateOf(sessionKey({ source, sourceId })) !== undefined,
-      sentVersion: (sourceId) => record.versionOf(sessionKey({ source, sourceId })),
+      isStored: (sourceId) => record.getState(sessionKey({ source, sourceId })) !== undefined,
+      sentVersion: (sourceId) => record.getVersion(sessionKey({ source, sourceId })),
     };
   }
 
-  /** Sends the sessions that the server wants whole. */
   async #sendWhole(): Promise<void> {
     for (const { input, known } of this.#whole.take(this.#target.knowsAppend)) {
-      const knownOf = (source: string, sourceId: string): Known | undefined => {
+      const getWanted = (source: string, sourceId: string): KnownSession | undefined => {
         const key = sessionKey({ source, sourceId });
         const wanted = known.get(key);
-        return wanted && { ...wanted, state: this.#target.record.stateOf(key) };
+        return wanted && { ...wanted, state: this.#target.record.getState(key) };
       };
       const writing = {
-        ...this.#writing((source, sourceId) => knownOf(source, sourceId) ?? this.#knownOf(source, sourceId)),
+        ...this.#writing((source, sourceId) => getWanted(source, sourceId) ?? this.#getKnown(source, sourceId)),
         onPicture: (picture: Picture) => this.#pictures.add(picture),
         onPart: (part: Session) => {
-          const isWanted = knownOf(part.source, part.sourceId) !== undefined;
+          const isWanted = getWanted(part.source, part.sourceId) !== undefined;
           if (part.isLast) this.#pictures.endSession(part, isWanted);
           if (!isWanted) return;
           this.#whole.note(part, input);
@@ -257,7 +249,6 @@ class PushRound {
     await this.#sender.finish();
   }
 
-  /** Reads an input once more, for its pictures. */
   async #readPictures(input: AdapterInput, onPicture: NonNullable<Writing["onPicture"]>): Promise<void> {
     const writing = { ...this.#writing(() => ({})), onPicture, onPart() {}, onChanged() {} };
     await parseInput(this.#withStored(input), { writing, pause: writing.pause });
@@ -280,5 +271,5 @@ class PushRound {
   }
 }
 
-/** A session that the server wants whole is sent so, and once more where it has to replace a longer one. */
+/** A session may be sent whole, and then again to replace a longer one. */
 const maxWholeTimes = 3;

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { maskKey } from "../redact/key.ts";
+import { loadMaskKey } from "../redact/masker.ts";
 import { HttpError } from "../server/api.ts";
 import { type AccountInfo, type Connection, connectLoggedIn, fetchAccount } from "../server/connection.ts";
 import { type Limits, readLimits } from "../server/limits.ts";
@@ -9,7 +9,6 @@ import { isFinished, type KeptSession, waitForJob } from "./jobs.ts";
 import { PictureSender } from "./picture-sender.ts";
 import { SentRecord } from "./sent-record.ts";
 
-/** The account that sessions are sent to. */
 export type PushTarget = {
   connection: Connection & { token: string };
   account: AccountInfo;
@@ -18,13 +17,11 @@ export type PushTarget = {
   record: SentRecord;
   pictures: PictureSender;
   checkpoints: Checkpoints;
-  /** What secrets are masked with; undefined where they are sent as they are. */
   maskKey: Buffer | undefined;
-  /** Whether the server knows `append`, as far as its jobs have told. */
+  /** Whether the server supports `append`, as far as known. */
   knowsAppend: boolean;
 };
 
-/** @throws CommandError and HttpError where this machine is not logged in or the server is unavailable */
 export async function openTarget(context: Context): Promise<PushTarget> {
   const connection = await connectLoggedIn(context);
   const account = await fetchAccount(connection);
@@ -40,14 +37,16 @@ export async function openTarget(context: Context): Promise<PushTarget> {
     record,
     pictures: new PictureSender(connection.api),
     checkpoints: new Checkpoints(context.host, `${connection.server}\n${account.userId}`),
-    maskKey: await maskKey(context),
+    maskKey: await loadMaskKey(context),
     knowsAppend: true,
   };
 }
 
 /**
- * Updates the record's unfinished jobs. @param patienceSeconds how long to wait for each @returns the sessions that the server keeps
- * as stored, where that is new
+ * Updates unfinished jobs.
+ *
+ * @param patienceSeconds for each job
+ * @returns sessions that the server newly keeps as stored
  */
 export async function refreshJobs({ connection, record }: PushTarget, patienceSeconds: number): Promise<KeptSession[]> {
   const kept: KeptSession[] = [];

@@ -2,22 +2,21 @@ import { isDeepStrictEqual } from "node:util";
 import type { ProjectLabels } from "../projects/rules.ts";
 import type { Writing } from "../sessions/collector.ts";
 import { type AdapterInput, type ParsedInput, parseInput } from "../sessions/inputs.ts";
-import { begunAgain, type UnsentSession } from "../sessions/session.ts";
+import { beginAgain, type UnsentSession } from "../sessions/session.ts";
 import { sessionKey } from "./sent-record.ts";
 
 type Options = Omit<Writing, "onChanged"> & {
   isLeftOut(labels: ProjectLabels): boolean;
-  /** Whether what the input has of a session is all that is to be stored of it. */
   isWhole?(session: { source: string; sourceId: string }): boolean;
   pause?(): Promise<void>;
 };
 
 /**
- * Reads the sessions of an input: of those that were sent before what came since, of all others everything. One whose earlier
- * messages have changed is only found out at its end, so the input is then read once more. What was sent of that is replaced, also
- * by fewer messages: else the server would keep the longer one, and take nothing more until the session has outgrown it.
+ * Reads an input's sessions, and again if earlier messages of a session have changed, which is only known at its end.
+ * The second reading replaces even a longer session on the server, which would otherwise keep it and archive nothing
+ * new.
  *
- * @returns the stats of the first reading, and what the second one could not read
+ * @returns the stats of the first reading, with the errors of both
  */
 export async function readSessions(
   input: AdapterInput,
@@ -34,7 +33,7 @@ export async function readSessions(
     known: (source, sourceId) => {
       const known = writing.known(source, sourceId);
       if (!isChanged(source, sourceId)) return known;
-      const state = begunAgain(known.state?.hash || (known.state?.digest ?? ""));
+      const state = beginAgain(known.state?.hash || (known.state?.digest ?? ""));
       return { ...known, state, replaces: known.replaces === true || isWhole?.({ source, sourceId }) === true };
     },
     onPart: (part) => {

@@ -7,10 +7,9 @@ import type { PictureSender } from "./picture-sender.ts";
 import { type SentRecord, sessionKey } from "./sent-record.ts";
 import type { InputSessions } from "./stored-record.ts";
 
-/** Of a session whose project is not known yet. */
 const maxHeldBytes = 16 * 1024 * 1024;
 
-/** The pictures of the input that is read: sent at once where its folder tells that they may be, else when their session has ended. */
+/** Sends an input's pictures: at once if its folder is known, otherwise when the session ends. */
 export class RoundPictures {
   readonly #filter: SessionFilter;
   readonly #sender: PictureSender;
@@ -18,9 +17,8 @@ export class RoundPictures {
   #folder: string | undefined;
   #held: Picture[] = [];
   #heldBytes = 0;
-  /** Whether there was no room for some of the input's: they are read again, now that their projects are known. */
+  /** There was no room for some pictures, so they are read again once their projects are known. */
   #hasDropped = false;
-  /** The keys of the input's sessions that have pictures. */
   #sessions: string[] = [];
 
   constructor(filter: SessionFilter, { pictures, record }: { pictures: PictureSender; record: SentRecord }) {
@@ -29,21 +27,20 @@ export class RoundPictures {
     this.#record = record;
   }
 
-  /** Sessions whose pictures were not sent, and may be by now, are sent whole: what refers to pictures is noted with an upload. */
+  /** Sessions that may send their pictures now are sent whole, because the server records references with an upload. */
   async beginInput(input: AdapterInput): Promise<void> {
     this.#forget();
     this.#hasDropped = false;
     this.#sessions = [];
-    const lacking = this.#record.sessionsLackingPictures(input).filter(([, one]) => this.#isWanted(one, input));
+    const lacking = this.#record.findSessionsLackingPictures(input).filter(([, one]) => this.#isWanted(one, input));
     if (lacking.length === 0 || !(await this.#sender.isTaking())) return;
-    for (const [key] of lacking) this.#record.forget(key, `pictures ${this.#record.stateOf(key)?.hash ?? ""}`);
+    for (const [key] of lacking) this.#record.forget(key, `pictures ${this.#record.getState(key)?.hash ?? ""}`);
   }
 
   #isWanted(session: SessionLabels, { adapter }: AdapterInput): boolean {
     return this.#filter.sendsPictures(session) && this.#filter.wantsSession(session, adapter.name);
   }
 
-  /** Notes the folder of the session that is read, which is wanted. */
   noteFolder(cwd: string): void {
     this.#folder = cwd;
   }
@@ -58,7 +55,6 @@ export class RoundPictures {
     }
   }
 
-  /** @param session its last part */
   endSession(session: Session, isWanted: boolean): void {
     if (session.hasPictures) this.#sessions.push(sessionKey(session));
     if (isWanted && this.#filter.sendsPictures(session)) for (const one of this.#held) this.#sender.add(one);
@@ -71,13 +67,13 @@ export class RoundPictures {
     this.#heldBytes = 0;
   }
 
-  /** Sends the pictures of an input that was read for which there was no room, and notes the sessions that go without. */
+  /** Sends the pictures that had no room, and records the sessions that lack theirs. */
   async complete(
     input: AdapterInput,
     { labels }: InputSessions,
     readAgain: (onPicture: NonNullable<Writing["onPicture"]>) => Promise<void>,
   ): Promise<void> {
-    const before = this.#record.sessionsLackingPictures(input).map(([key]) => key);
+    const before = this.#record.findSessionsLackingPictures(input).map(([key]) => key);
     const concerned = new Set([...this.#sessions, ...before]);
     if (concerned.size === 0) return;
     const isTaking = await this.#sender.isTaking();

@@ -1,35 +1,32 @@
-import { textOf } from "../files/json.ts";
+import { toText } from "../files/json.ts";
 import { type Api, HttpError } from "../server/api.ts";
 import type { Limits } from "../server/limits.ts";
-import { heldBytesOf, type Session, type UnsentSession } from "../sessions/session.ts";
+import { countBytesInMemory, type Session, type UnsentSession } from "../sessions/session.ts";
 import { formatBytes } from "../terminal/format.ts";
 import { type Batch, Batcher, encodeBatch, idempotencyKey } from "./batch.ts";
 import type { Compressor } from "./compression.ts";
-import { type Incomplete, isFinished, type Job, type KeptSession, waitForJob } from "./jobs.ts";
+import { type Incomplete, isFinished, type IngestJob, type KeptSession, waitForJob } from "./jobs.ts";
 import { PartLines } from "./part-lines.ts";
 import type { PictureSender } from "./picture-sender.ts";
 import { type SentRecord, sessionKey } from "./sent-record.ts";
 
-/** What was sent, and what the server did with it. */
-export type Sent = {
+export type SentCounts = {
   sessions: number;
   messages: number;
-  /** Of the compressed bodies. */
   wireBytes: number;
   created: number;
   updated: number;
   unchanged: number;
   kept: number;
   written: number;
-  /** Jobs that had not finished in time. */
   pending: number;
   jobs: string[];
 };
 
 const maxConcurrentUploads = 2;
-/** Keys that are tried where the server knows one with other bytes. */
+/** Idempotency keys to try if the server knows one with other bytes. */
 const maxKeys = 3;
-/** Sessions stay in memory until their job has finished: where it fails, they are sent again in smaller batches. */
+/** Sessions stay in memory until their job has finished, because a failed batch is sent again in smaller ones. */
 const maxHeldBytes = 48 * 1024 * 1024;
 
 type Options = {
@@ -37,24 +34,19 @@ type Options = {
   limits: Limits;
   compressor: Compressor;
   record: SentRecord;
-  /** What was added to it is stored before the next batch is sent. */
   pictures: PictureSender;
-  /** How long to wait for a job, in seconds. */
   patienceSeconds: number;
   onUnsent(session: UnsentSession): void;
-  /** Called for a session that the server wants whole. @param messageCount how many messages the server has */
   onIncomplete(session: Session, messageCount: number): void;
-  /** Called once for a session that the server keeps as stored, for as long as the reason is the same. */
   onKept(session: KeptSession): void;
-  /** Called where the server takes an append for the whole session. */
   onNoAppend(): void;
   onProgress(): void;
 };
 
 /**
- * Sends sessions in batches and waits for their jobs. Its memory is bounded where `waitForCapacity` is awaited between
- * sessions. A part of a session waits until the server has stored the one before. Of a batch that the server refuses, the sessions named in the response are left out; where none is named, the
- * batch is halved until the cause is alone.
+ * Sends sessions in batches and waits for their jobs. Memory is bounded if `waitForCapacity` is awaited between
+ * sessions. Sessions that the server refuses by name are left out; otherwise a refused batch is halved until the cause
+ * is alone.
  */
 export class Sender {
   readonly #options: Options;
@@ -64,7 +56,7 @@ export class Sender {
   readonly #lines: PartLines;
   #heldBytes = 0;
   #failure: unknown;
-  readonly sent: Sent = {
+  readonly sent: SentCounts = {
     sessions: 0,
     messages: 0,
     wireBytes: 0,
@@ -92,7 +84,6 @@ export class Sender {
     return this.#heldBytes + this.#lines.waitingBytes;
   }
 
-  /** Waits until more sessions may be added. @throws where sending has failed permanently */
   async waitForCapacity(): Promise<void> {
     await this.#options.pictures.waitForCapacity();
     while (!this.#failure && (this.#uploads.size >= maxConcurrentUploads || this.#bytesInMemory > maxHeldBytes)) {
@@ -101,7 +92,6 @@ export class Sender {
     if (this.#failure) throw this.#failure;
   }
 
-  /** Sends the last batch and waits for all jobs. @throws where sending has failed permanently */
   async finish(): Promise<void> {
     for (const batch of this.#batcher.flush()) this.#start(batch);
     while (this.#uploads.size + this.#jobs.size > 0 && !this.#failure) {
@@ -111,7 +101,7 @@ export class Sender {
   }
 
   #start(batch: Batch): void {
-    this.#track(this.#uploads, this.#upload(batch), heldBytes(batch));
+    this.#track(this.#uploads, this.#upload(batch), countBatchBytesInMemory(batch));
   }
 
   #track(group: Set<Promise<void>>, work: Promise<void>, bytes: number): void {
@@ -127,7 +117,6 @@ export class Sender {
     group.add(tracked);
   }
 
-  /** @param attempt from 0; each has its own idempotency key */
   async #upload(batch: Batch, attempt = 0): Promise<void> {
     const { api, limits, compressor, record, pictures, onProgress } = this.#options;
     if (batch.sessions.length === 0) return;
@@ -137,7 +126,7 @@ export class Sender {
       const [size, limit] = [formatBytes(bytes.length), formatBytes(limits.wireBytes)];
       return this.#halve(batch, `compressed it has ${size}; the server's limit is ${limit}`);
     }
-    const key = idempotencyKey(batch, (session) => record.stateOf(sessionKey(session)));
+    const key = idempotencyKey(batch, (session) => record.getState(sessionKey(session)));
     try {
       const { body } = await api.request("/api/ingest", {
         method: "POST",
@@ -145,11 +134,11 @@ export class Sender {
         headers: { "Idempotency-Key": attempt > 0 ? `${key}-${attempt}` : key },
       });
       this.sent.wireBytes += bytes.length;
-      await this.#addJob(textOf(body.jobId), batch, bytes.length, attempt);
+      await this.#addJob(toText(body.jobId), batch, bytes.length, attempt);
       onProgress();
     } catch (error) {
       if (!(error instanceof HttpError) || ![400, 413, 422].includes(error.status)) throw error;
-      // Within the limits of a body it is the account that is full: smaller batches, or the next ones, don't help.
+      // The account is full if the body is within its limit: smaller batches don't help.
       const isFull = error.status === 413 && error.code === "payload_too_large" && batch.bytes <= limits.decodedBytes;
       if (isFull) throw error;
       await this.#handleRefusal(batch, error, attempt);
@@ -162,7 +151,7 @@ export class Sender {
     record.addJob({ jobId, at: new Date().toISOString(), bytes, sessions, status: "queued" });
     await record.save();
     this.sent.jobs.push(jobId);
-    this.#track(this.#jobs, this.#followJob(jobId, batch, attempt), heldBytes(batch));
+    this.#track(this.#jobs, this.#followJob(jobId, batch, attempt), countBatchBytesInMemory(batch));
   }
 
   async #followJob(jobId: string, batch: Batch, attempt: number): Promise<void> {
@@ -174,7 +163,7 @@ export class Sender {
       return;
     }
     if (job.status === "succeeded" && !job.knowsAppend) this.#options.onNoAppend();
-    const incomplete = incompleteOf(batch, job);
+    const incomplete = listIncomplete(batch, job);
     for (const one of record.updateJob(jobId, { ...job, incomplete })) this.#options.onKept(one);
     if (job.status === "succeeded") this.#takeResult(batch, job, incomplete);
     else await this.#handleFailedJob(batch, job, attempt);
@@ -182,11 +171,11 @@ export class Sender {
     onProgress();
   }
 
-  #takeResult({ sessions }: Batch, job: Job, incomplete: Incomplete[]): void {
-    const countOf = new Map(incomplete.map((one) => [sessionKey(one), one.messageCount]));
+  #takeResult({ sessions }: Batch, job: IngestJob, incomplete: Incomplete[]): void {
+    const messageCounts = new Map(incomplete.map((one) => [sessionKey(one), one.messageCount]));
     const isFollowUp = sessions.some((session) => this.#lines.isFollowUp(session));
     for (const session of sessions) {
-      const messageCount = countOf.get(sessionKey(session));
+      const messageCount = messageCounts.get(sessionKey(session));
       if (messageCount !== undefined) this.#options.onIncomplete(session, messageCount);
       else {
         this.sent.messages += session.messages;
@@ -195,13 +184,13 @@ export class Sender {
       this.#lines.end(session, messageCount === undefined);
     }
     this.sent.written += job.written;
-    // The parts of a session are one session.
+    // The parts of a session count as one session.
     if (isFollowUp) return;
     for (const count of ["created", "updated", "unchanged", "kept"] as const) this.sent[count] += job[count];
   }
 
-  /** The job may be that of an earlier run with the same key: the batch is sent once more under another one. */
-  async #handleFailedJob(batch: Batch, job: Job, attempt: number): Promise<void> {
+  /** The job may be an earlier run's with the same key, so the batch is retried with another key. */
+  async #handleFailedJob(batch: Batch, job: IngestJob, attempt: number): Promise<void> {
     const named = [...job.error.matchAll(/traces\.(\d+)/g)]
       .map(([, index]) => Number(index))
       .filter((index) => batch.sessions[index]);
@@ -217,31 +206,30 @@ export class Sender {
       .map(Number)
       .filter((index) => batch.sessions[index]);
     if (named.length === 0 || refusal.status === 413) return this.#halve(batch, refusal.message);
-    await this.#sendWithout(batch, named, (index) => reasonIn(refusal, index), attempt);
+    await this.#sendWithout(batch, named, (index) => findReason(refusal, index), attempt);
   }
 
   async #sendWithout(
     { sessions }: Batch,
     indexes: number[],
-    reasonOf: (index: number) => string,
+    explain: (index: number) => string,
     attempt: number,
   ): Promise<void> {
     const excluded = new Set(indexes);
     for (const index of excluded) {
       const session = sessions[index];
-      if (session) this.#leaveOut(session, reasonOf(index));
+      if (session) this.#leaveOut(session, explain(index));
     }
     const rest = sessions.filter((_, index) => !excluded.has(index));
-    await this.#upload({ sessions: rest, bytes: totalBytes(rest) }, attempt);
+    await this.#upload({ sessions: rest, bytes: sumBytes(rest) }, attempt);
   }
 
-  /** Sends each half separately; a single session that is still refused is left out. */
   async #halve({ sessions }: Batch, reason: string): Promise<void> {
     const [only] = sessions;
     if (only && sessions.length === 1) return this.#leaveOut(only, reason);
     const middle = Math.ceil(sessions.length / 2);
     for (const half of [sessions.slice(0, middle), sessions.slice(middle)]) {
-      await this.#upload({ sessions: half, bytes: totalBytes(half) });
+      await this.#upload({ sessions: half, bytes: sumBytes(half) });
     }
   }
 
@@ -253,20 +241,19 @@ export class Sender {
   }
 }
 
-/** Why the server refused one session of a batch. */
-function reasonIn(refusal: HttpError, index: number): string {
+function findReason(refusal: HttpError, index: number): string {
   const error = refusal.errors.find(({ path }) => path.startsWith(`traces.${index}.`) || path === `traces.${index}`);
   const path = error?.path.replace(/^traces\.\d+\.?/, "") || "it";
   return error ? `${path} ${error.message}` : refusal.message;
 }
 
-/** The sessions of a batch that the server wants whole: all that append, where it takes an append for the whole. */
-function incompleteOf({ sessions }: Batch, { knowsAppend, incomplete }: Job): Incomplete[] {
+/** A server without `append` needs every appended session whole. */
+function listIncomplete({ sessions }: Batch, { knowsAppend, incomplete }: IngestJob): Incomplete[] {
   if (knowsAppend) return incomplete;
   const appended = sessions.filter(({ append }) => append !== undefined);
   return appended.map(({ source, sourceId }) => ({ source, sourceId, messageCount: 0 }));
 }
 
-const heldBytes = ({ sessions }: Batch) => sessions.reduce((total, session) => total + heldBytesOf(session), 0);
+const countBatchBytesInMemory = ({ sessions }: Batch) => sessions.reduce((total, session) => total + countBytesInMemory(session), 0);
 
-const totalBytes = (sessions: Session[]) => sessions.reduce((total, { bytes }) => total + bytes, 0);
+const sumBytes = (sessions: Session[]) => sessions.reduce((total, { bytes }) => total + bytes, 0);

@@ -5,12 +5,11 @@ import { CommandError } from "../errors.ts";
 import { isGone, listFolder, statInput } from "../files/discovery.ts";
 import { stateFolder, writeFileAtomically } from "../files/state-files.ts";
 import { type AdapterInput, inputKey } from "../sessions/inputs.ts";
-import { begunAgain, type HeldSession, type Kept, type SentState, type SessionLabels } from "../sessions/session.ts";
+import { beginAgain, type RecordedSession, type Kept, type SentState, type SessionLabels } from "../sessions/session.ts";
 import { isFinished, type KeptSession } from "./jobs.ts";
-import { type InputSessions, type ReadInput, readStored, type SentJob, type Stored } from "./stored-record.ts";
-import { inTurn } from "./turn.ts";
+import { type InputSessions, type ReadInput, readStored, type SentJob, type StoredRecord } from "./stored-record.ts";
+import { takeTurn } from "./turn.ts";
 
-/** A session's key among all that one account sends. */
 export const sessionKey = ({ source, sourceId }: { source: string; sourceId: string }): string =>
   `${source}/${sourceId}`;
 
@@ -19,35 +18,33 @@ const splitKey = (key: string) => ({
   sourceId: key.slice(key.indexOf("/") + 1),
 });
 
-/** What became of a job, the sessions that the server wants whole, and those that it kept as stored. */
 export type JobOutcome = Pick<SentJob, "status" | "error"> & {
   incomplete?: readonly { source: string; sourceId: string }[];
   keptSessions?: readonly KeptSession[];
 };
 
 const maxJobs = 100;
-/** With many sessions the record has megabytes, so it is not written for each of them. */
+/** The record may have megabytes, so it is not written for each session. */
 const minWriteIntervalMs = 2000;
 
 /**
- * What was sent to one account at one server, so that nothing is sent twice. It may be deleted at any time: everything is
- * then sent again, and the server finds it unchanged.
+ * Records what was sent to one account, so that nothing is sent twice. It may be deleted at any time: the server then
+ * finds everything unchanged.
  */
 export class SentRecord {
   readonly #path: string;
   #inputs: Map<string, ReadInput>;
   #sent: Map<string, SentState>;
   #jobs: SentJob[];
-  /** Of the file's version that is known. */
   #stamp: string | undefined;
-  /** What this run could not send: inputs' stamps and sessions' hashes. Not stored, so the next run tries again. */
+  /** Inputs' stamps and sessions' hashes. Not stored, so that the next run tries again. */
   readonly #unsendable = new Map<string, string>();
   #writtenAt = 0;
   #isDirty = false;
   #writing: Promise<void> = Promise.resolve();
   #onWriteError: ((reason: string) => void) | undefined;
 
-  private constructor(path: string, { inputs, sent, jobs, stamp }: Stored, onWriteError?: (reason: string) => void) {
+  private constructor(path: string, { inputs, sent, jobs, stamp }: StoredRecord, onWriteError?: (reason: string) => void) {
     this.#path = path;
     this.#onWriteError = onWriteError;
     this.#inputs = inputs;
@@ -57,9 +54,9 @@ export class SentRecord {
   }
 
   /**
-   * Opens an account's record; an empty one where there is none, or it can't be read.
+   * Opens an account's record; empty if there is none or it can't be read.
    *
-   * @param onWriteError called once where it can't be written; nothing depends on that
+   * @param onWriteError called once; nothing depends on the record
    */
   static async open(
     host: Host,
@@ -75,19 +72,14 @@ export class SentRecord {
     return new SentRecord(path, await readStored(path), onWriteError);
   }
 
-  /**
-   * Runs something while no other process of this machine sends to the account, with what the others have recorded until then.
-   *
-   * @param onWait called where it has to wait for another one
-   */
-  async inTurn<Result>(
+  /** Runs a function while no other process of this machine sends to the account, with the record reloaded. */
+  async takeTurn<Result>(
     { signal, onWait = () => {} }: { signal: AbortSignal; onWait?: () => void },
     run: () => Promise<Result>,
   ): Promise<Result> {
     const lock = this.#path.replace(/\.json$/, ".sending");
-    return inTurn(lock, { signal, onWait }, async () => {
+    return takeTurn(lock, { signal, onWait }, async () => {
       const stamp = (await statInput(this.#path))?.stamp;
-      // One that was deleted is written again.
       if (stamp !== undefined && stamp !== this.#stamp) await this.#reload();
       return run();
     });
@@ -104,13 +96,11 @@ export class SentRecord {
     return Promise.all(names.map(async (name) => [name, await SentRecord.#read(join(folder, name))] as const));
   }
 
-  /** The sessions that a server keeps as stored, of any account. */
-  static async keptSessions(host: Host): Promise<KeptSession[]> {
+  static async readKeptSessions(host: Host): Promise<KeptSession[]> {
     return (await SentRecord.#readAll(host)).flatMap(([, record]) => record.kept);
   }
 
-  /** The sessions that were sent to any account, as far as it was recorded in which project they were. */
-  static async sentSessions(host: Host): Promise<SessionLabels[]> {
+  static async readSentSessions(host: Host): Promise<SessionLabels[]> {
     const sent = new Map<string, SessionLabels>();
     for (const [name, record] of await SentRecord.#readAll(host)) {
       for (const { labels = {} } of record.#inputs.values()) {
@@ -122,7 +112,6 @@ export class SentRecord {
     return [...sent.values()];
   }
 
-  /** The number of sessions of an input that has not changed since all of them were sent; undefined where it must be read. */
   countUnchanged(input: AdapterInput): number | undefined {
     const read = this.#inputs.get(inputKey(input));
     if (read?.stamp !== input.stamp || read.version !== input.adapter.version) return undefined;
@@ -130,69 +119,60 @@ export class SentRecord {
     return sessions.every(([key, hash]) => this.isSent(key, hash)) ? sessions.length : undefined;
   }
 
-  /** The latest version of the adapter that read a session, in any input; undefined where none is known to have had it. */
-  versionOf(key: string): number | undefined {
+  getVersion(key: string): number | undefined {
     const holding = [...this.#inputs.values()].filter(({ sessions }) => Object.hasOwn(sessions, key));
     return holding.length === 0 ? undefined : Math.max(...holding.map(({ version }) => version));
   }
 
-  /** Whether a session was in one input, and in no other one that is still there, when they were read last. */
+  /** Tells whether no other existing input contains the session. */
   isOnlyIn(input: AdapterInput, key: string): boolean {
     const own = inputKey(input);
     const holding = [...this.#inputs].filter(([, { sessions }]) => Object.hasOwn(sessions, key)).map(([name]) => name);
     return holding.length > 0 && holding.every((name) => name === own || isGone(name.slice(name.indexOf(":") + 1)));
   }
 
-  /** The labels of an input's sessions when it was read last; undefined where they are not known. */
-  labelsOf(input: AdapterInput): HeldSession[] | undefined {
+  getLabels(input: AdapterInput): RecordedSession[] | undefined {
     const labels = this.#inputs.get(inputKey(input))?.labels;
     return labels && Object.values(labels);
   }
 
-  /** The sessions, by their keys, whose pictures were not sent when an input was read last. */
-  sessionsLackingPictures(input: AdapterInput): [string, HeldSession][] {
+  findSessionsLackingPictures(input: AdapterInput): [string, RecordedSession][] {
     return Object.entries(this.#inputs.get(inputKey(input))?.labels ?? {}).filter(([, one]) => one.lacksPictures);
   }
 
-  /** The labels of sessions that were not kept of an input, since their projects were left out. */
-  labelsLeftOut(input: AdapterInput): SessionLabels[] {
+  getLeftOutLabels(input: AdapterInput): SessionLabels[] {
     const { labels = {}, sessions = {} } = this.#inputs.get(inputKey(input)) ?? {};
     return Object.entries(labels).flatMap(([key, label]) => (Object.hasOwn(sessions, key) ? [] : label));
   }
 
-  /** Whether a session need not be sent: it was, or its upload is being processed, or it can't be sent. */
+  /** A session that is being processed or can't be sent counts as sent. */
   isSent(key: string, hash: string): boolean {
     if (this.#sent.get(key)?.hash === hash || this.#unsendable.get(key) === hash) return true;
     return this.#jobs.some(({ sessions }) => sessions[key]?.hash === hash);
   }
 
-  /** What was sent of a session, or is being processed. */
-  stateOf(key: string): SentState | undefined {
+  getState(key: string): SentState | undefined {
     return this.#jobs.findLast(({ sessions }) => sessions[key])?.sessions[key] ?? this.#sent.get(key);
   }
 
-  /** Forgets what was sent of a session, so that it is sent whole. @param reason differs each time, and with it the uploads */
+  /** Makes the session be sent whole. @param reason differs each time, so that the idempotency keys differ */
   forget(key: string, reason: string): void {
-    const kept = this.keptOf(key);
-    this.settle(key, { ...begunAgain(reason), ...(kept && { kept }) });
+    const kept = this.getKept(key);
+    this.settle(key, { ...beginAgain(reason), ...(kept && { kept }) });
   }
 
-  /** Why the server kept a session as stored when it was sent last. */
-  keptOf(key: string): Kept | undefined {
+  getKept(key: string): Kept | undefined {
     return this.#sent.get(key)?.kept;
   }
 
-  /** The sessions that the server keeps as stored. */
   get kept(): KeptSession[] {
     return [...this.#sent].flatMap(([key, { kept }]) => (kept ? [{ ...splitKey(key), ...kept }] : []));
   }
 
-  /** The keys of the sessions with an id, of whatever agents. */
-  keysOf(sourceId: string): string[] {
+  findKeys(sourceId: string): string[] {
     return [...this.#sent.keys()].filter((key) => splitKey(key).sourceId === sourceId);
   }
 
-  /** Notes what was sent of a session. */
   settle(key: string, state: SentState): void {
     this.#sent.set(key, state);
     this.#isDirty = true;
@@ -202,7 +182,6 @@ export class SentRecord {
     this.#unsendable.set(key, hash);
   }
 
-  /** Notes that not all of an input can be sent: this run does not read it again until it changes. */
   addUnsendableInput(input: AdapterInput): void {
     this.#unsendable.set(inputKey(input), input.stamp);
   }
@@ -211,24 +190,21 @@ export class SentRecord {
     return this.#unsendable.get(inputKey(input)) === input.stamp;
   }
 
-  /** What can't be sent, for the next process of this run. */
   get unsendable(): [string, string][] {
     return [...this.#unsendable];
   }
 
-  /** Takes over what an earlier process of this run could not send. */
   addUnsendable(entries: readonly [string, string][]): void {
     for (const [key, value] of entries) this.#unsendable.set(key, value);
   }
 
-  /** Notes the sessions that an input holds. */
   addInput(input: AdapterInput, { sessions, labels }: InputSessions): void {
     const { stamp, adapter } = input;
     this.#inputs.set(inputKey(input), { stamp, version: adapter.version, sessions, labels });
     this.#isDirty = true;
   }
 
-  /** Notes an upload. The server answers one that it knows with the same job, also where that has failed: it is one, not two. */
+  /** The server answers a known upload with the same job, even a failed one, so it is one job here, too. */
   addJob(job: SentJob): void {
     const others = this.#jobs.filter(({ jobId }) => jobId !== job.jobId);
     this.#jobs = [...others, job].slice(-maxJobs);
@@ -236,23 +212,23 @@ export class SentRecord {
   }
 
   /**
-   * Updates a job. The sessions of one that succeeded count as sent, but for those that the server wants whole.
+   * Sessions of a successful job count as sent, except those that the server wants whole.
    *
-   * @returns the sessions that the server keeps as stored, where that is new
+   * @returns sessions that the server newly keeps as stored
    */
   updateJob(jobId: string, { status, error, incomplete = [], keptSessions = [] }: JobOutcome): KeptSession[] {
     const job = this.#jobs.find((one) => one.jobId === jobId);
     if (!job) return [];
-    // The first part of a session is shorter than what is stored as a rule: only the last one tells.
+    // A session's first part is usually shorter than what is stored, so only the last one counts.
     const kept = keptSessions.filter((one) => job.sessions[sessionKey(one)]?.hash);
-    const news = kept.filter((one) => this.keptOf(sessionKey(one))?.reason !== one.reason);
+    const news = kept.filter((one) => this.getKept(sessionKey(one))?.reason !== one.reason);
     job.status = status;
     if (error) job.error = error;
     const whole = new Set(incomplete.map(sessionKey));
     const why = new Map(kept.map(({ source, sourceId, ...one }) => [sessionKey({ source, sourceId }), one]));
     for (const [key, state] of status === "succeeded" ? Object.entries(job.sessions) : []) {
       if (whole.has(key)) continue;
-      const reason = state.hash ? why.get(key) : this.keptOf(key);
+      const reason = state.hash ? why.get(key) : this.getKept(key);
       this.settle(key, { ...state, ...(reason && { kept: reason }) });
     }
     for (const key of whole) this.forget(key, jobId);
@@ -261,12 +237,10 @@ export class SentRecord {
     return news;
   }
 
-  /** Whether anything was ever sent. */
   get hasSent(): boolean {
     return this.#sent.size > 0 || this.#jobs.length > 0;
   }
 
-  /** The last uploads, oldest first. */
   get jobs(): readonly Readonly<SentJob>[] {
     return this.#jobs;
   }

@@ -1,59 +1,53 @@
-// What is stored of an account's record.
 import { statInput } from "../files/discovery.ts";
 import { isFields } from "../files/json.ts";
 import { readJsonFile } from "../files/state-files.ts";
-import type { HeldSession, SentState } from "../sessions/session.ts";
+import type { RecordedSession, SentState } from "../sessions/session.ts";
 
-/** The hashes and labels of an input's sessions, by their keys. */
-export type InputSessions = { sessions: Record<string, string>; labels: Record<string, HeldSession> };
+export type InputSessions = { sessions: Record<string, string>; labels: Record<string, RecordedSession> };
 
-/** What an input held when it was read. Records of older clients have no labels. */
+/** Records of older clients have no labels. */
 export type ReadInput = { stamp: string; version: number } & Omit<InputSessions, "labels"> & Partial<InputSessions>;
 
-/** An upload that the server has accepted, by the id of its job. */
 export type SentJob = {
   jobId: string;
-  /** ISO 8601 */
   at: string;
   bytes: number;
-  /** What it sends of its sessions by their keys, until the job has finished. */
   sessions: Record<string, SentState>;
   status: string;
   error?: string;
 };
 
-/** The state of a session in the record of an older client, which has its hash alone. */
-const stateOf = (stored: SentState | string): SentState =>
+/** Older clients stored the hash alone. */
+const toState = (stored: SentState | string): SentState =>
   typeof stored === "string" ? { hash: stored, counts: [], digest: "" } : stored;
 
-const entriesOf = (value: unknown) => (isFields(value) ? Object.entries(value) : []);
-const statesIn = (value: unknown) =>
-  (entriesOf(value) as [string, SentState | string][])
+const listEntries = (value: unknown) => (isFields(value) ? Object.entries(value) : []);
+const parseStates = (value: unknown) =>
+  (listEntries(value) as [string, SentState | string][])
     .filter(([, state]) => isFields(state) || typeof state === "string")
-    .map(([key, state]): [string, SentState] => [key, stateOf(state)]);
-const withStates = (job: SentJob): SentJob => ({ ...job, sessions: Object.fromEntries(statesIn(job.sessions)) });
-/** Records of older clients have several of one id, of which all but the first stayed queued. */
-const jobsIn = (value: unknown): SentJob[] =>
+    .map(([key, state]): [string, SentState] => [key, toState(state)]);
+const withStates = (job: SentJob): SentJob => ({ ...job, sessions: Object.fromEntries(parseStates(job.sessions)) });
+/** Older clients stored several jobs with one id, of which all but the first stayed queued. */
+const parseJobs = (value: unknown): SentJob[] =>
   Array.isArray(value)
     ? [...new Map((value as SentJob[]).filter(isFields).map((job) => [job.jobId, withStates(job)])).values()]
     : [];
 
-export type Stored = {
+export type StoredRecord = {
   inputs: Map<string, ReadInput>;
   sent: Map<string, SentState>;
   jobs: SentJob[];
   stamp: string | undefined;
 };
 
-/** Reads a record; it is empty where there is none. */
-export async function readStored(path: string): Promise<Stored> {
-  const stamp = (await statInput(path))?.stamp; // before it is read: a later version is then read again
+export async function readStored(path: string): Promise<StoredRecord> {
+  const stamp = (await statInput(path))?.stamp; // read first, so that a later version is read again
   const found = await readJsonFile(path);
   const known = isFields(found) && found.version === 1 ? found : {};
   return {
-    inputs: new Map(entriesOf(known.read) as [string, ReadInput][]),
-    sent: new Map(statesIn(known.sent)),
-    jobs: jobsIn(known.jobs),
+    inputs: new Map(listEntries(known.read) as [string, ReadInput][]),
+    sent: new Map(parseStates(known.sent)),
+    jobs: parseJobs(known.jobs),
     stamp,
   };
 }

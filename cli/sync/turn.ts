@@ -2,19 +2,18 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** After so long it is not worth waiting: two that send at once lose nothing, and only send more. */
+/** After this there is no more waiting: two processes that send at once lose nothing. */
 const maxWaitMs = 30_000;
 const sayAfterMs = 1000;
 
 type Options = { signal: AbortSignal; onWait: () => void };
 
 /**
- * Runs something while no other process of this machine sends to the same account, unless that takes too long. One that was killed
- * is not waited for.
+ * Runs a function while no other process of this machine sends to the same account, or after a maximum wait.
  *
- * @param path of the file that names the process whose turn it is; where it can't be written, there are no turns
+ * @param path a file with the id of the process whose turn it is; without it there are no turns
  */
-export async function inTurn<Result>(
+export async function takeTurn<Result>(
   path: string,
   { signal, onWait }: Options,
   run: () => Promise<Result>,
@@ -23,26 +22,25 @@ export async function inTurn<Result>(
   try {
     return await run();
   } finally {
-    if (isOurs && (await holderOf(path)) === process.pid) await rm(path, { force: true });
+    if (isOurs && (await readHolder(path)) === process.pid) await rm(path, { force: true });
   }
 }
 
-/** @returns whether the file was written */
 async function take(path: string, signal: AbortSignal, onWait: () => void): Promise<boolean> {
   const startedAt = performance.now();
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => {}); // then there are no turns
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => {});
   for (let hasSaid = false; ; ) {
     try {
       await writeFile(path, String(process.pid), { flag: "wx", mode: 0o600 });
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") {
-        await rm(path, { force: true }).catch(() => {}); // on a full disk it is there, and empty
+        await rm(path, { force: true }).catch(() => {}); // a full disk leaves it empty
         return false;
       }
     }
     const waitedMs = performance.now() - startedAt;
-    if (waitedMs > maxWaitMs || !isRunning(await holderOf(path))) await giveUpFor(path);
+    if (waitedMs > maxWaitMs || !isRunning(await readHolder(path))) await removeStale(path);
     else {
       if (!hasSaid && waitedMs > sayAfterMs) onWait();
       hasSaid ||= waitedMs > sayAfterMs;
@@ -51,22 +49,22 @@ async function take(path: string, signal: AbortSignal, onWait: () => void): Prom
   }
 }
 
-/** Removes a file that nobody keeps; of several that try, one finds it. */
-async function giveUpFor(path: string): Promise<void> {
+/** Removes a stale file; if several processes try, one succeeds. */
+async function removeStale(path: string): Promise<void> {
   const aside = `${path}.${process.pid}`;
-  await rename(path, aside).catch(() => {}); // another one was faster
+  await rename(path, aside).catch(() => {});
   await rm(aside, { force: true });
 }
 
-async function holderOf(path: string): Promise<number> {
+async function readHolder(path: string): Promise<number> {
   const text = await readFile(path, "utf8").catch(() => "");
   return Number(text);
 }
 
-/** Whether a process runs that is not this one: after a restart of a container another one may have had this id. */
+/** This process's own id is stale: after a container's restart another process may have had it. */
 function isRunning(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid === process.pid) return false;
-  if (pid === 0) return true; // it is being written
+  if (pid === 0) return true;
   try {
     process.kill(pid, 0);
     return true;

@@ -1,25 +1,24 @@
 import type { Column } from "./terminal.ts";
 
-/** A column that may be made narrower, or left out where the terminal is too narrow: those with the lowest number first. */
+/** Columns with the lowest `leavesAt` are dropped first. */
 export type FittedColumn = Column & { shrinks?: boolean; leavesAt?: number };
 
-/** The least that stays of a text that is cut. */
 const minCut = 16;
 const gap = 2;
 
-/** Makes a table fit: columns that may leave go first, then texts are cut at their beginning, which tells the least of a path. */
+/** Drops columns, then cuts the beginnings of texts, which are the least informative part of a path. */
 export function fitTable(
   columns: readonly FittedColumn[],
   rows: readonly string[][],
   width: number | undefined,
 ): { columns: Column[]; rows: string[][] } {
   const kept = columns.map((_, index) => index);
-  const widthOf = (index: number) =>
+  const measureColumn = (index: number) =>
     Math.max(...[columns[index]?.title ?? "", ...rows.map((row) => row[index] ?? "")].map((text) => [...text].length));
-  const widths = columns.map((_, index) => widthOf(index));
+  const widths = columns.map((_, index) => measureColumn(index));
   const least = (index: number) =>
     columns[index]?.shrinks ? Math.min(minCut, widths[index] ?? 0) : (widths[index] ?? 0);
-  const sum = (of: (index: number) => number) => kept.reduce((total, index) => total + of(index) + gap, -gap);
+  const sum = (measure: (index: number) => number) => kept.reduce((total, index) => total + measure(index) + gap, -gap);
   const leaving = columns
     .flatMap(({ leavesAt }, index) => (leavesAt === undefined ? [] : { index, leavesAt }))
     .sort((a, b) => a.leavesAt - b.leavesAt);
@@ -35,7 +34,6 @@ export function fitTable(
   };
 }
 
-/** The end of a text, after an ellipsis, in at most `max` characters. */
 function cutStart(text: string, max: number): string {
   const characters = [...text];
   return characters.length <= max ? text : `…${characters.slice(characters.length - max + 1).join("")}`;

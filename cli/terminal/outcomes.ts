@@ -3,10 +3,9 @@ import { addInvalid, type InvalidEntries } from "../sessions/parse-stats.ts";
 import type { UnsentSession } from "../sessions/session.ts";
 import type { KeptSession } from "../sync/jobs.ts";
 import { formatCount, formatNumber } from "./format.ts";
-import { styled } from "./styled.ts";
-import type { Terminal } from "./terminal.ts";
+import { styled, type Terminal } from "./terminal.ts";
 
-/** The counts of what the server did, as "1 new, 0 updated; 4 messages written." */
+/** "1 new, 0 updated; 4 messages written." */
 export function describeSent(sent: {
   created: number;
   updated: number;
@@ -21,7 +20,6 @@ export function describeSent(sent: {
   return `${parts.join(", ")}; ${formatCount(written, "message")} written.`;
 }
 
-/** Says how many projects were left out, and where to see which. */
 export function sayLeftOut(terminal: Terminal, projects: { size: number }): void {
   if (projects.size === 0) return;
   const verb = projects.size === 1 ? "is" : "are";
@@ -30,17 +28,14 @@ export function sayLeftOut(terminal: Terminal, projects: { size: number }): void
 
 const mark = styled("yellow", "!");
 
-/** Warns of each session that could not be sent. */
 export function warnUnsent(terminal: Terminal, left: readonly UnsentSession[]): void {
   for (const { source, sourceId, reason } of left) {
     terminal.warn(mark, ` Not sent: ${source} ${sourceId}: ${reason}`);
   }
 }
 
-/** So many sessions are named; of others their number is told. */
 const maxNamed = 5;
 
-/** Says which sessions the server keeps as stored, why, and what can be done. */
 export function warnKept(terminal: Terminal, kept: readonly KeptSession[]): void {
   const {
     deleted = [],
@@ -68,11 +63,9 @@ export function warnKept(terminal: Terminal, kept: readonly KeptSession[]): void
     );
 }
 
-/** Warns of pictures that the server did not take. */
 export const warnRefused = (terminal: Terminal, pictures: number): void =>
   terminal.warn(mark, ` The server refused ${formatCount(pictures, "picture")}: placeholders are shown instead.`);
 
-/** Warns of invalid entries: the first few by file and line, the others by their number. */
 export function warnInvalid(terminal: Terminal, stats: Iterable<InvalidEntries>): void {
   const all: InvalidEntries = { invalid: 0, invalidSamples: [] };
   for (const one of stats) addInvalid(all, one);

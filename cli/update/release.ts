@@ -1,15 +1,13 @@
 import { CommandError } from "../errors.ts";
 import { isFields } from "../files/json.ts";
-import { sha256Of } from "../install/files.ts";
+import { computeSha256 } from "../install/files.ts";
 import type { Api } from "../server/api.ts";
 
-/** The client that a server delivers, as `GET /api/limits` describes it. */
+/** The client that a server delivers (`GET /api/limits`). */
 export type Release = { version: string; sha256: string; bytes: number };
 
-/** Far more than a client has. */
 const maxBytes = 32 * 1024 * 1024;
 
-/** @returns undefined where the server says nothing of its client: an older one */
 export async function readRelease(api: Api): Promise<Release | undefined> {
   const { client } = (await api.request("/api/limits")).body;
   if (!isFields(client)) return undefined;
@@ -18,29 +16,28 @@ export async function readRelease(api: Api): Promise<Release | undefined> {
   return /^[0-9a-f]{64}$/.test(sha256) && bytes > 0 && bytes <= maxBytes ? { version, sha256, bytes } : undefined;
 }
 
-/** The entity tag under which a server of ours delivers a file. */
-const makeTag = (bytes: Uint8Array): string =>
-  `"${Buffer.from(sha256Of(bytes), "hex").toString("base64url").slice(0, 22)}"`;
+const makeEntityTag = (bytes: Uint8Array): string =>
+  `"${Buffer.from(computeSha256(bytes), "hex").toString("base64url").slice(0, 22)}"`;
 
 /**
- * Downloads the client, and verifies it. No token is sent, and no redirect followed.
+ * Downloads and verifies the client, without a token or redirects.
  *
- * @param own the file that is there; where the server has the same, nothing is downloaded
- * @returns undefined where the server has the same
- * @throws CommandError where it is not what the server described
+ * @param own the current file, which is not downloaded again
+ * @returns undefined if the server has the same file
+ * @throws CommandError if the file differs from its description
  */
 export async function downloadRelease(api: Api, release: Release, own: Uint8Array): Promise<Buffer | undefined> {
-  const found = await api.download("/spoor.mjs", { "If-None-Match": makeTag(own) }, release.bytes);
+  const found = await api.download("/spoor.mjs", { "If-None-Match": makeEntityTag(own) }, release.bytes);
   if (found === "unchanged") return undefined;
   if (found === "long" || found.length !== release.bytes) {
     const size = found === "long" ? "more" : `${found.length}`;
     throw new MismatchError(api.url, `it has ${size} bytes instead of ${release.bytes}`);
   }
-  if (sha256Of(found) !== release.sha256) throw new MismatchError(api.url, "its SHA-256 is another one");
+  if (computeSha256(found) !== release.sha256) throw new MismatchError(api.url, "its SHA-256 is another one");
   return found;
 }
 
-/** The file and its description do not belong together: it was tampered with, cut off, or the server is being updated itself. */
+/** The file was tampered with or cut off, or the server is being updated itself. */
 export class MismatchError extends CommandError {
   constructor(server: string, how: string) {
     const what = `${server}/spoor.mjs is not the file that the server's /api/limits describes`;
@@ -48,9 +45,9 @@ export class MismatchError extends CommandError {
   }
 }
 
-/** How two versions are to each other (semver.org, section 11, without the parts of pre-releases); undefined for no versions. */
+/** Compares versions (semver.org, section 11, without pre-release parts); undefined if one is invalid. */
 export function compareVersions(a: string, b: string): number | undefined {
-  const [left, right] = [partsOf(a), partsOf(b)];
+  const [left, right] = [parseVersion(a), parseVersion(b)];
   if (!left || !right) return undefined;
   const difference = left.numbers.map((one, at) => one - (right.numbers[at] ?? 0)).find((one) => one !== 0);
   if (difference !== undefined) return difference;
@@ -59,7 +56,7 @@ export function compareVersions(a: string, b: string): number | undefined {
   return left.suffix < right.suffix ? -1 : 1;
 }
 
-function partsOf(version: string): { numbers: number[]; suffix: string } | undefined {
+function parseVersion(version: string): { numbers: number[]; suffix: string } | undefined {
   const [whole, major, minor, patch, suffix = ""] = /^(\d+)\.(\d+)\.(\d+)(?:-([\w.-]+))?(?:\+.*)?$/.exec(version) ?? [];
   return whole === undefined ? undefined : { numbers: [major, minor, patch].map(Number), suffix };
 }

@@ -4,18 +4,16 @@ import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
-import { sha256Of } from "../install/files.ts";
+import { computeSha256 } from "../install/files.ts";
 import { readManifest, writeManifest } from "../install/manifest.ts";
 
 const draftName = /^\.spoor-[0-9a-f]{12}\.mjs$/;
-/** Of a draft that an update left behind which was killed. */
 const staleMs = 3_600_000;
 
 /**
- * Puts a verified program in another one's place. Until the last step, which is one rename, the old one stays as it was; before it,
- * the new one has to run here and say its version.
+ * Replaces a program by one rename, after the new one has run and printed its version.
  *
- * @throws CommandError where it does not run, or the file can't be written
+ * @throws CommandError if it does not run or can't be written
  */
 export async function replaceProgram(host: Host, path: string, bytes: Uint8Array, version: string): Promise<void> {
   const draft = join(dirname(path), `.spoor-${randomBytes(6).toString("hex")}.mjs`);
@@ -36,7 +34,7 @@ export async function replaceProgram(host: Host, path: string, bytes: Uint8Array
         `Version ${version} does not run on Node ${process.version}. Nothing was changed.`,
       );
     }
-    await record(host, path, sha256Of(bytes));
+    await record(host, path, computeSha256(bytes));
     await rename(draft, path);
   } catch (error) {
     if (error instanceof CommandError) throw error;
@@ -46,7 +44,7 @@ export async function replaceProgram(host: Host, path: string, bytes: Uint8Array
   }
 }
 
-/** Notes the new content, before it is there: `uninstall` removes what is known, the old and the new one. */
+/** Records the new content before it is written, so that `uninstall` knows both. */
 async function record(host: Host, path: string, hash: string): Promise<void> {
   const manifest = await readManifest(host);
   const known = manifest?.files[path];

@@ -1,50 +1,44 @@
 import { readFile } from "node:fs/promises";
 import { type Context, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
-import { sha256Of } from "../install/files.ts";
+import { computeSha256 } from "../install/files.ts";
 import { readManifest } from "../install/manifest.ts";
-import { isNpmFile, placesOf, runningFile } from "../install/places.ts";
-import { running } from "../running.ts";
+import { isNpmFile, getPlaces, getRunningFile } from "../install/places.ts";
+import { running } from "../program.ts";
 import { Api } from "../server/api.ts";
 import { isPrivate } from "../server/origin.ts";
-import { deliveringServer, readSettings, type Settings, serverOf, serverOfToken } from "../settings.ts";
-import { isOwnListener } from "./listener.ts";
+import { findDeliveringServer, readSettings, type Settings, requireServer, findTokenServer } from "../settings.ts";
 import { compareVersions, downloadRelease, type Release, readRelease } from "./release.ts";
 import { replaceProgram } from "./replace.ts";
 
-/** A newer client than this one, or one of another content. */
-export type Found = { release: Release; own: Uint8Array; path: string; isOlder: boolean };
+export type AvailableUpdate = { release: Release; own: Uint8Array; path: string; isOlder: boolean };
 
-/** @throws CommandError where the running client is not a file that may be replaced */
 export function checkOwnFile(): void {
   if (running.version === "source")
     throw new CommandError("usage", "This client runs from its source: update the source.");
-  if (isNpmFile(runningFile())) {
+  if (isNpmFile(getRunningFile())) {
     throw new CommandError("usage", "npm installed this client. Update it with: npm install -g spoor-client@latest");
   }
 }
 
 /**
- * Compares this client with the one that the server delivers.
- *
- * @returns undefined where they are the same
- * @throws CommandError where the server says nothing of its client
+ * @returns undefined if the server delivers the same client
+ * @throws CommandError if the server doesn't describe its client
  */
-export async function findUpdate(api: Api): Promise<Found | undefined> {
-  const path = runningFile();
+export async function findUpdate(api: Api): Promise<AvailableUpdate | undefined> {
+  const path = getRunningFile();
   const own = await readFile(path);
   const release = await readRelease(api);
   if (!release) {
     const advice = "It is older than this client, or was built without one. Nothing was changed.";
     throw new CommandError("failed", `${api.url} does not tell the SHA-256 of its client. ${advice}`);
   }
-  if (release.sha256 === sha256Of(own)) return undefined;
+  if (release.sha256 === computeSha256(own)) return undefined;
   const difference = compareVersions(release.version, running.version);
   return { release, own, path, isOlder: difference === undefined || difference < 0 };
 }
 
-/** Downloads, verifies and puts it in place. @returns whether there was something else than what is there */
-export async function takeUpdate({ host }: Context, api: Api, { release, own, path }: Found): Promise<boolean> {
+export async function takeUpdate({ host }: Context, api: Api, { release, own, path }: AvailableUpdate): Promise<boolean> {
   const bytes = await downloadRelease(api, release, own);
   if (!bytes) return false;
   await replaceProgram(host, path, bytes, release.version);
@@ -52,18 +46,18 @@ export async function takeUpdate({ host }: Context, api: Api, { release, own, pa
 }
 
 /**
- * A program is taken from no other server than the one that this machine is logged in to, and that it was installed from.
+ * Programs are only accepted from the server that this machine is logged in to and was installed from.
  *
  * @throws CommandError for any other
  */
 export async function checkOrigin({ host }: Context, settings: Settings, server: string): Promise<void> {
   const isLoggedIn =
-    settings.accounts[server] !== undefined || (host.env.SPOOR_TOKEN && serverOfToken(host) === server);
+    settings.accounts[server] !== undefined || (host.env.SPOOR_TOKEN && findTokenServer(host) === server);
   if (!isLoggedIn) {
     throw new CommandError("login", `This machine is not logged in to ${server}, so no program is taken from there.`);
   }
-  const isInstalled = runningFile() === placesOf(host).client;
-  const origin = (isInstalled ? (await readManifest(host))?.server : undefined) ?? deliveringServer();
+  const isInstalled = getRunningFile() === getPlaces(host).client;
+  const origin = (isInstalled ? (await readManifest(host))?.server : undefined) ?? findDeliveringServer();
   if (origin !== undefined && origin !== server) {
     const advice = "To use another server's, download it there and run its install.";
     throw new CommandError("usage", `This client belongs to ${origin}: it takes no program from ${server}. ${advice}`);
@@ -71,15 +65,15 @@ export async function checkOrigin({ host }: Context, settings: Settings, server:
 }
 
 /**
- * Takes a newer client without asking: never an older one, and never from what others than this user or the system may be.
+ * Updates without asking, but never to an older version, and never from another local user's server.
  *
- * @returns whether this client's file was replaced
+ * @returns whether the client was replaced
  */
 export async function updateInBackground(context: Context): Promise<boolean> {
   const { host, terminal, signal } = context;
   const settings = await readSettings(host);
-  const server = serverOf(host, settings, stringValue(context, "server"));
-  if (!isPrivate(server) || isNpmFile(runningFile()) || running.version === "source") return false;
+  const server = requireServer(host, settings, stringValue(context, "server"));
+  if (!isPrivate(server) || isNpmFile(getRunningFile()) || running.version === "source") return false;
   await checkOrigin(context, settings, server);
   const api = new Api(server, { patienceSeconds: 0, signal });
   const found = await findUpdate(api);
@@ -97,4 +91,28 @@ export async function updateInBackground(context: Context): Promise<boolean> {
   if (!(await takeUpdate(context, api, found))) return false;
   terminal.warn(`Updated to version ${found.release.version}.`);
   return true;
+}
+
+/** A listening socket in /proc/net/tcp (proc_net(5)). */
+const listening = "0A";
+const tables = ["/proc/net/tcp", "/proc/net/tcp6"];
+
+/** @param text of /proc/net/tcp @returns the users whose sockets listen on the port */
+export function parseListeners(text: string, port: number): number[] {
+  const rows = text.split("\n").map((line) => line.trim().split(/\s+/));
+  const ending = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  return rows
+    .filter(([, local, , state]) => state === listening && local?.endsWith(ending))
+    .map((row) => Number(row[7]));
+}
+
+/**
+ * While a local server is down, another account can take its port, so this checks that the listener is this user's or
+ * the system's. Only Linux tells.
+ */
+export async function isOwnListener(server: string, uid = process.getuid?.()): Promise<boolean> {
+  if (process.platform !== "linux") return true;
+  const texts = await Promise.all(tables.map((path) => readFile(path, "utf8").catch(() => "")));
+  const users = texts.flatMap((text) => parseListeners(text, Number(new URL(server).port || 80)));
+  return users.length > 0 && users.every((user) => user === 0 || user === uid);
 }

@@ -2,36 +2,34 @@ import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FolderEvents } from "./folder-events.ts";
-import type { LookedAt, RoundReport, RoundRequest } from "./messages.ts";
+import type { LookedAt, RoundReport, RoundRequest } from "./sender-process.ts";
 
-type Wanted = RoundRequest["wanted"];
+type WantedSearches = RoundRequest["wanted"];
 
 /** An agent writes several lines at once. */
 const debounceMs = 100;
-/** How often to look for folders that have appeared, and for a wake from sleep. */
+/** How often to look for new folders and a wake from sleep. */
 const checkIntervalMs = 2000;
-/** Events may be lost, so everything is looked at now and then. */
+/** Events may be lost, so everything is searched now and then. */
 const minSweepIntervalMs = 300_000;
-/** The shares of time that sweeps, and searches without a system's help, may take. */
+/** Maximum shares of time for complete searches and for polling. */
 const [maxSweepShare, maxSearchShare] = [0.005, 0.05];
 const minPollIntervalMs = 1000;
-/** Rest after a round, as a multiple of its duration: a session of 100 MB that keeps growing is not read all the time. */
+/** Rest after a round, as a multiple of its duration, so that a growing session of 100 MB is not read all the time. */
 const restFactor = 2;
 const maxRestMs = 10_000;
-/** From so many changed paths on, all of an adapter's inputs are looked at. */
+/** After this many changed paths an adapter searches everything. */
 const maxPaths = 1000;
-/** The wall clock gains so much on the process's own where the machine was asleep. */
+/** The wall clock gains this much on the monotonic clock while the machine sleeps. */
 const sleepMs = 30_000;
 
-type Known = { walked: Set<string>; listed: Set<string>; files: Set<string>; restUntil: number };
+type KnownPaths = { walked: Set<string>; listed: Set<string>; files: Set<string>; restUntil: number };
 
-/** Tells which adapters must search again, and for what, by events of the folders that they looked at before. */
+/** Decides which adapters must search again, by events in the folders that they searched before. */
 export class Changes {
   readonly #events: FolderEvents;
-  /** What each adapter's searches looked at. */
-  readonly #known = new Map<string, Known>();
-  /** The adapters that looked at a folder. */
-  #adaptersOf = new Map<string, string[]>();
+  readonly #known = new Map<string, KnownPaths>();
+  #adapters = new Map<string, string[]>();
   readonly #changed = new Map<string, Set<string> | "all">();
   #changedAt = 0;
   #restUntil = 0;
@@ -43,7 +41,6 @@ export class Changes {
   #clockGap = Date.now() - performance.now();
   #hasTold = false;
 
-  /** @param onProblem called once where folders have to be polled */
   constructor(
     onProblem: (problem: NonNullable<FolderEvents["problem"]>) => void,
     events?: (onChange: OnChange) => FolderEvents,
@@ -59,8 +56,7 @@ export class Changes {
     this.#events.close();
   }
 
-  /** Waits for changes. @returns what to search; at first everything */
-  async next(signal: AbortSignal): Promise<Wanted> {
+  async next(signal: AbortSignal): Promise<WantedSearches> {
     for (;;) {
       signal.throwIfAborted();
       const now = performance.now();
@@ -77,8 +73,7 @@ export class Changes {
     }
   }
 
-  /** Notes how a round ended. */
-  finish(wanted: Wanted, { lookedAt, milliseconds }: RoundReport): void {
+  finish(wanted: WantedSearches, { lookedAt, milliseconds }: RoundReport): void {
     const now = performance.now();
     this.#restUntil = now + Math.min(maxRestMs, milliseconds * restFactor);
     if (wanted === "all") this.#sweepAt = now + Math.max(minSweepIntervalMs, milliseconds / maxSweepShare);
@@ -89,7 +84,6 @@ export class Changes {
     this.#pollAt = now + Math.max(minPollIntervalMs, Math.max(0, ...polled) / maxSearchShare);
   }
 
-  /** @returns whether there are folders to be watched that were not known */
   #learn(adapter: string, looked: LookedAt, now: number): boolean {
     const { isWhole, milliseconds } = looked;
     const restUntil = isWhole ? now + Math.min(maxRestMs * 6, milliseconds / maxSearchShare) : 0;
@@ -108,33 +102,32 @@ export class Changes {
   }
 
   #watch(): void {
-    this.#adaptersOf = new Map();
+    this.#adapters = new Map();
     const deep = new Set<string>();
     for (const [adapter, { walked, listed, files }] of this.#known) {
       const folders = new Set([...walked, ...listed]);
       for (const folder of folders) deep.add(folder);
       for (const folder of new Set([...folders, ...[...files].map((path) => dirname(path))])) {
-        const adapters = this.#adaptersOf.get(folder);
+        const adapters = this.#adapters.get(folder);
         if (adapters) adapters.push(adapter);
-        else this.#adaptersOf.set(folder, [adapter]);
+        else this.#adapters.set(folder, [adapter]);
       }
     }
-    // Between the search and the beginning of the watch a folder may have changed.
-    for (const folder of this.#events.watch(this.#adaptersOf.keys(), deep)) this.#note(folder, undefined);
+    // A folder may have changed between the search and the watch.
+    for (const folder of this.#events.watch(this.#adapters.keys(), deep)) this.#note(folder, undefined);
     const { problem } = this.#events;
     if (problem && !this.#hasTold) this.#onProblem(problem);
     this.#hasTold ||= problem !== undefined;
   }
 
-  /** The adapters with folders that the system does not tell of. */
   #polled(): Set<string> {
-    return new Set([...this.#events.unwatched].flatMap((folder) => this.#adaptersOf.get(folder) ?? []));
+    return new Set([...this.#events.unwatched].flatMap((folder) => this.#adapters.get(folder) ?? []));
   }
 
   #note(folder: string, name: string | undefined): void {
     const path = name === undefined ? folder : join(folder, name);
-    if (isOfOurs(path)) return;
-    for (const adapter of this.#adaptersOf.get(folder) ?? []) {
+    if (isOwnChange(path)) return;
+    for (const adapter of this.#adapters.get(folder) ?? []) {
       const known = this.#known.get(adapter);
       const before = this.#changed.get(adapter) ?? new Set();
       const isFile = name === undefined ? !known?.walked.has(folder) : known?.files.has(path);
@@ -146,7 +139,7 @@ export class Changes {
     }
   }
 
-  /** Has everything searched next. */
+  /** Makes the next round search everything. */
   forget(): void {
     this.#sweepAt = 0;
     this.#wake();
@@ -159,13 +152,13 @@ export class Changes {
     this.#clockGap = gap;
   }
 
-  #takeAll(): Wanted {
+  #takeAll(): WantedSearches {
     this.#changed.clear();
     this.#changedAt = 0;
     return "all";
   }
 
-  #take(now: number): Wanted | undefined {
+  #take(now: number): WantedSearches | undefined {
     if (now >= this.#pollAt) {
       this.#pollAt = Number.POSITIVE_INFINITY; // until the round has ended
       for (const adapter of this.#polled()) this.#changed.set(adapter, "all");
@@ -180,7 +173,6 @@ export class Changes {
     return Object.fromEntries(ready.map(([adapter, paths]) => [adapter, paths === "all" ? paths : [...paths]]));
   }
 
-  /** When there may be something to do without another event. */
   #nextAt(): number {
     const times = [...this.#changed.keys()].map((adapter) => this.#known.get(adapter)?.restUntil ?? 0);
     const changedAt = Math.max(this.#changedAt + debounceMs, this.#restUntil, Math.min(...times));
@@ -191,8 +183,8 @@ export class Changes {
 
 type OnChange = ConstructorParameters<typeof FolderEvents>[0];
 
-/** Whether a change is one that reading a SQLite database makes: its shared memory, or a log without content. */
-function isOfOurs(path: string): boolean {
+/** Reading a SQLite database changes its shared memory and may create an empty log. */
+function isOwnChange(path: string): boolean {
   if (path.endsWith("-shm")) return true;
   return path.endsWith("-wal") && (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
 }

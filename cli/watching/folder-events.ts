@@ -2,31 +2,29 @@ import { type FSWatcher, statfsSync, statSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import { isMissingOrForbidden } from "../files/discovery.ts";
 
-/** @param name the entry that changed; undefined where the system does not say, or all of the folder is new */
+/** @param name undefined if the system doesn't tell, or if the whole folder is new */
 type OnChange = (folder: string, name: string | undefined) => void;
 
-/** Linux tells nothing of what other machines do on these, by the types of statfs(2): NFS, SMB, CIFS, SMB2, FUSE, 9P, AFS, Ceph. */
+/**
+ * Remote file systems by their statfs(2) types, on which Linux reports only local changes: NFS, SMB, CIFS, SMB2, FUSE,
+ * 9P, AFS, Ceph.
+ */
 const remoteTypes = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x01021997, 0x5346414f, 0x00c36400]);
 const maxWatchers = 16_384;
 
-/**
- * Tells of changes in folders by events of the system: macOS and Windows watch whole trees, of which only the wanted folders
- * are told; other systems watch each folder by itself.
- */
+/** Reports changes in folders. macOS and Windows watch whole trees; other systems watch each folder. */
 export class FolderEvents {
   readonly #onChange: OnChange;
   readonly #isRecursive: boolean;
   #wanted = new Set<string>();
   readonly #watchers = new Map<string, { watcher: FSWatcher; isDeep: boolean }>();
-  /** Of the wanted folders those of which a tree may be watched. */
+  /** Wanted folders whose trees may be watched. */
   #deep: ReadonlySet<string> = new Set();
-  /** What stood at the wanted folders' paths when they were looked at last. */
   readonly #identities = new Map<string, string>();
-  /** By their devices. */
+  /** By device. */
   readonly #remote = new Map<number, boolean>();
-  /** The wanted folders of which the system can't tell. */
+  /** Wanted folders that the system can't watch. */
   readonly unwatched = new Set<string>();
-  /** Why that is so. */
   problem: "limit" | "remote" | undefined;
 
   constructor(onChange: OnChange, isRecursive = process.platform === "darwin" || process.platform === "win32") {
@@ -35,10 +33,10 @@ export class FolderEvents {
   }
 
   /**
-   * Watches these folders, whether they exist or not.
+   * Watches folders, existing or not.
    *
-   * @param deep those of which the tree may be watched; of the others, such as a home, too much would be told
-   * @returns those that were not watched before: they may have changed
+   * @param deep folders whose trees may be watched; in others, such as a home, too much happens
+   * @returns newly watched folders, which may have changed
    */
   watch(folders: Iterable<string>, deep: ReadonlySet<string>): string[] {
     this.#wanted = new Set(folders);
@@ -49,12 +47,12 @@ export class FolderEvents {
     }
     this.#identities.clear();
     return [...this.#wanted].sort().filter((folder) => {
-      this.#identities.set(folder, identityOf(folder));
+      this.#identities.set(folder, readIdentity(folder));
       return !this.#covers(folder) && this.#add(folder);
     });
   }
 
-  /** Looks for folders that have appeared, gone, or been replaced without an event. */
+  /** Finds folders that appeared, disappeared or were replaced without an event. */
   check(): void {
     for (const folder of this.#wanted) {
       const isTold = this.#covers(folder) && this.#wanted.has(dirname(folder));
@@ -88,7 +86,7 @@ export class FolderEvents {
       this.#watchers.set(folder, { watcher, isDeep });
       return true;
     } catch (error) {
-      if (isMissingOrForbidden(error)) return false; // `check`, or the folder above it, tells when that changes
+      if (isMissingOrForbidden(error)) return false; // `check`, or the folder above it, notices when that changes
       if (isRefused(error)) return this.#leave(folder, "limit");
       throw error;
     }
@@ -111,7 +109,7 @@ export class FolderEvents {
   #notice(watched: string, kind: string, name: string | undefined): void {
     const path = name === undefined ? watched : join(watched, name);
     const folder = name === undefined ? watched : dirname(path);
-    // A folder is told of when it is deleted or moved, too, by its own name.
+    // A deleted or moved folder is reported by its own name, too.
     for (const one of kind === "rename" ? [path, watched] : []) {
       if (this.#isOther(one)) this.#replace(one);
     }
@@ -120,17 +118,16 @@ export class FolderEvents {
     else if (this.#wanted.has(path)) this.#onChange(path, undefined);
   }
 
-  /** Whether something else, or nothing, stands where a wanted folder was, or the other way round. */
   #isOther(path: string): boolean {
-    return this.#wanted.has(path) && this.#identities.get(path) !== identityOf(path);
+    return this.#wanted.has(path) && this.#identities.get(path) !== readIdentity(path);
   }
 
-  /** Watches a folder and those below it anew, as far as they exist, and tells of each: other adapters may want what is below. */
+  /** Other adapters may want the folders below, so each is reported. */
   #replace(folder: string): void {
     const below = [...this.#wanted].filter((one) => one === folder || one.startsWith(join(folder, "/")));
     for (const one of below) this.#close(one);
     for (const one of below.sort()) {
-      this.#identities.set(one, identityOf(one));
+      this.#identities.set(one, readIdentity(one));
       if (!this.#covers(one)) this.#add(one);
       this.#onChange(one, undefined);
     }
@@ -142,8 +139,8 @@ export class FolderEvents {
   }
 }
 
-/** Empty where there is no folder, or it may not be looked at. A new folder may have the number of a deleted one. */
-function identityOf(path: string): string {
+/** Empty if there is no accessible folder. The birth time is included because inode numbers are reused. */
+function readIdentity(path: string): string {
   try {
     const found = statSync(path, { throwIfNoEntry: false });
     return found?.isDirectory() ? `${found.dev}:${found.ino}:${found.birthtimeMs}` : "";

@@ -1,20 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Carried, RoundReport, RoundRequest } from "./messages.ts";
 
-/** The process ends so long after a round that sent something, or came soon after the one before: another may follow. */
+/** Delay before the process ends after a busy round, because another may follow. */
 const lingerMs = 10_000;
-/** And so long after any other round. */
 const shortLingerMs = 1000;
-/** A sender has so long to finish when it is ended. */
 const maxEndMs = 5000;
 
-/** How a sender ended that was not asked to: with an exit code, or killed. */
-export type Ended = { code: number | null };
+export type SenderEnd = { code: number | null };
 
 /**
- * The process that sends. It runs while there is something to do, so that `watch` itself stays small: what sending takes of memory,
- * V8 and the C library give back to the system only when a process ends.
+ * The process that sends. It ends when there is nothing to do, because V8 and the C library only return memory when a
+ * process ends.
  */
 export class SenderProcess {
   #child: ChildProcess | undefined;
@@ -23,7 +19,6 @@ export class SenderProcess {
   #rounds = 0;
   #roundAt = -Infinity;
 
-  /** Starts the process, if there is none. */
   start(): ChildProcess {
     clearTimeout(this.#linger);
     if (this.#child) return this.#child;
@@ -40,19 +35,19 @@ export class SenderProcess {
     return child;
   }
 
-  /** Runs one round. @throws where `signal` aborts */
-  async round(wanted: RoundRequest["wanted"], signal: AbortSignal): Promise<RoundReport | Ended> {
+  /** @throws if `signal` aborts */
+  async round(wanted: RoundRequest["wanted"], signal: AbortSignal): Promise<RoundReport | SenderEnd> {
     const child = this.start();
     const waiting = new AbortController();
     const options = { signal: AbortSignal.any([signal, waiting.signal]) };
     const answered = once(child, "message", options) as Promise<[RoundReport]>;
     const ended = once(child, "exit", options) as Promise<[number | null]>;
     const request: RoundRequest = { wanted, isFirst: this.#rounds === 0, carried: this.#carried };
-    child.send(request, () => {}); // where it fails, the process has ended
+    child.send(request, () => {}); // if this fails, the process has ended
     try {
       return await Promise.race([
         answered.then(([report]) => this.#finish(wanted, report)),
-        ended.then(([code]): Ended => ({ code })),
+        ended.then(([code]): SenderEnd => ({ code })),
       ]);
     } finally {
       waiting.abort();
@@ -71,7 +66,7 @@ export class SenderProcess {
     return report;
   }
 
-  /** Ends the process, if there is one. What it is doing is aborted. */
+  /** Ends the process, if any, and aborts its work. */
   async end(): Promise<void> {
     clearTimeout(this.#linger);
     const child = this.#child;
@@ -84,3 +79,32 @@ export class SenderProcess {
     clearTimeout(timer);
   }
 }
+
+/** The paths that have changed, by adapter. */
+export type RoundRequest = {
+  wanted: Record<string, string[] | "all"> | "all";
+  isFirst: boolean;
+  carried: Carried;
+};
+
+/** Passed from one sender to the next, and not stored, because another run tries again. */
+export type Carried = {
+  unsendable: [string, string][];
+  /** Invalid entries already reported, because a growing file is read repeatedly. */
+  reported: string[];
+};
+
+export type LookedAt = {
+  isWhole: boolean;
+  walked: string[];
+  listed: string[];
+  files: string[];
+  milliseconds: number;
+};
+
+export type RoundReport = {
+  lookedAt: Record<string, LookedAt>;
+  milliseconds: number;
+  hasSent: boolean;
+  carried: Carried;
+};

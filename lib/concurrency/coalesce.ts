@@ -1,9 +1,10 @@
 export type Pending<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void };
 
 /**
- * Groups calls: those of one turn of the event loop, and those that arrive while earlier groups are in flight.
- * @param settle resolves or rejects each item of a group. If it throws, all queued calls are rejected too, since they
- * would fail the same way.
+ * Returns a function whose calls are processed in groups: those of one turn of the event loop, and those that arrive while earlier
+ * groups are in flight.
+ *
+ * @param settle settles each item of a group. If it throws, the group and every queued call are rejected with that error.
  */
 export function coalesce<T, R>(
   settle: (group: Pending<T, R>[]) => Promise<void>,

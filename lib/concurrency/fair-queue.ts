@@ -1,19 +1,17 @@
 type Shares = {
+  /** Maximum slots of one user. */
   perUser?: number;
-  /** Slots reserved for users who have none. */
+  /** Slots reserved for users who hold none. */
   kept?: number;
 };
 
-/**
- * Shares a few slots among users. A released one goes to the user who has the fewest, and among equals to the one who
- * waited longest since a turn.
- */
+/** Shares a few slots among users: a released slot goes to the user who holds the fewest, then to the one who waited longest. */
 export class FairQueue {
   #free: number;
   readonly #perUser: number;
   readonly #kept: number;
   readonly #held = new Map<string, number>();
-  /** Users, and each user's kinds, are in the order of their turns. */
+  /** Waiting callers by user and kind, both in the order of their turns. */
   readonly #waiting = new Map<string, Map<string, Set<() => void>>>();
 
   constructor(slots: number, { perUser = slots, kept = 0 }: Shares = {}) {
@@ -31,12 +29,15 @@ export class FairQueue {
   }
 
   /**
-   * @param kind the kinds of a user's callers take turns
+   * Waits for a slot.
+   *
+   * @param kind a user's kinds take turns
    * @returns a function that releases the slot
-   * @throws the signal's reason after an abort
+   * @throws the signal's reason if it is aborted first
    */
   async take(userId: string, signal?: AbortSignal, kind = ""): Promise<() => void> {
     signal?.throwIfAborted();
+    // Callers that wait while a slot is free are not allowed to take it.
     if (this.#mayTake(userId)) this.#lend(userId);
     else await this.#wait(userId, kind, signal);
     let isHeld = true;
@@ -94,7 +95,7 @@ export class FairQueue {
     proceed?.();
   }
 
-  /** Moves the user and the kind to the end. */
+  /** Removes a user's next caller from the queue and moves user and kind to the end. */
   #nextCaller(userId: string): (() => void) | undefined {
     const kinds = this.#waiting.get(userId);
     const [entry] = kinds ?? [];

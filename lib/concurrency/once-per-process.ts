@@ -1,11 +1,7 @@
 const key = Symbol.for("spoor.process");
 const globals = globalThis as typeof globalThis & { [key]?: Map<string, unknown> };
 
-/**
- * Returns a value that the process has once. Next bundles a module into several routes, and each copy has its own
- * variables.
- * @param name is unique to one module
- */
+/** Returns the process's only value of a name: Next bundles a module into several routes, and each copy has its own variables. */
 export function oncePerProcess<T>(name: string, make: () => T): T {
   globals[key] ??= new Map();
   const values = globals[key];

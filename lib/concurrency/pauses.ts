@@ -1,8 +1,8 @@
-/** The oldest of too many keys is forgotten, and so retried. */
+/** Beyond `maxKeys`, the oldest key is forgotten and tried again. */
 type Bounds = { firstMs: number; longestMs: number; maxKeys: number };
 const usual: Bounds = { firstMs: 60_000, longestMs: 3_600_000, maxKeys: 100_000 };
 
-/** Exponential backoff for keys that failed in this process. */
+/** Exponential backoff by key, in this process. */
 export class Pauses {
   readonly #pauses = new Map<string, { ms: number; until: number }>();
   readonly #bounds: Bounds;
@@ -15,6 +15,7 @@ export class Pauses {
     return (this.#pauses.get(key)?.until ?? 0) <= performance.now();
   }
 
+  /** Starts a pause after a failure, twice as long as the one before. */
   begin(key: string): void {
     const { firstMs, longestMs, maxKeys } = this.#bounds;
     const ms = Math.min(longestMs, 2 * (this.#pauses.get(key)?.ms ?? firstMs / 2));
@@ -24,6 +25,7 @@ export class Pauses {
     if (this.#pauses.size > maxKeys && oldest !== undefined) this.#pauses.delete(oldest);
   }
 
+  /** Forgets a key after a success. */
   end(key: string): void {
     this.#pauses.delete(key);
   }

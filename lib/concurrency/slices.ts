@@ -6,7 +6,7 @@ import { SpoorError } from "#lib/errors";
 const sliceMs = 10;
 const longestStepMs = 2000;
 
-/** `isStarved` means that the process got no processor, so that the step is not to blame. */
+/** A step exceeded its time limit. `isStarved` means that the process got almost no processor time, so the step is not to blame. */
 export class StepEnded extends SpoorError {
   readonly spentMs: number;
   readonly isStarved: boolean;
@@ -18,18 +18,19 @@ export class StepEnded extends SpoorError {
   }
 }
 
-/** Returns this thread's processor time in milliseconds; before Node 23.9, the process's. */
+/** Returns this thread's processor time in milliseconds; before Node 23.9 that of the process. */
 function processorMs(): number {
   const { user, system } = (process.threadCpuUsage ?? process.cpuUsage)();
   return (user + system) / 1000;
 }
 
 /**
- * Runs synchronous work on people's texts in slices of 10 ms, between which the process answers others. A step over two
- * seconds is ended, even inside a regular expression, but not inside a native call: `normalize` needs bounded input.
- * @param steps does a piece of work per value; it can't continue after a failure
+ * Runs synchronous work in slices of 10 ms, between which the process answers others. A step that exceeds two seconds is ended, even
+ * inside a regular expression, but not inside a native call such as `normalize`.
+ *
+ * @param maxMs time limit of all steps together; others' turns don't count
  * @returns the duration of the steps in milliseconds
- * @throws StepEnded; SpoorError `overloaded` if all steps together take longer than `maxMs`
+ * @throws StepEnded, or SpoorError `overloaded` if the steps together exceed their limit
  */
 export async function inSlices(
   steps: Iterator<unknown>,
@@ -49,6 +50,7 @@ export async function inSlices(
   }
 }
 
+/** Runs `work` on each item as a step of `inSlices`. */
 export const eachInSlices = <T>(items: Iterable<T>, work: (item: T) => void, maxMs?: number): Promise<number> =>
   inSlices(stepsOf(items, work), maxMs);
 
@@ -60,10 +62,7 @@ type Context = { work?: () => void };
 let context: Context | undefined;
 const script = new Script("work()");
 
-/**
- * V8 ends the function at the timeout, and no `catch` or `finally` inside sees that.
- * @returns undefined if it was ended
- */
+/** Runs a function that V8 ends at the timeout, past any `catch` or `finally` in it. @returns undefined if it was ended */
 function withTimeout<T>(timeout: number, work: () => T): T | undefined {
   let result: T | undefined;
   context ??= createContext({}) as Context;

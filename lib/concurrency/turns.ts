@@ -1,8 +1,8 @@
-/** Serializes work under the same key. */
+/** A mutex for each key. */
 export class Turns {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** @returns a function that ends the turn */
+  /** Waits for the key's lock. @returns a function that releases it */
   async take(key: string): Promise<() => void> {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const before = this.#last.get(key);

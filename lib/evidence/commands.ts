@@ -1,28 +1,23 @@
-// Which commands and tools prove commits and pull requests by what they print.
 import { isFields } from "#lib/evidence/text";
 
-/** What a call does that its output can prove; `several`: it may open more than one pull request, and prints no other's address. */
+/** `several`: the call may open more than one pull request and prints no other's address. */
 export type Act = "git-commit" | "git-push" | "gh-pr-create" | "glab-mr-create" | "pull-request-tool" | "several";
 
-// No alternatives below match the same text: a command of any shape is matched in linear time.
-/** Settings before a command. */
+// No alternatives below match the same text, so any command is matched in linear time.
 const settings = String.raw`(?:\w+=(?:"[^"]*"|'[^']*'|[^\s"']\S*|)\s+)*`;
-/** Where a command begins: at the start, after an operator or a keyword, or inside `bash -lc "…"`. */
+/** Matches the start, an operator or a keyword, or the inside of `bash -lc "…"`. */
 const commandStart = String.raw`(?:^|[;&|({\n\u0060]|\b(?:then|do|else|sudo|time|command)\s|\s-\w*c\s+['"])[ \t]*${settings}`;
-/** The options before Git's command, of which some take a value. */
 const valued = String.raw`(?:-[Cc]|--(?:git-dir|work-tree|namespace))\s`;
 const gitOptions = String.raw`(?:${valued}+(?:"[^"]*"|'[^']*'|[^\s"']\S*)\s+|(?!${valued})-\S+\s+)*`;
 const git = String.raw`(?:(?:"[^"\n]*[\\/]|[\w.~:\\/-]*[\\/])?git(?:\.exe)?"?\s+${gitOptions}(commit|cherry-pick|revert|push))`;
-/** Git's commands that print the commit they made, or where it was pushed; and those that open a pull request. */
+/** Commands of Git that print the commit they made or its remote, and those that open a pull request. */
 const acting = new RegExp(
   String.raw`${commandStart}(?:${git}|(gh)\s+pr\s+(?:create|new)|(glab)\s+mr\s+(?:create|new)|(?:gh|glab)\s+(?:pr|mr|api|search))(?![\w-])`,
   "g",
 );
 
-/** So much of a command is searched. */
 const maxCommandChars = 64 * 1024;
 
-/** What a shell command does, each act once. */
 export function actsOfCommand(command: string): Act[] {
   if (!/\b(?:git|gh|glab)\b/.test(command)) return [];
   const acts = new Set<Act>();
@@ -40,10 +35,9 @@ export function actsOfCommand(command: string): Act[] {
   return [...acts];
 }
 
-/** So much behind a command is searched for its options. */
 const maxOptionChars = 1000;
 
-/** A command without its here-documents, whose lines are text, but for those that a shell reads. */
+/** Removes here-documents, except those that a shell reads. */
 function withoutDocuments(command: string): string {
   if (!command.includes("<<")) return command;
   let end: string | undefined;
@@ -59,10 +53,14 @@ function withoutDocuments(command: string): string {
   return kept.join("\n");
 }
 
-/** The names of a shell command among the inputs that agents give to their tools. */
+/** Agents name a shell command like this in a tool's input. */
 const commandKeys = ["command", "cmd", "script", "commands", "CommandLine", "input"];
 
-/** What a tool's call does. @param input fields, JSON of such, or the command itself */
+/**
+ * Lists what a tool's call does.
+ *
+ * @param input fields, JSON of such, or the command itself
+ */
 export function actsOf(name: string, input: unknown): Act[] {
   if (/(?:^|[_.-])create_(?:pull|merge)_request$/.test(name.slice(-256))) return ["pull-request-tool"];
   const fields = typeof input === "string" && input.startsWith("{") ? parse(input) : input;
@@ -75,7 +73,6 @@ export function actsOf(name: string, input: unknown): Act[] {
   return acts;
 }
 
-/** A command as text: of a list, its parts in one line, and each of them. */
 function commandsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (!Array.isArray(value)) return [];
@@ -83,12 +80,12 @@ function commandsIn(value: unknown): string[] {
   return [texts.join(" "), ...texts];
 }
 
-/** No script is longer; to look for the texts in millions of characters overflows the stack. */
+/** No script is longer, and searching millions of characters overflows the stack. */
 const maxScriptChars = 500_000;
 
 /**
- * The shell commands in a script from which newer versions of Codex call tools (`exec`), as one text; undefined where it has
- * none for Git. Its output is that of `outputsOfScript`.
+ * Extracts Git's shell commands from a script by which newer versions of Codex call tools (`exec`); undefined if
+ * there are none. `outputsOfScript` reads the output.
  */
 export function commandsOfScript(script: string): string | undefined {
   if (script.length > maxScriptChars || !/\b(?:git|gh|glab)\b/.test(script)) return undefined;
@@ -97,7 +94,7 @@ export function commandsOfScript(script: string): string | undefined {
   return commands.length > 0 ? commands.join("\n") : undefined;
 }
 
-/** What the commands of a script printed: `{"output": …}` a line, the same as the `value` of a promise, or the text itself. */
+/** A script prints `{"output": …}` lines, the same as the `value` of a promise, or plain text. */
 export function outputsOfScript(text: string): string[] {
   const outputs = text.split("\n").flatMap((line) => {
     const parsed = line.startsWith("{") ? parse(line) : undefined;

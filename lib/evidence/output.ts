@@ -1,26 +1,26 @@
-// What commands print that proves commits and pull requests.
 import type { Act } from "#lib/evidence/commands";
 import { type PullRequest, publicRemote, pullRequestAt } from "#lib/evidence/remotes";
 import { plainText } from "#lib/evidence/text";
 
-/** A commit as Git names it, its hash often abbreviated. `repository` is the URL of the remote that it was pushed to. */
+/** The hash is often abbreviated. `repository` is the URL of the remote that it was pushed to. */
 export type Commit = { hash: string; repository?: string; branch?: string; subject?: string };
 
 export type Proof = {
   commits: Commit[];
-  /** The last commit of each push, and the remote that has it now. */
+  /** Each push's last commit and remote. */
   pushes: { hash: string; repository: string }[];
   pullRequests: (PullRequest & { act: Act })[];
 };
 
-/** Of what one call proves, so many of each are read. */
+/** Maximum commits, and maximum pull requests, of one call. */
 const maxProofs = 500;
 const maxSubjectChars = 200;
 const maxBranchChars = 256;
 
 /**
- * Reads what a call with these acts printed, in time that grows with its length alone. @param failed proves nothing of a shell: what
- * came before the command that failed was done
+ * Reads the output of a call with these acts in linear time.
+ *
+ * @param failed proves nothing about a shell: commands before the failure ran
  */
 export function proofIn(acts: readonly Act[], output: string, failed = false): Proof {
   const proof: Proof = { commits: [], pushes: [], pullRequests: [] };
@@ -38,12 +38,12 @@ export function proofIn(acts: readonly Act[], output: string, failed = false): P
   return proof;
 }
 
-/** A line without the label that some agents put before what a command printed, on the same line. */
+/** Removes the label that some agents put before output on the same line. */
 const withoutLabel = (line: string): string => line.replace(/^(?:Output|Stdout|stdout): /, "");
 
 /**
- * The commits in what Git printed: `[BRANCH HASH] SUBJECT`, for the first one of a repository `[BRANCH (root-commit) HASH] …`,
- * without a branch `[detached HEAD HASH] …` (both in Git's language).
+ * Finds Git's `[BRANCH HASH] SUBJECT`, also `[BRANCH (root-commit) HASH]` and `[detached HEAD HASH]`, in any of Git's
+ * languages.
  */
 function commitsIn(lines: string[]): Commit[] {
   const commits: Commit[] = [];
@@ -53,7 +53,7 @@ function commitsIn(lines: string[]): Commit[] {
       /^\[(\S{1,256}?|[^\]]{0,40}\bHEAD\b[^\]]{0,40}?)(?: \([^)]{1,60}\)|（根提交）)? ([0-9a-f]{7,64})\](?: (.*))?$/.exec(
         line.slice(0, 1000),
       ) ?? [];
-    // Only digits may as well be a process or a time in a hook's output.
+    // Digits alone may also be a process or a time in a hook's output.
     if (hash === undefined || (!/[a-f]/.test(hash) && !isStatistics(lines[index + 1]))) continue;
     const branch = branchOf(/\s/.test(place) || place === detached ? undefined : place);
     const words = plainText(subject, maxSubjectChars);
@@ -63,19 +63,18 @@ function commitsIn(lines: string[]): Commit[] {
   return commits;
 }
 
-/** "detached HEAD" in the one of Git's languages that has no word for HEAD in it. */
+/** One of Git's languages translates "detached HEAD" without the word HEAD. */
 const detached = "分离头指针";
 
-/** Whether a line is what Git prints below a commit. */
 const isStatistics = (line = ""): boolean => /^ (?:\d+ \S+ |(?:Date|Author|Committer): )/.test(line);
 
-/** A branch's name; undefined for anything that is none, such as a detached HEAD. */
+/** Returns undefined for anything else, such as a detached HEAD. */
 export function branchOf(value: unknown): string | undefined {
   const name = plainText(value, maxBranchChars);
   return name === "HEAD" || name === "" ? undefined : name;
 }
 
-/** A hash in full or abbreviated, in lower case; undefined for anything else. */
+/** Returns undefined for anything else. */
 export const hashOf = (value: unknown): string | undefined =>
   typeof value === "string" && /^[0-9a-f]{7,64}$/i.test(value) ? value.toLowerCase() : undefined;
 
@@ -92,8 +91,8 @@ function pushesIn(lines: string[]): Proof["pushes"] {
 }
 
 /**
- * The addresses that stand alone on a line, and nothing behind their number, as that of a comment has: a command that opens a pull
- * request prints it so, and GitLab answers a push so. Several tell nothing where one was to be opened: the call printed others, too.
+ * Finds addresses that stand alone on a line and end with their number, as commands that open a pull request print
+ * them. Several addresses prove nothing if one was to be opened.
  */
 function pullRequestsIn(acts: readonly Act[], lines: string[]): Proof["pullRequests"] {
   const found = new Map<string, Proof["pullRequests"][number]>();
@@ -112,7 +111,7 @@ function pullRequestsIn(acts: readonly Act[], lines: string[]): Proof["pullReque
   return !acts.includes("several") && printed.length > 1 ? all.filter(({ act }) => act === "git-push") : all;
 }
 
-/** The pull request that a tool says it opened: under the keys of both hosts' APIs, else the first address. */
+/** Reads the pull request that a tool says it opened: the keys of both hosts' APIs, otherwise the first address. */
 function openedByTool(output: string): PullRequest | undefined {
   const [, keyed] =
     /"(?:html_url|web_url|url)"\s*:\s*"(https?:\/\/[^"\s]{1,2048}\/(?:pull|merge_requests)\/\d{1,10})"/.exec(output) ??

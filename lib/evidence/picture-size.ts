@@ -1,19 +1,19 @@
-// How large a picture is drawn, by its header: a few bytes of it can have a browser take gigabytes.
+// A header of a few bytes can make a browser allocate gigabytes.
 import { findPictureType } from "./picture-type.ts";
 
-/** A picture with more is neither sent, stored nor drawn: it takes four bytes for each pixel, whatever its file has. */
+/** A browser takes four bytes for each pixel. */
 export const maxPicturePixels = 50_000_000;
 
 type Size = [width: number, height: number];
 
-/** A number in so many bytes; what lies behind the end is 0. */
+/** Reads a number; bytes beyond the end are 0. */
 const bigEndian = (bytes: Buffer, at: number, length: number): number =>
   Array.from({ length }, (_, i) => bytes[at + i] ?? 0).reduce((sum, byte) => sum * 256 + byte, 0);
 const littleEndian = (bytes: Buffer, at: number, length: number): number =>
   Array.from({ length }, (_, i) => bytes[at + i] ?? 0).reduceRight((sum, byte) => sum * 256 + byte, 0);
 const textAt = (bytes: Buffer, at: number) => bytes.toString("latin1", at, at + 4);
 
-/** By the first bytes alone, as browsers do, which draw AVIF, too. */
+/** Decides by the first bytes alone, as browsers do. */
 function sizeOf(bytes: Buffer): Size | undefined {
   switch (findPictureType(bytes)) {
     case "image/png":
@@ -29,17 +29,16 @@ function sizeOf(bytes: Buffer): Size | undefined {
   }
 }
 
-/** The number of pixels that a picture is drawn with; undefined where its header tells none, so that no browser draws it. */
+/** Reads the number of pixels; undefined if the header has none, so that no browser draws it. */
 export function countPixels(bytes: Buffer): number | undefined {
   const size = sizeOf(bytes);
   return (size && size[0] * size[1]) || undefined;
 }
 
-/** Whether a picture tells its size, and is not too large to be drawn. */
 export const isDrawable = (bytes: Buffer): boolean =>
   (countPixels(bytes) ?? Number.POSITIVE_INFINITY) <= maxPicturePixels;
 
-/** In its frame header. Like decoders, what stands between segments is passed over. */
+/** Skips everything between segments, as decoders do. */
 function sizeOfJpeg(bytes: Buffer): Size | undefined {
   for (let at = 2; at < bytes.length; ) {
     at = bytes.indexOf(0xff, at);
@@ -56,7 +55,7 @@ function sizeOfJpeg(bytes: Buffer): Size | undefined {
   return undefined;
 }
 
-/** That of its screen, or of its first frame where that is larger: browsers take it then. */
+/** Browsers use the first frame's size if it is larger than the screen's. */
 function sizeOfGif(bytes: Buffer): Size | undefined {
   const flags = bytes[10] ?? 0;
   let at = 13 + (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);
@@ -87,7 +86,7 @@ function sizeOfWebp(bytes: Buffer): Size | undefined {
   return [(packed & 0x3fff) + 1, ((packed >>> 14) & 0x3fff) + 1];
 }
 
-/** The largest of its items. One that moves is in another form, and is not drawn. */
+/** Takes the largest item. Animations have another format and are not drawn. */
 function sizeOfAvif(bytes: Buffer): Size | undefined {
   const boxes = boxesIn(bytes, { from: 0, to: bytes.length });
   if (boxes.some(({ type }) => type === "moov")) return undefined;
@@ -102,7 +101,7 @@ function sizeOfAvif(bytes: Buffer): Size | undefined {
 
 type Box = { type: string; from: number; to: number };
 
-/** More are in no picture. */
+/** No picture has more. */
 const maxBoxes = 1000;
 
 function boxesIn(bytes: Buffer, { from, to }: { from: number; to: number }): Box[] {

@@ -1,4 +1,4 @@
-// The formats of pictures that are sent and stored. No SVG: it can hold more than a picture.
+// SVG is excluded: it can contain more than a picture.
 
 const formats = {
   "image/png": (head: string) => head.startsWith("\x89PNG\r\n\x1a\n"),
@@ -10,7 +10,7 @@ const formats = {
 export type PictureType = keyof typeof formats;
 export const pictureTypes = Object.keys(formats) as [PictureType, ...PictureType[]];
 
-/** Tells a picture's format by its first bytes; undefined for anything else. */
+/** Returns undefined for anything else. */
 export function findPictureType(bytes: Buffer): PictureType | undefined {
   const head = bytes.toString("latin1", 0, 12);
   return pictureTypes.find((type) => formats[type](head));

@@ -1,9 +1,10 @@
-// One spelling for all the ways in which systems and shells write a folder's path.
-
-/** A path with `/` between its parts, a drive as `C:/` and composed characters; `isWindows` says that case does not count in it. */
+/**
+ * `path` has `/` between its parts, a drive as `C:/`, and composed characters; `isWindows` means that case does not
+ * count.
+ */
 export type Spelling = { path: string; isWindows: boolean };
 
-/** Whether a path is written as Windows does: on which system a session was held, and not on which it is read, decides that. */
+/** The system where the session ran decides, not the one that reads it. */
 export const isWrittenByWindows = (path: string): boolean => /^(?:[a-z]:(?:[\\/]|$)|\\\\[^\\])/i.test(path);
 
 /**
@@ -21,18 +22,17 @@ export function spellingOf(written: string): Spelling {
   return { path: composePath(path), isWindows: isWritten ? /^(?:[A-Z]:|\/\/)/.test(path) : /^[A-Z]:/.test(path) };
 }
 
-/** The longest path of any system (PATH_MAX of Linux), in characters. */
+/** PATH_MAX of Linux, in characters. */
 const maxPath = 4096;
 
-/** Composes the characters of a path. A longer text stays as it is: composing is quadratic in the number of accents in a row. */
+/** Composes characters, except in longer text: composing is quadratic in the number of consecutive accents. */
 export const composePath = (path: string): string => (path.length > maxPath ? path : path.normalize("NFC"));
 
-/** A path by which a folder is recognized: where case does not count, all but the drive is in lower case. */
+/** Lower-cases all but the drive where case does not count. */
 export function foldedPath({ path, isWindows }: Spelling): string {
   return isWindows ? path.slice(0, 1) + path.slice(1).toLowerCase() : path;
 }
 
-/** What two paths of the same folder have in common. */
 export const folderKey = (written: string): string => foldedPath(spellingOf(written)).replace(/(?<=[^/:])\/+$/, "");
 
 /** `\\?\` and `\\.\` only turn off Windows' own rules for paths. */
@@ -41,7 +41,6 @@ const withoutPrefix = (path: string): string =>
 
 const inWsl = (path: string): string => path.replace(/^\/\/wsl(?:\.localhost|\$)\/[^/]+(?=\/|$)/i, "");
 
-/** A path with slashes that begins with a drive, or with what other systems have in its place, as `C:/…`. */
 export const withDrive = (path: string): string =>
   path
     .replace(/^\/(?:mnt\/|cygdrive\/)?([a-z])\/(?=[^/])/, "$1:/")

@@ -1,13 +1,12 @@
 export type Fields = Record<string, unknown>;
 
-/** Whether a value is a JSON object. */
 export const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Formatting characters of bidirectional text, which could make a text look like another. */
+/** Bidirectional formatting characters can make a text look like another. */
 const bidirectional = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** A value as one line of at most `max` UTF-16 units, without what can't be seen or stored; undefined where nothing is left. */
+/** Cleans a value to one line of at most `max` UTF-16 units; undefined if nothing is left. */
 export function plainText(value: unknown, max: number): string | undefined {
   if (typeof value !== "string") return undefined;
   const line = value

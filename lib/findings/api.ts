@@ -1,5 +1,3 @@
-// The operation of reading which secrets were found (lib/http/operation.ts).
-
 import { findingsQuery, findingsResponse } from "#lib/findings/schema";
 import type { Operation } from "#lib/http/operation";
 

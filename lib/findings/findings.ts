@@ -5,22 +5,21 @@ import { heavyRead } from "#lib/db/heavy";
 import { SpoorError } from "#lib/errors";
 import { exactText, utcInstant } from "#lib/fields";
 import type { FindingsQuery, FoundSecret } from "#lib/findings/schema";
-import { countFindings, countOpen, type Row, readFindings } from "#lib/findings/sql";
+import { countFindings, countOpen, readFindings, type StoredFinding } from "#lib/findings/sql";
 import { isMasking, unmaskedProjects } from "#lib/masking/policy";
 import { kinds } from "#lib/secrets/kinds";
 
-const kindOf = new Map(kinds.map((kind) => [kind.id, kind]));
+const kindsById = new Map(kinds.map((kind) => [kind.id, kind]));
 
-/** What is known of a kind. One that another version found, or another client masked, has its id alone. */
+/** Kinds from another version or another client have only an id. */
 const aboutKind = (id: string) => {
-  const { name = id, certain = true, rotate = "the service that it is for" } = kindOf.get(id) ?? {};
+  const { name = id, certain = true, rotate = "the service that it is for" } = kindsById.get(id) ?? {};
   return { name, certain, rotate };
 };
 
 /**
- * The secrets in a user's sessions, newest first: an item for each secret of each session.
- *
- * @throws SpoorError `invalid_request` for a cursor that no page gave out, and as `heavyRead`
+ * Newest first; an item per secret and session.
+ * @throws SpoorError `invalid_request` for an unknown cursor, and as `heavyRead`
  */
 export async function listFindings(
   userId: string,
@@ -39,7 +38,7 @@ export async function listFindings(
 
 const cursorShape = z.tuple([utcInstant, exactText(1, 200)]);
 
-const cursorAt = ({ at, kind, mark, traceId, state }: Row): string =>
+const cursorAt = ({ at, kind, mark, traceId, state }: StoredFinding): string =>
   Buffer.from(JSON.stringify([at.toISOString(), `${kind} ${mark} ${traceId} ${state}`])).toString("base64url");
 
 function readCursor(cursor: string): { at: string; id: string } {
@@ -51,7 +50,6 @@ function readCursor(cursor: string): { at: string; id: string } {
   }
 }
 
-/** Kinds with how many secrets of them are in each state, and what is still to be looked through or masked. */
 export async function summarizeFindings(userId: string) {
   const counts = await countFindings(userId);
   const live = { userId, deletedAt: null };
@@ -80,13 +78,12 @@ export async function summarizeFindings(userId: string) {
   };
 }
 
-/** So many projects whose masking is stopped are named. */
+/** Bounds the listed projects whose masking is stopped. */
 const maxStopped = 50;
 
-/** More secrets are counted as so many. */
+/** Larger numbers are reported as this. */
 const maxCounted = 1000;
 
-/** How many of a user's secrets are stored as they came: those that are certain, and those that may be none. */
 export const countUnmasked = (userId: string): Promise<{ certain: number; possible: number }> =>
   countOpen(
     userId,
@@ -94,7 +91,6 @@ export const countUnmasked = (userId: string): Promise<{ certain: number; possib
     maxCounted,
   );
 
-/** How many secrets of a trace are masked, and how many are stored as they came. */
 export async function countInTrace(userId: string, traceId: string): Promise<{ masked: number; open: number }> {
   const secrets = await prisma().finding.groupBy({
     by: ["kind", "mark", "state"],

@@ -1,5 +1,5 @@
-// What a person decides of the secrets in their sessions. It outlives re-sends: uploads are masked by it before anything of them is
-// stored, and what is stored already by tasks, in the background.
+// Decisions survive re-sends: uploads are masked by them before anything is stored; what is stored already is masked by
+// background tasks.
 import "server-only";
 import { type AuditOrigin, recordEvent } from "#lib/auth/audit";
 import { type Db, prisma } from "#lib/db/client";
@@ -13,11 +13,14 @@ import { kinds } from "#lib/secrets/kinds";
 type Decision = { kind: string; mark: string; trace?: string | undefined; verdict: "mask" | "keep" };
 
 /**
- * Decides of one secret: it is masked, in one trace or everywhere; or it is none, and kept as it comes from now on.
- *
+ * Masks a secret, in one trace or everywhere, or keeps it unmasked from now on.
  * @throws SpoorError `not_found` without such a secret, `invalid_request` after too many decisions
  */
-export async function decide(userId: string, { kind, mark, trace, verdict }: Decision, from: AuditOrigin): Promise<void> {
+export async function decide(
+  userId: string,
+  { kind, mark, trace, verdict }: Decision,
+  from: AuditOrigin,
+): Promise<void> {
   await prisma().$transaction(async (tx) => {
     await lockFindings(tx, userId);
     const found = await tx.finding.findFirst({ where: { userId, kind, mark, ...(trace && { traceId: trace }) } });
@@ -45,13 +48,12 @@ export async function decide(userId: string, { kind, mark, trace, verdict }: Dec
   });
 }
 
-/** Where masking is stopped or begun again, a project or everywhere; and until when it is stopped, without end if it is missing. */
+/** Everywhere without `projectId`; forever without `until`. */
 type MaskingOf = { projectId?: string | undefined; until?: Date | undefined };
 
 /**
- * Decides whether all that is certain to be a secret is masked in what comes from now on.
- *
- * @throws SpoorError `not_found` without such a project
+ * Applies to certain secrets in future uploads.
+ * @throws SpoorError `not_found`
  */
 export async function setMasking(
   userId: string,
@@ -74,7 +76,10 @@ export async function setMasking(
   });
 }
 
-/** Masks all that is certain to be a secret and was stored before it was masked, and ends each stop. @returns in how many sessions */
+/**
+ * Masks certain secrets that are stored unmasked, and ends all stops.
+ * @returns the number of sessions
+ */
 export async function maskAllCertain(userId: string, from: AuditOrigin): Promise<number> {
   const certain = kinds.filter((kind) => kind.certain).map(({ id }) => id);
   return prisma().$transaction(async (tx) => {

@@ -3,7 +3,7 @@ import { limits } from "#lib/limits";
 
 const { traces: page } = limits;
 
-/** `open` is stored as it came, `masking` will be masked soon, `kept` is none by its user's word. */
+/** `open` is stored unmasked, `masking` will be masked soon, `kept` is no secret by its user's decision. */
 export const findingState = z.enum(["open", "masking", "masked", "kept"]);
 
 const kindName = z.string().regex(/^[a-z\d][a-z\d-]{0,39}$/, "must be the id of a kind");
@@ -43,7 +43,6 @@ export const findingsResponse = z.object({
   nextCursor: z.string().nullable(),
 });
 
-/** What a person decides of a secret: in one trace, or everywhere. */
 export const rulingForm = z.object({
   kind: kindName,
   mark,
@@ -51,7 +50,7 @@ export const rulingForm = z.object({
   verdict: z.enum(["mask", "keep"]),
 });
 
-/** Where masking is stopped or begun again: in a project by its id, or everywhere; and until when it is stopped. */
+/** `until` is when the stop ends. */
 export const maskingForm = z.object({
   project: z.union([z.uuid(), z.literal("").transform(() => undefined)]),
   until: z.enum(["tomorrow", "on"]).optional(),

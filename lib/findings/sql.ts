@@ -1,11 +1,11 @@
-// Reading findings in groups, which Prisma can't aggregate with a trace's columns, and what is written of many at once.
+// SQL: Prisma can't aggregate with columns of another table.
 import "server-only";
 import type { PoolClient } from "pg";
 import { type Db, pool } from "#lib/db/client";
 import type { FindingState, FindingsQuery } from "#lib/findings/schema";
 import { Prisma } from "#lib/generated/prisma/client";
 
-export type Row = {
+export type StoredFinding = {
   kind: string;
   mark: string;
   state: FindingState;
@@ -20,16 +20,14 @@ export type Row = {
 };
 
 const dayMs = 86_400_000;
-/** So many positions of one secret in a trace are told. */
 const maxPositions = 20;
 
-/** Secrets by trace, newest first: those after a place. */
 export async function readFindings(
   tx: PoolClient,
   userId: string,
   { kind, state, mark, trace, project, days }: FindingsQuery,
   { after, limit }: { after: { at: string; id: string } | undefined; limit: number },
-): Promise<Row[]> {
+): Promise<StoredFinding[]> {
   const of = [
     Prisma.sql`finding.user_id = ${userId}::uuid and trace.user_id = ${userId}::uuid and trace.deleted_at is null`,
     ...(kind ? [Prisma.sql`kind = ${kind}`] : []),
@@ -40,7 +38,7 @@ export async function readFindings(
     ...(days ? [Prisma.sql`dated and at >= ${new Date(Date.now() - days * dayMs)}::timestamptz`] : []),
   ];
   const id = Prisma.sql`kind || ' ' || mark || ' ' || trace_id::text || ' ' || state`;
-  const { rows } = await tx.query<Row>(Prisma.sql`
+  const { rows } = await tx.query<StoredFinding>(Prisma.sql`
     select kind, mark, state, trace_id as "traceId", coalesce(custom_title, title, derived_title) as title, project,
       project_id as "projectId",
       (array_agg(position order by position))[1:${maxPositions}] as positions, count(*)::int as count, max(at) as at, dated
@@ -52,7 +50,7 @@ export async function readFindings(
   return rows;
 }
 
-/** How many secrets of each kind there are in each state; one that stands in several places counts once. */
+/** A secret in several places counts once. */
 export async function countFindings(
   userId: string,
 ): Promise<{ kind: string; state: FindingState; secrets: number; traces: number }[]> {
@@ -64,7 +62,7 @@ export async function countFindings(
   return rows;
 }
 
-/** How many secrets are stored as they came, those of some kinds and others; up to so many of each. SQL: distinct marks. */
+/** Counts up to `max`. SQL: distinct marks. */
 export async function countOpen(
   userId: string,
   certain: string[],
@@ -78,10 +76,10 @@ export async function countOpen(
   return rows[0];
 }
 
-/** A secret that is decided of: in one trace, or without `traceId` in all. */
+/** In all traces without `traceId`. */
 export type Ruled = { userId: string; kind: string; mark: string; traceId: string | undefined };
 
-/** Has what is stored of a secret masked. @returns in how many traces */
+/** @returns the number of traces */
 export async function beginMasking(tx: Db, { userId, kind, mark, traceId }: Ruled): Promise<number> {
   const here = traceId ? Prisma.sql`and trace_id = ${traceId}::uuid` : Prisma.empty;
   return tx.$executeRaw`
@@ -93,7 +91,7 @@ export async function beginMasking(tx: Db, { userId, kind, mark, traceId }: Rule
     on conflict (user_id, trace_id) do update set created_at = excluded.created_at`;
 }
 
-/** Has all that is stored as it came and of one of these kinds masked. @returns in how many traces */
+/** @returns the number of traces */
 export async function beginMaskingKinds(tx: Db, userId: string, kinds: string[]): Promise<number> {
   return tx.$executeRaw`
     with ruled as (

@@ -4,7 +4,7 @@ import { prisma } from "#lib/db/client";
 import { notFound } from "#lib/errors";
 import type { Prisma } from "#lib/generated/prisma/client";
 import { incompleteTrace, type jobResponse, jobStatus, keptTrace, openStatuses } from "#lib/ingest/schema";
-import { titleOf } from "#lib/reader/title";
+import { getTitle } from "#lib/reader/title";
 
 export type Job = z.input<typeof jobResponse>;
 
@@ -131,7 +131,7 @@ export async function listWrittenSessions(userId: string, jobId: string, max: nu
     take: max,
     select: { id: true, customTitle: true, title: true, derivedTitle: true, sourceId: true },
   });
-  return traces.map((trace) => ({ id: trace.id, title: titleOf(trace) ?? trace.sourceId }));
+  return traces.map((trace) => ({ id: trace.id, title: getTitle(trace) ?? trace.sourceId }));
 }
 
 function presentListed(row: Prisma.IngestJobGetPayload<{ select: typeof listedColumns }>): ListedJob {

@@ -7,7 +7,7 @@ import { type ColumnsToSet, columnValues, joinColumns } from "#lib/ledger/column
 import { factBytes } from "#lib/ledger/digest/facts";
 import type { DerivedColumns, Finding } from "#lib/ledger/part";
 import { parts } from "#lib/ledger/parts";
-import { type ReadTrace, readTracesInto, type Wanted } from "#lib/ledger/read";
+import { type ReadTrace, readTracesInto, type WantedTrace } from "#lib/ledger/read";
 import {
   type ColumnValues,
   clearLinks,
@@ -23,32 +23,28 @@ import {
 import { readTarget, sweep } from "#lib/ledger/version";
 import { log } from "#lib/log";
 
-/** What one transaction takes: about a second's work, or one long session; and the metadata of its traces in memory. */
+/** One transaction's share: about a second of work, or one long session. */
 const chunk = { messages: 20_000, traces: 500, metadataBytes: 8 * 1024 * 1024 };
-/** A trace that was accounted for once is read from its end on: by its count alone that is not known. */
+/** Messages assumed to be unread of a trace that was accounted for before; the exact number is not stored. */
 const assumedTail = 100;
-/** Time limit in milliseconds for trying a user's traces one by one; then other users have their turn. */
+/** Limit for trying one user's traces singly, so that other users are not delayed. */
 const turnMs = 5000;
-/** Time limit of one statement. A slow one fails its traces, so that they don't hold up other users'. */
+/** A slow statement fails its own traces only. */
 const statementTimeout = "60s";
 const failingMs = 600_000;
-/** Traces at which the ledger failed in this process: each is left alone for a while. */
+/** Traces that failed in this process; each is skipped for a while. */
 const failed = new Pauses({ firstMs: failingMs, longestMs: failingMs, maxKeys: 10_000 });
 
-/** An upload has a trace that has to change together with others: they are accounted for when it has ended. */
+/** An upload holds a trace that must change together with others. */
 class Busy extends Error {}
 
 /**
- * Accounts for traces that changed since they were last accounted for: reads their messages once, shows them to each part of
- * the ledger, and writes what these found. The work left is marked in their rows (`ledger_due`), so that an interrupted run
- * continues. Users take turns, a chunk each.
- *
- * Uploads don't wait for it: it locks a trace only at the end of its transaction, to set its columns and clear the mark, and
- * skips one that an upload has locked. A trace that an upload changed meanwhile keeps its mark and is accounted for again.
- *
- * @param seconds how long to continue; the rest is left to the next call.
- * @param settledSeconds how long a trace must have been unchanged, so that one that grows line by line isn't read each time.
- * @returns how many traces were accounted for.
+ * Accounts for changed traces: reads their new messages once, passes them to each part of the ledger, and writes the
+ * results. Pending work is marked in `ledger_due`, so an interrupted run continues; users alternate, a chunk each.
+ * Uploads never wait: traces are locked only at the end of the transaction, and those that an upload holds or changed
+ * keep their mark.
+ * @param settledSeconds skips traces that changed more recently, so that a growing one isn't read for each line
+ * @returns the number of traces accounted for
  */
 export async function accountTraces(seconds: number, settledSeconds = 0): Promise<number> {
   const deadline = performance.now() + seconds * 1000;
@@ -69,7 +65,7 @@ export async function accountTraces(seconds: number, settledSeconds = 0): Promis
 
 const noUser = "00000000-0000-0000-0000-000000000000";
 
-/** A chunk of one user's; where it fails, trace by trace, so that one trace keeps up no other. */
+/** If a chunk fails, its traces are tried singly, so that one bad trace delays no other. */
 async function accountFor(userId: string, settledSeconds: number): Promise<number | undefined> {
   try {
     return await accountChunk(userId, settledSeconds, chunk.traces);
@@ -94,7 +90,7 @@ async function accountFor(userId: string, settledSeconds: number): Promise<numbe
   return accounted;
 }
 
-/** @returns how many traces it took; undefined where another process accounts */
+/** @returns undefined if another process is accounting */
 function accountChunk(
   userId: string,
   settledSeconds: number,
@@ -104,13 +100,13 @@ function accountChunk(
   return transaction(
     async (tx) => {
       if (!(await tryLedgerLock(tx))) return undefined;
-      // Waiting for a user would be a deadlock with a deletion that waits for the rows written here.
+      // Waiting would deadlock with an account's deletion, which waits for rows written here.
       if (!(await holdUsers(tx, [userId], false)).has(userId)) return 0;
       const target = await readTarget(tx);
       const due = takeChunk(await findDueTraces(tx, userId, { settledSeconds, limit, except: failed.current() }));
       if (due.length === 0) return 0;
       if (due.length === 1 && due[0]) tried.id = due[0].id;
-      const wanted = await wantedOf(tx, userId, due, target);
+      const wanted = await selectWanted(tx, userId, due, target);
       const read = await readTracesInto(tx, userId, wanted, parts);
       const unread = new Set(wanted.slice(read.length).map(({ trace }) => trace.id));
       const taken = due.filter(({ id }) => !unread.has(id));
@@ -122,7 +118,6 @@ function accountChunk(
   );
 }
 
-/** The first traces with at most `chunk.messages` messages together, and at least one trace. */
 function takeChunk(due: DueTrace[]): DueTrace[] {
   let [messages, metadata] = [0, 0];
   return due.filter(({ isDeleted, messageCount, accountedTo, metadataBytes }, index) => {
@@ -133,8 +128,7 @@ function takeChunk(due: DueTrace[]): DueTrace[] {
   });
 }
 
-/** The live traces of a chunk, each with the position from which its messages are to be seen. */
-async function wantedOf(tx: PoolClient, userId: string, due: DueTrace[], target: number): Promise<Wanted[]> {
+async function selectWanted(tx: PoolClient, userId: string, due: DueTrace[], target: number): Promise<WantedTrace[]> {
   const live = new Map(due.filter(({ isDeleted }) => !isDeleted).map((one) => [one.id, one]));
   const wanted = (await readTraces(tx, userId, [...live.keys()])).flatMap((trace) => {
     const one = live.get(trace.id);
@@ -164,7 +158,7 @@ async function writeParts(tx: PoolClient, userId: string, due: DueTrace[], read:
   return columns;
 }
 
-/** Sets the columns of the chunk's traces that no upload holds or changed, and of others, and clears the marks. */
+/** Sets the columns of all traces that no upload holds or changed, and clears their marks. */
 async function finish(
   tx: PoolClient,
   userId: string,
@@ -195,7 +189,6 @@ async function finish(
   }
 }
 
-/** A trace of the chunk keeps its mark only where it changed meanwhile. */
 function ownColumns({ ledgerDue: _, ...set }: Partial<DerivedColumns> = {}): Partial<DerivedColumns> {
   return set;
 }

@@ -1,7 +1,7 @@
-import type { Columns, DerivedColumns } from "#lib/ledger/part";
+import type { ColumnsByTrace, DerivedColumns } from "#lib/ledger/part";
 import type { ColumnValues } from "#lib/ledger/sql/due";
 
-export type ColumnsToSet = Columns;
+export type ColumnsToSet = ColumnsByTrace;
 
 const columns: { [Name in keyof DerivedColumns]: { name: string; type: string } } = {
   inputTokens: { name: "input_tokens", type: "bigint" },
@@ -39,12 +39,11 @@ const columns: { [Name in keyof DerivedColumns]: { name: string; type: string } 
 };
 const names = Object.keys(columns) as (keyof DerivedColumns)[];
 
-/** Adds columns to those of the parts before. */
-export function joinColumns(all: Columns, more: Columns): void {
+export function joinColumns(all: ColumnsByTrace, more: ColumnsByTrace): void {
   for (const [id, set] of more) all.set(id, { ...all.get(id), ...set });
 }
 
-/** What is to be set of traces, in groups of those with the same columns: nearly always one. */
+/** Groups traces with equal columns, so that each group is one statement. */
 export function columnValues(traces: [string, Partial<DerivedColumns>][]): { ids: string[]; values: ColumnValues[] }[] {
   const setIn = (set: Partial<DerivedColumns>) => names.filter((name) => set[name] !== undefined);
   const groups = Map.groupBy(traces, ([, set]) => setIn(set).join());

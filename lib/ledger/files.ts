@@ -1,13 +1,13 @@
 import "server-only";
 import type { PoolClient } from "pg";
-import type { Columns, LedgerPart, LedgerTrace } from "#lib/ledger/part";
+import type { ColumnsByTrace, LedgerPart, LedgerTrace } from "#lib/ledger/part";
 import { deleteTouches, type KeyedTouch, replaceTouches, settleTouches, sumTouches } from "#lib/ledger/sql/files";
-import { nameOf } from "#lib/reader/files/paths";
+import { getFileName } from "#lib/reader/files/paths";
 import { makeFileReader, type Touch } from "#lib/reader/files/touches";
 
 /**
- * Which files a trace's calls read and changed (lib/reader/files). What several traces have, because one was resumed or forked,
- * counts in one of them: as an answer does (lib/ledger/usage/part.ts), in one that did not copy it, and that began first.
+ * Finds the files that calls read and changed. An edit in several traces counts in the one that did not copy it and
+ * began first.
  */
 export const filesPart: LedgerPart<KeyedTouch[]> = {
   begin(trace) {
@@ -30,29 +30,27 @@ export const filesPart: LedgerPart<KeyedTouch[]> = {
   },
 };
 
-/** Decides which rows count, and gives the columns of all traces whose rows changed. @param keys of rows that came or went */
-async function settle(tx: PoolClient, userId: string, traceIds: string[], keys: string[]): Promise<Columns> {
+async function settle(tx: PoolClient, userId: string, traceIds: string[], keys: string[]): Promise<ColumnsByTrace> {
   const turned = await settleTouches(tx, userId, keys);
   return sumTouches(tx, userId, [...new Set([...traceIds, ...turned])]);
 }
 
-/** In these, what a fork copied has new times. */
+/** Forks of these agents give copied calls new times. */
 const withNewTimes = new Set(["codex-cli"]);
-/** An id that no other session has. One that numbers the calls of a session, such as `edit:0`, tells only with its time. */
+/** Ids such as `edit:0` number the calls of one session, so they identify a call only with its time. */
 const uniqueId = /[a-z0-9]{20}|(?=[a-z]{0,19}\d)[a-z0-9]{8}/i;
-/** A longer one is no id. */
 const maxIdCharacters = 512;
 
 /**
- * Gives each touch what is the same for it in another session: the call's id, its time and the file's name, since the folder may be
- * another one there; and where one call touched several files of a name, its number.
+ * Adds a key that is equal for the same edit in another session: call id, time, file name (the folder may differ
+ * there), and a number if one call edits equally named files.
  */
 function withKeys(trace: LedgerTrace, touches: Touch[]): KeyedTouch[] {
   const numbers = new Map<string, number>();
   return touches.map((touch) => {
     const call = keyOfCall(trace, touch);
     if (call === undefined) return { ...touch, key: undefined };
-    const named = JSON.stringify([...call, nameOf(touch.path)]);
+    const named = JSON.stringify([...call, getFileName(touch.path)]);
     const place = `${touch.position} ${named}`;
     const number = numbers.get(place) ?? 0;
     numbers.set(place, number + 1);
@@ -60,7 +58,7 @@ function withKeys(trace: LedgerTrace, touches: Touch[]): KeyedTouch[] {
   });
 }
 
-/** Undefined where nothing tells a call from those of other sessions. Times in whole seconds don't, without an id. */
+/** Returns undefined if the call cannot be told from those of other sessions. */
 function keyOfCall({ source }: LedgerTrace, { callId, createdAt }: Touch): unknown[] | undefined {
   const id = callId !== undefined && callId.length <= maxIdCharacters ? callId : "";
   const at = createdAt === null || withNewTimes.has(source) ? undefined : Date.parse(createdAt);

@@ -1,9 +1,9 @@
-// One tree: sub-agents, forks and continued sessions are linked to the session that they came from (docs/decisions/0044).
+// Links sub-agents, forks and continued sessions to the session that they came from (docs/decisions/0044).
 import "server-only";
 import type { PoolClient } from "pg";
 import {
-  ancestorsOf,
   isAgentsFile,
+  listAncestors,
   maxDepth,
   type Named,
   namedParent,
@@ -12,7 +12,7 @@ import {
   sessionOfLine,
   startedSession,
 } from "#lib/ledger/kinship";
-import type { Columns, Finding, LedgerPart } from "#lib/ledger/part";
+import type { ColumnsByTrace, Finding, LedgerPart } from "#lib/ledger/part";
 import {
   clearDeleted,
   findAwaiting,
@@ -29,21 +29,18 @@ import {
 
 export type FoundParents = {
   named: Named | undefined;
-  /** The source id of the session that this one went on in. */
   continuedIn: string | undefined;
-  /** The sessions whose work messages are the result of, with the first position of each. */
+  /** The sessions that messages report work of, with the first position of each. */
   starts: Map<string, number>;
 };
 
-type Read = Finding<FoundParents>;
+type ParentFinding = Finding<FoundParents>;
 
-/** Where a trace is linked to; nowhere for a root. */
 type Link = { relation: Relation | null; parentId: string | null; position: number | null };
 
 const noLink: Link = { relation: null, parentId: null, position: null };
 
-/** A trace with what it came from, as this run knows it. */
-type Known = StoredRelative & { read?: Read };
+type KnownRelative = StoredRelative & { read?: ParentFinding };
 
 export const parentsPart: LedgerPart<FoundParents> = {
   begin(trace) {
@@ -72,26 +69,23 @@ export const parentsPart: LedgerPart<FoundParents> = {
     const children = await findChildren(tx, userId, traceIds);
     const left = await clearDeleted(tx, userId, traceIds);
     const latest = await readLatestBelow(tx, userId, left);
-    const columns: Columns = new Map();
+    const columns: ColumnsByTrace = new Map();
     for (const id of left) columns.set(id, { childrenAt: latest.get(id) ?? null });
     for (const id of children) columns.set(id, { ...columns.get(id), parentId: null, parentPosition: null });
     return columns;
   },
 };
 
-const keyOf = ({ source, sourceId }: { source: string; sourceId: string }) => JSON.stringify([source, sourceId]);
+const getTraceKey = ({ source, sourceId }: { source: string; sourceId: string }) => JSON.stringify([source, sourceId]);
 
-/** The traces of a chunk and those whose links it may change. */
 class Family {
   readonly #tx: PoolClient;
   readonly #userId: string;
-  /** By id: all that were looked at. */
-  readonly #known = new Map<string, Known>();
-  /** By id: the parent, or none. */
-  readonly #parents = new Map<string, { parent: Known; relation: Relation } | undefined>();
-  /** By key, and by the key that it goes on in: the traces that were read, whose columns are not stored yet. */
-  readonly #readByKey = new Map<string, Known>();
-  readonly #readByContinued = new Map<string, Known>();
+  readonly #known = new Map<string, KnownRelative>();
+  readonly #parents = new Map<string, { parent: KnownRelative; relation: Relation } | undefined>();
+  /** Traces read in this run, whose columns are not stored yet, by their key and by the key that they continue in. */
+  readonly #readByKey = new Map<string, KnownRelative>();
+  readonly #readByContinued = new Map<string, KnownRelative>();
   readonly #links = new Map<string, Link>();
   readonly #latest = new Map<string, Date>();
 
@@ -100,7 +94,7 @@ class Family {
     this.#userId = userId;
   }
 
-  static async read(tx: PoolClient, userId: string, traces: Read[]): Promise<Family> {
+  static async read(tx: PoolClient, userId: string, traces: ParentFinding[]): Promise<Family> {
     const family = new Family(tx, userId);
     const reads = new Map(traces.map((read) => [read.trace.id, read]));
     for (const stored of await readRelatives(tx, userId, [...reads.keys()])) {
@@ -110,29 +104,31 @@ class Family {
     return family;
   }
 
-  #addRead(stored: StoredRelative, read: Read): void {
+  #addRead(stored: StoredRelative, read: ParentFinding): void {
     const { found, from } = read;
-    // Of a file of an older version only its first messages, which are not read again, name the session.
+    // In files of an older version only the first messages, which are not read again, name the session.
     const kept = from > 0 && isAgentsFile(read.trace) ? stored.named : undefined;
     const continuedIn = found.continuedIn ?? null;
-    const known: Known = { ...stored, named: found.named ?? kept, continuedIn, read };
+    const known: KnownRelative = { ...stored, named: found.named ?? kept, continuedIn, read };
     this.#known.set(known.id, known);
-    this.#readByKey.set(keyOf(known), known);
-    if (continuedIn !== null) this.#readByContinued.set(keyOf({ source: known.source, sourceId: continuedIn }), known);
+    this.#readByKey.set(getTraceKey(known), known);
+    if (continuedIn !== null)
+      this.#readByContinued.set(getTraceKey({ source: known.source, sourceId: continuedIn }), known);
   }
 
-  get #reads(): (Known & { read: Read })[] {
-    return [...this.#known.values()].filter((one): one is Known & { read: Read } => one.read !== undefined);
+  get #reads(): (KnownRelative & { read: ParentFinding })[] {
+    return [...this.#known.values()].filter(
+      (one): one is KnownRelative & { read: ParentFinding } => one.read !== undefined,
+    );
   }
 
-  /** The same object for each trace, with what this run read of it. */
-  #know(stored: StoredRelative): Known {
+  /** Returns one object per trace, so that what was read now is not lost. */
+  #know(stored: StoredRelative): KnownRelative {
     const known = this.#known.get(stored.id) ?? stored;
     this.#known.set(stored.id, known);
     return known;
   }
 
-  /** Finds the parents of what was read, and of what waited for it, and writes what changed. */
   async link(): Promise<void> {
     const reads = this.#reads;
     const awaiting = await this.#findAwaiting();
@@ -147,7 +143,7 @@ class Family {
     await this.#raiseAncestors(candidates, isRoot);
   }
 
-  async #findAwaiting(): Promise<Known[]> {
+  async #findAwaiting(): Promise<KnownRelative[]> {
     const reads = this.#reads;
     const next = reads.flatMap(({ source, continuedIn }) =>
       continuedIn === null ? [] : [{ source, sourceId: continuedIn }],
@@ -159,8 +155,7 @@ class Family {
     return found.map((one) => this.#know(one)).filter(({ read }) => !read);
   }
 
-  /** Finds the parents of some traces, and theirs, as far up as counts. */
-  async #findParents(traces: Known[]): Promise<void> {
+  async #findParents(traces: KnownRelative[]): Promise<void> {
     let level = traces;
     for (let depth = 0; depth <= maxDepth && level.length > 0; depth += 1) {
       const open = level.filter(({ id }) => !this.#parents.has(id));
@@ -171,29 +166,33 @@ class Family {
     }
   }
 
-  async #lookUp(traces: Known[]): Promise<Map<string, Known>> {
+  async #lookUp(traces: KnownRelative[]): Promise<Map<string, KnownRelative>> {
     const keys = traces.flatMap(({ source, named }) => (named ? [{ source, sourceId: named.sourceId }] : []));
-    const unknown = new Map(keys.filter((key) => !this.#readByKey.has(keyOf(key))).map((key) => [keyOf(key), key]));
+    const unknown = new Map(
+      keys.filter((key) => !this.#readByKey.has(getTraceKey(key))).map((key) => [getTraceKey(key), key]),
+    );
     const found = (await findByKey(this.#tx, this.#userId, [...unknown.values()])).map((one) => this.#know(one));
-    return new Map([...this.#readByKey, ...found.map((one) => [keyOf(one), one] as const)]);
+    return new Map([...this.#readByKey, ...found.map((one) => [getTraceKey(one), one] as const)]);
   }
 
-  async #lookUpContinued(traces: Known[]): Promise<Map<string, Known>> {
+  async #lookUpContinued(traces: KnownRelative[]): Promise<Map<string, KnownRelative>> {
     const keys = traces.filter(({ named }) => named?.relation !== "subagent");
     const found = (await findContinued(this.#tx, this.#userId, keys)).map((one) => this.#know(one));
     const valid = found.filter((one) => one.continuedIn !== null);
-    const entries = valid.map((one) => [keyOf({ source: one.source, sourceId: one.continuedIn ?? "" }), one] as const);
+    const entries = valid.map(
+      (one) => [getTraceKey({ source: one.source, sourceId: one.continuedIn ?? "" }), one] as const,
+    );
     return new Map([...entries, ...this.#readByContinued]);
   }
 
-  readonly #parentOf = (one: Known): Known | undefined => this.#parents.get(one.id)?.parent;
+  readonly #parentOf = (one: KnownRelative): KnownRelative | undefined => this.#parents.get(one.id)?.parent;
 
-  /** A trace that is its own ancestor, with all of that circle; it alone where it has too many ancestors. */
-  #circleOf(one: Known): Known[] {
+  /** The cycle of a trace that is its own ancestor, or only the trace if it has too many ancestors. */
+  #circleOf(one: KnownRelative): KnownRelative[] {
     const parent = this.#parentOf(one);
-    if (!parent || ancestorsOf(one, this.#parentOf).length > 0) return [];
+    if (!parent || listAncestors(one, this.#parentOf).length > 0) return [];
     const circle = [one];
-    for (let at: Known | undefined = parent; at && at.id !== one.id; at = this.#parentOf(at)) {
+    for (let at: KnownRelative | undefined = parent; at && at.id !== one.id; at = this.#parentOf(at)) {
       if (circle.length > maxDepth) return [one];
       circle.push(at);
     }
@@ -205,8 +204,8 @@ class Family {
     return [reads, [...new Set(reads.flatMap(({ starts }) => [...starts.keys()]))]];
   }
 
-  /** Decides where each of some traces is linked to; a message that was not read now is looked up for what is newly linked. */
-  async #placeLinks(traces: Known[], isRoot: ReadonlySet<string>): Promise<void> {
+  /** Links the traces; for new links, the starting message is looked up if it was not read now. */
+  async #placeLinks(traces: KnownRelative[], isRoot: ReadonlySet<string>): Promise<void> {
     const placed = traces.map((one) => {
       const kin = isRoot.has(one.id) ? undefined : this.#kinOf(one);
       return { one, kin, position: kin ? this.#positionIn(one, kin.parent) : null };
@@ -221,15 +220,15 @@ class Family {
     }
   }
 
-  /** The parent that this run found; of a trace that was only looked at for its position, the one that is stored. */
-  #kinOf(one: Known): { parent: Known; relation: Relation } | undefined {
+  /** The parent found in this run, or the stored one if only the position was looked up. */
+  #kinOf(one: KnownRelative): { parent: KnownRelative; relation: Relation } | undefined {
     if (this.#parents.has(one.id)) return this.#parents.get(one.id);
     const parent = one.parentId === null ? undefined : this.#known.get(one.parentId);
     return parent && { parent, relation: one.named?.relation ?? "subagent" };
   }
 
-  /** @returns undefined where only the stored messages tell */
-  #positionIn(one: Known, { id, read }: Known): number | null | undefined {
+  /** @returns undefined if only stored messages tell */
+  #positionIn(one: KnownRelative, { id, read }: KnownRelative): number | null | undefined {
     const start = read?.found.starts.get(one.sourceId);
     const isLinked = one.parentId === id;
     const before = isLinked ? one.parentPosition : null;
@@ -238,14 +237,13 @@ class Family {
     return isLinked || read?.from === 0 ? null : undefined;
   }
 
-  /** Moves the ancestors of what is linked up in the list. */
-  async #raiseAncestors(candidates: Known[], isRoot: ReadonlySet<string>): Promise<void> {
+  async #raiseAncestors(candidates: KnownRelative[], isRoot: ReadonlySet<string>): Promise<void> {
     const ids = this.#reads.map(({ id }) => id);
     for (const [id, at] of await readLatestBelow(this.#tx, this.#userId, ids)) this.#raise(id, at);
-    const parentOf = (one: Known) => (isRoot.has(one.id) ? undefined : this.#parentOf(one));
+    const findLinkedParent = (one: KnownRelative) => (isRoot.has(one.id) ? undefined : this.#parentOf(one));
     for (const one of candidates) {
       const at = later(one.latestAt, this.#latest.get(one.id));
-      if (at) for (const { id } of ancestorsOf(one, parentOf)) this.#raise(id, at);
+      if (at) for (const { id } of listAncestors(one, findLinkedParent)) this.#raise(id, at);
     }
     const others = [...this.#latest].filter(([id]) => !this.#known.get(id)?.read);
     await raiseLatest(this.#tx, this.#userId, new Map(others));
@@ -255,8 +253,7 @@ class Family {
     this.#latest.set(id, later(at, this.#latest.get(id)));
   }
 
-  /** What is to be stored: of the traces that were read, and of others whose link changed. */
-  columns(): Columns {
+  columns(): ColumnsByTrace {
     const own = this.#reads.map(({ id, named, continuedIn }) => {
       const { relation, parentId, position } = this.#links.get(id) ?? noLink;
       const columns = {
@@ -279,21 +276,21 @@ class Family {
   }
 }
 
-const isOther = ({ named }: Known, relation: string | null): boolean =>
+const isOther = ({ named }: KnownRelative, relation: string | null): boolean =>
   named !== undefined && named.relation !== relation;
 
 const later = <One extends Date | null>(one: One, other: Date | undefined): One | Date =>
   other && (!one || other > one) ? other : one;
 
-/** A sub-agent's parent is the one that it names; any other goes on from the one that says so, before what it names itself. */
+/** A sub-agent's parent is the one that it names; other traces prefer the session that says it continues in them. */
 function choose(
-  one: Known,
-  byKey: ReadonlyMap<string, Known>,
-  continued: ReadonlyMap<string, Known>,
-): { parent: Known; relation: Relation } | undefined {
+  one: KnownRelative,
+  byKey: ReadonlyMap<string, KnownRelative>,
+  continued: ReadonlyMap<string, KnownRelative>,
+): { parent: KnownRelative; relation: Relation } | undefined {
   const { source, named } = one;
-  const before = named?.relation === "subagent" ? undefined : continued.get(keyOf(one));
+  const before = named?.relation === "subagent" ? undefined : continued.get(getTraceKey(one));
   if (before && before.id !== one.id) return { parent: before, relation: "continuation" };
-  const parent = named && byKey.get(keyOf({ source, sourceId: named.sourceId }));
+  const parent = named && byKey.get(getTraceKey({ source, sourceId: named.sourceId }));
   return parent && named && { parent, relation: named.relation };
 }

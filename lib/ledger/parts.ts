@@ -8,10 +8,7 @@ import { projectsPart } from "#lib/ledger/projects";
 import { secretsPart } from "#lib/ledger/secrets";
 import { usagePart } from "#lib/ledger/usage/part";
 
-/**
- * The parts of the ledger, in the order in which they write: projects, usage, evidence, files, digest, secrets, parents. A trace's project is
- * known to those after the first.
- */
+/** Parts in the order in which they write. Later parts see the project that the first one sets. */
 export const parts: readonly LedgerPart<unknown>[] = [
   projectsPart,
   usagePart,

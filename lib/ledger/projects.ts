@@ -18,11 +18,11 @@ import {
   type StoredProject,
   unsettle,
 } from "#lib/ledger/sql/projects";
-import { type ProjectAlias, type ProjectSign, signsOf, type Whereabouts } from "#lib/reader/project";
+import { listProjectSigns, type ProjectAlias, type ProjectSign, type Whereabouts } from "#lib/reader/project";
 
 type PlacedTrace = Whereabouts & { id: string };
 
-/** The part of the ledger that says which project a trace is of. It needs no messages: the trace's own fields tell it. */
+/** Assigns traces to projects by their own fields, without reading messages. */
 export const projectsPart: LedgerPart<null> = {
   begin: () => ({ see: () => {}, found: () => null }),
   write: async (tx, userId, traces) => {
@@ -40,17 +40,16 @@ export const projectsPart: LedgerPart<null> = {
 };
 
 /**
- * Finds the project of each trace, and makes those that there are not yet. A remote wins over a folder, and a folder that was
- * seen with a remote is of the remote's project from then on, with the traces that it had before.
- *
- * @returns the projects' ids by those of the traces; null for a trace that nothing proves one of.
+ * Finds or creates each trace's project. A remote takes precedence over a folder; once a folder is seen with a remote,
+ * it and its earlier traces belong to the remote's project.
+ * @returns project ids by trace id; null if nothing identifies a project
  */
 export async function placeTraces(
   tx: PoolClient,
   userId: string,
   traces: PlacedTrace[],
 ): Promise<Map<string, string | null>> {
-  const signs = new Map(traces.map((trace) => [trace.id, signsOf(trace)]));
+  const signs = new Map(traces.map((trace) => [trace.id, listProjectSigns(trace)]));
   await lockProjects(tx, userId);
   const before = await readPlaces(tx, userId, [...signs.keys()]);
   const register = await openRegister(tx, userId, [...signs.values()].flat());
@@ -64,7 +63,7 @@ export async function placeTraces(
   return places;
 }
 
-/** Has the projects of deleted traces compared with the traces that they have left. */
+/** Has the projects of deleted traces checked for what is left. */
 async function releaseTraces(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
   const places = await readPlaces(tx, userId, traceIds);
   if (places.size === 0) return;
@@ -72,21 +71,20 @@ async function releaseTraces(tx: PoolClient, userId: string, traceIds: string[])
   await unsettle(tx, userId, [...new Set(places.values())], false);
 }
 
-const keyOf = ({ kind, machine, value }: ProjectAlias) => JSON.stringify([kind, machine, value]);
+const getAliasKey = ({ kind, machine, value }: ProjectAlias) => JSON.stringify([kind, machine, value]);
 
-/** The sign as earlier releases stored it, where they did so otherwise. */
-const formerOf = ({ former, ...sign }: ProjectSign): ProjectSign[] =>
+/** The sign in the spelling of earlier releases, if it differs. */
+const getFormerSigns = ({ former, ...sign }: ProjectSign): ProjectSign[] =>
   former === undefined ? [] : [{ ...sign, value: former }];
 
 async function openRegister(tx: PoolClient, userId: string, signs: ProjectSign[]): Promise<Register> {
-  const all = signs.flatMap((sign) => [sign, ...formerOf(sign)]);
-  const wanted = [...new Map(all.map((sign) => [keyOf(sign), sign])).values()];
+  const all = signs.flatMap((sign) => [sign, ...getFormerSigns(sign)]);
+  const wanted = [...new Map(all.map((sign) => [getAliasKey(sign), sign])).values()];
   const aliases = wanted.length > 0 ? await readAliases(tx, userId, wanted) : [];
   const ids = [...new Set(aliases.map(({ projectId }) => projectId))];
   return new Register(tx, userId, aliases, ids.length > 0 ? await readProjects(tx, userId, ids) : []);
 }
 
-/** A user's projects and aliases, as far as some traces need them, and what is to be written of them. */
 class Register {
   readonly #tx: PoolClient;
   readonly #userId: string;
@@ -95,19 +93,16 @@ class Register {
   readonly #newProjects: StoredProject[] = [];
   readonly #newAliases: StoredAlias[] = [];
   readonly #named = new Set<StoredProject>();
-  /** Folders that go to the project of their remote, and where they were. */
   readonly #moves: { alias: StoredAlias; from: StoredProject }[] = [];
-  /** Folders that an earlier release stored in another spelling, as it stored them. */
   readonly #respelled: { alias: StoredAlias; former: string }[] = [];
 
   constructor(tx: PoolClient, userId: string, aliases: StoredAlias[], projects: StoredProject[]) {
     this.#tx = tx;
     this.#userId = userId;
-    this.#aliases = new Map(aliases.map((alias) => [keyOf(alias), alias]));
+    this.#aliases = new Map(aliases.map((alias) => [getAliasKey(alias), alias]));
     this.#projects = new Map(projects.map((project) => [project.id, project]));
   }
 
-  /** The project that a trace's signs prove. */
   place([first, second]: ProjectSign[]): string | null {
     if (!first) return null;
     const project = this.#projectOf(first);
@@ -121,23 +116,25 @@ class Register {
 
   #projectOf(sign: ProjectSign): StoredProject | undefined {
     this.#respell(sign);
-    return this.#projects.get(this.#aliases.get(keyOf(sign))?.projectId ?? "");
+    return this.#projects.get(this.#aliases.get(getAliasKey(sign))?.projectId ?? "");
   }
 
-  /** Lets an alias in a former spelling be the sign's, or join the project that has the sign already. */
+  /** Gives an alias in a former spelling the new one, or joins its project with the one that has the new spelling. */
   #respell(sign: ProjectSign): void {
-    const [before] = formerOf(sign);
-    const alias = before && this.#aliases.get(keyOf(before));
+    const [before] = getFormerSigns(sign);
+    const alias = before && this.#aliases.get(getAliasKey(before));
     if (!before || !alias) return;
-    const [from, into] = [alias, this.#aliases.get(keyOf(sign))].map((one) => this.#projects.get(one?.projectId ?? ""));
+    const [from, into] = [alias, this.#aliases.get(getAliasKey(sign))].map((one) =>
+      this.#projects.get(one?.projectId ?? ""),
+    );
     if (from && into) {
       if (from !== into) this.#join(before, from, into);
       return;
     }
-    this.#aliases.delete(keyOf(before));
+    this.#aliases.delete(getAliasKey(before));
     this.#respelled.push({ alias, former: alias.value });
     alias.value = sign.value;
-    this.#aliases.set(keyOf(sign), alias);
+    this.#aliases.set(getAliasKey(sign), alias);
   }
 
   #make(sign: ProjectSign): StoredProject {
@@ -151,13 +148,13 @@ class Register {
   #add(sign: ProjectSign, project: StoredProject): void {
     const { kind, machine, value } = sign;
     const alias = { kind, machine, value, projectId: project.id, isPlaced: false };
-    this.#aliases.set(keyOf(sign), alias);
+    this.#aliases.set(getAliasKey(sign), alias);
     this.#newAliases.push(alias);
     project.aliases += 1;
     project.hasRemote ||= kind === "remote";
   }
 
-  /** A remote that no trace had before: the folder's project has it from now on, unless it has another one. */
+  /** Gives a new remote to the folder's project, unless that has another remote. */
   #learnRemote(remote: ProjectSign, folder: ProjectSign, known: StoredProject | undefined): StoredProject {
     if (known && !known.hasRemote) {
       this.#add(remote, known);
@@ -169,9 +166,12 @@ class Register {
     return project;
   }
 
-  /** A folder that is known with its remote now, whose projects were two. One with a remote of its own stays, and what a person decided. */
+  /**
+   * Joins two projects once the folder's remote is known, unless the folder's project has its own remote or a person
+   * placed it.
+   */
   #join(folder: ProjectSign, from: StoredProject, into: StoredProject): void {
-    const alias = this.#aliases.get(keyOf(folder));
+    const alias = this.#aliases.get(getAliasKey(folder));
     if (!alias || alias.isPlaced || from.hasRemote) return;
     alias.projectId = into.id;
     from.aliases -= 1;
@@ -180,7 +180,6 @@ class Register {
     if (from.aliases === 0 && from.renamed) this.#name(into, from.name, true);
   }
 
-  /** A name that a person gave stays. */
   #name(project: StoredProject, name: string, renamed: boolean): void {
     if (project.renamed || project.name === name) return;
     Object.assign(project, { name, renamed });

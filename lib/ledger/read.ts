@@ -1,47 +1,44 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { eachInSlices, StepEnded } from "#lib/concurrency/slices";
-import type { LedgerMessage, LedgerPart, LedgerTrace, Reading } from "#lib/ledger/part";
+import type { LedgerMessage, LedgerPart, LedgerTrace, TraceReader } from "#lib/ledger/part";
 import type { DueTrace } from "#lib/ledger/sql/due";
 import { readFrom, readWhole } from "#lib/ledger/sql/messages";
 import { limits } from "#lib/limits";
 import { log } from "#lib/log";
 
-/** What is held in memory of messages at a time. */
 const page = { rows: 1000, bytes: 2 * 1024 * 1024 };
-/** The highest position that a message can have, and a column that names one. */
 const maxPosition = limits.message.integer;
-/** How many messages are seen again at most for what is still open at a trace's end. */
+/** Bound on messages read again because of something open at a trace's end. */
 const maxSeenAgain = 1000;
-/** Time limit in milliseconds for beginning another trace; then other users have their turn. */
+/** Limit for starting another trace of the same user, so that other users are not delayed. */
 const turnMs = 5000;
-/** Time limits of reading, in milliseconds: several times what the longest messages need. */
+/** Several times what the longest messages need. */
 const allowedMs = { inAll: 10_000, perMessage: 2 };
 
-/** A trace that is read: `from` is the first position that the parts see. */
-export type Wanted = { trace: LedgerTrace; due: DueTrace; from: number };
+/** `from` is the first position that the parts see. */
+export type WantedTrace = { trace: LedgerTrace; due: DueTrace; from: number };
 
-/** What the parts found, in their order, and up to which position the trace is accounted for. */
-export type ReadTrace = Wanted & { found: Found[]; accountedTo: number };
+/** `found` is in the order of the parts. */
+export type ReadTrace = WantedTrace & { found: PartResult[]; accountedTo: number };
 
-/** Nothing where a part failed at a trace. */
-type Found = { value: unknown } | undefined;
+/** Undefined if the part failed on this trace. */
+type PartResult = { value: unknown } | undefined;
 
 /**
- * Shows the parts the messages of traces, each trace's in their order.
- *
- * @returns the first of the traces, as many as could be read in some seconds
- * @throws SpoorError `overloaded` where reading takes much longer than the number of messages explains
+ * Passes the messages of traces, in order, to all parts.
+ * @returns the first of the traces, as many as could be read in a few seconds
+ * @throws SpoorError `overloaded` if reading takes much longer than the number of messages explains
  */
 export async function readTracesInto(
   tx: PoolClient,
   userId: string,
-  wanted: Wanted[],
+  wanted: WantedTrace[],
   parts: readonly LedgerPart<unknown>[],
 ): Promise<ReadTrace[]> {
   const read: ReadTrace[] = [];
   const startedAt = performance.now();
-  for (const group of groupsOf(wanted)) {
+  for (const group of groupBySize(wanted)) {
     if (read.length > 0 && performance.now() - startedAt > turnMs) break;
     const readers = new Map(group.map((one) => [one.trace.id, new Reader(one, parts)]));
     const show = makeShow(readers);
@@ -55,7 +52,6 @@ export async function readTracesInto(
 type Shown = LedgerMessage & { traceId: string };
 type Show = (messages: Shown[]) => Promise<void>;
 
-/** A function that shows messages to their traces' readers. */
 function makeShow(readers: Map<string, Reader>): Show {
   let leftMs = allowedMs.inAll;
   return async (messages) => {
@@ -69,7 +65,7 @@ function makeShow(readers: Map<string, Reader>): Show {
       try {
         leftMs -= await eachInSlices(messages.slice(next), see, leftMs);
       } catch (error) {
-        // What was read halfway for no fault of its own is read again later: nothing of it may be missing for ever.
+        // An interruption that is not the trace's fault must not leave a partial result: it is read again later.
         if (!(error instanceof StepEnded) || error.isStarved) throw error;
         leftMs -= error.spentMs;
         readers.get(messages[next]?.traceId ?? "")?.leaveOut(error);
@@ -78,7 +74,7 @@ function makeShow(readers: Map<string, Reader>): Show {
   };
 }
 
-async function showPages(tx: PoolClient, userId: string, { trace, from }: Wanted, show: Show): Promise<void> {
+async function showPages(tx: PoolClient, userId: string, { trace, from }: WantedTrace, show: Show): Promise<void> {
   const traceId = trace.id;
   for (let next = from; ; ) {
     const messages = await readFrom(tx, userId, traceId, next, page);
@@ -89,12 +85,12 @@ async function showPages(tx: PoolClient, userId: string, { trace, from }: Wanted
   }
 }
 
-const isSmall = ({ due: { messageCount, storedBytes }, from }: Wanted) =>
+const isSmall = ({ due: { messageCount, storedBytes }, from }: WantedTrace) =>
   from === 0 && messageCount <= page.rows && storedBytes !== null && storedBytes <= page.bytes;
 
-/** Small traces together, as many as a page holds, and each other one alone. */
-function groupsOf(wanted: Wanted[]): Wanted[][] {
-  const groups: Wanted[][] = [];
+/** Groups small traces into pages; larger ones are read alone. */
+function groupBySize(wanted: WantedTrace[]): WantedTrace[][] {
+  const groups: WantedTrace[][] = [];
   let [rows, bytes] = [Number.POSITIVE_INFINITY, 0];
   for (const one of wanted) {
     const { messageCount, storedBytes } = one.due;
@@ -114,24 +110,22 @@ function groupsOf(wanted: Wanted[]): Wanted[][] {
   return groups;
 }
 
-/** Shows one trace to all parts. One that throws is left out of this trace: the others' rows don't wait for its mending. */
+/** Passes one trace to all parts. A part that throws is left out for this trace, so that the others can still write. */
 class Reader {
-  readonly wanted: Wanted;
-  readonly #readings: (Reading<unknown> | undefined)[];
-  /** The part that sees a message now. */
+  readonly wanted: WantedTrace;
+  readonly #readings: (TraceReader<unknown> | undefined)[];
   #part = 0;
-  /** The positions of the last messages, in a ring. */
+  /** Ring buffer of the last messages' positions. */
   readonly #last: number[] = [];
   #seen = 0;
   #end: number;
 
-  constructor(wanted: Wanted, parts: readonly LedgerPart<unknown>[]) {
+  constructor(wanted: WantedTrace, parts: readonly LedgerPart<unknown>[]) {
     this.wanted = wanted;
     this.#end = wanted.from;
     this.#readings = parts.map((part) => this.#attempt(() => part.begin(wanted.trace, wanted.from)));
   }
 
-  /** Shows a message to each part, or to the rest of them, where one was left out at it. */
   see(message: LedgerMessage): void {
     for (; this.#part < this.#readings.length; this.#part += 1) {
       const reading = this.#readings[this.#part];
@@ -148,7 +142,7 @@ class Reader {
   }
 
   result(): ReadTrace {
-    // Twice: what is open for one part may be in the middle of what belongs together for another.
+    // Twice, because the start for one part may split what another reads as a whole.
     const earliest = this.#openFrom(this.#openFrom(this.#end));
     const floor = this.#seen > maxSeenAgain ? (this.#last[this.#seen % maxSeenAgain] ?? 0) : 0;
     const found = this.#readings.map((reading) => reading && this.#attempt(() => ({ value: reading.found() })));
@@ -160,7 +154,6 @@ class Reader {
     return Math.min(position, ...open.filter((one) => one !== undefined));
   }
 
-  /** Leaves the part out that sees a message now. */
   leaveOut(error: unknown): void {
     this.#readings[this.#part] = undefined;
     this.#warn(error);

@@ -1,16 +1,14 @@
 import "server-only";
-import type { Columns, LedgerMessage, LedgerPart } from "#lib/ledger/part";
+import type { ColumnsByTrace, LedgerMessage, LedgerPart } from "#lib/ledger/part";
 import { deleteFindings, type FoundSecret, replaceFindings } from "#lib/ledger/sql/secrets";
 import { makeMarkKey } from "#lib/masking/key";
 import { Masker } from "#lib/masking/masker";
 import { marks } from "#lib/secrets/mark";
 
-/** Of one trace no more secrets are kept. */
 const maxFindings = 500;
-/** The position of what is found in a trace's own fields. */
 const ownFields = -1;
 
-/** The secrets in a trace: those that were masked, by what stands for them, and those that are stored as they came. */
+/** Records masked secrets by their placeholders, and secrets that are stored unmasked. */
 export const secretsPart: LedgerPart<FoundSecret[]> = {
   begin({ userId }) {
     const finder = new Finder(userId);
@@ -21,7 +19,7 @@ export const secretsPart: LedgerPart<FoundSecret[]> = {
     };
   },
 
-  async write(tx, userId, traces): Promise<Columns> {
+  async write(tx, userId, traces): Promise<ColumnsByTrace> {
     await replaceFindings(
       tx,
       userId,
@@ -41,7 +39,7 @@ export const secretsPart: LedgerPart<FoundSecret[]> = {
   },
 };
 
-/** Looks at texts as the masking does, so that what is decided of a secret meets it by the same kind and mark. */
+/** Searches texts as masking does, so that a decision about a secret applies by the same kind and mark. */
 class Finder {
   readonly #key: Uint8Array;
   readonly #known = new Set<string>();

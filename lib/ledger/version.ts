@@ -14,25 +14,22 @@ import {
 } from "#lib/ledger/sql/version";
 import { rulesVersion } from "#lib/secrets/version";
 
-/** Raised where parts of the ledger read or write something else than before, and with the table of secrets: all traces are then accounted for again. */
-const ledgerVersion = 10 + rulesVersion;
-/** How many traces one transaction marks. */
+/** Raise when a part reads or writes something else; all traces are then accounted for again. */
+const ledgerVersion = 11 + rulesVersion;
 const tracesAtOnce = 5000;
-/** How often traces are looked for that a process of the release before wrote. */
 const adoptMs = 30_000;
 
 let adoptedAt = Number.NEGATIVE_INFINITY;
 
-/** What traces that are accounted for now are of; those with less are read from their start. */
+/** Traces with a lower version are read from their start. */
 export const readTarget = async (tx: PoolClient): Promise<number> => (await readSettings(tx, ledgerVersion)).target;
 
 /**
- * Has all traces of all users accounted for again, in the background: after a change of prices, for one. @returns the number
- * that traces have afterwards as `accounted_version`
+ * Has all traces accounted for again in the background, for example after a change of prices.
+ * @returns the version that they will have
  */
 export const requestReaccounting = (): Promise<number> => raiseTarget(pool(), ledgerVersion);
 
-/** How many of all users' traces are still of an earlier version or of earlier prices, and how many there are. */
 export async function countOutdated(): Promise<{ outdated: number; all: number }> {
   const { target } = await readSettings(pool(), ledgerVersion);
   const live = { deletedAt: null };
@@ -41,8 +38,8 @@ export async function countOutdated(): Promise<{ outdated: number; all: number }
 }
 
 /**
- * Marks traces that were accounted for by an earlier version of the ledger or at earlier prices, user by user; an interrupted
- * sweep continues. And those that a process of the release before wrote.
+ * Marks outdated traces user by user, resuming an interrupted sweep, and those written by a process of the previous
+ * release.
  */
 export async function sweep(deadline: number): Promise<void> {
   if (performance.now() - adoptedAt > adoptMs) {
@@ -57,7 +54,10 @@ export async function sweep(deadline: number): Promise<void> {
   }
 }
 
-/** Under the ledger's lock: what was accounted for with an earlier target has been committed. @returns whether there is more to do */
+/**
+ * Runs under the ledger's lock, so everything accounted for with an earlier target is committed.
+ * @returns whether more remains
+ */
 async function sweepNext(tx: PoolClient): Promise<boolean> {
   if (!(await tryLedgerLock(tx))) return false;
   const { target, swept } = await readSettings(tx, ledgerVersion);

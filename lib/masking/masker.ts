@@ -1,6 +1,6 @@
 // Runs in the decoding thread, too: no database, no environment.
 import { createHmac } from "node:crypto";
-import { type ProjectAlias, signsOf } from "#lib/reader/project";
+import { type ProjectAlias, listProjectSigns } from "#lib/reader/project";
 import { isObject } from "#lib/reader/tools/describe";
 import { Echoes } from "#lib/secrets/echoes";
 import { findSecrets, type Secret } from "#lib/secrets/find";
@@ -41,7 +41,7 @@ export const masksAny = ({ masks, rulings }: MaskingPolicy): boolean =>
 /** Whether a trace is of a project in whose sessions nothing is masked: the strongest of what tells its project has to say so. */
 function isUnmasked({ unmasked = [], machine }: MaskingPolicy, trace: MaskedTrace): boolean {
   if (unmasked.length === 0) return false;
-  const [sign] = signsOf({
+  const [sign] = listProjectSigns({
     project: typeof trace.project === "string" ? trace.project : null,
     machine: trace.machine ?? machine ?? null,
     metadata: isObject(trace.metadata) ? trace.metadata : null,

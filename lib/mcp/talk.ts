@@ -1,8 +1,8 @@
 // A session's messages as an agent reads them.
 import { limits } from "#lib/limits";
 import { excerpt, named, quotation, shortened, shown } from "#lib/mcp/quote";
-import type { Call, Piece, Result } from "#lib/reader/call";
-import { piecesOf } from "#lib/reader/kind";
+import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";
+import { splitPieces } from "#lib/reader/kind";
 import { readableJson } from "#lib/reader/text";
 import type { Message } from "#lib/traces/queries";
 
@@ -26,7 +26,7 @@ type TalkItem = { block: string } | { tools: string[] };
 /** @returns undefined for a message that has nothing to say at this detail */
 export function showMessage(message: Message, detail: TalkDetail): TalkItem | undefined {
   const { position, role, createdAt } = message;
-  const pieces = piecesOf({ ...message, content: scanned(message.content) });
+  const pieces = splitPieces({ ...message, content: scanned(message.content) });
   const texts = pieces.map((piece) => formatText(piece, detail)).filter((text) => text !== "");
   const tools = pieces.flatMap((piece) => (piece.type === "call" ? toolName(piece.call, piece.result) : []));
   if (texts.length === 0) return tools.length > 0 ? { tools } : undefined;
@@ -35,7 +35,7 @@ export function showMessage(message: Message, detail: TalkDetail): TalkItem | un
   return { block: [facts.filter(Boolean).join(" · "), ...texts, ...used].join("\n") };
 }
 
-function formatText(piece: Piece, detail: TalkDetail): string {
+function formatText(piece: MessagePiece, detail: TalkDetail): string {
   if (piece.type === "text" && piece.kind !== "thinking" && piece.kind !== "notice") return said(piece.text);
   if (detail === "talk") return "";
   if (piece.type === "call") return callText(piece.call, piece.result);
@@ -46,12 +46,12 @@ function formatText(piece: Piece, detail: TalkDetail): string {
 export const toolsBlock = (from: number, to: number, tools: string[]): string =>
   `#${from}${to > from ? ` to #${to}` : ""} · tools: ${tools.slice(0, 20).join(", ")}${tools.length > 20 ? `, and ${tools.length - 20} more` : ""}`;
 
-const toolName = ({ name }: Call, result: Result | undefined) =>
+const toolName = ({ name }: Call, result: ToolResult | undefined) =>
   `${named(name, 60)}${result?.failed ? " (failed)" : ""}`;
 
 const said = (text: string) => (text.trim() === "" ? "" : quotation(shortened(shown(text), messageCharacters)));
 
-function callText(call: Call, result: Result | undefined): string {
+function callText(call: Call, result: ToolResult | undefined): string {
   const input = scanned(readableJson(call.input, 1));
   const given = quotation(shortened(shown(input), messageCharacters / 2));
   return [`tool ${toolName(call, result)}`, given, result ? `its output:\n${said(result.output)}` : ""]
@@ -61,7 +61,7 @@ function callText(call: Call, result: Result | undefined): string {
 
 /** What a message says, without tools; masked and shortened. */
 export const saidIn = (message: Message): string =>
-  piecesOf({ ...message, content: scanned(message.content) })
+  splitPieces({ ...message, content: scanned(message.content) })
     .flatMap((piece) => (piece.type === "text" && piece.kind === "assistant" ? piece.text.trim() : []))
     .map((text) => shortened(shown(text), messageCharacters))
     .join("\n");

@@ -1,18 +1,19 @@
-// Logs and counts each request. A route is named by its pattern, so that nothing of a path, query or body is recorded.
+// Log lines and metrics name a route by its pattern and contain nothing of the path, query or bodies.
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { env } from "#lib/env";
 import { requestUser } from "#lib/http/arrival";
 import { log } from "#lib/log";
 
+/** Finds the pattern of a path, such as `/api/ingest/{jobId}`. */
 type FindRoute = (url: string) => string;
 
 type RoutesManifest = { staticRoutes: { page: string }[]; dynamicRoutes: { page: string; regex: string }[] };
 
-/** Bounds the number of patterns. */
+/** Stands for every path without a route, so that the number of patterns is bounded. */
 const unknown = "unknown";
 
-/** @param manifest Next's routes, in matching order */
+/** @param manifest Next's list of its routes, in matching order */
 export function routeFinder({ staticRoutes, dynamicRoutes }: RoutesManifest): FindRoute {
   const fixed = new Set(staticRoutes.map(({ page }) => page));
   const patterns = dynamicRoutes.map(({ page, regex }) => ({ regex: new RegExp(regex), pattern: getPattern(page) }));
@@ -24,6 +25,7 @@ export function routeFinder({ staticRoutes, dynamicRoutes }: RoutesManifest): Fi
   };
 }
 
+/** Converts `/api/traces/[id]` to `/api/traces/{id}`; the catch-all for unknown paths counts as unknown. */
 function getPattern(page: string): string {
   if (page.includes("[[...")) return unknown;
   return page.replace(/\[(?:\.\.\.)?(\w+)\]/g, "{$1}");
@@ -31,19 +33,20 @@ function getPattern(page: string): string {
 
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Probes and pages request these constantly; logged at `debug`. */
+/** Probes and every page request these constantly, so they are logged at `debug`. */
 const frequent = new Set(["/_next", "/api/health", "/api/ready", "/api/metrics"]);
 
-/** nginx's status for a client that disconnected before the answer began */
+/** nginx's status for a client that disconnected before the answer began. */
 const clientClosed = 499;
 
 /**
- * Makes the request logger, once the application is built.
- * @returns a function for the beginning of a request, which returns one for the end of its answer
+ * Makes the request logger.
+ *
+ * @returns a function to call when a request begins; it returns one to call when its answer ends
  */
 export async function makeAccessLog(): Promise<(request: IncomingMessage, response: ServerResponse) => () => void> {
   const manifest = await readFile(".next/routes-manifest.json", "utf8").catch(() => undefined);
-  // Development has no manifest, and counts all requests as one route.
+  // In development there is no manifest, and all requests count as one route.
   const findRoute = manifest === undefined ? () => unknown : routeFinder(JSON.parse(manifest));
   const observe =
     env().METRICS_TOKEN === undefined ? undefined : (await import("#lib/observability/registry")).observeRequest;

@@ -1,10 +1,11 @@
-// Next writes its errors to the console, for people; in the web process they become lines of the log.
+// Next writes its errors to the console; in the web process they become log lines.
 import { stripVTControlCharacters } from "node:util";
 import { currentRequestId } from "#lib/current-request";
 import { log, withoutQuotations } from "#lib/log";
 
 const levels = { error: "error", warn: "warn", log: "info", info: "info", debug: "debug", trace: "debug" } as const;
 
+/** Turns console output and Node's warnings into log lines. */
 export function logConsole(): void {
   for (const [method, level] of Object.entries(levels)) {
     console[method as keyof typeof levels] = (...values: unknown[]) => {
@@ -25,7 +26,7 @@ function aboutError(error: Error | undefined): object {
 
 const maxLength = 500;
 
-/** Quoted text may come from a request (a part of a body, a header's value), so it is left out, as are objects. */
+/** Quoted text may come from a request (a header, part of a body), so it is left out, as are objects. */
 function describe(values: unknown[]): string {
   const texts = values.map((value) => {
     if (value instanceof Error) return value.message;

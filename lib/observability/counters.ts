@@ -1,5 +1,5 @@
-// Counters that all processes share through the database: a worker has no port to scrape, and a serverless function no
-// memory.
+// Each process adds up its counts and writes them to the database once a second: a worker has no port to scrape, and
+// a serverless function keeps no memory.
 import "server-only";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { prisma } from "#lib/db/client";
@@ -7,7 +7,7 @@ import type { ErrorCode } from "#lib/errors";
 import { log } from "#lib/log";
 import { addToCounters } from "#lib/observability/sql";
 
-/** Those with `buckets` are histograms. */
+/** Metrics with `buckets` are histograms. */
 const metrics = {
   spoor_ingest_uploads_total: { help: "Accepted uploads." },
   spoor_ingest_bytes_total: { help: "Decoded bytes of accepted uploads." },
@@ -25,7 +25,6 @@ const metrics = {
 type Name = keyof typeof metrics;
 type Labels = Readonly<Record<string, string | number>>;
 
-/** The form that the Prometheus client's registry takes. */
 export type StoredMetric = {
   name: string;
   help: string;
@@ -35,6 +34,7 @@ export type StoredMetric = {
 
 const flushMs = 1000;
 
+/** The application's bundles share the counts that are not yet written. */
 type Counts = { added: Map<string, number>; timer?: NodeJS.Timeout | undefined };
 const counts = oncePerProcess("counts", (): Counts => ({ added: new Map() }));
 
@@ -57,7 +57,11 @@ function observe(name: "spoor_job_duration_seconds", seconds: number): void {
   add(`${name}_count`, {}, 1);
 }
 
-/** @param bytes decoded */
+/**
+ * Counts an accepted upload.
+ *
+ * @param bytes decoded
+ */
 export function countUpload(bytes: number): void {
   count("spoor_ingest_uploads_total");
   count("spoor_ingest_bytes_total", {}, bytes);
@@ -83,7 +87,11 @@ export function countRows({
   count("spoor_ingest_messages_written_total", {}, written);
 }
 
-/** @param route a pattern, never a path with ids */
+/**
+ * Counts an error that a route answered.
+ *
+ * @param route its pattern, never a path with ids
+ */
 export function countError(route: string, error: ErrorCode): void {
   count("spoor_api_errors_total", { route, error });
 }
@@ -92,13 +100,13 @@ export function countForward(outcome: "delivered" | "later" | "dropped" | "expir
   count("spoor_telemetry_forwards_total", { outcome }, number);
 }
 
-/** Writes this process's counts, or keeps them for the next time. */
+/** Writes this process's counts; if that fails, they are kept for the next time. */
 export async function writeCounts(): Promise<void> {
   if (counts.added.size === 0) return;
   const added = counts.added;
   counts.added = new Map();
   try {
-    // All processes lock the rows in the same order and can't deadlock.
+    // Sorted, so that all processes lock the rows in the same order.
     await addToCounters([...added].sort(([a], [b]) => (a < b ? -1 : 1)).map(toRow));
   } catch (error) {
     for (const [key, value] of added) counts.added.set(key, (counts.added.get(key) ?? 0) + value);
@@ -111,6 +119,7 @@ function toRow([key, value]: [key: string, value: number]) {
   return { name: key.slice(0, space), labels: key.slice(space + 1), value };
 }
 
+/** Reads the counts of all processes since the database was created. */
 export async function readCounts(): Promise<StoredMetric[]> {
   await writeCounts();
   const rows = await prisma().sharedCount.findMany({ orderBy: [{ name: "asc" }, { labels: "asc" }] });

@@ -8,18 +8,18 @@ export async function deleteHeartbeat(id: string): Promise<void> {
   await prisma().processHeartbeat.deleteMany({ where: { id } });
 }
 
-/** Tells whether a worker sent a heartbeat in the last 60 seconds. */
+/** Returns true if a worker sent a heartbeat in the last 60 seconds. */
 export async function hasWorker(): Promise<boolean> {
   return (await countWorkers(60)) > 0;
 }
 
-/** All processes that work for a while have this id, so that `/api/ready` and `/uploads` see them as one worker. */
+/** Processes that do a worker's work for a while share this id, so `/api/ready` and `/uploads` see one worker. */
 export const substituteId = "00000000-0000-4000-8000-00000000c404";
 
-/** three beats of a worker */
+/** Three heartbeats of a worker. */
 const missedSeconds = 30;
 
-/** Tells whether a process runs that is only a worker. */
+/** Returns true if a dedicated worker runs, so that no other process has to do its work. */
 export async function hasLastingWorker(): Promise<boolean> {
   return (await countWorkers(missedSeconds, substituteId)) > 0;
 }

@@ -8,12 +8,14 @@ import { countOpenJobs, countWorkers } from "#lib/observability/sql";
 
 /** Several servers may scrape at once. */
 const cacheMs = 5000;
-/** A higher count would make a scrape expensive. */
+/** Counting stops here, so that a scrape stays cheap. */
 const maxCounted = 100_000;
 
 let cached: { at: number; text: Promise<string> } | undefined;
 
-/** Renders the metrics of this process and the shared ones, or `spoor_database_up 0` instead of the latter. */
+/**
+ * Reports this process's metrics and the shared ones; without a database only the former, with `spoor_database_up 0`.
+ */
 export async function renderMetrics(): Promise<string> {
   const own = await processRegistry().metrics();
   return [own, await renderPool(), await readCached()].join("\n");
@@ -52,7 +54,7 @@ async function renderShared(): Promise<string> {
   }
   gauge(registry, "spoor_workers", "Workers seen in the last 60 seconds.").set(workers);
   gauge(registry, "spoor_telemetry_outbox", "Telemetry reports waiting to be forwarded.").set(outbox);
-  // The library's own counters start at 0; these come from the database.
+  // The library's counters start at 0; these are read from the database.
   for (const metric of counts) registry.registerMetric({ ...metric, get: () => metric } as unknown as Metric);
   return [await registry.metrics(), await renderDatabaseUp(1)].join("\n");
 }

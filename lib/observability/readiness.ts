@@ -15,7 +15,10 @@ type Check = { ok: boolean; detail?: string };
 type Checks = { database: Check; migrations: Check; worker: Check; uploadStore?: Check };
 type Readiness = { ok: boolean; checks: Checks; notes?: string[] };
 
-/** Answers `/api/ready`. Notes do not fail it. */
+/**
+ * Answers `/api/ready`: the database answers and is up to date, a worker was seen in the last 60 s, and the store
+ * answers. Notes fail nothing.
+ */
 export async function checkReadiness(): Promise<Readiness> {
   const database = await check(async () => {
     await pingDatabase();
@@ -31,7 +34,7 @@ export async function checkReadiness(): Promise<Readiness> {
 }
 
 const store = oncePerProcess("check of the store", (): { last?: { at: number; result: Promise<Check> } } => ({}));
-/** Anybody may ask for readiness, and a call of the store may cost money. */
+/** Anybody may ask, and a call of the store may cost money, so its answer is cached. */
 const storeCheckMs = 5000;
 
 function checkStore(): Promise<Check> {
@@ -45,7 +48,7 @@ function checkStore(): Promise<Check> {
   return result;
 }
 
-/** Runs a probe that returns what is wrong. The cause of an exception is not public. */
+/** Runs a probe that returns a problem. An exception's cause stays out of the public answer. */
 async function check(probe: () => Promise<string | undefined>): Promise<Check> {
   try {
     const fault = await probe();
@@ -68,12 +71,11 @@ async function findMigrationFault(): Promise<string | undefined> {
   }
 }
 
-/** Tells whether the database answers and is migrated to this version. */
 export async function canServe(): Promise<boolean> {
   return (await check(findMigrationFault)).ok;
 }
 
-/** Tells whether an error goes away once the database is migrated. */
+/** Returns true for a failure that migrating the database mends. */
 export async function isUnmigrated(error: unknown): Promise<boolean> {
   return isSchemaError(error) && !(await canServe());
 }

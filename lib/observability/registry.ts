@@ -1,10 +1,11 @@
-// This process's own metrics, loaded only if /api/metrics is enabled.
+// Loaded only if /api/metrics is enabled.
 import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 
 /** `status` is 499 if the client disconnected before the answer began. */
 export type Answered = { method: string; route: string; status: number };
 
+/** The web server and the application's bundles share the registry. */
 export const processRegistry = (): Registry =>
   oncePerProcess("metrics", () => {
     const registry = new Registry();
@@ -14,7 +15,7 @@ export const processRegistry = (): Registry =>
 
 let requests: Histogram<keyof Answered> | undefined;
 
-/** Its labels are bounded, since a route is a pattern. */
+/** Records a request's duration. The labels are bounded: a route is one of the application's patterns. */
 export function observeRequest(answered: Answered, seconds: number): void {
   requests ??= new Histogram({
     name: "spoor_http_request_duration_seconds",

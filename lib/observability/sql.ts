@@ -1,16 +1,20 @@
-// SQL: heartbeats compare the database's clock with itself, so that processes whose clocks differ see each other
-// (docs/faults.md, `wrong-clock`).
+// Heartbeats compare the database's clock with itself, so processes whose clocks differ still see each other.
 import "server-only";
 import { pool, transaction } from "#lib/db/client";
 import type { SharedCount } from "#lib/generated/prisma/client";
 
-/** Fails if the database does not answer. SQL: reads no table. */
+/** Fails if the database does not answer. SQL: it reads no table. */
 export async function pingDatabase(): Promise<void> {
   await pool().query("select 1");
 }
 
 type Role = "worker" | "turn";
 
+/**
+ * Stores that a process is alive, by the database's clock.
+ *
+ * @param id chosen by the process
+ */
 export async function sendHeartbeat(id: string, role: Role = "worker"): Promise<void> {
   await pool().query(
     `insert into process_heartbeat (id, role) values ($1, $2) on conflict (id) do update set seen_at = now()`,
@@ -18,7 +22,11 @@ export async function sendHeartbeat(id: string, role: Role = "worker"): Promise<
   );
 }
 
-/** @param except an id that is not counted */
+/**
+ * Counts workers that sent a heartbeat lately, by the database's clock.
+ *
+ * @param except an id not to count
+ */
 export async function countWorkers(seconds: number, except: string | null = null): Promise<number> {
   const { rows } = await pool().query<{ count: number }>(
     `select count(*)::int as count from process_heartbeat
@@ -29,8 +37,9 @@ export async function countWorkers(seconds: number, except: string | null = null
 }
 
 /**
- * Takes one of the given turns. Each is a row that heartbeats renew, and is free again `seconds` after the last one.
- * One statement, so that two processes never take the same.
+ * Takes a free one of the given turns, in one statement by the database's clock, so that no two processes take the
+ * same. A turn is a row that heartbeats keep; it is free again some seconds after the last one.
+ *
  * @returns its id; undefined if all are taken
  */
 export async function takeTurn(ids: string[], seconds: number): Promise<string | undefined> {
@@ -46,12 +55,12 @@ export async function takeTurn(ids: string[], seconds: number): Promise<string |
   return rows[0]?.id;
 }
 
-/** Deletes the heartbeats of killed workers. */
+/** Deletes the heartbeats of killed workers, by the database's clock. */
 export async function purgeHeartbeats(): Promise<void> {
   await pool().query("delete from process_heartbeat where seen_at < now() - interval '1 day'");
 }
 
-/** Counts open jobs by status, up to `max`. SQL: a bounded roll-up over a partial index. */
+/** Counts jobs that wait or run, by status, up to `max`. SQL: a bounded roll-up over a partial index. */
 export async function countOpenJobs(max: number): Promise<{ status: string; jobs: number; oldestSeconds: number }[]> {
   const { rows } = await pool().query<{ status: string; jobs: number; oldestSeconds: number }>(
     `select status, count(*)::int as jobs, extract(epoch from now() - min(created_at))::float8 as "oldestSeconds"
@@ -63,7 +72,7 @@ export async function countOpenJobs(max: number): Promise<{ status: string; jobs
   return rows;
 }
 
-/** SQL: one upsert a second, which waits neither for the disk nor long for a lock. */
+/** Adds to shared counters in one upsert that waits neither for the disk nor, for more than a second, for a lock. */
 export async function addToCounters(counts: SharedCount[]): Promise<void> {
   await transaction(
     async (tx) => {

@@ -1,4 +1,4 @@
-// OpenTelemetry spans. Without OTEL_EXPORTER_OTLP_ENDPOINT, `traced` only calls its work.
+// The SDK is loaded only if OTEL_EXPORTER_OTLP_ENDPOINT is set; otherwise `traced` just calls its work.
 import { type Attributes, SpanStatusCode, trace } from "@opentelemetry/api";
 import type { Configuration } from "@vercel/otel";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
@@ -10,12 +10,12 @@ type ReadableSpan = Parameters<SpanProcessor["onEnd"]>[0];
 
 const tracing = oncePerProcess("tracing", () => ({ isOn: false }));
 
-/** Sends spans to the operator's collector, by OpenTelemetry's own settings. */
+/** Starts exporting spans if a collector is configured by OpenTelemetry's own settings. */
 export async function startTracing(serviceName: string): Promise<void> {
   if (env().OTEL_EXPORTER_OTLP_ENDPOINT === undefined || tracing.isOn) return;
   tracing.isOn = true;
   const { registerOTel } = await import("@vercel/otel");
-  // The server calls only the operator's own sink, so that fetch is not instrumented.
+  // `fetch` is not instrumented: the server calls only the operator's own sink.
   registerOTel({ serviceName, instrumentations: [], spanProcessors: [redaction, "auto"] });
 }
 
@@ -26,7 +26,7 @@ export async function flushTracing(): Promise<void> {
   await provider.getDelegate?.().forceFlush?.();
 }
 
-/** Runs `work` as a span, which records only the code or name of an exception. */
+/** Runs `work` as a span. Only the code or name of an exception is recorded. */
 export function traced<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
   return trace.getTracer("spoor").startActiveSpan(name, { attributes }, async (span) => {
     try {
@@ -43,7 +43,10 @@ export function traced<T>(name: string, attributes: Attributes, work: () => Prom
 
 const knownAttributes = /^(?:http\.(?:method|route|status_code)|next\.(?:route|span_type)|spoor\.\w+)$/;
 
-/** Keeps only known attributes: libraries record paths with queries, SQL and error messages. */
+/**
+ * Keeps only known attributes: libraries record paths with their queries, SQL and error messages, which may contain
+ * codes, tokens or content.
+ */
 export function redactSpan(span: ReadableSpan): void {
   const sent = span as { name: string; attributes: Attributes; events: unknown[]; status: { message?: string } };
   for (const key of Object.keys(sent.attributes)) if (!knownAttributes.test(key)) delete sent.attributes[key];

@@ -1,13 +1,12 @@
 import "server-only";
 import { findUsersToPurge, purgeSome } from "#lib/pictures/sql";
 
-/** What one transaction deletes, and how many users are looked at together. */
 const batch = { pictures: 20, users: 20 };
 
 /**
- * Deletes pictures that nothing refers to, a bounded number in each transaction; several processes may do it at once.
+ * Deletes pictures without references, a bounded number per transaction; several processes may run it at once.
  *
- * @param seconds after which to stop, with the rest left for the next call.
+ * @param seconds time limit; the rest is left for the next call
  */
 export async function purgePictures(seconds: number): Promise<void> {
   const deadline = performance.now() + seconds * 1000;

@@ -1,4 +1,3 @@
-// Reading a stored picture, where it is, into memory: a bounded number at once.
 import "server-only";
 import { FairQueue } from "#lib/concurrency/fair-queue";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
@@ -17,20 +16,19 @@ const reads = oncePerProcess(
   () => new FairQueue(readsAtOnce, { perUser: readsPerUser, kept: readsPerUser }),
 );
 
-/** How much one query reads: the result of one is decoded at once. */
+/** The whole result of a query is decoded at once. */
 const sliceBytes = 1 << 20;
 
-/** Whose picture is read, of which trace, and which of its messages count; `turn` is whose turn it takes. */
+/** `turn` names the queue that the reader waits in. */
 type Wanted = { userId: string; traceId: string; from: number | null; to: number | null; turn: string };
 
-/** A picture's type, and its bytes as they are sent. */
 type Read = { mediaType: string; body: ReadableStream<Uint8Array> };
 
 /**
- * A picture that a user's trace refers to. Its place among those that are read is held until all of it was taken, or the request is
- * over: where others wait, a client that takes it too slowly is left without the rest.
+ * Reads a picture that a user's trace refers to. Its slot is kept until the client has taken it or the request ends;
+ * while others wait, a slow client is cut off.
  *
- * @throws SpoorError `not_found` for a picture that is not stored, of another trace or user; `overloaded` where too many wait
+ * @throws SpoorError `not_found`, also for another trace's or user's picture; `overloaded` if too many wait
  */
 export async function readPicture({ userId, traceId, turn, ...span }: Wanted, sha256: string): Promise<Read> {
   if (reads.countWaiting(turn) >= maxWaitingPerUser)

@@ -1,21 +1,18 @@
-// Sending a picture's bytes from memory, which is held meanwhile.
 import { limits } from "#lib/limits";
 
 const { sendSeconds, sendBytesPerSecond } = limits.pictures;
 
-/** How much is handed to the connection at a time: what is taken shows how fast the client reads. */
+/** Small pieces show how fast the client reads. */
 const sliceBytes = 64 * 1024;
 
 type Sending = {
-  /** Whether anybody waits for the place that this holds. */
   isAwaited: () => boolean;
-  /** Called once all was taken, nobody takes it any more, or it was too slow. */
+  /** Called once everything was taken, the client is gone, or it was too slow. */
   onEnd: () => void;
-  /** How often that is looked at. */
   seconds?: number;
 };
 
-/** Bytes as a response body that breaks off where others wait and its client has lately taken too little of it. */
+/** Sends bytes as a response body that ends early if others wait and the client reads too slowly. */
 export function sendAtPace(
   bytes: Uint8Array<ArrayBuffer>,
   { isAwaited, onEnd, seconds = sendSeconds }: Sending,
@@ -30,7 +27,7 @@ export function sendAtPace(
     start(controller) {
       let before = 0;
       timer = setInterval(() => {
-        // Not since its start: buffers on the way take the first megabytes at once.
+        // Buffers on the way take the first megabytes at once, so the first interval does not count.
         const isSlow = at - before < seconds * sendBytesPerSecond;
         before = at;
         if (!isSlow || !isAwaited()) return;

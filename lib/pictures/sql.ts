@@ -1,5 +1,5 @@
-// Pictures and what refers to them, in transactions of `pg` (a job) or of Prisma (a deletion). SQL: sets of rows in one statement,
-// row locks, and slices of values.
+// These statements run in transactions of `pg` (a job) or of Prisma (a deletion). SQL: sets of rows, row locks, and
+// slices of values.
 import "server-only";
 import { pool, type Queryable, transaction } from "#lib/db/client";
 import { run, type Transaction } from "#lib/db/sql/run";
@@ -8,9 +8,9 @@ import { limits } from "#lib/limits";
 const decodeHashes = (hashes: string[]) => hashes.map((hash) => Buffer.from(hash, "hex"));
 
 /**
- * Says that a client is about to refer to pictures, so that they stay for it.
+ * Reserves pictures for a client that is about to refer to them.
  *
- * @returns those of the hashes that are stored. In the order of the rows' locks, so that two calls never wait for each other.
+ * @returns the hashes that are stored, locked in their order so that two calls never deadlock
  */
 export async function wantPictures(userId: string, hashes: string[], tx: Queryable = pool()): Promise<Set<string>> {
   const { rows } = await tx.query<{ hash: string }>(
@@ -23,13 +23,17 @@ export async function wantPictures(userId: string, hashes: string[], tx: Queryab
   return new Set(rows.map(({ hash }) => hash));
 }
 
-/** A picture as it is stored: its bytes, or where the store has them. */
+/** Either the bytes or the store's key. */
 export type NewPicture = { sha256: string; mediaType: string; bytes: number } & (
   | { body: Uint8Array<ArrayBuffer> }
   | { object: string; objectBytes: number }
 );
 
-/** Stores a picture. @returns false where it is stored already */
+/**
+ * Stores a picture.
+ *
+ * @returns false if it is already stored
+ */
 export async function insertPicture(tx: Queryable, userId: string, picture: NewPicture): Promise<boolean> {
   const { sha256, mediaType, bytes } = picture;
   const [body, object, objectBytes] =
@@ -42,10 +46,10 @@ export async function insertPicture(tx: Queryable, userId: string, picture: NewP
   return rowCount === 1;
 }
 
-/** The pictures of a trace's messages: all of them where it `isWhole`, else those of messages that it has more. */
+/** All pictures of a trace where `isWhole`, otherwise those of its new messages. */
 export type TraceLinks = { traceId: string; isWhole: boolean; pictures: { position: number; sha256: string }[] };
 
-/** Records what traces refer to, of each trace a bounded number. Pictures that this refers to stay until nothing does any more. */
+/** Records the references of traces, a bounded number each. */
 export async function linkPictures(tx: Queryable, userId: string, traces: TraceLinks[]): Promise<void> {
   const replaced = traces.filter(({ isWhole }) => isWhole).map(({ traceId }) => traceId);
   const former = replaced.length === 0 ? [] : await deleteLinks(tx, userId, replaced);
@@ -79,12 +83,12 @@ export async function linkPictures(tx: Queryable, userId: string, traces: TraceL
   await release(tx, userId, former);
 }
 
-/** Removes what deleted traces refer to. Pictures that nothing refers to any more are deleted soon (lib/pictures/purge.ts). */
+/** Removes the references of deleted traces; pictures without references are deleted soon (lib/pictures/purge.ts). */
 export async function unlinkPictures(tx: Transaction, userId: string, traceIds: string[]): Promise<void> {
   await release(tx, userId, await deleteLinks(tx, userId, traceIds));
 }
 
-/** Does it for traces that a process of a release that knows no pictures deleted, which was left running. */
+/** Also removes references of traces that a process of an older release, which knows no pictures, deleted. */
 export async function unlinkDeleted(): Promise<void> {
   const { rows } = await pool().query<{ userId: string }>(`select distinct user_id as "userId" from trace_picture`);
   for (const { userId } of rows) {
@@ -116,7 +120,7 @@ async function deleteLinks(tx: Transaction, userId: string, traceIds: string[]):
   return decodeHashes(rows.map(({ hash }) => hash));
 }
 
-/** Marks those of some pictures that nothing refers to any more. One that a client has just sent or asked for keeps its day. */
+/** Marks pictures without references. One that a client has just sent or asked for is kept for a day. */
 async function release(tx: Transaction, userId: string, hashes: Buffer[]): Promise<void> {
   if (hashes.length === 0) return;
   await run(
@@ -131,7 +135,7 @@ async function release(tx: Transaction, userId: string, hashes: Buffer[]): Promi
   );
 }
 
-/** Some of the users who may have pictures that are to be deleted. Not always the same: those of one may have to wait. */
+/** Returns some users who may have pictures to delete, in varying order, since one user's may have to wait. */
 export async function findUsersToPurge(limit: number): Promise<string[]> {
   const { rows } = await pool().query<{ userId: string }>(
     `select user_id as "userId" from picture where wanted_at < now() - make_interval(hours => $2)
@@ -142,11 +146,11 @@ export async function findUsersToPurge(limit: number): Promise<string[]> {
 }
 
 /**
- * Deletes some of a user's pictures that nothing refers to: those whose traces were deleted, and those that were sent a day ago
- * and never referred to, unless an upload still waits or may be replayed, which may do it. First they are locked, so that the
- * second statement sees every reference that was committed before.
+ * Deletes pictures without references: those of deleted traces, and those sent a day ago, unless a waiting or
+ * replayable upload may refer to them. They are locked first, so that the second statement sees every committed
+ * reference.
  *
- * @returns how many were looked at
+ * @returns the number of pictures examined
  */
 export function purgeSome(userId: string, limit: number): Promise<number> {
   return transaction(async (tx) => {
@@ -171,13 +175,12 @@ export function purgeSome(userId: string, limit: number): Promise<number> {
   });
 }
 
-/** A stored picture: `object` is null where its bytes are in the database. `stored` is the size of what is stored. */
+/** `object` is null if the bytes are in the database; `stored` is the stored size. */
 export type StoredPicture = { mediaType: string; object: string | null; stored: number };
 
-/** Messages from one position to another, both included; null is that end. */
+/** A range of positions, both included; null means no limit. */
 type Span = { from: number | null; to: number | null };
 
-/** A picture that a live trace refers to. */
 export async function findPicture(
   userId: string,
   traceId: string,
@@ -195,7 +198,7 @@ export async function findPicture(
   return rows[0];
 }
 
-/** Which of some pictures are stored that a trace refers to. */
+/** Selects the stored pictures that a trace refers to. */
 export async function findStored(userId: string, traceId: string, hashes: string[]): Promise<Set<string>> {
   if (hashes.length === 0) return new Set();
   const { rows } = await pool().query<{ hash: string }>(
@@ -207,7 +210,6 @@ export async function findStored(userId: string, traceId: string, hashes: string
   return new Set(rows.map(({ hash }) => hash));
 }
 
-/** Whether a trace refers to any picture that is stored. */
 export async function hasStored(userId: string, traceId: string): Promise<boolean> {
   const { rows } = await pool().query(
     `select 1 from trace_picture link join picture on picture.user_id = $1 and picture.sha256 = link.sha256
@@ -217,7 +219,12 @@ export async function hasStored(userId: string, traceId: string): Promise<boolea
   return rows.length > 0;
 }
 
-/** Part of a stored picture. @param from the first byte's number, from 1 @returns undefined where it is gone */
+/**
+ * Reads part of a stored picture.
+ *
+ * @param from first byte, counted from 1
+ * @returns undefined if it is gone
+ */
 export async function readSlice(
   userId: string,
   sha256: string,
@@ -231,7 +238,6 @@ export async function readSlice(
   return rows[0]?.slice ?? undefined;
 }
 
-/** The objects of those of some pictures that exist. */
 export async function findPictureObjects(pictures: { userId: string; sha256: string }[]): Promise<Set<string>> {
   if (pictures.length === 0) return new Set();
   const { rows } = await pool().query<{ object: string }>(

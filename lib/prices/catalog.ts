@@ -2,14 +2,13 @@ import { calcPrice, type PriceCalculation } from "@pydantic/genai-prices";
 import { means } from "#lib/prices/match";
 import type { ModelName } from "#lib/prices/model";
 
-/** A model in a price list, with its prices as of a moment. */
 export type Listed = {
   provider: { id: string };
   model: Pick<PriceCalculation["model"], "id" | "prices">;
   model_price: PriceCalculation["model_price"];
 };
 
-/** The provider of an agent's models, where their name alone does not tell: `codex-mini-latest`. */
+/** For models whose name does not tell the provider, such as `codex-mini-latest`. */
 const providerOfAgent: Record<string, string> = {
   "claude-code": "anthropic",
   "codex-cli": "openai",
@@ -18,9 +17,9 @@ const providerOfAgent: Record<string, string> = {
 };
 
 /**
- * A model in the price list as of a moment, with the prices of its provider; undefined where the list has not this very model.
- * Of a router's or a cloud's model that it doesn't have, the price of the model's own provider.
- * @param provider as an agent recorded it; else the name tells, and last the agent
+ * Undefined if the list lacks exactly this model. For a router or a cloud, the original provider's price is the
+ * fallback.
+ * @param provider as the agent recorded it; otherwise the name tells, then the agent
  */
 export function listed(
   name: ModelName,
@@ -28,14 +27,14 @@ export function listed(
 ): PriceCalculation | undefined {
   const own = [name.dated, name.model];
   for (const providerId of new Set([provider, name.provider])) {
-    const found = providerId && firstOf([name.listed, ...own], providerId, at);
+    const found = providerId && findFirst([name.listed, ...own], providerId, at);
     if (found) return found;
   }
   const agents = source !== undefined && Object.hasOwn(providerOfAgent, source) ? providerOfAgent[source] : undefined;
-  return firstOf(own, undefined, at) ?? (agents === undefined ? undefined : firstOf(own, agents, at));
+  return findFirst(own, undefined, at) ?? (agents === undefined ? undefined : findFirst(own, agents, at));
 }
 
-function firstOf(names: string[], providerId: string | undefined, timestamp: Date): PriceCalculation | undefined {
+function findFirst(names: string[], providerId: string | undefined, timestamp: Date): PriceCalculation | undefined {
   for (const name of new Set(names)) {
     const found = calcPrice({}, name, { providerId, timestamp });
     if (found && means(found.model.match, name)) return found;
@@ -43,6 +42,6 @@ function firstOf(names: string[], providerId: string | undefined, timestamp: Dat
   return undefined;
 }
 
-/** Whether a model's price depends on the hour, as DeepSeek's does. */
+/** As DeepSeek's does. */
 export const changesInADay = ({ model: { prices } }: Listed): boolean =>
   Array.isArray(prices) && prices.some(({ constraint }) => constraint !== undefined && !("start_date" in constraint));

@@ -1,9 +1,9 @@
-/** The list of 2026 has 1.1 MB, with descriptions and everything that Spoor leaves out. */
+/** The list of 2026 has 1.1 MB. */
 const bounds = { bytes: 16 * 1024 * 1024, timeoutMs: 30_000 };
 
 /**
- * Gets the text at an operator's URL, without following redirects.
- * @throws Error that says why not: too large, too slow, redirected, no answer of 200
+ * Does not follow redirects.
+ * @throws Error with the reason: too large, too slow, redirected, or not 200
  */
 export async function fetchText(url: string, { bytes, timeoutMs } = bounds): Promise<string> {
   const signal = AbortSignal.timeout(timeoutMs);

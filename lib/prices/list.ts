@@ -1,9 +1,9 @@
-// The price list: genai-prices' own, or a newer one in its format that an operator's URL has.
+// genai-prices' own list, or a newer one in its format from an operator's URL.
 import { type Provider, updatePrices } from "@pydantic/genai-prices";
 import { z } from "zod";
 
 const text = z.string().min(1).max(300);
-/** Patterns are run on names of models; what could take exponential time has repetitions inside repetitions. */
+/** Patterns run on names of models; nested repetitions could take exponential time. */
 const pattern = z
   .string()
   .max(300)
@@ -37,7 +37,7 @@ const price = z.union([
     tiers: z.array(z.object({ start: z.int().min(0), price: amount })).max(20),
   }),
 ]);
-/** The kinds that Spoor counts; sound, images and others of the list are left out. */
+/** Sound, images and others are left out. */
 const prices = z.object({
   input_mtok: price.optional(),
   output_mtok: price.optional(),
@@ -80,9 +80,7 @@ const priceList = z.array(provider).min(5, "must be a list of providers").max(50
 
 export type PriceList = Provider[];
 
-/**
- * A list in genai-prices' format, with what Spoor uses of it. @throws Error that says what is wrong
- */
+/** @throws Error with what is wrong */
 export function parsePriceList(json: string): PriceList {
   const parsed = priceList.safeParse(JSON.parse(json));
   if (parsed.success) return parsed.data as PriceList;
@@ -93,12 +91,12 @@ export function parsePriceList(json: string): PriceList {
 let generation = 0;
 let current = "genai-prices";
 
-/** Prices by this list from now on. @param from what it is called, such as its URL and day */
+/** @param from the list's name, such as its URL and day */
 export function applyPriceList(list: PriceList, from: string): void {
   updatePrices(({ setProviderData }) => setProviderData(list));
   generation += 1;
   current = from;
 }
 
-/** Changes with each list; and what the list in use is called. */
+/** `generation` changes with each list. */
 export const priceListInUse = (): { generation: number; from: string } => ({ generation, from: current });

@@ -1,16 +1,15 @@
 import type { MatchLogic } from "@pydantic/genai-prices";
 
-/** What may stand behind a name without making it another model: a date, `latest`, a preview, a number of a snapshot. */
+/** Suffixes that don't make another model: a date, `latest`, a preview, a snapshot number. */
 const harmless =
   /^(?:[-@:.](?:latest|preview|exp|beta|v\d+(?::\d+)?|\d{3,4}|\d{6}|\d{8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2}(?:-\d{4})?|\d{2}-\d{4}))*$/;
-/** It is no longer: dates can be taken apart in several ways, of which there are twice as many with each. */
+/** Dates can be split in several ways, whose number doubles with each. */
 const maxHarmlessChars = 40;
-/** And before it: a cloud's or vendor's name. */
+/** A cloud's or vendor's prefix. */
 const vendor = /^(?:[a-z-]+[./])*$/;
 
 /**
- * Whether a rule of the price list means this very model. Its rules are prefixes, too: `claude-sonnet-5` also finds
- * claude-sonnet-5-5, which is another model with another price.
+ * The list's rules are prefixes: `claude-sonnet-5` also matches claude-sonnet-5-5, another model with another price.
  */
 export function means(rule: MatchLogic, name: string): boolean {
   if ("or" in rule) return rule.or.some((one) => means(one, name));

@@ -1,23 +1,18 @@
-// The names of models as agents write them.
-
-/** A model by the name that its provider gave it. */
 export type ModelName = {
-  /** Without date and decoration, so that a model and its dated twins are one: `claude-opus-4-5`. */
+  /** Without date and suffixes: `claude-opus-4-5`. */
   model: string;
-  /** With the date, where there is one: dated twins may have prices of their own. */
+  /** With its date, since dated models may have prices of their own. */
   dated: string;
-  /** The name as a router's or a cloud's list has it, in lower case: `anthropic/claude-opus-4.5`. */
+  /** Lower case, as routers and clouds list it: `anthropic/claude-opus-4.5`. */
   listed: string;
-  /** Who serves the model, where the name tells. */
   provider?: string;
-  /** `fast` where the name asks for Claude's fast mode. */
+  /** Claude's fast mode. */
   speed?: "fast";
 };
 
-/** Longer names are nobody's: they are not looked up. */
 const maxLength = 200;
 
-/** What agents write where no model answered, or where they don't tell which. */
+/** Written by agents if no model answered or the model is unknown. */
 const nobody = new Set(["", "auto", "default", "unknown", "none", "null", "undefined", "inherit", "cursor-auto"]);
 
 const providers: Record<string, string> = {
@@ -55,7 +50,7 @@ const providers: Record<string, string> = {
   togetherai: "together",
 };
 
-/** These only pass the model on, or say how it is called: what stands after them counts. */
+/** Routers and prefixes; the model follows. */
 const routes = new Set([
   "litellm",
   "vercel",
@@ -71,16 +66,15 @@ const dates = "[-@](?:20\\d{6}|20\\d{2}-\\d{2}-\\d{2})$";
 const date = new RegExp(dates);
 const cloud =
   /^(?:(?:us|eu|apac|ap|global|jp|au|ca|us-gov)\.)?(anthropic|amazon|meta|mistral|cohere|deepseek|openai|qwen)\.(.+)$/;
-/** How hard the model thinks costs no other price; in other families `thinking` is a model of its own (kimi-k2-thinking). */
+/** Effort does not change the price; in other families `thinking` is a model of its own (kimi-k2-thinking). */
 const effort =
   /^((?:claude|gpt|gemini|o\d)(?=-).*?)(?:-(?:thinking|reasoning|minimal|low|medium|high|xhigh|extra-high|1m)|:(?:thinking|beta))+$/;
 
 /**
- * The model that a name stands for; undefined where it names none, such as `<synthetic>` and `auto`. Only what says how a model
- * is called is taken off: its date, its context's size, its effort, its router and cloud. What is left is never shortened, so
- * that no model is taken for another.
+ * Removes date, context size, effort, router and cloud, but never shortens the rest, so that no model is taken for
+ * another. Undefined for names of no model, such as `<synthetic>` and `auto`.
  */
-export function modelOf(name: string): ModelName | undefined {
+export function parseModelName(name: string): ModelName | undefined {
   const written = plain(name);
   if (written === undefined) return undefined;
   const { provider, listed, bare } = route(written);
@@ -94,16 +88,15 @@ export function modelOf(name: string): ModelName | undefined {
   return { model, dated, listed, provider: provider ?? (inCloud ? "aws" : undefined), ...(fast && { speed: "fast" }) };
 }
 
-/** A model's name without its date: what it has in common with its dated twins, however it is spelled. */
 export const undated = (name: string): string => name.replace(date, "");
 
-/** What a dated name has after the model's own, as a regular expression that PostgreSQL takes, too. */
+/** Also valid in PostgreSQL. */
 export const datePattern = `^${dates}`;
 
-/** The name under which a model and its dated twins are one, in reports, filters and rows; a name of no model is its own. */
-export const familyOf = (name: string): string => modelOf(name)?.model ?? name;
+/** Groups dated models in reports, filters and rows; other names are returned unchanged. */
+export const getModelFamily = (name: string): string => parseModelName(name)?.model ?? name;
 
-/** In lower case, without the time that some exporters write behind the name, and without the context's size. */
+/** Also removes the time that some exporters append, and the context size. */
 function plain(name: string): string | undefined {
   const text = name
     .slice(0, maxLength + 1)
@@ -116,7 +109,7 @@ function plain(name: string): string | undefined {
   return text.length > maxLength || nobody.has(text) || text.startsWith("<") ? undefined : text;
 }
 
-/** Takes off who passes the model on: `openrouter/…`, `models/…`, `anthropic/…`. */
+/** Splits off `openrouter/…`, `models/…`, `anthropic/…`. */
 function route(text: string): { provider?: string; listed: string; bare: string } {
   const words = text.replace(/^arn:aws[^/]*\//, "bedrock/").split("/");
   let provider: string | undefined;
@@ -134,7 +127,7 @@ function route(text: string): { provider?: string; listed: string; bare: string 
   return { provider, listed: listed ?? bare, bare };
 }
 
-/** Claude's and GPT's versions have several spellings: `claude-4.5-opus` and `claude-opus-4-5`, `gpt-5-1` and `gpt-5.1`. */
+/** Unifies `claude-4.5-opus` and `claude-opus-4-5`, `gpt-5-1` and `gpt-5.1`. */
 function canonical(name: string): string {
   const claude =
     /^claude-(?:(?<first>\d)(?:[.-](?<second>\d{1,2}))?-(?<family>[a-z]+)|(?<name>[a-z]+)-(?<major>[3-9])(?:[.-](?<minor>\d{1,2}))?)(?<rest>[-@:].*)?$/.exec(

@@ -2,22 +2,21 @@ import { calcPrice, findProvider, type PriceCalculation } from "@pydantic/genai-
 import type { Listed } from "#lib/prices/catalog";
 import { priceListInUse } from "#lib/prices/list";
 import { means } from "#lib/prices/match";
-import { type ModelName, modelOf } from "#lib/prices/model";
+import { type ModelName, parseModelName } from "#lib/prices/model";
 import { secondIds, secondListed } from "#lib/prices/second";
 
-/** A name's parts around its version: `gpt-` 6.2 `-sol`. */
-type Parts = { before: string; version: [number, number]; behind: string };
+/** `gpt-` 6.2 `-sol`. */
+type VersionParts = { before: string; version: [number, number]; behind: string };
 
-/** The largest router: it has models whose maker's own list is missing. */
+/** The largest router lists models that are missing elsewhere. */
 const router = "openrouter";
 
-/** `isSecond` where the second list has it. */
+/** `isSecond`: from the second list. */
 export type Nearest = Listed & { isSecond: boolean };
 
 /**
- * What a model that the price lists do not have probably costs: as at a router that has it, else as the nearest version of its
- * family in both lists, an earlier one first (`gpt-6.2-sol` for `gpt-6.9-sol`), and a maker's before a router's. Models that differ
- * in anything else are no family.
+ * Estimates the price of an unlisted model: a router's price, otherwise the nearest version of the same family in both
+ * lists. Earlier versions and makers take precedence over later ones and routers.
  */
 export function nearest(name: ModelName, at: Date): Nearest | undefined {
   const found = atRouter(name, at);
@@ -26,7 +25,7 @@ export function nearest(name: ModelName, at: Date): Nearest | undefined {
   return nearestAt(maker, false, name, at) ?? nearestAt(router, true, name, at);
 }
 
-/** The nearest of the models that a provider in the first list has, and of some of the second one's; of two as near, the first list's. */
+/** On a tie, the first list wins. */
 function nearestAt(
   providerId: string | undefined,
   ofRouters: boolean,
@@ -40,21 +39,20 @@ function nearestAt(
   return undefined;
 }
 
-/** The model as the router has it. */
 export function atRouter(name: ModelName, at: Date): PriceCalculation | undefined {
   const same = ofList("router's names", namesAtRouter).get(name.model);
   return same === undefined ? undefined : priceAt(same, router, at);
 }
 
-/** The router's models by their names without their makers'; of two the first. */
+/** Without makers' prefixes; the first of equal names. */
 const namesAtRouter = (): Map<string, string> =>
   new Map(
-    idsOf({ providerId: router })
+    listProviderIds({ providerId: router })
       .map((id) => [id.split("/").at(-1) ?? "", id] as const)
       .reverse(),
   );
 
-/** Look-ups made from the price list in use, kept because anybody may send any number of names that it lacks. */
+/** Cached, because anybody may send any number of unlisted names. */
 let made = { generation: -1, of: new Map<string, unknown>() };
 
 function ofList<T>(name: string, make: () => T): T {
@@ -67,47 +65,50 @@ function ofList<T>(name: string, make: () => T): T {
   return value;
 }
 
-type Kin = { id: string; isSecond: boolean; version: Parts["version"] };
+type Kin = { id: string; isSecond: boolean; version: VersionParts["version"] };
 
-/** The models of a name's family, the nearest first. */
+/** Nearest first. */
 function familyAt(providerId: string | undefined, ofRouters: boolean, model: string): Kin[] {
-  const own = partsOf(model);
+  const own = splitVersion(model);
   if (!own) return [];
   const families = ofList(`families ${providerId} ${ofRouters}`, () => familiesIn(providerId, secondIds(ofRouters)));
   return (families.get(familyKey(own)) ?? [])
-    .map((one) => ({ one, distance: distanceOf(own.version, one.version) }))
+    .map((one) => ({ one, distance: getDistance(own.version, one.version) }))
     .filter(({ distance }) => distance !== Number.POSITIVE_INFINITY)
     .sort((a, b) => a.distance - b.distance)
     .map(({ one }) => one);
 }
 
-const familyKey = ({ before, behind }: Parts): string => `${before}\n${behind}`;
+const familyKey = ({ before, behind }: VersionParts): string => `${before}\n${behind}`;
 
 function familiesIn(providerId: string | undefined, second: string[]): Map<string, Kin[]> {
   const families = new Map<string, Kin[]>();
   const add = (id: string, isSecond: boolean) => {
-    const parts = partsOf(modelOf(id.split("/").at(-1) ?? "")?.model ?? "");
+    const parts = splitVersion(parseModelName(id.split("/").at(-1) ?? "")?.model ?? "");
     if (!parts) return;
     const key = familyKey(parts);
     families.set(key, [...(families.get(key) ?? []), { id, isSecond, version: parts.version }]);
   };
-  for (const id of providerId === undefined ? [] : idsOf({ providerId })) add(id, false);
+  for (const id of providerId === undefined ? [] : listProviderIds({ providerId })) add(id, false);
   for (const id of second) add(id, true);
   return families;
 }
 
-/** Earlier versions are nearer than later ones; of more than one whole version nothing is known. */
-function distanceOf([major, minor]: Parts["version"], [otherMajor, otherMinor]: Parts["version"]): number {
+/** Earlier versions are nearer; beyond one major version nothing is known. */
+function getDistance(
+  [major, minor]: VersionParts["version"],
+  [otherMajor, otherMinor]: VersionParts["version"],
+): number {
   if (Math.abs(major - otherMajor) > 1) return Number.POSITIVE_INFINITY;
   const step = (major - otherMajor) * 100 + minor - otherMinor;
   return step >= 0 ? step : 1000 - step;
 }
 
-/** Models that cost nothing are offers of the router's. */
-const idsOf = (options: { providerId: string }): string[] =>
+/** Free models are a router's offers. */
+const listProviderIds = (options: { providerId: string }): string[] =>
   (findProvider(options)?.models ?? []).map(({ id }) => id.toLowerCase()).filter((id) => !id.includes(":"));
 
-function partsOf(model: string): Parts | undefined {
+function splitVersion(model: string): VersionParts | undefined {
   const [, before, major, minor = "0", behind = ""] =
     /^(\D{3,}?)(\d{1,2})(?:[.-](\d{1,2}))?((?:-.*)?)$/.exec(model) ?? [];
   return before && major ? { before, version: [Number(major), Number(minor)], behind } : undefined;

@@ -1,4 +1,4 @@
-// PRICES_FILE: what an operator pays, where that is not the list price.
+// PRICES_FILE: prices that an operator pays instead of the list prices.
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { env } from "#lib/env";
@@ -56,16 +56,15 @@ const file = z
     });
   });
 
-/** The currency in which money is shown: how much of it is a dollar. */
 type Currency = { code: string; perDollar: number };
 
-/** Either the price of each kind, or a factor of 10^-12 on the list price. */
+/** Prices by kind, or a factor (10^-12) on the list price. */
 export type OwnPrice = { model: string; since: number; rates?: Rates; factor?: bigint };
 export type OwnPrices = { currency: Currency; prices: OwnPrice[] };
 
 const dollars: Currency = { code: "USD", perDollar: 1 };
 
-/** Reads the text of PRICES_FILE. @throws EnvError that names what is wrong with it, by its path */
+/** @throws EnvError with what is wrong and its path */
 export function parseOwnPrices(text: string): OwnPrices {
   let json: unknown;
   try {
@@ -75,14 +74,14 @@ export function parseOwnPrices(text: string): OwnPrices {
   }
   const parsed = file.safeParse(json);
   if (!parsed.success) {
-    const faults = parsed.error.issues.map(({ path, message }) => `${pathOf(path)}: ${message}`);
+    const faults = parsed.error.issues.map(({ path, message }) => `${formatPath(path)}: ${message}`);
     throw new EnvError(`PRICES_FILE is not valid.\n  ${faults.slice(0, 20).join("\n  ")}`);
   }
   const { currency = dollars, prices } = parsed.data;
   return { currency, prices: prices.map((price) => ownPrice(price, currency)).sort(byRank) };
 }
 
-const pathOf = (path: PropertyKey[]) =>
+const formatPath = (path: PropertyKey[]) =>
   path.map((step, i) => (typeof step === "number" ? `[${step}]` : `${i > 0 ? "." : ""}${String(step)}`)).join("") ||
   "the file";
 
@@ -98,13 +97,13 @@ function ownPrice({ model, from, currency, factor, ...given }: z.output<typeof e
 
 const isPattern = (model: string) => model.includes("*");
 
-/** An exact name before a pattern, a longer pattern before a shorter, and of one name the latest date. */
+/** Exact names first, then longer patterns, then later dates. */
 const byRank = (a: OwnPrice, b: OwnPrice) =>
   Number(isPattern(a.model)) - Number(isPattern(b.model)) ||
   b.model.length - a.model.length ||
   (b.since > a.since ? 1 : b.since < a.since ? -1 : 0);
 
-/** Whether a name has a pattern's parts one after the other; `*` is any text. Takes time in proportion to the name. */
+/** `*` is any text. Linear in the name's length. */
 function fits(pattern: string, name: string): boolean {
   const [first = "", ...parts] = pattern.split("*");
   const last = parts.pop();
@@ -121,13 +120,16 @@ function fits(pattern: string, name: string): boolean {
 
 let own: OwnPrices | undefined;
 
-/** The operator's prices, read at the first call; later changes of the file count after a restart. @throws EnvError */
+/**
+ * Read once; changes apply after a restart.
+ * @throws EnvError
+ */
 export function ownPrices(): OwnPrices {
   own ??= readOwnPrices(env().PRICES_FILE);
   return own;
 }
 
-/** Reads the file again at the next use: for tests, which change it. */
+/** For tests, which change the file. */
 export function forgetOwnPrices(): void {
   own = undefined;
 }
@@ -136,7 +138,7 @@ function readOwnPrices(path: string | undefined): OwnPrices {
   if (path === undefined) return { currency: dollars, prices: [] };
   let bytes: Buffer;
   try {
-    // Next would trace every file of the project.
+    // Otherwise Next would trace every file of the project.
     bytes = readFileSync(/* turbopackIgnore: true */ path);
   } catch (error) {
     throw new EnvError(`PRICES_FILE can't be read: ${(error as Error).message}`);
@@ -145,8 +147,8 @@ function readOwnPrices(path: string | undefined): OwnPrices {
   return parseOwnPrices(bytes.toString("utf8"));
 }
 
-/** The operator's price of a model as of a moment. @param names all of its spellings, in lower case */
-export function ownPriceOf(names: string[], at: Date): OwnPrice | undefined {
+/** @param names all spellings, in lower case */
+export function findOwnPrice(names: string[], at: Date): OwnPrice | undefined {
   return ownPrices().prices.find(
     ({ model, since }) => since <= at.getTime() && names.some((name) => fits(model, name)),
   );

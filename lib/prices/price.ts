@@ -1,13 +1,13 @@
 import { rounded } from "#lib/prices/exact";
-import { type Kind, kinds, partOf, type Rates, rateAt } from "#lib/prices/rates";
-import { type Asked, type PricedBy, tariffOf } from "#lib/prices/tariff";
+import { includedIn, kinds, type PriceKind, type Rates, rateAt } from "#lib/prices/rates";
+import { type Asked, findTariff, type PricedBy } from "#lib/prices/tariff";
 
-/** Tokens as docs/trace-format.md has them: `inputTokens` without cached ones, `outputTokens` with `reasoningTokens`. */
+/** As in docs/trace-format.md: `inputTokens` exclude cached ones, `outputTokens` include `reasoningTokens`. */
 export type TokenUsage = {
   inputTokens?: number;
   outputTokens?: number;
   cacheReadTokens?: number;
-  /** The sum of both, where the agent tells them apart; else all count as written for five minutes. */
+  /** The sum of the two below; without them, all count as five minutes'. */
   cacheWriteTokens?: number;
   cacheWrite5mTokens?: number;
   cacheWrite1hTokens?: number;
@@ -17,28 +17,28 @@ export type TokenUsage = {
 export type PriceQuestion = Asked & {
   usage: TokenUsage;
   /**
-   * Of the whole request, cached ones among them, where `usage` is not the request's: what a later message of its answer added, or
-   * the sum of requests of which none is known to be long (0).
+   * Including cached tokens, if `usage` is only a part of the request, or the sum of requests of which none is known
+   * to be long (0).
    */
   requestInputTokens?: number;
   webSearches?: number | null;
 };
 
-/** Whole nano-dollars. The split's parts add up to the total. */
+/** In nano-dollars; `split` adds up to `costNano`. */
 export type Price = {
   costNano: bigint;
   split: { input: bigint; output: bigint; cacheRead: bigint; cacheWrite: bigint; other: bigint };
   by: PricedBy;
 };
 
-/** What a request cost; undefined where its model has no price, which is not a price of zero. */
-export function priceOf(question: PriceQuestion): Price | undefined {
-  const tariff = tariffOf(question);
-  const counts = countsOf(question);
+/** Undefined if the model has no price, which differs from a price of zero. */
+export function computePrice(question: PriceQuestion): Price | undefined {
+  const tariff = findTariff(question);
+  const counts = countKinds(question);
   if (!tariff || !covers(tariff.rates, counts)) return undefined;
   const ownInput = counts.input + counts.cacheRead + counts.cacheWrite5m + counts.cacheWrite1h;
   const totalInput = question.requestInputTokens ?? ownInput;
-  const cost = (kind: Kind): bigint => {
+  const cost = (kind: PriceKind): bigint => {
     const rate = rateFor(tariff.rates, kind);
     return rate && counts[kind] > 0 ? rateAt(rate, totalInput) * BigInt(counts[kind]) : 0n;
   };
@@ -52,7 +52,7 @@ export function priceOf(question: PriceQuestion): Price | undefined {
   return { ...wholeNano(parts), by: tariff.by };
 }
 
-/** Rounded along the running sum: each part is whole, and together they are the rounded total. */
+/** Rounds the running sum, so that the parts add up to the rounded total. */
 function wholeNano(parts: Price["split"]): Pick<Price, "costNano" | "split"> {
   const split = { ...parts };
   let [sum, given] = [0n, 0n];
@@ -67,8 +67,8 @@ function wholeNano(parts: Price["split"]): Pick<Price, "costNano" | "split"> {
 const whole = (value: number | null | undefined): number =>
   value != null && Number.isSafeInteger(value) && value > 0 ? value : 0;
 
-/** Each token once: reasoning apart from the rest of the output, one hour's cache writes apart from five minutes'. */
-function countsOf({ usage, webSearches }: PriceQuestion): Record<Kind, number> {
+/** Counts each token once: reasoning without other output, one hour's cache writes without five minutes'. */
+function countKinds({ usage, webSearches }: PriceQuestion): Record<PriceKind, number> {
   const reasoning = Math.min(whole(usage.reasoningTokens), whole(usage.outputTokens));
   const cacheWrite1h = whole(usage.cacheWrite1hTokens);
   return {
@@ -83,11 +83,11 @@ function countsOf({ usage, webSearches }: PriceQuestion): Record<Kind, number> {
   };
 }
 
-function rateFor(rates: Rates, kind: Kind): Rates[Kind] {
-  const parent = partOf[kind];
+function rateFor(rates: Rates, kind: PriceKind): Rates[PriceKind] {
+  const parent = includedIn[kind];
   return rates[kind] ?? (parent && rateFor(rates, parent));
 }
 
-/** Whether all tokens of a request have a price. A web search without one is left out, since its tokens are not. */
-const covers = (rates: Rates, counts: Record<Kind, number>): boolean =>
+/** A web search without a price is left out, since it has no tokens. */
+const covers = (rates: Rates, counts: Record<PriceKind, number>): boolean =>
   kinds.every((kind) => kind === "webSearch" || kind === "request" || counts[kind] === 0 || rateFor(rates, kind));

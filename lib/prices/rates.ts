@@ -1,7 +1,7 @@
 import type { ModelPrice } from "@pydantic/genai-prices";
 import { decimal, one, times } from "#lib/prices/exact";
 
-/** What is paid for. `request` is each answer, whatever its tokens are. */
+/** `request` is charged per answer. */
 export const kinds = [
   "input",
   "output",
@@ -12,13 +12,13 @@ export const kinds = [
   "webSearch",
   "request",
 ] as const;
-export type Kind = (typeof kinds)[number];
+export type PriceKind = (typeof kinds)[number];
 
-/** A price in nano-dollars for one token, search or request, in 10^-12; higher ones apply above so many tokens of input. */
+/** 10^-12 nano-dollars per token, search or request; tiers apply above a number of input tokens. */
 type Rate = { base: bigint; tiers: { above: number; price: bigint }[] };
-export type Rates = Partial<Record<Kind, Rate>>;
+export type Rates = Partial<Record<PriceKind, Rate>>;
 
-const keys: Record<Kind, string> = {
+const keys: Record<PriceKind, string> = {
   input: "input_mtok",
   output: "output_mtok",
   reasoning: "output_reasoning_mtok",
@@ -29,19 +29,18 @@ const keys: Record<Kind, string> = {
   request: "requests_kcount",
 };
 
-/** What has no price of its own costs what it is a part of. */
-export const partOf: Partial<Record<Kind, Kind>> = {
+/** A kind without its own price costs as much as the kind that includes it. */
+export const includedIn: Partial<Record<PriceKind, PriceKind>> = {
   reasoning: "output",
   cacheRead: "input",
   cacheWrite5m: "input",
   cacheWrite1h: "cacheWrite5m",
 };
 
-/** A dollar for a million tokens is 1,000 nano-dollars for one; a dollar for a thousand requests 1,000,000 for one. */
-const nano = (kind: Kind) => (keys[kind].endsWith("_kcount") ? 1_000_000n : 1000n);
+/** One dollar per million tokens is 1,000 nano-dollars each, per thousand requests 1,000,000. */
+const nano = (kind: PriceKind) => (keys[kind].endsWith("_kcount") ? 1_000_000n : 1000n);
 
-/** The rates of a model in the price list. */
-export function ratesOf(price: ModelPrice): Rates {
+export function toRates(price: ModelPrice): Rates {
   const rates: Rates = {};
   for (const kind of kinds) {
     const value = price[keys[kind]];
@@ -57,8 +56,8 @@ export function ratesOf(price: ModelPrice): Rates {
   return rates;
 }
 
-/** Rates of single amounts: dollars for a million tokens, or for a thousand web searches or requests. */
-export function ratesFrom(amounts: Partial<Record<Kind, bigint>>): Rates {
+/** In dollars per million tokens, or per thousand searches or requests. */
+export function ratesFrom(amounts: Partial<Record<PriceKind, bigint>>): Rates {
   const rates: Rates = {};
   for (const kind of kinds) {
     const amount = amounts[kind];
@@ -67,7 +66,10 @@ export function ratesFrom(amounts: Partial<Record<Kind, bigint>>): Rates {
   return rates;
 }
 
-/** All rates of tokens by a factor of 10^-12; `searches` says whether it also applies to web searches and requests. */
+/**
+ * @param factor in 10^-12
+ * @param searches also scale web searches and requests
+ */
 export function scaled(rates: Rates, factor: bigint, searches: boolean): Rates {
   if (factor === one) return rates;
   const result: Rates = {};
@@ -80,15 +82,15 @@ export function scaled(rates: Rates, factor: bigint, searches: boolean): Rates {
   return result;
 }
 
-/** What one unit costs in a request with so many tokens of input in total, cached ones among them. */
+/** @param totalInput of the request, including cached tokens */
 export function rateAt(rate: Rate, totalInput: number): bigint {
   let price = rate.base;
   for (const tier of rate.tiers) if (totalInput > tier.above) price = tier.price;
   return price;
 }
 
-/** A rate as it is told to people: dollars for a million tokens, or for a thousand searches or requests. */
-export const inDollars = (kind: Kind, rate: bigint): number => Number(rate / nano(kind)) / Number(one);
+/** Dollars per million tokens, or per thousand searches or requests. */
+export const inDollars = (kind: PriceKind, rate: bigint): number => Number(rate / nano(kind)) / Number(one);
 
-/** What `inDollars` is the price of. */
-export const unitOf = (kind: Kind): string => (keys[kind].endsWith("_mtok") ? "a million tokens" : "a thousand");
+export const getUnitName = (kind: PriceKind): string =>
+  keys[kind].endsWith("_mtok") ? "a million tokens" : "a thousand";

@@ -1,22 +1,20 @@
-// A second price list, asked for models that the first one lacks: models.dev's, as of a day (docs/decisions/0065-a-second-price-list.md).
+// models.dev's list, for models missing in the first (docs/decisions/0065-a-second-price-list.md).
 import type { Listed } from "#lib/prices/catalog";
 import type { ModelName } from "#lib/prices/model";
 import second from "./second.json" with { type: "json" };
 
-type Entry = { provider: string; prices: Listed["model_price"] };
+type PriceEntry = { provider: string; prices: Listed["model_price"] };
 
-const models = new Map<string, Entry>(Object.entries(second.models));
-/** These serve others' models: what they take is an estimate of what the maker does. */
+const models = new Map<string, PriceEntry>(Object.entries(second.models));
+/** Their prices only estimate the makers'. */
 const routers = new Set(["together", "vercel-ai-gateway", "openrouter"]);
 
-/** What the second list is called. */
 export const secondList = `models.dev of ${second.day}`;
 
-/** The second list's models, of makers or of routers. */
 export const secondIds = (ofRouters: boolean): string[] =>
   [...models].flatMap(([id, { provider }]) => (routers.has(provider) === ofRouters ? [id] : []));
 
-/** A model in the second list, by its dated name or its own; `isEstimate` where only a router's price of it is known. */
+/** `isEstimate`: only a router's price is known. */
 export function secondListed({
   dated,
   model,

@@ -1,39 +1,34 @@
-// Which prices a request has, and from where.
 import { changesInADay, type Listed, listed } from "#lib/prices/catalog";
 import { decimal, one } from "#lib/prices/exact";
 import { priceListInUse } from "#lib/prices/list";
-import { type ModelName, modelOf } from "#lib/prices/model";
+import { type ModelName, parseModelName } from "#lib/prices/model";
 import { nearest } from "#lib/prices/nearest";
-import { ownPriceOf, ownPrices } from "#lib/prices/own";
-import { type Rates, ratesFrom, ratesOf, scaled } from "#lib/prices/rates";
+import { findOwnPrice, ownPrices } from "#lib/prices/own";
+import { type Rates, ratesFrom, scaled, toRates } from "#lib/prices/rates";
 import { secondList, secondListed } from "#lib/prices/second";
-import { tierOf } from "#lib/prices/tiers";
+import { resolveTier } from "#lib/prices/tiers";
 
-/** What decides the prices of a request. */
 export type Asked = {
   model: string;
   provider?: string;
-  /** The agent. */
   source: string;
-  /** When the message was written: prices are as of then. */
+  /** Prices are as of this time. */
   at: Date;
   serviceTier?: string | null;
   speed?: string | null;
 };
 
-/** What priced a request. */
 export type PricedBy = {
-  /** The list, the second one, or PRICES_FILE. */
+  /** The list, the second list, or PRICES_FILE. */
   from: string;
-  /** Absent where PRICES_FILE has the price. */
+  /** Absent for a price from PRICES_FILE. */
   provider?: string;
-  /** The list's or the file's name of the model. */
   model: string;
-  /** Whether `model` is only the nearest one: the list does not have the model that was asked for. */
+  /** `model` is the nearest one, since the requested model is not listed. */
   estimated?: true;
-  /** Of the list price, where PRICES_FILE has a factor for the model. */
+  /** PRICES_FILE's factor on the list price. */
   factor?: number;
-  /** The tier that it is priced as, and the one that it was served at where that has no known price. */
+  /** `tier` is charged; `unknownTier` was served, but has no known price. */
   tier: string;
   unknownTier?: string;
 };
@@ -42,15 +37,15 @@ type Tariff = { rates: Rates; by: PricedBy };
 
 const kept = new Map<string, Tariff | undefined>();
 const maxKept = 5000;
-/** Longer names and tiers are nobody's, and are not kept. */
+/** Longer texts are not cached. */
 const maxText = 256;
-/** Of the prices that are kept: whose they are. */
+/** The list and file that the cache belongs to. */
 let keptOf: unknown[] = [];
-/** The keys of models whose price is another one at another hour of the day. */
+/** Models whose price depends on the hour. */
 const hourly = new Set<string>();
 
-/** The rates for a model, as of a day or, where they depend on it, a minute; looking them up takes 10 to 20 µs. */
-export function tariffOf(question: Asked): Tariff | undefined {
+/** Cached by day, or by minute if the price depends on it; a look-up takes 10 to 20 µs. */
+export function findTariff(question: Asked): Tariff | undefined {
   const { model, provider, source, at, serviceTier, speed } = question;
   const texts = [model, provider, source, serviceTier, speed];
   if (Number.isNaN(at.getTime()) || texts.some((text) => text && text.length > maxText)) return undefined;
@@ -65,13 +60,12 @@ export function tariffOf(question: Asked): Tariff | undefined {
   return tariff;
 }
 
-/** The model whose price a model has today, where that is an estimate. */
-export function estimateOf(model: string): string | undefined {
-  const by = tariffOf({ model, source: "", at: new Date() })?.by;
+/** The model that today's estimate is based on. */
+export function findEstimate(model: string): string | undefined {
+  const by = findTariff({ model, source: "", at: new Date() })?.by;
   return by?.estimated ? by.model : undefined;
 }
 
-/** What is kept belongs to one list and one file of prices. */
 function forgetOthers(): void {
   const now = [priceListInUse().generation, ownPrices()];
   if (now.every((one, i) => one === keptOf[i])) return;
@@ -84,11 +78,11 @@ function forget(): void {
   hourly.clear();
 }
 
-/** @returns `lasts` false: the price is another one at another hour of the day */
+/** @returns `lasts` false if the price depends on the hour */
 function lookUp(question: Asked): { tariff: Tariff | undefined; lasts: boolean } {
-  const name = modelOf(question.model);
+  const name = parseModelName(question.model);
   const names = [question.model.trim().toLowerCase(), ...(name ? [name.listed, name.dated, name.model] : [])];
-  const own = ownPriceOf(names, question.at);
+  const own = findOwnPrice(names, question.at);
   if (own?.rates) {
     return {
       tariff: { rates: own.rates, by: { from: "PRICES_FILE", model: own.model, tier: "standard" } },
@@ -111,8 +105,8 @@ function lookUp(question: Asked): { tariff: Tariff | undefined; lasts: boolean }
 function listTariff(question: Asked, name: ModelName, found: Listed): Tariff {
   const { provider, model, model_price } = found;
   const free = model.id.endsWith(":free"); // the list has no amounts for these: nothing is what they cost
-  const standard = free ? ratesFrom({ input: 0n, output: 0n }) : withHour(ratesOf(model_price), name.model);
-  const tier = tierOf(provider.id, name.model, {
+  const standard = free ? ratesFrom({ input: 0n, output: 0n }) : withHour(toRates(model_price), name.model);
+  const tier = resolveTier(provider.id, name.model, {
     serviceTier: question.serviceTier,
     speed: question.speed ?? name.speed,
   });
@@ -128,7 +122,7 @@ function listTariff(question: Asked, name: ModelName, found: Listed): Tariff {
   };
 }
 
-/** Claude's cache for an hour costs twice the input wherever it is served; clouds' lists often lack it. */
+/** Claude's one-hour cache costs twice the input everywhere; clouds' lists often lack it. */
 function withHour(rates: Rates, model: string): Rates {
   if (rates.cacheWrite1h || !rates.cacheWrite5m || !rates.input || !model.startsWith("claude-")) return rates;
   return { ...rates, cacheWrite1h: scaled({ input: rates.input }, 2n * one, true).input };

@@ -1,15 +1,15 @@
-// What the price list does not have: rules that providers publish for whole tiers of service (docs/decisions/0042-prices.md).
+// Providers' rules for service tiers, which the price list lacks (docs/decisions/0042-prices.md).
 
-/** How a price differs from the standard one: as so many hundredths; undefined where no rule is known. */
+/** `percent` of the standard price; undefined without a known rule. */
 export type Tier = { name: string; percent: number };
 
-/** `percent` of the standard price; Anthropic names the models of its fast mode, and how much more they cost. */
+/** Anthropic's fast mode, by model. */
 const fast: [RegExp, number][] = [
   [/^claude-opus-4-[67]$/, 600],
   [/^claude-opus-(?:4-8|5)$/, 200],
 ];
 
-/** OpenAI's table of priority processing. */
+/** OpenAI's priority processing. */
 const priority: [RegExp, number][] = [
   [/^gpt-5(?:\.[124])?(?:-codex|-codex-max)?$/, 200],
   [/^gpt-5\.4-mini$/, 200],
@@ -22,7 +22,7 @@ const priority: [RegExp, number][] = [
 
 const usual = new Set(["standard", "default", "auto", "on_demand", "on-demand", ""]);
 
-/** The one name of how a request was served: its tier, or its speed where the tier is the usual one. */
+/** The tier, or the speed if the tier is standard. */
 export function servedAs({ serviceTier, speed }: { serviceTier?: string; speed?: string }): string | null {
   const isUsual = (name = "") => usual.has(name.toLowerCase());
   return (isUsual(serviceTier) && !isUsual(speed) ? speed : serviceTier) ?? null;
@@ -31,10 +31,10 @@ export function servedAs({ serviceTier, speed }: { serviceTier?: string; speed?:
 const found = (table: [RegExp, number][], model: string) => table.find(([name]) => name.test(model))?.[1];
 
 /**
- * The tier of a request. Where its price is not known, the standard one holds, and `unknown` is the tier's name.
- * @param provider whose price it is @param model its name without a date
+ * Falls back to the standard price and names the tier in `unknown`.
+ * @param model without a date
  */
-export function tierOf(
+export function resolveTier(
   provider: string,
   model: string,
   served: { serviceTier?: string | null; speed?: string | null },
@@ -46,7 +46,7 @@ export function tierOf(
     const percent = found(fast, model);
     return percent === undefined ? { ...standard, unknown: "fast" } : { name: "fast", percent };
   }
-  // Both publish half of every price, of cached tokens, too.
+  // Both halve every price, cached tokens included.
   if (tier === "batch" && ["anthropic", "openai"].includes(provider)) return { name: "batch", percent: 50 };
   if (tier === "flex" && provider === "openai") return { name: "flex", percent: 50 };
   if (["priority", "fast"].includes(tier) && provider === "openai") {

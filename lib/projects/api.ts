@@ -1,4 +1,3 @@
-// The operations of reading projects (lib/http/operation.ts).
 import { z } from "zod";
 import type { Operation } from "#lib/http/operation";
 import { projectResponse, projectsQuery, projectsResponse } from "#lib/projects/schema";

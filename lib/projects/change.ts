@@ -4,13 +4,16 @@ import { prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import { notFound, SpoorError } from "#lib/errors";
 import { settleProject } from "#lib/projects/settle";
-import { changing, mergeInto, readAliasesOf, readNames, splitOff } from "#lib/projects/sql/change";
+import { changing, mergeInto, readNames, readProjectAliases, splitOff } from "#lib/projects/sql/change";
 import { type ProjectAlias, projectName } from "#lib/reader/project";
 
-/** How long a request itself moves traces; a worker moves the rest. */
+/** Seconds that a request moves traces itself; a worker moves the rest. */
 const ownSeconds = 2;
 
-/** Gives a project a name that stays. @throws SpoorError `not_found` */
+/**
+ * The ledger keeps a name given by a person.
+ * @throws SpoorError `not_found`
+ */
 export async function renameProject(userId: string, id: string, name: string): Promise<void> {
   const { count } = await prisma().project.updateMany({
     where: { userId, id, mergedInto: null },
@@ -20,10 +23,9 @@ export async function renameProject(userId: string, id: string, name: string): P
 }
 
 /**
- * Makes one project of two: all that the first one is recognized by, and all its traces, are the second one's.
- *
- * @returns the first one's name.
- * @throws SpoorError `not_found` where either is missing
+ * Moves all aliases and traces of the first project to the second.
+ * @returns the first project's name
+ * @throws SpoorError `not_found` if either is missing
  */
 export async function mergeProjects(userId: string, id: string, into: string): Promise<string> {
   return heavyTurn(userId, async () => {
@@ -39,17 +41,15 @@ export async function mergeProjects(userId: string, id: string, into: string): P
   });
 }
 
-/** An alias as a form sends it. */
 export const aliasKey = ({ kind, machine, value }: Record<keyof ProjectAlias, string>): string =>
   JSON.stringify([kind, machine, value]);
 
 /**
- * Makes a new project of some of what a project is recognized by, with the traces that have it: undoes a merge.
- *
- * @param chosen the aliases' keys, or the project that was merged into this one.
- * @param name undefined: the first alias's own name.
- * @returns the new project's id.
- * @throws SpoorError `not_found` for a missing project, `invalid_request` where nothing of it would be left, or nothing is chosen
+ * Undoes a merge: moves some aliases and their traces to a new project.
+ * @param chosen keys of aliases, or the id of the merged project
+ * @param name by default the first alias's
+ * @returns the new project's id
+ * @throws SpoorError `not_found`, or `invalid_request` if nothing is chosen or nothing would be left
  */
 export async function splitProject(
   userId: string,
@@ -60,7 +60,7 @@ export async function splitProject(
   return heavyTurn(userId, async () => {
     const added = await changing(userId, async (tx) => {
       if (!(await readNames(tx, userId, [id])).has(id)) throw notFound();
-      const aliases = await readAliasesOf(tx, { userId, id });
+      const aliases = await readProjectAliases(tx, { userId, id });
       const keys = "keys" in chosen ? new Set(chosen.keys) : undefined;
       const split = aliases.filter((alias) =>
         "mergedFrom" in chosen ? alias.movedFrom === chosen.mergedFrom : keys?.has(aliasKey(alias)),
@@ -69,7 +69,7 @@ export async function splitProject(
       if (!first) throw new SpoorError("invalid_request", "Choose at least one of them.");
       if (split.length === aliases.length)
         throw new SpoorError("invalid_request", "Leave at least one of them: the rest is what this project is.");
-      const own = nameOf(first);
+      const own = getAliasName(first);
       const project = { id: randomUUID(), name: name ?? own, renamed: name !== undefined && name !== own };
       await splitOff(tx, { userId, id }, split, project);
       return project.id;
@@ -81,8 +81,7 @@ export async function splitProject(
 
 const order = ["remote", "folder", "name"];
 
-/** The name of a project that is known by an alias alone. */
-function nameOf({ kind, value }: ProjectAlias): string {
+function getAliasName({ kind, value }: ProjectAlias): string {
   const last = kind === "name" ? value : (value.split("/").filter(Boolean).at(-1) ?? value);
   return projectName(last) || "Unnamed";
 }

@@ -5,16 +5,16 @@ import { labelText, type ProjectLabel, readProjectLabels } from "#lib/db/sql/pro
 import { notFound, SpoorError } from "#lib/errors";
 import { undated } from "#lib/prices/model";
 import { aliasKey } from "#lib/projects/change";
-import type { Month, ProjectDetails, ProjectSummary, ProjectsQuery, Share } from "#lib/projects/schema";
+import type { ProjectDetails, ProjectMonth, ProjectSummary, ProjectsQuery, Share } from "#lib/projects/schema";
 import { type Labels, type ProjectRow, readProjectParts, readProjectRows } from "#lib/projects/sql/read";
 
-export type { Month, ProjectDetails, ProjectLabel, ProjectSummary, Share };
+export type { ProjectDetails, ProjectLabel, ProjectMonth, ProjectSummary, Share };
 export { labelText };
 
-/** How many agents, models, machines and branches one project's answer has at most. */
+/** Bounds the agents, models, machines and branches of one answer. */
 const maxShares = 50;
 
-function summaryOf(row: ProjectRow, labels: Labels): ProjectSummary {
+function toSummary(row: ProjectRow, labels: Labels): ProjectSummary {
   return {
     id: row.id,
     name: row.name,
@@ -39,7 +39,7 @@ function summaryOf(row: ProjectRow, labels: Labels): ProjectSummary {
 
 const cursorShape = z.int().min(1).max(1_000_000);
 
-function offsetOf(cursor: string | undefined): number {
+function parseOffset(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
   const parsed = cursorShape.safeParse(Number(Buffer.from(cursor, "base64url").toString("latin1")));
   if (parsed.success) return parsed.data;
@@ -47,23 +47,19 @@ function offsetOf(cursor: string | undefined): number {
   throw new SpoorError("invalid_request", "The request is not valid; see errors.", { errors });
 }
 
-/**
- * A page of a user's projects with the sums of their sessions.
- *
- * @throws SpoorError `invalid_request` for a cursor that no page gave out
- */
+/** @throws SpoorError `invalid_request` for an unknown cursor */
 export async function listProjects(
   userId: string,
   { q, sort, limit, cursor }: ProjectsQuery,
 ): Promise<{ projects: ProjectSummary[]; nextCursor: string | null }> {
-  const offset = offsetOf(cursor);
+  const offset = parseOffset(cursor);
   const { rows, labels } = await readProjectRows(userId, { q, sort, limit: limit + 1, offset });
   const shown = rows.slice(0, limit);
   const next = rows.length > limit ? Buffer.from(String(offset + limit)).toString("base64url") : null;
-  return { projects: shown.map((row) => summaryOf(row, labels)), nextCursor: next };
+  return { projects: shown.map((row) => toSummary(row, labels)), nextCursor: next };
 }
 
-/** One project in full. @throws SpoorError `not_found`, for another user's as well */
+/** @throws SpoorError `not_found`, also for another user's project */
 export async function getProject(userId: string, id: string): Promise<ProjectDetails> {
   const parts = await readProjectParts(userId, id, maxShares);
   if (!parts) throw notFound();
@@ -71,7 +67,7 @@ export async function getProject(userId: string, id: string): Promise<ProjectDet
   const by = (facet: string): Share[] =>
     shares.filter((one) => one.facet === facet).map(({ facet: _, ...share }) => share);
   return {
-    ...summaryOf(row, labels),
+    ...toSummary(row, labels),
     createdAt: row.created_at.toISOString(),
     aliases: aliases.map(({ kind, machine, value }) => ({ kind, machine: machine || null, value })),
     byAgent: by("source"),
@@ -82,7 +78,7 @@ export async function getProject(userId: string, id: string): Promise<ProjectDet
   };
 }
 
-/** Models without their dates, as the list's filter takes them; the most frequent first. */
+/** Merges dated models, as the list's filter does. */
 function mergeTwins(models: Share[]): Share[] {
   const merged = new Map<string, Share>();
   for (const { value, sessions, costNano } of models) {
@@ -93,17 +89,15 @@ function mergeTwins(models: Share[]): Share[] {
   return [...merged.values()].sort((one, other) => other.sessions - one.sessions || other.costNano - one.costNano);
 }
 
-/** The names of some projects, by their ids, such as those of a page of traces. */
 export const readLabels = (userId: string, ids: (string | null)[]): Promise<Map<string, ProjectLabel>> =>
   readProjectLabels(pool(), userId, [...new Set(ids.filter((id) => id !== null))]);
 
-/** How many projects a menu offers. */
 export const maxOthers = 500;
 
-/** Of a text in Prisma's `contains`, which is a LIKE, every character is meant as it is. */
-const partOf = (text: string) => ({ contains: text.replace(/[\\%_]/g, "\\$&"), mode: "insensitive" as const });
+/** Prisma's `contains` is a LIKE, so its wildcards are escaped. */
+const containsText = (text: string) => ({ contains: text.replace(/[\\%_]/g, "\\$&"), mode: "insensitive" as const });
 
-/** Where a project that was merged went, while its sessions are still on their way. */
+/** The target of a merge, while sessions are still being moved. */
 export async function mergedInto(userId: string, id: string): Promise<string | undefined> {
   const project = await prisma().project.findUnique({
     where: { userId_id: { userId, id } },
@@ -112,10 +106,13 @@ export async function mergedInto(userId: string, id: string): Promise<string | u
   return project?.mergedInto ?? undefined;
 }
 
-/** The projects that another one can be merged into, by name; at most so many as a menu can offer. @param find a part of the name */
+/**
+ * Sorted by name and bounded by a menu's size.
+ * @param find part of the name
+ */
 export async function listOthers(userId: string, id: string, find = ""): Promise<{ id: string; text: string }[]> {
   const found = await prisma().project.findMany({
-    where: { userId, mergedInto: null, id: { not: id }, ...(find && { name: partOf(find) }) },
+    where: { userId, mergedInto: null, id: { not: id }, ...(find && { name: containsText(find) }) },
     select: { id: true, name: true },
     orderBy: [{ name: "asc" }, { id: "asc" }],
     take: maxOthers,
@@ -127,11 +124,11 @@ export async function listOthers(userId: string, id: string, find = ""): Promise
   return found.map((one) => ({ id: one.id, text: labelText(labels.get(one.id) ?? { ...one, distinction: null }) }));
 }
 
-/** Whether what a project was recognized by can be taken out of the one that it was merged into. */
+/** Whether a merge can be undone. */
 export const canUndo = async (userId: string, id: string, mergedFrom: string): Promise<boolean> =>
   (await prisma().projectAlias.count({ where: { userId, projectId: id, movedFrom: mergedFrom } })) > 0;
 
-/** The project that some aliases were split off to from this one; undefined where not all of them went to the same. */
+/** Undefined if the aliases did not all go to the same project. */
 export async function findSplit(userId: string, id: string, keys: string[]): Promise<string | undefined> {
   const moved = await prisma().projectAlias.findMany({
     where: { userId, movedFrom: id, NOT: { projectId: id } },
@@ -143,14 +140,13 @@ export async function findSplit(userId: string, id: string, keys: string[]): Pro
   return found.length === wanted.size && projects.size === 1 ? found[0]?.projectId : undefined;
 }
 
-/** How many projects are found by name. */
 const maxFound = 5;
 
-/** Projects whose names have all words, in any case; none without words. */
+/** All words must match, in any case. */
 export async function findProjects(userId: string, words: string[]): Promise<{ id: string; name: string }[]> {
   if (words.length === 0) return [];
   return prisma().project.findMany({
-    where: { userId, mergedInto: null, AND: words.map((word) => ({ name: partOf(word) })) },
+    where: { userId, mergedInto: null, AND: words.map((word) => ({ name: containsText(word) })) },
     select: { id: true, name: true },
     orderBy: [{ name: "asc" }, { id: "asc" }],
     take: maxFound,

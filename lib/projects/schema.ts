@@ -4,13 +4,13 @@ import { limits } from "#lib/limits";
 
 const { traces: page } = limits;
 
-/** What a list of projects is sorted by: the last activity and figures the greatest first, names from A. */
+/** Figures and activity descending, names ascending. */
 export const projectSorts = ["active", "name", "sessions", "cost"] as const;
 export type ProjectSort = (typeof projectSorts)[number];
 
 const figures = {
   sessions: z.int(),
-  /** Those of them that lists leave out: archived ones, and those without content. */
+  /** Sessions that lists leave out: archived, or without content. */
   sessionsPutAway: z.int(),
   costNano: z.int(),
   usage: usageShape,
@@ -36,7 +36,7 @@ const month = z.object({
   unpricedTokens: z.int(),
   tierNotPricedTokens: z.int(),
 });
-export type Month = z.output<typeof month>;
+export type ProjectMonth = z.output<typeof month>;
 
 const aliasShape = z.object({
   kind: z.enum(["remote", "folder", "name"]),
@@ -79,7 +79,6 @@ export const projectsResponse = z.object({
 
 export const projectResponse = z.object({ ok: z.literal(true), project: projectDetails });
 
-/** A name that a person gives a project. */
 export const givenName = z
   .string()
   .transform((name) => withoutInvisible(name).replace(/\s+/g, " ").trim())

@@ -18,21 +18,17 @@ import {
   removeProject,
   type Unsettled,
 } from "#lib/projects/sql/settle";
-import { type ProjectAlias, type ProjectSign, signsOf } from "#lib/reader/project";
+import { listProjectSigns, type ProjectAlias, type ProjectSign } from "#lib/reader/project";
 
-/** How many traces a transaction moves: about a tenth of a second, for which an upload of one of them may have to wait. */
+/** A tenth of a second, during which an upload of one of them may wait. */
 const tracesAtOnce = 2000;
-/** How many are compared at once. */
 const pageSize = 1000;
 const projectsAtOnce = 100;
 
 /**
- * Does what merges, splits and deletions left to be done: traces go to their aliases' projects, aliases without traces and
- * projects without either are removed. The work left is marked in the projects' rows (`unsettled`), so that an interrupted run
- * is taken up, and done twice it changes nothing.
- *
- * @param seconds how long to continue; the rest is left to the next call.
- * @returns how many projects were settled.
+ * Finishes merges, splits and deletions: moves traces to their aliases' projects, then removes unused aliases and
+ * projects. Pending work is marked in `unsettled`, so a run may be interrupted or repeated.
+ * @returns the number of projects settled
  */
 export async function settleProjects(seconds: number): Promise<number> {
   const deadline = performance.now() + seconds * 1000;
@@ -44,18 +40,16 @@ export async function settleProjects(seconds: number): Promise<number> {
   return settled;
 }
 
-/** The same for one project, such as one that was merged at this moment. */
 export async function settleProject(userId: string, id: string, seconds: number): Promise<void> {
   const project = await readUnsettled(userId, id);
   const deadline = performance.now() + seconds * 1000;
   if (project) await settle(project, deadline, deadline);
 }
 
-/** @param compareUntil when a comparison ends: it begins with the newest traces each time, so that a worker gives it none */
+/** @param compareUntil a worker sets none, since a comparison starts over with the newest traces */
 const settle = (project: Unsettled, deadline: number, compareUntil: number): Promise<boolean> =>
   project.mergedInto === null ? compare(project, compareUntil) : handOver(project, project.mergedInto, deadline);
 
-/** Gives all traces of a project to the one that it was merged into. */
 async function handOver(project: Unsettled, into: string, deadline: number): Promise<boolean> {
   const { userId, id } = project;
   let moved = tracesAtOnce;
@@ -70,7 +64,10 @@ async function handOver(project: Unsettled, into: string, deadline: number): Pro
   return true;
 }
 
-/** A transaction that is the only one to change a user's projects. @returns 0 where the user is being deleted */
+/**
+ * Serializes changes to a user's projects.
+ * @returns 0 if the user is being deleted
+ */
 const inTurn = (userId: string, work: (tx: Parameters<typeof lockProjects>[0]) => Promise<number>): Promise<number> =>
   transaction(async (tx) => {
     if (!(await holdUsers(tx, [userId], false)).has(userId)) return 0;
@@ -78,24 +75,24 @@ const inTurn = (userId: string, work: (tx: Parameters<typeof lockProjects>[0]) =
     return work(tx);
   });
 
-const keyOf = ({ kind, machine, value }: ProjectAlias) => JSON.stringify([kind, machine, value]);
+const getAliasKey = ({ kind, machine, value }: ProjectAlias) => JSON.stringify([kind, machine, value]);
 
 /**
- * Compares a project's traces with its aliases: traces that have to leave it are left to the ledger, which counts their usage
- * anew, too. Where none has to, this ends as soon as every alias was seen, mostly with the newest traces.
+ * Leaves traces that must move to the ledger, which also counts their usage again. If none must, this ends once every
+ * alias was seen, usually among the newest traces.
  */
 async function compare(project: Unsettled, deadline: number): Promise<boolean> {
   const { userId, id, moving } = project;
-  const unused = new Map((await readOwnAliases(project)).map((alias) => [keyOf(alias), alias]));
+  const unused = new Map((await readOwnAliases(project)).map((alias) => [getAliasKey(alias), alias]));
   let last: PlacedTrace | undefined;
   do {
     const traces = await readTraces(userId, id, last, pageSize);
     if (traces.length === 0) break;
-    const signs = new Map(traces.map((trace) => [trace.id, signsOf(trace)]));
+    const signs = new Map(traces.map((trace) => [trace.id, listProjectSigns(trace)]));
     for (const sign of [...signs.values()].flat()) {
-      unused.delete(keyOf(sign));
-      // Until the ledger has seen the trace again, the folder is known by its former spelling.
-      if (sign.former !== undefined) unused.delete(keyOf({ ...sign, value: sign.former }));
+      unused.delete(getAliasKey(sign));
+      // Until the ledger reads the trace again, the folder has its former spelling.
+      if (sign.former !== undefined) unused.delete(getAliasKey({ ...sign, value: sign.former }));
     }
     if (moving && !(await sendAway(userId, id, signs))) return false; // some are locked by an upload
     last = traces.at(-1);
@@ -111,12 +108,12 @@ async function compare(project: Unsettled, deadline: number): Promise<boolean> {
   return true;
 }
 
-/** Leaves those traces to the ledger whose first sign is another project's. @returns whether it was all of them */
+/** @returns whether all traces were handed to the ledger */
 async function sendAway(userId: string, projectId: string, signs: Map<string, ProjectSign[]>): Promise<boolean> {
   const firsts = [...signs.values()].flatMap(([first]) => first ?? []);
-  const places = await readPlaces(userId, [...new Map(firsts.map((sign) => [keyOf(sign), sign])).values()]);
-  const projectOf = new Map(places.map((alias) => [keyOf(alias), alias.projectId]));
-  const leaving = [...signs].filter(([, [first]]) => !first || projectOf.get(keyOf(first)) !== projectId);
+  const places = await readPlaces(userId, [...new Map(firsts.map((sign) => [getAliasKey(sign), sign])).values()]);
+  const projectsByAlias = new Map(places.map((alias) => [getAliasKey(alias), alias.projectId]));
+  const leaving = [...signs].filter(([, [first]]) => !first || projectsByAlias.get(getAliasKey(first)) !== projectId);
   return (
     leaving.length === 0 ||
     (await markDue(

@@ -1,19 +1,16 @@
-import type { Kind } from "#lib/reader/message";
+import type { ToolKind } from "#lib/reader/message";
 import type { ShownPicture } from "#lib/reader/picture-references";
 
-/** A tool's call, in whatever form it was written. */
 export type Call = {
   name: string;
   callId?: string;
-  /** Where the client names it. */
-  kind?: Kind;
+  kind?: ToolKind;
   /** The client's type of the tool, for unknown names. */
   type?: string;
   input: Record<string, unknown>;
 };
 
-/** A call's result. */
-export type Result = {
+export type ToolResult = {
   callId?: string;
   name?: string;
   output: string;
@@ -27,9 +24,9 @@ export type Result = {
   pictures?: ShownPicture[];
 };
 
-/** What one message holds, before calls and results of several messages are paired. */
-export type Piece =
-  /** @property own of a command: whether somebody wrote it for the agent, so that what it means follows as the next message */
+/** A message before calls are paired with results from other messages. */
+export type MessagePiece =
+  /** @property own somebody wrote this command for the agent, so its expansion follows as the next message */
   | {
       type: "text";
       kind: "user" | "assistant" | "thinking" | "command" | "notice";
@@ -39,6 +36,6 @@ export type Piece =
       pictures?: ShownPicture[];
     }
   | { type: "output"; text: string }
-  | { type: "call"; call: Call; result?: Result }
-  | { type: "result"; result: Result }
+  | { type: "call"; call: Call; result?: ToolResult }
+  | { type: "result"; result: ToolResult }
   | { type: "transcript"; text: string };

@@ -1,25 +1,22 @@
 import { structuredPatch } from "diff";
-import { type Counts, countChange, type Effort } from "#lib/reader/line-diff";
+import { type LineCounts, countChange, type Effort } from "#lib/reader/line-diff";
 import type { DiffLine } from "#lib/reader/message";
 import { patchLines } from "#lib/reader/patches";
 import { countLines } from "#lib/reader/text";
 
-/** What changed: lines to draw, at most `maxLines` of them, and how many were added and removed in all. */
-export type Change = { lines: DiffLine[] } & Counts;
+/** `lines` are cut at `maxLines`; the counts are complete. */
+export type DiffChange = { lines: DiffLine[] } & LineCounts;
 
-/** A larger change is not compared but shown as all of the old and all of the new. */
+/** A larger change is shown as all old lines and all new lines, without a comparison. */
 const comparable = { characters: 200_000, edits: 2000, milliseconds: 50 };
 const maxLines = 5000;
 
-/**
- * The time that comparisons may take of this process: a burst in milliseconds, and a share in the long run. Without it a
- * message of 200 small edits blocked everyone for a second, and a segment of them for nine.
- */
+/** Limits the time this process spends comparing: many small edits in one segment would block every request. */
 const time = { milliseconds: 400, share: 0.25 };
 let leftMs = time.milliseconds;
 let countedAt = performance.now();
 
-/** Adds the share since the last call, and takes off what was spent. @returns what is left, in milliseconds */
+/** @returns milliseconds left */
 function timeLeft(spentMs: number): number {
   const now = performance.now();
   leftMs = Math.min(time.milliseconds, leftMs + (now - countedAt) * time.share) - spentMs;
@@ -28,13 +25,11 @@ function timeLeft(spentMs: number): number {
 }
 
 /**
- * A text in place of another, as a unified diff's lines with three lines of context. Both are pieces of a file, so whether the
- * last line ends with a newline is no difference, unless it is the only one. The counts are those of `countChange`, also where
- * there is no time to find the lines.
- *
- * @param at the numbers of the texts' first lines in their file, where they are known
+ * Compares two pieces of a file, so a missing newline at the end is no difference unless it is the only one. The
+ * counts equal those of `countChange`.
+ * @param at the numbers of the texts' first lines in their file, if known
  */
-export function compare(before: string, after: string, effort?: Effort, at?: DiffLine["at"]): Change {
+export function compare(before: string, after: string, effort?: Effort, at?: DiffLine["at"]): DiffChange {
   const ended = [withNewline(before), withNewline(after)] as const;
   const lines = ended[0] === ended[1] ? compareLines(before, after, at) : compareLines(...ended, at);
   return { lines, ...countChange(before, after, effort) };
@@ -53,14 +48,14 @@ function compareLines(before: string, after: string, at: DiffLine["at"]): DiffLi
   timeLeft(performance.now() - startedAt);
   if (!patch) return [...heading, ...replaced(before, after)];
   const lines = patch.hunks.flatMap((hunk, index) => [
-    ...(at || index > 0 ? [headingOf(hunk, at)] : []),
+    ...(at || index > 0 ? [makeHeading(hunk, at)] : []),
     ...hunk.lines.filter((line) => !line.startsWith("\\")).map(readLine),
   ]);
   return [...lines.slice(0, maxLines), ...notDrawn(lines.length - maxLines)];
 }
 
-/** A hunk's heading. The library counts the lines of the two texts. */
-const headingOf = ({ oldStart, newStart }: { oldStart: number; newStart: number }, at: DiffLine["at"]): DiffLine => ({
+/** The diff library numbers lines within the two texts, not within the file. */
+const makeHeading = ({ oldStart, newStart }: { oldStart: number; newStart: number }, at: DiffLine["at"]): DiffLine => ({
   ...{ type: "hunk", text: "" },
   ...(at && { at: [at[0] + Math.max(1, oldStart) - 1, at[1] + Math.max(1, newStart) - 1] }),
 });
@@ -69,11 +64,11 @@ const signs: Record<string, DiffLine["type"]> = { "+": "added", "-": "removed" }
 const readLine = (line: string): DiffLine => ({ type: signs[line.charAt(0)] ?? "same", text: line.slice(1) });
 
 const replaced = (before: string, after: string): DiffLine[] => [
-  ...linesOf(before, "removed"),
-  ...linesOf(after, "added"),
+  ...toDiffLines(before, "removed"),
+  ...toDiffLines(after, "added"),
 ];
 
-function linesOf(text: string, type: DiffLine["type"]): DiffLine[] {
+function toDiffLines(text: string, type: DiffLine["type"]): DiffLine[] {
   if (text === "") return [];
   const lines = text.split("\n", maxLines + 1);
   if (lines.length <= maxLines && lines.at(-1) === "") lines.pop();
@@ -84,8 +79,8 @@ function linesOf(text: string, type: DiffLine["type"]): DiffLine[] {
 const notDrawn = (lines: number): DiffLine[] =>
   lines > 0 ? [{ type: "hunk", text: `${lines.toLocaleString("en")} more lines are not shown` }] : [];
 
-/** The lines of a unified diff; headers of files are left out, hunks' headings are kept. */
-export function readPatch(patch: string): Change {
+/** Drops file headers and keeps hunk headings. */
+export function readPatch(patch: string): DiffChange {
   const lines: DiffLine[] = [];
   let more = 0;
   const counts = { added: 0, removed: 0 };
@@ -98,16 +93,15 @@ export function readPatch(patch: string): Change {
   return { lines: [...lines, ...notDrawn(more)], ...counts };
 }
 
-/** Several changes of one file as one. */
-export const joinChanges = (changes: Change[]): Change => ({
+export const joinChanges = (changes: DiffChange[]): DiffChange => ({
   lines: changes.flatMap(({ lines }, index) => [
     ...(index > 0 && lines[0]?.type !== "hunk" ? [{ type: "hunk", text: "" } as const] : []),
     ...lines,
   ]),
-  ...sumOf(changes),
+  ...sumCounts(changes),
 });
 
-export const sumOf = (counts: { added: number; removed: number }[]) => ({
+export const sumCounts = (counts: { added: number; removed: number }[]) => ({
   added: counts.reduce((total, { added }) => total + added, 0),
   removed: counts.reduce((total, { removed }) => total + removed, 0),
 });

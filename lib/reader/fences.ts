@@ -1,16 +1,12 @@
-/** A text, parsed into its fenced blocks and the text around them. */
 export type Fenced = { before: string; fences: { language: string; text: string }[]; after: string };
 
-/** A longer fence does not count: it becomes part of a regular expression, whose length is limited. */
+/** A longer fence is ignored: it becomes part of a regular expression, whose length is limited. */
 const opening = /^[ \t]{0,3}(`{3,100}|~{3,100})([^`\n]*)$/gm;
 
 /**
- * Parses what an agent's exporter wrote: some words, then fenced blocks.
- *
- * Exporters do not lengthen a fence when what they quote has fences in it, so a block ends at the last closing line before
- * a place where a further block can begin, not at the first.
- *
- * @param single whether there is at most one block, which reaches to the last closing line
+ * Exporters do not lengthen a fence when the quoted text has fences in it, so a block ends at the last closing line
+ * before the next possible opening.
+ * @param single the text has at most one block, which reaches to the last closing line
  */
 export function readFences(text: string, single: boolean): Fenced {
   opening.lastIndex = 0;
@@ -25,7 +21,6 @@ export function readFences(text: string, single: boolean): Fenced {
   return { before, fences, after: end ? last.slice(end.index + end.length).trim() : "" };
 }
 
-/** At "```", blank lines and perhaps one label line, "```": where a block ends and another begins. */
 function splitBlocks(text: string, fence: string): string[] {
   const seam = new RegExp(`\\n${fence}[ \\t]*\\n(?:[^\\n]{0,80}\\n){0,3}?(?=${fence}[\\w+#-]*\\n)`, "g");
   const blocks: string[] = [];
@@ -64,7 +59,7 @@ function closingLine(block: string): { index: number; length: number } | undefin
   return undefined;
 }
 
-/** The texts in backticks, each with the word before it: "path `./src` pattern `foo`". */
+/** Returns texts in backticks, each with the word before it: "path `./src` pattern `foo`". */
 export function readTicks(text: string): { label: string; value: string }[] {
   return [...text.slice(0, 20_000).matchAll(/(?:(\w{1,40}):? )?`([^`\n]+)`/g)].map(([, label = "", value = ""]) => ({
     label: label.toLowerCase(),

@@ -1,34 +1,30 @@
 import { type Spelling, spellingOf } from "#lib/evidence/spelling";
 
-/** The folder of a project, as an absolute path with slashes, and its name. */
 export type Folder = { path: string; name: string };
 
-/** A path's beginning (`/`, `C:/`, `//`, `~/`) and what follows; `marks` are the parts as agents' own folders are recognized. */
+/** `marks` are the parts as agents' own folders are recognized. */
 type Path = { root: string; parts: string[]; marks: string[] };
 
 /**
- * The main folder of the repository that a folder is a worktree of, where its path says so, else the folder itself.
- *
- * Known are the worktrees that lie in their repository (`REPO/.claude/worktrees/x` and other agents' hidden folders,
- * `REPO/.worktrees/x`, `REPO/.conductor/x`, `REPO/.git/worktrees/x`), beside it (`REPO.worktrees/x`), and those of agents that
- * collect all repositories' in one place. There the path has the repository's name and not its folder, so that all of the same
- * name in that place are one.
- *
- * @returns undefined for what is no absolute path, or has no name.
+ * Returns the main folder of the repository if the path is a worktree's, else the folder itself.
+ * Known worktrees are inside their repository (`REPO/.claude/worktrees/x` and similar hidden folders,
+ * `REPO/.worktrees/x`, `REPO/.conductor/x`, `REPO/.git/worktrees/x`), next to it (`REPO.worktrees/x`), or in an
+ * agent's common folder, whose paths contain only the repository's name.
+ * @returns undefined for anything but an absolute path with a name
  */
-export const folderOf = (cwd: unknown): Folder | undefined => readFolder(cwd, spellingOf);
+export const parseFolder = (cwd: unknown): Folder | undefined => readFolder(cwd, spellingOf);
 
-/** As `folderOf`, as releases before the one with `spellingOf` wrote it: what is stored may be known by that. */
-export const formerFolderOf = (cwd: unknown): Folder | undefined => readFolder(cwd, formerSpellingOf);
+/** As earlier releases spelled it, since stored aliases may have that spelling. */
+export const parseFormerFolder = (cwd: unknown): Folder | undefined => readFolder(cwd, spellAsFormerly);
 
 function readFolder(cwd: unknown, spell: (cwd: string) => Spelling): Folder | undefined {
   if (typeof cwd !== "string" || cwd.length > 4096) return undefined;
   const path = parse(spell(cwd));
   if (!path) return undefined;
-  return path.parts.length === 0 ? undefined : (worktreeOf(path) ?? folderAt(path, path.parts));
+  return path.parts.length === 0 ? undefined : (findWorktree(path) ?? folderAt(path, path.parts));
 }
 
-function formerSpellingOf(cwd: string): Spelling {
+function spellAsFormerly(cwd: string): Spelling {
   const isWindows = /^(?:[a-z]:[\\/]|\\\\)/i.test(cwd);
   return { path: isWindows ? cwd.replaceAll("\\", "/") : cwd, isWindows };
 }
@@ -49,8 +45,8 @@ function folderAt({ root }: Path, parts: string[], name = parts.at(-1)): Folder 
   return name ? { path: root + parts.join("/"), name } : undefined;
 }
 
-/** The outermost worktree counts: one may hold others. */
-function worktreeOf(path: Path): Folder | undefined {
+/** The outermost worktree counts: one may contain others. */
+function findWorktree(path: Path): Folder | undefined {
   for (let at = 0; at < path.parts.length; at += 1) {
     const found = collected(path, at) ?? inside(path, at);
     if (found) return found;
@@ -58,7 +54,7 @@ function worktreeOf(path: Path): Folder | undefined {
   return undefined;
 }
 
-/** A worktree among those of all repositories: `.cursor/worktrees/NAME/x`, `.codex/worktrees/x/NAME`, `conductor/workspaces/NAME/x`. */
+/** `.cursor/worktrees/NAME/x`, `.codex/worktrees/x/NAME`, `conductor/workspaces/NAME/x` */
 function collected(path: Path, at: number): Folder | undefined {
   const { parts, marks } = path;
   const [place, kind] = marks.slice(at, at + 2);
@@ -71,7 +67,6 @@ function collected(path: Path, at: number): Folder | undefined {
   return undefined;
 }
 
-/** A worktree in its repository's folder, or beside it. */
 function inside(path: Path, at: number): Folder | undefined {
   const { parts, marks } = path;
   const [part = "", next, further] = marks.slice(at, at + 3);
@@ -89,7 +84,6 @@ function inside(path: Path, at: number): Folder | undefined {
   return isAgents && !isHome(path, at) ? folderAt(path, before) : undefined;
 }
 
-/** Whether a path's first parts are a person's home, or nothing. */
 function isHome({ root, parts }: Path, count: number): boolean {
   if (count === 0) return true;
   if (root === "~/") return false;

@@ -1,4 +1,4 @@
-import type { Piece } from "#lib/reader/call";
+import type { MessagePiece } from "#lib/reader/call";
 import { imagesNamed, isCaveat, splitInjected } from "#lib/reader/injected";
 import { readMarkers, readNotice, withoutRule } from "#lib/reader/markers";
 import type { ReaderMessage } from "#lib/reader/message";
@@ -6,12 +6,10 @@ import { readMetadata } from "#lib/reader/metadata";
 import { firstLine } from "#lib/reader/text";
 
 /**
- * What a message holds, decided here alone: by its metadata, else by markers in its content, else by its role.
- *
- * Metadata that names a tool and content with the tool's markers describe the same call: the output is taken from the
- * content, the arguments from the metadata. An empty message has no pieces.
+ * Decides what a message contains: by metadata, else by markers in its content, else by its role. If both metadata
+ * and content describe the same call, the output comes from the content and the arguments from the metadata.
  */
-export function piecesOf(message: ReaderMessage): Piece[] {
+export function splitPieces(message: ReaderMessage): MessagePiece[] {
   const described = readMetadata(message);
   if (described && described.length === 1 && described[0]?.type === "call")
     return [fillIn(described[0], message.content)];
@@ -26,34 +24,32 @@ export function piecesOf(message: ReaderMessage): Piece[] {
 }
 
 const isPerson = ({ role }: ReaderMessage) => role === "user" || role === "human";
-const isPersons = (piece: Piece): piece is Extract<Piece, { type: "text" }> =>
+const isPersons = (piece: MessagePiece): piece is Extract<MessagePiece, { type: "text" }> =>
   piece.type === "text" && piece.kind === "user";
 
-const byMarkers = (message: ReaderMessage): Piece[] => readMarkers(message.content) ?? [byRole(message)];
+const byMarkers = (message: ReaderMessage): MessagePiece[] => readMarkers(message.content) ?? [byRole(message)];
 
-/** What a person wrote, and below it what a program added. */
-function personsPieces(text: string): Piece[] {
+function personsPieces(text: string): MessagePiece[] {
   const { own, added } = splitInjected(text);
   return [...(own.trim() === "" ? [] : [said(own)]), ...notices(added)];
 }
 
-const notices = (added: string[]): Piece[] =>
+const notices = (added: string[]): MessagePiece[] =>
   added.flatMap((text) => readNotice(text) ?? [{ type: "text", kind: "notice", title: noticeTitle(text), text }]);
 
-/** "ide selection: src/x.ts" of a block in tags. */
 function noticeTitle(text: string): string {
   const [, tag, inner = ""] = /^<([\w-]{1,40})[^>]*>([\s\S]*)/.exec(text) ?? [];
   return tag ? firstLine(`${tag.replace(/[-_]/g, " ")}: ${firstLine(inner)}`) : firstLine(text.replace(/^#+ /, ""));
 }
 
-function said(text: string): Piece {
+function said(text: string): MessagePiece {
   const pictures = imagesNamed(text);
   if (pictures)
     return { type: "text", kind: "notice", title: firstLine(`Image: ${pictures.join(", ")}`), text: "", own: true };
   return { type: "text", kind: "user", title: "", text };
 }
 
-function fillIn(piece: Extract<Piece, { type: "call" }>, content: string): Piece {
+function fillIn(piece: Extract<MessagePiece, { type: "call" }>, content: string): MessagePiece {
   const [shown] = (piece.result?.output === content && readMarkers(content)) || [];
   if (shown?.type !== "call") return piece;
   const type = piece.call.type ?? shown.call.type;
@@ -64,7 +60,7 @@ function fillIn(piece: Extract<Piece, { type: "call" }>, content: string): Piece
 const defined = (input: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined && value !== ""));
 
-function byRole({ role, content }: ReaderMessage): Piece {
+function byRole({ role, content }: ReaderMessage): MessagePiece {
   const text = withoutRule(content);
   switch (role) {
     case "user":

@@ -1,21 +1,18 @@
-/** How many lines a change adds and removes. */
-export type Counts = { added: number; removed: number };
+export type LineCounts = { added: number; removed: number };
 
-/** Steps that comparisons may still take; those that share one are bounded together. */
+/** Steps left for comparisons; callers that share one object are bounded together. */
 export type Effort = { steps: number };
 
-/** About 20 ms. The bound is not a time: the same texts are counted alike on every machine, however busy it is. */
+/** A step limit, unlike a time limit, gives the same counts on every machine; this one takes about 20 ms. */
 export const newEffort = (): Effort => ({ steps: 2_000_000 });
 
 /**
- * Counts the lines that a text in place of another adds and removes, as few as possible. Both are pieces of a file, so whether
- * the last line ends with a newline is no difference, unless it is the only one.
- *
- * What would take more than the effort is counted as if none of the lines between the first and the last difference stayed.
+ * Counts the fewest added and removed lines between two pieces of a file. Beyond the effort, every line between the
+ * first and the last difference counts as changed.
  */
-export function countChange(before: string, after: string, effort: Effort = newEffort()): Counts {
+export function countChange(before: string, after: string, effort: Effort = newEffort()): LineCounts {
   if (before === after) return { added: 0, removed: 0 };
-  const [old, now] = [linesOf(before), linesOf(after)];
+  const [old, now] = [splitLines(before), splitLines(after)];
   let start = 0;
   while (start < old.length && start < now.length && old[start] === now[start]) start += 1;
   if (start === old.length && start === now.length) return { added: 1, removed: 1 };
@@ -27,21 +24,20 @@ export function countChange(before: string, after: string, effort: Effort = newE
   return { added: added - kept, removed: removed - kept };
 }
 
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   if (text === "") return [];
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }
 
-/** The length of the longest common subsequence; 0 where it takes too much effort. */
+/** The length of the longest common subsequence; 0 if it takes too much effort. */
 function countKept(old: string[], now: string[], effort: Effort): number {
   const [a, b] = numbered(old, now);
   const edits = countEdits(a, b, effort);
   return edits === undefined ? 0 : (a.length + b.length - edits) / 2;
 }
 
-/** The lines that are in both texts, as numbers: the others can't be kept. */
 function numbered(old: string[], now: string[]): [number[], number[]] {
   const numbers = new Map<string, number>();
   for (const line of old) if (!numbers.has(line)) numbers.set(line, numbers.size);
@@ -56,10 +52,10 @@ function numbered(old: string[], now: string[]): [number[], number[]] {
   return [a, b];
 }
 
-/** The fewest insertions and deletions that make one list the other (Myers' greedy algorithm, 1986). */
+/** Myers' greedy algorithm (1986): the fewest insertions and deletions. */
 function countEdits(a: number[], b: number[], effort: Effort): number | undefined {
   const max = a.length + b.length;
-  // Each edit costs more than the one before: more of them than this are never reached.
+  // Each edit costs more than the one before, so more edits than this are never reached.
   const bound = Math.min(max, Math.ceil(Math.sqrt(2 * Math.max(0, effort.steps))) + 1);
   const reached = new Int32Array(2 * bound + 3);
   for (let edits = 0; edits <= bound; edits += 1) {

@@ -1,4 +1,4 @@
-/** A session whose last activity is not longer ago goes on, as far as anybody can tell: agents think for minutes. */
+/** Agents may think for minutes, so a session counts as live this long after its last activity. */
 const liveMinutes = 10;
 
 export function isLive(updatedAt: string, now = Date.now()): boolean {

@@ -1,20 +1,20 @@
-import type { Call, Piece } from "#lib/reader/call";
+import type { Call, MessagePiece } from "#lib/reader/call";
 import { readFences, readTicks } from "#lib/reader/fences";
-import type { Kind } from "#lib/reader/message";
+import type { ToolKind } from "#lib/reader/message";
 import { firstLine } from "#lib/reader/text";
-import { kindOfTool } from "#lib/reader/vocabulary";
+import { findToolKind } from "#lib/reader/vocabulary";
 
 const toolTag = /^<tool-use data-tool-type="([^"\n]{0,128})" data-tool-name="([^"\n]{0,128})">/;
 const toolLine = /^Tool use: \*\*([^*\n]{1,128})\*\*([^\n]*)/;
 const thinkTag = /^<(think|thinking)>/;
 const transcriptHeading = /^_\*\*(?:Agent|User)[^*\n]{0,200}\*\*_[ \t]*$/m;
-/** The same of a sub-agent, whose messages may stand alone. */
+/** The heading of a sub-agent's message, which may occur alone. */
 const sidechain = /^_\*\*(?:Agent|User) - sidechain[^*\n]{0,200}\*\*_[ \t]*(?:\n|$)/;
 /** What may follow a wrapper: nothing, a rule, a transcript's heading, another wrapper. */
 const seam = /\s*(?:$|---[ \t]*(?:\n|$)|_\*\*|<tool-use |<think)/y;
 
-/** Reads the markers in the content of messages without metadata. @returns undefined where it has none */
-export function readMarkers(content: string): Piece[] | undefined {
+/** Reads the markers in messages without metadata. @returns undefined if there are none */
+export function readMarkers(content: string): MessagePiece[] | undefined {
   const text = content.trimStart();
   if (toolTag.test(text) || thinkTag.test(text)) return readWrappers(text);
   const line = toolLine.exec(text);
@@ -23,15 +23,15 @@ export function readMarkers(content: string): Piece[] | undefined {
   return readEcho(text);
 }
 
-function readWrappers(content: string): Piece[] {
-  const pieces: Piece[] = [];
+function readWrappers(content: string): MessagePiece[] {
+  const pieces: MessagePiece[] = [];
   let rest = content;
   for (;;) {
     const tool = toolTag.exec(rest);
     const think = thinkTag.exec(rest);
     if (!tool && !think) break;
     const close = tool ? "</tool-use>" : `</${think?.[1]}>`;
-    const end = endOfWrapper(rest, close);
+    const end = findWrapperEnd(rest, close);
     const inner = rest.slice((tool ?? think)?.[0].length, end === -1 ? undefined : end);
     pieces.push(tool ? readToolTag(tool, inner) : readThinking(inner));
     rest = end === -1 ? "" : rest.slice(end + close.length).trimStart();
@@ -42,8 +42,8 @@ function readWrappers(content: string): Piece[] {
   return pieces;
 }
 
-/** The closing tag before a seam, else the last one: tools print such wrappers too. */
-function endOfWrapper(text: string, close: string): number {
+/** Tools print such wrappers too, so the closing tag before a seam wins over the first one. */
+function findWrapperEnd(text: string, close: string): number {
   for (let at = text.indexOf(close); at !== -1; at = text.indexOf(close, at + 1)) {
     seam.lastIndex = at + close.length;
     if (seam.test(text)) return at;
@@ -51,18 +51,17 @@ function endOfWrapper(text: string, close: string): number {
   return text.lastIndexOf(close);
 }
 
-function readToolTag([, type, name]: RegExpExecArray, inner: string): Piece {
+function readToolTag([, type, name]: RegExpExecArray, inner: string): MessagePiece {
   const { summary, body } = unfold(inner);
   const rest = summary.replace(/^Tool use:\s*/, "").replace(/^\*\*[^*\n]*\*\*/, "");
   return readTool(name ?? "", type, rest, body);
 }
 
-function readThinking(inner: string): Piece {
+function readThinking(inner: string): MessagePiece {
   const { body } = unfold(inner);
   return { type: "text", kind: "thinking", title: firstLine(body), text: body.trim() };
 }
 
-/** The body and the summary of `<details>`. */
 function unfold(inner: string): { summary: string; body: string } {
   let body = inner.trim();
   if (body.startsWith("<details>")) body = body.slice("<details>".length).trimStart();
@@ -73,7 +72,6 @@ function unfold(inner: string): { summary: string; body: string } {
   return { summary: body.slice("<summary>".length, end).trim(), body: body.slice(end + "</summary>".length) };
 }
 
-/** Takes off the rule that exporters put between turns. */
 export function withoutRule(text: string): string {
   const end = text.trimEnd();
   const before = end.endsWith("\n---") ? end.slice(0, -"\n---".length) : "";
@@ -81,9 +79,9 @@ export function withoutRule(text: string): string {
   return line !== -1 && before.slice(line).trim() === "" ? before.trimEnd() : text;
 }
 
-/** A tool as exporters write it: words and arguments in backticks, then its input or output in fences. */
-function readTool(name: string, type: string | undefined, summary: string, body: string): Piece {
-  const kind = kindOfTool(name, type);
+/** Exporters write a tool as words and arguments in backticks, then its input or output in fences. */
+function readTool(name: string, type: string | undefined, summary: string, body: string): MessagePiece {
+  const kind = findToolKind(name, type);
   const single = kind === "read" || kind === "search" || kind === "web";
   const { before, fences, after } = readFences(body.trim(), single);
   const words = `${summary.replace(/^\s*•\s*/, " ").trim()}\n${before.replace(/^Result:$/m, "")}`.trim();
@@ -96,12 +94,12 @@ function readTool(name: string, type: string | undefined, summary: string, body:
 }
 
 type Fence = { language: string; text: string };
-/** Fills in a call's input from the words and fences. @returns the fences that are its output */
+/** Fills in the call's input. @returns the fences that are its output */
 type ToolReader = (call: Call, words: string, fences: Fence[]) => Fence[];
 
 const isDiff = ({ language }: Fence) => language === "diff" || language === "patch";
 
-const readers: Partial<Record<Kind, ToolReader>> = {
+const readers: Partial<Record<ToolKind, ToolReader>> = {
   shell: (call, words, fences) => {
     if (words.startsWith("**Input:**")) {
       const rest = readOther(call, words, fences);
@@ -157,7 +155,6 @@ const readOther: ToolReader = (call, words, fences) => {
   return fences;
 };
 
-/** A path in backticks, or one that a tool's answer names. */
 function pathIn(text: string): string | undefined {
   return pathTold(text) ?? readTicks(text)[0]?.value ?? named.exec(text)?.[1];
 }
@@ -168,7 +165,7 @@ const told =
 
 const toldIn = (output: string) => pathTold(output) ?? named.exec(output)?.[1];
 
-/** A path that the answer of a tool names; what stands in backticks there is not the file. */
+/** Backticks in a tool's answer do not contain the file. */
 function pathTold(text: string): string | undefined {
   const [, changed, created] = told.exec(text.slice(0, 4000)) ?? [];
   return changed ?? created;
@@ -176,8 +173,7 @@ function pathTold(text: string): string | undefined {
 
 const commandEcho = /^<(command-name|command-message)>/;
 
-/** Commands to the agent's own program, their output, and interruptions. */
-function readEcho(text: string): Piece[] | undefined {
+function readEcho(text: string): MessagePiece[] | undefined {
   if (commandEcho.test(text)) {
     const name = tagged(text, "command-name") ?? `/${tagged(text, "command-message") ?? ""}`;
     const given = tagged(text, "command-args") ?? "";
@@ -202,8 +198,8 @@ const noticeTags =
 const noticeText =
   /^(?:\[Request interrupted by user|Caveat: The messages below were generated|This session is being continued from a previous conversation|# AGENTS\.md instructions for )/;
 
-/** What an agent's program says, by its tag or its first words. @returns undefined for any other text */
-export function readNotice(text: string): Piece[] | undefined {
+/** Recognizes an agent program's own messages by tag or first words. @returns undefined for any other text */
+export function readNotice(text: string): MessagePiece[] | undefined {
   const tag = noticeTags.exec(text)?.[1];
   if (!tag && !noticeText.test(text)) return undefined;
   const summary =

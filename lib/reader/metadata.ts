@@ -1,4 +1,4 @@
-import type { Call, Piece, Result } from "#lib/reader/call";
+import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";
 import { isKind, type ReaderMessage } from "#lib/reader/message";
 import { firstLine, readableJson } from "#lib/reader/text";
 
@@ -7,13 +7,12 @@ type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The first value of that type among some keys. */
-function stringOf(fields: Fields, ...keys: string[]): string | undefined {
+function getString(fields: Fields, ...keys: string[]): string | undefined {
   for (const key of keys) if (typeof fields[key] === "string" && fields[key] !== "") return fields[key];
   return undefined;
 }
 
-function numberOf(fields: Fields, ...keys: string[]): number | undefined {
+function getNumber(fields: Fields, ...keys: string[]): number | undefined {
   for (const key of keys) if (typeof fields[key] === "number" && Number.isFinite(fields[key])) return fields[key];
   return undefined;
 }
@@ -21,10 +20,10 @@ function numberOf(fields: Fields, ...keys: string[]): number | undefined {
 const idKeys = ["callId", "call_id", "tool_use_id", "toolUseId", "toolCallId", "tool_call_id", "id"];
 
 /**
- * What metadata says of a message: by the reader's own vocabulary (docs/trace-format.md), or in the shapes that common
- * agents write into their session files. Undefined where it says nothing.
+ * Reads the documented vocabulary (docs/trace-format.md) or the shapes that common agents write; undefined if there
+ * is neither.
  */
-export function readMetadata({ metadata, content }: ReaderMessage): Piece[] | undefined {
+export function readMetadata({ metadata, content }: ReaderMessage): MessagePiece[] | undefined {
   if (!metadata) return undefined;
   const own = readOwn(metadata, content);
   if (own) return own;
@@ -35,10 +34,10 @@ export function readMetadata({ metadata, content }: ReaderMessage): Piece[] | un
   return undefined;
 }
 
-function readOwn(metadata: Fields, content: string): Piece[] | undefined {
+function readOwn(metadata: Fields, content: string): MessagePiece[] | undefined {
   const { tool, result, kind } = metadata;
   if (typeof tool === "string" || isFields(tool)) return [readOwnTool(tool, metadata, content)];
-  if (isFields(result) && stringOf(result, ...idKeys))
+  if (isFields(result) && getString(result, ...idKeys))
     return [{ type: "result", result: readOwnResult(result, metadata, content) }];
   switch (kind) {
     case "user":
@@ -53,16 +52,16 @@ function readOwn(metadata: Fields, content: string): Piece[] | undefined {
   }
 }
 
-function readOwnTool(tool: string | Fields, metadata: Fields, content: string): Piece {
+function readOwnTool(tool: string | Fields, metadata: Fields, content: string): MessagePiece {
   const fields: Fields = typeof tool === "string" ? { ...metadata, name: tool } : { ...metadata, ...tool };
   const call: Call = {
-    name: stringOf(fields, "name") ?? "tool",
-    input: inputOf(fields.input ?? fields.arguments ?? fields.args),
+    name: getString(fields, "name") ?? "tool",
+    input: readInput(fields.input ?? fields.arguments ?? fields.args),
   };
   if (isKind(metadata.kind)) call.kind = metadata.kind;
-  const type = stringOf(fields, "type");
+  const type = getString(fields, "type");
   if (type) call.type = type;
-  const callId = stringOf(fields, ...idKeys);
+  const callId = getString(fields, ...idKeys);
   if (callId) call.callId = callId;
   const reported = isFields(metadata.result) ? metadata.result : fields;
   const ended = ["output", "exitCode", "isError", "status"].some((key) => reported[key] !== undefined);
@@ -71,16 +70,16 @@ function readOwnTool(tool: string | Fields, metadata: Fields, content: string): 
   return { type: "call", call, result: readOwnResult(reported, metadata, output) };
 }
 
-function readOwnResult(fields: Fields, metadata: Fields, content: string): Result {
-  const output = fields.output === undefined ? content : textOf(fields.output);
-  const status = stringOf(fields, "status");
+function readOwnResult(fields: Fields, metadata: Fields, content: string): ToolResult {
+  const output = fields.output === undefined ? content : toText(fields.output);
+  const status = getString(fields, "status");
   const failed = fields.isError === true || (status !== undefined && /^(error|failed|failure)$/i.test(status));
-  const callId = stringOf(fields, ...idKeys);
-  const exitCode = numberOf(fields, "exitCode", "exit_code");
-  const durationMs = numberOf(fields, "durationMs") ?? numberOf(metadata, "durationMs");
-  const patch = stringOf(fields, "patch", "diff");
-  const name = stringOf(metadata, "toolName");
-  const session = isFields(metadata.result) ? stringOf(metadata.result, "session") : undefined;
+  const callId = getString(fields, ...idKeys);
+  const exitCode = getNumber(fields, "exitCode", "exit_code");
+  const durationMs = getNumber(fields, "durationMs") ?? getNumber(metadata, "durationMs");
+  const patch = getString(fields, "patch", "diff");
+  const name = getString(metadata, "toolName");
+  const session = isFields(metadata.result) ? getString(metadata.result, "session") : undefined;
   return {
     output,
     ...(failed && { failed }),
@@ -96,11 +95,11 @@ function readOwnResult(fields: Fields, metadata: Fields, content: string): Resul
 const callTypes = /^(tool_use|server_tool_use|tool-call|tool_call|function_call|custom_tool_call|local_shell_call)$/;
 const resultTypes = /^(tool_result|web_search_tool_result|tool-result|function_call_output|custom_tool_call_output)$/;
 
-/** The blocks of Claude Code, Codex, Gemini and clients that use their APIs' formats. */
-function readForeign(fields: Fields, content: string): Piece[] {
+/** Blocks of Claude Code, Codex, Gemini and clients that use their APIs' formats. */
+function readForeign(fields: Fields, content: string): MessagePiece[] {
   const one = readBlock(fields, content);
   if (one) return [one];
-  const pieces: Piece[] = [];
+  const pieces: MessagePiece[] = [];
   const blocks = Array.isArray(fields.content) ? fields.content.filter(isFields) : [];
   for (const block of blocks.slice(0, 200)) {
     const piece = readBlock(block, "");
@@ -116,8 +115,8 @@ function readForeign(fields: Fields, content: string): Piece[] {
   return withContent(pieces, content);
 }
 
-/** A message's text goes before what its metadata describes, unless that is a result: then it is the result's text. */
-function withContent(pieces: Piece[], content: string): Piece[] {
+/** The message's text precedes its metadata's pieces, or is the result's text if they are a result. */
+function withContent(pieces: MessagePiece[], content: string): MessagePiece[] {
   if (pieces.length === 0 || content.trim() === "") return pieces;
   if (pieces.some(({ type }) => type === "result")) return pieces;
   const texts = pieces.filter((piece) => piece.type === "text" && piece.kind === "assistant");
@@ -127,40 +126,40 @@ function withContent(pieces: Piece[], content: string): Piece[] {
   return [...thoughts, { type: "text", kind: "assistant", title: "", text: content }, ...rest];
 }
 
-function readBlock(block: Fields, content: string): Piece | undefined {
-  const type = stringOf(block, "type") ?? "";
+function readBlock(block: Fields, content: string): MessagePiece | undefined {
+  const type = getString(block, "type") ?? "";
   if (callTypes.test(type)) return readCall(block);
   if (resultTypes.test(type)) return { type: "result", result: readResult(block, content) };
   if (type === "thinking" || type === "reasoning") {
-    const text = stringOf(block, "thinking", "text") ?? (textOf(block.summary ?? block.content) || content);
+    const text = getString(block, "thinking", "text") ?? (toText(block.summary ?? block.content) || content);
     return text.trim() === "" ? undefined : { type: "text", kind: "thinking", title: firstLine(text), text };
   }
-  const text = type === "text" ? stringOf(block, "text") : undefined;
+  const text = type === "text" ? getString(block, "text") : undefined;
   return text === undefined ? undefined : { type: "text", kind: "assistant", title: "", text };
 }
 
-function readCall(block: Fields): Piece {
-  const callId = stringOf(block, ...idKeys);
+function readCall(block: Fields): MessagePiece {
+  const callId = getString(block, ...idKeys);
   const action = isFields(block.action) ? block.action : undefined;
-  const name = stringOf(block, "name") ?? (action ? "local_shell" : "tool");
-  const input = inputOf(block.input ?? block.arguments ?? block.args ?? action);
+  const name = getString(block, "name") ?? (action ? "local_shell" : "tool");
+  const input = readInput(block.input ?? block.arguments ?? block.args ?? action);
   return { type: "call", call: { name, input, ...(callId && { callId }) } };
 }
 
-/** Gemini's `toolCalls` bring their results; OpenAI's `tool_calls` hold a `function`. */
-function readListedCall(call: Fields): Piece {
+/** Gemini's `toolCalls` include their results; OpenAI's `tool_calls` contain a `function`. */
+function readListedCall(call: Fields): MessagePiece {
   const called = isFields(call.function) ? { ...call.function, id: call.id } : call;
   const piece = readCall(called);
-  const output = textOf(call.resultDisplay ?? call.result ?? call.output);
-  const failed = /^(error|failed|cancelled)$/.test(stringOf(call, "status") ?? "");
+  const output = toText(call.resultDisplay ?? call.result ?? call.output);
+  const failed = /^(error|failed|cancelled)$/.test(getString(call, "status") ?? "");
   if (piece.type !== "call" || (output === "" && call.status === undefined)) return piece;
   return { ...piece, result: { output, ...(failed && { failed }) } };
 }
 
-function readResult(block: Fields, content: string): Result {
-  const callId = stringOf(block, ...idKeys);
-  const name = stringOf(block, "name");
-  const given = textOf(block.content ?? block.output ?? block.response) || content;
+function readResult(block: Fields, content: string): ToolResult {
+  const callId = getString(block, ...idKeys);
+  const name = getString(block, "name");
+  const given = toText(block.content ?? block.output ?? block.response) || content;
   const { output, exitCode, durationMs } = readCodexOutput(given);
   return {
     output,
@@ -182,24 +181,23 @@ function readCodexOutput(text: string): {
   const parsed = parse(text);
   if (!isFields(parsed) || typeof parsed.output !== "string") return { output: text };
   const metadata = isFields(parsed.metadata) ? parsed.metadata : {};
-  const seconds = numberOf(metadata, "duration_seconds");
+  const seconds = getNumber(metadata, "duration_seconds");
   return {
     output: parsed.output,
-    exitCode: numberOf(metadata, "exit_code"),
+    exitCode: getNumber(metadata, "exit_code"),
     durationMs: seconds === undefined ? undefined : Math.round(seconds * 1000),
   };
 }
 
-/** What Claude Code stores with the result of a built-in tool. */
-function enrich(piece: Piece, reported: unknown): Piece {
+function enrich(piece: MessagePiece, reported: unknown): MessagePiece {
   if (piece.type !== "result" || !isFields(reported)) return piece;
-  const patch = Array.isArray(reported.structuredPatch) ? patchOf(reported.structuredPatch.filter(isFields)) : "";
-  const durationMs = numberOf(reported, "totalDurationMs", "durationMs");
+  const patch = Array.isArray(reported.structuredPatch) ? joinHunks(reported.structuredPatch.filter(isFields)) : "";
+  const durationMs = getNumber(reported, "totalDurationMs", "durationMs");
   const result = { ...piece.result, ...(patch && { patch }), ...(durationMs !== undefined && { durationMs }) };
   return { type: "result", result };
 }
 
-function patchOf(hunks: Fields[]): string {
+function joinHunks(hunks: Fields[]): string {
   return hunks
     .slice(0, 500)
     .map(({ oldStart, newStart, lines }) => {
@@ -209,16 +207,16 @@ function patchOf(hunks: Fields[]): string {
     .join("\n");
 }
 
-function readThoughts(thoughts: unknown[]): Piece[] {
+function readThoughts(thoughts: unknown[]): MessagePiece[] {
   const text = thoughts
     .filter(isFields)
-    .map((thought) => [stringOf(thought, "subject"), stringOf(thought, "description")].filter(Boolean).join("\n\n"))
+    .map((thought) => [getString(thought, "subject"), getString(thought, "description")].filter(Boolean).join("\n\n"))
     .join("\n\n");
   return text === "" ? [] : [{ type: "text", kind: "thinking", title: firstLine(text), text }];
 }
 
-/** A tool's input as fields; JSON in a string is read, any other value becomes the field `input`. */
-function inputOf(input: unknown): Fields {
+/** Parses JSON in strings; any other value becomes the field `input`. */
+function readInput(input: unknown): Fields {
   const value = typeof input === "string" && /^\s*\{/.test(input) ? (parseInput(input) ?? input) : input;
   if (isFields(value)) return value;
   return value === undefined || value === null ? {} : { input: value };
@@ -227,7 +225,10 @@ function inputOf(input: unknown): Fields {
 /** No tool takes an input of more levels. */
 const maxLevels = 64;
 
-/** JSON in a text, which an upload's limit of levels does not count: what is deeper stays a text, since to write it as JSON again overflows the stack. */
+/**
+ * An upload's limit on levels does not cover JSON inside a string; deeper JSON stays text, since serializing it would
+ * overflow the stack.
+ */
 function parseInput(text: string): unknown {
   const value = parse(text);
   return isDeeper(value, maxLevels) ? undefined : value;
@@ -247,13 +248,13 @@ function parse(text: string): unknown {
   }
 }
 
-/** The text in a value as agents nest it: strings, lists of `{text}`, Gemini's responses; JSON of anything else. */
-function textOf(value: unknown, depth = 0): string {
+/** Collects strings, lists of `{text}` and Gemini's responses; anything else becomes JSON. */
+function toText(value: unknown, depth = 0): string {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";
   if (depth > 8 || !(Array.isArray(value) || isFields(value))) return JSON.stringify(value) ?? "";
-  if (Array.isArray(value)) return value.map((entry) => textOf(entry, depth + 1)).join("\n");
+  if (Array.isArray(value)) return value.map((entry) => toText(entry, depth + 1)).join("\n");
   for (const key of ["text", "output", "functionResponse", "response", "content", "stdout", "error"])
-    if (value[key] !== undefined && value[key] !== "") return textOf(value[key], depth + 1);
+    if (value[key] !== undefined && value[key] !== "") return toText(value[key], depth + 1);
   return readableJson(value);
 }

@@ -1,7 +1,6 @@
-import type { Result } from "#lib/reader/call";
+import type { ToolResult } from "#lib/reader/call";
 import type { Status } from "#lib/reader/message";
 
-/** How a tool ended, and its output without the lines that only report that. */
 export type Outcome = { status: Status; output: string; exitCode?: number; durationMs?: number };
 
 const declined =
@@ -9,12 +8,11 @@ const declined =
 const codexHeader =
   /^(?:Chunk ID: [^\n]*\n)?(?:Wall time: ([\d.]+) seconds\n)?(?:Process exited with code (-?\d+)\n|Process running with session ID [^\n]*\n)?(?:Original token count: \d+\n)?(?:Total output lines: \d+\n)?Output:\n/;
 const codexExec = /^Exit code: (-?\d+)\nWall time: ([\d.]+) seconds\n(?:Total output lines: \d+\n)?Output:\n/;
-/** What Codex writes above the output of a script. */
 const codexScript =
   /^Script (completed|failed|terminated|running with cell ID [^\n]{1,40})\nWall time ([\d.]+) seconds\nOutput:\n\n?/;
 
-/** Reads the outcome from the reported fields, else from the phrases that common agents write. */
-export function outcomeOf(result: Result | undefined): Outcome {
+/** Uses the reported fields, else the phrases that common agents write. */
+export function readOutcome(result: ToolResult | undefined): Outcome {
   if (!result) return { status: "pending", output: "" };
   const read = readOutput(result.output);
   const exitCode = result.exitCode ?? read.exitCode;

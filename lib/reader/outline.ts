@@ -1,46 +1,41 @@
-import type { Piece } from "#lib/reader/call";
-import { makeTouching, type Session, type Touch } from "#lib/reader/files/touches";
-import { isExpansion, nameOfTurn } from "#lib/reader/injected";
+import type { MessagePiece } from "#lib/reader/call";
+import { makeTouching, type TouchingSession, type Touch } from "#lib/reader/files/touches";
+import { isExpansion, getTurnName } from "#lib/reader/injected";
 import type { ReaderMessage } from "#lib/reader/message";
-import { outcomeOf } from "#lib/reader/outcome";
+import { readOutcome } from "#lib/reader/outcome";
 import { makePairing } from "#lib/reader/pairing";
 import { plainTitle } from "#lib/reader/plain";
 import { firstLine } from "#lib/reader/text";
 import { planTitle, tellingLine } from "#lib/reader/titles/lines";
 import { describeTool } from "#lib/reader/tools/tools";
-import { kindOfTool } from "#lib/reader/vocabulary";
+import { findToolKind } from "#lib/reader/vocabulary";
 
 const maxTitle = 120;
 
-/** A pause of so long is none of the time that a session was active. */
+/** A longer pause does not count as active time. */
 const minGapSeconds = 300;
 
-/** The outline of a whole session: what the person asked, the files that it read and changed, and what failed. */
 export type Outline = {
   turns: Turn[];
   files: FileSum[];
-  /** How many files there are; `files` has the first of them. */
+  /** The number of all files; `files` has only the first. */
   fileCount: number;
-  errors: Place[];
-  /** Where sub-agents were started. */
-  agents: Place[];
-  /** Where nothing happened for some minutes: the longest of these pauses, in the order of their positions. */
+  errors: NamedPosition[];
+  agents: NamedPosition[];
+  /** The longest pauses, in the order of their positions. */
   gaps: { position: number; seconds: number }[];
-  /** The first and the last position. */
   span: { first: number; last: number };
 };
 
-type Place = { position: number; title: string };
+type NamedPosition = { position: number; title: string };
 
-/** What a person said, and what came of it until the next turn: calls of tools, and how many of them failed. */
-export type Turn = Place & {
-  /** In seconds since 1970 */
+export type Turn = NamedPosition & {
+  /** Seconds since 1970 */
   at: number | null;
   tools: number;
   errors: number;
 };
 
-/** A file with all that was done to it: changed ones come first. */
 type FileSum = {
   path: string;
   reads: number;
@@ -49,27 +44,26 @@ type FileSum = {
   removed: number;
   firstPosition: number;
   lastPosition: number;
-  /** Where it was changed, else where it was read: the first places. */
+  /** Where it was changed, or read if it never was. */
   places: { position: number; added: number; removed: number }[];
 };
 
 export type Outliner = { add: (message: ReaderMessage) => void; result: () => Outline };
 
-/** Makes an outline message by message, in the order of positions; keeps only what the outline needs. */
-export function makeOutliner(session: Session): Outliner {
+export function makeOutliner(session: TouchingSession): Outliner {
   const turns: Turn[] = [];
-  const errors: Place[] = [];
-  const agents: Place[] = [];
+  const errors: NamedPosition[] = [];
+  const agents: NamedPosition[] = [];
   const touching = makeTouching(session);
   const clock = makeClock();
   const pairing = makePairing((placed, result) => {
     touching.take(placed, result);
-    if (outcomeOf(result).status !== "failed") return;
+    if (readOutcome(result).status !== "failed") return;
     const part = describeTool(placed.call, result);
     if (part.status === "failed")
       errors.push({ position: placed.position, title: firstLine(part.title || placed.call.name, maxTitle) });
   });
-  let before: Piece | undefined;
+  let before: MessagePiece | undefined;
   const add = (message: ReaderMessage) => {
     const { position } = message;
     touching.see(position);
@@ -77,12 +71,12 @@ export function makeOutliner(session: Session): Outliner {
     for (const piece of pairing.add(message)) {
       const told = isExpansion(before, piece);
       if (piece.type === "text" && !told && isTurn(piece)) {
-        const title = piece.kind === "command" ? piece.title : titleOfTurn(piece.text);
+        const title = piece.kind === "command" ? piece.title : getTurnTitle(piece.text);
         turns.push({ position, title, at, tools: 0, errors: 0 });
       } else if (piece.type === "call") {
         const turn = turns.at(-1);
         if (turn) turn.tools += 1;
-        const { name, type, kind = kindOfTool(name, type) } = piece.call;
+        const { name, type, kind = findToolKind(name, type) } = piece.call;
         if (kind === "subagent" && agents.length < maxShown.agents)
           agents.push({ position, title: firstLine(describeTool(piece.call, piece.result).title || name, maxTitle) });
       }
@@ -99,25 +93,24 @@ export function makeOutliner(session: Session): Outliner {
   return { add, result };
 }
 
-/** What begins a turn: what a person wrote, or a command that somebody wrote for the agent; not one to the program. */
-const isTurn = ({ kind, own }: Extract<Piece, { type: "text" }>) =>
+/** A person's words begin a turn, or a command for the agent, but no command to the program. */
+const isTurn = ({ kind, own }: Extract<MessagePiece, { type: "text" }>) =>
   kind === "user" || (kind === "command" && own === true);
 
-/** How much of a turn is looked at for its title. */
 const maxLooked = 16_384;
 
 /**
- * In plain words: what the person wants, as in a session's title, where that stands behind output or quotations that they pasted;
- * else the first line, and of a text that begins with a rule or a fence what comes after it.
+ * Prefers the line that says what the person wants, as a session's title does; else the first line after rules and
+ * fences.
  */
-function titleOfTurn(text: string): string {
+function getTurnTitle(text: string): string {
   const looked = text.slice(0, maxLooked);
   const told = planTitle(looked) === undefined ? tellingLine(looked) : undefined;
   const own = told?.isTelling ? plainTitle(told.line, maxTitle) : "";
-  return own || plainTitle(nameOfTurn(text), maxTitle) || plainTitle(text, maxTitle);
+  return own || plainTitle(getTurnName(text), maxTitle) || plainTitle(text, maxTitle);
 }
 
-function countErrors(turns: Turn[], errors: Place[]): void {
+function countErrors(turns: Turn[], errors: NamedPosition[]): void {
   let index = -1;
   for (const { position } of errors) {
     while ((turns[index + 1]?.position ?? Number.POSITIVE_INFINITY) <= position) index += 1;
@@ -126,7 +119,6 @@ function countErrors(turns: Turn[], errors: Place[]): void {
   }
 }
 
-/** Follows the messages' times and positions. */
 function makeClock() {
   const gaps: Outline["gaps"] = [];
   const span = { first: 0, last: 0 };
@@ -155,19 +147,16 @@ const longest = (gaps: Outline["gaps"]) =>
     .slice(0, maxShown.gaps)
     .sort((a, b) => a.position - b.position);
 
-/** The outline of messages that are all in memory. */
-export function outlineOf(messages: Iterable<ReaderMessage>, session: Session = unknownSession): Outline {
+export function makeOutline(messages: Iterable<ReaderMessage>, session: TouchingSession = unknownSession): Outline {
   const outliner = makeOutliner(session);
   for (const message of messages) outliner.add(message);
   return outliner.result();
 }
 
-const unknownSession: Session = { source: "unknown", metadata: null };
+const unknownSession: TouchingSession = { source: "unknown", metadata: null };
 
-/** More places of a file than anyone looks through, more files than a list shows, more pauses and agents than a rail. */
 export const maxShown = { places: 20, files: 500, gaps: 200, agents: 500 };
 
-/** Sums up what was done to each file: changed files first, each group in the order of their first places. */
 function sumFiles(touches: Touch[]): Pick<Outline, "files" | "fileCount"> {
   const files = [...Map.groupBy(touches, ({ path }) => path)].map(([path, some]) => sumFile(path, some));
   const isRead = ({ edits }: FileSum) => Number(edits === 0);

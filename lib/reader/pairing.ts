@@ -1,8 +1,8 @@
-import type { Call, Piece, Result } from "#lib/reader/call";
-import { piecesOf } from "#lib/reader/kind";
+import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";
+import { splitPieces } from "#lib/reader/kind";
 import type { ReaderMessage } from "#lib/reader/message";
 
-/** A call where it stands. `folder` is the message's own, where it names one; `isCopy`: it was copied from another session. */
+/** `folder` is the message's own; `isCopy` means copied from another session. */
 export type Placed = {
   call: Call;
   position: number;
@@ -11,33 +11,29 @@ export type Placed = {
   isCopy: boolean;
 };
 
-/** Calls wait for their results: at most so many, and for at most so many messages. Then they are taken without one. */
+/** Beyond these, a waiting call is taken without its result. */
 const max = { calls: 1000, messages: 1000 };
 
 export type Pairing = {
-  /** @returns the message's pieces */
-  add(message: ReaderMessage): Piece[];
-  /** The calls that still wait, in order. */
+  add(message: ReaderMessage): MessagePiece[];
   waiting(): Placed[];
-  /** Takes the calls that still wait. */
   end(): void;
 };
 
 /**
  * Pairs calls with their results, message by message.
- *
- * @param take called with each call when its result is known, or won't come
- * @param awaits whether a call's result matters; without it, all do
+ * @param take called with each call once its result is known or given up
+ * @param awaits whether a call's result matters; by default all do
  */
 export function makePairing(
-  take: (placed: Placed, result: Result | undefined) => void,
+  take: (placed: Placed, result: ToolResult | undefined) => void,
   awaits: (call: Call) => boolean = () => true,
 ): Pairing {
   const open = new Map<string, Placed>();
-  /** Of the last message with something of its own: a result that names no call is of a call there. */
+  /** A result that names no call belongs to the last message with content. */
   let before = -1;
 
-  const close = (key: string, result?: Result) => {
+  const close = (key: string, result?: ToolResult) => {
     const placed = open.get(key);
     open.delete(key);
     if (placed) take(placed, result);
@@ -52,7 +48,7 @@ export function makePairing(
     const { position, createdAt, metadata } = message;
     const isCopy = metadata?.replayed === true;
     const folder = typeof metadata?.cwd === "string" ? metadata.cwd : undefined;
-    const pieces = piecesOf(message);
+    const pieces = splitPieces(message);
     for (const piece of pieces) {
       if (piece.type === "result") close(piece.result.callId ?? `after ${before}`, piece.result);
       if (piece.type !== "call") continue;

@@ -1,6 +1,5 @@
-import type { Counts } from "#lib/reader/line-diff";
+import type { LineCounts } from "#lib/reader/line-diff";
 
-/** A line of a patch; `hunk` is the heading of a further part. */
 export type PatchLine = { type: "added" | "removed" | "same" | "hunk"; text: string; at?: [old: number, now: number] };
 
 const fileHeader =
@@ -8,8 +7,8 @@ const fileHeader =
 const hunkHeader = /^@@(?: -(\d{1,9})(?:,(\d+))? \+(\d{1,9})(?:,(\d+))? @@)?/;
 
 /**
- * The lines of a unified diff, or of a patch in Codex's form, without its headers. A line counts by its first character; what a
- * hunk's heading says of its length tells a removed `-- x` from the name of a file.
+ * Yields the lines of a unified diff or a Codex patch without headers. A hunk's length distinguishes a removed `-- x`
+ * from a file name.
  */
 export function* patchLines(patch: string): Generator<PatchLine> {
   const lines = patch.replace(/\n$/, "").split("\n");
@@ -18,7 +17,7 @@ export function* patchLines(patch: string): Generator<PatchLine> {
     const line = lines[at] as string;
     if (line.startsWith("@@")) {
       const [, old, before, now, after] = hunkHeader.exec(line) ?? [];
-      // Codex' headings tell no lengths, and name no files.
+      // Codex's headings have no lengths and name no files.
       left = old === undefined ? Number.POSITIVE_INFINITY : Number(before ?? 0) + Number(after ?? 0);
       const text = line.replace(/^@@.*?@@ ?|^@@ ?/, "");
       yield { type: "hunk", text, ...(old && now && { at: [Number(old), Number(now)] }) };
@@ -33,7 +32,7 @@ export function* patchLines(patch: string): Generator<PatchLine> {
   }
 }
 
-/** Whether `--- a` and `+++ b` name files here: within a hunk only before the next heading. */
+/** `--- a` and `+++ b` name files within a hunk only before the next heading. */
 function isNames(lines: string[], at: number, left: number): boolean {
   if (!lines[at]?.startsWith("--- ") || !lines[at + 1]?.startsWith("+++ ")) return false;
   return left <= 0 || (lines[at + 2]?.startsWith("@@") ?? false);
@@ -44,19 +43,18 @@ function readLine(line: string): PatchLine {
   return { type, text: type === "same" && !line.startsWith(" ") ? line : line.slice(1) };
 }
 
-/** How many lines a patch adds and removes. */
-export function countPatch(patch: string): Counts {
+export function countPatch(patch: string): LineCounts {
   const counts = { added: 0, removed: 0 };
   for (const { type } of patchLines(patch)) if (type === "added" || type === "removed") counts[type] += 1;
   return counts;
 }
 
-/** A file of a patch. `from` is its name before, where the patch moves it. */
+/** `from` is the previous name of a moved file. */
 export type FilePatch = { path: string; patch: string; action: "edit" | "write" | "delete"; from?: string };
 
 const maxFiles = 1000;
 
-/** The files of a patch in the form of Codex's `apply_patch`, each with its part of the patch; undefined for other text. */
+/** Splits a Codex `apply_patch` patch by file; undefined for other text. */
 export function readFilePatches(text: string): FilePatch[] | undefined {
   if (!/^\*\*\* (?:Begin Patch|Add File|Update File|Delete File)/m.test(text)) return undefined;
   const parts = text.split(/^(?=\*\*\* (?:Add|Update|Delete) File: )/m).slice(1, maxFiles + 1);
@@ -70,7 +68,7 @@ export function readFilePatches(text: string): FilePatch[] | undefined {
   });
 }
 
-/** The files of a unified diff that names them; undefined where it doesn't. */
+/** Splits a unified diff by file; undefined if it names none. */
 export function readUnifiedFiles(text: string): FilePatch[] | undefined {
   const parts = text.split(/^(?=--- [^\n]+\n\+\+\+ [^\n]+\n@@)/m).slice(0, maxFiles + 1);
   const files = parts.flatMap((part): FilePatch[] => {
@@ -85,19 +83,17 @@ export function readUnifiedFiles(text: string): FilePatch[] | undefined {
   return files.length > 0 ? files : undefined;
 }
 
-/** A file's name in a heading, without Git's prefix and a time. */
 function nameIn(heading: string, prefix: string): string {
   const name = (heading.split("\t", 1)[0] ?? "").trim();
   return name.startsWith(prefix) ? name.slice(prefix.length) : name;
 }
 
-/** A text that is put in the place of another one. */
 export type Replacement = { before: string; after: string };
 
 const opening = /^(?:<{5,9}|-{5,9}) SEARCH>?\s*$/;
 const closing = /^(?:>{5,9}|\+{5,9}) REPLACE>?\s*$/;
 
-/** The blocks of `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE` in a text; undefined where it has none. */
+/** Reads `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE` blocks; undefined if there are none. */
 export function readSearchBlocks(text: string): Replacement[] | undefined {
   if (!/^(?:<{5,9}|-{5,9}) SEARCH/m.test(text)) return undefined;
   const blocks: Replacement[] = [];
@@ -116,6 +112,5 @@ export function readSearchBlocks(text: string): Replacement[] | undefined {
   return blocks;
 }
 
-/** A block's line numbers, and the rule below them. */
 const isAbout = (line: string, before: string[]) =>
   before.length === 0 && /^(?::(?:start|end)_line:.*|-{5,9}\s*)$/.test(line);

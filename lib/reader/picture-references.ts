@@ -1,4 +1,3 @@
-// The pictures that a message refers to: `metadata.pictures` (docs/trace-format.md). Anybody may have written it.
 import { z } from "zod";
 import { pictureTypes } from "#lib/evidence/picture-type";
 import { pictureHash } from "#lib/fields";
@@ -11,10 +10,8 @@ const reference = z.object({
 });
 export type PictureReference = z.output<typeof reference>;
 
-/** A picture that a message refers to, and whether it is stored, where that was asked. */
 export type ShownPicture = PictureReference & { isStored: boolean };
 
-/** A message's references in their order, without what is none. */
 export function readReferences(metadata: Record<string, unknown> | null | undefined): PictureReference[] {
   const given = metadata?.pictures;
   if (!Array.isArray(given)) return [];

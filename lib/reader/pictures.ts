@@ -2,13 +2,13 @@ import { isDrawable } from "#lib/evidence/picture-size";
 import type { Block } from "#lib/reader/message";
 import { isPlainlyMarkdown } from "#lib/reader/said";
 
-/** An image whose data stands in the text, as Markdown or bare on a line. No SVG: it can hold more than a picture. */
+/** Matches image data in Markdown or alone on a line. SVG is excluded because it can contain scripts. */
 const inText =
   /!\[([^\]\n]{0,200})\]\((data:image\/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+)\)|^(data:image\/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]{100,})$/gm;
 
 const maxImages = 50;
 
-/** A text as blocks: a person's as it was written unless it is plainly Markdown, and the images in it as images. */
+/** A person's text stays as written unless it is plainly Markdown. */
 export function textBlocks(text: string, kind: string): Block[] {
   const type = kind === "user" && !isPlainlyMarkdown(text) ? "said" : "markdown";
   if (!text.includes("data:image/")) return [{ type, text }];

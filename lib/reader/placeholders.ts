@@ -1,20 +1,19 @@
-// Where the pictures of a message belong: a line of its text stands for each (docs/trace-format.md).
-import type { Piece } from "#lib/reader/call";
+import type { MessagePiece } from "#lib/reader/call";
 import type { ReaderMessage } from "#lib/reader/message";
 import type { ShownPicture } from "#lib/reader/picture-references";
 
 const placeholder =
   /^[ \t]*\[(?:image|file): [^\]\n]{1,200}, (\d{1,6}) KiB\][ \t]*\n?|\[(?:image|file): [^\]\n]{1,200}, (\d{1,6}) KiB\]/gm;
 
-/** Clients count the size of the data as it was written, which may be a little more than the picture's. */
+/** Clients count the data's size as written, which may exceed the picture's. */
 const hasSize = ({ bytes }: ShownPicture, kibibytes: number): boolean =>
   [0, 1].includes(kibibytes - Math.ceil(bytes / 1024));
 
 /**
- * Gives the pieces of a message its pictures: each to the text with its placeholder, which is taken out where the picture is stored.
- * What has no placeholder goes to the last text.
+ * Assigns each picture to the text with its placeholder, which is removed if the picture is stored; pictures without
+ * one go to the last text.
  */
-export function placePictures(pieces: Piece[], { role, pictures = [] }: ReaderMessage): Piece[] {
+export function placePictures(pieces: MessagePiece[], { role, pictures = [] }: ReaderMessage): MessagePiece[] {
   if (!pictures.some(({ isStored }) => isStored)) return pieces;
   const left = [...pictures];
   const placed = pieces.map((piece) => withOwn(piece, left));
@@ -28,10 +27,10 @@ export function placePictures(pieces: Piece[], { role, pictures = [] }: ReaderMe
   ];
 }
 
-const getResult = (piece: Piece) => (piece.type === "call" || piece.type === "result" ? piece.result : undefined);
+const getResult = (piece: MessagePiece) => (piece.type === "call" || piece.type === "result" ? piece.result : undefined);
 
-/** @param left the pictures that have no place so far, of which those are removed that get one */
-function withOwn(piece: Piece, left: ShownPicture[]): Piece {
+/** @param left unassigned pictures; assigned ones are removed from it */
+function withOwn(piece: MessagePiece, left: ShownPicture[]): MessagePiece {
   const given = piece.type === "text" ? piece.text : getResult(piece)?.output;
   if (given === undefined || !given.includes(" KiB]")) return piece;
   const own: ShownPicture[] = [];
@@ -44,18 +43,18 @@ function withOwn(piece: Piece, left: ShownPicture[]): Piece {
     return "";
   });
   if (own.length === 0) return piece;
-  const without: Piece =
+  const without: MessagePiece =
     piece.type === "text"
       ? { ...piece, text }
       : piece.type === "result" || piece.type === "call"
-        ? ({ ...piece, result: { ...piece.result, output: text } } as Piece)
+        ? ({ ...piece, result: { ...piece.result, output: text } } as MessagePiece)
         : piece;
   return adding(without, own);
 }
 
-function adding(piece: Piece, more: ShownPicture[]): Piece {
+function adding(piece: MessagePiece, more: ShownPicture[]): MessagePiece {
   if (piece.type === "text") return { ...piece, pictures: [...(piece.pictures ?? []), ...more] };
   const result = getResult(piece);
   if (!result) return piece;
-  return { ...piece, result: { ...result, pictures: [...(result.pictures ?? []), ...more] } } as Piece;
+  return { ...piece, result: { ...result, pictures: [...(result.pictures ?? []), ...more] } } as MessagePiece;
 }

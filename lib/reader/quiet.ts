@@ -1,11 +1,11 @@
 import { readCommands } from "#lib/reader/files/commands";
-import type { Kind, Part, ReaderRow } from "#lib/reader/message";
-import { countOf } from "#lib/reader/text";
+import type { ToolKind, RowPart, ReaderRow } from "#lib/reader/message";
+import { formatQuantity } from "#lib/reader/text";
 
-/** So many quiet rows fold into one, of which so many are tools. */
+/** The smallest run of quiet rows that folds into one. */
 const minGroup = { rows: 3, tools: 2 };
 
-const quiet: Partial<Record<Kind, [one: string, many: string]>> = {
+const quiet: Partial<Record<ToolKind, [one: string, many: string]>> = {
   read: ["read", "reads"],
   search: ["search", "searches"],
   web: ["web look-up", "web look-ups"],
@@ -13,27 +13,25 @@ const quiet: Partial<Record<Kind, [one: string, many: string]>> = {
   thinking: ["thought", "thoughts"],
 };
 
-/** Programs that only look, whatever they are given. */
+/** Programs that only read, whatever their arguments. */
 const looking = new Set(
   "basename cat cd cut df diff dirname du echo egrep fgrep file grep head jq ls nl ps pwd realpath rg stat tail tr tree uniq wc which whoami".split(
     " ",
   ),
 );
-/** What of Git only looks. */
 const lookingGit = new Set(
   "blame describe diff grep log ls-files merge-base rev-list rev-parse shortlog show status".split(" "),
 );
 
-/** The longest command that is looked through. */
 const maxCommand = 2000;
 
-/** Whether a command only looks at files, as far as it is understood. */
+/** False for any command that is not understood. */
 export function onlyLooks(command: string): boolean {
   const commands = command.length <= maxCommand ? readCommands(command) : undefined;
   if (!commands || commands.length === 0) return false;
   return commands.every(({ words: [program = "", ...rest], outputs }) => {
     if (outputs.some(({ path }) => path !== "/dev/null")) return false;
-    if (program === "git") return lookingGit.has(subcommandOf(rest)) && !rest.includes("--output");
+    if (program === "git") return lookingGit.has(getSubcommand(rest)) && !rest.includes("--output");
     if (program === "sed")
       return rest[0] === "-n" && !rest.some((word) => word === undefined || /^(?:-i|--in-place)/.test(word));
     if (program === "find" || program === "fd")
@@ -43,15 +41,14 @@ export function onlyLooks(command: string): boolean {
   });
 }
 
-/** Git's subcommand, after the options that may stand before it. */
-function subcommandOf(words: (string | undefined)[]): string {
+function getSubcommand(words: (string | undefined)[]): string {
   let at = 0;
   for (; words[at]?.startsWith("-"); at += 1) if (words[at] === "-C" || words[at] === "-c") at += 1;
   return words[at] ?? "";
 }
 
-const isQuietPart = ({ kind, status, blocks }: Part): boolean => {
-  if (blocks.some(({ type }) => type === "pictures")) return false; // worth a look
+const isQuietPart = ({ kind, status, blocks }: RowPart): boolean => {
+  if (blocks.some(({ type }) => type === "pictures")) return false; // a picture is a reason to look
   if (kind !== "shell") return quiet[kind] !== undefined;
   const [command] = blocks;
   return status === "ok" && command?.type === "code" && onlyLooks(command.text);
@@ -60,13 +57,12 @@ const isQuietPart = ({ kind, status, blocks }: Part): boolean => {
 const isQuiet = ({ parts, failed }: ReaderRow) => !failed && parts.every(isQuietPart);
 const isTool = ({ parts }: ReaderRow) => parts.some(({ kind }) => kind !== "thinking");
 
-/** Folds what only looked, and the thoughts between, into one row each. */
 export function groupQuiet(rows: ReaderRow[]): ReaderRow[] {
   const grouped: ReaderRow[] = [];
   let run: ReaderRow[] = [];
   const end = () => {
     const isGroup = run.length >= minGroup.rows && run.filter(isTool).length >= minGroup.tools;
-    grouped.push(...(isGroup ? [groupOf(run)] : run));
+    grouped.push(...(isGroup ? [toGroupRow(run)] : run));
     run = [];
   };
   for (const row of rows) {
@@ -83,14 +79,14 @@ export function groupQuiet(rows: ReaderRow[]): ReaderRow[] {
 export const addTokens = (one: number | null, other: number | null): number | null =>
   one === null ? other : one + (other ?? 0);
 
-function groupOf(members: ReaderRow[]): ReaderRow {
+function toGroupRow(members: ReaderRow[]): ReaderRow {
   const parts = members.flatMap((member) => member.parts);
   const title = Object.entries(quiet)
     .map(([kind, names]) => [parts.filter((part) => part.kind === kind).length, names] as const)
     .filter(([count]) => count > 0)
-    .map(([count, names]) => countOf(count, ...names))
+    .map(([count, names]) => formatQuantity(count, ...names))
     .join(", ");
-  const note = namesOf(parts);
+  const note = listToolNames(parts);
   const [first] = members as [ReaderRow];
   return {
     ...first,
@@ -102,11 +98,9 @@ function groupOf(members: ReaderRow[]): ReaderRow {
   };
 }
 
-/** How many files a group names. */
 const maxNames = 6;
 
-/** The names of the files that were read, once each. */
-function namesOf(parts: Part[]): string {
+function listToolNames(parts: RowPart[]): string {
   const read = parts.filter(({ kind }) => kind === "read").map(({ title }) => title.slice(title.lastIndexOf("/") + 1));
   const names = [...new Set(read)].filter((name) => name !== "").map((name) => name.slice(0, 80));
   return [...names.slice(0, maxNames), ...(names.length > maxNames ? ["…"] : [])].join(", ");

@@ -1,4 +1,4 @@
-/** Hosts whose names for SSH over another port are not those of their pages. */
+/** SSH hosts (for another port) that differ from the web hosts. */
 const sameHosts: Record<string, string> = {
   "ssh.github.com": "github.com",
   "www.github.com": "github.com",
@@ -7,24 +7,22 @@ const sameHosts: Record<string, string> = {
   "ssh.dev.azure.com": "dev.azure.com",
 };
 
-/** Hosts that take `Owner/Name` and `owner/name` for the same repository. */
+/** Hosts that ignore the case of `Owner/Name`. */
 const caseless = new Set(["github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com"]);
 
-/** A repository on a host: `github.com/owner/name`, and its name as it was written. */
 export type Remote = { value: string; name: string };
 
 /**
- * The repository that a Git remote's URL names, the same for SSH, HTTPS and `git@host:owner/name`, with and without port, user
- * name, password, `.git` and slashes. Of a URL nothing but host and path is kept.
- *
- * @returns undefined for what names no host, such as a path on the machine.
+ * Returns the same repository for SSH, HTTPS and `git@host:owner/name`; only host and path are kept, never
+ * credentials.
+ * @returns undefined if it names no host
  */
-export function remoteOf(url: unknown): Remote | undefined {
+export function parseRemote(url: unknown): Remote | undefined {
   if (typeof url !== "string" || url.length > 2048) return undefined;
-  const parts = partsOf(url.trim());
+  const parts = splitRemote(url.trim());
   if (!parts) return undefined;
-  const host = hostOf(parts.authority);
-  const path = pathOf(host ?? "", parts.path);
+  const host = parseHost(parts.authority);
+  const path = parseRemotePath(host ?? "", parts.path);
   const name = path?.at(-1);
   if (!host || !path || !name) return undefined;
   const joined = path.join("/");
@@ -33,7 +31,7 @@ export function remoteOf(url: unknown): Remote | undefined {
 
 type Parts = { authority: string; path: string };
 
-function partsOf(url: string): Parts | undefined {
+function splitRemote(url: string): Parts | undefined {
   if (/[\s\p{Cc}]/u.test(url)) return undefined;
   const [, scheme, rest = ""] = /^(?:git\+)?([a-z][a-z\d+.-]*):\/\/(.*)$/i.exec(url) ?? [];
   if (scheme !== undefined) {
@@ -41,7 +39,7 @@ function partsOf(url: string): Parts | undefined {
     const [, authority = "", path = ""] = /^([^/?#]*)([^?#]*)/.exec(rest) ?? [];
     return { authority, path };
   }
-  // What comes before the last @ ahead of the path is a user, and maybe a password.
+  // What comes before the last @ ahead of the path is a user, perhaps with a password.
   const [, authority = "", path] = /^((?:[^/]*@)?(?:\[[^\]/]*\]|[^/:@[\]]+)):(?!\/\/)(.*)$/.exec(url) ?? [];
   if (path !== undefined) return isDrive(authority) ? undefined : { authority, path: path.replace(/[?#].*$/, "") };
   const [, host, bare] = /^((?:[^/@]*@)?[a-z\d-]+(?:\.[a-z\d-]+)+)(\/[^?#]+\/[^?#]+)/i.exec(url) ?? [];
@@ -50,13 +48,13 @@ function partsOf(url: string): Parts | undefined {
 
 const isDrive = (authority: string) => /^[a-z]$/i.test(authority);
 
-function hostOf(authority: string): string | undefined {
+function parseHost(authority: string): string | undefined {
   const [, host] = /^(?:.*@)?(\[[\da-f:.]+\]|[^\s:@[\]]+)(?::\d*)?$/i.exec(authority) ?? [];
   const name = host?.toLowerCase().replace(/\.+$/, "");
   return name && Object.hasOwn(sameHosts, name) ? sameHosts[name] : name || undefined;
 }
 
-function pathOf(host: string, path: string): string[] | undefined {
+function parseRemotePath(host: string, path: string): string[] | undefined {
   const written = path.replace(/\/+$/, "").replace(/\.git$/i, "");
   const parts = written.split("/").filter((part) => part !== "" && part !== ".");
   if (parts.includes("..")) return undefined;

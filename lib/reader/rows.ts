@@ -1,30 +1,28 @@
-import type { Call, Piece, Result } from "#lib/reader/call";
+import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";
 import { isExpansion } from "#lib/reader/injected";
-import { piecesOf } from "#lib/reader/kind";
-import type { Block, Kind, Part, ReaderMessage, ReaderRow } from "#lib/reader/message";
+import { splitPieces } from "#lib/reader/kind";
+import type { Block, ToolKind, RowPart, ReaderMessage, ReaderRow } from "#lib/reader/message";
 import type { ShownPicture } from "#lib/reader/picture-references";
 import { textBlocks } from "#lib/reader/pictures";
 import { placePictures } from "#lib/reader/placeholders";
 import { addTokens, groupQuiet } from "#lib/reader/quiet";
-import { countOf } from "#lib/reader/text";
+import { formatQuantity } from "#lib/reader/text";
 import { describeTool } from "#lib/reader/tools/tools";
 import { readTranscript } from "#lib/reader/transcript";
 
 export type { ReaderMessage, ReaderRow };
 
-/** A row that can still change: a result may come later. */
-type Draft = { message: ReaderMessage; positions: number[]; pieces: Piece[]; tokenCount: number | null };
+/** A row that a later result may still change. */
+type Draft = { message: ReaderMessage; positions: number[]; pieces: MessagePiece[]; tokenCount: number | null };
 
-type OpenCall = { draft: Draft; piece: Extract<Piece, { type: "call" }> };
+type OpenCall = { draft: Draft; piece: Extract<MessagePiece, { type: "call" }> };
 
 /**
- * The rows of some messages in the order of their positions.
- *
- * Every position leads to exactly one row: a result to its call's, a command's output to the command's, an empty message
- * to the next row. Only what is among the messages can be paired; a call whose result is elsewhere is `pending`.
+ * Every position leads to exactly one row: a result to its call's, a command's output to the command's, an empty
+ * message to the next row. A call without its result among the messages is `pending`.
  */
-export function rowsOf(messages: ReaderMessage[]): ReaderRow[] {
-  return finish(pair(messages).map(rowOf));
+export function makeRows(messages: ReaderMessage[]): ReaderRow[] {
+  return finish(pair(messages).map(toReaderRow));
 }
 
 function pair(messages: ReaderMessage[]): Draft[] {
@@ -34,7 +32,7 @@ function pair(messages: ReaderMessage[]): Draft[] {
   for (const message of messages) {
     const { position, tokenCount } = message;
     const given = new Set<Draft>();
-    const pieces = placePictures(piecesOf(message), message).filter((piece) => {
+    const pieces = placePictures(splitPieces(message), message).filter((piece) => {
       const draft = attach(piece, drafts, open);
       if (draft) given.add(draft);
       return !draft;
@@ -48,7 +46,6 @@ function pair(messages: ReaderMessage[]): Draft[] {
         if (piece.type === "call" && !piece.result)
           open.set(piece.call.callId ?? `after ${position}`, { draft, piece });
     } else if (target) {
-      // What was empty between a row and what belongs to it leads there too.
       target.positions.push(...(target === drafts.at(-1) ? empties.splice(0) : []), position);
       target.tokenCount = addTokens(target.tokenCount, tokenCount);
     } else empties.push(position);
@@ -56,8 +53,8 @@ function pair(messages: ReaderMessage[]): Draft[] {
   return withEmpties(drafts, empties, messages);
 }
 
-/** Attaches a result to its call, and output to the command before it. @returns the draft that took it, if any */
-function attach(piece: Piece, drafts: Draft[], open: Map<string, OpenCall>): Draft | undefined {
+/** @returns the draft that took it, if any */
+function attach(piece: MessagePiece, drafts: Draft[], open: Map<string, OpenCall>): Draft | undefined {
   const before = drafts.at(-1);
   if (piece.type === "output") {
     const [command] = before?.pieces ?? [];
@@ -77,13 +74,13 @@ function attach(piece: Piece, drafts: Draft[], open: Map<string, OpenCall>): Dra
   return call?.draft;
 }
 
-/** Whether a piece is part of what the person did before: what a command means, an image beside their words. */
-function belongsTo({ pieces: [first] }: Draft, piece: Piece): boolean {
+/** The piece continues the person's previous message: a command's expansion, or an image. */
+function belongsTo({ pieces: [first] }: Draft, piece: MessagePiece): boolean {
   if (isExpansion(first, piece)) return true;
   return first?.type === "text" && first.kind === "user" && piece.type === "text" && isImage(piece);
 }
 
-const isImage = ({ kind, own }: Extract<Piece, { type: "text" }>) => kind === "notice" && own === true;
+const isImage = ({ kind, own }: Extract<MessagePiece, { type: "text" }>) => kind === "notice" && own === true;
 
 function withEmpties(drafts: Draft[], empties: number[], messages: ReaderMessage[]): Draft[] {
   if (empties.length === 0) return drafts;
@@ -93,14 +90,14 @@ function withEmpties(drafts: Draft[], empties: number[], messages: ReaderMessage
     return drafts;
   }
   const [message] = messages;
-  const title = countOf(empties.length, "empty message");
+  const title = formatQuantity(empties.length, "empty message");
   if (!message) return [];
-  const pieces: Piece[] = [{ type: "text", kind: "notice", title, text: "" }];
+  const pieces: MessagePiece[] = [{ type: "text", kind: "notice", title, text: "" }];
   return [{ message, positions: empties, pieces, tokenCount: null }];
 }
 
-function rowOf({ message, positions, pieces, tokenCount }: Draft): ReaderRow {
-  const parts = joinOutput(pieces.map(partOf));
+function toReaderRow({ message, positions, pieces, tokenCount }: Draft): ReaderRow {
+  const parts = joinOutput(pieces.map(toPart));
   const { position, role, createdAt, metadata } = message;
   const model = metadata?.model;
   const kind = parts[0]?.kind ?? "unknown";
@@ -124,9 +121,9 @@ function rowOf({ message, positions, pieces, tokenCount }: Draft): ReaderRow {
   };
 }
 
-const talked = new Set<Kind>(["user", "question"]);
+const talked = new Set<ToolKind>(["user", "question"]);
 
-function partOf(piece: Piece): Part {
+function toPart(piece: MessagePiece): RowPart {
   switch (piece.type) {
     case "call":
       return withPictures(describeTool(piece.call, piece.result), piece.result?.pictures);
@@ -143,19 +140,17 @@ function partOf(piece: Piece): Part {
   }
 }
 
-const withPictures = (part: Part, pictures: ShownPicture[] = []): Part =>
+const withPictures = (part: RowPart, pictures: ShownPicture[] = []): RowPart =>
   pictures.length === 0 ? part : { ...part, blocks: [...part.blocks, { type: "pictures", pictures }] };
 
-/** A result whose call is not here. */
-function describeOrphan(result: Result): Part {
+function describeOrphan(result: ToolResult): RowPart {
   const call: Call = { name: result.name ?? "result", input: {} };
   const part = withPictures(describeTool(call, result), result.pictures);
   return { ...part, ...(!result.name && { title: "The result of a call that isn't here" }) };
 }
 
-/** Moves a command's output into the command's body, and a sub-agent's messages into the sub-agent's. */
-function joinOutput(parts: Part[]): Part[] {
-  const joined: Part[] = [];
+function joinOutput(parts: RowPart[]): RowPart[] {
+  const joined: RowPart[] = [];
   for (const part of parts) {
     const before = joined.at(-1);
     const [block] = part.blocks;
@@ -168,21 +163,18 @@ function joinOutput(parts: Part[]): Part[] {
   return joined;
 }
 
-/** What a command told the agent is folded in the command's body. */
 const folded = (block: Block): Block =>
   block.type === "markdown" || block.type === "said"
     ? { type: "markdown", text: block.text, fold: "What the agent was told" }
     : block;
 
-/** A row without a title is named by what it holds. */
-function named(part: Part): Part {
+function named(part: RowPart): RowPart {
   const [block] = part.blocks;
   if (part.title !== "") return part;
   if (block?.type === "transcript") return { ...part, title: "A sub-agent" };
   return block?.type === "output" ? { ...part, title: block.text.trim().split("\n", 1)[0]?.slice(0, 200) ?? "" } : part;
 }
 
-/** Fills in what depends on neighbouring rows. */
 function finish(rows: ReaderRow[]): ReaderRow[] {
   let since: string | null = null;
   let model: string | null = null;
@@ -198,7 +190,6 @@ function finish(rows: ReaderRow[]): ReaderRow[] {
   return groupQuiet(rows);
 }
 
-/** Puts each turn's last answer into the talk, with what the turn changed. */
 function markTurns(rows: ReaderRow[]): void {
   let answer: ReaderRow | undefined;
   let files = new Map<string, { added: number; removed: number }>();

@@ -1,6 +1,5 @@
-import { languageOf } from "#lib/reader/vocabulary";
+import { findLanguage } from "#lib/reader/vocabulary";
 
-/** A stretch of what a person wrote: words, something they pasted, code between fences, a diff. */
 export type Stretch = { type: "words" | "paste" | "code" | "diff"; text: string; language?: string };
 
 const heading = /^#{1,4} \S/;
@@ -8,12 +7,12 @@ const listItem = /^\s{0,6}(?:[-*+]|\d{1,3}[.)]) +\S/;
 const fence = /^ {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]{0,32})[^\n`]*$/;
 const tableRule = /^\s*\|?\s*:?-+:?\s*\|[\s:|-]*$/;
 
-/** How much of a text is looked at: a longer one is of one kind all through. */
+/** A longer text is treated as one kind throughout. */
 const maxLooked = 40_000;
 
 /**
- * Whether a text is Markdown beyond doubt: a table, or headings that stand alone, with lists or fences. A `#`
- * before a line is a comment more often than a heading, and people's line breaks mean something.
+ * Requires a table, or headings with lists or fences: a single `#` line is more often a comment, and people's line
+ * breaks matter.
  */
 export function isPlainlyMarkdown(text: string): boolean {
   const lines = text.slice(0, maxLooked).split("\n");
@@ -31,7 +30,7 @@ export function isPlainlyMarkdown(text: string): boolean {
   }
   if (seen.tables > 0) return true;
   if (seen.headings === 0) return false;
-  // Each fence is two lines: one piece of code below a line with a # is no document yet.
+  // Each fence is two lines: one code block below a # line is no document yet.
   return seen.headings > 1 || seen.items > 2 || seen.fences > 2;
 }
 
@@ -40,8 +39,8 @@ function standsAlone(lines: string[], at: number): boolean {
   return before.trim() === "" && (after.trim() === "" || listItem.test(after) || fence.test(after));
 }
 
-/** A text as its stretches, which together are the text. */
-export function stretchesOf(text: string): Stretch[] {
+/** The stretches add up to the text. */
+export function splitStretches(text: string): Stretch[] {
   const stretches: Stretch[] = [];
   const lines = text.split("\n");
   for (let at = 0; at < lines.length; ) {
@@ -56,9 +55,9 @@ export function stretchesOf(text: string): Stretch[] {
   return stretches.filter((one) => one.type !== "words" || one.text.trim() !== "");
 }
 
-type Found = { stretch: Stretch; end: number };
+type FoundStretch = { stretch: Stretch; end: number };
 
-function fenced(lines: string[], at: number): Found | undefined {
+function fenced(lines: string[], at: number): FoundStretch | undefined {
   const [, mark, name = ""] = fence.exec(lines[at] ?? "") ?? [];
   if (!mark) return undefined;
   let end = at + 1;
@@ -69,13 +68,12 @@ function fenced(lines: string[], at: number): Found | undefined {
     end += 1;
   if (end === lines.length && end - at > 200) return undefined;
   const text = lines.slice(at + 1, end).join("\n");
-  const language = languageOf(name);
+  const language = findLanguage(name);
   const stretch: Stretch = language === "diff" ? { type: "diff", text } : { type: "code", text, language };
   return { stretch, end: Math.min(lines.length, end + 1) };
 }
 
-/** Lines that a program printed: from the first that looks like it up to the last, over blank ones between them. */
-function pasted(lines: string[], at: number): Found | undefined {
+function pasted(lines: string[], at: number): FoundStretch | undefined {
   if (!isPrinted(lines[at] ?? "")) return undefined;
   let last = at;
   let printed = 0;
@@ -89,10 +87,10 @@ function pasted(lines: string[], at: number): Found | undefined {
   return { stretch: { type: isDiff(text) ? "diff" : "paste", text }, end: last + 1 };
 }
 
-/** Fewer lines of that look are a person's own words. */
+/** Fewer lines with that look are a person's own words. */
 const minPrinted = 3;
 
-/** Whether a line has the look of what programs print: indented, in columns, a path with a line, a stamp, code. */
+/** Indented, in columns, a path with a line, a timestamp, or code. */
 const isPrinted = (line: string): boolean =>
   looks.some((look) => look.test(line.slice(0, 400))) && !listItem.test(line.replace(/^[+-] /, "- "));
 

@@ -1,4 +1,4 @@
-// Scripts from which newer versions of Codex call tools (`exec`).
+// Newer versions of Codex call tools from scripts (`exec`).
 import type { Call } from "#lib/reader/call";
 
 type Fields = Record<string, unknown>;
@@ -9,8 +9,8 @@ const maxCalls = 50;
 const maxDepth = 8;
 
 /**
- * A call as what it does: a script with one tool's call, whose argument is written out, stands for that call, and one that only runs
- * commands for these. Any other call is itself.
+ * A script that makes one literal tool call becomes that call; one that only runs commands becomes those; other calls
+ * stay.
  */
 export function plainCall(call: Call): Call {
   const script = call.name === "exec" ? call.input.input : undefined;
@@ -24,7 +24,7 @@ export function plainCall(call: Call): Call {
   return commands.length === calls.length ? { ...call, input: { command: commands.join("\n") } } : call;
 }
 
-/** The tools that a script calls; undefined where an argument depends on what the script does. */
+/** Undefined if an argument depends on the script's execution. */
 function callsIn(script: string): Called[] | undefined {
   if (script.length > maxScriptChars) return undefined;
   const calls: Called[] = [];
@@ -42,7 +42,7 @@ const isFields = (value: unknown): value is Fields =>
 
 type Read = { value: unknown; end: number };
 
-/** A value that is written out in JavaScript at a place: JSON, and objects and texts as people write them. */
+/** Reads a JavaScript literal: JSON, and objects and texts as people write them. */
 function readLiteral(text: string, from: number, depth = 0): Read | undefined {
   const at = skipSpace(text, from);
   const char = text[at];
@@ -82,7 +82,6 @@ const unescaped = (text: string): string =>
     one === undefined ? String.fromCharCode(Number.parseInt(wide ?? narrow, 16)) : (escapes[one] ?? one),
   );
 
-/** An object or an array; undefined where it has anything that is not written out. */
 function readList(text: string, from: number, end: "}" | "]", depth: number): Read | undefined {
   const entries: [string, unknown][] = [];
   let at = skipSpace(text, from + 1);

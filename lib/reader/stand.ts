@@ -1,19 +1,16 @@
 import type { ReaderMessage } from "#lib/reader/message";
-import { rowsOf } from "#lib/reader/rows";
+import { makeRows } from "#lib/reader/rows";
 
-/** Why a model stopped where it has said all that it wanted to, in the words of the providers and agents. */
+/** Reasons for stopping with nothing left to say, as providers and agents write them. */
 const ended = new Set(["end_turn", "stop", "stop_sequence", "endturn", "completed", "complete", "finished"]);
 
-/**
- * What an agent is waiting for after a session's last messages: for the person, whose turn it is, or for an answer to its
- * question. Undefined where it works on, or where its format does not tell.
- */
-export function standOf(messages: ReaderMessage[]): "waiting" | "asking" | undefined {
-  const last = rowsOf(messages).findLast(({ kind }) => kind !== "notice" && kind !== "thinking");
+/** Undefined while the agent works, or if its format does not tell. */
+export function findWaitingState(messages: ReaderMessage[]): "waiting" | "asking" | undefined {
+  const last = makeRows(messages).findLast(({ kind }) => kind !== "notice" && kind !== "thinking");
   const part = last?.parts.at(-1);
   if (part?.kind === "question" && part.status === "pending") return "asking";
   if (last?.kind !== "assistant") return undefined;
-  // Of the messages of one answer the first has its reason.
+  // Only the first message of an answer has its reason.
   for (const { role, metadata } of messages.toReversed()) {
     if (role === "user" || role === "tool") return undefined;
     const reason = metadata?.stopReason;

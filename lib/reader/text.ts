@@ -1,4 +1,4 @@
-/** A text's first line that has words, trimmed; at most `max` characters. */
+/** Trimmed; skips lines without words. */
 export function firstLine(text: string, max = 200): string {
   const start = text.search(/\S/);
   if (start === -1) return "";
@@ -7,12 +7,12 @@ export function firstLine(text: string, max = 200): string {
   return line.length <= max ? line : `${cut(line, max - 1)}…`;
 }
 
-/** The first `length` UTF-16 units, but never half a surrogate pair. */
+/** Never splits a surrogate pair. */
 export function cut(text: string, length: number): string {
   return text.slice(0, /[\ud800-\udbff]/.test(text.charAt(length - 1)) ? length - 1 : length);
 }
 
-/** How many lines a text has; a newline at the end starts no further one. */
+/** A newline at the end starts no further line. */
 export function countLines(text: string): number {
   if (text === "") return 0;
   let lines = 1;
@@ -20,8 +20,7 @@ export function countLines(text: string): number {
   return lines;
 }
 
-/** The last lines of a text, at most `lines` and 4,000 characters of them. */
-export function tailOf(text: string, lines: number): string {
+export function getTail(text: string, lines: number): string {
   const trimmed = text.trimEnd();
   let start = trimmed.length;
   for (let line = 0; line < lines && start > 0; line += 1) start = trimmed.lastIndexOf("\n", start - 1);
@@ -29,13 +28,10 @@ export function tailOf(text: string, lines: number): string {
 }
 
 /** "1 line", "1,049 lines". */
-export const countOf = (count: number, one: string, many = `${one}s`) =>
+export const formatQuantity = (count: number, one: string, many = `${one}s`) =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
-/**
- * Where a slice that starts at `from` ends: after `lines` lines or `characters` characters, whichever comes first, at the end
- * of a line if there is one.
- */
+/** Prefers the end of a line. */
 export function sliceEnd(text: string, from: number, { lines, characters }: { lines: number; characters: number }) {
   const max = from + characters;
   let end = from;
@@ -53,22 +49,17 @@ function lastBreak(text: string, from: number, max: number): number {
   return line > from ? line + 1 : from + cut(text.slice(from, max), max - from).length;
 }
 
-/** Shorter JSON is indented however deep it is. */
 const alwaysIndented = 4096;
-/** How many times as long as the JSON itself its indentation may be. */
+/** Maximum ratio of indentation to the JSON's own length. */
 const mostIndentation = 4;
 
-/**
- * Writes JSON for people: each value on a line of its own, or all on one line where that would be indentation above all. Of a MiB of
- * numbers, 58 levels deep, it would be 45 times as much and take 0.7 s.
- */
+/** Indents JSON unless the indentation would dominate: deeply nested values would grow 45-fold. */
 export function readableJson(value: unknown, indent = 2): string {
   const json = JSON.stringify(value) ?? "";
   if (json.length > alwaysIndented && !isIndentedWithin(value, indent, mostIndentation * json.length)) return json;
   return JSON.stringify(value, null, indent) ?? "";
 }
 
-/** Whether the indentation of a value has at most so many characters. */
 function isIndentedWithin(value: unknown, indent: number, max: number): boolean {
   let left = max;
   const visit = (value: unknown, level: number): boolean => {

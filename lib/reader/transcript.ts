@@ -3,7 +3,7 @@ import type { ReaderMessage } from "#lib/reader/message";
 const heading = /^_\*\*(Agent|User)[^*\n]{0,200}\*\*_[ \t]*$/gm;
 const moment = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?Z/;
 
-/** A sub-agent's messages as exporters write them: headings such as `_**Agent - sidechain (model time)**_`. */
+/** Exporters head a sub-agent's messages with lines such as `_**Agent - sidechain (model time)**_`. */
 export function readTranscript(text: string): ReaderMessage[] {
   const headings = [...text.matchAll(heading)];
   return headings.map((found, index) => {

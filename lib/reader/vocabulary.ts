@@ -1,7 +1,6 @@
-import type { Kind } from "#lib/reader/message";
+import type { ToolKind } from "#lib/reader/message";
 
-/** The names of common agents' tools, in lower case and without anything but letters and digits. */
-const names: Partial<Record<Kind, string>> = {
+const names: Partial<Record<ToolKind, string>> = {
   shell: `bash shell shellcommand exec execcommand execute executecommand runcommand runshellcommand runterminalcmd
     runterminalcommand runterminalcommandv2 localshell localshellcall terminal bashoutput taskoutput killshell killbash
     writestdin commandstatus sendcommandinput powershell runterminal shellexec developershell
@@ -36,18 +35,16 @@ const names: Partial<Record<Kind, string>> = {
 };
 
 const kindByName = new Map(
-  Object.entries(names).flatMap(([kind, list]) => list.split(/\s+/).map((name) => [name, kind as Kind] as const)),
+  Object.entries(names).flatMap(([kind, list]) => list.split(/\s+/).map((name) => [name, kind as ToolKind] as const)),
 );
 
-/** A tool's name in lower case and without anything but letters and digits. */
 export const plainName = (name: string): string =>
   name
     .slice(0, 128)
     .toLowerCase()
     .replace(/[^a-z0-9]/g, "");
 
-/** Types of tools, as wrappers in the content and other clients name them. */
-const kindByType: Record<string, Kind> = {
+const kindByType: Record<string, ToolKind> = {
   shell: "shell",
   write: "edit",
   read: "read",
@@ -55,12 +52,8 @@ const kindByType: Record<string, Kind> = {
   task: "tasks",
 };
 
-/**
- * The kind of a tool.
- *
- * @param type the client's type of the tool, which decides where the name is unknown
- */
-export function kindOfTool(name: string, type?: string): Kind {
+/** @param type the client's type of the tool, used if the name is unknown */
+export function findToolKind(name: string, type?: string): ToolKind {
   const typed = type !== undefined && Object.hasOwn(kindByType, type) ? kindByType[type] : undefined;
   return kindByName.get(plainName(name)) ?? typed ?? "unknown";
 }
@@ -110,11 +103,10 @@ const languageByName = new Map(
   Object.entries(languages).flatMap(([language, list]) => list.split(" ").map((name) => [name, language] as const)),
 );
 
-/** The language that a fence names, if the reader highlights it, else "". */
-export const languageOf = (name: string) => languageByName.get(name.slice(0, 32).toLowerCase()) ?? "";
+/** "" if the reader doesn't highlight it. */
+export const findLanguage = (name: string) => languageByName.get(name.slice(0, 32).toLowerCase()) ?? "";
 
-/** The language of a file by its name. */
-export function languageOfPath(path: string): string {
+export function findPathLanguage(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);
-  return languageOf(name.slice(name.lastIndexOf(".") + 1));
+  return findLanguage(name.slice(name.lastIndexOf(".") + 1));
 }

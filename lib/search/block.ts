@@ -1,34 +1,31 @@
-// The postings of a block. A block holds those of up to 4,096 documents, sorted, in buckets by the first bits of the term; a bucket is one
+// A block holds the sorted postings of up to 4,096 documents in buckets by the term's first bits; each bucket is one
 // row (layout.ts).
-import { makeEncoder, type Range, readTerm, visitPostings } from "#lib/search/layout";
+import { makeEncoder, readTerm, type TermRange, visitPostings } from "#lib/search/layout";
 import { maxDocuments, type Postings } from "#lib/search/posting";
 import { termBits } from "#lib/search/terms";
 
-/** The version of blocks that are written now. The sessions in a block of another version are indexed again. */
+/** Raise when the format changes; sessions in older blocks are indexed again. */
 export const blockVersion = 2;
 
-/** The approximate number of postings in a bucket: a row of about a kilobyte, unless a term occurs in most documents. */
+/** About a kilobyte a row, unless a term occurs in most documents. */
 const postingsPerBucket = 512;
 
-/** About what a posting takes in a bucket. */
+/** Approximate. */
 export const bytesPerPosting = 4;
 
-/** How many bits of a term say its bucket, in a block of so many postings. */
 export const bucketBits = (postings: number) =>
   Math.max(0, Math.min(13, Math.round(Math.log2(postings / postingsPerBucket))));
 
-/** The bucket of a term, of `2 ** bits`. */
-export const bucketOf = (term: number, bits: number) => Math.floor(term / 2 ** (termBits - bits));
+export const getBucket = (term: number, bits: number) => Math.floor(term / 2 ** (termBits - bits));
 
-/** A row of a block. */
 export type Bucket = { bucket: number; postings: Buffer };
 
-function rangeOf(bucket: number, bits: number): Range {
+function getTermRange(bucket: number, bits: number): TermRange {
   const span = 2 ** (termBits - bits);
   return { first: bucket * span, end: (bucket + 1) * span };
 }
 
-/** Encodes sorted postings without duplicates as buckets of a block, leaving out empty ones. */
+/** Leaves out empty buckets. */
 export function encode(sorted: Postings, bits: number): Bucket[] {
   const encodeRow = makeEncoder();
   const buckets: Bucket[] = [];
@@ -37,18 +34,16 @@ export function encode(sorted: Postings, bits: number): Bucket[] {
     const bucket = Math.floor((sorted[at] as number) / span);
     const from = at;
     while (at < sorted.length && (sorted[at] as number) < (bucket + 1) * span) at += 1;
-    buckets.push({ bucket, postings: encodeRow(sorted.subarray(from, at), rangeOf(bucket, bits).first) });
+    buckets.push({ bucket, postings: encodeRow(sorted.subarray(from, at), getTermRange(bucket, bits).first) });
   }
   return buckets;
 }
 
-/** The slots of the documents that have a term, in their order. */
 export const findSlots = (term: number, { bucket, postings }: Bucket, bits: number): Uint16Array =>
-  readTerm(postings, rangeOf(bucket, bits), term);
+  readTerm(postings, getTermRange(bucket, bits), term);
 
-/** Calls `visit` with every posting of a bucket. */
 export const forEachPosting = (
   { bucket, postings }: Bucket,
   bits: number,
   visit: (term: number, slot: number) => void,
-): void => visitPostings(postings, rangeOf(bucket, bits), visit);
+): void => visitPostings(postings, getTermRange(bucket, bits), visit);

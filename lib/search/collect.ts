@@ -1,21 +1,18 @@
 import { randomInt } from "node:crypto";
-import { maxDocuments, type Postings, postingOf, sort } from "#lib/search/posting";
+import { makePosting, maxDocuments, type Postings, sort } from "#lib/search/posting";
 import { type Described, describe, type Spoken } from "#lib/search/speaker";
 import { beginScan, composed, type Field, inField, scanTerms, termOfFact, type Visit } from "#lib/search/terms";
 import { Vocabulary } from "#lib/search/vocabulary";
 
-/** Seeds the places of terms: a text of 8 MB made to collide in them would take minutes to collect. */
+/** Without a random seed, an 8 MB text could be made to collide and take minutes. */
 const secret = randomInt(2 ** 31) * 2 + 1;
 
-/**
- * A set of terms above 0, by open addressing: JavaScript's own set allocates an object for each number of 40 bits. One is used
- * for all documents and keeps its memory.
- */
+/** An open-addressing set of positive numbers: a `Set` would allocate an object for each 40-bit number. */
 class TermSet {
   private places = new Float64Array(2 ** 13);
   size = 0;
 
-  /** @returns whether the set did not have it */
+  /** @returns whether the term is new */
   add(term: number): boolean {
     const mask = this.places.length - 1;
     let at = Math.imul(term, secret) >>> Math.clz32(mask);
@@ -29,10 +26,13 @@ class TermSet {
     return true;
   }
 
-  /** Writes a posting of each term to `target` from an index on, and empties the set. @returns the index after them */
+  /**
+   * Writes the set's postings to `target` from an index on, and empties the set.
+   * @returns the index after them
+   */
   drain(target: Postings, from: number, slot: number): number {
     let at = from;
-    for (const term of this.places) if (term !== 0) target[at++] = postingOf(term, slot);
+    for (const term of this.places) if (term !== 0) target[at++] = makePosting(term, slot);
     if (this.places.length > 2 ** 16) this.places = new Float64Array(2 ** 13);
     else this.places.fill(0);
     this.size = 0;
@@ -47,27 +47,26 @@ class TermSet {
   }
 }
 
-/** A part of a trace as the index knows it: its messages from a position on. */
+/** One document: the trace's messages from a position on. */
 export type Document = { traceId: string; firstPosition: number; slot: number };
 
-/** The content of a block to be written. */
 export type Draft = { documents: Document[]; postings: Postings; vocabulary: Vocabulary };
 
-/** Bounds of a document, so that no search reads much text for one hit. */
+/** Bounds how much text a search reads for one hit. */
 const maxMessages = 2000;
 const maxCharacters = 2 ** 21;
-/** Bounds of a draft: 16 MiB of postings in memory. */
+/** 16 MiB in memory. */
 const maxPostings = 2 ** 21;
 
-/** How much of a text is read in one step: about 10 ms where each word is a new one. */
+/** About 10 ms if every word is new. */
 const stepCharacters = 2 ** 15;
 
 const nobody = { role: null, metadata: null };
 
-/** The steps of some work; each is done when the next value is asked for (lib/concurrency/slices.ts). */
+/** Each step runs when the next value is requested (lib/concurrency/slices.ts). */
 type Steps = Generator<undefined, void>;
 
-/** Collects the terms of traces into drafts of blocks, one trace after the other. Of a trace of any length it holds a draft at a time. */
+/** Collects the terms of traces into drafts of blocks. Only one draft is in memory, however long a trace is. */
 export class Collector {
   private documents: Document[] = [];
   private postings = new Float64Array(2 ** 16);
@@ -79,19 +78,18 @@ export class Collector {
 
   private readonly most: number;
 
-  /** @param most postings of a draft, but for those of its last document. */
+  /** @param most postings of a draft, apart from those of its last document */
   constructor(most: number = maxPostings) {
     this.most = most;
   }
 
-  /** Begins a trace with its title and the other searchable texts beside its messages. */
   *begin(traceId: string, title: string | null, texts: string[]): Steps {
     this.startDocument(traceId, 0);
     if (title) yield* this.addText(title, "title");
     for (const text of texts) yield* this.addText(text, "any");
   }
 
-  /** Adds a message, in the order of positions, to the trace that was begun last. @param said as the reader knows it */
+  /** Messages must come in order of position. */
   *add(traceId: string, position: number, content: string, said: Omit<Spoken, "content"> = nobody): Steps {
     const { messages, characters } = this.open ?? { messages: 0, characters: 0 };
     if (messages >= maxMessages || characters >= maxCharacters) this.startDocument(traceId, position);
@@ -103,14 +101,13 @@ export class Collector {
     for (const fact of facts) this.terms.add(termOfFact(fact));
   }
 
-  /** Takes the drafts that are full. */
   takeFull(): Draft[] {
     const full = this.full;
     this.full = [];
     return full;
   }
 
-  /** Ends the last trace. @returns the drafts that were not taken */
+  /** @returns the remaining drafts */
   finish(): Draft[] {
     this.endDocument();
     this.endDraft();

@@ -1,5 +1,5 @@
-// While nothing arrives, full blocks are merged once more: a search reads a row of each block for each of its terms, and a million
-// messages fill a hundred blocks.
+// Merges full blocks while nothing arrives: a search reads one row of each block for each term, and a million messages
+// fill a hundred blocks.
 import "server-only";
 import { pool } from "#lib/db/client";
 import { freeSpace } from "#lib/db/sql/vacuum";
@@ -11,23 +11,20 @@ import { maxDocuments } from "#lib/search/posting";
 import { findUserToCompact } from "#lib/search/sql/merge";
 import { withIndexLock } from "#lib/search/sql/write";
 
-/** A compacted block has four to eight million postings: some 3,000 sessions. Making one takes about two seconds and 100 MB. */
+/** About 3,000 sessions; merging takes two seconds and 100 MB. */
 const compacted: Full = { postings: 2 ** 22, documents: maxDocuments / 2 };
-/** So many blocks of about one size become one. */
+/** Blocks of similar size that are merged together. */
 const least = 4;
 
-/** Ends a merge that may not proceed, and its transaction. */
 class Interrupted extends Error {}
 
-/** Whether there are blocks to compact. */
 export const hasLooseBlocks = async (): Promise<boolean> =>
   (await findUserToCompact(pool(), { ...compacted, least })) !== undefined;
 
 /**
- * Merges the blocks of one user once, in one transaction. Safe to be killed.
- *
- * @param mayProceed is asked before each 64th part; once it says no, nothing is written.
- * @returns whether something was written, so that there may be more; false too where another process holds the index.
+ * Merges once, in one transaction.
+ * @param mayProceed asked before each part; false aborts without changes
+ * @returns whether more may remain; false also if another process holds the index
  */
 export async function compactNext(mayProceed: () => Promise<boolean> = async () => true): Promise<boolean> {
   if (!(await hasLooseBlocks())) return false; // nearly always, and without a transaction
@@ -47,16 +44,13 @@ export async function compactNext(mayProceed: () => Promise<boolean> = async () 
   return true;
 }
 
-/** Blocks are compacted once nothing was indexed, and nothing interrupted or failed, for so long. */
+/** Compaction starts after this long without indexing, interruption or failure. */
 const calmMs = 30_000;
-/** Pause between two looks at a compact index. */
 const compactMs = 3_600_000;
 
 /**
- * Compacts while it is calm. `postpone` tells that something was indexed; `next` merges once where there is something to merge, and
- * never throws.
- *
- * @param isCalm is asked before each part of a merge.
+ * `next` never throws.
+ * @param isCalm asked before each part of a merge
  */
 export function makeCompaction(isCalm: () => Promise<boolean>): { postpone: () => void; next: () => Promise<void> } {
   let due = performance.now() + calmMs;

@@ -1,32 +1,32 @@
-// What agents asked Spoor, and what it answered: a quotation of other sessions, which is no evidence of its own.
-import type { Call, Piece } from "#lib/reader/call";
-import { kindOfTool } from "#lib/reader/vocabulary";
+// Questions to Spoor and its answers quote other sessions and are no evidence themselves.
+import type { Call, MessagePiece } from "#lib/reader/call";
+import { findToolKind } from "#lib/reader/vocabulary";
 
 const tools = "(?:search_sessions|read_session|find_file_history|find_past_fix|list_recent|session_summary)";
 
-/** As agents name a server's tool: `mcp__spoor__find_past_fix`, `spoor-find_past_fix`. */
+/** Matches `mcp__spoor__find_past_fix` and `spoor-find_past_fix`. */
 const asked = new RegExp(`^${tools}$|(?<![a-z])spoor[^a-z]{1,4}${tools}(?![a-z_])`, "i");
 
-/** What is given to a tool that calls those of all servers. */
+/** Arguments of a tool that calls other servers' tools. */
 const [server, tool] = [/"spoor"/i, new RegExp(`"${tools}"`)];
 
-/** The client's command that looks for an error, and a tool's call in a script. */
+/** The client's command, or a call within a script. */
 const run = new RegExp(
   `(?:^|[\\s;&|(/"'])spoor(?:\\.mjs|@[\\w.-]+)?["']?\\s+recall\\b|\\btools\\.(?:mcp_+)?spoor_+${tools}`,
 );
 
-/** How each answer that quotes begins (lib/mcp/quote.ts), also within JSON; and a link to a message, which each place has. */
+/** First words of answers that quote (lib/mcp/quote.ts), also within JSON; and a link to a message. */
 const answered =
   /(?:^|\n|\\n)Lines that begin with \\*">\\*" and texts in \\*"double quotes\\*" are quoted from earlier sessions\. They are untrusted|\/traces\/[\da-f]{8}-[\da-f-]{27}\?at=\d/;
 
 const maxInput = 16_000;
 
-/** Whether nothing is in a message but a question to Spoor, or its answer. */
-export function isEcho(pieces: Piece[]): boolean {
+/** True if the message is only a question to Spoor or its answer. */
+export function isEcho(pieces: MessagePiece[]): boolean {
   return pieces.some(isEchoPiece) && pieces.every((piece) => isEchoPiece(piece) || isEmpty(piece));
 }
 
-function isEchoPiece(piece: Piece): boolean {
+function isEchoPiece(piece: MessagePiece): boolean {
   if (piece.type === "call" && isAsked(piece.call)) return true;
   const result = piece.type === "call" || piece.type === "result" ? piece.result : undefined;
   return result !== undefined && answered.test(result.output);
@@ -34,10 +34,10 @@ function isEchoPiece(piece: Piece): boolean {
 
 function isAsked({ name, type, input }: Call): boolean {
   if (asked.test(name)) return true;
-  const kind = kindOfTool(name, type);
+  const kind = findToolKind(name, type);
   if (kind !== "shell" && kind !== "unknown") return false; // a file may speak of these tools
   const given = JSON.stringify(input).slice(0, maxInput);
   return run.test(given) || (kind === "unknown" && (asked.test(given) || (server.test(given) && tool.test(given))));
 }
 
-const isEmpty = (piece: Piece): boolean => piece.type === "text" && piece.text.trim() === "";
+const isEmpty = (piece: MessagePiece): boolean => piece.type === "text" && piece.text.trim() === "";

@@ -1,24 +1,23 @@
-// Longer words that begin with a word of a query, by the words that stand in each block.
+// Longer words that begin with a query's word, from the vocabulary of each block.
 import "server-only";
 import type { PoolClient } from "pg";
 import { largest } from "#lib/search/largest";
 import { type BlockHead, readBlockHeads, readBucketRanges, readBuckets } from "#lib/search/sql/read";
 import { fold, inField, termOfWord } from "#lib/search/terms";
-import type { Unit } from "#lib/search/unit";
+import type { QueryUnit } from "#lib/search/unit";
 import { bucketOfBeginning, bucketsOfLetter, decodeWords } from "#lib/search/vocabulary";
 
-/** Longer words of a unit, and the terms of those of them that each block has, by the blocks' places. */
+/** Terms are listed per block. */
 export type Expanded = { words: { word: string; documents: number }[]; terms: number[][] };
 
-/** How many longer words are meant by a beginning: the most frequent ones. */
+/** The most frequent longer words are used. */
 const maxLonger = 24;
 
-/** The longer words of those of some units that have a beginning, by the units' places. */
 export async function expand(
   tx: PoolClient,
   userId: string,
   heads: BlockHead[],
-  units: Map<number, Unit>,
+  units: Map<number, QueryUnit>,
 ): Promise<Map<number, Expanded>> {
   const asked = [...units].flatMap(([place, { beginning, field }]) => (beginning ? [{ place, beginning, field }] : []));
   const wanted = asked.flatMap(({ beginning }) =>
@@ -30,7 +29,7 @@ export async function expand(
       const own = buckets.slice(at * heads.length, (at + 1) * heads.length);
       return [
         place,
-        expansionOf(
+        expandBeginning(
           beginning,
           own.map(({ postings }) => postings),
           field,
@@ -40,7 +39,7 @@ export async function expand(
   );
 }
 
-function expansionOf(beginning: string, ofBlocks: Buffer[], field: Unit["field"]): Expanded {
+function expandBeginning(beginning: string, ofBlocks: Buffer[], field: QueryUnit["field"]): Expanded {
   const counts = new Map<string, number>();
   const found = ofBlocks.map((postings) => {
     const matching: string[] = [];
@@ -55,14 +54,13 @@ function expansionOf(beginning: string, ofBlocks: Buffer[], field: Unit["field"]
   const words = [...counts].map(([word, documents]) => ({ word, documents }));
   const kept = words.sort((a, b) => b.documents - a.documents || (a.word < b.word ? -1 : 1)).slice(0, maxLonger);
   const meant = new Set(kept.map(({ word }) => word));
-  const termOf = (word: string) => inField(termOfWord(word), field ?? "any");
-  return { words: kept, terms: found.map((own) => own.filter((word) => meant.has(word)).map(termOf)) };
+  const getFieldTerm = (word: string) => inField(termOfWord(word), field ?? "any");
+  return { words: kept, terms: found.map((own) => own.filter((word) => meant.has(word)).map(getFieldTerm)) };
 }
 
-/** In the largest blocks with so many documents words are looked for that are suggested for a single letter or two. */
+/** Suggestions for one or two letters come from the largest blocks with this many documents. */
 const maxDocuments = 3000;
 
-/** The most frequent words that begin so, as they were first seen. */
 export async function suggestWords(
   tx: PoolClient,
   userId: string,

@@ -2,55 +2,49 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { prisma } from "#lib/db/client";
 import { countSlots, hasBit, maxSlots, orInto, setBit, slotsWith } from "#lib/search/bits";
-import { type Bucket, bucketOf, findSlots } from "#lib/search/block";
+import { type Bucket, findSlots, getBucket } from "#lib/search/block";
 import { type Expanded, expand } from "#lib/search/expand";
 import { keepSlots, knownSlots } from "#lib/search/known-slots";
 import { maxDocuments } from "#lib/search/posting";
-import type { Group, Query } from "#lib/search/query";
+import type { QueryGroup, SearchQuery } from "#lib/search/query";
 import { type BlockHead, type HitBits, readBlockHeads, readBuckets, readParts } from "#lib/search/sql/read";
-import type { Unit } from "#lib/search/unit";
+import type { QueryUnit } from "#lib/search/unit";
 
-/**
- * The documents that a query finds, and those that have some of its words, of traces whose documents have all together. `count`
- * of the user's `documents` are hits.
- */
+/** `count` of the user's `documents` are hits. */
 export type Hits = HitBits & { count: number; documents: number };
 
-/** What a block has of a query: the slots of each unit, in the order of the groups, and the slots that all groups together leave. */
-export type Match = { id: string; ofUnits: (Buffer | undefined)[]; slots: Buffer };
+/** `ofUnits` has the slots of each unit in the order of the groups; `slots` are those that match all groups. */
+export type BlockMatch = { id: string; ofUnits: (Buffer | undefined)[]; slots: Buffer };
 
 /**
- * Finds the documents of a user that match a query. Reads one bucket of each block for each term, about a kilobyte each,
- * however common a term is.
- *
- * @param tx of `snapshot`: blocks are merged at any time.
- * @param onlyProjectId leaves out all that is known by documents of other projects: how rare a word is, and the longer words
- *   that begin with one, which are known without the documents that have them.
+ * Reads one bucket (about a kilobyte) of each block for each term, however common it is.
+ * @param tx must be a snapshot, since blocks are merged at any time
+ * @param onlyProjectId excludes other projects' documents, and what could reveal them: word frequencies and longer
+ * words
  */
 export async function findDocuments(
   tx: PoolClient,
   userId: string,
-  query: Query,
+  query: SearchQuery,
   onlyProjectId?: string,
 ): Promise<Hits> {
   return hitsIn(await matchBlocks(tx, userId, query, onlyProjectId));
 }
 
-/** As `findDocuments`, with what each block has of each unit. `read` gives the slots of further terms, for an order. */
 export async function matchBlocks(
   tx: PoolClient,
   userId: string,
-  query: Query,
+  query: SearchQuery,
   onlyProjectId?: string,
 ): Promise<Matched> {
   const heads = await readBlockHeads(tx, userId, onlyProjectId);
   const units = query.groups.flatMap((group) => group.units);
   const read = await readTerms(tx, userId, heads, () => units.flatMap(({ alternatives }) => alternatives.flat()));
-  const expanded = await expand(tx, userId, heads, onlyProjectId ? new Map() : rareOf(units, read));
+  const expanded = await expand(tx, userId, heads, onlyProjectId ? new Map() : selectRare(units, read));
   await readLonger(tx, userId, heads, expanded, read);
   const blocks = heads.map(({ id, only }, place) => {
     const ofUnits = units.map((unit, at) =>
-      slotsOfUnit(unit, expanded.get(at)?.terms[place] ?? [], read[place] as Terms),
+      slotsOfUnit(unit, expanded.get(at)?.terms[place] ?? [], read[place] as TermSlots),
     );
     return { id, ofUnits, slots: evaluate(query.groups, ofUnits, only) };
   });
@@ -61,26 +55,24 @@ export async function matchBlocks(
 
 export type Matched = {
   heads: BlockHead[];
-  groups: Group[];
-  units: Unit[];
-  blocks: Match[];
+  groups: QueryGroup[];
+  units: QueryUnit[];
+  blocks: BlockMatch[];
   expanded: Map<number, Expanded>;
 };
 
-/** The slots of terms in one block. */
-export type Terms = Map<number, Uint16Array>;
+export type TermSlots = Map<number, Uint16Array>;
 
-/** A term to be read of the block at a place. */
 type Missing = { key: string; place: number; term: number; bucket: number };
 
-/** Reads the slots of terms in each block: `termsOf` says which ones of the block at a place. */
+/** @param termsOf the terms to read of the block at an index */
 export async function readTerms(
   tx: PoolClient,
   userId: string,
   heads: BlockHead[],
   termsOf: (place: number) => number[],
-): Promise<Terms[]> {
-  const read: Terms[] = heads.map(() => new Map());
+): Promise<TermSlots[]> {
+  const read: TermSlots[] = heads.map(() => new Map());
   const ofTerms = new Map<number, ReturnType<typeof knownSlots>>();
   const missing: (Pick<BlockHead, "id" | "bits"> & Missing)[] = [];
   for (const [place, head] of heads.entries()) {
@@ -89,7 +81,7 @@ export async function readTerms(
       if (!ofTerms.has(term)) ofTerms.set(term, knownSlots(userId, term));
       const known = ofTerms.get(term)?.get(key);
       if (known) read[place]?.set(term, ownSlots(known, head));
-      else missing.push({ id, bits, key, place, term, bucket: bucketOf(term, bits) });
+      else missing.push({ id, bits, key, place, term, bucket: getBucket(term, bits) });
     }
   }
   if (missing.length === 0) return read;
@@ -108,31 +100,28 @@ export async function readTerms(
 const ownSlots = (slots: Uint16Array, { only }: BlockHead): Uint16Array =>
   only ? slots.filter((slot) => hasBit(only, slot)) : slots;
 
-/** A word that so many documents have as it is written is meant as it is written. */
+/** A word in this many documents is meant as written, so longer words are not searched. */
 const common = 1000;
 
-/** The units that may mean longer words too, by their places. */
-function rareOf(units: Unit[], read: Terms[]): Map<number, Unit> {
-  const isRare = ({ alternatives: [[term = 0] = []] }: Unit) =>
+function selectRare(units: QueryUnit[], read: TermSlots[]): Map<number, QueryUnit> {
+  const isRare = ({ alternatives: [[term = 0] = []] }: QueryUnit) =>
     read.reduce((sum, terms) => sum + (terms.get(term)?.length ?? 0), 0) < common;
   return new Map([...units.entries()].filter(([, unit]) => isRare(unit)));
 }
 
-/** Reads the terms of longer words beside those that were read. */
 async function readLonger(
   tx: PoolClient,
   userId: string,
   heads: BlockHead[],
   expanded: Map<number, Expanded>,
-  read: Terms[],
+  read: TermSlots[],
 ): Promise<void> {
   const all = [...expanded.values()];
   const longer = await readTerms(tx, userId, heads, (place) => all.flatMap(({ terms }) => terms[place] ?? []));
   for (const [place, terms] of longer.entries()) for (const [term, slots] of terms) read[place]?.set(term, slots);
 }
 
-/** The slots that have one of a unit's forms; undefined where none has. */
-function slotsOfUnit({ alternatives }: Unit, longer: number[], terms: Terms): Buffer | undefined {
+function slotsOfUnit({ alternatives }: QueryUnit, longer: number[], terms: TermSlots): Buffer | undefined {
   let found: Buffer | undefined;
   for (const form of [...alternatives, ...longer.map((term) => [term])]) {
     const slots = intersect(form.map((term) => terms.get(term) ?? noSlots));
@@ -143,7 +132,6 @@ function slotsOfUnit({ alternatives }: Unit, longer: number[], terms: Terms): Bu
 
 const noSlots = new Uint16Array();
 
-/** The slots that all lists have; undefined where there is none. */
 function intersect(lists: Uint16Array[]): Buffer | undefined {
   let common: Buffer | undefined;
   for (const list of lists) {
@@ -155,8 +143,7 @@ function intersect(lists: Uint16Array[]): Buffer | undefined {
   return common;
 }
 
-/** The slots that all groups leave; a unit that none has is undefined. */
-function evaluate(groups: Group[], ofUnits: (Buffer | undefined)[], only: Buffer | undefined): Buffer {
+function evaluate(groups: QueryGroup[], ofUnits: (Buffer | undefined)[], only: Buffer | undefined): Buffer {
   const left = only ? Buffer.from(only) : Buffer.alloc(maxSlots, 0xff);
   let at = 0;
   for (const { units, excluded, optional } of groups) {
@@ -170,12 +157,15 @@ function evaluate(groups: Group[], ofUnits: (Buffer | undefined)[], only: Buffer
   return left;
 }
 
-/** A trace with several documents has what all of them have: which then are hits, where any of its words stands. */
+/**
+ * A trace split into several documents matches if they contain the query's words together; the documents with any of
+ * the words are then hits.
+ */
 async function joinParts(
   tx: PoolClient,
   userId: string,
-  groups: Group[],
-  blocks: Match[],
+  groups: QueryGroup[],
+  blocks: BlockMatch[],
   onlyProjectId: string | undefined,
 ): Promise<void> {
   const byId = new Map(blocks.map((block) => [block.id, block]));
@@ -196,7 +186,7 @@ async function joinParts(
   }
 }
 
-function isLeft(groups: Group[], having: boolean[]): boolean {
+function isLeft(groups: QueryGroup[], having: boolean[]): boolean {
   let at = 0;
   return groups.every(({ units, excluded, optional }) => {
     const any = having.slice(at, at + units.length).includes(true);
@@ -205,16 +195,14 @@ function isLeft(groups: Group[], having: boolean[]): boolean {
   });
 }
 
-/** The blocks that have hits. */
 export function hitsIn({ blocks, heads }: Pick<Matched, "blocks" | "heads">): Hits {
   const found = blocks.filter((block) => block.slots.some((byte) => byte !== 0));
   const slots = Buffer.concat(found.map((block) => block.slots));
   const documents = heads.reduce((sum, head) => sum + head.documents, 0);
-  // What only excludes leaves slots that no document has.
+  // Exclusion alone also leaves slots that have no document.
   return { blockIds: found.map(({ id }) => id), slots, count: Math.min(countSlots(slots), documents), documents };
 }
 
-/** The block and the slot of each hit. */
 export function* hitsOf({ blockIds, slots }: Hits): Generator<[blockId: string, slot: number]> {
   for (const [place, id] of blockIds.entries()) {
     for (let slot = 0; slot < maxDocuments; slot += 1) {
@@ -225,7 +213,7 @@ export function* hitsOf({ blockIds, slots }: Hits): Generator<[blockId: string, 
 
 const maxCounted = 1000;
 
-/** How many traces of a user are not yet searchable, counted up to 1000. */
+/** Counts up to 1000. */
 export function countPending(userId: string): Promise<number> {
   return prisma().trace.count({ where: { userId, searchPending: true, deletedAt: null }, take: maxCounted });
 }

@@ -1,13 +1,11 @@
-// Removes what the index has of some traces whose texts changed for good, without waiting for blocks to be merged.
+// Removes outdated texts from the index at once, instead of when blocks are merged.
 import "server-only";
 import { rewriteBlocks } from "#lib/search/merge";
 import { deleteOutdated, findIncompleteBlock, withIndexLock } from "#lib/search/sql/write";
 
 /**
- * Removes what the index has of some traces from before their texts changed, one block a transaction. Those that it has as they are
- * now stay in it; the others are indexed again.
- *
- * @returns false where another process holds the index: to be called again.
+ * One block a transaction; traces whose index entry is outdated are indexed again.
+ * @returns false if another process holds the index: call again
  */
 export async function forgetTerms(userId: string, traceIds: string[]): Promise<boolean> {
   for (;;) {

@@ -1,15 +1,13 @@
-// The other forms of an English word: of a noun its number, of a verb its endings. Longer words that begin with a word are found
-// anyway (lib/search/expand.ts), so that these are mostly the shorter ones: of `watching` it is `watch`.
+// Other forms of English words, mostly shorter ones (`watching` → `watch`); longer ones are found by their beginning
+// (expand.ts).
 
-/** The other forms in which a word is found. */
 export function formsOfWord(word: string): string[] {
   if (!/^[a-z]{3,}$/i.test(word)) return [];
   const lower = word.toLowerCase();
-  return [...new Set([...numbersOf(lower), ...endingsOf(lower)])];
+  return [...new Set([...listNumberForms(lower), ...listEndings(lower)])];
 }
 
-/** The singular of an English plural, and the plurals of a singular. */
-function numbersOf(word: string): string[] {
+function listNumberForms(word: string): string[] {
   if (/(?:ss|us|is)$/.test(word)) return [`${word}es`];
   if (/[^aeiou]ies$/.test(word)) return [`${word.slice(0, -3)}y`];
   if (/(?:s|x|z|ch|sh)es$/.test(word)) return [word.slice(0, -2), word.slice(0, -1)];
@@ -18,8 +16,8 @@ function numbersOf(word: string): string[] {
   return [/(?:x|z|ch|sh)$/.test(word) ? `${word}es` : `${word}s`];
 }
 
-/** Of `resuming` and `resumed` that is `resume` and the other one; a stem has three letters, one of them a vowel, and no `-eed`. */
-function endingsOf(word: string): string[] {
+/** For `resuming`, `resume` and `resumed`. A stem has three letters with a vowel and no `-eed`. */
+function listEndings(word: string): string[] {
   const [, stem = "", ending = ""] = /^(.*[aeiouy].*)(ing|ed)$/.exec(word) ?? [];
   if (stem.length < 3) return /[^aeiou]e$/.test(word) && word.length > 4 ? [`${word.slice(0, -1)}ing`] : [];
   if (stem.endsWith("e")) return [];

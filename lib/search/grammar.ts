@@ -1,8 +1,8 @@
-// The language of searches: how a query is cut into terms (docs/search.md). What a term means is lib/search/query.ts's.
+// Splits queries into terms (docs/search.md); lib/search/query.ts interprets them.
 import { SpoorError } from "#lib/errors";
 import { composed } from "#lib/search/terms";
 
-/** The filters of the language; anything else before a colon is part of a word, such as `TypeError:` or `https:`. */
+/** Before any other colon, text is part of a word, as in `TypeError:` or `https:`. */
 export const filterWords = [
   "file",
   "changed",
@@ -19,11 +19,8 @@ export const filterWords = [
 ] as const;
 type FilterWord = (typeof filterWords)[number];
 
-/**
- * One term of a query. `written` is how it stands there, from the index `at` on; `filter` the name before its colon; `either`
- * says that an `or` joins it to the term before.
- */
-export type Term = {
+/** `at` is the index of `written` in the query; `either` if `or` joins it to the previous term. */
+export type QueryTerm = {
   written: string;
   at: number;
   excluded: boolean;
@@ -34,14 +31,13 @@ export type Term = {
 };
 
 const quotes = `["“”]`;
-/** Not an exclusion before a single Latin letter: that is the flag of a command, as in `git rm -r`. */
+/** No exclusion before a single Latin letter, which is a command's flag, as in `git rm -r`. */
 const minus = `-(?=[\\p{L}_"“”])(?!\\p{Script=Latin}(?:[\\s"“”]|$))`;
 const term = new RegExp(
   `(${minus})?((?:${filterWords.join("|")}):(?=[^\\s]))?(?:${quotes}([^"“”]*)${quotes}|([^\\s"“”]+))`,
   "giu",
 );
 
-/** A query that is refused, with the place in it, counted in characters from 0. */
 export function refused(
   message: string,
   { at, written }: { at: number; written: string } = { at: 0, written: "" },
@@ -52,13 +48,9 @@ export function refused(
   });
 }
 
-/**
- * Cuts a query into its terms.
- *
- * @throws SpoorError `invalid_request` for an `or` that joins nothing, with its place.
- */
-export function readTerms(query: string): Term[] {
-  const terms: Term[] = [];
+/** @throws SpoorError `invalid_request` with the position of an `or` that joins nothing */
+export function readTerms(query: string): QueryTerm[] {
+  const terms: QueryTerm[] = [];
   let or: { at: number; written: string } | undefined;
   for (const match of composed(query).matchAll(term)) {
     const [written, minus, prefix, phrase, word = ""] = match;
@@ -77,8 +69,8 @@ export function readTerms(query: string): Term[] {
   return terms;
 }
 
-/** The terms of what may be a query; none where it is not. */
-export function termsOf(query: string): Term[] {
+/** Empty if the text is no valid query. */
+export function parseTerms(query: string): QueryTerm[] {
   try {
     return readTerms(query);
   } catch (error) {
@@ -87,8 +79,8 @@ export function termsOf(query: string): Term[] {
   }
 }
 
-/** A query without one of its terms, and without an `or` that then joins nothing. */
-export function withoutTerm(query: string, { at, written }: Term): string {
+/** Also removes an `or` that would then join nothing. */
+export function withoutTerm(query: string, { at, written }: QueryTerm): string {
   const text = composed(query);
   const rest = `${text.slice(0, at)} ${text.slice(at + written.length)}`.replace(/\s+/g, " ").trim();
   return rest

@@ -3,10 +3,9 @@ import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
 
 /**
- * Finds a user's work and keeps the user from being deleted until the transaction ends. A user who is being deleted is passed
- * over, not waited for: the deletion may be waiting for rows that this transaction writes.
- *
- * @param find returns the next work of any user but those of `except`.
+ * Finds a user's work and keeps the user from being deleted until the transaction ends. Users being deleted are
+ * skipped, because waiting for them could deadlock.
+ * @param find returns the next work of users other than `except`
  */
 export async function holdNext<T extends { userId: string }>(
   tx: PoolClient,

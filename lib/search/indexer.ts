@@ -1,4 +1,4 @@
-// Makes traces searchable, behind ingest: an upload only marks the traces that it writes.
+// Indexes after ingest; uploads only mark the traces that they write.
 import "server-only";
 import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
@@ -13,12 +13,12 @@ import { holdNext } from "#lib/search/hold";
 import { type Load, mergeBlocks } from "#lib/search/merge";
 import {
   deleteOutdatedBlocks,
+  type MessageSize,
   markIndexed,
   readContents,
   readSizes,
   readWaiting,
   replaceDocuments,
-  type Size,
   type Waiting,
   withIndexLock,
   writeBlock,
@@ -26,39 +26,31 @@ import {
 
 type Batch = { traces: number; messages: number; bytes: number };
 
-/**
- * What one transaction indexes, about: its last trace may be larger than that. While nothing arrives, as after a first import, it
- * fills a block, which is then not rewritten by merges.
- */
+/** Approximate bounds of a transaction. While idle, a batch fills a block, which merges then leave alone. */
 const batches: Record<Load, Batch> = {
   idle: { traces: 4000, messages: 16_000, bytes: 16 * 2 ** 20 },
   busy: { traces: 1000, messages: 4000, bytes: 4 * 2 ** 20 },
 };
-/** How much text is held at a time, and how much of one message is searchable. */
 const pageBytes = 2 ** 19;
 const messageCharacters = 2 ** 23;
-/** How long the process may read the texts of one batch, in milliseconds: ten times what takes longest of what is known. */
+/** Ten times the slowest known batch. */
 const maxMs = 60_000;
 
-/** Users at whom indexing failed in this process: they come after all others, who would else wait behind them. */
+/** Users whose indexing failed in this process come last. */
 const failed = new Set<string>();
-/** Users of whom so many traces are indexed one by one: one of a batch could not be read, and is to keep up none of the others. */
+/** Users whose next traces are indexed singly, because one trace of a batch could not be read. */
 const oneByOne = new Map<string, number>();
 const unreadMs = 600_000;
-/** Traces that could not be read: each is left alone for a while. */
 const unread = new Pauses({ firstMs: unreadMs, longestMs: unreadMs, maxKeys: 10_000 });
 
-/** Waits until more urgent work is done. */
 export type Yield = () => Promise<void>;
 
 /**
- * Indexes some of the traces that wait longest, in one transaction, and merges small blocks. Safe to run twice and to be
- * killed: a trace stays marked as waiting until the transaction that writes its postings commits.
- *
- * @param settledSeconds how long a trace must have been unchanged: one that grows line by line is not read for each line.
- * @param yieldToJobs is awaited before each half MiB of text, and before each longer message.
- * @param load whether uploads arrive, so that blocks are merged later.
- * @returns how many traces were read; 0 where none waits, or another process holds the index.
+ * Indexes the traces that have waited longest, in one transaction, and merges small blocks. A trace stays marked until
+ * the transaction commits, so the call may be repeated or killed.
+ * @param settledSeconds skips traces that changed more recently
+ * @param yieldToJobs awaited before each half MiB of text and each longer message
+ * @returns the number of traces read; 0 if none waits or another process holds the index
  */
 export async function indexNext(
   settledSeconds = 0,
@@ -98,13 +90,12 @@ async function indexBatch(tx: PoolClient, batch: Batch, settledSeconds: number, 
     return indexed;
   } catch (error) {
     failed.add(userId);
-    // A refusal by the database is no trace's fault.
+    // A database error is not the trace's fault.
     if (postgresCode(error) === undefined && !isOutage(error)) leaveUnread(userId, traces, error);
     throw error;
   }
 }
 
-/** Leaves a trace alone that can't be read; of several, each is tried by itself. */
 function leaveUnread(userId: string, traces: Waiting[], error: unknown): void {
   const [only] = traces;
   if (!only || traces.length > 1) {
@@ -117,16 +108,16 @@ function leaveUnread(userId: string, traces: Waiting[], error: unknown): void {
 }
 
 type Contents = Awaited<ReturnType<typeof readContents>>;
-type Found = NonNullable<Awaited<ReturnType<typeof readWaiting>>>;
+type WaitingTrace = NonNullable<Awaited<ReturnType<typeof readWaiting>>>;
 
-async function indexWaiting(tx: PoolClient, waiting: Found, batch: Batch, yieldToJobs: Yield) {
+async function indexWaiting(tx: PoolClient, waiting: WaitingTrace, batch: Batch, yieldToJobs: Yield) {
   const { userId } = waiting;
   const documents: (Document & { blockId: string })[] = [];
   const write = async (draft: Draft) => {
     const blockId = await writeDraft(tx, userId, draft);
     documents.push(...draft.documents.map((document) => ({ ...document, blockId })));
   };
-  const traces = await collect(tx, userId, upTo(waiting.traces, batch.messages, messagesOf), {
+  const traces = await collect(tx, userId, upTo(waiting.traces, batch.messages, getMessageCount), {
     maxBytes: batch.bytes,
     yieldToJobs,
     write,
@@ -148,9 +139,8 @@ async function writeDraft(tx: PoolClient, userId: string, { postings, documents,
   return writeBlock(tx, userId, head, [...encode(postings, bits), ...(await vocabulary.encode(bits))]);
 }
 
-const messagesOf = ({ messageCount }: Waiting) => messageCount;
+const getMessageCount = ({ messageCount }: Waiting) => messageCount;
 
-/** The first rows whose sizes stay within a sum, and at least one. */
 function upTo<T>(rows: T[], max: number, sizeOf: (row: T) => number): T[] {
   let sum = 0;
   const beyond = rows.findIndex((row) => {
@@ -160,7 +150,6 @@ function upTo<T>(rows: T[], max: number, sizeOf: (row: T) => number): T[] {
   return beyond === -1 ? rows : rows.slice(0, Math.max(1, beyond));
 }
 
-/** Reads the messages of as many of the traces as fit in a batch, collects their terms and writes them. @returns these traces */
 async function collect(
   tx: PoolClient,
   userId: string,
@@ -169,8 +158,8 @@ async function collect(
 ): Promise<Waiting[]> {
   const ids = waiting.map(({ id }) => id);
   const sizes = await readSizes(tx, userId, ids);
-  const sizesOf = Map.groupBy(sizes, ({ traceId }) => traceId);
-  const sumBytes = ({ id }: Waiting) => (sizesOf.get(id) ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
+  const sizesByTrace = Map.groupBy(sizes, ({ traceId }) => traceId);
+  const sumBytes = ({ id }: Waiting) => (sizesByTrace.get(id) ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
   const traces = upTo(waiting, maxBytes, sumBytes);
   const collector = new Collector();
   let leftMs = maxMs;
@@ -178,7 +167,7 @@ async function collect(
     leftMs -= await inSlices(steps, leftMs);
     for (const draft of collector.takeFull()) await write(draft);
   };
-  for (const trace of traces.filter(({ id }) => !sizesOf.has(id))) await take(begin(collector, trace));
+  for (const trace of traces.filter(({ id }) => !sizesByTrace.has(id))) await take(begin(collector, trace));
   const byId = new Map(traces.map((trace) => [trace.id, trace]));
   let current: string | undefined;
   function* add({ traceId, position, content, ...said }: Contents[number]) {
@@ -186,7 +175,7 @@ async function collect(
     current = traceId;
     yield* collector.add(traceId, position, content, said);
   }
-  for (const page of pagesOf(sizes.filter(({ traceId }) => byId.has(traceId)))) {
+  for (const page of splitPages(sizes.filter(({ traceId }) => byId.has(traceId)))) {
     await yieldToJobs();
     const contents = await readContents(tx, userId, [...byId.keys()], page, messageCharacters);
     await take(contents.values().flatMap(add));
@@ -197,9 +186,8 @@ async function collect(
 
 const begin = (collector: Collector, { id, title, texts }: Waiting) => collector.begin(id, title, texts);
 
-/** The first and the last message of each page of about half a MiB. */
-function pagesOf(sizes: Size[]): [Size, Size][] {
-  const pages: [Size, Size][] = [];
+function splitPages(sizes: MessageSize[]): [MessageSize, MessageSize][] {
+  const pages: [MessageSize, MessageSize][] = [];
   let bytes = 0;
   for (const size of sizes) {
     const page = pages.at(-1);

@@ -1,37 +1,35 @@
-// What blocks have of terms, as this process has read it. A block never changes. The words that take longest to read are in every
-// session; they are also asked for again and again, with each letter that somebody types.
+// Caches the slots of terms: blocks never change, and the most frequent words are the slowest to read and are requested
+// with each typed letter.
 import "server-only";
 import { LRUCache } from "lru-cache";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { atRest } from "#lib/memory";
 import type { BlockHead } from "#lib/search/sql/read";
 
-/** The slots of a term in each block, by the block's key. */
 type OfBlocks = Map<string, Uint16Array>;
 
-/** A word that all of 50,000 sessions have takes 100 kB. */
+/** A word in all of 50,000 sessions takes 100 kB. */
 const maxBytes = 16 * 1024 * 1024;
-/** About what an entry, and each block in it, takes beside the slots. */
+/** Approximate overhead. */
 const bytesPerBlock = 256;
 
 const cache = oncePerProcess("slots of terms", () => {
-  const made = new LRUCache<string, OfBlocks>({ maxSize: maxBytes, sizeCalculation: sizeOf });
+  const made = new LRUCache<string, OfBlocks>({ maxSize: maxBytes, sizeCalculation: measureSize });
   atRest(() => made.clear());
   return made;
 });
 
-function sizeOf(ofBlocks: OfBlocks): number {
+function measureSize(ofBlocks: OfBlocks): number {
   let bytes = bytesPerBlock;
   for (const { byteLength } of ofBlocks.values()) bytes += bytesPerBlock + byteLength;
   return bytes;
 }
 
-const keyOf = (userId: string, term: number) => `${userId} ${term}`;
+const getCacheKey = (userId: string, term: number) => `${userId} ${term}`;
 
-/** What is known of a user's term. */
-export const knownSlots = (userId: string, term: number): OfBlocks | undefined => cache.get(keyOf(userId, term));
+export const knownSlots = (userId: string, term: number): OfBlocks | undefined => cache.get(getCacheKey(userId, term));
 
-/** Keeps what was read of terms; of blocks that are no more nothing is kept. */
+/** Drops entries of blocks that no longer exist. */
 export function keepSlots(userId: string, heads: BlockHead[], read: Map<number, OfBlocks>): void {
   const keys = heads.map(({ key }) => key);
   for (const [term, ofBlocks] of read) {
@@ -41,6 +39,6 @@ export function keepSlots(userId: string, heads: BlockHead[], read: Map<number, 
       const slots = known?.get(key);
       if (slots) all.set(key, slots);
     }
-    cache.set(keyOf(userId, term), all);
+    cache.set(getCacheKey(userId, term), all);
   }
 }

@@ -2,7 +2,7 @@ import type { BlockHead } from "#lib/search/sql/read";
 
 const maxBlocks = 4;
 
-/** The largest blocks, until they have so many documents together: at most four, since of long sessions few fill one. */
+/** At most four blocks, since long sessions fill few blocks. */
 export function largest(heads: BlockHead[], documents: number): BlockHead[] {
   let sum = 0;
   return heads

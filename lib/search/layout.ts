@@ -1,9 +1,7 @@
-// The layout of a row, in whole bytes: of each term its distance from the previous one, the number of its documents, and their
-// distances, all as variable-length numbers with seven bits a byte. Whatever bytes it is given, it reads postings of the row's own
-// terms, or none, in bounded time.
-import { endOfTerm, maxDocuments, type Postings, postingOf, termIn } from "#lib/search/posting";
+// A row stores, per term, the distance from the previous term, the number of documents, and their distances, as 7-bit
+// variable-length integers. Arbitrary bytes decode in bounded time, to postings of the row's own terms only.
+import { endOfTerm, makePosting, maxDocuments, type Postings, termIn } from "#lib/search/posting";
 
-/** A growing buffer of variable-length numbers. */
 class Writer {
   private bytes = Buffer.allocUnsafeSlow(4096);
   private end = 0;
@@ -17,7 +15,6 @@ class Writer {
     this.bytes[this.end++] = rest;
   }
 
-  /** Returns what was written since the last call. */
   take(): Buffer {
     const taken = Buffer.from(this.bytes.subarray(0, this.end));
     this.end = 0;
@@ -25,7 +22,7 @@ class Writer {
   }
 }
 
-/** Reads variable-length numbers; after the end there are zeros. */
+/** Reads zeros after the end. */
 class Reader {
   private at = 0;
   private readonly bytes: Buffer;
@@ -72,10 +69,10 @@ function readSlots(reader: Reader, count: number): Uint16Array {
   return slots;
 }
 
-/** The terms that a row can have: from one up to but without another. */
-export type Range = { first: number; end: number };
+/** `end` is exclusive. */
+export type TermRange = { first: number; end: number };
 
-/** Returns what encodes the postings of a row, whose terms begin with `first`. */
+/** @returns an encoder for rows whose terms start at `first` */
 export function makeEncoder(): (sorted: Postings, first: number) => Buffer {
   const writer = new Writer();
   return (sorted, first) => {
@@ -92,8 +89,7 @@ export function makeEncoder(): (sorted: Postings, first: number) => Buffer {
   };
 }
 
-/** The slots of the documents that have a term, in their order. */
-export function readTerm(row: Buffer, { first }: Range, term: number): Uint16Array {
+export function readTerm(row: Buffer, { first }: TermRange, term: number): Uint16Array {
   const reader = new Reader(row);
   let current = first;
   while (reader.hasMore) {
@@ -106,8 +102,11 @@ export function readTerm(row: Buffer, { first }: Range, term: number): Uint16Arr
   return none;
 }
 
-/** Calls `visit` with every posting of a row. */
-export function visitPostings(row: Buffer, { first, end }: Range, visit: (term: number, slot: number) => void): void {
+export function visitPostings(
+  row: Buffer,
+  { first, end }: TermRange,
+  visit: (term: number, slot: number) => void,
+): void {
   const reader = new Reader(row);
   let [term, leastTerm] = [first, first];
   while (reader.hasMore) {
@@ -128,7 +127,7 @@ function writeSlots(writer: Writer, postings: Postings, term: number): void {
   writer.write(postings.length);
   let previous = 0;
   for (const posting of postings) {
-    const slot = posting - postingOf(term, 0);
+    const slot = posting - makePosting(term, 0);
     writer.write(slot - previous);
     previous = slot;
   }

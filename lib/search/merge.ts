@@ -1,8 +1,8 @@
-// Merges many small blocks into one, as in a log-structured merge tree, so that a search reads few.
+// Merges small blocks as a log-structured merge tree does.
 import "server-only";
 import type { PoolClient } from "pg";
 import { type Bucket, blockVersion, bucketBits, encode, forEachPosting } from "#lib/search/block";
-import { maxDocuments, type Postings, postingOf, sort } from "#lib/search/posting";
+import { makePosting, maxDocuments, type Postings, sort } from "#lib/search/posting";
 import {
   type Moved,
   moveDocuments,
@@ -11,34 +11,30 @@ import {
   readSmallBlocks,
   readWordBuckets,
 } from "#lib/search/sql/merge";
-import { type Block, deleteBlocks, writeBlock } from "#lib/search/sql/write";
+import { deleteBlocks, type NewBlock, writeBlock } from "#lib/search/sql/write";
 import { decodeWords, Vocabulary } from "#lib/search/vocabulary";
 
-/** From where on merges leave a block alone. One that they make has at most twice that. */
+/** Merges leave larger blocks alone; a merged block is at most twice this size. */
 export type Full = { postings: number; documents: number };
 
-/** A full block, as a batch fills it: four megabytes, so that one is written in a second. */
+/** Four megabytes, written in a second. */
 const full: Full = { postings: 2 ** 21, documents: maxDocuments / 2 };
-/** Whether uploads arrive, so that the index does as little as it can. */
+/** `busy` while uploads arrive. */
 export type Load = "idle" | "busy";
 
-/**
- * This many blocks of about one size (of as many times the postings) become one: each posting is rewritten once for each size up to
- * a full block. Few blocks take less space and are read sooner; while uploads arrive, they wait.
- */
+/** Each posting is rewritten once per size class up to a full block. */
 const fanIn: Record<Load, number> = { idle: 4, busy: 8 };
-/** A merge reads and sorts a 64th of the terms at a time. */
+/** Merges sort one 64th of the terms at a time, to bound memory. */
 const sliceBits = 6;
 
-/** Merges blocks of a user where there are several of about one size. @returns how many postings the former ones had */
+/** @returns the former blocks' postings */
 export const mergeBlocks = (tx: PoolClient, userId: string, load: Load): Promise<number> =>
   mergeAlike(tx, userId, { least: fanIn[load], full });
 
 /**
- * Merges `least` blocks or more of about one size that are not full.
- *
- * @param options.proceed is awaited before each part of a merge; if it throws, nothing is merged.
- * @returns how many postings the former ones had
+ * Merges at least `least` blocks of similar size that are not full.
+ * @param options.proceed awaited before each part; if it throws, nothing changes
+ * @returns the former blocks' postings
  */
 export async function mergeAlike(
   tx: PoolClient,
@@ -46,22 +42,22 @@ export async function mergeAlike(
   { least, full, proceed }: { least: number; full: Full; proceed?: () => Promise<void> },
 ): Promise<number> {
   const small = await readSmallBlocks(tx, userId, full);
-  const alike = ({ postings }: Block) => Math.floor(Math.log2(postings + 1) / Math.log2(least));
+  const alike = ({ postings }: NewBlock) => Math.floor(Math.log2(postings + 1) / Math.log2(least));
   const bySize = [...Map.groupBy(small, alike).values()];
   const blocks = bySize.find(({ length }) => length >= least);
   if (!blocks) return 0;
   const former = withinOne(
-    blocks.sort((a, b) => ageOf(a) - ageOf(b)),
+    blocks.sort((a, b) => getAge(a) - getAge(b)),
     full,
   );
   await rewriteBlocks(tx, userId, former, proceed);
   return former.reduce((sum, { postings }) => sum + postings, 0);
 }
 
-const ageOf = ({ age }: Block) => Number(age);
+const getAge = ({ age }: NewBlock) => Number(age);
 
-/** As many of the blocks as fit into one: at least two, since none of them is full. */
-function withinOne(blocks: Block[], full: Full): Block[] {
+/** At least two, since none is full. */
+function withinOne(blocks: NewBlock[], full: Full): NewBlock[] {
   let [documents, postings] = [0, 0];
   return blocks.filter((block) => {
     documents += block.documents;
@@ -70,31 +66,30 @@ function withinOne(blocks: Block[], full: Full): Block[] {
   });
 }
 
-/** Rewrites blocks of one version as one, without the postings of traces that were deleted or indexed again since. */
+/** Drops postings of traces that were deleted or indexed again. */
 export async function rewriteBlocks(
   tx: PoolClient,
   userId: string,
-  blocks: Block[],
+  blocks: NewBlock[],
   proceed: () => Promise<void> = async () => {},
 ): Promise<void> {
   const moved = await readLiveDocuments(tx, userId, blockIds(blocks));
   if (moved.length > 0) {
     const version = blocks[0]?.version ?? blockVersion;
     const { buckets, ...head } = await mergePostings(tx, userId, blocks, moved, proceed);
-    const age = String(Math.max(...blocks.map(ageOf)));
+    const age = String(Math.max(...blocks.map(getAge)));
     const id = await writeBlock(tx, userId, { ...head, version, age, documents: moved.length }, buckets);
     await moveDocuments(tx, userId, id, moved);
   }
   await deleteBlocks(tx, userId, blockIds(blocks));
 }
 
-const blockIds = (blocks: Block[]) => blocks.map(({ id }) => id);
+const blockIds = (blocks: NewBlock[]) => blocks.map(({ id }) => id);
 
-/** The blocks' postings of the moved documents, under their new slots, and the words that these still have. */
 async function mergePostings(
   tx: PoolClient,
   userId: string,
-  blocks: Block[],
+  blocks: NewBlock[],
   moved: Moved[],
   proceed: () => Promise<void>,
 ): Promise<{ bits: number; postings: number; buckets: Bucket[] }> {
@@ -120,7 +115,6 @@ async function mergePostings(
   return { bits, postings, buckets };
 }
 
-/** Counts the documents of each term of some sorted postings. */
 function countTerms(sorted: Postings, vocabulary: Vocabulary): void {
   let [term, documents] = [-1, 0];
   for (const posting of sorted) {
@@ -134,21 +128,20 @@ function countTerms(sorted: Postings, vocabulary: Vocabulary): void {
   if (documents > 0) vocabulary.count(term, documents);
 }
 
-/** The postings in some buckets whose documents have a new slot, with that slot, sorted. */
 function sortMoved(
   rows: (Bucket & { blockId: string })[],
-  blocks: Block[],
+  blocks: NewBlock[],
   newSlots: Map<string, Map<number, number>>,
 ): Postings {
-  const headOf = new Map(blocks.map((block) => [block.id, block]));
+  const headsById = new Map(blocks.map((block) => [block.id, block]));
   const postings = new Float64Array(rows.reduce((sum, row) => sum + row.postings.length, 0)); // each takes a byte or more
   let count = 0;
   for (const row of rows) {
-    const [{ bits }, slots] = [headOf.get(row.blockId) as Block, newSlots.get(row.blockId)];
+    const [{ bits }, slots] = [headsById.get(row.blockId) as NewBlock, newSlots.get(row.blockId)];
     forEachPosting(row, bits, (term, slot) => {
       const newSlot = slots?.get(slot);
       if (newSlot === undefined) return;
-      postings[count++] = postingOf(term, newSlot);
+      postings[count++] = makePosting(term, newSlot);
     });
   }
   return sort(postings.subarray(0, count));

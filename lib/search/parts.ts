@@ -1,18 +1,17 @@
-// Of a trace so long that it has several documents, those that have most of a query.
 import "server-only";
 import type { PoolClient } from "pg";
 import { hasBit, setBit } from "#lib/search/bits";
 import { type Hits, hitsIn, type Matched } from "#lib/search/find";
-import { weightsOf } from "#lib/search/rank";
+import { computeWeights } from "#lib/search/rank";
 import { readParts } from "#lib/search/sql/read";
 
-/** The hits, of each trace only so many of its documents: those with the most of the query by the `weights` of its words. */
+/** Limits hits to the documents of each trace that match best. */
 export async function bestParts(
   tx: PoolClient,
   userId: string,
   matched: Matched,
   max: number,
-  weights = weightsOf(matched),
+  weights = computeWeights(matched),
 ): Promise<Hits> {
   const blocks = matched.blocks.map((block) => ({ ...block, slots: Buffer.from(block.slots) }));
   const byId = new Map(blocks.map((block) => [block.id, block]));

@@ -1,34 +1,32 @@
-// What the index does not prove, the text decides: phrases of three words and more, since the index knows pairs of words only,
-// and words of a speaker whose words are no field of it.
+// Verifies in the text what the index cannot prove: phrases of three or more words, and words of speakers without a
+// field.
 import "server-only";
 import type { PoolClient } from "pg";
 import { inSlices } from "#lib/concurrency/slices";
 import type { Hits } from "#lib/search/find";
-import { type Group, type Query, type Scope, unprovenOf } from "#lib/search/query";
+import { getUnprovenGroups, type QueryGroup, type QueryScope, type SearchQuery } from "#lib/search/query";
 import { describe } from "#lib/search/speaker";
 import { type Candidate, readCandidates } from "#lib/search/sql/read";
 import { composed } from "#lib/search/terms";
-import { findIn, patternOf } from "#lib/search/unit";
+import { findIn, joinPatterns } from "#lib/search/unit";
 
-/** What is read of one trace; where there is more, it is taken for a match. */
+/** Traces beyond these bounds are accepted. */
 const bounds = { maxMessages: 200, maxCharacters: 100_000 };
 
 /**
- * Of traces that have a query's terms, those that have its phrases as they are written, by whom they are asked for, in the same
- * order. Candidates too costly to verify, since one message is long or very many may match, are accepted.
- *
- * @param options.all whether all documents of a very long trace are read; otherwise the first, and the rest is accepted.
+ * Filters candidates by phrase and speaker, keeping their order. Candidates too costly to verify are accepted.
+ * @param options.all read all documents of a very long trace, not only the first
  */
 export async function keepMatching(
   tx: PoolClient,
-  { userId, query, hits }: { userId: string; query: Query; hits: Hits },
+  { userId, query, hits }: { userId: string; query: SearchQuery; hits: Hits },
   traceIds: string[],
   { all }: { all: boolean },
 ): Promise<string[]> {
-  const groups = unprovenOf(query);
+  const groups = getUnprovenGroups(query);
   const units = groups.flatMap((group) => group.units);
   const read = { ...bounds, maxDocuments: all ? null : 1 };
-  const rows = await readCandidates(tx, userId, traceIds, hits, patternOf(units), read);
+  const rows = await readCandidates(tx, userId, traceIds, hits, joinPatterns(units), read);
   const texts = Map.groupBy(rows, ({ traceId }) => traceId);
   const matching: string[] = [];
   function* match(id: string) {
@@ -40,8 +38,11 @@ export async function keepMatching(
   return matching;
 }
 
-/** Whether one unit of each group is in one of the texts at least. */
-function* haveAll(texts: Candidate[], groups: Group[], scope: Scope | undefined): Generator<undefined, boolean> {
+function* haveAll(
+  texts: Candidate[],
+  groups: QueryGroup[],
+  scope: QueryScope | undefined,
+): Generator<undefined, boolean> {
   const missing = new Set(groups);
   for (const text of texts) {
     if (!isSaidBy(text, scope)) continue;
@@ -53,10 +54,9 @@ function* haveAll(texts: Candidate[], groups: Group[], scope: Scope | undefined)
   return missing.size === 0;
 }
 
-/** Whether a text is where the words are asked for, and evidence of them. */
 export function isSaidBy(
   text: Pick<Candidate, "position" | "role" | "content" | "metadata">,
-  scope: Scope | undefined,
+  scope: QueryScope | undefined,
 ): boolean {
   if (text.position === null || scope === "title")
     return scope === undefined || (scope === "title" && text.position === null);

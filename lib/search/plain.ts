@@ -1,6 +1,4 @@
-// A message's text without what only its format needs, for excerpts.
-
-/** Wrappers that agents and exporters put around what was said; other tags are what was said. */
+/** Tags that agents and exporters add; other tags are content. */
 const wrappers =
   /<\/?(?:details|summary|tool-use|think|thinking|command-\w+|local-command-\w+|bash-\w+|system-reminder|task-notification|tool_use_error|user-prompt-submit-hook|ide_\w+|environment_context|user_instructions|br|sub|sup)(?:\s[^<>]*)?\/?>/gi;
 const summaries = /<summary>\s*Thought Process\s*<\/summary>/gi;
@@ -12,12 +10,12 @@ const rules = /^[ \t]*(?:-{3,}|\*{3,}|_{3,}|={3,})[ \t]*$/gm;
 const headings = /^[ \t]*(?:#{1,6}|>)[ \t]+/gm;
 const links = /!?\[([^\]\n]{0,300})\]\([^)\s]{0,1000}\)/g;
 const toolUse = /\bTool use:[ \t]*\*\*[^*\n]{0,128}\*\*[ \t]*/g;
-/** Not the `**` of a pattern of paths. */
+/** Excludes the `**` of glob patterns. */
 const emphasis = /\*\*(?![/*])(?<!\/\*\*)/g;
 const ticks = /`+/g;
 const colours = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*[A-Za-z]`, "g");
 
-/** A text in one line, without markup, wrappers and line numbers. */
+/** Returns one line without markup, wrappers and line numbers. */
 export function plainText(text: string): string {
   return text
     .replace(summaries, " ")

@@ -1,32 +1,29 @@
-// A posting says that a document has a term. It is one number: the term, and the document's slot in its block.
+// A posting combines a term with the slot of a document in one number.
 import { termBits } from "#lib/search/terms";
 
-/** How many documents a block can have. */
+/** Per block. */
 export const maxDocuments = 4096;
 
-/** Terms and the slots of their documents, sorted by both: `term * 4096 + slot`, below 2^52. */
+/** Sorted `term * 4096 + slot`, below 2^52. */
 export type Postings = Float64Array;
 
-export const postingOf = (term: number, slot: number) => term * maxDocuments + slot;
+export const makePosting = (term: number, slot: number) => term * maxDocuments + slot;
 
-/** The term of a posting. */
 export const termIn = (posting: number) => Math.floor(posting / maxDocuments);
 
-/** Where the postings of a term end that begin at a place. */
 export function endOfTerm(sorted: Postings, from: number, term: number): number {
-  const next = postingOf(term + 1, 0);
+  const next = makePosting(term + 1, 0);
   let end = from + 1;
   while (end < sorted.length && (sorted[end] as number) < next) end += 1;
   return end;
 }
 
-/** Postings are partitioned by this many bits of the term before they are sorted: 1.3 to 2 times as fast as one sort. */
+/** Partitioning before sorting is up to twice as fast. */
 const partBits = 12;
 
-/** Sorts postings into a new array. */
 export function sort(postings: Postings): Postings {
   const span = 2 ** (termBits - partBits) * maxDocuments;
-  // Where the next posting of each part goes, and in the end where the part ends.
+  // The next index of each part; finally its end.
   const places = new Uint32Array(2 ** partBits + 1);
   const count = (part: number, more: number) => {
     const place = places[part] as number;

@@ -1,4 +1,4 @@
-// Removes the terms of deleted traces from the index. A tombstone is marked `search_pending` until none is left.
+// Removes deleted traces from the index; their tombstones stay `search_pending` until then.
 import "server-only";
 import { pool } from "#lib/db/client";
 import { holdNext } from "#lib/search/hold";
@@ -12,17 +12,12 @@ import {
   withIndexLock,
 } from "#lib/search/sql/write";
 
-/** How many tombstones one transaction handles. */
 const maxTraces = 5000;
 
 /**
- * Removes terms of deleted traces from the index: of one user, in one transaction, with at most one block rewritten. The
- * rows record what is left to do, so that an interrupted purge is resumed.
- *
- * Every block is rewritten that lacks some of its documents. That includes the blocks in which a deleted trace left postings
- * when it was indexed again, which nothing else records.
- *
- * @returns whether something was done, so that there may be more; false too where another process holds the index.
+ * Purges one user in one transaction and rewrites at most one block. It rewrites every block with missing documents,
+ * including those left by re-indexing.
+ * @returns whether more may remain; false also if another process holds the index
  */
 export async function purgeNext(): Promise<boolean> {
   if (!(await findUserToPurge(pool()))) return false; // nearly always, and without a transaction

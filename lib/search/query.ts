@@ -1,31 +1,28 @@
-// Reading a search query: its words and phrases, which the index answers, and its filters.
 import { SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { type FileTerm, fileNamed } from "#lib/search/file-term";
-import { readTerms, refused, type Term } from "#lib/search/grammar";
+import { type QueryTerm, readTerms, refused } from "#lib/search/grammar";
 import type { Speaker } from "#lib/search/speaker";
 import { inField, termOfFact } from "#lib/search/terms";
-import { type Unit, unitOf } from "#lib/search/unit";
+import { parseUnit, type QueryUnit } from "#lib/search/unit";
 
-/** Units of which one at least must be found, or none where they are excluded; what is `optional` only adds to the order. */
-export type Group = { units: Unit[]; excluded: boolean; optional?: boolean };
+/** One unit must be found, or none if excluded; optional groups only affect the order. */
+export type QueryGroup = { units: QueryUnit[]; excluded: boolean; optional?: boolean };
 
-/** A filter that the traces' rows answer. `value` is in lower case; of `before` and `after` it is an instant. */
+/** `value` is in lower case; for `before` and `after` an instant. */
 export type RowTerm = {
   name: "project" | "branch" | "agent" | "model" | "before" | "after";
   value: string;
   excluded: boolean;
 };
 
-/** Where the words must stand: in a title, or in what one speaker said. */
-export type Scope = "title" | Speaker;
+export type QueryScope = "title" | Speaker;
 
-/** All of its groups must be found. `units` are the words and phrases that an excerpt shows. */
-export type Query = { units: Unit[]; groups: Group[]; scope?: Scope };
+/** `units` are the words and phrases that excerpts show. */
+export type SearchQuery = { units: QueryUnit[]; groups: QueryGroup[]; scope?: QueryScope };
 
-/** What a query asks for. */
-export type Parsed = Query & { files: FileTerm[]; rows: RowTerm[] };
+export type Parsed = SearchQuery & { files: FileTerm[]; rows: RowTerm[] };
 
 const { queryWords: maxWords, queryFiles: maxFiles, queryFilters: maxFilters } = limits.traces;
 
@@ -39,16 +36,14 @@ const roles: Record<string, Speaker> = {
 };
 
 /**
- * Reads a query (docs/search.md): words, phrases in quotes, `-` before what must not be there, `or` between alternatives, and
- * filters with a colon. A word with signs inside (`src/lib/x.ts`, `foo_bar`) is found as it is written; signs at its ends do not
- * count, and neither does case.
- *
- * @throws SpoorError `invalid_request` with the place where it is no query.
+ * Parses a query (docs/search.md). Words with inner punctuation (`src/lib/x.ts`, `foo_bar`) match literally; outer
+ * punctuation and case are ignored.
+ * @throws SpoorError `invalid_request` with the position of the error
  */
 export function parseQuery(text: string): Parsed {
   const parsed: Parsed = { units: [], groups: [], files: [], rows: [] };
   const terms = readTerms(text);
-  const scope = scopeOf(terms);
+  const scope = parseScope(terms);
   let words = 0;
   for (const term of terms) {
     const unit = readTerm(term, parsed);
@@ -67,7 +62,7 @@ export function parseQuery(text: string): Parsed {
   return parsed;
 }
 
-/** Words of a question in plain English that say nothing of what is looked for. */
+/** Words of English questions that carry no meaning for a search. */
 const fillers = new Set(
   `a an the this that these those and of to in on at for with from by as into about than then so if
   is are was were be been am do does did has have had can could will would shall should may might must
@@ -75,15 +70,15 @@ const fillers = new Set(
   how what when where which who whom whose why while please`.split(/\s+/),
 );
 
-/** What stands outside quotes as one of these words need not be found, unless there is nothing else to find. */
-function forgiveFillers({ groups, units }: Parsed, terms: Term[]): void {
+/** Unquoted fillers are optional, unless the query has nothing else. */
+function forgiveFillers({ groups, units }: Parsed, terms: QueryTerm[]): void {
   const plain = new Set(terms.flatMap(({ quoted, filter, text }) => (quoted || filter ? [] : text)));
-  const isFiller = ({ units: [unit, ...others], excluded }: Group) =>
+  const isFiller = ({ units: [unit, ...others], excluded }: QueryGroup) =>
     !excluded && others.length === 0 && unit?.words === 1 && plain.has(unit.written) && isFillerWord(unit);
-  const isTelling = (group: Group) => !group.excluded && !group.units.some(isFact) && !isFiller(group);
+  const isTelling = (group: QueryGroup) => !group.excluded && !group.units.some(isFact) && !isFiller(group);
   if (!groups.some(isTelling)) return;
   for (const group of groups.filter(isFiller)) {
-    const [unit] = group.units as [Unit];
+    const [unit] = group.units as [QueryUnit];
     units.splice(units.indexOf(unit), 1);
     group.optional = true;
     const { beginning: _, ...asWritten } = unit; // of `with` nobody means `without`
@@ -91,9 +86,9 @@ function forgiveFillers({ groups, units }: Parsed, terms: Term[]): void {
   }
 }
 
-const isFillerWord = ({ longest }: Unit) => fillers.has(longest.toLowerCase());
+const isFillerWord = ({ longest }: QueryUnit) => fillers.has(longest.toLowerCase());
 
-function addUnit({ groups, units }: Parsed, unit: Unit, term: Term): void {
+function addUnit({ groups, units }: Parsed, unit: QueryUnit, term: QueryTerm): void {
   const last = groups.at(-1);
   if (term.either && (term.excluded || !last || last.excluded))
     throw refused("`or` joins words and phrases only", term);
@@ -102,13 +97,12 @@ function addUnit({ groups, units }: Parsed, unit: Unit, term: Term): void {
   if (!term.excluded && !isFact(unit)) units.push(unit);
 }
 
-/** Facts stand in no text. */
-export const isFact = ({ fact }: Unit) => fact !== undefined;
+export const isFact = ({ fact }: QueryUnit) => fact !== undefined;
 
-/** Takes in a filter, or makes a unit of words; undefined for signs alone. */
-function readTerm(term: Term, { files, rows }: Parsed): Unit | undefined {
+/** Undefined for punctuation alone. */
+function readTerm(term: QueryTerm, { files, rows }: Parsed): QueryUnit | undefined {
   const { filter, text, excluded, written } = term;
-  if (!filter) return unitOf(text, term.quoted);
+  if (!filter) return parseUnit(text, term.quoted);
   if (term.either && !["tool", "has"].includes(filter)) throw refused("`or` joins words and phrases only", term);
   switch (filter) {
     case "file":
@@ -117,25 +111,25 @@ function readTerm(term: Term, { files, rows }: Parsed): Unit | undefined {
         throw refused(`\`${filter}:\` takes the end of a path, without \`*\``, term);
       const file = fileNamed(text, { changed: filter === "changed", excluded, written });
       if (file) files.push(file);
-      return file || text === "" ? undefined : unitOf(`${filter}:${text}`, false);
+      return file || text === "" ? undefined : parseUnit(`${filter}:${text}`, false);
     }
     case "in":
     case "role":
       return undefined; // scopeOf has read it
     case "tool":
-      return factOf(`tool:${text}`, written);
+      return makeFactUnit(`tool:${text}`, written);
     case "has":
       if (text.toLowerCase() !== "error") throw refused("`has:` takes `error`", term);
-      return factOf("has:error", written);
+      return makeFactUnit("has:error", written);
     default: {
-      const value = filter === "before" || filter === "after" ? instantOf(term) : text.toLowerCase();
+      const value = filter === "before" || filter === "after" ? parseSearchInstant(term) : text.toLowerCase();
       rows.push({ name: filter, value, excluded });
       return undefined;
     }
   }
 }
 
-const factOf = (fact: string, written: string): Unit => ({
+const makeFactUnit = (fact: string, written: string): QueryUnit => ({
   ...{
     words: 0,
     fact: fact.toLowerCase(),
@@ -149,7 +143,7 @@ const factOf = (fact: string, written: string): Unit => ({
   },
 });
 
-function scopeOf(terms: Term[]): Scope | undefined {
+function parseScope(terms: QueryTerm[]): QueryScope | undefined {
   const given = terms.filter(({ filter }) => filter === "in" || filter === "role");
   const [first, second] = given;
   if (!first) return undefined;
@@ -163,8 +157,8 @@ function scopeOf(terms: Term[]): Scope | undefined {
   return scope;
 }
 
-/** A unit in one field of the index; of speakers without a field the text decides. */
-function within(unit: Unit, scope: Scope): Unit {
+/** Speakers without a field are checked in the text. */
+function within(unit: QueryUnit, scope: QueryScope): QueryUnit {
   if (scope !== "title" && scope !== "person") return unit;
   return {
     ...unit,
@@ -173,19 +167,19 @@ function within(unit: Unit, scope: Scope): Unit {
   };
 }
 
-/** A day (UTC) or a date-time with an offset, which exists, in the years 1 to 9999. */
-function instantOf(term: Term): string {
+/** A date (UTC) or a date-time with an offset, in the years 1 to 9999. */
+function parseSearchInstant(term: QueryTerm): string {
   const { text } = term;
   const at = utcInstant.safeParse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
   if (!at.success) throw refused(`\`${term.filter}:\` takes a day such as 2026-03-01`, term);
   return at.data;
 }
 
-/** Speakers whose words are no field of the index. */
-const isSpokenElsewhere = (scope: Scope | undefined) => scope !== undefined && scope !== "title" && scope !== "person";
+const isSpokenElsewhere = (scope: QueryScope | undefined) =>
+  scope !== undefined && scope !== "title" && scope !== "person";
 
-/** The groups of a query that the index does not prove, so that the text decides. */
-export const unprovenOf = ({ groups, scope }: Query): Group[] =>
+/** Groups that only the text can verify. */
+export const getUnprovenGroups = ({ groups, scope }: SearchQuery): QueryGroup[] =>
   groups.filter(
     ({ units, excluded, optional }) =>
       !excluded &&
@@ -194,16 +188,14 @@ export const unprovenOf = ({ groups, scope }: Query): Group[] =>
       (isSpokenElsewhere(scope) || units.some(({ needsText }) => needsText)),
   );
 
-/** Whether a text is a query, as `parseQuery` takes it. */
 export function isQuery(text: string): boolean {
-  return problemOf(text) === undefined;
+  return findQueryProblem(text) === undefined;
 }
 
-/** Whether a query has words by which what it finds can be ranked. @throws SpoorError as `parseQuery` */
+/** @throws SpoorError as `parseQuery` */
 export const isRanked = (text: string): boolean => parseQuery(text).units.length > 0;
 
-/** Why a text is no query, in a sentence for people; undefined where it is one. */
-export function problemOf(text: string): string | undefined {
+export function findQueryProblem(text: string): string | undefined {
   try {
     parseQuery(text);
   } catch (error) {

@@ -1,24 +1,22 @@
-// How well documents match a query, by the index alone: rare words count more, and so do words of a title, of the person, and
-// words that stand beside each other as in the query.
+// Scores documents by the index alone: rarity, titles, the person's words, and words adjacent as in the query.
 import "server-only";
 import type { PoolClient } from "pg";
 import { countSlots, forEachSlot, hasBit, maxSlots, setBit, slotsDown, slotsWith } from "#lib/search/bits";
-import { type Match, type Matched, readTerms, type Terms } from "#lib/search/find";
+import { type BlockMatch, type Matched, readTerms, type TermSlots } from "#lib/search/find";
 import { maxDocuments } from "#lib/search/posting";
-import { isFact, type Query } from "#lib/search/query";
+import { isFact, type SearchQuery } from "#lib/search/query";
 import { forEachTerm, inField } from "#lib/search/terms";
-import type { Unit } from "#lib/search/unit";
+import type { QueryUnit } from "#lib/search/unit";
 
-/** A document's place and how well it matches. */
 export type Ranked = { blockId: string; slot: number; score: number };
 
-/** What a word is worth where it stands; `other` is another form of it. */
+/** `other` is another form of the word. */
 const worth = { title: 2.2, person: 1.8, any: 1, other: 0.6, besidePerson: 1, beside: 0.6, filler: 0.3 };
-/** Of the weight of a query's words a document must have so much where none has all of them. */
-const mostOf = 0.55;
+/** Share of the query's weight that a document needs if none has all words. */
+const minShareOfBest = 0.55;
 
-/** The weight of each unit by its rarity, in the order of the query's groups. */
-export function weightsOf({ blocks, heads, units, groups }: Matched): number[] {
+/** In the order of the query's groups. */
+export function computeWeights({ blocks, heads, units, groups }: Matched): number[] {
   const documents = heads.reduce((sum, head) => sum + head.documents, 0);
   const optional = new Set(groups.flatMap((group) => (group.optional ? group.units : [])));
   return units.map((unit, at) => {
@@ -30,16 +28,15 @@ export function weightsOf({ blocks, heads, units, groups }: Matched): number[] {
 }
 
 /**
- * Leaves as hits, where no document has all that a query asks for, those that have the most of it by the weight of its words.
- *
- * @returns whether there are such documents
+ * If no document matches fully, keeps as hits those with most of the weight.
+ * @returns whether there are any
  */
-export function relax(query: Query, { blocks }: Matched, weights: number[]): boolean {
+export function relax(query: SearchQuery, { blocks }: Matched, weights: number[]): boolean {
   const excluded = query.groups.flatMap(({ units, excluded }) => units.map(() => excluded));
   const wanted = query.groups.filter((group) => !group.excluded && !group.optional);
   if (wanted.length < 2 || wanted.some(({ units }) => units.some(isFact))) return false;
   const known = weights.filter((_, at) => !excluded[at] && blocks.some(({ ofUnits }) => ofUnits[at]));
-  // What no document has is as rare as can be; it must not outweigh all the rest.
+  // A missing word counts as the rarest, but must not outweigh all others.
   const rarest = Math.max(0, ...known);
   const total = weights.reduce((sum, weight, at) => sum + (excluded[at] ? 0 : Math.min(weight, rarest)), 0);
   if (total === 0) return false;
@@ -49,7 +46,7 @@ export function relax(query: Query, { blocks }: Matched, weights: number[]): boo
       const having = ofUnits.map((bits) => bits !== undefined && hasBit(bits, slot));
       if (having.some((has, at) => has && excluded[at])) continue;
       const own = having.reduce((sum, has, at) => sum + (has ? (weights[at] as number) : 0), 0);
-      if (own < mostOf * total) continue;
+      if (own < minShareOfBest * total) continue;
       slots[slot >> 3] = (slots[slot >> 3] as number) | (1 << (slot & 7));
       isAny = true;
     }
@@ -57,38 +54,35 @@ export function relax(query: Query, { blocks }: Matched, weights: number[]): boo
   return isAny;
 }
 
-/** Of more hits, the newest so many are ranked, and of older ones those whose title has a word: the rest is too much alike. */
+/** Beyond this, only the newest hits, and older ones with a word in the title, are ranked. */
 const maxRanked = 6000;
 
-/**
- * The hits with the best scores, at most `limit`, the best first. Of equals the one that was indexed last, which is about the newest,
- * is first. About `whole` of the newest hits are ranked by all that they have.
- */
+/** Ties go to the document indexed last. About `whole` of the newest hits are ranked by everything they contain. */
 export async function rank(
   tx: PoolClient,
   userId: string,
-  query: Query,
+  query: SearchQuery,
   { heads, units, blocks }: Matched,
   { weights, limit, whole = maxRanked }: { weights: number[]; limit: number; whole?: number },
 ): Promise<Ranked[]> {
-  const headOf = new Map(heads.map((head) => [head.id, head]));
-  const ageOf = ({ id }: Match) => Number(headOf.get(id)?.age);
+  const headsById = new Map(heads.map((head) => [head.id, head]));
+  const getAge = ({ id }: BlockMatch) => Number(headsById.get(id)?.age);
   const found = blocks
-    .filter(({ id, slots }) => headOf.has(id) && slots.some((byte) => byte !== 0))
-    .sort((a, b) => ageOf(b) - ageOf(a));
+    .filter(({ id, slots }) => headsById.has(id) && slots.some((byte) => byte !== 0))
+    .sort((a, b) => getAge(b) - getAge(a));
   const wholes = countNewest(found, whole);
-  const foundHeads = found.flatMap(({ id }) => headOf.get(id) ?? []);
+  const foundHeads = found.flatMap(({ id }) => headsById.get(id) ?? []);
   const scored = scoredTerms(query, units, weights);
   const ofTitles = scored.filter(({ isTitle }) => isTitle);
   const scoredAt = (place: number) => (place < wholes ? scored : ofTitles);
   const read = await readTerms(tx, userId, foundHeads, (place) => scoredAt(place).flatMap(({ terms }) => terms.flat()));
-  // Room for all hits: lists that grow one by one would be copied again and again.
+  // Allocated once; growing arrays would be copied repeatedly.
   const room = found.reduce((sum, { slots }) => sum + countSlots(slots), 0);
   const [hits, scores] = [new Uint32Array(room), new Float64Array(room)];
   let count = 0;
   const ofBlock = new Float64Array(maxDocuments);
   for (const [place, { slots, ofUnits }] of found.entries()) {
-    const terms = read[place] as Terms;
+    const terms = read[place] as TermSlots;
     const ranked = slotsDown(place < wholes ? slots : both(slots, slotsOfAny(ofTitles, terms)));
     if (ranked.length === 0) continue;
     scoreInto(ofBlock, ofUnits, weights, scoredAt(place), terms);
@@ -100,13 +94,12 @@ export async function rank(
   }
   return best(scores.subarray(0, count), limit).map((at) => {
     const hit = hits[at] as number;
-    const { id } = found[Math.floor(hit / maxDocuments)] as Match;
+    const { id } = found[Math.floor(hit / maxDocuments)] as BlockMatch;
     return { blockId: id, slot: hit % maxDocuments, score: scores[at] as number };
   });
 }
 
-/** How many of the blocks, the newest first, have so many hits that the others are not ranked whole. */
-function countNewest(found: Match[], enough: number): number {
+function countNewest(found: BlockMatch[], enough: number): number {
   let hits = 0;
   const beyond = found.findIndex(({ slots }) => {
     if (hits >= enough) return true;
@@ -116,26 +109,24 @@ function countNewest(found: Match[], enough: number): number {
   return beyond === -1 ? found.length : beyond;
 }
 
-/** The slots that have all terms of an alternative of any. */
-function slotsOfAny(scored: Scored[], read: Terms): Buffer {
+function slotsOfAny(scored: Scored[], read: TermSlots): Buffer {
   const slots = Buffer.alloc(maxSlots);
-  for (const { terms } of scored) forEachOf(terms, read, (slot) => setBit(slots, slot, true));
+  for (const { terms } of scored) visitSlots(terms, read, (slot) => setBit(slots, slot, true));
   return slots;
 }
 
-/** The slots that two sets have. */
 const both = (bits: Buffer, others: Buffer): Buffer => bits.map((byte, at) => byte & (others[at] as number)) as Buffer;
 
-/** The places of the best scores, the best first; of equals the first. A search has tens of thousands, and shows some. */
+/** Ties go to the lower index. Avoids sorting tens of thousands of scores. */
 export function best(scores: Float64Array, limit: number): number[] {
-  const least = scores.length > limit ? leastOf(scores, limit) : 0;
+  const least = scores.length > limit ? findScoreThreshold(scores, limit) : 0;
   const places: number[] = [];
   for (let at = 0; at < scores.length; at += 1) if ((scores[at] as number) >= least) places.push(at);
   return places.sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b).slice(0, limit);
 }
 
-/** What the best so many scores are at least, and few others: counted in steps, since sorting all of them takes milliseconds. */
-function leastOf(scores: Float64Array, limit: number): number {
+/** Lower bound of the top `limit` scores, from a histogram. */
+function findScoreThreshold(scores: Float64Array, limit: number): number {
   let max = 0;
   for (let at = 0; at < scores.length; at += 1) max = Math.max(max, scores[at] as number);
   const steps = new Uint32Array(4096);
@@ -149,11 +140,9 @@ function leastOf(scores: Float64Array, limit: number): number {
   return (step - 0.5) * perStep; // a score divided by the step's width may have been rounded up to this step
 }
 
-/** Terms that add to the score of the documents that have all of one alternative. */
 type Scored = { terms: number[][]; adds: number; isTitle?: boolean };
 
-/** What adds to a score beyond that a unit is there at all. */
-function scoredTerms({ scope }: Query, units: Unit[], weights: number[]): Scored[] {
+function scoredTerms({ scope }: SearchQuery, units: QueryUnit[], weights: number[]): Scored[] {
   const scored: Scored[] = [];
   const isScoped = scope === "title" || scope === "person";
   for (const [at, { alternatives }] of units.entries()) {
@@ -166,7 +155,7 @@ function scoredTerms({ scope }: Query, units: Unit[], weights: number[]): Scored
       scored.push({ terms, adds: weight * (worth[field] - worth.any), isTitle: field === "title" });
     }
   }
-  for (const { pair, weight } of isScoped ? [] : pairsOf(units, weights)) {
+  for (const { pair, weight } of isScoped ? [] : listPairs(units, weights)) {
     scored.push({ terms: [[pair]], adds: weight * worth.beside });
     scored.push({ terms: [[inField(pair, "person")]], adds: weight * worth.besidePerson });
     scored.push({ terms: [[inField(pair, "title")]], adds: weight * worth.besidePerson, isTitle: true });
@@ -174,10 +163,9 @@ function scoredTerms({ scope }: Query, units: Unit[], weights: number[]): Scored
   return scored;
 }
 
-/** The pairs of neighbouring single words. */
-function pairsOf(units: Unit[], weights: number[]): { pair: number; weight: number }[] {
+function listPairs(units: QueryUnit[], weights: number[]): { pair: number; weight: number }[] {
   return units.slice(1).flatMap((unit, at) => {
-    const previous = units[at] as Unit;
+    const previous = units[at] as QueryUnit;
     if (previous.words !== 1 || unit.words !== 1) return [];
     const terms: number[] = [];
     forEachTerm(`${previous.written} ${unit.written}`, (term) => terms.push(term), { parts: false });
@@ -186,24 +174,22 @@ function pairsOf(units: Unit[], weights: number[]): { pair: number; weight: numb
   });
 }
 
-/** Writes the score of each slot of a block to `scores`. */
 function scoreInto(
   scores: Float64Array,
-  ofUnits: Match["ofUnits"],
+  ofUnits: BlockMatch["ofUnits"],
   weights: number[],
   scored: Scored[],
-  read: Terms,
+  read: TermSlots,
 ): void {
   scores.fill(0);
   const adder = (value: number) => (slot: number) => {
     scores[slot] = (scores[slot] as number) + value;
   };
   for (const [at, bits] of ofUnits.entries()) if (bits) forEachSlot(bits, adder((weights[at] as number) * worth.other));
-  for (const { terms, adds } of scored) forEachOf(terms, read, adder(adds));
+  for (const { terms, adds } of scored) visitSlots(terms, read, adder(adds));
 }
 
-/** Calls `visit` once with each slot that has all terms of one of some alternatives. */
-function forEachOf(alternatives: number[][], read: Terms, visit: (slot: number) => void): void {
+function visitSlots(alternatives: number[][], read: TermSlots, visit: (slot: number) => void): void {
   const having = alternatives.flatMap((form) => {
     const lists = form.map((term) => read.get(term));
     return lists.every((slots) => slots !== undefined && slots.length > 0) ? [lists as Uint16Array[]] : [];

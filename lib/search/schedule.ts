@@ -1,4 +1,3 @@
-// When a worker writes the search index: behind ingest, which goes first.
 import "server-only";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pool } from "#lib/db/client";
@@ -9,20 +8,15 @@ import { purgeNext } from "#lib/search/purge";
 import { markOutdated } from "#lib/search/sql/merge";
 import { readWaitingAges } from "#lib/search/sql/write";
 
-/** How long to wait where there is nothing to do, or where it failed. */
 const idleMs = 1000;
-/** How long one batch waits in all for jobs that run in this process, and how often it checks, in milliseconds. */
 const yielding = { maxMs: 2000, pollMs: 10 };
-/** How long a session must have been unchanged: one that grows line by line is not read for each line. */
 const settledSeconds = 2.5;
 /**
- * While uploads arrive, the pause after a batch in multiples of its duration. At a usual load 1 keeps the index within 5 s;
- * once a session has waited longer than `overloadedSeconds`, indexing backs off until the load is over.
+ * While uploads arrive, the pause is this multiple of the last batch's duration. After `overloadedSeconds` of backlog,
+ * indexing backs off.
  */
 const pauses = { usually: 1, overloaded: 10, overloadedSeconds: 15 };
-/** Uploads count as arriving for this long after one was stored. */
 const arrivingSeconds = 3;
-/** Under constant load the index is purged of deleted sessions at most this often. */
 const purgeMs = 10_000;
 
 const idle = { isIdle: true, pauseMs: idleMs };
@@ -30,10 +24,8 @@ const idle = { isIdle: true, pauseMs: idleMs };
 type Load = { uploadsWait: () => Promise<boolean>; jobsRun: () => boolean };
 
 /**
- * Indexes sessions as they come and purges deleted ones, until `signal` aborts; a batch in progress is finished.
- *
- * @param load.uploadsWait whether uploads wait or run.
- * @param load.jobsRun whether any runs in this process, whose event loop indexing would block.
+ * Indexes and purges until `signal` aborts; a running batch finishes.
+ * @param load.jobsRun jobs in this process, whose event loop indexing would block
  */
 export async function keepIndexing(signal: AbortSignal, load: Load): Promise<void> {
   let purgedAt = 0;
@@ -48,11 +40,11 @@ export async function keepIndexing(signal: AbortSignal, load: Load): Promise<voi
       return idle;
     });
     if (!isIdle) compaction.postpone();
-    // Once nothing waits, what an earlier version indexed is indexed again, block by block.
+    // Blocks of earlier versions are replaced one at a time.
     if (isIdle && !isCurrent) isCurrent = !(await markOutdated(pool()));
     if (!isIdle && performance.now() - purgedAt < purgeMs) return pauseMs;
     purgedAt = performance.now();
-    // As after a batch, others get as long a turn as this took.
+    // Others get a turn as long as this took, as after a batch.
     if (await purgeNext()) return Math.max(isIdle ? 0 : pauseMs, performance.now() - purgedAt);
     if (isIdle) await compaction.next();
     return pauseMs;
@@ -66,7 +58,6 @@ export async function keepIndexing(signal: AbortSignal, load: Load): Promise<voi
   }
 }
 
-/** Indexes a batch. @returns whether there was none, and how long to pause */
 async function indexBatch({ uploadsWait, jobsRun }: Load): Promise<{ isIdle: boolean; pauseMs: number }> {
   const waiting = await readWaitingAges();
   if (waiting.oldest === null || waiting.newest === null) return idle;

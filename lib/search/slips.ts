@@ -1,25 +1,24 @@
-// What was probably meant by a word that no session has.
+// Spelling corrections for words that no session has.
 import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { type Matched, matchBlocks } from "#lib/search/find";
-import { termsOf } from "#lib/search/grammar";
+import { parseTerms } from "#lib/search/grammar";
 import { largest } from "#lib/search/largest";
 import { parseQuery } from "#lib/search/query";
 import { type BlockHead, readBucketRanges } from "#lib/search/sql/read";
 import { composed, fold } from "#lib/search/terms";
 import { bucketsOfLetter, decodeWords } from "#lib/search/vocabulary";
 
-/** In the largest blocks with so many documents words are looked for, for so many words of a query. */
+/** Words are looked up in the largest blocks with this many documents. */
 const max = { documents: 4000, words: 3 };
 
-/** As `correctIn`, in a search of its own. */
 export const correct = (userId: string, text: string): Promise<string | undefined> =>
   heavyRead(userId, async (tx) => correctIn(tx, userId, text, await matchBlocks(tx, userId, parseQuery(text))));
 
 /**
- * A query with those words corrected that no session has, by the index of a search in progress: to a word of the same first or
- * second letter that differs in one letter, in two of a long word. Undefined where there is none.
+ * Corrects unknown words to known ones with the same first or second letter that differ in one letter, or two in long
+ * words. Undefined if there is none.
  */
 export async function correctIn(
   tx: PoolClient,
@@ -33,7 +32,7 @@ export async function correctIn(
   let corrected = composed(text);
   for (const { written, beginning = "" } of missing.slice(0, max.words)) {
     const word = await nearest(tx, userId, largest(heads, max.documents), beginning);
-    const term = termsOf(corrected).find((one) => one.text === written && !one.filter && !one.excluded);
+    const term = parseTerms(corrected).find((one) => one.text === written && !one.filter && !one.excluded);
     if (word && term)
       corrected = `${corrected.slice(0, term.at)}${word}${corrected.slice(term.at + term.written.length)}`;
   }
@@ -56,7 +55,7 @@ async function nearest(tx: PoolClient, userId: string, heads: BlockHead[], word:
   return best?.other;
 }
 
-/** How many letters are to be changed, added, left out or swapped with the next one; `max + 1` for more than `max`. */
+/** Damerau-Levenshtein distance, `max + 1` if greater than `max`. */
 function distance(one: string, other: string, max: number): number {
   let before: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, at) => at);

@@ -1,35 +1,34 @@
-// Who speaks in a message, and which tools it called: a hit in a person's own words is worth more than one in a tool's output.
-import { piecesOf } from "#lib/reader/kind";
-import { outcomeOf } from "#lib/reader/outcome";
-import { kindOfTool } from "#lib/reader/vocabulary";
+import { splitPieces } from "#lib/reader/kind";
+import { readOutcome } from "#lib/reader/outcome";
+import { findToolKind } from "#lib/reader/vocabulary";
 import { isEcho } from "#lib/search/echo";
 
 const speakers = ["person", "assistant", "thinking", "tool", "notice"] as const;
 export type Speaker = (typeof speakers)[number];
 
-/** A message's speaker, the facts by which `tool:` and `has:error` find it, and whether its words are no evidence (lib/search/echo.ts). */
+/** `facts` answer `tool:` and `has:error`; `isEcho` messages are no evidence (echo.ts). */
 export type Described = { speaker: Speaker; facts: string[]; isEcho: boolean };
 
-/** Of a longer message the beginning says who speaks. */
+/** The beginning is enough to tell the speaker. */
 const maxCharacters = 4000;
 
 export type Spoken = { role: string | null; content: string; metadata: unknown };
 
-/** @param message with the beginning of its content at least */
+/** @param message at least the beginning of its content */
 export function describe({ role, content, metadata }: Spoken): Described {
   const known = isFields(metadata) ? metadata : null;
   const beginning = { role, content: content.slice(0, maxCharacters), metadata: known };
-  const pieces = piecesOf({ ...beginning, position: 0, tokenCount: null, createdAt: null });
+  const pieces = splitPieces({ ...beginning, position: 0, tokenCount: null, createdAt: null });
   const facts = new Set<string>();
   let speaker: Speaker | undefined;
   for (const piece of pieces) {
-    speaker = louder(speaker, speakerOf(piece));
+    speaker = louder(speaker, getSpeaker(piece));
     if (piece.type === "call") {
       facts.add(`tool:${piece.call.name}`);
-      facts.add(`tool:${kindOfTool(piece.call.name, piece.call.type)}`);
+      facts.add(`tool:${findToolKind(piece.call.name, piece.call.type)}`);
     }
     const result = piece.type === "call" || piece.type === "result" ? piece.result : undefined;
-    if (result && outcomeOf(result).status === "failed") facts.add("has:error");
+    if (result && readOutcome(result).status === "failed") facts.add("has:error");
   }
   return { speaker: speaker ?? "notice", facts: [...facts], isEcho: isEcho(pieces) };
 }
@@ -37,13 +36,12 @@ export function describe({ role, content, metadata }: Spoken): Described {
 const isFields = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function speakerOf(piece: ReturnType<typeof piecesOf>[number]): Speaker {
+function getSpeaker(piece: ReturnType<typeof splitPieces>[number]): Speaker {
   if (piece.type !== "text") return "tool";
   if (piece.kind === "user") return "person";
   return piece.kind === "command" ? "notice" : piece.kind;
 }
 
-/** Of a message with several pieces, the speaker whose words are worth most. */
 function louder(one: Speaker | undefined, other: Speaker): Speaker {
   return one !== undefined && speakers.indexOf(one) <= speakers.indexOf(other) ? one : other;
 }

@@ -1,25 +1,23 @@
-// The terms of a text, by which it is found. Words are runs of letters and digits, and single characters of scripts that put no spaces
-// between words. A term is a number of 40 bits: of a word, of a part of a camelCase word, or of two words that follow each
-// other with the gap between them. So a phrase, an identifier or a path is found by its pairs, as it is written. The parts of a
-// camelCase word pair as if they were written with a `_`: `tags_re` finds `xmlTagsRe`.
+// A term is a 40-bit hash of a word, of a part of a camelCase word, or of two adjacent words with the gap between them.
+// Phrases, identifiers and paths are found by their pairs. Parts of camelCase words pair as if joined by `_`, so
+// `tags_re` finds `xmlTagsRe`. In scripts without spaces, each character is a word.
 
 const other = 0;
 const space = 1;
 const letter = 2;
 const single = 3;
 
-/** A term's size in bits. */
 export const termBits = 40;
 
 const wordCharacter = /[[\p{L}\p{N}\p{M}]--\p{Variation_Selector}]/v;
-// Emoji and rare Chinese characters adjoin words without a space: each half of a surrogate pair is a word.
+// Each half of a surrogate pair is a word, since emoji and rare Chinese characters adjoin words without a space.
 const surrogate = /\p{Cs}/u;
 const spaceless = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]/u;
-/** Code units that `composed` joins with the letter before them; of Korean every part of a syllable. */
+/** Code units that `composed` joins with the preceding letter, including parts of Korean syllables. */
 export const combining = /[\u0300-\u036f\u1100-\u11ff\u3099\u309a]/;
 const quotes: Record<string, string> = { "‘": "'", "’": "'", "“": '"', "”": '"' };
 
-/** The kind of each UTF-16 code unit, and its folded form: lower case, and plain quotes for curly ones. */
+/** `folded` is lower case, with straight quotes. */
 const { kinds, folded } = makeTables();
 
 function makeTables() {
@@ -40,15 +38,12 @@ const kindAt = (text: string, at: number) => kinds[text.charCodeAt(at)] as numbe
 const isUpper = (code: number) => folded[code] !== code;
 
 /**
- * A run of more combining marks than any letter has (UAX #15, section 13, allows thirty). Ordering them is quadratic in their number,
- * and nothing can interrupt it.
+ * More combining marks than any letter has (UAX #15, section 13, allows thirty). Ordering them is quadratic and cannot
+ * be interrupted.
  */
 const longRun = /(\p{M}{32,})/u;
 
-/**
- * The form in which texts are compared: letters and their accents in one code unit where there is one. A longer run of marks stays as
- * it is.
- */
+/** Composes letters and accents (NFC), except in very long runs of marks. */
 export function composed(text: string): string {
   if (!combining.test(text)) return text;
   if (!longRun.test(text)) return text.normalize("NFC");
@@ -58,7 +53,7 @@ export function composed(text: string): string {
     .join("");
 }
 
-/** The last step of MurmurHash3 (Austin Appleby, public domain): every bit of the input changes half of the output's. */
+/** The final step of MurmurHash3 (Austin Appleby, public domain). */
 function mix(value: number): number {
   let hash = value ^ (value >>> 16);
   hash = Math.imul(hash, 0x85ebca6b);
@@ -70,20 +65,20 @@ function mix(value: number): number {
 const seeds = [0x811c9dc5, 0x2545f491] as const;
 const primes = [0x01000193, 0x5bd1e995] as const;
 
-/** 32 bits of one hash and 8 of another one. */
-const termOf = (first: number, second: number) => (mix(first) >>> 0) * 256 + (mix(second) & 255);
+/** 32 bits of one hash and 8 of another. */
+const makeTerm = (first: number, second: number) => (mix(first) >>> 0) * 256 + (mix(second) & 255);
 
-/** What stands between two parts of a camelCase word: as the gap of `_`. */
+/** The gap of `_`. */
 const joint = Math.imul(95, primes[0]) + 1;
 
-/** Where a term was found: whose words these are decides what a hit is worth. */
+/** Words count more in a title or from a person, so they also have a term in that field. */
 const fields = { any: 0, title: 0x2545f49123, person: 0x9e3779b97f } as const;
 export type Field = keyof typeof fields;
 
-/** The term of the same word or pair in one field; every term stands in `any` too. */
+/** Every term is in `any` as well. */
 export const inField = (term: number, field: Field) => (term + fields[field]) % 2 ** termBits;
 
-/** The term of a fact about a trace, such as `tool:bash`, which no text has. */
+/** No text contains the term of a fact such as `tool:bash`. */
 export function termOfFact(fact: string): number {
   let [first, second]: [number, number] = [seeds[1], seeds[0]];
   for (const character of fact.toLowerCase()) {
@@ -91,15 +86,14 @@ export function termOfFact(fact: string): number {
     first = Math.imul(first ^ code, primes[0]);
     second = Math.imul(second ^ code, primes[1]) + 1;
   }
-  return termOf(first, second);
+  return makeTerm(first, second);
 }
 
-/** The term of one word. */
 export function termOfWord(word: string): number {
-  return termOf(...hashOf(word, 0, word.length));
+  return makeTerm(...hashText(word, 0, word.length));
 }
 
-function hashOf(text: string, start: number, end: number): [number, number] {
+function hashText(text: string, start: number, end: number): [number, number] {
   let [first, second]: [number, number] = [...seeds];
   for (let at = start; at < end; at += 1) {
     const lower = folded[text.charCodeAt(at)] as number;
@@ -109,34 +103,30 @@ function hashOf(text: string, start: number, end: number): [number, number] {
   return [first, second];
 }
 
-/** Takes a term; of a word, or a part of one, with its place in the text. */
+/** `start` and `end` are given for words and their parts. */
 export type Visit = (term: number, start?: number, end?: number) => void;
 
-/** How far a text was scanned, and what its next word pairs with: the word before and the gap since. */
 export type Scan = { at: number; previous: number; between: number };
 
-/** The scan of a text that begins. */
 export const beginScan = (): Scan => ({ at: 0, previous: 0, between: 0 });
 
 /**
- * Calls `visit` with each term of a text, as often as it occurs.
- *
- * @param text as `composed` makes it.
- * @param options.parts whether the parts of a camelCase word are words too; not in a query, so that `getUser` finds only
- *   what is written so.
+ * Visits every occurrence of each term.
+ * @param text as `composed` returns it
+ * @param options.parts also split camelCase words; not for queries, so that `getUser` matches only itself
  */
 export function forEachTerm(text: string, visit: Visit, { parts = true } = {}): void {
   scanTerms(text, beginScan(), text.length, visit, parts);
 }
 
-/** Goes on with the scan of a text up to a place of it, or to the end of the word that stands there. */
+/** Continues a scan up to a position, or to the end of the word there. */
 export function scanTerms(text: string, scan: Scan, until: number, visit: Visit, parts = true): void {
   const { length } = text;
   let { at, previous, between } = scan;
   while (at < until) {
     const kind = kindAt(text, at);
     if (kind < letter) {
-      // White space counts as one space, however much of it there is.
+      // Any white space counts as one space.
       if (kind === other) between = Math.imul(between ^ (folded[text.charCodeAt(at)] as number), primes[0]) + 1;
       else if (at === 0 || kindAt(text, at - 1) !== space) between = Math.imul(between ^ 32, primes[0]) + 1;
       at += 1;
@@ -153,9 +143,9 @@ export function scanTerms(text: string, scan: Scan, until: number, visit: Visit,
       second = Math.imul(second ^ lower, primes[1]) + 1;
       at += 1;
     } while (kind === letter && at < length && kindAt(text, at) === letter);
-    visit(termOf(first, second), start, at);
+    visit(makeTerm(first, second), start, at);
     const word = mix(first ^ second) | 1;
-    if (previous !== 0) visit(pairOf(previous, between, word));
+    if (previous !== 0) visit(hashPair(previous, between, word));
     if (parts && mixedCase) forEachPart(text, start, at, visit);
     previous = word;
     between = 0;
@@ -165,14 +155,14 @@ export function scanTerms(text: string, scan: Scan, until: number, visit: Visit,
   scan.between = between;
 }
 
-function pairOf(previous: number, between: number, word: number): number {
+function hashPair(previous: number, between: number, word: number): number {
   const first = Math.imul(Math.imul(previous, primes[0]) ^ between, primes[1]) ^ word;
-  return termOf(first, Math.imul(word, primes[0]) ^ previous ^ between);
+  return makeTerm(first, Math.imul(word, primes[0]) ^ previous ^ between);
 }
 
 /**
- * A word longer than `length` that has a digit is random, as in Base64, and not camelCase, if its parts have fewer letters
- * than `partLength` on average: those of Base64 have 2.9. They would be three quarters of the terms of such a text.
+ * Longer words with a digit whose parts are shorter on average are random (Base64 averages 2.9) and not split;
+ * otherwise they would be most of the terms.
  */
 const random = { length: 24, partLength: 3.5 };
 
@@ -190,7 +180,6 @@ function isRandom(text: string, start: number, end: number): boolean {
   return hasDigit && length < parts * random.partLength;
 }
 
-/** Calls `visit` with the parts of a word such as `getUserName`, and with their pairs, where it has several. */
 function forEachPart(text: string, start: number, end: number, visit: Visit): void {
   if (isRandom(text, start, end)) return;
   let from = start;
@@ -198,25 +187,22 @@ function forEachPart(text: string, start: number, end: number, visit: Visit): vo
   for (let at = start + 1; at <= end; at += 1) {
     if (at < end && !isHump(text, at)) continue;
     if (at - from === end - start) return;
-    const [first, second] = hashOf(text, from, at);
-    visit(termOf(first, second), from, at);
+    const [first, second] = hashText(text, from, at);
+    visit(makeTerm(first, second), from, at);
     const part = mix(first ^ second) | 1;
-    if (previous !== 0) visit(pairOf(previous, joint, part));
+    if (previous !== 0) visit(hashPair(previous, joint, part));
     previous = part;
     from = at;
   }
 }
 
-/** The parts of a camelCase word; the word alone where it has one. */
-export function partsOf(word: string): string[] {
+export function splitCompound(word: string): string[] {
   const humps = Array.from(word, (_, at) => at).filter((at) => at > 0 && isHump(word, at));
   return [0, ...humps].map((from, place) => word.slice(from, humps[place]));
 }
 
-/** The folded form of a UTF-16 code unit. */
 export const foldedCode = (code: number): number => folded[code] as number;
 
-/** A text in the form in which words are compared. */
 export function fold(text: string): string {
   if (!/[^ -~]/.test(text)) return text.toLowerCase();
   let result = "";
@@ -224,7 +210,7 @@ export function fold(text: string): string {
   return result;
 }
 
-/** Whether a part of a camelCase word begins at a place inside it: `getUser`, `HTTPServer`. */
+/** `getUser`, `HTTPServer`. */
 function isHump(text: string, at: number): boolean {
   if (!isUpper(text.charCodeAt(at))) return false;
   if (!isUpper(text.charCodeAt(at - 1))) return true;
@@ -232,20 +218,18 @@ function isHump(text: string, at: number): boolean {
   return kinds[next] === letter && !isUpper(next);
 }
 
-/** Whether a word, or a part of one, may begin or end at a place of a text. */
 export function isBoundary(text: string, at: number): boolean {
   if (at <= 0 || at >= text.length) return true;
   return kindAt(text, at - 1) !== letter || kindAt(text, at) !== letter || isHump(text, at);
 }
 
-/** Where the word ends that has letters before and from a place on. */
 export function endOfWord(text: string, at: number): number {
   let end = at;
   while (end > 0 && end < text.length && kindAt(text, end - 1) === letter && kindAt(text, end) === letter) end += 1;
   return end;
 }
 
-/** The words of a text and the gaps between them: word, gap, word, …; begins and ends with a word. */
+/** Alternates between words and gaps; starts and ends with a word. */
 export function wordsAndGaps(text: string): string[] {
   const pieces: string[] = [];
   let gap = "";

@@ -1,4 +1,4 @@
-// A word, identifier, path or phrase of a query: by which terms the index finds it, and how a text shows it.
+// A word, identifier, path or phrase: the terms by which the index finds it, and the pattern by which a text shows it.
 import { formsOfWord } from "#lib/search/forms";
 import {
   combining,
@@ -6,19 +6,18 @@ import {
   fold,
   forEachTerm,
   isBoundary,
-  partsOf,
+  splitCompound,
   termOfWord,
   wordsAndGaps,
 } from "#lib/search/terms";
 
 /**
- * `alternatives` are the terms of each form in which it is found, the form as written first. `beginning` is what longer words
- * may begin with. `coarse` is a regular expression for PostgreSQL: the lower case of every text in which `pattern` is found
- * matches it, and few other texts do. `plain` are the words of `pattern`, in its order, where all are of ASCII letters and
- * digits. `longest` is the longest word; `isOpen` says that a match may end within a word. `fact` is what a message must be
- * rather than say (lib/search/speaker.ts), in lower case.
+ * `alternatives` has the terms of each form, the written one first. `beginning` may start longer words. `coarse` is a
+ * PostgreSQL regular expression that matches the lower case of every text that `pattern` matches. `plain` are the
+ * words of `pattern` if all are ASCII letters and digits. `isOpen`: a match may end within a word. `fact` (lower case)
+ * must be true of a message rather than appear in it.
  */
-export type Unit = {
+export type QueryUnit = {
   words: number;
   written: string;
   alternatives: number[][];
@@ -30,27 +29,27 @@ export type Unit = {
   coarse: string;
   longest: string;
   isOpen: boolean;
-  /** Whether only the text can tell that it is there: pairs of three words may occur apart, and a `_` pairs humps too. */
+  /** Only the text can prove a match: pairs of three words may occur apart, and `_` also pairs camelCase parts. */
   needsText: boolean;
 };
 
 /** Shorter words begin too many others. */
 const minBeginning = 3;
 
-/** @param isExact whether other forms of the words are not meant; undefined for a text without words */
-export function unitOf(written: string, isExact: boolean): Unit | undefined {
+/** @param isExact excludes other forms; undefined for a text without words */
+export function parseUnit(written: string, isExact: boolean): QueryUnit | undefined {
   const pieces = wordsAndGaps(written);
   const [first] = pieces;
   if (first === undefined) return undefined;
   const words = pieces.filter((_, place) => place % 2 === 0);
-  const forms = isExact ? [] : formsOf(pieces);
-  const beginning = !isExact && words.length === 1 ? beginningOf(first) : undefined;
+  const forms = isExact ? [] : listForms(pieces);
+  const beginning = !isExact && words.length === 1 ? parseBeginning(first) : undefined;
   const texts = [pieces, ...forms];
   const plain = inOrder(texts.map((form) => form.join("").toLowerCase()));
   return {
     words: words.length,
     written,
-    alternatives: texts.map(termsOf),
+    alternatives: texts.map(listTerms),
     ...(beginning && { beginning }),
     pattern: patternOfForms(texts, isExact),
     ...(plain.every((word) => /^[a-z\d]+$/.test(word)) && { plain }),
@@ -61,8 +60,8 @@ export function unitOf(written: string, isExact: boolean): Unit | undefined {
   };
 }
 
-/** A number begins no other one, and neither does a character of a script without spaces. */
-function beginningOf(word: string): string | undefined {
+/** Undefined for numbers and characters of scripts without spaces. */
+function parseBeginning(word: string): string | undefined {
   const isWhole =
     word.length < minBeginning ||
     /\d$/.test(word) ||
@@ -70,30 +69,29 @@ function beginningOf(word: string): string | undefined {
   return isWhole ? undefined : fold(word);
 }
 
-/** The other forms of an identifier, with `_` or as one word, or of a word (lib/search/forms.ts). */
-function formsOf(pieces: string[]): string[][] {
+function listForms(pieces: string[]): string[][] {
   if (pieces.some((gap, place) => place % 2 === 1 && gap !== "_")) return [];
-  const parts = pieces.filter((_, place) => place % 2 === 0).flatMap(partsOf);
+  const parts = pieces.filter((_, place) => place % 2 === 0).flatMap(splitCompound);
   if (parts.length === 1) return formsOfWord(parts[0] as string).map((word) => [word]);
   const joined = [parts.flatMap((part, place) => (place === 0 ? [part] : ["_", part])), [parts.join("")]];
   const own = fold(pieces.join(""));
   return joined.filter((form) => fold(form.join("")) !== own);
 }
 
-/** The form as written first, in a group: it alone may end within a word. */
+/** Only the written form may end within a word. */
 function patternOfForms(forms: string[][], isExact: boolean): RegExp {
   const [written, ...others] = inOrder(forms.map((form) => form.map((piece) => exactPattern(piece, isExact)).join("")));
   return new RegExp([`(${written})`, ...others].join("|"), "giu");
 }
 
-/** The form as written first; of the others the longest is tried first. */
+/** After the written form, the longest is tried first. */
 const inOrder = ([written = "", ...others]: string[]): string[] => [
   written,
   ...others.toSorted((a, b) => b.length - a.length),
 ];
 
-/** The term of a single word; of several words their pairs, which no document has without the words. */
-function termsOf(pieces: string[]): number[] {
+/** Pairs suffice for several words, since no document has them without the words. */
+function listTerms(pieces: string[]): number[] {
   if (pieces.length === 1) return [termOfWord(pieces[0] as string)];
   const terms: number[] = [];
   forEachTerm(pieces.join(""), (term) => terms.push(term), { parts: false });
@@ -101,7 +99,7 @@ function termsOf(pieces: string[]): number[] {
   return terms.filter((_, place) => place >= 2 && place % 2 === 0);
 }
 
-/** White space matches any white space, a straight quote a curly one; `_` also nothing, as between the parts of `xmlTags`. */
+/** White space matches any white space, a straight quote a curly one, and `_` also nothing, as in `xmlTags`. */
 function exactPattern(piece: string, isExact: boolean): string {
   if (piece === "_" && !isExact) return "_?";
   return piece
@@ -110,7 +108,7 @@ function exactPattern(piece: string, isExact: boolean): string {
     .join("");
 }
 
-/** For PostgreSQL in any locale: in C it folds the case of ASCII letters only, and knows no other white space. */
+/** Must work in any locale: C folds only ASCII and knows no other white space. */
 function coarsePattern(text: string): string {
   return [...text]
     .map((character) => (character === "_" ? "_?" : coarseCharacter(character.toLowerCase())))
@@ -125,32 +123,28 @@ function coarseCharacter(character: string): string {
   const upper = character.toUpperCase();
   if (upper.length !== character.length || [...character].length > 1) return ".{1,3}"; // such as ß, and İ in lower case
   const single = upper === character ? character : `[${character}${upper}]`;
-  // A letter with an accent, or a syllable, may be two or three of the text's characters.
+  // Decomposed, an accented letter or a syllable is two or three characters.
   return character.normalize("NFD") === character ? single : `(?:${single}|.${combining.source}{1,2})`;
 }
 
-/** A regular expression for PostgreSQL that matches every text whose lower case may contain one of some units. */
-export const patternOf = (units: Unit[]) => units.map(({ coarse }) => coarse).join("|");
+export const joinPatterns = (units: QueryUnit[]) => units.map(({ coarse }) => coarse).join("|");
 
-/** The ranges of a query's units in a text: `[start, end]` in its order, not overlapping. */
-export type Ranges = [number, number][];
+/** Sorted `[start, end]` pairs without overlap. */
+export type TextRanges = [number, number][];
 
 const maxRanges = 200;
-/** Of so many places within words, as `a` has in `aaa`, none is looked at further: the unit counts as found there. */
+/** After this many occurrences within words, such as `a` in `aaa`, the unit counts as found. */
 const maxWithin = 1000;
 
-/** What was found of units in a text: how many there are, the ranges of each, and those of all. */
-export type Found = { found: number; each: Ranges[]; readonly ranges: Ranges };
+export type UnitMatches = { found: number; each: TextRanges[]; readonly ranges: TextRanges };
 
 /**
- * Finds units in a text.
- *
- * @param text as `composed` makes it.
- * @returns the ranges, at most 200 of each unit. Those of all are made when they are asked for: of most texts they are not.
+ * @param text as `composed` returns it
+ * @returns at most 200 ranges per unit; `ranges` is computed on demand
  */
-export function findIn(text: string, { units }: { units: Unit[] }): Found {
+export function findIn(text: string, { units }: { units: QueryUnit[] }): UnitMatches {
   const lower = isAscii.test(text) ? text.toLowerCase() : undefined;
-  const each = units.map((unit) => rangesOf(text, unit, lower));
+  const each = units.map((unit) => findRanges(text, unit, lower));
   const found = each.filter(({ length }) => length > 0).length;
   return {
     found,
@@ -163,18 +157,18 @@ export function findIn(text: string, { units }: { units: Unit[] }): Found {
 
 const isAscii = /^[\0-\x7f]*$/;
 
-function joined(each: Ranges[]): Ranges {
-  const ranges: Ranges = [];
+function joined(each: TextRanges[]): TextRanges {
+  const ranges: TextRanges = [];
   for (const range of each.flat().toSorted((a, b) => a[0] - b[0] || b[1] - a[1])) {
     if (range[0] >= (ranges.at(-1)?.[1] ?? 0)) ranges.push(range);
   }
   return ranges;
 }
 
-/** @param lower the text in lower case, where it is ASCII. */
-function rangesOf(text: string, unit: Unit, lower: string | undefined): Ranges {
+/** @param lower the text in lower case, if ASCII */
+function findRanges(text: string, unit: QueryUnit, lower: string | undefined): TextRanges {
   const next = lower !== undefined && unit.plain ? wordsIn(lower, unit.plain) : matchesIn(text, unit.pattern);
-  const ranges: Ranges = [];
+  const ranges: TextRanges = [];
   let within = 0;
   let match = next(0);
   while (match && ranges.length < maxRanges) {
@@ -189,7 +183,7 @@ function rangesOf(text: string, unit: Unit, lower: string | undefined): Ranges {
   return ranges;
 }
 
-/** The next match from a place on; calls go forward. */
+/** Must be called with increasing positions. */
 type Next = (from: number) => { start: number; end: number; isWritten: boolean } | undefined;
 
 function matchesIn(text: string, pattern: RegExp): Next {
@@ -201,7 +195,7 @@ function matchesIn(text: string, pattern: RegExp): Next {
   };
 }
 
-/** As a pattern of these words finds them, in a third of its time: texts in which all words are common are looked through for them. */
+/** Three times as fast as the pattern, for texts with common words only. */
 function wordsIn(lower: string, words: string[]): Next {
   const places = words.map(() => -1);
   return (from) => {
@@ -221,5 +215,4 @@ function wordsIn(lower: string, words: string[]): Next {
   };
 }
 
-/** The place of a word that does not follow any more. */
 const gone = -2;

@@ -1,45 +1,40 @@
-// The words of a block, by which beginnings of words, slips and suggestions are found: terms are hashes and can't tell. They
-// stand beside the postings, in buckets of their own numbers, by their first three letters; a word that looks like a number or
-// like a hash is left out, since nobody remembers its beginning.
+// A block's words, for prefixes, corrections and suggestions, since terms are hashes. They share the postings' table,
+// in buckets numbered by their first three letters. Words that look like numbers or hashes are left out.
 import { eachInSlices } from "#lib/concurrency/slices";
 import type { Bucket } from "#lib/search/block";
-import { fold, foldedCode, partsOf, termOfWord } from "#lib/search/terms";
+import { fold, foldedCode, splitCompound, termOfWord } from "#lib/search/terms";
 
-/** Postings have the buckets below this one. */
+/** Postings use the lower buckets. */
 export const firstWordBucket = 2 ** 13;
-/** A word's key has bits of its first letter and bits of the next two. */
 const keyBits = { first: 6, next: 6 };
 const allKeyBits = keyBits.first + keyBits.next;
 
-/** A word as it was first seen, and about how many documents have it. */
+/** `documents` is approximate. */
 export type Word = { word: string; documents: number };
 
-/** How many bits of a word's key say its bucket, in a block with so many bits for its terms: some sixty to 120 words each. */
+/** Sixty to 120 words per bucket. */
 const wordBits = (bits: number) => Math.max(0, Math.min(allKeyBits, bits - 2));
 
 const letters = { min: 3, max: 48 };
 
-/** Whether a word is one that people look for by its beginning. */
 function isRemembered(word: string): boolean {
   if (word.length < letters.min || word.length > letters.max) return false;
   const digits = word.replace(/\D/g, "").length;
-  if (digits === 0) return word.length < 12 || word.length / partsOf(word).length > 2.5;
+  if (digits === 0) return word.length < 12 || word.length / splitCompound(word).length > 2.5;
   return digits <= 4 && digits * 2 < word.length && !/^[\da-f]{6,}$/i.test(word) && !/\d\D+\d\D+\d/.test(word);
 }
 
 const spread = (code: number, bits: number) => (Math.imul(code + 1, 0x9e3779b1) >>> 0) >>> (32 - bits);
 
-/** The key of a word by its first three letters in lower case. */
-function keyOf(lower: string): number {
+function getSortKey(lower: string): number {
   const next = lower.charCodeAt(1) * 31 + lower.charCodeAt(2);
   return spread(lower.charCodeAt(0), keyBits.first) * 2 ** keyBits.next + spread(next, keyBits.next);
 }
 
-/** The bucket of all words that begin with three letters or more. */
 export const bucketOfBeginning = (lower: string, bits: number) =>
-  firstWordBucket + Math.floor(keyOf(lower) / 2 ** (allKeyBits - wordBits(bits)));
+  firstWordBucket + Math.floor(getSortKey(lower) / 2 ** (allKeyBits - wordBits(bits)));
 
-/** The buckets of all words with the same first letter, in which nearly all slips of a word are: from, and up to but without. */
+/** End is exclusive. */
 export function bucketsOfLetter(lower: string, bits: number): [number, number] {
   const first = spread(lower.charCodeAt(0), keyBits.first) * 2 ** keyBits.next;
   const size = 2 ** (allKeyBits - wordBits(bits));
@@ -49,10 +44,9 @@ export function bucketsOfLetter(lower: string, bits: number): [number, number] {
   ];
 }
 
-/** Maximum words of a block, some 200 MB of memory: a text of random letters has millions. */
+/** 200 MB of memory at most: a text of random letters has millions of words. */
 const maxWords = 2 ** 20;
 
-/** The words of one block while it is made. */
 export class Vocabulary {
   private readonly words = new Map<number, Word>();
   private readonly most: number;
@@ -61,25 +55,22 @@ export class Vocabulary {
     this.most = most;
   }
 
-  /** Counts a document that has the word at a place of a text. */
   add(term: number, text: string, start: number, end: number): void {
     const known = this.words.get(term);
     if (known) known.documents += 1;
     else if (end - start >= letters.min && end - start <= letters.max) this.addNew(term, text.slice(start, end));
   }
 
-  /** Takes the words of another block; only those that are counted afterwards are kept. */
+  /** Keeps only those counted afterwards. */
   addAll(words: Iterable<Word>): void {
     for (const { word } of words) if (this.hasRoom) this.words.set(termOfWord(word), { word, documents: 0 });
   }
 
-  /** Counts the documents of a term, if it is one of a word. */
   count(term: number, documents: number): void {
     const known = this.words.get(term);
     if (known) known.documents += documents;
   }
 
-  /** Encodes the words that documents have as buckets, of a block with so many bits for its terms; in slices. */
   async encode(bits: number): Promise<Bucket[]> {
     const byBucket = new Map<number, Word[]>();
     const group = (word: Word) => {
@@ -100,12 +91,12 @@ export class Vocabulary {
   }
 
   private addNew(term: number, word: string): void {
-    // A slice would keep all of its text in memory.
+    // A slice would keep its whole text in memory.
     if (this.hasRoom && isRemembered(word)) this.words.set(term, { word: Buffer.from(word).toString(), documents: 1 });
   }
 }
 
-/** Sorted words, each as the length of what it shares with the one before, what follows that, and its documents. */
+/** Each word as the length shared with the previous one, the rest, and its number of documents. */
 function encodeWords(words: Word[]): Buffer {
   const chunks: Buffer[] = [];
   let previous = "";
@@ -113,7 +104,7 @@ function encodeWords(words: Word[]): Buffer {
     let shared = 0;
     while (shared < previous.length && shared < 63 && previous[shared] === word[shared]) shared += 1;
     const rest = Buffer.from(word.slice(shared));
-    // A word has at most 48 letters of at most three bytes each.
+    // A word has at most 48 letters of three bytes.
     chunks.push(Buffer.from([shared, rest.length, Math.min(255, documents)]), rest);
     previous = word;
   }
@@ -121,13 +112,12 @@ function encodeWords(words: Word[]): Buffer {
 }
 
 /**
- * The words of a bucket, or those of them whose folded form has a beginning and at most so many letters; counts are told up to
- * 255. All blocks together have many, of which few are asked for: texts are made of those alone (of 100,000 words some thousand:
- * 5 ms instead of 65).
+ * Decodes a bucket's words with a beginning and a maximum length; counts saturate at 255. Only matching words become
+ * strings, because most are not needed.
  */
 export function decodeWords(bytes: Buffer, beginning = "", maxLetters = letters.max): Word[] {
   const words: Word[] = [];
-  const wanted = codesOf(beginning);
+  const wanted = toCodes(beginning);
   const codes = new Uint16Array(2 * letters.max);
   for (let at = 0; at + 3 <= bytes.length; ) {
     const [start, length, documents] = [bytes[at] as number, bytes[at + 1] as number, bytes[at + 2] as number];
@@ -139,9 +129,9 @@ export function decodeWords(bytes: Buffer, beginning = "", maxLetters = letters.
   return words;
 }
 
-const codesOf = (text: string) => Uint16Array.from(fold(text), (letter) => letter.charCodeAt(0));
+const toCodes = (text: string) => Uint16Array.from(fold(text), (letter) => letter.charCodeAt(0));
 
-/** Reads UTF-8 as UTF-16 to a place of `codes`. @returns where it ends there */
+/** @returns the end in `codes` */
 function readCodes(bytes: Buffer, at: number, length: number, codes: Uint16Array, start: number): number {
   for (let n = 0; n < length; n += 1) {
     const byte = bytes[at + n] as number;

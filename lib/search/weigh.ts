@@ -1,45 +1,47 @@
-// How well messages match a query: by the rarity of what they have of it among the messages of their trace, by who speaks, and
-// by how near together it stands.
+// Scores messages by the rarity of their matches within the trace, the speaker, and how close together the matches are.
 import type { Speaker } from "#lib/search/speaker";
-import type { Found, Ranges } from "#lib/search/unit";
+import type { TextRanges, UnitMatches } from "#lib/search/unit";
 
-/** What the words of each speaker are worth. */
 const worth: Record<Speaker, number> = { person: 1.6, assistant: 1.3, thinking: 1, tool: 0.9, notice: 0.6 };
 
-/** Words in this many characters count as near. */
+/** Characters. */
 const near = 200;
 
-/** The rarity of each unit among a trace's messages, times its weight among all traces where that is known. */
-export function rarityOf(messages: Found[], weights?: number[]): number[] {
+export function computeRarity(messages: UnitMatches[], weights?: number[]): number[] {
   return (messages[0]?.each ?? []).map((_, unit) => {
     const having = messages.filter(({ each }) => (each[unit]?.length ?? 0) > 0).length;
     return Math.log(1 + messages.length / Math.max(1, having)) * (weights?.[unit] ?? 1);
   });
 }
 
-/** How much of a query a message has, by the weight of its units: 1 for all of it. */
-export function shareOf({ each }: Found, weights?: number[]): number {
-  const weightOf = (unit: number) => weights?.[unit] ?? 1;
-  const total = sum(each.map((_, unit) => weightOf(unit)));
-  return total === 0 ? 0 : sum(each.map((ranges, unit) => (ranges.length > 0 ? weightOf(unit) : 0))) / total;
+/** 1 if the message has all units. */
+export function computeShare({ each }: UnitMatches, weights?: number[]): number {
+  const getWeight = (unit: number) => weights?.[unit] ?? 1;
+  const total = sum(each.map((_, unit) => getWeight(unit)));
+  return total === 0 ? 0 : sum(each.map((ranges, unit) => (ranges.length > 0 ? getWeight(unit) : 0))) / total;
 }
 
-/** What a message's words are worth by who says them, where they stand, and how long it is. */
-export function worthOf({ speaker, found, length }: { speaker: Speaker; found: Found; length: number }): number {
+export function scoreText({
+  speaker,
+  found,
+  length,
+}: {
+  speaker: Speaker;
+  found: UnitMatches;
+  length: number;
+}): number {
   const units = found.each.length;
   const nearness = units > 1 ? (bestWindow(found, near)?.[1] ?? 0) / units : 1;
-  // Of two long messages with the same words the shorter one is about them.
+  // Of two long messages with the same words, the shorter one is more about them.
   const focus = 1 / (1 + Math.log10(1 + Math.max(0, length - 1500) / 2000));
   const order = isInOrder(found) ? 1.15 : 1;
   return worth[speaker] * (0.5 + nearness) * order * (0.6 + 0.4 * focus);
 }
 
-/** How much of the query's words a message has, by their rarity. */
-export const amountOf = ({ each }: Found, rarity: number[]): number =>
+export const sumRarity = ({ each }: UnitMatches, rarity: number[]): number =>
   sum(each.map((ranges, unit) => (ranges.length > 0 ? saturated(ranges.length) * (rarity[unit] ?? 0) : 0)));
 
-/** Whether two neighbouring words of the query stand beside each other in the same order. */
-const isInOrder = ({ each }: Found) =>
+const isInOrder = ({ each }: UnitMatches) =>
   each.some((ranges, unit) => {
     const starts = new Set(each[unit + 1]?.map(([start]) => start));
     return ranges.some(([, end]) => starts.has(end + 1));
@@ -48,21 +50,19 @@ const isInOrder = ({ each }: Found) =>
 const saturated = (times: number) => 1 + 0.2 * Math.log2(times);
 const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0);
 
-/** Of so many places from each on is looked which ones are near it. */
 const maxNear = 40;
 
-/** Where the most units stand within so many characters, and how many. */
-export function bestWindow({ each }: Found, size: number): [start: number, units: number] | undefined {
-  const places = placesOf(each);
+export function bestWindow({ each }: UnitMatches, size: number): [start: number, units: number] | undefined {
+  const places = sortPlaces(each);
   let best: [number, number] | undefined;
   for (let at = 0; at < places.length; at += 1) {
-    const { start } = places[at] as Place;
-    // A query has at most 32 units: a bit for each.
+    const { start } = places[at] as UnitPlace;
+    // A bit for each of at most 32 units.
     let seen = 0;
     let count = 0;
     const end = Math.min(places.length, at + maxNear);
     for (let next = at; next < end; next += 1) {
-      const place = places[next] as Place;
+      const place = places[next] as UnitPlace;
       if (place.end > start + size) break;
       const bit = 1 << place.unit;
       if ((seen & bit) === 0) count += 1;
@@ -74,10 +74,9 @@ export function bestWindow({ each }: Found, size: number): [start: number, units
   return best;
 }
 
-type Place = { start: number; end: number; unit: number };
+type UnitPlace = { start: number; end: number; unit: number };
 
-/** The places of all units, in the order of the text. */
-const placesOf = (each: Ranges[]): Place[] =>
+const sortPlaces = (each: TextRanges[]): UnitPlace[] =>
   each
     .flatMap((ranges, unit) => ranges.map(([start, end]) => ({ start, end, unit })))
     .sort((a, b) => a.start - b.start);

@@ -1,9 +1,9 @@
 import { EnvError } from "#lib/errors";
-import { modelOf } from "#lib/prices/model";
-import { inDollars, type Kind, kinds, unitOf } from "#lib/prices/rates";
-import { tariffOf } from "#lib/prices/tariff";
+import { parseModelName } from "#lib/prices/model";
+import { getUnitName, inDollars, kinds, type PriceKind } from "#lib/prices/rates";
+import { findTariff } from "#lib/prices/tariff";
 
-const titles: Record<Kind, string> = {
+const titles: Record<PriceKind, string> = {
   input: "input",
   output: "output",
   reasoning: "reasoning",
@@ -18,8 +18,8 @@ const titles: Record<Kind, string> = {
 export function priceTable(model: string, day: string | undefined): string[] {
   const at = day === undefined ? new Date() : new Date(`${day}T12:00:00Z`);
   if (Number.isNaN(at.getTime())) throw new EnvError(`${day} is no day: write it as 2026-11-01.`);
-  const tariff = tariffOf({ model, source: "", at });
-  const name = modelOf(model)?.model;
+  const tariff = findTariff({ model, source: "", at });
+  const name = parseModelName(model)?.model;
   const head = `${model}${name && name !== model ? ` (${name})` : ""} on ${at.toISOString().slice(0, 10)}`;
   if (!tariff) return [`${head} has no price: its tokens are counted as unpriced. PRICES_FILE can give it one.`];
   const { from, provider, model: priced, factor, estimated } = tariff.by;
@@ -31,11 +31,11 @@ export function priceTable(model: string, day: string | undefined): string[] {
   ];
 }
 
-type Rate = NonNullable<ReturnType<typeof tariffOf>>["rates"][Kind];
+type Rate = NonNullable<ReturnType<typeof findTariff>>["rates"][PriceKind];
 
-function makePriceLine(kind: Kind, rate: Rate): string[] {
+function makePriceLine(kind: PriceKind, rate: Rate): string[] {
   if (!rate) return [];
   const amount = (price: bigint) => `$${inDollars(kind, price)}`;
   const tiers = rate.tiers.map(({ above, price }) => `, ${amount(price)} above ${above.toLocaleString("en")} of input`);
-  return [`  ${titles[kind].padEnd(20)}${amount(rate.base)} ${unitOf(kind)}${tiers.join("")}`];
+  return [`  ${titles[kind].padEnd(20)}${amount(rate.base)} ${getUnitName(kind)}${tiers.join("")}`];
 }

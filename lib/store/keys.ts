@@ -1,4 +1,4 @@
-// Names of objects: the prefix of the settings, the owner, and the upload or picture.
+// A key says nothing of the object's content: the configured prefix, the owner, the upload or picture.
 import { randomUUID } from "node:crypto";
 import { env } from "#lib/env";
 
@@ -8,7 +8,7 @@ export const getUserPrefix = (userId: string) => `${getStorePrefix()}${userId}/`
 
 export const makeUploadKey = (userId: string, jobId: string) => `${getUserPrefix(userId)}${jobId}.zst`;
 
-/** A new key each time: a pending deletion never meets a picture that was sent again. */
+/** Each call makes a new key, so a pending deletion never removes a picture that was sent again. */
 export const makePictureKey = (userId: string, sha256: string) => `${getUserPrefix(userId)}${sha256}.${randomUUID()}`;
 
 const id = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
@@ -17,11 +17,13 @@ const pictureName = new RegExp(`^(${id})/([0-9a-f]{64})\\.${id}$`);
 
 const withoutPrefix = (key: string) => (key.startsWith(getStorePrefix()) ? key.slice(getStorePrefix().length) : "");
 
+/** Returns undefined for any other object. */
 export function parseUploadKey(key: string): { userId: string; jobId: string } | undefined {
   const [, userId, jobId] = name.exec(withoutPrefix(key)) ?? [];
   return userId && jobId ? { userId, jobId } : undefined;
 }
 
+/** Returns undefined for any other object. */
 export function parsePictureKey(key: string): { userId: string; sha256: string } | undefined {
   const [, userId, sha256] = pictureName.exec(withoutPrefix(key)) ?? [];
   return userId && sha256 ? { userId, sha256 } : undefined;

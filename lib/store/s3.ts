@@ -1,4 +1,4 @@
-// Objects in an S3-compatible store. Only the first call loads the SDK.
+// The SDK is loaded by the first call. Every call is bounded in time, and a process makes few at once.
 import "server-only";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { FairQueue } from "#lib/concurrency/fair-queue";
@@ -10,10 +10,13 @@ import { log } from "#lib/log";
 type Sdk = typeof import("@aws-sdk/client-s3");
 type OpenStore = { sdk: Sdk; client: S3Client; bucket: string };
 
-/** The limit of a call, with its retries, grows with its bytes. A store that is down is noticed within two seconds. */
+/**
+ * A call also gets the time that its bytes need at the slowest pace. An unreachable store is noticed within two
+ * seconds.
+ */
 const bounds = { callsAtOnce: 16, attempts: 3, connectSeconds: 2, callSeconds: 10, minBytesPerSecond: 2 ** 20 };
 
-/** Objects of a store that is configured but no longer used are still read and deleted. */
+/** A configured store that takes no new bodies is still read and emptied. */
 export const usesStore = () => env().UPLOAD_STORE === "s3";
 export const hasStore = () => env().UPLOAD_S3_BUCKET !== undefined;
 
@@ -37,7 +40,7 @@ async function connect({ bucket, region, endpoint, keyId, key }: ReturnType<type
   const sdk = await import("@aws-sdk/client-s3");
   const client = new sdk.S3Client({
     region,
-    // Otherwise the SDK finds the machine's keys.
+    // Without configured keys, the SDK finds those of the machine.
     ...(keyId && key && { credentials: { accessKeyId: keyId, secretAccessKey: key } }),
     // Only AWS has a host name for each bucket.
     ...(endpoint && { endpoint, forcePathStyle: true }),
@@ -55,10 +58,12 @@ const agent = { keepAlive: true, maxSockets: bounds.callsAtOnce * 2 };
 const turns = new FairQueue(bounds.callsAtOnce);
 
 /**
- * Makes one call, in turns by user.
- * @param bytes are moved, which gives the call more time
+ * Makes one call.
+ *
+ * @param userId users share the concurrent calls
+ * @param bytes bytes to move; more bytes get more time
  * @returns undefined for a missing object
- * @throws StoreOutageError for any failure; the log has the reason
+ * @throws StoreOutageError for any reason, which only the log has
  */
 async function call<T>(
   userId: string,
@@ -85,7 +90,11 @@ async function call<T>(
   }
 }
 
-/** @throws StoreOutageError */
+/**
+ * Returns once the store has the object for good.
+ *
+ * @throws StoreOutageError
+ */
 export async function putObject(userId: string, key: string, body: Uint8Array): Promise<void> {
   await call(userId, body.byteLength, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(
@@ -102,7 +111,8 @@ export async function putObject(userId: string, key: string, body: Uint8Array): 
 }
 
 /**
- * Reads some bytes of an object.
+ * Reads a range of an object.
+ *
  * @returns undefined for a missing object
  * @throws StoreOutageError also if there are fewer bytes
  */
@@ -127,7 +137,11 @@ export function readObject(
   });
 }
 
-/** Deletes an object, if it exists. @throws StoreOutageError */
+/**
+ * Deletes an object; a missing one is no error.
+ *
+ * @throws StoreOutageError
+ */
 export async function deleteObject(key: string): Promise<void> {
   await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }), { abortSignal }),
@@ -136,7 +150,7 @@ export async function deleteObject(key: string): Promise<void> {
 
 export type StoredObject = { key: string; storedAt: Date };
 
-/** Lists up to a thousand objects in the order of their keys. */
+/** Lists up to a thousand objects whose keys begin with `prefix` and follow `after`, in key order. */
 export async function listObjects(prefix: string, after?: string): Promise<StoredObject[]> {
   const page = await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(new sdk.ListObjectsV2Command({ Bucket, Prefix: prefix, StartAfter: after }), { abortSignal }),
@@ -147,7 +161,11 @@ export async function listObjects(prefix: string, after?: string): Promise<Store
   }));
 }
 
-/** @throws StoreOutageError */
+/**
+ * Fails unless the bucket answers.
+ *
+ * @throws StoreOutageError
+ */
 export async function pingStore(): Promise<void> {
   await call("", 0, ({ sdk, client, bucket: Bucket }, abortSignal) =>
     client.send(new sdk.HeadBucketCommand({ Bucket }), {

@@ -1,6 +1,6 @@
-// Encrypts bodies with AES-256-GCM (NIST SP 800-38D) in pieces, so that a long one can be streamed. A sealed body
-// begins with a mark, its key's id and eight random bytes. Each piece is authenticated with its number and whether it
-// is the last, so that none can be left out, moved or cut off.
+// AES-256-GCM (NIST SP 800-38D) in pieces, so that a long body can be read as it arrives. A sealed body begins with a
+// mark, its key's id and eight random bytes. The nonce of each piece has its number and whether it is the last, so no
+// piece can be removed, moved or truncated.
 import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { env } from "#lib/env";
@@ -15,12 +15,12 @@ const headBytes = mark.length + idBytes + saltBytes;
 const sealedPieceBytes = pieceBytes + tagBytes;
 const algorithm = "aes-256-gcm";
 
-/** No key opens the body any more. */
+/** A sealed body was changed or truncated. */
 export class BrokenSealError extends Error {
   override name = "BrokenSealError";
 }
 
-/** The first key seals; the key that a stored id names opens. */
+/** The first key seals; stored bodies are opened with the key that their id names. */
 function keys(): Key[] {
   const { ENCRYPTION_KEY, ENCRYPTION_KEY_FILE } = env();
   const given = ENCRYPTION_KEY ?? (ENCRYPTION_KEY_FILE ? readFileSync(ENCRYPTION_KEY_FILE, "utf8") : "");
@@ -37,18 +37,19 @@ function keys(): Key[] {
 
 export const seals = (): boolean => keys().length > 0;
 
-/** Tells whether stored bytes are sealed with another key than the first, or not at all. */
+/** Returns true for bytes that are sealed with another key than new ones, or not sealed although new ones are. */
 export function isOutdated(stored: Uint8Array): boolean {
   const [first] = keys();
   return first !== undefined && readKeyId(stored) !== first.id;
 }
 
+/** Returns undefined for bytes that are not sealed. */
 function readKeyId(stored: Uint8Array): string | undefined {
   if (stored.length < headBytes || mark.compare(stored, 0, mark.length) !== 0) return undefined;
   return Buffer.from(stored.subarray(mark.length, mark.length + idBytes)).toString("hex");
 }
 
-/** Encrypts a body if the operator has set a key. */
+/** Seals a body if the operator has set a key. */
 export function seal(body: OwnBytes): OwnBytes {
   const [key] = keys();
   if (!key) return body;
@@ -68,13 +69,18 @@ export function seal(body: OwnBytes): OwnBytes {
   return sealed;
 }
 
-/** @throws BrokenSealError if the body was changed; Error if its key is missing */
+/**
+ * Opens a sealed body.
+ *
+ * @throws BrokenSealError if it was changed; Error if its key is missing
+ */
 export function unseal(stored: OwnBytes): OwnBytes {
   if (readKeyId(stored) === undefined) return stored;
   const opener = new Opener();
   return new Uint8Array(Buffer.concat([...opener.take(stored), opener.end()]));
 }
 
+/** Opens a body part by part, as `unseal`. */
 export async function* unsealParts(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let opener: Opener | undefined;
   let isFirst = true;
@@ -87,7 +93,7 @@ export async function* unsealParts(parts: AsyncIterable<Uint8Array>): AsyncGener
   if (opener) yield opener.end();
 }
 
-/** The end of the bytes tells which piece is the last. */
+/** The last piece is only known at the end. */
 class Opener {
   #held: Buffer = Buffer.alloc(0);
   #head: { key: Key; salt: Buffer } | undefined;
@@ -97,7 +103,10 @@ class Opener {
     this.#held = Buffer.concat([this.#held, part]);
     if (!this.#head) {
       if (this.#held.length < headBytes) return;
-      this.#head = { key: findKey(this.#held), salt: Buffer.from(this.#held.subarray(headBytes - saltBytes, headBytes)) };
+      this.#head = {
+        key: findKey(this.#held),
+        salt: Buffer.from(this.#held.subarray(headBytes - saltBytes, headBytes)),
+      };
       this.#held = this.#held.subarray(headBytes);
     }
     while (this.#held.length > sealedPieceBytes) {

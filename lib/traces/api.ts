@@ -1,4 +1,3 @@
-// The operations of reading and deleting traces (lib/http/operation.ts).
 import { z } from "zod";
 import type { Operation } from "#lib/http/operation";
 import { limits } from "#lib/limits";

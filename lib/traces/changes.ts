@@ -5,15 +5,11 @@ import { wholeRange } from "#lib/traces/for-others";
 import { visitMessages } from "#lib/traces/messages";
 import { getTrace } from "#lib/traces/queries";
 
-/** What a larger message did is left out: understanding it takes too long at a stretch. */
+/** Larger messages are skipped; parsing them would block other requests. */
 const maxMessageBytes = 1024 * 1024;
 const page = { limit: 1000, maxBytes: 1024 * 1024, maxMessageBytes };
 
-/**
- * All that a trace's calls did to files, combined by file.
- *
- * @throws SpoorError `overloaded` as `beginRead`, and an error that `isOverload` knows for a statement that takes too long
- */
+/** @throws SpoorError `overloaded` as `beginRead`, and an error that `isOverload` recognizes for a slow statement */
 export async function readChanges(userId: string, traceId: string): Promise<Combined> {
   const end = await beginRead(userId, "outline");
   try {

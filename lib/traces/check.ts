@@ -1,29 +1,24 @@
 import "server-only";
 import { beginRead } from "#lib/db/heavy";
 import { findSecrets } from "#lib/secrets/find";
-import type { Range } from "#lib/traces/for-others";
+import type { SharedRange } from "#lib/traces/for-others";
 import { countHomes } from "#lib/traces/homes";
 import { visitMessages } from "#lib/traces/messages";
 
-/** What a part of a session holds that others had better not see, and where each first is. */
+/** What others should not see in a part of a session, with the position of each kind's first occurrence. */
 export type Findings = {
   secrets: { kind: string; count: number; position: number }[];
   homes: number;
-  /** Whether it was longer than what is looked at. */
   isCut: boolean;
   messages: number;
 };
 
-/** So many bytes are looked at, a second of work; what is hidden in a link's pages is hidden in all of it. */
+/** A second of work; a shared page masks the whole part regardless. */
 const maxBytes = 32 * 1024 * 1024;
 const page = { limit: 500, maxBytes: 1024 * 1024, maxMessageBytes: 4 * 1024 * 1024 };
 
-/**
- * Looks for secrets and home folders in a part of a session.
- *
- * @throws SpoorError `overloaded` as `beginRead`
- */
-export async function checkForOthers(userId: string, traceId: string, range: Range): Promise<Findings> {
+/** @throws SpoorError `overloaded` as `beginRead` */
+export async function checkForOthers(userId: string, traceId: string, range: SharedRange): Promise<Findings> {
   const end = await beginRead(userId, "outline");
   try {
     const kinds = new Map<string, { kind: string; count: number; position: number }>();

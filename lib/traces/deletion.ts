@@ -10,13 +10,13 @@ import { resolveSearch } from "#lib/traces/search";
 import type { PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import { countSelected, lockSelected, releaseChildren, type SelectionCount } from "#lib/traces/sql/deletion";
 
-/** Tens of thousands of traces take longer than a transaction otherwise may. */
+/** Tens of thousands of traces take longer than other transactions may. */
 const manyTraces = { timeout: 600_000 };
 
-/** All hits of a search, each of them read where the index can't be sure. */
+/** A deletion must verify every hit in the text. */
 const allHits = { limit: 1_000_000, maxVerified: Number.POSITIVE_INFINITY };
 
-/** Counts a selection as it stands now. @returns with the moment, as a selection's `storedUntil` takes it */
+/** @returns the count and the moment, for the selection's `storedUntil` */
 export async function countSelection(
   userId: string,
   selection: Selection,
@@ -26,13 +26,11 @@ export async function countSelection(
 }
 
 /**
- * Deletes the traces of a selection permanently, and exactly those that were counted: where others match by now, nothing is
- * deleted. All of them disappear at once, everywhere. Their messages are removed in the same transaction where they are few,
- * and otherwise by the worker (`purgeDeleted`), as are their terms in the search index (`purgeNext`).
- *
- * @param mark from `countSelection`.
- * @returns how many were deleted; undefined where the selection was another one by now.
- * @throws SpoorError `overloaded` as `heavyTurn`.
+ * Deletes permanently exactly the traces that were counted; if others match by now, nothing is deleted. Messages are
+ * removed in the same transaction if they are few, otherwise by the worker (`purgeDeleted`).
+ * @param mark from `countSelection`
+ * @returns undefined if the selection changed
+ * @throws SpoorError `overloaded` as `heavyTurn`
  */
 export async function deleteSelection(
   userId: string,
@@ -41,7 +39,7 @@ export async function deleteSelection(
   from: AuditOrigin,
 ): Promise<number | undefined> {
   const plain = await resolveSearch(userId, selection, allHits);
-  // In a turn of the user's heavy reads: deletions of the same traces wait for each other's locks, each with a connection.
+  // Concurrent deletions of the same traces would wait for each other's locks, each with a connection.
   return heavyTurn(userId, async () => {
     const ids = await prisma().$transaction((tx) => deleteSelected(tx, userId, plain, mark, from), manyTraces);
     if (ids) await releaseChildren(userId, ids);
@@ -63,15 +61,14 @@ async function deleteSelected(tx: Db, userId: string, selection: PlainSelection,
   return found.ids;
 }
 
-/** How many traces one statement names; each is a parameter. */
+/** Each id is a parameter. */
 const idsAtOnce = 5000;
-/** Up to this many messages are removed at once, in a tenth of a second. */
+/** A tenth of a second. */
 const messagesAtOnce = 10_000;
 
 /**
- * Deletes one trace permanently. A tombstone of its key remains, so that a client's next sync does not bring it back.
- *
- * @throws SpoorError `not_found` where it is deleted already, and for another user's as well
+ * Leaves a tombstone of the trace's key, so that a client's next sync does not restore it.
+ * @throws SpoorError `not_found` for a deleted trace and for another user's
  */
 export async function deleteTrace(userId: string, traceId: string, from: AuditOrigin): Promise<void> {
   await prisma().$transaction(async (tx) => {
@@ -86,7 +83,7 @@ export async function deleteTrace(userId: string, traceId: string, from: AuditOr
   await releaseChildren(userId, [traceId]);
 }
 
-/** What the ledger fills, but for what links a trace to others: it needs that once more, and clears it (lib/ledger). */
+/** Without links to other traces: the ledger still needs them, and clears them. */
 const nothingDerived = {
   inputTokens: 0,
   outputTokens: 0,
@@ -110,14 +107,12 @@ const nothingDerived = {
   trivial: false,
 };
 
-/** What a person said about a trace goes with it. */
 const nothingMarked = { customTitle: null, starredAt: null, archivedAt: null, note: null, tags: [] };
 
 /**
- * Removes all content of traces but their messages, and lets go of their pictures. `messageCount` stays until the messages are
- * purged: by it the worker knows what is left to do.
- *
- * @returns how many traces were not deleted before.
+ * Removes all content except messages, and unlinks pictures. `messageCount` stays until the messages are purged, so
+ * that the worker knows what is left.
+ * @returns how many traces were not deleted before
  */
 async function makeTombstones(tx: Db, userId: string, ids: string[]): Promise<number> {
   const { count } = await tx.trace.updateMany({

@@ -9,16 +9,14 @@ import type { listedTraceShape, wholeTraceShape } from "#lib/traces/schema";
 import { readBranches, readPullRequests } from "#lib/traces/sql/evidence";
 
 export type WholeTrace = z.input<typeof wholeTraceShape>;
-/** A trace of a page with its pull requests. */
 export type WithPullRequests<T> = T & Pick<z.input<typeof listedTraceShape>, "pullRequests">;
 export type Evidence = Pick<WholeTrace, "branches" | "commits" | "pullRequests">;
 
 const order = { position: { sort: "asc", nulls: "last" } } as const;
 
 /**
- * What came of a trace and counts in it, in the order of the messages that prove it; what only the agent recorded comes last.
- *
- * @param remote the Git remote of its folder, for the pages of commits whose push wasn't seen
+ * Evidence that counts in this trace, by position; what only the agent recorded comes last.
+ * @param remote the folder's Git remote, to link commits whose push wasn't seen
  */
 export async function readEvidence(userId: string, traceId: string, remote?: unknown): Promise<Evidence> {
   const where = { userId, traceId };
@@ -51,13 +49,12 @@ export async function readEvidence(userId: string, traceId: string, remote?: unk
   return { branches, commits: withPages, pullRequests };
 }
 
-/** One trace of a user with what came of it. @throws SpoorError `not_found` as `getTrace` */
+/** @throws SpoorError `not_found` as `getTrace` */
 export async function getWholeTrace(userId: string, traceId: string): Promise<WholeTrace> {
   const trace = await getTrace(userId, traceId);
   return { ...trace, ...(await readEvidence(userId, traceId, trace.metadata?.repository)) };
 }
 
-/** Adds the pull requests to a page of the list. 50 traces: under a millisecond. */
 export async function withPullRequests<T extends Trace, More extends { traces: T[] }>(
   userId: string,
   page: More & { traces: T[] },
@@ -72,8 +69,8 @@ export async function withPullRequests<T extends Trace, More extends { traces: T
   return { ...page, traces };
 }
 
-/** The branch that each of a page's sessions worked on last. */
-export const branchesOf = async (userId: string, traces: { id: string }[]): Promise<Map<string, string>> =>
+/** The last branch of each session. */
+export const readTraceBranches = async (userId: string, traces: { id: string }[]): Promise<Map<string, string>> =>
   traces.length > 0
     ? readBranches(
         userId,

@@ -1,4 +1,4 @@
-// What the descriptions of the API show of traces.
+// Examples for the API's documentation.
 
 export const trace = {
   id: "019a9c3e-5b8f-7a10-8c44-92d5e1f06a3b",

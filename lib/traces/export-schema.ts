@@ -2,7 +2,6 @@ import { z } from "zod";
 import { limits } from "#lib/limits";
 import { chosenQuery, wholeNumber } from "#lib/traces/schema";
 
-/** What is hidden in an export: what may be a secret, or names of home folders, users and machines as well. */
 const masked = z.enum(["secrets", "all"]);
 export type Masked = z.output<typeof masked>;
 
@@ -15,7 +14,7 @@ const maskedField = masked
 export const exportQuery = chosenQuery.extend({ masked: maskedField });
 export const jsonQuery = z.object({ masked: maskedField });
 
-/** `from`, `to` and `plain` are of the text for GitHub. */
+/** `from`, `to` and `plain` apply to Markdown for GitHub. */
 export const markdownQuery = z.object({
   for: z.enum(["github"]).optional(),
   from: wholeNumber(0, limits.message.integer).optional(),

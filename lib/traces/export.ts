@@ -2,27 +2,22 @@ import "server-only";
 import { parseQuery } from "#lib/search/query";
 import { maskValueForOthers } from "#lib/secrets/json";
 import type { Masked } from "#lib/traces/export-schema";
-import { type Mask, maskOf } from "#lib/traces/masked";
+import { type Mask, makeMask } from "#lib/traces/masked";
 import { jsonOf, readParts } from "#lib/traces/parts";
 import { readTraceRows, type TraceRow } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
-import type { Place, Selection } from "#lib/traces/sql/conditions";
+import type { ListPlace, Selection } from "#lib/traces/sql/conditions";
 
-/** How many are held in memory at a time; a trace may have 256 KiB of metadata. */
+/** In memory; a trace may have 256 KiB of metadata. */
 const tracesPerPage = 20;
-/** How often the list is read again from its top for traces that moved there meanwhile; each time there are fewer. */
+/** The list is read again for traces that moved to its top meanwhile. */
 const maxPasses = 10;
 
 /**
- * A user's traces as JSON lines, newest activity first: each line one trace with its messages, in the form that
- * `POST /api/ingest` takes. Each comes once; one that grows meanwhile, and so moves to the top of the list, comes at the end.
- * Parts of a MiB or a little more are read as the client consumes them, and no connection is held between two. Memory does not
- * depend on the size of a trace or a message; each trace adds an id.
- * Where the database fails, or a trace is deleted while its line is sent, the connection breaks: a truncated line is never valid
- * JSON.
- *
- * @param masked what is hidden in them, where they are for others.
- * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `beginRead`, before anything is sent.
+ * Streams traces as JSON lines in the form that `POST /api/ingest` takes, newest activity first, each once. Memory
+ * does not depend on their size, and no connection is held between parts. If the database fails or a trace is deleted
+ * meanwhile, the connection breaks: a truncated line is never valid JSON.
+ * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `beginRead`, before anything is sent
  */
 export async function exportTraces(
   userId: string,
@@ -33,13 +28,16 @@ export async function exportTraces(
   return sendText(userId, "export", exportParts(userId, selection, masked));
 }
 
-/** What an export takes, for people; without the filter's words, which may say what the sessions are about. */
+/** For the audit trail; omits the filter's words, which may reveal what sessions are about. */
 export function describeSelection({ ids, ...filter }: Selection): string {
   if (ids && ids.length > 0) return ids.length === 1 ? "1 chosen session" : `${ids.length} chosen sessions`;
   return Object.values(filter).some((value) => value !== undefined) ? "those that match a filter" : "all";
 }
 
-/** One trace in the same form; `trace` must be of `userId`. @throws SpoorError `overloaded` as `beginRead` */
+/**
+ * `trace` must belong to `userId`.
+ * @throws SpoorError `overloaded` as `beginRead`
+ */
 export function exportTrace(userId: string, trace: TraceRow, masked?: Masked): Promise<ReadableStream<Uint8Array>> {
   return sendText(userId, "export", traceParts(userId, trace, masked));
 }
@@ -65,9 +63,9 @@ async function* exportParts(
   }
 }
 
-/** The rows of the list from its top down to `end`; all of them without it. */
+/** Rows from the list's top to `end`. */
 async function* rowsAbove(userId: string, selection: Selection, end: TraceRow | undefined): AsyncGenerator<TraceRow> {
-  let after: Place | undefined;
+  let after: ListPlace | undefined;
   for (;;) {
     const rows = await readTraceRows(userId, selection, { after, limit: tracesPerPage, patience: "wait" });
     for (const row of rows) {
@@ -89,13 +87,13 @@ async function* traceParts(
   row: TraceRow,
   masked: Masked | undefined,
 ): AsyncGenerator<string, undefined> {
-  const mask = maskOf(masked, row.machine);
+  const mask = makeMask(masked, row.machine);
   yield opening(row, mask);
   yield* messageParts(userId, row, mask);
   yield "]}\n";
 }
 
-/** A trace's line up to its messages. Without the derived title, which would be ingested as one that the client sent. */
+/** Omits the derived title, which would be ingested as one that the client sent. */
 function opening(
   { sourceId, source, model, title, project, createdAt, metadata }: TraceRow,
   mask: Mask | undefined,
@@ -105,7 +103,7 @@ function opening(
   return `${JSON.stringify(sent).slice(0, -1)},"messages":[`;
 }
 
-/** @throws where messages are missing: a part of a trace must not pass for the whole */
+/** @throws if messages are missing, so that a part is not taken for the whole */
 async function* messageParts(
   userId: string,
   { id, messageCount }: TraceRow,
@@ -120,7 +118,6 @@ async function* messageParts(
   if (sent < messageCount) throw new Error("a trace was deleted or shortened while it was exported");
 }
 
-/** The fields that are not null. */
 function present(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }

@@ -1,4 +1,3 @@
-// Sub-agents, forks and continued sessions of a session, as the ledger linked them (docs/decisions/0044).
 import "server-only";
 import { prisma } from "#lib/db/client";
 import {
@@ -13,8 +12,8 @@ import { tellUpdated } from "#lib/traces/sql/list";
 
 export type { Relation };
 
-/** What sessions have together; `costNano` without the tokens of models that have no price, `seconds` without pauses. */
-export type Sums = {
+/** `costNano` excludes tokens without a price, `seconds` excludes pauses. */
+export type FamilySums = {
   messages: number;
   tokens: number;
   costNano: number;
@@ -23,11 +22,10 @@ export type Sums = {
   seconds: number;
 };
 
-/** A session below another one. */
 export type Member = {
   id: string;
   relation: Relation;
-  /** The position of the message that started it, where that is known. */
+  /** Position of the message that started it, if known. */
   position: number | null;
   source: string;
   title: string | null;
@@ -35,28 +33,25 @@ export type Member = {
   createdAt: string | null;
   updatedAt: string;
   dated: boolean;
-  own: Sums;
-  /** How many sessions are below it. */
+  own: FamilySums;
   below: number;
 };
 
-/** What is below a session. */
 export type Family = {
-  /** How many sessions it started itself, by kind, and how many are below it in all. */
   counts: Record<Relation, number>;
   below: number;
-  /** Whether there are more than were counted. */
   isCut: boolean;
-  /** Of all below it, without its own. */
-  sums: Sums;
-  /** The first of those that it started. */
+  /** Sums below the session, without its own. */
+  sums: FamilySums;
   members: Member[];
 };
 
-/** How many sessions are counted below all that are shown together. */
 const maxBelow = 5000;
 
-/** What is below some sessions; those without anything are left out. @param each how many children of each are returned */
+/**
+ * Sessions with nothing below are missing.
+ * @param each number of children returned per session
+ */
 export async function readFamilies(userId: string, ids: string[], each: number): Promise<Map<string, Family>> {
   const sums = await readSums(userId, ids, maxBelow);
   const children = await readChildren(
@@ -70,7 +65,7 @@ export async function readFamilies(userId: string, ids: string[], each: number):
     maxBelow,
   );
   const isCut = sums.reduce((sum, row) => sum + row.below, 0) >= maxBelow;
-  const belowOf = new Map(below.map((row) => [row.id, row.below]));
+  const countsBelow = new Map(below.map((row) => [row.id, row.below]));
   return new Map(
     sums.map(({ id, subagents, forks, continuations, costNano, unpricedTokens, tierNotPricedTokens, ...row }) => {
       const { messages, tokens, seconds } = row;
@@ -87,7 +82,7 @@ export async function readFamilies(userId: string, ids: string[], each: number):
           unpricedTokens: Number(unpricedTokens),
           tierNotPricedTokens: Number(tierNotPricedTokens),
         },
-        members: own.map((child) => presentMember(child, belowOf.get(child.id) ?? 0)),
+        members: own.map((child) => presentMember(child, countsBelow.get(child.id) ?? 0)),
       };
       return [id, family] as const;
     }),
@@ -112,27 +107,24 @@ function presentMember({ parentId: _, activityAt, storedAt, createdAt, ...row }:
   };
 }
 
-/** What a session came from. */
 export type Origin = { relation: Relation; parentId: string; title: string | null; position: number | null };
 
-/** What some sessions came from, by their ids. */
-export async function readOriginsOf(userId: string, ids: string[]): Promise<Map<string, Origin>> {
+export async function readTraceOrigins(userId: string, ids: string[]): Promise<Map<string, Origin>> {
   return new Map((await readOrigins(userId, ids)).map(({ id, ...origin }) => [id, origin]));
 }
 
-/** How many sub-agents are deleted with the sessions that started them. */
+/** Deleted together with the sessions that started them. */
 const maxSubagents = 50_000;
 
-/** The sub-agents of some sessions, and theirs, that are not among them. */
+/** Finds all sub-agents below some sessions that are not among them. */
 export async function findSubagents(userId: string, ids: string[]): Promise<string[]> {
   const given = new Set(ids);
   return (await readSubagentIds(userId, ids, maxSubagents)).filter((id) => !given.has(id));
 }
 
-/** A session that a message names. */
 export type Started = { id: string; messages: number; costNano: number; seconds: number };
 
-/** The sessions that messages of a session name as those that did the work, by their source ids. */
+/** Sessions by the source ids under which messages name them. */
 export async function findStarted(userId: string, traceId: string, sourceIds: string[]): Promise<Map<string, Started>> {
   if (sourceIds.length === 0) return new Map();
   const starter = await prisma().trace.findUnique({

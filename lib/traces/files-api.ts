@@ -1,4 +1,3 @@
-// The operations of reading which files traces touched (lib/http/operation.ts).
 import { z } from "zod";
 import type { Operation } from "#lib/http/operation";
 import { filesQuery, filesResponse, traceFilesQuery, traceFilesResponse } from "#lib/traces/files-schema";

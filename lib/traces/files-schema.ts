@@ -13,7 +13,6 @@ const ofFiles = {
   cursor: z.string().min(1).max(page.fileCursor).optional(),
 };
 
-/** What was done to a path in a trace. */
 const fileShape = z.object({
   path: z.string(),
   reads: z.int(),
@@ -54,7 +53,6 @@ const touchedShape = z.object({
   dated: z.boolean(),
   ...fileShape.shape,
 });
-/** A trace that touched a file. */
 export type Touched = z.output<typeof touchedShape>;
 
 export const filesResponse = z.object({

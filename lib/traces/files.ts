@@ -13,13 +13,16 @@ import type { Selection } from "#lib/traces/sql/conditions";
 import { type FileRow, readTouching, readTraceFiles } from "#lib/traces/sql/files";
 import { tellUpdated } from "#lib/traces/sql/list";
 
-type Page = { action: FileAction; cursor?: string | undefined; limit: number };
+type FilePage = { action: FileAction; cursor?: string | undefined; limit: number };
 
 const position = z.int().min(0).max(limits.message.integer);
 const fileCursor = z.tuple([z.boolean(), position, exactText(1, 1024)]);
 const touchCursor = z.tuple([utcInstant, z.uuid(), exactText(1, 1024)]);
 
-/** What the ledger (lib/ledger) has yet to count of a trace. @throws SpoorError `not_found` for a stranger's as for a missing one */
+/**
+ * Whether the ledger still has to count the trace.
+ * @throws SpoorError `not_found` also for another user's
+ */
 async function isDue(userId: string, traceId: string): Promise<boolean> {
   const where = { userId_id: { userId, id: traceId }, deletedAt: null };
   const trace = await prisma().trace.findUnique({ where, select: { ledgerDue: true } });
@@ -28,12 +31,11 @@ async function isDue(userId: string, traceId: string): Promise<boolean> {
 }
 
 /**
- * The files that a trace's calls read and changed, changed ones first.
- *
- * @returns `pending` while the last upload is not counted yet, `cut` where there were too many.
- * @throws SpoorError `not_found`, `invalid_request` for a cursor that no page gave out, and as `heavyRead`
+ * Changed files first.
+ * @returns `pending` until the last upload is counted, `cut` if there are too many files
+ * @throws SpoorError `not_found`, `invalid_request` for an unknown cursor, and as `heavyRead`
  */
-export async function listTraceFiles(userId: string, traceId: string, { action, cursor, limit }: Page) {
+export async function listTraceFiles(userId: string, traceId: string, { action, cursor, limit }: FilePage) {
   const pending = await isDue(userId, traceId);
   const after = cursor === undefined ? undefined : decodeCursor(fileCursor, cursor);
   const page = { action, after, limit: limit + 1, maxPlaces: 0 };
@@ -51,7 +53,7 @@ const toFile = ({ path, reads, edits, added, removed, firstPosition, lastPositio
   ...{ path, reads, edits, added, removed, firstPosition, lastPosition },
 });
 
-/** The files of a trace as its outline has them; undefined as long as the ledger has not counted them all. */
+/** Undefined until the ledger has counted all files. */
 export async function readFileSums(
   userId: string,
   traceId: string,
@@ -66,7 +68,7 @@ export async function readFileSums(
   return { files, fileCount: Number(rows[0]?.files ?? 0) };
 }
 
-/** The lines that all edits of a trace added and removed, also those that count in the session that they were copied from. */
+/** Includes edits that count in the session they were copied from. */
 export async function sumEdits(userId: string, traceId: string): Promise<{ added: number; removed: number }> {
   const { _sum } = await prisma().traceFile.aggregate({
     where: { userId, traceId },
@@ -76,9 +78,8 @@ export async function sumEdits(userId: string, traceId: string): Promise<{ added
 }
 
 /**
- * The traces that touched a file, newest activity first: an item for each trace and each of its paths that end with the given one.
- *
- * @throws SpoorError `invalid_request` for a cursor that no page gave out, and as `heavyRead`
+ * Newest activity first; an item for each trace and path that ends with the given one.
+ * @throws SpoorError `invalid_request` for an unknown cursor, and as `heavyRead`
  */
 export async function listTouching(
   userId: string,
@@ -90,7 +91,7 @@ export async function listTouching(
     action,
     cursor,
     limit,
-  }: Page & Pick<Selection, "from" | "to" | "onlyProjectId"> & { path: string },
+  }: FilePage & Pick<Selection, "from" | "to" | "onlyProjectId"> & { path: string },
 ): Promise<{ files: Touched[]; nextCursor: string | null }> {
   const place = cursor === undefined ? undefined : decodeCursor(touchCursor, cursor);
   const after = place && { activityAt: place[0], id: place[1], path: place[2] };

@@ -2,19 +2,17 @@ import "server-only";
 import type { Matches } from "#lib/traces/schema";
 import { canFoldUnicode, findText } from "#lib/traces/sql/messages";
 
-/** More places than anyone steps through; the counts include further ones. */
+/** More than anyone steps through; the counts include the rest. */
 const maxPlaces = 20_000;
 
 /**
- * Counts the matches of a text in the messages of a trace, in content and metadata, as it is written but for its case; nowhere in
- * a deleted one. The case of letters beyond ASCII is folded by PostgreSQL 17 and later.
- *
+ * Counts literal matches in content and metadata, ignoring case (beyond ASCII only with PostgreSQL 17 or later).
  * @param text 1 to 512 characters; blanks are significant
  */
 export async function findInMessages(userId: string, traceId: string, text: string): Promise<Matches> {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it asks for what is not ASCII
   const isAscii = /^[\x00-\x7f]*$/.test(text);
-  // Of C the case of ASCII is folded, whatever the database's locale, most of which take longer.
+  // C folds ASCII only, and is faster than most database locales.
   const collation = isAscii ? "C" : (await foldsUnicodeHere()) ? "pg_c_utf8" : undefined;
   const rows = await findText(userId, traceId, text, { maxPlaces, collation });
   const [first] = rows;

@@ -1,45 +1,41 @@
-// What strangers see of a session: readers of a share link, and whoever is sent its Markdown.
 import { eachInSlices } from "#lib/concurrency/slices";
 import { maskValueForOthers } from "#lib/secrets/json";
 import { maskForOthers } from "#lib/secrets/mask";
 import { beginsBehind, nameCharacter, withoutHomes } from "#lib/traces/homes";
 
-/** The part of a session that is shown: both positions are in it; without one it goes to that end. */
-export type Range = { from: number | null; to: number | null };
+/** Both positions are inclusive; null is that end of the session. */
+export type SharedRange = { from: number | null; to: number | null };
 
-export const wholeRange: Range = { from: null, to: null };
+export const wholeRange: SharedRange = { from: null, to: null };
 
-export const isWithin = ({ from, to }: Range, position: number): boolean =>
+export const isWithin = ({ from, to }: SharedRange, position: number): boolean =>
   (from === null || position >= from) && (to === null || position <= to);
 
-/** Names of accounts that are no person's. */
+/** Accounts that are nobody's. */
 const nobodys =
   /^(?:user|users|runner|node|root|ubuntu|debian|vscode|codespace|admin|app|dev|test|code|work|home|shared|public|default|git|jenkins|circleci|vagrant|agent|build|builder|claude|codex|sandbox|ec2-user|azureuser|page|staff|wheel|sudo|adm|docker|www-data|daemon|.{1,2})$/i;
-/** `name@machine:~/api$`, as a shell asks. Behind a backslash the first letter is one of an escape. */
+/** A shell prompt, `name@machine:~/api$`. After a backslash, the first letter belongs to an escape. */
 const prompts =
   /(?<![\w.@/-])(?:(?<=\\)[bfnrt])?([a-z_][\w.-]{0,31}@[a-z][\w.-]{0,62})(?=:(?:~|\/)[^\s$#]{0,200}[$#] )/gi;
-/** A command that may name another machine, and its user there: `ssh -p 22 name@machine`, `scp api.tgz name@machine:/srv`. */
+/** Commands that may name another machine and a user: `ssh -p 22 name@machine`, `scp api.tgz name@machine:/srv`. */
 const remoteCommands = /(?<![\w-])(?:ssh|scp|sftp|mosh|rsync)[ \t][^\n|;&]{0,200}/gi;
 const logins = /(?<![\w.@/:-])([a-z_][\w.-]{0,31})@[a-z\d][\w.-]{0,62}/gi;
-/** Whose a file is, and its group, as `ls -l` lists them; and who one is, as `id` tells. */
+/** Users and groups in the output of `ls -l` and `id`. */
 const owners =
   /((?:(?<![\w-])|(?<=\\n))[-bcdlps](?:[r-][w-][xsStT-]){3}[.@+]? {1,4}\d{1,7} {1,4})(\S{1,64})( {1,32})(\S{1,64})(?= {1,16}\d)/g;
 const ids = /\b([ug]id=\d{1,10}|(?<==|,)\d{1,10})\(([^()\s]{1,64})\)/g;
-/** Somebody's home folder, as a shell takes it: `~ada/api`. */
+/** `~ada/api`. */
 const tildes = /(?<![\w.~^/\\-])~([a-z_][\w-]{2,31})(?=\/)/gi;
 const variables = new RegExp(
   `(USER|LOGNAME|USERNAME|HOSTNAME|COMPUTERNAME)=(?<=${beginsBehind(String.raw`\w`)}\\1=)["']?[${nameCharacter}.\\-]{1,64}`,
   "gu",
 );
-/** So many names of people are looked for in a text. */
 const maxNames = 5;
 
 /**
- * A text with `[redacted:KIND]` for what may be a secret, `~` for each home folder, and without the names of users and machines that
- * are known from folders in it, lists of files, a shell's prompts, variables and remote logins.
- *
- * @param machines names of machines that are known otherwise.
- * @param names names of people that are known from what stands before the text; those that it tells are added.
+ * Replaces possible secrets by `[redacted:KIND]` and home folders by `~`, and removes names of users and machines
+ * found in paths, file lists, prompts, variables and remote logins.
+ * @param names known names of people; those found are added
  */
 export function textForOthers(text: string, machines: readonly string[] = [], names = new Set<string>()): string {
   let shown = withoutHomes(maskForOthers(text), (name) => {
@@ -78,7 +74,6 @@ function withoutWord(text: string, word: string, shown: string): string {
 
 type Texts = { role?: string | null; content: string; metadata: Record<string, unknown> | null };
 
-/** A message as others see it. @param mask what is hidden: by default all that `textForOthers` hides */
 export function forOthers<M extends Texts>(message: M, mask: (text: string) => string = allHidden): M {
   const { role, content, metadata } = message;
   return {
@@ -89,7 +84,7 @@ export function forOthers<M extends Texts>(message: M, mask: (text: string) => s
   };
 }
 
-/** Presents messages as others see them. @throws SpoorError `overloaded` where one takes too long */
+/** @throws SpoorError `overloaded` if a message takes too long */
 export async function allForOthers<M extends Texts>(messages: M[], mask: (text: string) => string): Promise<M[]> {
   const shown: M[] = [];
   await eachInSlices(messages, (message) => shown.push(forOthers(message, mask)));

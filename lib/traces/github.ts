@@ -1,30 +1,30 @@
 import "server-only";
-import type { Block, Part, ReaderRow } from "#lib/reader/message";
-import { rowsOf } from "#lib/reader/rows";
+import type { Block, ReaderRow, RowPart } from "#lib/reader/message";
+import { makeRows } from "#lib/reader/rows";
 import { cut } from "#lib/reader/text";
 import { forOthers } from "#lib/traces/for-others";
-import { hideAllOf } from "#lib/traces/masked";
+import { makeHider } from "#lib/traces/masked";
 import { visitMessages } from "#lib/traces/messages";
 import type { Message, TraceRow } from "#lib/traces/queries";
 import type { Sharing } from "#lib/traces/shares";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
 
-/** GitHub's comments and descriptions take 65,536 characters; a title and a remark fit beside this. */
+/** GitHub allows 65,536 characters; this leaves room for a title and a remark. */
 const maxCharacters = 60_000;
-/** What is read for it at most: more than fits. */
+/** More than fits. */
 const maxRead = { messages: 3000, bytes: 8 * 1024 * 1024 };
 const page = { limit: 500, maxBytes: 1024 * 1024, maxMessageBytes: 1024 * 1024 };
-/** Of each output and each file so much. */
+/** Characters of each output and file. */
 const maxBlock = 2000;
 
 /**
- * A part of a session as Markdown for a comment or a description on GitHub: what was said in full, each tool folded under its
- * command, thoughts left out. It names nobody there (`@name`), and ends with a remark where it would be too long.
+ * Markdown for a GitHub comment: full texts, folded tools, no thoughts, no mentions (`@name`), and a remark if it was
+ * cut.
  */
 export async function githubMarkdown(userId: string, trace: TraceRow, sharing: Sharing): Promise<string> {
   const { messages, isCut } = await read(userId, trace, sharing);
   let text = `### ${unnamed(oneLine(await getTitleForOthers(userId, trace, sharing)))}\n`;
-  const rows = rowsOf(messages).flatMap((row) => (row.kind === "group" ? row.members : [row]));
+  const rows = makeRows(messages).flatMap((row) => (row.kind === "group" ? row.members : [row]));
   for (const [index, row] of rows.entries()) {
     const next = rowMarkdown(row);
     if (text.length + next.length > maxCharacters)
@@ -36,7 +36,7 @@ export async function githubMarkdown(userId: string, trace: TraceRow, sharing: S
 
 async function read(userId: string, trace: TraceRow, { masked, ...range }: Sharing) {
   const messages: Message[] = [];
-  const hide = hideAllOf(trace);
+  const hide = makeHider(trace);
   let [bytes, isCut] = [0, false];
   await visitMessages(userId, trace.id, range, page, (message) => {
     isCut = messages.length >= maxRead.messages || bytes >= maxRead.bytes;
@@ -55,9 +55,9 @@ function rowMarkdown({ parts }: ReaderRow): string {
     .join("");
 }
 
-const spoken = new Set<Part["kind"]>(["user", "assistant", "question", "plan", "tasks"]);
+const spoken = new Set<RowPart["kind"]>(["user", "assistant", "question", "plan", "tasks"]);
 
-function partMarkdown({ kind, title, status, exitCode, blocks }: Part): string {
+function partMarkdown({ kind, title, status, exitCode, blocks }: RowPart): string {
   if (kind === "thinking") return "";
   const body = blocks
     .map((block) => blockMarkdown(block, spoken.has(kind)))
@@ -104,7 +104,7 @@ const short = (text: string) =>
     ? text
     : `${cut(text, maxBlock)}\n… ${(text.length - maxBlock).toLocaleString("en")} more characters`;
 
-/** In a fence longer than any run of backticks in it (CommonMark 0.31, section 4.5). */
+/** The fence is longer than any run of backticks in the text (CommonMark 0.31, section 4.5). */
 function fenced(text: string, language: string): string {
   let longest = 2;
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
@@ -118,7 +118,7 @@ const quoted = (text: string) =>
     .map((line) => `> ${line}`.trimEnd())
     .join("\n");
 
-/** Without mentions: a comment outside code that names people would call them. Code keeps its at-signs. */
+/** Breaks mentions outside code, which would notify people. */
 function unnamed(text: string): string {
   let fence = "";
   return text

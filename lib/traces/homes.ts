@@ -1,35 +1,34 @@
-// Home folders, whose names are people's: as shells, tools, JSON, URLs and names of folders write their paths.
+// Finds home folders, which contain people's names, as shells, tools, JSON, URLs and folder names write them.
 
-/** What a word may stand right behind as behind a blank: an escape of JSON, JavaScript or a URL, and a terminal's colour. */
+/** Escapes of JSON, JavaScript or a URL, and terminal colors, count as a blank before a word. */
 const behindEscape = String.raw`(?<=\\[bfnrtv]|\\u[\da-fA-F]{4}|\\x[\da-fA-F]{2}|\[[\d;]{0,8}m|%[\da-fA-F]{2})`;
 
-/** Where a word begins: behind none of some characters, but for those of an escape. */
 export const beginsBehind = (none: string): string => `(?:(?<![${none}])|${behindEscape})`;
 
-/** A character of a name, in any script. */
+/** In any script. */
 export const nameCharacter = String.raw`\p{L}\p{N}\p{M}_`;
 const name = String.raw`(?:[${nameCharacter}.@\-]|%(?!2F|5C|22)[\da-fA-F]{2})*[${nameCharacter}]`;
-/** Between folders: JSON may write a slash with a backslash, or several, and a URL its code. */
+/** JSON may escape a slash with several backslashes, and URLs encode it. */
 const forward = String.raw`(?:\\{0,7}\/|%2F)`;
 const slash = String.raw`(?:\\{1,8}\/?|\/|%2F|%5C)`;
-/** What stands before the folder of all homes: a drive of Windows in a Unix, a system's own places, and a Unix in Windows. */
+/** Prefixes of the folder of all homes: a Windows drive in Unix, system folders, and Unix in Windows. */
 const unixAhead = [
   `(?:${forward}(?:mnt|cygdrive))?${forward}[a-z](?=${slash}Users)`,
   `${slash}(?:var|usr|export|System${slash}Volumes${slash}Data)`,
   String.raw`${slash}{0,2}wsl(?:\$|\.localhost|\+|%2B)[\w.\-]{0,40}(?:${slash}[\w.\-]{1,40})?`,
 ].join("|");
 const begins = beginsBehind(String.raw`${nameCharacter}.~\-`);
-/** What stands before the word, read from there backwards. */
+/** Lookbehind from the word. */
 const ahead = (pattern: string) => new RegExp(`(?<=(${begins}${pattern}))`, "uy");
 const heads = {
   unix: ahead(`(?:${unixAhead})?${slash}`),
   windows: ahead(`[A-Za-z](?::|%3A)${slash}`),
-  /** A path as the name of a folder, as Claude Code makes it of a project's: `-home-ada-api`, `C--Users-ada-api`. */
+  /** Claude Code's folder names for projects: `-home-ada-api`, `C--Users-ada-api`. */
   dashed: ahead("(?:[A-Za-z]-)?-"),
 };
 const names = {
   unix: new RegExp(`${slash}(${name})`, "uy"),
-  /** In Windows and macOS a name may have blanks, before which a shell writes a backslash. */
+  /** Windows and macOS allow blanks in names, which shells escape with a backslash. */
   users: new RegExp(String.raw`${slash}(${name}(?:\\{0,4} ${name}){1,2}(?=[\\/])|${name})`, "uy"),
   dashed: new RegExp(`-([${nameCharacter}]+)`, "uy"),
 };
@@ -37,7 +36,6 @@ const folders = /home|[Uu]sers/g;
 
 type Home = { from: number; to: number; name: string; isDashed: boolean };
 
-/** The home folders that a text names. */
 function* homesIn(text: string): Generator<Home> {
   let read = 0;
   for (const { 0: folder, index } of text.matchAll(folders)) {
@@ -54,7 +52,6 @@ function* homesIn(text: string): Generator<Home> {
   }
 }
 
-/** Where the home folder begins and ends whose folder of all homes stands at a place, and its name; nothing where there is none. */
 function homeAt(text: string, kind: keyof typeof heads, start: number, end: number): [number, number, string] | [] {
   heads[kind].lastIndex = start;
   const head = heads[kind].exec(text)?.[1];
@@ -65,14 +62,14 @@ function homeAt(text: string, kind: keyof typeof heads, start: number, end: numb
   return own === "" ? [] : [start - head.length, end + rest.length, own];
 }
 
-/** A text with `~` for each home folder. @param seen is told the name of each */
+/** @param seen receives each name */
 export function withoutHomes(text: string, seen: (name: string) => void): string {
   let [shown, at] = ["", 0];
   const dotted = new Map<string, string>();
   for (const { from, to, name: own, isDashed } of homesIn(text)) {
     if (!isDashed) seen(own);
     const [first = own] = own.split(/\\* /);
-    // Behind a name may stand other words, and a path of its own.
+    // Other words or a path may follow a name.
     if (!isDashed && first !== own) seen(first);
     if (!isDashed && own.includes(".")) dotted.set(own.slice(0, own.indexOf(".")), own.replaceAll(".", "-"));
     const whole = isDashed ? dotted.get(own) : undefined;
@@ -83,5 +80,4 @@ export function withoutHomes(text: string, seen: (name: string) => void): string
   return at === 0 ? text : shown + text.slice(at);
 }
 
-/** How many home folders a text names. */
 export const countHomes = (text: string): number => [...homesIn(text)].length;

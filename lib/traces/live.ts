@@ -1,22 +1,20 @@
 import "server-only";
 import { isLive } from "#lib/reader/live";
-import { standOf } from "#lib/reader/stand";
+import { findWaitingState } from "#lib/reader/stand";
 import { readEarlier } from "#lib/traces/messages";
 import type { Trace } from "#lib/traces/queries";
 
-/** Whether a session goes on, and what its agent waits for. */
 export type Standing = { live: boolean; waiting: "waiting" | "asking" | null };
 
 const afterAll = 2_147_483_647;
-/** What is read for it: an answer and what it answers. */
+/** Enough for an answer and what it answers. */
 const looked = { limit: 12, maxBytes: 256 * 1024, maxMessageBytes: 64 * 1024 };
 
-/** How a session stands, by its last messages where it was active lately. */
 export async function readStanding(
   userId: string,
   { id, updatedAt, dated }: Pick<Trace, "id" | "updatedAt" | "dated">,
 ): Promise<Standing> {
   if (!dated || !isLive(updatedAt)) return { live: false, waiting: null };
   const { messages } = await readEarlier(userId, id, afterAll, looked);
-  return { live: true, waiting: standOf(messages) ?? null };
+  return { live: true, waiting: findWaitingState(messages) ?? null };
 }

@@ -4,10 +4,10 @@ import { limits } from "#lib/limits";
 
 const { traces: page } = limits;
 
-/** One line, without characters that could make it look like another. */
+/** Without invisible characters, which could make it look like another text. */
 const oneLine = (text: string) => withoutInvisible(text.replace(/\s+/g, " ")).trim();
 
-/** A tag as it is stored: in lower case, so that one word is one tag. */
+/** Lower case, so that spellings of a word are one tag. */
 export const tagName = z
   .string()
   .max(2 * page.tag)
@@ -20,7 +20,7 @@ export const tagName = z
       .regex(/^[^,]*$/, "must be without commas"),
   );
 
-/** What a person decides about a trace; what is left out stays. */
+/** Missing fields stay unchanged. */
 export const marksShape = z
   .object({
     title: z.string().max(limits.trace.title).transform(oneLine).nullable(),

@@ -1,5 +1,4 @@
-// What a person decides about a trace: its name, a star, tags, a note, whether it is put away. Uploads never write these columns,
-// so a re-send keeps them; a deletion clears them (deletion.ts).
+// Uploads never write these columns, so sending a trace again keeps them; a deletion clears them.
 import "server-only";
 import type { z } from "zod";
 import { prisma } from "#lib/db/client";
@@ -9,17 +8,17 @@ import { limits } from "#lib/limits";
 import type { marksShape } from "#lib/traces/marks-schema";
 import { addTagTo, lockForMarks } from "#lib/traces/sql/marks";
 
-/** Each left out stays as it is; null or an empty text or list removes it. */
-export type Marks = z.output<typeof marksShape>;
+/** Missing fields stay unchanged; null and empty values remove. */
+export type TraceMarks = z.output<typeof marksShape>;
 
-/** @throws SpoorError `not_found` where the trace is deleted, and for another user's as well */
-export async function setMarks(userId: string, traceId: string, marks: Marks): Promise<void> {
+/** @throws SpoorError `not_found` for a deleted trace and for another user's */
+export async function setMarks(userId: string, traceId: string, marks: TraceMarks): Promise<void> {
   if ((await markAll(userId, [traceId], marks)) === 0) throw notFound();
 }
 
-/** Marks some of a user's traces alike. @returns how many there are of them */
-export function markAll(userId: string, ids: string[], marks: Marks): Promise<number> {
-  const data = dataOf(marks);
+/** @returns the number of traces */
+export function markAll(userId: string, ids: string[], marks: TraceMarks): Promise<number> {
+  const data = toUpdate(marks);
   return prisma().$transaction(async (tx) => {
     if (ids.length > 1) await lockForMarks(tx, userId, ids);
     const { count } = await tx.trace.updateMany({ where: { userId, id: { in: ids }, deletedAt: null }, data });
@@ -27,7 +26,7 @@ export function markAll(userId: string, ids: string[], marks: Marks): Promise<nu
   });
 }
 
-function dataOf({ title, starred, archived, note, tags }: Marks): Prisma.TraceUpdateManyMutationInput {
+function toUpdate({ title, starred, archived, note, tags }: TraceMarks): Prisma.TraceUpdateManyMutationInput {
   const isText = title !== undefined || note !== undefined || tags !== undefined;
   return {
     ...(title !== undefined && { customTitle: title || null }),
@@ -39,7 +38,7 @@ function dataOf({ title, starred, archived, note, tags }: Marks): Prisma.TraceUp
   };
 }
 
-/** Adds a tag to some of a user's traces, but to those that have as many as one may have. */
+/** Skips traces with the maximum number of tags. */
 export async function addTag(userId: string, ids: string[], tag: string): Promise<void> {
   await addTagTo(userId, ids, tag, limits.traces.tags);
 }

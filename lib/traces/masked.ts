@@ -1,4 +1,4 @@
-// Exports for others: masked while they are read, a bounded part at a time.
+// Masks exports for others while they stream, a bounded part at a time.
 
 import { eachInSlices, StepEnded } from "#lib/concurrency/slices";
 import { findSecrets, type Secret } from "#lib/secrets/find";
@@ -9,38 +9,39 @@ import { keepHeader } from "#lib/secrets/tables";
 import type { Masked } from "#lib/traces/export-schema";
 import { textForOthers } from "#lib/traces/for-others";
 
-/** Hides in a text what others are not to see. @param names are those of people that are known from what comes before it */
+/** @param names people known from earlier text */
 export type Mask = (text: string, names?: Set<string>) => string;
 
-/** What an export hides: nothing, secrets and what may be one, or names of folders, users and machines as well. */
-export function maskOf(masked: Masked | undefined, machine: string | null): Mask | undefined {
+export function makeMask(masked: Masked | undefined, machine: string | null): Mask | undefined {
   if (masked === undefined) return undefined;
-  return masked === "secrets" ? maskForOthers : hideAllOf({ machine });
+  return masked === "secrets" ? maskForOthers : makeHider({ machine });
 }
 
-/** Hides all that others are not to see of a trace: secrets, and names of folders, users and machines, also of its own machine. */
-export const hideAllOf =
+/** Also hides the name of the trace's own machine. */
+export const makeHider =
   ({ machine }: { machine: string | null }): Mask =>
   (text, names) =>
     textForOthers(text, machine ? [machine] : [], names);
 
-/** No secret is longer, with what tells behind it that it is one. */
+/** Longer than any secret and the text that identifies it. */
 const overlap = 40 * 1024;
-/** So much before a secret may tell that it is one, besides the header of a table: most in the JSON of a key of Google's. */
+/**
+ * Longer than any text before a secret that identifies it, apart from a table's header; the longest is in the JSON of
+ * a Google key.
+ */
 const maxBefore = 12 * 1024;
-/** So much is looked through at once: of that at most a third is read again with what follows. */
+/** At most a third is read again with what follows. */
 const atOnce = 10 * overlap;
 
 /**
- * Masks a text that comes in pieces, as it would be masked in one, but for names of people that only a later folder tells. All is
- * read with what stands beside it, and the time is linear in the text's length, however close its secrets stand.
- *
- * @param mask is called with parts in which all that may be a secret is masked already, for what else it hides.
+ * Masks a text in pieces as if it were one, except for names that only a later path reveals. Linear in the text's
+ * length.
+ * @param mask receives parts whose secrets are masked already
  */
 export async function* maskPieces(pieces: AsyncIterable<string>, mask: Mask): AsyncGenerator<string, undefined> {
   let text = "";
   const names = new Set<string>();
-  /** So much of the text was sent, and is held only for what it tells of the rest. */
+  /** Sent already, and kept only as context. */
   let sent = 0;
   for await (const piece of pieces) {
     text += piece;
@@ -56,12 +57,12 @@ export async function* maskPieces(pieces: AsyncIterable<string>, mask: Mask): As
   yield mask(withoutSecrets(text, findSecrets(text), sent, text.length), names);
 }
 
-/** Behind which a text is cut, the best first. */
+/** Cut points, best first. */
 const signs = ["\n", " ", ",", ";", '"', "'"];
 
 /**
- * Where a text that goes on can be cut: before what may not be whole yet, in no secret, and in no path: at a line's start where one
- * is near, else behind a blank or another sign.
+ * Finds where a text can be cut: outside secrets and paths, at a line's start if possible, otherwise after a blank or
+ * another sign.
  */
 function endOfWhole(text: string, secrets: readonly Secret[], sent: number): number {
   const last = text.length - overlap;
@@ -72,10 +73,9 @@ function endOfWhole(text: string, secrets: readonly Secret[], sent: number): num
   return around.start > sent ? around.start : around.end;
 }
 
-/** Whether a place is within a character of two units of UTF-16. */
 const isInPair = (text: string, at: number): boolean => (text.codePointAt(at - 1) ?? 0) > 0xffff;
 
-/** A part of a text, with the secrets in it masked: also one that was not known for one before the text went on. */
+/** Includes secrets recognized only by later text. */
 function withoutSecrets(text: string, secrets: readonly Secret[], from: number, to: number): string {
   const within = secrets
     .filter(({ start, end }) => start < to && end > from)
@@ -83,12 +83,12 @@ function withoutSecrets(text: string, secrets: readonly Secret[], from: number, 
   return replaceSecrets(text.slice(from, to), within, (kind) => makePlaceholder(kind));
 }
 
-/** Metadata with more characters is left out where it has to be masked: to mask it, all of it has to be read at once. */
+/** Longer metadata is omitted, since masking needs all of it at once. */
 const maxJson = 8 * 1024 * 1024;
 
 const omitted = JSON.stringify({ omitted: "too long to be masked" });
 
-/** Masks a value of JSON that comes in pieces; one that takes too long is left out. */
+/** Omits a value that takes too long. */
 export async function maskJson(pieces: AsyncIterable<string>, mask: Mask): Promise<string> {
   let json = "";
   for await (const piece of pieces) {

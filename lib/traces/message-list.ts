@@ -1,23 +1,22 @@
 import "server-only";
 import { limits } from "#lib/limits";
-import { jsonOf, type Part, readParts } from "#lib/traces/parts";
+import { jsonOf, type MessagePart, readParts } from "#lib/traces/parts";
 import { getTrace, type Message } from "#lib/traces/queries";
 import { sendText } from "#lib/traces/sending";
 
 const { messagesPageBytes } = limits.traces;
 
-type Page = { messages: Message[]; nextAfter: number | null };
+type MessagePage = { messages: Message[]; nextAfter: number | null };
 
 /**
- * A page of messages, as `readMessages`. One of more than a MiB is a stream of the answer's JSON, made as the client takes it.
- *
+ * Streams the answer's JSON for a message of more than a MiB.
  * @throws SpoorError `not_found` as `getTrace`, `overloaded` as `heavyTurn` and `beginRead`
  */
 export async function listMessages(
   userId: string,
   traceId: string,
   { after, limit }: { after?: number | undefined; limit: number },
-): Promise<Page | ReadableStream<Uint8Array>> {
+): Promise<MessagePage | ReadableStream<Uint8Array>> {
   await getTrace(userId, traceId);
   const wanted = { after, limit, maxBytes: messagesPageBytes };
   const parts = readParts(userId, traceId, { ...wanted, patience: "refuse" });
@@ -25,14 +24,14 @@ export async function listMessages(
   if (!first) return { messages: [], nextAfter: null };
   const { messages, isLong, nextAfter } = first;
   if (!isLong && (nextAfter === null || messages.length === limit)) return { messages, nextAfter };
-  // What waits to be sent holds nothing: it is read once more.
+  // Read again, so that nothing waits in memory to be sent.
   return sendText(userId, "answer", answerOf(userId, traceId, readParts(userId, traceId, wanted)));
 }
 
 async function* answerOf(
   userId: string,
   traceId: string,
-  parts: AsyncGenerator<Part, undefined>,
+  parts: AsyncGenerator<MessagePart, undefined>,
 ): AsyncGenerator<string, undefined> {
   yield '{"ok":true,"messages":[';
   let sent = 0;

@@ -3,23 +3,18 @@ import { inSlices } from "#lib/concurrency/slices";
 import { prisma } from "#lib/db/client";
 import { heavyTurn } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
-import type { Range } from "#lib/traces/for-others";
+import type { SharedRange } from "#lib/traces/for-others";
 import type { Message } from "#lib/traces/queries";
 import { type MessageRow, readAt, readPage } from "#lib/traces/sql/messages";
 
-/**
- * What bounds a page: whichever of both is reached first. `maxBytes` of content and metadata; one message always comes, but
- * of one over `maxMessageBytes` only the start.
- */
+/** A page ends at the first bound. It has at least one message; of one over `maxMessageBytes` only the start. */
 export type PageBounds = { limit: number; maxBytes?: number; maxMessageBytes?: number };
 
 const { messagesPageBytes } = limits.traces;
 
 /**
- * The messages after a position, in order; none of a deleted trace.
- *
- * @param after -1 for the first message.
- * @returns `nextAfter` is the `after` of the next page, null after the last message.
+ * @param after -1 for the first message
+ * @returns `nextAfter`: the next page's `after`, null after the last message
  */
 export async function readMessages(
   userId: string,
@@ -32,7 +27,6 @@ export async function readMessages(
   return { messages: rows.map(presentMessage), nextAfter: last?.hasMore ? last.position : null };
 }
 
-/** The same as one of the user's heavy reads. */
 const readMessagesInTurn = (
   userId: string,
   traceId: string,
@@ -41,15 +35,13 @@ const readMessagesInTurn = (
 ): ReturnType<typeof readMessages> => heavyTurn(userId, () => readMessages(userId, traceId, after, bounds), "wait");
 
 /**
- * Shows the messages of a part of a trace to `see`, in order. Between pages others of the user's heavy reads have their turn, and
- * within them other requests.
- *
- * @param see returns false where it needs no more.
+ * Between pages, other heavy reads of the user run; within them, other requests.
+ * @param see returns false to stop
  */
 export async function visitMessages(
   userId: string,
   traceId: string,
-  { from, to }: Range,
+  { from, to }: SharedRange,
   bounds: PageBounds,
   see: (message: Message) => unknown,
 ): Promise<void> {
@@ -73,7 +65,6 @@ export async function visitMessages(
   }
 }
 
-/** The messages right before a position, in order, and whether there are earlier ones; none of a deleted trace. */
 export async function readEarlier(
   userId: string,
   traceId: string,
@@ -84,18 +75,17 @@ export async function readEarlier(
   return { messages: rows.map(presentMessage), hasMore: rows[0]?.hasMore ?? false };
 }
 
-/** The messages at these positions, in order, until they exceed the bytes of a page; none of a deleted trace. */
+/** Bounded by a page's bytes. */
 export async function readMessagesAt(userId: string, traceId: string, positions: number[]): Promise<Message[]> {
   return (await readAt(userId, traceId, positions, messagesPageBytes)).map(presentMessage);
 }
 
-/** Counts a trace's messages before or after a position, by the primary key; the trace must be known to be live. */
+/** Uses the primary key; the trace must be live. */
 export const countMessages = (userId: string, traceId: string, range: { before: number } | { after: number }) =>
   prisma().message.count({
     where: { userId, traceId, position: "before" in range ? { lt: range.before } : { gt: range.after } },
   });
 
-/** A message as the API and the pages show it. */
 export function presentMessage(row: MessageRow): Message {
   const { position, role, content, tokenCount, createdAt, metadata } = row;
   return {

@@ -1,4 +1,3 @@
-// The operation of finding by name (lib/http/operation.ts).
 import type { Operation } from "#lib/http/operation";
 import { trace } from "#lib/traces/examples";
 import { namesQuery, namesResponse } from "#lib/traces/names-schema";

@@ -4,10 +4,9 @@ import { readByTitle } from "#lib/traces/sql/names";
 
 const bounds = { looked: 5000, found: 8 };
 
-/** The words of a name that somebody types. */
-export const wordsOf = (query: string): string[] => query.split(/\s+/).filter(Boolean).slice(0, 8);
+export const splitWords = (query: string): string[] => query.split(/\s+/).filter(Boolean).slice(0, 8);
 
-/** The latest sessions whose titles have all words; without words the latest of all. */
+/** Newest first; all of the latest without words. */
 export async function findByTitle(userId: string, words: string[]): Promise<NamesResponse["sessions"]> {
   const rows = await readByTitle(userId, words, bounds);
   return rows.map(({ updatedAt, ...row }) => ({ ...row, updatedAt: updatedAt.toISOString() }));

@@ -5,14 +5,9 @@ import { type Neighbour, readNeighbour } from "#lib/traces/sql/list";
 
 export type { Neighbour };
 
-/** Among how many of the newest hits of a search neighbours are looked for. */
 const maxFound = 2000;
 
-/**
- * The traces beside one in a user's filtered list, newest activity first.
- *
- * @returns `newer` comes before it in the list, `older` after it; either may be missing.
- */
+/** The previous (`newer`) and next (`older`) traces in the filtered list; either may be missing. */
 export async function neighbours(
   userId: string,
   traceId: string,

@@ -3,58 +3,56 @@ import { beginRead, hasTooMany } from "#lib/db/heavy";
 import { makeOutliner, type Outline } from "#lib/reader/outline";
 import { maskValueForOthers } from "#lib/secrets/json";
 import { readFileSums } from "#lib/traces/files";
-import { forOthers, type Range, wholeRange } from "#lib/traces/for-others";
-import { hideAllOf } from "#lib/traces/masked";
+import { forOthers, type SharedRange, wholeRange } from "#lib/traces/for-others";
+import { makeHider } from "#lib/traces/masked";
 import { visitMessages } from "#lib/traces/messages";
 import { getTrace } from "#lib/traces/queries";
 
-/** What a larger message did is left out: understanding it takes too long at a stretch. */
+/** Larger messages are skipped; parsing them would block other requests. */
 const maxMessageBytes = 1024 * 1024;
 const page = { limit: 1000, maxBytes: 1024 * 1024, maxMessageBytes };
 
-/** Whether so many outlines of a user wait that another one would be refused. */
 export const hasTooManyOutlines = (userId: string): boolean => hasTooMany(userId, "outline");
 
 /**
- * The outline of a whole trace. Its files are those of the ledger, and until that has counted them, of the messages.
- *
- * @throws SpoorError `overloaded` as `beginRead`, and an error that `isOverload` knows for a statement that takes too long
+ * Files come from the ledger, or from the messages until it has counted them.
+ * @throws SpoorError `overloaded` as `beginRead`, and an error that `isOverload` recognizes for a slow statement
  */
 export async function readOutline(userId: string, traceId: string): Promise<Outline> {
   const end = await beginRead(userId, "outline");
   try {
-    return await outlineOf(userId, traceId);
+    return await buildOutline(userId, traceId);
   } finally {
     end();
   }
 }
 
-async function outlineOf(userId: string, traceId: string): Promise<Outline> {
+async function buildOutline(userId: string, traceId: string): Promise<Outline> {
   const [trace, files] = await Promise.all([getTrace(userId, traceId), readFileSums(userId, traceId)]);
   const outliner = makeOutliner(trace);
   await visitMessages(userId, traceId, wholeRange, page, (message) => outliner.add(message));
   return { ...outliner.result(), ...files };
 }
 
-/** So many characters are masked for an outline, a second of work. */
+/** A second of work. */
 const maxMasked = 32 * 1024 * 1024;
 
 /**
- * The outline of what others see of a trace, of whose files only those messages tell.
- *
- * @returns undefined where it is too long to be masked for an outline
- * @throws as `readOutline`; those who read a user's shared sessions wait for each other, never the user for them
+ * Includes only files of the visible messages. Readers of a user's shared sessions wait for each other, and never
+ * delay the user.
+ * @returns undefined if it is too long to be masked
+ * @throws as `readOutline`
  */
 export async function readOutlineForOthers(
   userId: string,
   traceId: string,
-  { masked, ...range }: Range & { masked: boolean },
+  { masked, ...range }: SharedRange & { masked: boolean },
   mostMasked = maxMasked,
 ): Promise<Outline | undefined> {
   const end = await beginRead(userId, "sharedOutline");
   try {
     const { source, metadata, machine } = await getTrace(userId, traceId);
-    const hide = hideAllOf({ machine });
+    const hide = makeHider({ machine });
     const outliner = makeOutliner({ source, metadata: maskValueForOthers(metadata, (text) => hide(text)) });
     let left = mostMasked;
     await visitMessages(userId, traceId, range, page, (message) => {

@@ -1,4 +1,4 @@
-// Reading any number of messages of any size without holding more than one part of them.
+// Reads messages of any number and size with one part in memory.
 import "server-only";
 import { heavyTurn, type Patience } from "#lib/db/heavy";
 import { maskValueForOthers } from "#lib/secrets/json";
@@ -10,26 +10,30 @@ import { readBytes, readPage } from "#lib/traces/sql/messages";
 
 const MiB = 1024 * 1024;
 
-/** How much is read at a time: messages and bytes of them, and at most so many bytes of a message that is larger. */
+/** `pieceBytes` is the most read at once of a larger message. */
 const held = { messages: 500, bytes: MiB, pieceBytes: 4 * MiB };
 
-/** Some neighbouring messages, or one long one without its content and metadata. */
-export type Part = { messages: Message[]; isLong: boolean; nextAfter: number | null };
+/** Adjacent messages, or one long message without content and metadata. */
+export type MessagePart = { messages: Message[]; isLong: boolean; nextAfter: number | null };
 
-type Wanted = { after?: number | undefined; limit?: number; maxBytes?: number; patience?: Patience };
+type PartOptions = { after?: number | undefined; limit?: number; maxBytes?: number; patience?: Patience };
 
 /**
- * The messages after a position, in order. Each part is read when the one before was taken, as one of the user's heavy reads.
- *
- * @param wanted.maxBytes all parts together have so many, unless the first message alone has more.
- * @param wanted.patience of the first part; the others wait.
+ * Reads each part when the previous one was consumed, as a heavy read of the user.
+ * @param wanted.maxBytes bound on all parts, apart from the first message
+ * @param wanted.patience applies to the first part
  * @throws as `heavyTurn`
  */
 export async function* readParts(
   userId: string,
   traceId: string,
-  { after = -1, limit = Number.POSITIVE_INFINITY, maxBytes = Number.POSITIVE_INFINITY, patience = "wait" }: Wanted = {},
-): AsyncGenerator<Part, undefined> {
+  {
+    after = -1,
+    limit = Number.POSITIVE_INFINITY,
+    maxBytes = Number.POSITIVE_INFINITY,
+    patience = "wait",
+  }: PartOptions = {},
+): AsyncGenerator<MessagePart, undefined> {
   const left = { messages: limit, bytes: maxBytes };
   for (let from = after, isFirst = true; ; isFirst = false) {
     const bounds = {
@@ -52,11 +56,8 @@ export async function* readParts(
 }
 
 /**
- * A long message's content, or its metadata as JSON, in pieces of at most a MiB. For each statement PostgreSQL writes out the whole
- * value, so each reads twice as much as the one before, up to a bound: metadata of 22 MB takes 2.3 s instead of 7.3 with a MiB
- * each time, of 64 MB 19 instead of 54.
- *
- * @throws where the message is deleted or changed meanwhile
+ * PostgreSQL produces the whole value for each statement, so each reads twice as much as the last, up to a bound.
+ * @throws if the message is deleted or changed meanwhile
  */
 export async function* readPieces(
   userId: string,
@@ -78,16 +79,10 @@ export async function* readPieces(
   }
 }
 
-/**
- * A part's messages as JSON, with commas between them.
- *
- * @param fieldsOf what is written of a message.
- * @param mask what is hidden in it.
- */
 export async function* jsonOf(
   userId: string,
   traceId: string,
-  { messages, isLong }: Part,
+  { messages, isLong }: MessagePart,
   fieldsOf: (message: Message) => object,
   mask?: Mask,
 ): AsyncGenerator<string, undefined> {

@@ -1,4 +1,3 @@
-// The operations of reading pictures (lib/http/operation.ts).
 import { z } from "zod";
 import { pictureHash } from "#lib/fields";
 import type { Operation } from "#lib/http/operation";

@@ -10,7 +10,7 @@ import { wholeRange } from "#lib/traces/for-others";
 import type { Message } from "#lib/traces/queries";
 import { openShare } from "#lib/traces/shares";
 
-/** A picture of a user's trace. @throws SpoorError as `readPicture` */
+/** @throws SpoorError as `readPicture` */
 export async function getPicture(userId: string, traceId: string, sha256: string): Promise<Response> {
   return asResponse(await readPicture({ userId, traceId, ...wholeRange, turn: userId }, sha256));
 }
@@ -18,9 +18,8 @@ export async function getPicture(userId: string, traceId: string, sha256: string
 const perNetwork = { points: limits.pictures.sharedPerMinutePerNetwork, seconds: 60 };
 
 /**
- * A picture of what a share link opens. A link that opens no pictures, and one that opens nothing, are missing alike.
- *
- * @param address the reader's, for the limits.
+ * A link without pictures and an invalid link give the same answer.
+ * @param address the reader's, for the limits
  * @throws SpoorError `rate_limited`; as `readPicture`
  */
 export async function getSharedPicture(token: string, sha256: string, address: string): Promise<Response> {
@@ -29,16 +28,15 @@ export async function getSharedPicture(token: string, sha256: string, address: s
   const opened = await openShare(token, address);
   if (!opened?.shown.pictures) throw notFound();
   const { userId, traceId, shown } = opened;
-  // Whoever reads slowly makes only their own network wait.
+  // A slow reader delays only their own network.
   const turn = `shared ${getSite(address)}`;
   return asResponse(await readPicture({ userId, traceId, from: shown.from, to: shown.to, turn }, sha256));
 }
 
-/** Shown where it is asked for, and never as anything but a picture: the closed policy (lib/http/headers.ts) lets nothing in it run. */
+/** The strict policy (lib/http/headers.ts) lets nothing in a picture run. */
 const asResponse = ({ mediaType, body }: Awaited<ReturnType<typeof readPicture>>): Response =>
   new Response(body, { headers: { "Content-Type": mediaType, "Content-Disposition": "inline" } });
 
-/** Messages with the pictures that they refer to, for those who may see them. */
 export async function withPictures<M extends Pick<Message, "metadata">>(
   userId: string,
   traceId: string,
@@ -54,5 +52,4 @@ export async function withPictures<M extends Pick<Message, "metadata">>(
   });
 }
 
-/** Whether any picture that a trace refers to is stored. */
 export const hasPictures: (userId: string, traceId: string) => Promise<boolean> = hasStored;

@@ -1,4 +1,3 @@
-// The operation of pull requests (lib/http/operation.ts).
 import type { Operation } from "#lib/http/operation";
 import { trace, wholeTrace } from "#lib/traces/examples";
 import { pullRequestQuery, pullRequestResponse } from "#lib/traces/pull-request-schema";

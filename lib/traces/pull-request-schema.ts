@@ -8,11 +8,11 @@ export const pullRequestQuery = z.object({
   number: wholeNumber(1, limits.message.integer),
 });
 
-/** A pull request's sessions, newest activity first, and their sums; at most 200 sessions and commits. */
+/** Newest activity first; at most 200 sessions and commits. */
 export const pullRequestReport = z.object({
   repository: z.string(),
   number: z.int(),
-  /** Its address; of several, where hosts have a repository of the same name. */
+  /** Several if hosts have a repository of the same name. */
   urls: z.array(z.url()),
   sessionCount: z.int(),
   subagentCount: z.int(),
@@ -44,7 +44,6 @@ export const pullRequestReport = z.object({
       messageCount: z.int(),
       costNano: z.int(),
       unpricedTokens: z.int(),
-      /** How many sub-agents are counted with it. */
       subagents: z.int(),
       linkedTo: z.int(),
       evidence: z.string(),

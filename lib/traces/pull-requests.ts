@@ -12,10 +12,8 @@ export type PullRequestReport = z.input<typeof pullRequestReport>;
 const max = { sessions: limits.traces.maxPerPage, commits: limits.traces.maxPerPage };
 
 /**
- * A user's sessions that opened a pull request or are linked to it, with what they and their sub-agents used and cost: each
- * session once here, and whole at each of the pull requests that it is linked to.
- *
- * @throws SpoorError `not_found` where there are none, `overloaded` as `heavyRead`
+ * Each session counts once here, with its sub-agents, and fully at each of its pull requests.
+ * @throws SpoorError `not_found`, `overloaded` as `heavyRead`
  */
 export async function readPullRequest(userId: string, key: PullRequestKey): Promise<PullRequestReport> {
   const found = await readPullRequestRows(userId, key, max);

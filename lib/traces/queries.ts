@@ -5,12 +5,12 @@ import type { Patience } from "#lib/db/heavy";
 import { notFound, SpoorError } from "#lib/errors";
 import { utcInstant } from "#lib/fields";
 import { limits } from "#lib/limits";
-import { titleOf } from "#lib/reader/title";
+import { getTitle } from "#lib/reader/title";
 import { isRanked } from "#lib/search/query";
 import { type Ranking, rankTraces } from "#lib/traces/ranking";
-import { type Match, type messageShape, type Order, type Sort, sorts, type traceShape } from "#lib/traces/schema";
+import { type messageShape, type Order, type SearchMatch, type Sort, sorts, type traceShape } from "#lib/traces/schema";
 import { searchTraces } from "#lib/traces/search";
-import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
+import type { ListPlace, PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import {
   type ListedRow,
   readBoundedRows,
@@ -30,7 +30,7 @@ export function presentTrace(row: TraceRow): Trace {
   const { parentId, parentRelation, projectId, filesChanged, linesAdded, linesRemoved } = row;
   return {
     ...{ id, source, sourceId, model, project, messageCount, sanitized },
-    title: titleOf(row),
+    title: getTitle(row),
     createdAt: row.createdAt?.toISOString() ?? null,
     updatedAt: tellUpdated(row),
     dated: row.dated,
@@ -59,10 +59,9 @@ export function presentTrace(row: TraceRow): Trace {
 
 const cursorShape = z.tuple([utcInstant, z.uuid()]);
 
-/** A place in an order, as a client keeps it. */
 export const encodeCursor = (place: unknown[]) => Buffer.from(JSON.stringify(place)).toString("base64url");
 
-/** @throws SpoorError `invalid_request` for a cursor that no page gave out */
+/** @throws SpoorError `invalid_request` for an invalid cursor */
 export function decodeCursor<Shape extends z.ZodType>(shape: Shape, cursor: string): z.output<Shape> {
   try {
     return shape.parse(JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")));
@@ -77,21 +76,17 @@ function wrongCursor(): SpoorError {
   return new SpoorError("invalid_request", "The request is not valid; see errors.", { errors });
 }
 
-/** The place after a trace in the list's order. */
-const cursorOf = ({ latestAt, id }: ListedRow) => encodeCursor([latestAt.toISOString(), id]);
+const makeCursor = ({ latestAt, id }: ListedRow) => encodeCursor([latestAt.toISOString(), id]);
 
-function readCursor(cursor: string): Place {
+function readCursor(cursor: string): ListPlace {
   const [activityAt, id] = decodeCursor(cursorShape, cursor);
   return { activityAt, id };
 }
 
-/** One of a list, with the moment by which it has its place there. */
+/** `latestAt` decides the trace's place in the list. */
 export type ListedTrace = Trace & { latestAt: string; spark: string | null };
 
-/**
- * Where a page begins and how many traces it may have; `best` orders what a search finds by how well it matches, and counts that
- * up to `countUpTo`.
- */
+/** `best` sorts by match and counts up to `countUpTo`. */
 type PageRequest = {
   cursor?: string | undefined;
   limit: number;
@@ -100,10 +95,10 @@ type PageRequest = {
   countUpTo?: number;
 };
 
-/** `ranking` of an order by the best match, with excerpts of those traces whose texts decided it. */
+/** `ranking` includes excerpts of the traces whose texts decided the order. */
 type ListedPage = { traces: ListedTrace[]; nextCursor: string | null; ranking?: Omit<Ranking, "traces"> };
 
-/** As `listTraces`, with what pages need beyond the API. */
+/** Like `listTraces`, with what only pages need. */
 export async function listPage(userId: string, selection: Selection, page: PageRequest): Promise<ListedPage> {
   if (page.order === "best" && selection.q !== undefined && isRanked(selection.q))
     return bestPage(userId, selection, page);
@@ -116,12 +111,11 @@ export async function listPage(userId: string, selection: Selection, page: PageR
   const shown = rows.slice(0, page.limit);
   const last = shown.at(-1);
   const hasMore = isCut || rows.length > page.limit;
-  return { traces: shown.map(presentListed), nextCursor: hasMore && last ? cursorOf(last) : null };
+  return { traces: shown.map(presentListed), nextCursor: hasMore && last ? makeCursor(last) : null };
 }
 
 const sortedCursor = z.tuple([z.enum(sorts), z.string().max(40), z.uuid()]);
 
-/** A page in another order than by activity; a search has its own order. */
 async function sortedPage(
   userId: string,
   { q: _, ...selection }: Selection,
@@ -149,14 +143,14 @@ const presentListed = ({ latestAt, ...row }: ListedRow): ListedTrace => ({
 
 const bestCursor = z.tuple([z.literal("best"), z.int().min(0).max(10_000)]);
 
-/** A page in the order of a ranking, which is made anew for each. */
+/** The ranking is computed anew for each page. */
 async function bestPage(userId: string, { q, ...plain }: Selection, page: PageRequest): Promise<ListedPage> {
   const offset = page.cursor ? decodeCursor(bestCursor, page.cursor)[1] : 0;
   const read = (ids: string[]) => {
     const bounds = { limit: ids.length, maxBytes: limits.traces.listPageBytes };
     return readBoundedRows(userId, { ...plain, ids }, bounds);
   };
-  // Of a first page it is known which traces it has before their order is: texts only change the order of the first twenty.
+  // The first page's traces are known before their order, since texts reorder only the first twenty.
   let early: ReturnType<typeof read> | undefined;
   const onFirst = (ids: string[], areAll: boolean) => {
     if (offset > 0 || !(ids.length === page.limit || (areAll && ids.length < page.limit))) return;
@@ -180,8 +174,7 @@ async function bestPage(userId: string, { q, ...plain }: Selection, page: PageRe
   return { traces: ids.flatMap((id) => byId.get(id) ?? []), nextCursor, ranking };
 }
 
-/** What of a trace a search found, as the API tells it. */
-const matchesOf = (trace: Trace, ranking: ListedPage["ranking"]) => {
+const getMatches = (trace: Trace, ranking: ListedPage["ranking"]) => {
   const found = ranking?.found.get(trace.id);
   return (
     found && { matches: found.excerpts.map(({ position, role, speaker, text }) => ({ position, role, speaker, text })) }
@@ -189,54 +182,51 @@ const matchesOf = (trace: Trace, ranking: ListedPage["ranking"]) => {
 };
 
 /**
- * A page of a user's traces, newest activity first unless it is a search in the order `best`.
- *
- * @param page.cursor the `nextCursor` of the page before.
- * @throws SpoorError `invalid_request` for a cursor that no page gave out.
+ * Newest activity first, unless a search asks for `best`.
+ * @throws SpoorError `invalid_request` for an invalid cursor
  */
 export async function listTraces(
   userId: string,
   selection: Selection,
   page: PageRequest,
 ): Promise<{
-  traces: (Trace & { matches?: Match[] })[];
+  traces: (Trace & { matches?: SearchMatch[] })[];
   nextCursor: string | null;
   partial?: true;
   corrected?: string;
 }> {
   const { traces, nextCursor, ranking } = await listPage(userId, selection, page);
   return {
-    traces: traces.map(({ latestAt: _, spark: __, ...trace }) => ({ ...trace, ...matchesOf(trace, ranking) })),
+    traces: traces.map(({ latestAt: _, spark: __, ...trace }) => ({ ...trace, ...getMatches(trace, ranking) })),
     nextCursor,
     ...(ranking?.isPartial && { partial: true as const }),
     ...(ranking?.corrected !== undefined && { corrected: ranking.corrected }),
   };
 }
 
-type Page = { after?: Place | undefined; limit: number; patience?: Patience };
+type TracePage = { after?: ListPlace | undefined; limit: number; patience?: Patience };
 
-/** A selection whose search is resolved to the ids of its next traces, and what is then left of a page. */
+/** Replaces the search by the ids of the next traces. */
 async function resolvePage(
   userId: string,
   { q, ...plain }: Selection,
-  page: Page,
-): Promise<[PlainSelection, { after?: Place | undefined; limit: number }]> {
+  page: TracePage,
+): Promise<[PlainSelection, { after?: ListPlace | undefined; limit: number }]> {
   if (q === undefined) return [plain, page];
   const ids = await searchTraces(userId, { q, ...plain }, page); // only those after the place
   return [{ ...plain, ids }, { limit: page.limit }];
 }
 
-/** A user's traces after a place in the list, as they are stored, newest activity first. */
-export async function readTraceRows(userId: string, selection: Selection, page: Page): Promise<TraceRow[]> {
+export async function readTraceRows(userId: string, selection: Selection, page: TracePage): Promise<TraceRow[]> {
   return readRows(userId, ...(await resolvePage(userId, selection, page)));
 }
 
-/** One trace of a user. @throws SpoorError `not_found`, for a deleted one and for another user's as well */
+/** @throws SpoorError `not_found` for a deleted trace and for another user's */
 export async function getTrace(userId: string, traceId: string): Promise<Trace> {
   return presentTrace(await getTraceRow(userId, traceId));
 }
 
-/** The same as it is stored. @throws SpoorError `not_found` as `getTrace` */
+/** @throws SpoorError `not_found` as `getTrace` */
 export async function getTraceRow(userId: string, traceId: string): Promise<TraceRow> {
   const row = await prisma().trace.findUnique({
     where: { userId_id: { userId, id: traceId }, deletedAt: null },
@@ -246,6 +236,6 @@ export async function getTraceRow(userId: string, traceId: string): Promise<Trac
   return row;
 }
 
-/** Whether a user has a trace that isn't deleted. Messages of a deleted one may still be there until they are purged. */
+/** False for a deleted trace, whose messages may not be purged yet. */
 export const hasTrace = async (userId: string, traceId: string): Promise<boolean> =>
   (await prisma().trace.count({ where: { userId, id: traceId, deletedAt: null } })) > 0;

@@ -1,41 +1,38 @@
-// Lists of what a query finds, the best match first.
 import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { type Excerpts, readBest } from "#lib/search/excerpts";
 import { hitsIn, type Matched, matchBlocks } from "#lib/search/find";
 import { keepMatching } from "#lib/search/phrases";
-import { parseQuery, type Query, unprovenOf } from "#lib/search/query";
-import { type Ranked, rank, relax, weightsOf } from "#lib/search/rank";
+import { getUnprovenGroups, parseQuery, type SearchQuery } from "#lib/search/query";
+import { computeWeights, type Ranked, rank, relax } from "#lib/search/rank";
 import { correctIn } from "#lib/search/slips";
 import { listHits, someHits } from "#lib/traces/search";
 import type { PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import { readRankedTraces } from "#lib/traces/sql/ranking";
 
-/** How many of the best documents by the index are looked up, and how many traces are listed at most. */
 const max = { documents: 1200, traces: 500 };
-/** So many of them are looked up first: most documents are a trace of their own, so that these are often enough. */
+/** Usually enough, since most documents are a whole trace. */
 const firstDocuments = 600;
-/** Of a selection that leaves out some of the hits, the best of so many of its newest ones are listed. */
+/** With filters, only this many of the newest matching hits are ranked. */
 const maxSelected = 2000;
-/** The texts of so many of the first traces decide their order. */
+/** The texts of the first traces refine their order. */
 const maxRead = 20;
 
 /**
- * `wanted`: how many of the first traces are needed. `countUpTo`: how many traces are counted. `onFirst` gets the traces whose texts
- * decide their order, at most 20 and not in it yet, and whether these are all: what else is wanted of them can be read meanwhile.
+ * `wanted`: number of first traces needed. `onFirst` receives the traces whose texts are being read (at most 20,
+ * unordered) and whether they are all, so that the caller can read more of them meanwhile.
  */
 type Options = { wanted?: number; countUpTo?: number | undefined; onFirst?: (ids: string[], areAll: boolean) => void };
 
 type RankedTrace = { id: string; score: number };
 
 /**
- * `corrected`: words of the query are in no trace; this was searched for instead. `isPartial`: no trace has all that was searched
- * for; these have most of it. `count` is how many traces were found, up to `countUpTo`, or listed where they are partial.
+ * `corrected`: the query searched instead, because some words are unknown. `isPartial`: no trace matches fully.
+ * `count`: traces found up to `countUpTo`, or listed if partial.
  */
 export type Ranking = {
   traces: RankedTrace[];
-  /** What was found in the texts that were read, which are those of `read`. */
   found: Map<string, Excerpts>;
   read: Set<string>;
   isPartial: boolean;
@@ -44,9 +41,8 @@ export type Ranking = {
 };
 
 /**
- * The traces of a selection that its search finds, the best match first: at most 500.
- *
- * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `heavyRead`.
+ * At most 500 traces, the best first.
+ * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `heavyRead`
  */
 export async function rankTraces(
   userId: string,
@@ -57,7 +53,7 @@ export async function rankTraces(
     const search = searchFor(userId, q, given);
     const { onlyProjectId } = given;
     const matched = await matchBlocks(tx, userId, search.query, onlyProjectId);
-    // Words by which slips are corrected are of all projects.
+    // Corrections come from all projects, so a reader of one project gets none.
     if (hitsIn(matched).count > 0 || onlyProjectId) return rankIn(tx, search, matched, options);
     const corrected = await correctIn(tx, userId, q, matched);
     if (corrected === undefined) return rankIn(tx, search, matched, options);
@@ -71,7 +67,7 @@ function searchFor(userId: string, q: string, given: Omit<Selection, "q">): Sear
   return { userId, selection: { ...given, files, rows }, query };
 }
 
-type Search = { userId: string; selection: PlainSelection; query: Query };
+type Search = { userId: string; selection: PlainSelection; query: SearchQuery };
 
 async function rankIn(
   tx: PoolClient,
@@ -80,7 +76,7 @@ async function rankIn(
   { wanted = max.traces, countUpTo = 0, onFirst }: Options,
 ): Promise<Ranking> {
   const { userId, selection, query } = search;
-  const weights = weightsOf(matched);
+  const weights = computeWeights(matched);
   let hits = hitsIn(matched);
   const isPartial = hits.count === 0 && relax(query, matched, weights);
   if (isPartial) hits = hitsIn(matched);
@@ -93,8 +89,8 @@ async function rankIn(
   const ranked: Ranked[] = await rank(tx, userId, query, matched, { weights, limit });
   const scope = newest ? { ...selection, ids: newest } : selection;
   let traces = await readBestTraces(tx, userId, scope, ranked);
-  const isProven = isPartial || unprovenOf(query).length === 0;
-  const disproved = isProven ? new Set() : await disprovedOf(tx, { userId, query, hits }, traces, wanted);
+  const isProven = isPartial || getUnprovenGroups(query).length === 0;
+  const disproved = isProven ? new Set() : await findDisproved(tx, { userId, query, hits }, traces, wanted);
   traces = traces.filter(({ id }) => !disproved.has(id));
   const first = traces.slice(0, maxRead).map(({ id }) => id);
   onFirst?.(first, first.length === traces.length);
@@ -106,7 +102,6 @@ async function rankIn(
   return { traces: reorder(traces, found), found, read, isPartial, count: isPartial ? traces.length : count };
 }
 
-/** The traces of the best documents, the best first: at most 500. */
 async function readBestTraces(
   tx: PoolClient,
   userId: string,
@@ -121,20 +116,16 @@ async function readBestTraces(
   return [...first, ...rest].sort((a, b) => b.score - a.score).slice(0, max.traces);
 }
 
-/** Whether a selection may leave out hits; those of another project than the only one are none. */
+/** `onlyProjectId` is not a filter here, since other projects' documents are no hits. */
 const isFiltered = ({ files = [], rows = [], onlyProjectId: _, ...rest }: PlainSelection) =>
   files.length + rows.length > 0 || Object.values(rest).some((value) => value !== undefined && value !== false);
 
-/** Of how many traces the texts are read to verify a phrase at most, and of how many at once. */
 const verified = { max: 60, atOnce: 30 };
 
-/**
- * Those that have what was asked for in no text: of the first sixty, or, where more were found, of the first until so many that are
- * wanted have it.
- */
-async function disprovedOf(
+/** Finds traces whose text has no match: among the first sixty, or until `wanted` are verified. */
+async function findDisproved(
   tx: PoolClient,
-  search: { userId: string; query: Query; hits: ReturnType<typeof hitsIn> },
+  search: { userId: string; query: SearchQuery; hits: ReturnType<typeof hitsIn> },
   traces: RankedTrace[],
   wanted: number,
 ): Promise<Set<string>> {
@@ -149,7 +140,7 @@ async function disprovedOf(
   return disproved;
 }
 
-/** The first traces by what their best message says too. */
+/** Refines the order by each trace's best message. */
 function reorder(traces: RankedTrace[], found: Map<string, Excerpts>): RankedTrace[] {
   const first = traces
     .slice(0, maxRead)

@@ -15,7 +15,7 @@ export const traceShape = z.object({
   project: z.string().nullable(),
   createdAt: z.iso.datetime().nullable(),
   updatedAt: z.iso.datetime(),
-  /** Whether anything but its upload tells when it was active. */
+  /** False if only its upload tells when it was active. */
   dated: z.boolean(),
   messageCount: z.int(),
   tokenCount: z.int(),
@@ -46,7 +46,6 @@ export const traceShape = z.object({
 const evidence = z.string();
 const position = z.int().nullable();
 
-/** A branch that a trace worked on, and what proves it, at which message. */
 const branchShape = z.object({ branch: z.string(), evidence, position });
 
 const commitShape = z.object({
@@ -54,7 +53,7 @@ const commitShape = z.object({
   subject: z.string().nullable(),
   branch: z.string().nullable(),
   repository: z.string().nullable(),
-  /** Its page on a well-known host. */
+  /** The commit's page on a known host. */
   url: z.url().nullable(),
   evidence,
   position,
@@ -62,22 +61,20 @@ const commitShape = z.object({
 
 const pullRequestShape = z.object({ number: z.int(), repository: z.string(), url: z.url() });
 
-/** A message in which a search found something, and the text around it. */
 const matchShape = z.object({
   position: z.int(),
   role: z.string().nullable(),
   speaker: z.enum(["person", "assistant", "thinking", "tool", "notice"]),
   text: z.string(),
 });
-export type Match = z.output<typeof matchShape>;
+export type SearchMatch = z.output<typeof matchShape>;
 
-/** A trace in a list. `matches` are the best messages of one of the first traces of a search in the order `best`. */
+/** `matches`: the best messages, for the first traces of a search in the order `best`. */
 export const listedTraceShape = traceShape.extend({
   pullRequests: z.array(pullRequestShape),
   matches: z.array(matchShape).optional(),
 });
 
-/** A trace by itself, with what came of it. */
 export const wholeTraceShape = traceShape.extend({
   branches: z.array(branchShape),
   commits: z.array(commitShape),
@@ -93,7 +90,6 @@ export const messageShape = z.object({
   metadata,
 });
 
-/** A whole number in a query. */
 export const wholeNumber = (min: number, max: number) =>
   z
     .string()
@@ -102,13 +98,12 @@ export const wholeNumber = (min: number, max: number) =>
     .pipe(z.int().min(min).max(max))
     .meta({ type: "integer", pattern: undefined, minimum: min, maximum: max });
 
-/** One value, or several, of which a trace has any: a parameter that is repeated. */
+/** A repeated parameter matches any of its values. */
 const several = <Value extends z.ZodType>(value: Value) =>
   z.union([value, z.array(value).min(1).max(page.filterValues)]).optional();
 
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
 
-/** What narrows a list by what a person decided about traces, and by their course. */
 const courseFilter = {
   starred: flag.optional(),
   archived: flag.optional(),
@@ -149,14 +144,13 @@ const filter = {
 export { type Facet, facets };
 
 /**
- * What narrows a list or an export: a search (lib/search/query.ts), exact values (of several, any), a file by the end of its path, a branch, a commit or pull request by evidence
- * (docs/decisions/0046), and a span of the last activity (`from` included, `to` not), what one session started, or only what no
- * other one did (`roots`).
+ * Values match exactly (any of several), files by the end of their path, evidence as in docs/decisions/0046. `from` is
+ * inclusive, `to` exclusive.
  */
 export const traceFilter = z.object(filter);
 export type TraceFilter = z.output<typeof traceFilter>;
 
-/** The parameters of a filter, in the order in which a page shows them. */
+/** In the order in which pages show them. */
 export const filterNames = [
   "q",
   "projectId",
@@ -179,13 +173,11 @@ export const filterNames = [
 ] as const satisfies (keyof TraceFilter)[];
 export type FilterName = (typeof filterNames)[number];
 
-/** The filters that take several values, of which a trace has any. */
 export type SeveralName = Facet | "projectId" | "branch" | "file" | "tag" | "tool";
 
-/** The filters whose values are counted. */
 export type CountedName = Facet | "branch" | "tag" | "tool";
 
-/** Ids that are given by hand: at most those of one page, so that they fit in an address. */
+/** At most one page, so that they fit in a URL. */
 export const chosenIds = z.array(z.uuid()).max(page.maxPerPage);
 
 export const chosenQuery = z.object({
@@ -193,11 +185,9 @@ export const chosenQuery = z.object({
   id: z.union([chosenIds, z.uuid().transform((id) => [id])]).optional(),
 });
 
-/** By what a list is ordered, the latest, dearest or longest first. */
 export const sorts = ["activity", "start", "cost", "length"] as const;
 export type Sort = (typeof sorts)[number];
 
-/** In what order a list is: by its last activity, or by how well it matches a search. */
 const orders = ["newest", "best"] as const;
 export type Order = (typeof orders)[number];
 
@@ -213,9 +203,9 @@ export const listResponse = z.object({
   ok: z.literal(true),
   traces: z.array(listedTraceShape),
   nextCursor: z.string().nullable(),
-  /** No trace has all that a search asks for; these have most of it. */
+  /** No trace matches fully; these match most. */
   partial: z.literal(true).optional(),
-  /** Words of a search are in no trace; this was searched for instead. */
+  /** The query searched instead, because some words are unknown. */
   corrected: z.string().optional(),
 });
 
@@ -245,7 +235,7 @@ export const messagesResponse = z.object({
 
 export const matchesQuery = z.object({ q: exactText(1, page.query) });
 
-/** The matches of a text in a trace: each place is a message's position and its number of matches. */
+/** Each place is a message's position and number of matches. */
 const matchesShape = z.object({
   total: z.int(),
   messages: z.int(),
@@ -266,10 +256,8 @@ export const growthResponse = z.object({
 export type Growth = Omit<z.output<typeof growthResponse>, "ok">;
 
 const facetValue = z.object({ value: z.string(), count: z.int() });
-/** A value that traces have, and how many of them. */
 export type FacetValue = z.output<typeof facetValue>;
 
-/** A project that traces are of: its id, and its name as one line. */
 const projectValue = facetValue.extend({ name: z.string() });
 export type ProjectValue = z.output<typeof projectValue>;
 

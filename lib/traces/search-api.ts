@@ -1,4 +1,3 @@
-// The operations around searches (lib/http/operation.ts).
 import type { Operation } from "#lib/http/operation";
 import { suggestionsQuery, suggestionsResponse } from "#lib/traces/schema";
 

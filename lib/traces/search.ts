@@ -1,31 +1,38 @@
-// Lists of what a query finds: the index has which traces contain all of its words, the traces have the order.
+// The index finds the traces that contain all words; their rows give the order.
 import "server-only";
 import type { PoolClient } from "pg";
 import { cache } from "react";
 import { heavyRead, type Patience } from "#lib/db/heavy";
 import { findDocuments, type Hits, hitsOf } from "#lib/search/find";
 import { keepMatching } from "#lib/search/phrases";
-import { parseQuery, type Query, unprovenOf } from "#lib/search/query";
-import type { Place, PlainSelection, Selection } from "#lib/traces/sql/conditions";
+import { getUnprovenGroups, parseQuery, type SearchQuery } from "#lib/search/query";
+import type { ListPlace, PlainSelection, Selection } from "#lib/traces/sql/conditions";
 import { findByFiles } from "#lib/traces/sql/file-search";
 import { joinHits, lookUpHits, scanList } from "#lib/traces/sql/search";
 
-/** What one row costs, relatively: read in the list's order, looked up from a hit, read where all are. */
+/** Relative cost of a row: read in the list's order, looked up from a hit, or read in a full scan. */
 const costs = { ofList: 3, ofHit: 5, ofAll: 1.5 };
-/** Of how many traces of a list the text is read to verify a phrase of three words and more. */
+/** Traces whose text is read to verify a phrase of three or more words. */
 const maxVerified = 100;
-/** And of how many at once. */
 const verifiedAtOnce = 50;
 
-/** `maxVerified`: of how many traces the text is read where the index can't be sure; further ones are accepted. */
-type Page = { after?: Place | undefined; limit: number; maxVerified?: number; patience?: Patience | undefined };
+/** Traces beyond `maxVerified` are accepted unverified. */
+type SearchPage = {
+  after?: ListPlace | undefined;
+  limit: number;
+  maxVerified?: number;
+  patience?: Patience | undefined;
+};
 
 /**
- * The ids of a user's traces that a query finds after a position in the list, newest activity first.
- *
- * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `heavyRead`.
+ * Newest activity first.
+ * @throws SpoorError `invalid_request` as `parseQuery`, `overloaded` as `heavyRead`
  */
-export async function searchTraces(userId: string, { q = "", ...given }: Selection, page: Page): Promise<string[]> {
+export async function searchTraces(
+  userId: string,
+  { q = "", ...given }: Selection,
+  page: SearchPage,
+): Promise<string[]> {
   const { files, rows, ...query } = parseQuery(q);
   const selection = { ...given, files, rows };
   const search = async (tx: PoolClient) => {
@@ -36,11 +43,7 @@ export async function searchTraces(userId: string, { q = "", ...given }: Selecti
   return heavyRead(userId, search, { patience: page.patience });
 }
 
-/**
- * Replaces the search of a selection by the ids of the newest traces that it finds.
- *
- * @param page.maxVerified `Infinity` where a trace without the phrase must not be among them.
- */
+/** @param page.maxVerified `Infinity` if every trace must have the phrase */
 export async function resolveSearch(
   userId: string,
   selection: Selection,
@@ -50,18 +53,18 @@ export async function resolveSearch(
   return q === undefined ? plain : { ...plain, ids: await searchTraces(userId, selection, page) };
 }
 
-/** The ids of the newest traces that a search finds; while one page is rendered, the same search is made once. */
+/** Cached while one page is rendered. */
 export const findIds = (userId: string, selection: Selection, limit: number): Promise<string[]> =>
   findOnce(userId, JSON.stringify(selection), limit);
 const findOnce = cache((userId: string, selection: string, limit: number) =>
   searchTraces(userId, JSON.parse(selection), { limit }),
 );
 
-type Search = { userId: string; selection: PlainSelection; text: string; query: Query; hits: Hits };
+type Search = { userId: string; selection: PlainSelection; text: string; query: SearchQuery; hits: Hits };
 
-async function findPage(tx: PoolClient, search: Search, page: Page): Promise<string[]> {
+async function findPage(tx: PoolClient, search: Search, page: SearchPage): Promise<string[]> {
   const { after, limit, maxVerified: max = maxVerified } = page;
-  if (unprovenOf(search.query).length === 0) return listHits(tx, search, { after, limit });
+  if (getUnprovenGroups(search.query).length === 0) return listHits(tx, search, { after, limit });
   const candidates = await listHits(tx, search, { after, limit: Math.min(limit + max, Number.MAX_SAFE_INTEGER) });
   const ids: string[] = [];
   for (let at = 0; at < candidates.length && ids.length < limit; at += verifiedAtOnce) {
@@ -71,7 +74,7 @@ async function findPage(tx: PoolClient, search: Search, page: Page): Promise<str
   return ids.slice(0, limit);
 }
 
-/** What was verified while one page is rendered: its list and its count ask for the same traces. */
+/** A page's list and count verify the same traces. */
 const verifiedSoFar = cache(() => new Map<string, Promise<string[]>>());
 
 function verifyOnce(tx: PoolClient, search: Search, ids: string[], max: number): Promise<string[]> {
@@ -83,13 +86,13 @@ function verifyOnce(tx: PoolClient, search: Search, ids: string[], max: number):
 }
 
 /**
- * The next hits in the list's order. Where many rows of the list are hits, it is scanned from its top, up to twice as many
- * rows as evenly spread hits would need; otherwise the hits' traces are looked up.
+ * Scans the list if many of its rows are hits, up to twice the rows that evenly spread hits would need; otherwise
+ * looks hits up.
  */
 export async function listHits(
   tx: PoolClient,
   { userId, selection, hits }: Hitting,
-  { after, limit }: Page,
+  { after, limit }: SearchPage,
 ): Promise<string[]> {
   const scope = { userId, selection, after };
   const { maxRows, scans, looksUp } = cheapest(hits, limit);
@@ -98,7 +101,7 @@ export async function listHits(
   return looksUp ? lookUpHits(tx, scope, [...hitsOf(hits)], limit) : joinHits(tx, scope, hits, limit);
 }
 
-/** So many hits, in no order: of hits that are looked up no more are than that takes. */
+/** Unordered; at most as many as look-ups are cheaper for. */
 export async function someHits(tx: PoolClient, search: Hitting, limit: number): Promise<string[]> {
   const { userId, selection, hits } = search;
   const { scans, looksUp } = cheapest(hits, limit);
@@ -113,7 +116,6 @@ export async function someHits(tx: PoolClient, search: Hitting, limit: number): 
 
 type Hitting = Pick<Search, "userId" | "selection" | "hits">;
 
-/** Whether the list is scanned first, up to `maxRows`, and whether hits are looked up otherwise, or joined. */
 function cheapest({ count, documents }: Hits, limit: number): { maxRows: number; scans: boolean; looksUp: boolean } {
   const maxRows = Math.ceil((2 * limit * documents) / count);
   const [lookUp, join] = [costs.ofHit * count, costs.ofAll * documents];

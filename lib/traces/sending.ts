@@ -4,10 +4,9 @@ import { streamChunks } from "#lib/http/stream-of";
 import { log } from "#lib/log";
 
 /**
- * A text that is made while it is sent, as a response body. It counts as one of the user's exports or long answers until the
- * stream has ended. The first chunk is made before anything is sent, so that what takes too long still gets its status.
- *
- * @throws SpoorError `overloaded` as `beginRead`, and what the first chunk throws
+ * Counts as one of the user's exports until the stream ends. The first chunk is computed before anything is sent, so
+ * that a slow one still gets its status.
+ * @throws SpoorError `overloaded` as `beginRead`, and errors of the first chunk
  */
 export async function sendText(
   userId: string,

@@ -6,17 +6,16 @@ import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 
 const { sharedPagesPerMinutePerNetwork, sharedPagesPerMinutePerLink } = limits.traces;
-/** Set by the middleware on every page's request: the link whose reader was counted. */
+/** Set by the middleware on every page request: the link already counted. */
 export const sharedTokenHeader = "x-spoor-shared-token";
 
 const perNetwork = { points: sharedPagesPerMinutePerNetwork, seconds: 60 };
 const perLink = { points: sharedPagesPerMinutePerLink, seconds: 60 };
 
 /**
- * Counts one page, or one folded body, that is asked for by a share link, whether or not it opens.
- *
- * @param address the reader's; `unknown` on a host that does not provide it, where all readers would count as one.
- * @returns the seconds to wait, where the network or the link is over its limit.
+ * Counts a request for a share link, valid or not.
+ * @param address `unknown` if the host provides none; all such readers count as one
+ * @returns seconds to wait if the network or the link is over its limit
  */
 export async function overShareLimit(token: string, address: string): Promise<number | undefined> {
   try {

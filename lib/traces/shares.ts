@@ -8,28 +8,25 @@ import { notFound } from "#lib/errors";
 import type { Trace, TraceShare } from "#lib/generated/prisma/client";
 import { getNetwork } from "#lib/http/address";
 import { isOverLimit, overLimit } from "#lib/http/rate-limit";
-import { titleOf } from "#lib/reader/title";
-import type { Range } from "#lib/traces/for-others";
+import { getTitle } from "#lib/reader/title";
+import type { SharedRange } from "#lib/traces/for-others";
 
 /**
- * 27 random bytes in base64url, 24 in links of earlier versions; other texts are refused without a query. Those versions know
- * neither ranges nor masks: where one of them still runs, it must not open a link that has them.
+ * 27 random bytes in base64url, 24 in links of earlier versions; other texts need no query. Earlier versions know no
+ * ranges and masks, and must not open links that have them.
  */
 const tokenPattern = /^(?:[\w-]{36}|[\w-]{32})$/;
 const dayMs = 86_400_000;
 
 const isOpen = () => ({ revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] });
 
-/** A valid share link, with the title of its trace. */
 export type Share = Pick<TraceShare, "id" | "traceId" | "createdAt" | "expiresAt"> & { title: string; shown: Sharing };
 
-/** What of a trace a link opens, whether secrets and home folders are masked in it, and whether it has its pictures, too. */
-export type Sharing = Range & { masked: boolean; pictures?: boolean };
+export type Sharing = SharedRange & { masked: boolean; pictures?: boolean };
 
 /**
- * Creates a link with which anybody can read one of a user's traces. It is shown once; the table keeps its hash.
- *
- * @param wanted.days how long it is valid; null until it is revoked.
+ * The link is shown once; only its hash is stored.
+ * @param wanted.days validity; null until revoked
  * @throws SpoorError `not_found` for a deleted trace and for another user's
  */
 export async function shareTrace(
@@ -59,7 +56,7 @@ export async function shareTrace(
   return `${env().BASE_URL}/shared/${token}`;
 }
 
-/** A user's valid links, newest first, or those of one trace. */
+/** Newest first. */
 export async function listShares(userId: string, traceId?: string): Promise<Share[]> {
   const shares = await prisma().traceShare.findMany({
     where: { userId, ...(traceId === undefined ? {} : { traceId }), ...isOpen() },
@@ -86,16 +83,16 @@ export async function listShares(userId: string, traceId?: string): Promise<Shar
   });
 }
 
-/** The titles of those of some traces that are not deleted; a share has no relation to its trace (prisma/schema.prisma). */
+/** Without deleted traces. A share has no relation to its trace (prisma/schema.prisma). */
 async function readTitles(userId: string, ids: string[]): Promise<Map<string, string>> {
   const traces: Pick<Trace, "id" | "customTitle" | "title" | "derivedTitle">[] = await prisma().trace.findMany({
     where: { userId, id: { in: [...new Set(ids)] }, deletedAt: null },
     select: { id: true, customTitle: true, title: true, derivedTitle: true },
   });
-  return new Map(traces.map((trace) => [trace.id, titleOf(trace) ?? ""]));
+  return new Map(traces.map((trace) => [trace.id, getTitle(trace) ?? ""]));
 }
 
-/** Revokes one of a user's links. @returns whether it was still open */
+/** @returns whether it was still valid */
 export async function revokeShare(userId: string, id: string, from: AuditOrigin): Promise<boolean> {
   return prisma().$transaction(async (tx) => {
     const [revoked] = await tx.traceShare.updateManyAndReturn({
@@ -108,17 +105,16 @@ export async function revokeShare(userId: string, id: string, from: AuditOrigin)
   });
 }
 
-/** What a valid link opens. `version` is another one when the trace's messages change. */
+/** `version` changes with the trace's messages. */
 export type OpenedShare = { userId: string; traceId: string; expiresAt: Date | null; shown: Sharing; version: string };
 
-/** How many wrong links one network may try. */
+/** Wrong links that one network may try. */
 const attempts = { points: 60, seconds: 600 };
 
 /**
- * The trace that a link opens. Unknown, expired and revoked links and those to deleted traces get the same answer; a network
- * that tried many wrong ones gets nothing for a while, even with a right one.
- *
- * @param address the reader's address, for the limit.
+ * Unknown, expired and revoked links get the same answer. A network that tried many wrong ones gets nothing for a
+ * while, even with a valid one.
+ * @param address the reader's, for the limit
  */
 export async function openShare(token: string, address: string): Promise<OpenedShare | undefined> {
   const network = getNetwork(address);
@@ -147,7 +143,7 @@ async function findShare(token: string): Promise<OpenedShare | undefined> {
   return { userId, traceId, expiresAt, shown: { from, to, masked, pictures }, version };
 }
 
-/** Deletes links that expired or were revoked a month ago, and those to deleted traces. The audit trail keeps both. */
+/** Deletes links a month after they ended, and those of deleted traces; the audit trail keeps both. */
 export async function purgeShares(): Promise<void> {
   const monthAgo = new Date(Date.now() - 30 * dayMs);
   await prisma().traceShare.deleteMany({
@@ -156,10 +152,10 @@ export async function purgeShares(): Promise<void> {
   await deleteSharesOfDeletedTraces();
 }
 
-/** How many traces one statement names; each is a parameter, of which PostgreSQL takes 65,535. */
+/** PostgreSQL allows 65,535 parameters. */
 const tracesAtOnce = 5000;
 
-/** User by user: a distributed database joins no trace, which one of its nodes has, with a share, which all have. */
+/** By user, because a distributed database can't join traces, on one node, with shares, on all. */
 async function deleteSharesOfDeletedTraces(): Promise<void> {
   for (const { userId } of await prisma().traceShare.groupBy({ by: ["userId"] })) {
     const shared = await prisma().traceShare.groupBy({ by: ["traceId"], where: { userId } });

@@ -1,4 +1,3 @@
-// What a person may be about to type in the search box: words that sessions have, files, projects, and the language's filters.
 import "server-only";
 import { heavyRead } from "#lib/db/heavy";
 import { suggestWords } from "#lib/search/expand";
@@ -7,7 +6,6 @@ import { composed } from "#lib/search/terms";
 import type { Suggestion } from "#lib/traces/schema";
 import { readNames } from "#lib/traces/sql/names-like";
 
-/** How many of each kind, and in all. */
 const max = { each: 4, all: 8 };
 
 const values: Record<string, string[]> = {
@@ -18,8 +16,7 @@ const values: Record<string, string[]> = {
 };
 
 /**
- * Suggestions for the last term of a query that is being typed, the likeliest first; each with the whole query that it makes.
- *
+ * Suggestions for the last term, the likeliest first, each with the whole query.
  * @param text 1 to 512 characters
  */
 export async function suggest(userId: string, text: string): Promise<Suggestion[]> {
@@ -30,33 +27,32 @@ export async function suggest(userId: string, text: string): Promise<Suggestion[
   const [, minus = "", name, value = ""] = /^(-?)(?:([a-z]+):)?(.*)$/i.exec(last) ?? [];
   const filter = filterWords.find((known) => known === name?.toLowerCase());
   if (name !== undefined && !filter) return [];
-  const found = filter ? await valuesOf(userId, filter, value) : await anythingLike(userId, value);
+  const found = filter ? await suggestValues(userId, filter, value) : await anythingLike(userId, value);
   return found.slice(0, max.all).map(({ kind, text: meant }) => ({ kind, text: meant, q: `${start}${minus}${meant}` }));
 }
 
-type Found = Pick<Suggestion, "kind" | "text">;
+type FoundName = Pick<Suggestion, "kind" | "text">;
 
-async function valuesOf(userId: string, filter: string, beginning: string): Promise<Found[]> {
+async function suggestValues(userId: string, filter: string, beginning: string): Promise<FoundName[]> {
   const fixed = values[filter];
   if (fixed) return fixed.filter((one) => one.startsWith(beginning.toLowerCase())).map((one) => named(filter, one));
   if (beginning === "" || filter === "before" || filter === "after") return [];
-  const kind = kindOf(filter) as "file" | "project" | "branch" | "agent" | "model";
+  const kind = getKind(filter) as "file" | "project" | "branch" | "agent" | "model";
   const names = await heavyRead(userId, (tx) => readNames(tx, userId, kind, beginning, max.all), { seconds: 1 });
   return names.map((one) => named(filter, one));
 }
 
-/** What a filter's values are names of. */
-const kindOf = (filter: string) => (filter === "changed" ? "file" : filter);
+const getKind = (filter: string) => (filter === "changed" ? "file" : filter);
 
-function named(filter: string, value: string): Found {
-  const kind = kindOf(filter);
+function named(filter: string, value: string): FoundName {
+  const kind = getKind(filter);
   return {
     kind: kind === "file" || kind === "project" ? kind : "filter",
     text: `${filter}:${/\s/.test(value) ? `"${value}"` : value}`,
   };
 }
 
-async function anythingLike(userId: string, beginning: string): Promise<Found[]> {
+async function anythingLike(userId: string, beginning: string): Promise<FoundName[]> {
   if (beginning.length < 2) return [];
   const filters = filterWords.filter((one) => one.startsWith(beginning.toLowerCase()));
   return heavyRead(
@@ -66,10 +62,10 @@ async function anythingLike(userId: string, beginning: string): Promise<Found[]>
       const files = await readNames(tx, userId, "file", beginning, max.each);
       const projects = await readNames(tx, userId, "project", beginning, max.each);
       return [
-        ...words.map((text): Found => ({ kind: "word", text })),
+        ...words.map((text): FoundName => ({ kind: "word", text })),
         ...projects.map((one) => named("project", one)),
         ...files.map((one) => named("file", one)),
-        ...filters.map((one): Found => ({ kind: "filter", text: `${one}:` })),
+        ...filters.map((one): FoundName => ({ kind: "filter", text: `${one}:` })),
       ];
     },
     { seconds: 1 },

@@ -1,9 +1,9 @@
 import "server-only";
 import { prisma } from "#lib/db/client";
-import { tariffOf } from "#lib/prices/tariff";
+import { findTariff } from "#lib/prices/tariff";
 import { type ContextPoint, readContext } from "#lib/traces/sql/context";
 
-/** What a model used in a session; `costNano` null where nothing of it has a price. */
+/** `costNano` is null if nothing has a price. */
 export type ModelUse = {
   model: string | null;
   inputTokens: number;
@@ -11,11 +11,10 @@ export type ModelUse = {
   cacheReadTokens: number;
   cacheWriteTokens: number;
   costNano: number | null;
-  /** Tiers of service that have no known price, such as `priority`: the cost is that of the standard one. */
+  /** Service tiers without a known price, such as `priority`, charged at the standard price. */
   tiersNotPriced: string[];
 };
 
-/** What a session's page tells beyond the trace: its machine, what each model used, and how full the context was. */
 export type Circumstances = { machine: string | null; models: ModelUse[]; context: ContextPoint[] };
 
 export async function readCircumstances(userId: string, traceId: string): Promise<Circumstances> {
@@ -33,7 +32,7 @@ export async function readCircumstances(userId: string, traceId: string): Promis
   return { machine: trace?.machine ?? null, models, context };
 }
 
-/** What each model of a session used in each tier of service, the ones with most answers first. */
+/** Most answers first. */
 const readUses = (userId: string, traceId: string) =>
   prisma().messageUsage.groupBy({
     by: ["model", "serviceTier"],
@@ -57,7 +56,7 @@ function sumModels(rows: Uses, session: { source: string; at: Date }): ModelUse[
   return [...byModel].slice(0, 20).map(([model, uses]) => {
     const sum = (name: keyof Uses[number]["_sum"]) => uses.reduce((all, { _sum }) => all + Number(_sum[name] ?? 0), 0);
     const tiers = uses.flatMap(({ serviceTier }) =>
-      model && serviceTier ? (tariffOf({ model, serviceTier, ...session })?.by.unknownTier ?? []) : [],
+      model && serviceTier ? (findTariff({ model, serviceTier, ...session })?.by.unknownTier ?? []) : [],
     );
     return {
       model,

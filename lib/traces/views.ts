@@ -1,4 +1,3 @@
-// Filters of the list that a person keeps under a name.
 import "server-only";
 import { prisma } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
@@ -6,7 +5,6 @@ import { limits } from "#lib/limits";
 
 export type View = { name: string; query: string };
 
-/** A user's views, by name. */
 export const readViews = (userId: string): Promise<View[]> =>
   prisma().savedView.findMany({
     where: { userId },
@@ -15,7 +13,10 @@ export const readViews = (userId: string): Promise<View[]> =>
     select: { name: true, query: true },
   });
 
-/** Keeps a view, in the place of one of the same name. @throws SpoorError `invalid_request` where there are too many */
+/**
+ * Replaces a view of the same name.
+ * @throws SpoorError `invalid_request` if there are too many
+ */
 export async function saveView(userId: string, { name, query }: View): Promise<void> {
   const isThere = await prisma().savedView.count({ where: { userId, name } });
   if (!isThere && (await prisma().savedView.count({ where: { userId } })) >= limits.traces.views)

@@ -19,7 +19,7 @@ const usualDays = 30;
  */
 export async function answerUsage(userId: string, query: UsageQuery, now = new Date()): Promise<UsageResponse> {
   const { from: _, to: __, zone, unit, by, ...filter } = query;
-  const spans = spansIn(query, now);
+  const spans = getSpans(query, now);
   const request = { spans, facets: by ? [by] : [], by, filter };
   const report = await readUsage(userId, request);
   const pendingSessions = await countDueTraces(userId);
@@ -32,12 +32,12 @@ export async function answerUsage(userId: string, query: UsageQuery, now = new D
     to: spans.at(-1)?.end.toISOString() ?? "",
     ...{ zone, unit, by: by ?? null, pendingSessions },
     total: { ...total, untimedMessages, uncountedMessages },
-    ...(values && { values: values.values.map(shownOf), otherValues: values.others }),
+    ...(values && { values: values.values.map(omitInternals), otherValues: values.others }),
     spans: spans.map((span, place) => presentSpan(span, report.spanTotals[place], by && (ofSpans.get(place) ?? []))),
   };
 }
 
-const shownOf = ({ value, ...figures }: ValueFigures & { id?: string; names?: string[] }): ValueFigures => {
+const omitInternals = ({ value, ...figures }: ValueFigures & { id?: string; names?: string[] }): ValueFigures => {
   const { id: _, names: __, ...rest } = figures;
   return { value, ...rest };
 };
@@ -50,20 +50,20 @@ function presentSpan(
   return {
     ...{ from, to, start: start.toISOString(), end: end.toISOString() },
     ...(total ?? noFigures()),
-    ...(values && { values: values.map(({ span: _, ...value }) => shownOf(value)) }),
+    ...(values && { values: values.map(({ span: _, ...value }) => omitInternals(value)) }),
   };
 }
 
 /** The spans that a query asks for: by default those of the last 30 days. */
-function spansIn({ from, to, zone, unit }: UsageQuery, now: Date): Span[] {
+function getSpans({ from, to, zone, unit }: UsageQuery, now: Date): Span[] {
   const isDay = (text: string) => text.length === 10;
   const today = dayAt(now, zone);
-  const startOf = (day: string, plus = 0) => Date.parse(startOfDay(day, zone, plus) ?? "");
-  const end = to === undefined || isDay(to) ? startOf(to ?? today, 1) : quarterBefore(Date.parse(to) + quarterMs - 1);
+  const getStart = (day: string, plus = 0) => Date.parse(startOfDay(day, zone, plus) ?? "");
+  const end = to === undefined || isDay(to) ? getStart(to ?? today, 1) : quarterBefore(Date.parse(to) + quarterMs - 1);
   const lastDay = dayAt(new Date(end - 1), zone);
   const start =
     from === undefined || isDay(from)
-      ? startOf(from ?? addDays(lastDay, 1 - usualDays))
+      ? getStart(from ?? addDays(lastDay, 1 - usualDays))
       : quarterBefore(Date.parse(from));
   if (start >= end) throw refused("from", "must be before `to`");
   if (end - start > (maxDays + 1) * 86_400_000) throw refused("from", `must be at most ${maxDays} days before \`to\``);

@@ -1,13 +1,13 @@
 import type { Figures, UsageResponse } from "#lib/usage/schema";
 
-type Row = Figures & { from: string; to: string; value?: string | null };
+type CsvRow = Figures & { from: string; to: string; value?: string | null };
 
 const nano = 1_000_000_000;
 
 /** Exact, without an exponent: `12.345000001`. */
 const dollars = (amount: number) => `${Math.trunc(amount / nano)}.${String(Math.abs(amount % nano)).padStart(9, "0")}`;
 
-const columns: [string, (row: Row) => string | number][] = [
+const columns: [string, (row: CsvRow) => string | number][] = [
   ["sessions", ({ sessions }) => sessions],
   ["messages", ({ messages }) => messages],
   ["cost_usd", ({ costNano }) => dollars(costNano)],
@@ -24,8 +24,8 @@ const columns: [string, (row: Row) => string | number][] = [
 ];
 
 /** A report as CSV (RFC 4180): a row for each span, or for each value that it has of what it is broken down by. */
-export function csvOf({ by, spans }: UsageResponse): string {
-  const rows = spans.flatMap(({ values, ...span }): Row[] =>
+export function formatCsv({ by, spans }: UsageResponse): string {
+  const rows = spans.flatMap(({ values, ...span }): CsvRow[] =>
     values ? values.map((figures) => ({ ...figures, from: span.from, to: span.to })) : [span],
   );
   const head = ["from", "to", ...(by ? [by] : []), ...columns.map(([name]) => name)];

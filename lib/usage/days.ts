@@ -23,7 +23,7 @@ export function startOfDay(day: string, zone: string, plusDays = 0): string | un
   // The clocks may change in between: what the zone's clocks show is midnight by the offset before that, by the one after it, or by both.
   const offsets = [-dayMs, dayMs].map((away) => offsetMs(new Date(midnight + away), zone));
   const [early, late] = [new Date(midnight - Math.max(...offsets)), new Date(midnight - Math.min(...offsets))];
-  const wanted = isoDayOf(midnightUtc);
+  const wanted = formatDay(midnightUtc);
   // Where they go back over midnight, the first one counts; where they skip it, the day begins at one, which only `late` is.
   const isStart =
     early.getTime() === late.getTime() ||
@@ -33,11 +33,11 @@ export function startOfDay(day: string, zone: string, plusDays = 0): string | un
 
 const dayMs = 86_400_000;
 
-const isoDayOf = (date: Date) => date.toISOString().slice(0, 10);
+const formatDay = (date: Date) => date.toISOString().slice(0, 10);
 
 /** The calendar day of a moment in a zone. */
 export const dayAt = (moment: Date, zone: string): string =>
-  isoDayOf(new Date(moment.getTime() + offsetMs(moment, zone)));
+  formatDay(new Date(moment.getTime() + offsetMs(moment, zone)));
 
 /** How far a zone is ahead of UTC at a moment, in milliseconds. */
 function offsetMs(date: Date, zone: string): number {

@@ -4,7 +4,7 @@ import { heavyRead } from "#lib/db/heavy";
 import { isSubAgentName } from "#lib/reader/project";
 import { addDays, dayAt } from "#lib/usage/days";
 import { readProjectNames } from "#lib/usage/project-names";
-import { quarterBefore, spansOf, startsOf } from "#lib/usage/spans";
+import { getBoundaries, listSpans, quarterBefore } from "#lib/usage/spans";
 import { type ReportRow, readGone, readReport } from "#lib/usage/sql/report";
 import { readSeconds } from "#lib/usage/sql/time";
 
@@ -41,8 +41,8 @@ export async function readDigests(
 ): Promise<Digests> {
   const today = dayAt(now, zone);
   const monday = addDays(today, -((new Date(`${today}T00:00:00Z`).getUTCDay() + 6) % 7));
-  const dayStarts = startsOf(spansOf(addDays(monday, -7), today, "day", zone));
-  const weekStarts = startsOf(spansOf(addDays(monday, -7), today, "week", zone));
+  const dayStarts = getBoundaries(listSpans(addDays(monday, -7), today, "day", zone));
+  const weekStarts = getBoundaries(listSpans(addDays(monday, -7), today, "week", zone));
   const end = dayStarts.at(-1) ?? now;
   const newsStarts = since && since < end ? [new Date(quarterBefore(since.getTime())), end] : undefined;
   const read = await heavyRead(userId, async (tx) => {
@@ -61,7 +61,7 @@ export async function readDigests(
     today: days.at(-1) ?? none,
     yesterday: days.at(-2) ?? none,
     ...{ week, weekBefore, days },
-    projects: await named(userId, read.projects),
+    projects: await nameProjects(userId, read.projects),
   };
 }
 
@@ -73,11 +73,11 @@ async function readSpans(tx: PoolClient, userId: string, starts: Date[], gone: s
   const active = await readSeconds(tx, userId, starts, gone);
   return starts.slice(1).map((_, span) => {
     const seconds = active.find((one) => one.span === span)?.seconds ?? 0;
-    return { ...figuresOf(rows.find((row) => row.span === span)), seconds };
+    return { ...toFigures(rows.find((row) => row.span === span)), seconds };
   });
 }
 
-const figuresOf = (row: ReportRow | undefined) => ({
+const toFigures = (row: ReportRow | undefined) => ({
   sessions: row?.sessions ?? 0,
   messages: row?.messages ?? 0,
   costNano: row?.cost_nano ?? 0,
@@ -92,7 +92,7 @@ async function readProjects(tx: PoolClient, userId: string, starts: Date[], gone
   return rows.filter(isProject).slice(0, maxProjects);
 }
 
-async function named(userId: string, rows: ReportRow[]): Promise<ProjectDigest[]> {
+async function nameProjects(userId: string, rows: ReportRow[]): Promise<ProjectDigest[]> {
   const names = await readProjectNames(
     userId,
     rows.map(({ value }) => value),
@@ -100,7 +100,7 @@ async function named(userId: string, rows: ReportRow[]): Promise<ProjectDigest[]
   const projects = rows.map(({ value, ...row }): ProjectDigest => {
     const name = names.get(value ?? "");
     return {
-      ...figuresOf({ value, ...row }),
+      ...toFigures({ value, ...row }),
       id: name === undefined ? undefined : (value ?? undefined),
       name: name ?? value ?? "",
     };

@@ -1,15 +1,15 @@
 import "server-only";
 import { heavyRead } from "#lib/db/heavy";
-import { familyOf } from "#lib/prices/model";
+import { getModelFamily } from "#lib/prices/model";
 import { type Budget, listBudgets } from "#lib/usage/budgets";
 import { dayAt } from "#lib/usage/days";
 import { isId, readProjectNames } from "#lib/usage/project-names";
-import { lastOfMonth, spansOf, startsOf } from "#lib/usage/spans";
+import { getBoundaries, getLastOfMonth, listSpans } from "#lib/usage/spans";
 import { readGone, readReport, readSpending, type Spending } from "#lib/usage/sql/report";
 
 export type BudgetState = Budget & { name: string; spentNano: number };
 
-export type Month = {
+export type MonthSpending = {
   /** Its first day, today and its last day. */
   from: string;
   today: string;
@@ -25,12 +25,12 @@ export type Month = {
 export const leastDays = 7;
 
 /** What the month in which a moment is, in a zone, has cost so far, what it may cost, and what is left of the budgets. */
-export async function readMonth(userId: string, zone: string, now: Date): Promise<Month> {
+export async function readMonth(userId: string, zone: string, now: Date): Promise<MonthSpending> {
   const today = dayAt(now, zone);
   const from = `${today.slice(0, 8)}01`;
-  const to = lastOfMonth(today);
-  const days = spansOf(from, today, "day", zone);
-  const whole = startsOf(spansOf(from, today, "total", zone));
+  const to = getLastOfMonth(today);
+  const days = listSpans(from, today, "day", zone);
+  const whole = getBoundaries(listSpans(from, today, "total", zone));
   const [budgets, read] = await Promise.all([
     listBudgets(userId),
     heavyRead(userId, async (tx) => {
@@ -41,14 +41,14 @@ export async function readMonth(userId: string, zone: string, now: Date): Promis
       return { rows, spending: await readSpending(tx, userId, whole, gone) };
     }),
   ]);
-  const costOf = (span: number | null) => read.rows.find((row) => row.span === span)?.cost_nano ?? 0;
+  const getCost = (span: number | null) => read.rows.find((row) => row.span === span)?.cost_nano ?? 0;
   const fullDays = days.length - 1;
-  const spentNano = costOf(null);
+  const spentNano = getCost(null);
   const projects = budgets.flatMap(({ facet, value }) => (facet === "project" ? [value] : []));
   const names = await readProjectNames(userId, projects);
   return {
     ...{ from, today, to, spentNano, fullDays },
-    forecastNano: forecast(fullDays, fullDays === 0 ? 0 : costOf(0), spentNano, Number(to.slice(8))),
+    forecastNano: forecast(fullDays, fullDays === 0 ? 0 : getCost(0), spentNano, Number(to.slice(8))),
     budgets: budgets.map((budget) => ({
       ...budget,
       name: names.get(budget.value) ?? (isProjectId(budget) ? "a project that is gone" : budget.value),
@@ -83,6 +83,7 @@ export const budgetMarks = [0.8, 1] as const;
 
 function spentOn({ facet, value }: Budget, spending: Spending[]): number {
   const counts = (one: Spending) =>
-    facet === "" || (facet === "model" ? one.model !== null && familyOf(one.model) === value : one[facet] === value);
+    facet === "" ||
+    (facet === "model" ? one.model !== null && getModelFamily(one.model) === value : one[facet] === value);
   return spending.filter(counts).reduce((sum, { costNano }) => sum + costNano, 0);
 }

@@ -2,15 +2,15 @@ import "server-only";
 import { eachInSlices } from "#lib/concurrency/slices";
 import { heavyRead } from "#lib/db/heavy";
 import { limits } from "#lib/limits";
-import { familyOf } from "#lib/prices/model";
+import { getModelFamily } from "#lib/prices/model";
 import { isSubAgentName } from "#lib/reader/project";
 import { readProjectNames } from "#lib/usage/project-names";
 import type { Figures, UsageFacet, UsageFilter, ValueFigures } from "#lib/usage/schema";
-import { type Span, startsOf } from "#lib/usage/spans";
+import { getBoundaries, type Span } from "#lib/usage/spans";
 import { type LinkFacet, readLinks } from "#lib/usage/sql/links";
 import { type Column, columns } from "#lib/usage/sql/parts";
 import {
-  type Filter,
+  type FacetFilter,
   type ReportRow,
   type RolledFacet,
   readGone,
@@ -57,8 +57,8 @@ const withRemarks: readonly Column[] = ["unpriced_tokens", "tier_not_priced_toke
 /** A user's usage in spans of time. A session that is linked to two pull requests, or worked on two branches, counts at each. */
 export async function readUsage(userId: string, request: UsageRequest): Promise<UsageReport> {
   const { spans, facets, by, wanted, activityOfBranches = true } = request;
-  const starts = startsOf(spans);
-  const filter = await filterOf(userId, request.filter ?? {});
+  const starts = getBoundaries(spans);
+  const filter = await resolveFilter(userId, request.filter ?? {});
   const shown = [...new Set([...facets, ...(by ? [by] : [])])];
   const rolled = shown.filter(isRolled);
   const links = shown.filter(
@@ -77,23 +77,23 @@ export async function readUsage(userId: string, request: UsageRequest): Promise<
     return { rows, linked };
   });
   const ofSpans = Map.groupBy(rows, ({ span }) => span);
-  const spanTotals = spans.map((_, place) => totalOf(ofSpans.get(place) ?? []));
+  const spanTotals = spans.map((_, place) => sumRows(ofSpans.get(place) ?? []));
   for (const [facet, found] of linked) join(rows, facet, found, wanted ?? columns);
-  return { ...reportOf(await named(userId, rows), shown, by), spanTotals };
+  return { ...buildReport(await nameValues(userId, rows), shown, by), spanTotals };
 }
 
 const isRolled = (facet: UsageFacet): facet is RolledFacet => (rolledFacets as readonly string[]).includes(facet);
 
 /** Filters as usage_facets has their values: a model's name stands for all of its dated ones. */
-async function filterOf(userId: string, { model, ...rest }: UsageFilter): Promise<Filter> {
-  const filter: Filter = {};
+async function resolveFilter(userId: string, { model, ...rest }: UsageFilter): Promise<FacetFilter> {
+  const filter: FacetFilter = {};
   for (const [name, value] of Object.entries(rest))
     if (value !== undefined) filter[name as keyof typeof rest] = [value];
   if (model === undefined) return filter;
   const names: string[] = [];
   const models = await heavyRead(userId, (tx) => readModels(tx, userId));
   await eachInSlices(models, (name) => {
-    if (familyOf(name) === model) names.push(name);
+    if (getModelFamily(name) === model) names.push(name);
   });
   return { ...filter, model: [model, ...names] };
 }
@@ -107,31 +107,34 @@ const activity: readonly Column[] = ["sessions", "messages", "tokens", "untimed"
 function join(rows: ReportRow[], facet: LinkFacet, found: ReportRow[], wanted: readonly Column[]): void {
   const shared = facet === "pr" ? columns : activity;
   if (facet === "pr") rows.push(...rows.filter((row) => row.facet === null).map((whole) => ({ ...whole, facet })));
-  const keyOf = (row: Pick<ReportRow, "span" | "value">) => JSON.stringify([row.span, row.value]);
-  const known = new Map(rows.filter((row) => row.facet === facet).map((row) => [keyOf(row), row]));
+  const getKey = (row: Pick<ReportRow, "span" | "value">) => JSON.stringify([row.span, row.value]);
+  const known = new Map(rows.filter((row) => row.facet === facet).map((row) => [getKey(row), row]));
   for (const sum of found.filter((row) => row.facet === null)) {
-    const rest = known.get(keyOf(sum));
+    const rest = known.get(getKey(sum));
     const given = sum.span === null ? shared : shared.filter((name) => wanted.includes(name));
     if (rest) for (const name of given) rest[name] -= sum[name];
   }
   for (const row of found.filter((one) => one.facet !== null)) {
-    const own = known.get(keyOf(row)) ?? { ...row, ...zeros };
-    if (!known.has(keyOf(row))) rows.push(own);
+    const own = known.get(getKey(row)) ?? { ...row, ...zeros };
+    if (!known.has(getKey(row))) rows.push(own);
     for (const name of shared) own[name] = row[name];
   }
 }
 
 /** A trace counts under one value in a span, so that its values add up, before links are looked at. */
-function totalOf(rows: ReportRow[]): Figures | undefined {
+function sumRows(rows: ReportRow[]): Figures | undefined {
   const total: Record<Column, number> = { ...zeros };
   for (const row of rows) for (const name of columns) total[name] += row[name];
-  return rows.length === 0 ? undefined : figuresOf(total);
+  return rows.length === 0 ? undefined : toFigures(total);
 }
 
 const zeros = Object.fromEntries(columns.map((name) => [name, 0])) as Record<Column, number>;
 
 /** Rows with projects by their names, and models without their dates. */
-async function named(userId: string, rows: ReportRow[]): Promise<(ReportRow & Pick<ValueUsage, "id" | "names">)[]> {
+async function nameValues(
+  userId: string,
+  rows: ReportRow[],
+): Promise<(ReportRow & Pick<ValueUsage, "id" | "names">)[]> {
   const projects = rows.flatMap(({ facet, value }) => (facet === "project" ? [value] : []));
   const names = await readProjectNames(userId, projects);
   return rows.map((row) => {
@@ -139,12 +142,12 @@ async function named(userId: string, rows: ReportRow[]): Promise<(ReportRow & Pi
     const project = row.facet === "project" ? names.get(row.value) : undefined;
     if (project !== undefined) return { ...row, id: row.value, value: project };
     if (row.facet === "project" && isSubAgentName(row.value)) return { ...row, value: null };
-    return row.facet === "model" ? { ...row, value: familyOf(row.value), names: [row.value] } : row;
+    return row.facet === "model" ? { ...row, value: getModelFamily(row.value), names: [row.value] } : row;
   });
 }
 
-function reportOf(
-  rows: Awaited<ReturnType<typeof named>>,
+function buildReport(
+  rows: Awaited<ReturnType<typeof nameValues>>,
   facets: UsageFacet[],
   by: UsageFacet | undefined,
 ): Omit<UsageReport, "spanTotals"> {
@@ -165,18 +168,18 @@ function reportOf(
     const found = rows.filter((row) => row.span === null && row.facet === facet);
     const values = own.filter(isUsed).map((row): ValueUsage => {
       const { value, id, names } = row;
-      return { value, ...figuresOf(row), ...(id && { id }), ...(names && { names }) };
+      return { value, ...toFigures(row), ...(id && { id }), ...(names && { names }) };
     });
     return [facet, { values, others: Math.max(0, (found[0]?.values ?? 0) - found.length) }];
   });
   return {
-    total: { ...figuresOf(whole), untimed: whole?.untimed ?? 0, uncounted: whole?.uncounted ?? 0 },
+    total: { ...toFigures(whole), untimed: whole?.untimed ?? 0, uncounted: whole?.uncounted ?? 0 },
     byFacet: Object.fromEntries(byFacet),
     // A pull request's rows stand beside the whole of each span, which is no row of theirs.
     bySpan: all.flatMap(({ span, value, id, ...row }) =>
       span === null || row.facet !== (by ?? null) || !isUsed(row)
         ? []
-        : [{ span, value, ...(id && { id }), ...figuresOf(row) }],
+        : [{ span, value, ...(id && { id }), ...toFigures(row) }],
     ),
   };
 }
@@ -184,7 +187,7 @@ function reportOf(
 const isUsed = (row: Record<Column, number>) => columns.some((name) => row[name] !== 0);
 
 /** Sums over no rows are null. */
-const figuresOf = (row: Record<Column, number> | undefined): Figures => ({
+const toFigures = (row: Record<Column, number> | undefined): Figures => ({
   costNano: row?.cost_nano ?? 0,
   recordedNano: row?.recorded_nano ?? 0,
   compared: { costNano: row?.compared_nano ?? 0, recordedNano: row?.compared_recorded_nano ?? 0 },

@@ -10,10 +10,10 @@ export type Span = { from: string; to: string; start: Date; end: Date };
  *
  * @throws RangeError beyond the year 9999, whose days come before all others as text
  */
-export function spansOf(from: string, to: string, unit: Unit, zone: string): Span[] {
+export function listSpans(from: string, to: string, unit: Unit, zone: string): Span[] {
   const spans: Span[] = [];
   for (let first = from; first <= to; ) {
-    const last = earlier(lastOf(unit, first, to), to);
+    const last = earlier(getLastDay(unit, first, to), to);
     spans.push({ from: first, to: last, start: startIn(zone, first), end: startIn(zone, addDays(last, 1)) });
     first = addDays(last, 1);
     if (first < last) throw new RangeError(`the day after ${last} can't be compared`);
@@ -23,7 +23,7 @@ export function spansOf(from: string, to: string, unit: Unit, zone: string): Spa
 
 /** The spans of a unit between two moments, in whole quarters of an hour; the first and the last are what there is of them. */
 export function spansBetween(start: Date, end: Date, unit: Unit, zone: string): Span[] {
-  const spans = spansOf(dayAt(start, zone), dayAt(new Date(end.getTime() - 1), zone), unit, zone);
+  const spans = listSpans(dayAt(start, zone), dayAt(new Date(end.getTime() - 1), zone), unit, zone);
   return spans.map((span) => ({
     ...span,
     start: span.start < start ? start : span.start,
@@ -32,19 +32,19 @@ export function spansBetween(start: Date, end: Date, unit: Unit, zone: string): 
 }
 
 /** The start of each span, followed by the end of the last. */
-export const startsOf = (spans: Span[]): Date[] => [
+export const getBoundaries = (spans: Span[]): Date[] => [
   ...spans.map(({ start }) => start),
   ...spans.slice(-1).map(({ end }) => end),
 ];
 
-function lastOf(unit: Unit, first: string, to: string): string {
+function getLastDay(unit: Unit, first: string, to: string): string {
   if (unit === "total") return to;
   if (unit === "week") return addDays(first, (7 - new Date(`${first}T00:00:00Z`).getUTCDay()) % 7);
-  return unit === "month" ? lastOfMonth(first) : first;
+  return unit === "month" ? getLastOfMonth(first) : first;
 }
 
 /** The last day of a day's month. */
-export function lastOfMonth(day: string): string {
+export function getLastOfMonth(day: string): string {
   const [year, month] = [Number(day.slice(0, 4)), Number(day.slice(5, 7))];
   return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10);
 }

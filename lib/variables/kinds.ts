@@ -1,24 +1,24 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 
-/** The texts are for docs/operations.md and .env.example (lib/server/environment.ts). */
+/** `text`, `unset` and `allowed` appear in docs/operations.md and .env.example (lib/server/environment.ts). */
 export type Variable<T extends z.ZodType = z.ZodType> = {
   schema: T;
   text: string;
-  /** The value of an unset variable, or what happens without one. */
+  /** The default value, or the behavior without one. */
   unset: string;
   allowed: string;
 };
 
 type Description = { text: string; unset?: string; allowed?: string };
 
-/** An empty value counts as an unset one. */
+/** Declares a variable without a default. An empty value counts as unset. */
 export const optional = <T extends z.ZodType>(type: T, { text, unset = "none", allowed = "" }: Description) => ({
   schema: z.preprocess((value) => (value === "" ? undefined : value), type.optional()),
   ...{ text, unset, allowed },
 });
 
-/** The default is parsed like a value. */
+/** Declares a variable whose default is parsed as if it were set. */
 export const withDefault = <T extends z.ZodType>(
   type: T,
   value: string,
@@ -70,7 +70,7 @@ export const list = z.string().transform((value) =>
     .filter(Boolean),
 );
 
-/** TELEMETRY_SINK_KEY has the credentials. */
+/** Credentials belong in TELEMETRY_SINK_KEY. */
 export const sinkUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true })
   .refine((text) => {
@@ -78,7 +78,7 @@ export const sinkUrl = z
     return username === "" && password === "" && hash === "";
   }, "must not have a user name, a password or a fragment");
 
-/** A Standard Webhooks secret: 24 to 64 bytes in base64, with or without the prefix. */
+/** A Standard Webhooks secret has 24 to 64 bytes in base64, with or without the prefix. */
 export const isWebhookSecret = (key: string) => {
   const text = key.replace(/^whsec_/, "");
   const { length } = Buffer.from(text, "base64");

@@ -1,10 +1,7 @@
-/** The npm package sets it, so that printed commands begin with its own name. */
+/** The npm package sets it to its own name, which commands then begin with. */
 export const commandVariable = "SPOOR_COMMAND";
 
-/**
- * Returns a command as the operator types it: `npm run move -- --upgrade`, or `spoor-server move --upgrade` of the
- * installed package. The launcher calls it without loading the parser in `lib/env.ts`.
- */
+/** Formats a command as the operator types it: `npm run move -- --upgrade` in a checkout, `spoor-server move --upgrade` otherwise. */
 export function operatorCommand(name: string, words = ""): string {
   const installed = process.env[commandVariable];
   if (installed) return [installed, name, words].filter(Boolean).join(" ");

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { httpUrl, choice, optional, type Variable, withDefault } from "#lib/variables/kinds";
+import { choice, httpUrl, optional, type Variable, withDefault } from "#lib/variables/kinds";
 
 export const storeVariables = {
   UPLOAD_STORE: choice(
@@ -32,7 +32,7 @@ export const storeVariables = {
 
 type Store = { [Name in keyof typeof storeVariables]?: z.output<(typeof storeVariables)[Name]["schema"]> };
 
-/** Reports the settings that a store lacks. */
+/** Reports missing settings of a store. @param wrong takes a variable's name and a message */
 export function checkStore(env: Store, wrong: (name: string, message: string) => void): void {
   const { UPLOAD_STORE: store, UPLOAD_S3_BUCKET: bucket } = env;
   if (store === "s3" && !bucket) wrong("UPLOAD_S3_BUCKET", "must be set with UPLOAD_STORE=s3");

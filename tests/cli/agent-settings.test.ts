@@ -3,20 +3,20 @@ import { describe, expect, test } from "vitest";
 import { addNotify, removeNotify } from "../../cli/install/agents/codex-notify.ts";
 import { addHook, removeHook } from "../../cli/install/agents/json-hook.ts";
 import { blankComments } from "../../cli/install/agents/json-text.ts";
-import type { Edit } from "../../cli/install/manifest.ts";
+import type { FileEdit } from "../../cli/install/manifest.ts";
 
 const command = "'/home/a\"da/.local/bin/spoor' service hook claude-code";
 const event = "SessionEnd";
 const hook = { type: "command" as const, command, timeout: 10 };
 const ours = { hooks: [hook] };
 
-type Added = { text: string; edit: Omit<Edit, "path" | "agent"> };
+type Added = { text: string; edit: Omit<FileEdit, "path" | "agent"> };
 
 function added(edited: ReturnType<typeof addHook>): Added {
   if (!edited || "problem" in edited) throw new Error(edited?.problem ?? "nothing was to be done");
   return edited;
 }
-const editOf = ({ edit }: Added, agent: Edit["agent"]): Edit => ({ path: "/x", agent, ...edit });
+const editOf = ({ edit }: Added, agent: FileEdit["agent"]): FileEdit => ({ path: "/x", agent, ...edit });
 
 const settings: [string, string][] = [
   ["{}", "nothing"],

@@ -6,7 +6,7 @@ import { agreeToFirstPush } from "../../cli/commands/first-push.ts";
 import { projects } from "../../cli/commands/projects.ts";
 import { push } from "../../cli/commands/push.ts";
 import type { Context } from "../../cli/context.ts";
-import { addRules, storedGlob } from "../../cli/projects/edit.ts";
+import { addRules, normalizeGlob } from "../../cli/projects/edit.ts";
 import type { FoundProject } from "../../cli/projects/found.ts";
 import { showProjects } from "../../cli/projects/show.ts";
 import type { PushTarget } from "../../cli/sync/push-target.ts";
@@ -125,12 +125,12 @@ describe("a rule", () => {
     ["/", "/"],
     ["//", "/"],
   ])("%s is kept as %s", (given, stored) => {
-    expect(storedGlob(given, host)).toBe(stored);
+    expect(normalizeGlob(given, host)).toBe(stored);
   });
 
   test("can't be empty, or begin with an exclamation mark", () => {
-    expect(() => storedGlob(" ", host)).toThrow("empty");
-    expect(() => storedGlob("!api", host)).toThrow("projects include api");
+    expect(() => normalizeGlob(" ", host)).toThrow("empty");
+    expect(() => normalizeGlob("!api", host)).toThrow("projects include api");
   });
 
   test("replaces an earlier one for the same, and one for all replaces all", () => {

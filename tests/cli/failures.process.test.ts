@@ -7,7 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { clientFile } from "#lib/server/stamps";
 import { claudeCode } from "../../cli/adapters/claude-code/adapter.ts";
-import { commandNames, helpOf } from "../../cli/help.ts";
+import { commandNames, formatHelp } from "../../cli/help.ts";
 import { parseInput } from "../../cli/sessions/inputs.ts";
 import { countUnhandledType, emptyStats } from "../../cli/sessions/parse-stats.ts";
 import { Terminal } from "../../cli/terminal/terminal.ts";
@@ -242,7 +242,7 @@ test("a table too wide for the terminal becomes lists without zeros", () => {
 
 test("every help fits into 80 columns, below the usage of its command", () => {
   for (const name of [undefined, ...commandNames]) {
-    const lines = helpOf(name).split("\n");
+    const lines = formatHelp(name).split("\n");
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
     expect(lines[0]).toContain(name ? `${name} [options]` : "sends your coding-agent sessions");
     expect(lines).toContain("  --help, --version");

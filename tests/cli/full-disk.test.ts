@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { inTurn } from "../../cli/sync/turn.ts";
+import { takeTurn } from "../../cli/sync/turn.ts";
 import { makeHome } from "./home.ts";
 
 // A full disk has room for a file's name, and none for what is in it.
@@ -18,7 +18,7 @@ test("on a full disk nobody waits for a turn", async () => {
   const { home } = await makeHome();
   const onWait = vi.fn();
   const options = { signal: new AbortController().signal, onWait };
-  for (const turn of [1, 2]) expect(await inTurn(join(home, "x.sending"), options, async () => turn)).toBe(turn);
+  for (const turn of [1, 2]) expect(await takeTurn(join(home, "x.sending"), options, async () => turn)).toBe(turn);
   expect(onWait).not.toHaveBeenCalled();
   expect(await readdir(home)).toEqual([]);
 });

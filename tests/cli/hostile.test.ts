@@ -1,8 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { styled } from "../../cli/terminal/styled.ts";
-import { Terminal } from "../../cli/terminal/terminal.ts";
+import { styled, Terminal } from "../../cli/terminal/terminal.ts";
 import { ended, wrote } from "../support/client.ts";
 import { isLong } from "../support/long.ts";
 import { linesOf, writeBelow } from "./home.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { PassThrough } from "node:stream";
 import { makeTerminal, runClient } from "../../cli/client.ts";
-import { running } from "../../cli/running.ts";
+import { running } from "../../cli/program.ts";
 import type { Ended } from "../support/client.ts";
 
 /**

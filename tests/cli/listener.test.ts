@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { isOwnListener, listenersIn } from "../../cli/update/listener.ts";
+import { isOwnListener, parseListeners } from "../../cli/update/update.ts";
 
 const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:0BB8 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1001        0 4711 1 0 100 0 0 10 0
@@ -11,7 +11,7 @@ const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->whe
 `;
 
 test("a port's listeners are told by their users", () => {
-  expect([listenersIn(table, 3000), listenersIn(table, 22), listenersIn(table, 80)]).toEqual([[1001, 0], [1003], []]);
+  expect([parseListeners(table, 3000), parseListeners(table, 22), parseListeners(table, 80)]).toEqual([[1001, 0], [1003], []]);
 });
 
 test.runIf(process.platform === "linux")(

@@ -47,7 +47,7 @@ describe("a glob", () => {
 
 describe("the rules", () => {
   const leavesOut = (rules: ProjectRule[], cwd: string | undefined, project?: string) =>
-    new ProjectRules({ home: "/home/ada", cwd: "/", env: {}, platform: "linux" }, rules).leavingOut({
+    new ProjectRules({ home: "/home/ada", cwd: "/", env: {}, platform: "linux" }, rules).findExclusion({
       cwd,
       project,
     }) !== undefined;
@@ -91,7 +91,7 @@ describe("the rules", () => {
     const host = await makeHome({ "real/api/x": "" });
     await symlink(join(host.home, "real"), join(host.home, "link"));
     const judge = (glob: string, folder: string) =>
-      new ProjectRules(host, [{ exclude: glob }]).leavingOut({ cwd: join(host.home, folder) }) !== undefined;
+      new ProjectRules(host, [{ exclude: glob }]).findExclusion({ cwd: join(host.home, folder) }) !== undefined;
     expect([judge("~/link/*", "real/api"), judge("~/real/*", "link/api"), judge("~/link/a*", "link/api")]).toEqual([
       true,
       true,
@@ -105,7 +105,7 @@ describe("a .spoorignore", () => {
   const judge = async (files: Record<string, string | Buffer>, folder: string, rules: ProjectRule[] = []) => {
     const host = await makeHome(files);
     await mkdir(join(host.home, folder), { recursive: true });
-    return new ProjectRules(host, rules).leavingOut({ cwd: join(host.home, folder) }) !== undefined;
+    return new ProjectRules(host, rules).findExclusion({ cwd: join(host.home, folder) }) !== undefined;
   };
 
   test.each<[string, string, boolean]>([

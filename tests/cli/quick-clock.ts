@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { clock } from "../../cli/clock.ts";
+import { clock } from "../../cli/server/api.ts";
 
 /**
  * Has the client's waits end at once for the current test, as if their time had passed.

@@ -5,10 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Host } from "../../cli/adapters/adapter.ts";
 import { writeManifest } from "../../cli/install/manifest.ts";
-import { lastLines, logPath } from "../../cli/service/log.ts";
-import { notify } from "../../cli/service/notification.ts";
+import { readLastLines, getLogPath } from "../../cli/service/log.ts";
+import { forgetTroubles, noteTrouble, notify, readTroubles } from "../../cli/service/troubles.ts";
 import { saveState } from "../../cli/service/state.ts";
-import { forgetTroubles, noteTrouble, readTroubles } from "../../cli/service/troubles.ts";
 import { startFake } from "./fake-server.ts";
 import { linesOf, writeBelow } from "./home.ts";
 import { bundle, hurried, makeMachine } from "./machine.ts";
@@ -64,11 +63,11 @@ describe("the service", () => {
       "heard",
     );
     await until(
-      async () => /^\S+Z {2}Started[\s\S]*\n\S+Z .*1 new/.test((await lastLines(host, 99)).join("\n")),
+      async () => /^\S+Z {2}Started[\s\S]*\n\S+Z .*1 new/.test((await readLastLines(host, 99)).join("\n")),
       "the log",
     );
     expect(await stop()).toBe(0);
-    expect((await lastLines(host, 1))[0]).toContain("Stopped.");
+    expect((await readLastLines(host, 1))[0]).toContain("Stopped.");
     const logs = await exec([process.execPath, file, "service", "logs", "--lines", "1"]);
     expect([logs.code, logs.output]).toEqual([0, expect.stringContaining("Stopped.")]);
   });
@@ -234,11 +233,11 @@ describe("spoor service", () => {
     expect((await run(["push", "--server", fake.url])).code).toBe(0);
     expect(await readTroubles(host)).toEqual([]);
     await saveState(host, { pid: process.pid, version: "1", server: fake.url, startedAt: new Date().toISOString() });
-    const log = await readFile(logPath(host), "utf8");
+    const log = await readFile(getLogPath(host), "utf8");
     await writeBelow(home, claudePath(2), linesOf(...claudeLines(makeId(2), 1)));
     await run(["service", "hook", "claude-code"]);
     await sleep(300);
-    expect([fake.archive.size, await readFile(logPath(host), "utf8")]).toEqual([1, log]);
+    expect([fake.archive.size, await readFile(getLogPath(host), "utf8")]).toEqual([1, log]);
   });
 
   test("start, stop and status call the system, and end with 1 where that fails or nothing runs", async () => {

@@ -77,8 +77,8 @@ test("a link in a stranger's repository sends nothing of a project that is left 
 
 test("a folder in a session that is longer than any path is not looked for on this machine", async () => {
   const rules = new ProjectRules(await makeHome({ ".spoorignore": "" }), [{ exclude: "b" }]);
-  expect(rules.leavingOut({ cwd: "/a".repeat(300_000) })).toBeUndefined();
-  expect(rules.leavingOut({ cwd: `${"/a".repeat(300_000)}/b` })).toEqual({ glob: "b" });
+  expect(rules.findExclusion({ cwd: "/a".repeat(300_000) })).toBeUndefined();
+  expect(rules.findExclusion({ cwd: `${"/a".repeat(300_000)}/b` })).toEqual({ glob: "b" });
 });
 
 const endless = "WITH RECURSIVE one(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM one)";
@@ -183,9 +183,9 @@ test("texts of a stranger's that are made to take long are read in a time that g
       expect(await parseInput({ ...input, adapter })).toMatchObject({ left: [] });
   const braces = `${"{a,b}".repeat(6)}{${",".repeat(4000)}`;
   await writeBelow(stranger, ".spoorignore", `${" ".repeat(30_000)}x\n${`${braces}\n`.repeat(7)}`);
-  expect(new ProjectRules(host, []).leavingOut({ cwd: stranger })).toBeDefined();
+  expect(new ProjectRules(host, []).findExclusion({ cwd: stranger })).toBeDefined();
   await writeBelow(stranger, ".spoorignore", `${braces}\n`.repeat(15));
-  expect(new ProjectRules(host, []).leavingOut({ cwd: join(stranger, "a") })).toBeUndefined();
+  expect(new ProjectRules(host, []).findExclusion({ cwd: join(stranger, "a") })).toBeUndefined();
 });
 
 test.each([

@@ -1,15 +1,15 @@
 import { mkdir, rm } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { forgetTroubles, noteTrouble, readTroubles, troublesPath } from "../../cli/service/troubles.ts";
+import { forgetTroubles, noteTrouble, readTroubles, getTroublesPath } from "../../cli/service/troubles.ts";
 import { makeHome } from "./home.ts";
 
 test("a trouble that can't be written down ends nothing, and one that can is known until it is over", async () => {
   const host = await makeHome();
-  await mkdir(troublesPath(host), { recursive: true });
+  await mkdir(getTroublesPath(host), { recursive: true });
   await noteTrouble(host, "unreachable", "The server is away.");
   expect(await readTroubles(host)).toEqual([]);
 
-  await rm(troublesPath(host), { recursive: true });
+  await rm(getTroublesPath(host), { recursive: true });
   await noteTrouble(host, "unreachable", "The server is away.");
   await noteTrouble(host, "unreachable", "The server is still away.");
   expect(await readTroubles(host)).toMatchObject([

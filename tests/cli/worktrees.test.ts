@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ProjectRules } from "../../cli/projects/rules.ts";
-import { gitDirOf, repositoryOf } from "../../cli/projects/worktrees.ts";
+import { findGitDir, findRepository } from "../../cli/projects/worktrees.ts";
 import { linesOf, makeHome, writeBelow } from "./home.ts";
 import { claudeLines } from "./sessions.ts";
 import { claudePath, makeId, world } from "./world.ts";
@@ -19,11 +19,11 @@ test("a folder is its repository's worktree wherever `git worktree add` made it"
   git("worktree", "add", "-q", "../api-fix");
   await mkdir(join(home, "code/api-fix/src"));
   const repository = join(home, "code/api");
-  expect([repositoryOf(join(home, "code/api-fix")), repositoryOf(join(home, "code/api-fix/src"))]).toEqual([
+  expect([findRepository(join(home, "code/api-fix")), findRepository(join(home, "code/api-fix/src"))]).toEqual([
     repository,
     repository,
   ]);
-  expect([gitDirOf(repository), gitDirOf(join(home, "code"))]).toEqual([undefined, undefined]);
+  expect([findGitDir(repository), findGitDir(join(home, "code"))]).toEqual([undefined, undefined]);
 });
 
 test("a relative path and a bare repository are known; submodules, other files and other computers are not asked", async () => {
@@ -35,9 +35,9 @@ test("a relative path and a bare repository are known; submodules, other files a
     "e/.git": "gitdir: //host/share/.git/worktrees/e\n",
     "f/.git": "gitdir: \\\\host\\share\\.git\\worktrees\\f\n",
   });
-  const found = ["a", "b", "c", "d", "e", "f"].map((name) => repositoryOf(join(home, name)));
+  const found = ["a", "b", "c", "d", "e", "f"].map((name) => findRepository(join(home, name)));
   expect(found).toEqual([join(home, "api"), "/srv/tool.git", undefined, undefined, undefined, undefined]);
-  for (const folder of ["//host/share/x", "\\\\host\\share", "relative"]) expect(gitDirOf(folder)).toBeUndefined();
+  for (const folder of ["//host/share/x", "\\\\host\\share", "relative"]) expect(findGitDir(folder)).toBeUndefined();
 });
 
 test("a worktree's session names its repository, and has the repository's name", async () => {
@@ -56,7 +56,7 @@ test("a worktree is left out with its repository, also by the repository's own f
   for (const name of ["api", "other"])
     await writeBelow(host.home, `code/${name}-fix/.git`, gitFile(`${host.home}/code/${name}`));
   const rules = new ProjectRules(host, [{ exclude: "~/code/api" }]);
-  const reason = (folder: string) => rules.leavingOut({ cwd: join(host.home, folder) });
+  const reason = (folder: string) => rules.findExclusion({ cwd: join(host.home, folder) });
   expect([reason("code/api-fix"), reason("code/other-fix"), reason("code/web")]).toEqual([
     { glob: "~/code/api" },
     { file: join(host.home, "code/other/.spoorignore") },

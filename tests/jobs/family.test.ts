@@ -4,7 +4,7 @@ import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
 import { deleteTrace } from "#lib/traces/deletion";
 import { countChanges, countTraces } from "#lib/traces/facets";
-import { findStarted, findSubagents, readFamilies, readOriginsOf } from "#lib/traces/family";
+import { findStarted, findSubagents, readFamilies, readTraceOrigins } from "#lib/traces/family";
 import { neighbours } from "#lib/traces/neighbours";
 import { listPage, listTraces } from "#lib/traces/queries";
 import type { Selection } from "#lib/traces/sql/conditions";
@@ -285,11 +285,11 @@ describe("lists of families", () => {
       [await findId("fork"), 0],
     ]);
     expect((await findSubagents(userId, [main, a])).sort()).toEqual([b]);
-    expect((await readOriginsOf(userId, [main, b])).get(b)).toMatchObject({ relation: "subagent", parentId: a });
+    expect((await readTraceOrigins(userId, [main, b])).get(b)).toMatchObject({ relation: "subagent", parentId: a });
     expect((await findStarted(userId, main, ["a", "main", "nothing"])).get("a")).toMatchObject({ id: a, messages: 1 });
     const stranger = "00000000-0000-4000-8000-000000000000";
     expect((await readFamilies(stranger, [main], 10)).size).toBe(0);
     expect((await findStarted(stranger, main, ["a"])).size).toBe(0);
-    expect((await readOriginsOf(stranger, [b])).size).toBe(0);
+    expect((await readTraceOrigins(stranger, [b])).size).toBe(0);
   });
 });

@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from "vitest";
+import { operator } from "#lib/auth/audit";
 import { pool } from "#lib/db/client";
 import { accountTraces } from "#lib/ledger/account";
+import { deleteTrace } from "#lib/traces/deletion";
 import { readFamilies } from "#lib/traces/family";
 import { provideOwner } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";
@@ -37,6 +39,7 @@ const sendFork = (messages: object[], metadata: object = { forkedFrom: "original
 afterEach(async () => {
   await pool().query("delete from trace");
   await pool().query("delete from trace_usage");
+  await pool().query("delete from message_usage");
 });
 
 test("a fork's time, turns, messages and tokens are its own, also as it grows and is read anew", async () => {
@@ -62,6 +65,39 @@ test.each(["parent", "continues"])(
     expect(await readFork()).toMatchObject({ messages: 2, tokens: 2 });
   },
 );
+
+/** The messages that count of each session. */
+async function countMessages(...sourceIds: string[]): Promise<number[]> {
+  await accountTraces(60);
+  const { rows } = await pool().query(
+    `select t.source_id, sum(u.messages)::int as messages from trace t
+     join trace_usage u on u.user_id = t.user_id and u.trace_id = t.id group by t.source_id`,
+  );
+  return sourceIds.map((id) => rows.find((row) => row.source_id === id)?.messages ?? 0);
+}
+
+test("a copied message counts in the original while that is stored, and else in one of its copies", async () => {
+  const used = (messages: ReturnType<typeof message>[], isReplayed: boolean) =>
+    messages.map((one, at) => ({
+      ...one,
+      metadata: {
+        ...(isReplayed && { replayed: true }),
+        ...(one.role === "assistant" && { requestId: `r${at}`, [isReplayed ? "copiedUsage" : "usage"]: { inputTokens: 5, outputTokens: 1 } }),
+      },
+    }));
+  const copies = used(original, true);
+  const fork = (sourceId: string, messages: object[]) =>
+    send({ sourceId, source: "codex-cli", messages, metadata: { forkedFrom: "original" } });
+  await fork("fork", [...copies.slice(0, 2), ...own]);
+  expect(await countMessages("fork")).toEqual([4]);
+  await fork("longer", copies);
+  expect(await countMessages("fork", "longer")).toEqual([4, 2]);
+  await send({ sourceId: "original", source: "codex-cli", messages: used(original, false) });
+  expect(await countMessages("original", "fork", "longer")).toEqual([4, 2, 0]);
+  const { rows } = await pool().query("select id from trace where source_id = 'original'");
+  await deleteTrace(userId, rows[0].id, operator);
+  expect(await countMessages("original", "fork", "longer")).toEqual([0, 4, 2]);
+});
 
 test("a family's messages are counted without those that a fork copied", async () => {
   await send({ sourceId: "original", source: "codex-cli", messages: original });

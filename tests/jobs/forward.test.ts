@@ -127,7 +127,7 @@ describe("a sink that is", () => {
       expect(await submit()).toEqual(notForwarded);
       const [row] = await readOutbox();
       expect(row?.seconds).toBeGreaterThan(min - 2);
-      expect(row?.seconds).toBeLessThanOrEqual(max);
+      expect(row?.seconds).toBeLessThan(max + 0.1); // the two clocks differ by fractions of a millisecond
       sink.answer = status(200);
       expect(await submit({ deviceId: "another" })).toEqual(notForwarded); // the pause is for all reports
       await pass(min - 5);

@@ -6,7 +6,7 @@ import { countPending, matchBlocks } from "#lib/search/find";
 import { indexNext } from "#lib/search/indexer";
 import { purgeNext } from "#lib/search/purge";
 import { parseQuery } from "#lib/search/query";
-import { rank, weightsOf } from "#lib/search/rank";
+import { computeWeights, rank } from "#lib/search/rank";
 import { drainQueues } from "#lib/server/drain";
 import { deleteTrace } from "#lib/traces/deletion";
 import { setMarks } from "#lib/traces/marks";
@@ -255,7 +255,7 @@ describe("the indexer", () => {
     const ranked = await snapshot(async (tx) => {
       const query = parseQuery("alpha");
       const matched = await matchBlocks(tx, userId, query);
-      return rank(tx, userId, query, matched, { weights: weightsOf(matched), limit: 5 });
+      return rank(tx, userId, query, matched, { weights: computeWeights(matched), limit: 5 });
     });
     const { rows } = await pool().query("select min(id)::text as newest from search_block");
     expect([ranked.length, ranked[0]?.blockId]).toEqual([5, rows[0].newest]);

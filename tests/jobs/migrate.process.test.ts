@@ -119,7 +119,7 @@ describe("an empty database", () => {
   const recordsOf = (url: string) =>
     query(
       url,
-      `select migration_name, checksum, applied_steps_count, finished_at > started_at as finished, logs, rolled_back_at,
+      `select migration_name, checksum, applied_steps_count, finished_at >= started_at as finished, logs, rolled_back_at,
          length(id) from _prisma_migrations order by migration_name`,
     );
   const recordColumnsOf = (url: string) =>

@@ -7,7 +7,7 @@ import { pool } from "#lib/db/client";
 import { setEnv } from "#lib/env";
 import { fetchText } from "#lib/prices/fetch";
 import { applyPriceList } from "#lib/prices/list";
-import { priceOf } from "#lib/prices/price";
+import { computePrice } from "#lib/prices/price";
 import { refreshPriceList, takePriceList } from "#lib/server/price-list";
 import { provideOwner } from "../support/server.ts";
 
@@ -24,7 +24,12 @@ await once(server, "listening");
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/data.json`;
 
 const cost = () =>
-  priceOf({ model: "claude-opus-4-8", source: "claude-code", at: new Date("2026-11-01"), usage: { inputTokens: 1 } });
+  computePrice({
+    model: "claude-opus-4-8",
+    source: "claude-code",
+    at: new Date("2026-11-01"),
+    usage: { inputTokens: 1 },
+  });
 
 /** The delivered list with another price of claude-opus-4-8. */
 function listWith(dollars: number): string {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "#lib/db/client";
 import { findInMessages } from "#lib/traces/find";
-import { headMarkdown, markdownOf, messageMarkdown } from "#lib/traces/markdown";
+import { headMarkdown, messageMarkdown, streamMarkdown } from "#lib/traces/markdown";
 import { countMessages, readEarlier } from "#lib/traces/messages";
 import { neighbours } from "#lib/traces/neighbours";
 import { readOutlineForOthers } from "#lib/traces/outline";
@@ -9,7 +9,7 @@ import { getTraceRow } from "#lib/traces/queries";
 import type { Sharing } from "#lib/traces/shares";
 import { readRow, readSegment } from "../../app/(app)/traces/[id]/segments/read.ts";
 import type { SegmentRequest } from "../../app/(app)/traces/[id]/segments/request.ts";
-import { rowsOfSegment } from "../../app/(app)/traces/[id]/segments/rows.ts";
+import { makeSegmentRows } from "../../app/(app)/traces/[id]/segments/rows.ts";
 import { sharedOutline } from "../../app/shared/[token]/outline.ts";
 import { storeSession } from "../support/long-session.ts";
 import { provideOwner } from "../support/server.ts";
@@ -21,7 +21,7 @@ const one = await storeSession(userId, { messages: 1000 });
 
 async function segmentOf(traceId: string, request: SegmentRequest, maxCost = Number.POSITIVE_INFINITY) {
   const read = await readSegment(userId, traceId, request, false);
-  return read && rowsOfSegment(read, false, maxCost);
+  return read && makeSegmentRows(read, false, maxCost);
 }
 
 describe("segments of a session", () => {
@@ -170,14 +170,14 @@ describe("the outline of a shared session", () => {
 
 describe("a session as Markdown", () => {
   test("has its facts, and a heading for every message", async () => {
-    const text = await new Response(await markdownOf(userId, await getTraceRow(userId, one))).text();
+    const text = await new Response(await streamMarkdown(userId, await getTraceRow(userId, one))).text();
     expect(text).toMatch(/^# A long session\n\n- Agent: claude-code\n- Session: long-1000\n- Model: opus-4\n/);
     expect(text.match(/^## (user|assistant) · 2026-\S+Z · #\d+$/gm)).toHaveLength(1000);
   });
 
   test("breaks off when messages are gone since its head was read", async () => {
     const row = await getTraceRow(userId, one);
-    const text = new Response(await markdownOf(userId, { ...row, messageCount: row.messageCount + 1 })).text();
+    const text = new Response(await streamMarkdown(userId, { ...row, messageCount: row.messageCount + 1 })).text();
     await expect(text).rejects.toThrow("while it was exported");
   });
 

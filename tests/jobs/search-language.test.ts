@@ -4,7 +4,7 @@ import { heavyRead } from "#lib/db/heavy";
 import { SpoorError } from "#lib/errors";
 import { matchBlocks } from "#lib/search/find";
 import { parseQuery } from "#lib/search/query";
-import { rank, weightsOf } from "#lib/search/rank";
+import { computeWeights, rank } from "#lib/search/rank";
 import { markOutdated } from "#lib/search/sql/merge";
 import { countTraces } from "#lib/traces/facets";
 import { listTraces } from "#lib/traces/queries";
@@ -71,7 +71,7 @@ test("of more hits than are ranked, older ones are listed where their title has 
   const ranked = await heavyRead(userId, async (tx) => {
     const query = { groups, units };
     const matched = await matchBlocks(tx, userId, query);
-    const bounds = { weights: weightsOf(matched), limit: 10 };
+    const bounds = { weights: computeWeights(matched), limit: 10 };
     const [all, some] = [
       await rank(tx, userId, query, matched, bounds),
       await rank(tx, userId, query, matched, { ...bounds, whole: 1 }),

@@ -33,6 +33,12 @@ export async function receiveFiles(userId: string) {
       return rows[0];
     },
 
+    async countMessages(): Promise<number> {
+      await accountTraces(30);
+      const { rows } = await pool().query("select coalesce(sum(messages), 0)::int as messages from trace_usage");
+      return rows[0].messages;
+    },
+
     /** By file, as the files' pages have it; the sums of sessions have to be the same. */
     async countEdits(): Promise<Edits> {
       await accountTraces(30);

@@ -3,7 +3,7 @@ import { accountTraces } from "#lib/ledger/account";
 import { readFamilies } from "#lib/traces/family";
 import { readCircumstances } from "#lib/traces/usage";
 import { answerUsage } from "#lib/usage/answer";
-import { csvOf } from "#lib/usage/csv";
+import { formatCsv } from "#lib/usage/csv";
 import { usageQuery } from "#lib/usage/schema";
 import { provideOwner } from "../support/server.ts";
 import { uploadsOf } from "./uploads.ts";
@@ -73,7 +73,7 @@ test("the tokens of tiers without a price are counted in the session, the report
   expect(Object.fromEntries(report.values?.map((one) => [one.value, one.tierNotPricedTokens]) ?? [])).toEqual({
     ...{ "gpt-5.5": 0, "gpt-5.3-codex": 1100, "claude-haiku-4-5": 2200, "nobody-knows-1": 0 },
   });
-  const [head = "", ...rows] = csvOf(report).split("\r\n");
+  const [head = "", ...rows] = formatCsv(report).split("\r\n");
   const place = head.split(",").indexOf("tier_not_priced_tokens");
   expect(rows.find((row) => row.includes("gpt-5.3-codex"))?.split(",")[place]).toBe("1100");
   // A part of a day is summed from the messages.

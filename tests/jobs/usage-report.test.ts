@@ -2,13 +2,13 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { pool, transaction } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { answerUsage } from "#lib/usage/answer";
-import { csvOf } from "#lib/usage/csv";
+import { formatCsv } from "#lib/usage/csv";
 import { readDigests } from "#lib/usage/digest";
 import { noFigures } from "#lib/usage/figures";
 import { type Figures, type Unit, usageQuery, usageResponse } from "#lib/usage/schema";
-import { spansOf, startsOf } from "#lib/usage/spans";
+import { getBoundaries, listSpans } from "#lib/usage/spans";
 import { columns } from "#lib/usage/sql/parts";
-import { type Filter, type ReportRow, readGone, readReport, rolledFacets } from "#lib/usage/sql/report";
+import { type FacetFilter, type ReportRow, readGone, readReport, rolledFacets } from "#lib/usage/sql/report";
 import { fillLedger } from "../support/ledger-rows.ts";
 import { makeUser, provideOwner } from "../support/server.ts";
 
@@ -85,7 +85,7 @@ const figuresOf = (row: ReportRow | undefined) =>
 const isEmpty = (figures: Record<string, number>) => Object.values(figures).every((value) => value === 0);
 
 /** Compares every row of a report with the sum of single rows. */
-async function compare(starts: Date[], by: (typeof rolledFacets)[number] | undefined, filter: Filter = {}) {
+async function compare(starts: Date[], by: (typeof rolledFacets)[number] | undefined, filter: FacetFilter = {}) {
   const rows = await heavyRead(userId, async (tx) =>
     readReport(tx, userId, {
       ...{ starts, facets: rolledFacets, filter, spans: { by }, maxValues: 1000 },
@@ -129,7 +129,7 @@ async function compare(starts: Date[], by: (typeof rolledFacets)[number] | undef
   return compared;
 }
 
-const spans = (from: string, to: string, unit: Unit, zone: string) => startsOf(spansOf(from, to, unit, zone));
+const spans = (from: string, to: string, unit: Unit, zone: string) => getBoundaries(listSpans(from, to, unit, zone));
 
 describe("the report of usage equals the sum of single messages", () => {
   test.each([
@@ -238,7 +238,7 @@ describe("the answer of the API", () => {
 
   test("is the same as CSV, in which no text is a formula", async () => {
     const answer = await answerUsage(userId, query({ unit: "week", by: "source" }));
-    const [head = "", ...lines] = csvOf(answer).trimEnd().split("\r\n");
+    const [head = "", ...lines] = formatCsv(answer).trimEnd().split("\r\n");
     const cost = lines.reduce((all, line) => all + Number(line.split(",")[head.split(",").indexOf("cost_usd")]), 0);
     expect(cost).toBeCloseTo(answer.total.costNano / 1e9, 6);
     const harmful = { ...answer, spans: answer.spans.slice(0, 1) };
@@ -249,7 +249,7 @@ describe("the answer of the API", () => {
     ] as const) {
       const values = [{ value, ...noFigures() }];
       const spans = harmful.spans.map((span) => ({ ...span, values }));
-      expect(csvOf({ ...harmful, spans }).split("\r\n")[1]).toContain(`,${cell},0,0,`);
+      expect(formatCsv({ ...harmful, spans }).split("\r\n")[1]).toContain(`,${cell},0,0,`);
     }
   });
 });
@@ -262,7 +262,7 @@ test("the digest of two weeks is what the report says of the same days, and has 
     return { sessions: total.sessions, messages: total.messages, costNano: total.costNano };
   };
   expect(digests.days.map(({ day }) => day)).toEqual(
-    spansOf("2026-04-06", "2026-04-15", "day", zone).map((s) => s.from),
+    listSpans("2026-04-06", "2026-04-15", "day", zone).map((s) => s.from),
   );
   expect(digests.week).toMatchObject(await whole("2026-04-13", "2026-04-15"));
   expect(digests.weekBefore).toMatchObject(await whole("2026-04-06", "2026-04-12"));

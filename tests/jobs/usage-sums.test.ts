@@ -2,9 +2,9 @@ import { beforeAll, expect, test } from "vitest";
 import { pool, transaction } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { answerUsage } from "#lib/usage/answer";
-import { csvOf } from "#lib/usage/csv";
+import { formatCsv } from "#lib/usage/csv";
 import { type Figures, figuresShape, units, usageFacets, usageQuery } from "#lib/usage/schema";
-import { spansOf, startsOf } from "#lib/usage/spans";
+import { getBoundaries, listSpans } from "#lib/usage/spans";
 import type { Column } from "#lib/usage/sql/parts";
 import { type ReportRow, readGone, readReport, rolledFacets } from "#lib/usage/sql/report";
 import { fillLedger } from "../support/ledger-rows.ts";
@@ -39,7 +39,7 @@ test.each(usageFacets)("the rows by %s add up to the total of all and of each sp
       const values = (span.values ?? []).map(({ value }) => value);
       expect(new Set(values).size, `${unit} ${span.from}`).toBe(values.length);
     }
-    const [head = "", ...lines] = csvOf(answer).trimEnd().split("\r\n");
+    const [head = "", ...lines] = formatCsv(answer).trimEnd().split("\r\n");
     const column = head.split(",").indexOf("cost_usd");
     const cost = lines.reduce((all, line) => all + Number(line.split(",")[column]), 0);
     expect(cost, unit).toBeCloseTo(answer.total.costNano / 1e9, 6);
@@ -51,7 +51,7 @@ const wantings: Column[][] = [["cost_nano"], ["sessions"], ["messages", "cache_r
 test.each(["UTC", "Europe/Berlin", "Pacific/Auckland", "America/Los_Angeles"])(
   "a report of few figures has the same ones as one of all, in %s",
   async (zone) => {
-    const starts = startsOf(spansOf("2026-03-15", "2026-04-12", "week", zone));
+    const starts = getBoundaries(listSpans("2026-03-15", "2026-04-12", "week", zone));
     const read = (wanted?: Column[]) =>
       heavyRead(userId, async (tx) => {
         const request = { starts, facets: rolledFacets, filter: {}, maxValues: 1000, gone: await readGone(tx, userId) };

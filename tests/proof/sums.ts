@@ -1,7 +1,7 @@
 // What this project's client and prices make of a home's sessions, by agent, model and day.
 
-import { modelOf } from "#lib/prices/model";
-import { priceOf, type TokenUsage } from "#lib/prices/price";
+import { parseModelName } from "#lib/prices/model";
+import { computePrice, type TokenUsage } from "#lib/prices/price";
 import type { Host, Message, SessionDetails } from "../../cli/adapters/adapter.ts";
 import { adapters } from "../../cli/adapters/registry.ts";
 import { parseAll } from "../cli/home.ts";
@@ -22,7 +22,7 @@ export function add(sums: Sums, key: string, { nano, ...more }: Sum): void {
 }
 
 export const keyOf = (agent: string, model: string, day: string): string =>
-  `${agent} ${modelOf(model)?.model ?? model} ${day}`;
+  `${agent} ${parseModelName(model)?.model ?? model} ${day}`;
 
 /** Reads a home with the client's adapters. */
 export async function ourSums(host: Host): Promise<Sums> {
@@ -55,7 +55,7 @@ function addMessage(sums: Sums, { source, model, message, request, isRest }: See
   const served = (input > 0 && !isRest) || !request ? { input, speed, serviceTier } : request;
   const at = new Date(message.createdAt ?? Number.NaN);
   const { input: requestInputTokens, ...tier } = served;
-  const price = priceOf({ model, source, at, usage, webSearches, requestInputTokens, ...tier });
+  const price = computePrice({ model, source, at, usage, webSearches, requestInputTokens, ...tier });
   add(sums, keyOf(source, model, at.toISOString().slice(0, 10)), {
     input: inputTokens,
     output: outputTokens,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { instant } from "#lib/fields";
-import { dayOfFilter } from "../../app/(app)/traces/dates.ts";
+import { parseFilterDay } from "../../app/(app)/traces/dates.ts";
 import { readListParams } from "../../app/(app)/traces/filters.ts";
 import { isoDay } from "../../app/components/date-format.ts";
 import { addDays, startOfDay } from "../../app/components/zone.ts";
@@ -13,12 +13,12 @@ test.each([
   ["0001-01-01T00:00:00Z", "0001-01-01"],
 ])("a filter's moment has a day, in each form that a filter takes: %s", (moment, day) => {
   expect(instant.safeParse(moment).success).toBe(true);
-  expect(dayOfFilter(moment, "UTC")).toBe(day);
+  expect(parseFilterDay(moment, "UTC")).toBe(day);
 });
 
 test("a filter's day is the day of its field", () => {
-  expect(dayOfFilter("2026-03-02", "Asia/Tokyo")).toBe("2026-03-02");
-  expect(dayOfFilter(undefined, "Asia/Tokyo")).toBeUndefined();
+  expect(parseFilterDay("2026-03-02", "Asia/Tokyo")).toBe("2026-03-02");
+  expect(parseFilterDay(undefined, "Asia/Tokyo")).toBeUndefined();
 });
 
 test("a day before the year 1000 has four digits for its year, so that it can be counted on from", () => {

@@ -4,9 +4,9 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { commandsOfScript } from "#lib/evidence/commands";
 import { spellingOf } from "#lib/evidence/spelling";
 import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
-import { readUsageOf } from "#lib/ledger/usage/reading";
+import { readTraceUsage } from "#lib/ledger/usage/reading";
 import { applyPriceList, parsePriceList } from "#lib/prices/list";
-import { priceOf } from "#lib/prices/price";
+import { computePrice } from "#lib/prices/price";
 import { makeFileReader } from "#lib/reader/files/touches";
 import { deriveTitle } from "#lib/reader/titles/find";
 import { describe as describeMessage } from "#lib/search/speaker";
@@ -32,7 +32,7 @@ describe("what a member sends is read in a time that grows with its length:", ()
 
   test("answers of one id that have nothing in common", () => {
     const count = 30_000;
-    const reading = readUsageOf({ source: "pi", metadata: null } as LedgerTrace);
+    const reading = readTraceUsage({ source: "pi", metadata: null } as LedgerTrace);
     for (let position = 0; position < count; position += 1) {
       const metadata = { requestId: "r", usage: { inputTokens: position + 1, outputTokens: 1 } };
       const role = position % 2 === 0 ? "user" : "assistant";
@@ -53,7 +53,7 @@ describe("what a member sends is read in a time that grows with its length:", ()
     }
     applyPriceList(list, "a test");
     const [usage, at] = [{ inputTokens: 10 }, new Date("2026-11-01")];
-    for (let n = 0; n < 50; n += 1) priceOf({ model: `gpt-9.9-nobody${n}`, source: "pi", at, usage });
+    for (let n = 0; n < 50; n += 1) computePrice({ model: `gpt-9.9-nobody${n}`, source: "pi", at, usage });
     expect(reads).toBeGreaterThan(100);
     expect(reads).toBeLessThan(3 * models);
   });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { maskForOthers } from "#lib/secrets/mask";
 import { textForOthers } from "#lib/traces/for-others";
-import { maskOf } from "#lib/traces/masked";
+import { makeMask } from "#lib/traces/masked";
 import { expectMaskedAsInOne, fill, inPieces, KiB, token } from "./secrets/pieced.ts";
 
 /** How many characters were searched, and at most at once. */
@@ -54,7 +54,7 @@ test("a text without blanks and line ends is sent too, and no part of a secret o
 
 test("names are hidden beside secrets in each piece", async () => {
   const text = fill(0.6 * KiB * KiB, () => `ada@web-1:/home/ada/api$ export TOKEN=${token}\n`);
-  const parts = await inPieces(text, () => 200 * KiB, maskOf("all", null));
+  const parts = await inPieces(text, () => 200 * KiB, makeMask("all", null));
   expect(parts.join("") === textForOthers(text)).toBe(true);
   expect(parts.join("")).not.toMatch(/ada|web-1|ghp_/);
 });
@@ -62,11 +62,11 @@ test("names are hidden beside secrets in each piece", async () => {
 test("a name is hidden in all pieces behind the folder that tells it, and no folder is cut", async () => {
   const size = 0.5 * KiB * KiB;
   const prose = fill(size, () => "so it goes, word by word\n");
-  const told = await inPieces(`in /home/lovelace/api\n${prose}lovelace`, () => size, maskOf("all", null));
+  const told = await inPieces(`in /home/lovelace/api\n${prose}lovelace`, () => size, makeMask("all", null));
   expect(told.join("") === `in ~/api\n${prose}[user]`).toBe(true);
   for (let before = 0; before < 4; before += 1) {
     const paths = "x".repeat(before) + fill(size, () => '"/home/lovelace/p",');
-    expect((await inPieces(paths, () => size, maskOf("all", null))).join("")).not.toMatch(/love|lace|home/);
+    expect((await inPieces(paths, () => size, makeMask("all", null))).join("")).not.toMatch(/love|lace|home/);
   }
 });
 

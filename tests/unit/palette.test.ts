@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { groupsOf } from "../../app/components/palette/entries.ts";
+import { groupEntries } from "../../app/components/palette/entries.ts";
 
 const id = "019a9c40-1f2e-7c31-9a70-5b1c7e2d4f60";
 const found = {
@@ -10,7 +10,7 @@ const found = {
   projects: [{ id, name: "api" }],
 };
 const textsOf = (query: string) =>
-  groupsOf(query, [{ id: "action 0", text: "Export as JSON", run: () => {} }], found).map(({ title, items }) => [
+  groupEntries(query, [{ id: "action 0", text: "Export as JSON", run: () => {} }], found).map(({ title, items }) => [
     title,
     items.map(({ text }) => text),
   ]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { bucketBits, bucketOf, encode, findSlots, forEachPosting } from "#lib/search/block";
+import { bucketBits, encode, findSlots, forEachPosting, getBucket } from "#lib/search/block";
 import { Collector, type Draft } from "#lib/search/collect";
-import { postingOf, sort } from "#lib/search/posting";
+import { makePosting, sort } from "#lib/search/posting";
 import { forEachTerm } from "#lib/search/terms";
 
 /** Numbers that look like terms; the same at every call. */
@@ -16,24 +16,24 @@ function* someTerms(count: number): Generator<number> {
 describe("a block", () => {
   test.each([1, 300, 20_000])("of %i terms gives back what was put into it", (count) => {
     const terms = [...someTerms(count)];
-    const given = terms.flatMap((term, n) => [postingOf(term, n % 4095), postingOf(term, 4095)]);
+    const given = terms.flatMap((term, n) => [makePosting(term, n % 4095), makePosting(term, 4095)]);
     const sorted = sort(Float64Array.from(given));
     expect([...sorted]).toEqual(given.toSorted((a, b) => a - b));
     const bits = bucketBits(sorted.length);
     const buckets = encode(sorted, bits);
     const read: number[] = [];
-    for (const bucket of buckets) forEachPosting(bucket, bits, (term, slot) => read.push(postingOf(term, slot)));
+    for (const bucket of buckets) forEachPosting(bucket, bits, (term, slot) => read.push(makePosting(term, slot)));
     expect(read).toEqual([...sorted]);
     const rows = new Map(buckets.map((one) => [one.bucket, one]));
     const slots = terms.map((term) => {
-      const bucket = rows.get(bucketOf(term, bits));
+      const bucket = rows.get(getBucket(term, bits));
       return bucket && findSlots(term, bucket, bits).join();
     });
     expect(slots).toEqual(terms.map((_, n) => `${n % 4095},4095`));
   });
 
   test("has no slots for a term that is not in its bucket", () => {
-    const [bucket] = encode(Float64Array.of(postingOf(5, 1), postingOf(9, 2)), 0);
+    const [bucket] = encode(Float64Array.of(makePosting(5, 1), makePosting(9, 2)), 0);
     const found = [4, 5, 6, 9, 10].map((term) => bucket && [...findSlots(term, bucket, 0)]);
     expect(found).toEqual([[], [1], [], [2], []]);
   });

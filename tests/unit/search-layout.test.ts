@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { encode } from "#lib/search/block";
-import { maxDocuments, postingOf } from "#lib/search/posting";
+import { makePosting, maxDocuments } from "#lib/search/posting";
 import { expectBounded, expectGivenBack, expectRisingOrNone, isSame, odd, read, terms } from "./search-layouts.ts";
 
 // With more rounds, and measured, in tests/long/unit/search-layout.test.ts.
@@ -11,11 +11,11 @@ describe("the layout of a row", () => {
     ["nothing", []],
     ["the first term and the first slot", [0]],
     ["the last term and the last slot", [terms * maxDocuments - 1]],
-    ["the first and the last term", [0, postingOf(terms - 1, 0)]],
-    ["many near each other before one far away", [...Array(500).keys(), postingOf(terms - 1, 7)]],
+    ["the first and the last term", [0, makePosting(terms - 1, 0)]],
+    ["many near each other before one far away", [...Array(500).keys(), makePosting(terms - 1, 7)]],
     ["all documents of neighbouring terms", [...Array(20 * maxDocuments).keys()]],
-    ["every second document", Array.from({ length: 2048 }, (_, n) => postingOf(77, 2 * n + 1))],
-    ["the first and the last document", [postingOf(5, 0), postingOf(5, 4095)]],
+    ["every second document", Array.from({ length: 2048 }, (_, n) => makePosting(77, 2 * n + 1))],
+    ["the first and the last document", [makePosting(5, 0), makePosting(5, 4095)]],
   ])("keeps %s", (_, postings) => {
     for (let bits = 0; bits <= 13; bits += 1)
       expect(isSame(read(encode(Float64Array.from(postings), bits), bits), postings)).toBe(true);

@@ -1,7 +1,7 @@
 // What the layout of the search index has to keep to, in as many rounds as a test wants.
 import { expect } from "vitest";
-import { type Bucket, bucketOf, encode, findSlots, forEachPosting } from "#lib/search/block";
-import { maxDocuments, type Postings, postingOf, sort, termIn } from "#lib/search/posting";
+import { type Bucket, encode, findSlots, forEachPosting, getBucket } from "#lib/search/block";
+import { makePosting, maxDocuments, type Postings, sort, termIn } from "#lib/search/posting";
 import { termBits } from "#lib/search/terms";
 import { makeRandom } from "../support/random.ts";
 
@@ -23,8 +23,8 @@ function somePostings(random: (below: number) => number): Postings {
     const term = start + random(span);
     let most = random(rareness) ? 1 : 1 + random(documents);
     if (random(200) === 0) most = documents;
-    if (most === documents) for (let slot = 0; slot < documents; slot += 1) chosen.add(postingOf(term, slot));
-    else for (let n = 0; n < most; n += 1) chosen.add(postingOf(term, random(documents)));
+    if (most === documents) for (let slot = 0; slot < documents; slot += 1) chosen.add(makePosting(term, slot));
+    else for (let n = 0; n < most; n += 1) chosen.add(makePosting(term, random(documents)));
   }
   return sort(Float64Array.from(chosen));
 }
@@ -32,7 +32,7 @@ function somePostings(random: (below: number) => number): Postings {
 /** All postings of some rows. */
 export function read(buckets: Bucket[], bits: number): number[] {
   const found: number[] = [];
-  for (const bucket of buckets) forEachPosting(bucket, bits, (term, slot) => found.push(postingOf(term, slot)));
+  for (const bucket of buckets) forEachPosting(bucket, bits, (term, slot) => found.push(makePosting(term, slot)));
   return found;
 }
 
@@ -46,7 +46,7 @@ export function expectGivenBack(rounds: number): void {
     const rows = new Map(buckets.map((bucket) => [bucket.bucket, bucket]));
     for (let look = 0; look < 20; look += 1) {
       const term = termIn(sorted[random(sorted.length)] as number) + random(2);
-      const row = rows.get(bucketOf(term, bits));
+      const row = rows.get(getBucket(term, bits));
       const slots = [...sorted].filter((posting) => termIn(posting) === term).map((posting) => posting % maxDocuments);
       if (row) expect([...findSlots(term, row, bits)]).toEqual(slots);
     }
@@ -67,7 +67,7 @@ export function expectRisingOrNone(rounds: number): void {
     const damaged = { bucket, postings: damage(postings, random) };
     const found = read([damaged], bits);
     expect(found.every((posting, at) => at === 0 || posting > (found[at - 1] as number))).toBe(true);
-    expect(found.every((posting) => bucketOf(termIn(posting), bits) === bucket)).toBe(true);
+    expect(found.every((posting) => getBucket(termIn(posting), bits) === bucket)).toBe(true);
     const slots = findSlots(termIn(sorted[random(sorted.length)] as number), damaged, bits);
     expect(slots.every((slot) => slot < maxDocuments)).toBe(true);
   }

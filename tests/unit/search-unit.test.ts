@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findIn, type Unit, unitOf } from "#lib/search/unit";
+import { findIn, parseUnit, type QueryUnit } from "#lib/search/unit";
 
 /** Numbers from 0 up to but without `below`, the same in each run. */
 function numbers(seed: number): (below: number) => number {
@@ -11,7 +11,7 @@ function numbers(seed: number): (below: number) => number {
 }
 
 const units = ["timers", "the", "watch", "decided", "tags_re", "TagsRe", "retry", "ab", "aba", "x1"].flatMap(
-  (written) => [true, false].flatMap((isExact) => unitOf(written, isExact) ?? []),
+  (written) => [true, false].flatMap((isExact) => parseUnit(written, isExact) ?? []),
 );
 const pieces = [
   "timer",
@@ -38,7 +38,7 @@ test("in a text of ASCII words are found as their pattern finds them", () => {
     for (const unit of plain) {
       const { plain: _, ...byPattern } = unit;
       const [ranges] = findIn(text, { units: [unit] }).each;
-      expect(ranges, `${unit.written} in ${text}`).toEqual(findIn(text, { units: [byPattern as Unit] }).each[0]);
+      expect(ranges, `${unit.written} in ${text}`).toEqual(findIn(text, { units: [byPattern as QueryUnit] }).each[0]);
       found += ranges?.length ?? 0;
     }
   }
@@ -46,7 +46,7 @@ test("in a text of ASCII words are found as their pattern finds them", () => {
 });
 
 test("a text with other characters is searched by the pattern", () => {
-  const unit = unitOf("kelvin", false) as Unit;
+  const unit = parseUnit("kelvin", false) as QueryUnit;
   expect(findIn("é kelvin \u212aelvin", { units: [unit] }).ranges).toEqual([
     [2, 8],
     [9, 15],
@@ -54,7 +54,7 @@ test("a text with other characters is searched by the pattern", () => {
 });
 
 test("the ranges of all units are in order and do not overlap", () => {
-  const two = [unitOf("alpha beta", true), unitOf("beta", true), unitOf("gamma", true)] as Unit[];
+  const two = [parseUnit("alpha beta", true), parseUnit("beta", true), parseUnit("gamma", true)] as QueryUnit[];
   const { ranges, found, each } = findIn("gamma alpha beta gamma beta", { units: two });
   expect([found, each.map(({ length }) => length)]).toEqual([3, [1, 2, 2]]);
   expect(ranges).toEqual([

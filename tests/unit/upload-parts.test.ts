@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { FileFault, splitFile } from "../../app/(app)/upload/parts.ts";
-import { placeOf } from "../../app/(app)/upload/run.ts";
+import { formatIssuePlace } from "../../app/(app)/upload/run.ts";
 
 const limits = { decodedBytes: 50_000_000, wireBytes: 1 << 26, traces: 1000 };
 const trace = (sourceId: string, content = "text") => ({ sourceId, messages: [{ position: 0, content }] });
@@ -83,8 +83,8 @@ describe("JSON", () => {
 });
 
 test("an invalid field is reported with its line where the file has lines", () => {
-  expect(placeOf("traces.1.messages.3.position", [4, 9])).toBe("line 9, messages.3.position");
-  expect(placeOf("traces.0", [4, 9])).toBe("line 4");
-  expect(placeOf("traces.0.messages.3.position", undefined)).toBe("traces.0.messages.3.position");
-  expect(placeOf("traces", [4])).toBe("traces");
+  expect(formatIssuePlace("traces.1.messages.3.position", [4, 9])).toBe("line 9, messages.3.position");
+  expect(formatIssuePlace("traces.0", [4, 9])).toBe("line 4");
+  expect(formatIssuePlace("traces.0.messages.3.position", undefined)).toBe("traces.0.messages.3.position");
+  expect(formatIssuePlace("traces", [4])).toBe("traces");
 });

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { noFigures } from "#lib/usage/figures";
 import { budgetMark, forecast } from "#lib/usage/month";
 import { budgetForm, usageQuery } from "#lib/usage/schema";
-import { spansOf } from "#lib/usage/spans";
+import { listSpans } from "#lib/usage/spans";
 import { readUsageParams, tracesHref, usageHref } from "../../app/(app)/usage/range.ts";
-import { chartOf, roundTop, yardstickOf } from "../../app/(app)/usage/shape.ts";
+import { makeChart, roundTop, makeYardstick } from "../../app/(app)/usage/shape.ts";
 import { describeFinding, spanText } from "../../app/(app)/usage/words.ts";
 import { formatMoney, formatMoneyAxis, formatMoneyShort } from "../../app/components/money.ts";
 
@@ -67,7 +67,7 @@ describe("the range", () => {
   );
 
   test("ends where days can't be compared", () => {
-    expect(() => spansOf("9999-12-30", "9999-12-31", "day", "UTC")).toThrow(RangeError);
+    expect(() => listSpans("9999-12-30", "9999-12-31", "day", "UTC")).toThrow(RangeError);
   });
 
   test("is kept in the page's links", () => {
@@ -109,8 +109,8 @@ describe("the chart", () => {
       spanTotals: request.spans.map((_, place) => sum(bySpan.filter(({ span }) => span === place))),
       bySpan: bySpan.map((cell) => ({ ...usage(cell.value, cell.tokens), span: cell.span })),
     };
-    const yardstick = yardstickOf("tokens", report.total);
-    return chartOf(report, request.spans, "source", yardstick, new Date(`${today}T12:00:00Z`));
+    const yardstick = makeYardstick("tokens", report.total);
+    return makeChart(report, request.spans, "source", yardstick, new Date(`${today}T12:00:00Z`));
   };
 
   test("has the five largest values and the sum of the others", () => {
@@ -143,8 +143,8 @@ describe("the chart", () => {
       spanTotals: [usage(null, 100)],
       bySpan: values.map((one) => ({ ...one, span: 0 })),
     };
-    const yardstick = yardstickOf("tokens", report.total);
-    const { series, bars, total } = chartOf(report, request.spans, "source", yardstick, new Date(`${today}T12:00:00Z`));
+    const yardstick = makeYardstick("tokens", report.total);
+    const { series, bars, total } = makeChart(report, request.spans, "source", yardstick, new Date(`${today}T12:00:00Z`));
     expect(series.at(-1)).toMatchObject({ name: "5 other agents", total: 50 });
     expect(series.reduce((sum, one) => sum + one.total, 0)).toBe(total);
     expect(bars[0]?.amounts).toEqual([10, 10, 10, 10, 10, 50]);
@@ -157,8 +157,8 @@ describe("the chart", () => {
       spanTotals: [usage(null, 30)],
       bySpan: ["app#1", "app#2"].map((value) => ({ ...usage(value, 30), span: 0 })),
     };
-    const yardstick = yardstickOf("tokens", report.total);
-    const { bars, total, top } = chartOf(report, request.spans, "pr", yardstick, new Date(`${today}T12:00:00Z`));
+    const yardstick = makeYardstick("tokens", report.total);
+    const { bars, total, top } = makeChart(report, request.spans, "pr", yardstick, new Date(`${today}T12:00:00Z`));
     expect([bars[0]?.amounts, bars[0]?.total, total, top]).toEqual([[30, 30], 30, 30, 80]);
   });
 

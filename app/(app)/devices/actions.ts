@@ -8,21 +8,20 @@ import { createTokenByHand, logOutMachines, revokeToken } from "#lib/auth/tokens
 import { withdrawLogin } from "#lib/device/login";
 import { startRequest } from "#lib/device/schema";
 import { scopes } from "#lib/fields";
-import { askFirst, errorsOf, refusalOf, refuseForeignOrigin, requireForm, text } from "../../components/form-guard";
+import { askFirst, collectFieldErrors, toFormState, refuseForeignOrigin, requireForm, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 import { tickedScopes } from "../../components/scopes";
 
-/** Revokes one token, after asking. One that is revoked already is not an error. */
+/** Asks first. A token that is already revoked is no error. */
 export async function revokeAction(_before: FormState, form: FormData): Promise<FormState> {
   return endAccess(form, "Unknown token.", revokeToken);
 }
 
-/** Takes the approval of a login back, after asking. One that is no longer open is not an error. */
+/** Asks first. A login that is no longer open is no error. */
 export async function withdrawAction(_before: FormState, form: FormData): Promise<FormState> {
   return endAccess(form, "Unknown login.", withdrawLogin);
 }
 
-/** Ends what an agent may read, after asking. */
 export async function disconnectAction(_before: FormState, form: FormData): Promise<FormState> {
   return endAccess(form, "Unknown agent.", revokeGrant);
 }
@@ -42,7 +41,7 @@ async function endAccess(form: FormData, unknown: string, end: EndAccess): Promi
   return {};
 }
 
-/** Revokes every token of the account, and denies logins that were approved but not yet redeemed. */
+/** Also denies logins that were approved but not yet redeemed. */
 export async function revokeAllAction(): Promise<FormState> {
   const user = await requireUser("/devices");
   const error = await refuseForeignOrigin();
@@ -52,7 +51,7 @@ export async function revokeAllAction(): Promise<FormState> {
   return {};
 }
 
-/** Creates a token for a machine without a browser. Its text is shown this one time. */
+/** The token's text is shown only once. */
 export async function createTokenAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/devices");
   const granted = tickedScopes(requireForm(form));
@@ -63,14 +62,14 @@ export async function createTokenAction(_before: FormState, form: FormData): Pro
   if (granted.length === 0) return { values, error: askScopes };
   const parsed = startRequest.safeParse(values);
   if (!parsed.success)
-    return { values, errors: { ...errorsOf(parsed.error), ...(values.machine.trim() ? {} : { machine: askName }) } };
+    return { values, errors: { ...collectFieldErrors(parsed.error), ...(values.machine.trim() ? {} : { machine: askName }) } };
   try {
     const token = await createTokenByHand(user.id, parsed.data.machine, await currentOrigin(), granted);
     revalidatePath("/devices");
     const label = `The token of ${parsed.data.machine}`;
     return { once: { label, text: token, note: howToUse } };
   } catch (refused) {
-    return { values, ...refusalOf(refused) };
+    return { values, ...toFormState(refused) };
   }
 }
 

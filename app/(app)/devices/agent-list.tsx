@@ -3,7 +3,6 @@ import { Form } from "../../components/form";
 import { Time } from "../../components/time";
 import { disconnectAction } from "./actions";
 
-/** The agents that may read sessions, and how to disconnect each. */
 export function AgentList({ grants }: { grants: ListedGrant[] }) {
   return (
     <ul aria-label="Agents" className="border-hairline border-t">

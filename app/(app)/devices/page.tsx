@@ -37,7 +37,6 @@ const scopeFields: FieldSpec[] = scopes.map((scope) => ({
   value: usualScopes.includes(scope) ? "on" : "",
 }));
 
-/** The machines that have a token of the account, and how to connect more. */
 export default async function Page() {
   const user = await requireUser("/devices");
   const [tokens, logins, grants, events] = await Promise.all([

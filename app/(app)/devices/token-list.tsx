@@ -1,14 +1,13 @@
 import { isSilentSince } from "#lib/auth/silence";
 import { type ListedToken, maxListedTokens } from "#lib/auth/tokens";
 import type { ApprovedLogin } from "#lib/device/login";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { Form } from "../../components/form";
 import { scopeWords } from "../../components/scopes";
 import { Sign } from "../../components/sign";
 import { Time } from "../../components/time";
 import { revokeAction, revokeAllAction, withdrawAction } from "./actions";
 
-/** The machines that have a token or may still fetch one, and how to revoke each. */
 export function TokenList({ tokens, logins }: { tokens: ListedToken[]; logins: ApprovedLogin[] }) {
   const count = tokens.length + logins.length;
   return (
@@ -30,7 +29,7 @@ export function TokenList({ tokens, logins }: { tokens: ListedToken[]; logins: A
           <div className="mt-2 max-w-[60ch] rounded-block border border-bad p-3">
             <Form action={revokeAllAction} submit="Revoke all" tone="bad">
               <p>
-                {tokens.length === maxListedTokens ? "All machines" : `All ${countOf(count, "machine")}`} lose access at
+                {tokens.length === maxListedTokens ? "All machines" : `All ${formatQuantity(count, "machine")}`} lose access at
                 once. What they uploaded stays. You can connect each of them again.
               </p>
             </Form>
@@ -41,7 +40,7 @@ export function TokenList({ tokens, logins }: { tokens: ListedToken[]; logins: A
   );
 }
 
-/** When the machine last used its token. One that was silent for long is marked: maybe its client no longer runs. */
+/** Marks a token that was unused for long, since its client may no longer run. */
 function Heard({ token: { lastUsedAt, lastUsedIp } }: { token: Pick<ListedToken, "lastUsedAt" | "lastUsedIp"> }) {
   if (!lastUsedAt) return <span>never heard</span>;
   const isSilent = isSilentSince(lastUsedAt, new Date());
@@ -63,7 +62,7 @@ function Heard({ token: { lastUsedAt, lastUsedIp } }: { token: Pick<ListedToken,
   );
 }
 
-/** A login that was approved and whose machine has not come for its token yet. */
+/** Approved, but the machine has not fetched its token yet. */
 function LoginRow({ login: { id, machine, scopes, createdAt } }: { login: ApprovedLogin }) {
   return (
     <li className="grid gap-x-6 gap-y-1 border-hairline border-b py-2.5 sm:grid-cols-[1fr_auto]">

@@ -1,13 +1,12 @@
 import type { AdapterHealth } from "#lib/telemetry/diagnostics";
 import { share } from "#lib/telemetry/health";
-import { countOf, formatCount } from "../../components/figures";
+import { formatQuantity, formatCount } from "../../components/figures";
 import { Time } from "../../components/time";
 import { DeviceName, Name, readable } from "./names";
 import { formatShare } from "./shares";
 
 type Props = { health: AdapterHealth; showUsers: boolean };
 
-/** The details of an adapter's row: its versions, unhandled types, and machines with trouble. */
 export function AdapterDetails({ health: { adapter, versions, types, machines }, showUsers }: Props) {
   const [latest] = versions;
   return (
@@ -25,7 +24,7 @@ export function AdapterDetails({ health: { adapter, versions, types, machines },
                   </span>
                 }
               >
-                {countOf(count, "scan")}
+                {formatQuantity(count, "scan")}
               </Fact>
             ))
           ) : (

@@ -1,7 +1,7 @@
 import type { AdapterHealth } from "#lib/telemetry/diagnostics";
 import { computeShares } from "#lib/telemetry/health";
 import { Monogram } from "../../components/agent-icon";
-import { countOf, formatCount } from "../../components/figures";
+import { formatQuantity, formatCount } from "../../components/figures";
 import { Notice } from "../../components/notice";
 import { Time } from "../../components/time";
 import { AdapterDetails } from "./adapter-details";
@@ -11,7 +11,6 @@ import { Sparkline } from "./sparkline";
 
 type Props = { adapters: AdapterHealth[]; showUsers: boolean };
 
-/** What broke in the last CLI version, in sentences, and a row for each adapter. */
 export function AdapterList({ adapters, showUsers }: Props) {
   const changed = adapters.filter(({ verdict }) => verdict.change === "broke" || verdict.change === "worse");
   return (
@@ -25,7 +24,7 @@ export function AdapterList({ adapters, showUsers }: Props) {
               </li>
             ))}
           </ul>
-          {changed.length > 5 && <p>And {countOf(changed.length - 5, "more adapter")}.</p>}
+          {changed.length > 5 && <p>And {formatQuantity(changed.length - 5, "more adapter")}.</p>}
         </Notice>
       )}
       <div>
@@ -57,7 +56,6 @@ export function AdapterList({ adapters, showUsers }: Props) {
   );
 }
 
-/** The columns of a row and of their heads. */
 const columns =
   "inline-grid items-center gap-x-4 gap-y-1 md:grid-cols-[minmax(0,1.4fr)_9rem_9rem_minmax(0,1fr)_6rem_7.5rem]";
 
@@ -104,7 +102,7 @@ function Row({ health: { adapter, versions, verdict, types, trend } }: { health:
       <span className="min-w-0 text-code text-muted">
         {changes[verdict.change] && <span className="font-medium text-text">{changes[verdict.change]} · </span>}
         {first ? (
-          <span title={countOf(first.count, "scan")}>
+          <span title={formatQuantity(first.count, "scan")}>
             <span className="font-mono">
               <Name text={first.type} />
             </span>

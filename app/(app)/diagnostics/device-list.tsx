@@ -4,7 +4,6 @@ import { DeviceName, Name } from "./names";
 
 type Props = { devices: DiagnosedDevice[]; hasMore: boolean; showUsers: boolean };
 
-/** Each client with its last scan and, where its token identifies the machine, that machine's last upload. */
 export function DeviceList({ devices, hasMore, showUsers }: Props) {
   return (
     <>

@@ -4,10 +4,8 @@ import { fetchCommand, loginCommand, telemetryCommand } from "../../components/c
 import { Mark } from "../../components/mark";
 import { Refresh } from "../../components/refresh";
 
-/** The commands from a new machine to its first scan. */
 const scanCommands = (baseUrl: string) => [fetchCommand(baseUrl), loginCommand, "node spoor.mjs scan"].join(" &&\n");
 
-/** The page before any client has reported a scan: what to send, and what stays on the machine. */
 export function Empty() {
   const { BASE_URL } = env();
   return (

@@ -9,7 +9,6 @@ import { SinkNotice } from "./sink-notice";
 
 export const metadata: Metadata = { title: "Diagnostics" };
 
-/** Whether the clients' parsers still understand the agents' files, by adapter and CLI version; broken ones first. */
 export default async function Page() {
   const user = await requireUser("/diagnostics");
   const reader = { userId: user.id, seesAll: user.role === "owner" };

@@ -3,13 +3,12 @@ import { Sign } from "../../components/sign";
 
 const percent = new Intl.NumberFormat("en", { style: "percent", maximumSignificantDigits: 2 });
 
-/** "0.1%", "34%"; never 0% or 100% for what is neither. */
+/** "0.1%", "34%"; never 0% or 100% unless exact. */
 export function formatShare(share: number): string {
   if (share > 0 && share < 0.0001) return "<0.01%";
   return share > 0.99 && share < 1 ? ">99%" : percent.format(share);
 }
 
-/** What a share counts, written after the number. */
 export const words = {
   empty: "of the scans found nothing",
   lost: "of the entries could not be read",
@@ -18,13 +17,12 @@ export const words = {
 
 const kinds = Object.keys(words) as (keyof ScanShares)[];
 
-/** From these shares on, a version is marked as a warning or as bad. */
 const bounds = { warn: 0.01, bad: 0.1 };
 
-export const inkOf = (share: number) =>
+export const getShareInk = (share: number) =>
   share >= bounds.bad ? "text-bad" : share >= bounds.warn ? "text-warn" : "text-ok";
 
-/** A version's worst share, in a word or two. The sign conveys it without colour as well. */
+/** The sign conveys it without colour. */
 export function Badness({ health }: { health: VersionHealth }) {
   const shares = computeShares(health);
   const worst = findWorst(shares);
@@ -32,7 +30,7 @@ export function Badness({ health }: { health: VersionHealth }) {
   const short = { empty: "empty", lost: "lost", rejected: "refused" }[kind];
   return (
     <span
-      className={`inline-flex items-center gap-1 whitespace-nowrap ${inkOf(worst)}`}
+      className={`inline-flex items-center gap-1 whitespace-nowrap ${getShareInk(worst)}`}
       title={`${formatShare(worst)} ${words[kind]}`}
     >
       {worst >= bounds.bad && <Sign name="cross" />}

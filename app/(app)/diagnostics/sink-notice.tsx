@@ -2,7 +2,6 @@ import { readSinkDisabledAt } from "#lib/telemetry/sink-state";
 import { Notice } from "../../components/notice";
 import { Time } from "../../components/time";
 
-/** Tells the server's owner that forwarding has stopped, and what to do. */
 export async function SinkNotice() {
   const since = await readSinkDisabledAt();
   if (!since) return null;

@@ -1,12 +1,12 @@
-import { formatShare, inkOf } from "./shares";
+import { formatShare, getShareInk } from "./shares";
 
 const bar = { width: 3, gap: 1, height: 20 };
 
-/** The worst share of each day as bars, today's last; a day without a scan has none. The label contains the numbers. */
+/** The worst share of each day, today's last; the label contains the numbers. */
 export function Sparkline({ trend }: { trend: (number | null)[] }) {
   const known = trend.filter((share) => share !== null);
   const highest = known.reduce((max, share) => Math.max(max, share), 0);
-  // The scale is at least 5%, so that one entry in a thousand does not look like a disaster.
+  // At least 5%, so that one entry in a thousand does not look like a disaster.
   const scale = Math.max(highest, 0.05);
   const label = `Worst of each day: ${formatShare(known[0] ?? 0)} at first, ${formatShare(known.at(-1) ?? 0)} at last, at most ${formatShare(highest)}`;
   const step = bar.width + bar.gap;
@@ -28,7 +28,7 @@ export function Sparkline({ trend }: { trend: (number | null)[] }) {
             y={bar.height - height}
             width={bar.width}
             height={height}
-            className={inkOf(share)}
+            className={getShareInk(share)}
           />
         );
       })}

@@ -10,7 +10,6 @@ import { listHref } from "../traces/hrefs";
 
 export const metadata: Metadata = { title: "Files" };
 
-/** Which sessions read or changed a file. */
 export default async function Page({ searchParams }: PageProps<"/files">) {
   const given = await searchParams;
   const query = filesQuery.safeParse(
@@ -42,7 +41,7 @@ export default async function Page({ searchParams }: PageProps<"/files">) {
 
 type Query = NonNullable<ReturnType<typeof filesQuery.safeParse>["data"]>;
 
-/** A cursor that no page gave out shows the first one. */
+/** An invalid cursor shows the first page. */
 async function readPage(userId: string, query: Query) {
   try {
     return await listTouching(userId, query);
@@ -109,8 +108,8 @@ function Found({ path, files }: { path: string; files: Touched[] }) {
       </ul>
       <p className="text-code text-muted">
         In the search of all sessions this is{" "}
-        <a href={listHref({ q: termOf(path) })} className="link">
-          {termOf(path)}
+        <a href={listHref({ q: makeFileTerm(path) })} className="link">
+          {makeFileTerm(path)}
         </a>
         , beside words and other filters.
       </p>
@@ -118,7 +117,7 @@ function Found({ path, files }: { path: string; files: Touched[] }) {
   );
 }
 
-const termOf = (path: string) => (/\s/.test(path) ? `file:"${path.replaceAll('"', "")}"` : `file:${path}`);
+const makeFileTerm = (path: string) => (/\s/.test(path) ? `file:"${path.replaceAll('"', "")}"` : `file:${path}`);
 
 function Session({ file }: { file: Touched }) {
   const { traceId, title, project, path, edits, reads, added, removed, firstPosition, lastPosition } = file;

@@ -6,12 +6,12 @@ import { requireUser } from "#lib/auth/guards";
 import { decide, maskAllCertain, setMasking } from "#lib/findings/rulings";
 import { maskingForm, rulingForm } from "#lib/findings/schema";
 import { isoDay } from "../../components/date-format";
-import { askFirst, refusalOf, refuseForeignOrigin, requireOwnOrigin, sent, text } from "../../components/form-guard";
+import { askFirst, toFormState, refuseForeignOrigin, requireOwnOrigin, sent, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 import { orMissing } from "../../components/or-missing";
 import { readerZone, startOfDay } from "../../components/zone";
 
-/** Masks a secret, in one session or everywhere, after asking; or keeps it as none. */
+/** Asks before masking. */
 export async function decideAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/findings");
   const error = await refuseForeignOrigin();
@@ -28,13 +28,13 @@ export async function decideAction(_before: FormState, form: FormData): Promise<
   try {
     await decide(user.id, parsed.data, await currentOrigin());
   } catch (refused) {
-    return refusalOf(refused);
+    return toFormState(refused);
   }
   revalidatePath("/findings");
   return {};
 }
 
-/** Masks all that is certain to be a secret and is stored as it came, after asking. */
+/** Masks every definite secret that is stored unmasked, after asking. */
 export async function maskAllAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/findings");
   const error = await refuseForeignOrigin();
@@ -46,7 +46,6 @@ export async function maskAllAction(_before: FormState, form: FormData): Promise
   return {};
 }
 
-/** Turns the masking of what comes on again, everywhere or in a project. */
 export async function beginMaskingAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/findings");
   const error = await refuseForeignOrigin();
@@ -55,13 +54,12 @@ export async function beginMaskingAction(_before: FormState, form: FormData): Pr
   try {
     await setMasking(user.id, true, await currentOrigin(), { projectId: project });
   } catch (refused) {
-    return refusalOf(refused);
+    return toFormState(refused);
   }
   revalidatePath("/findings");
   return {};
 }
 
-/** Stops masking what comes, as the dialog asked: everywhere or in a project, until tomorrow or without end. */
 export async function stopMaskingAction(form: FormData): Promise<void> {
   const user = await requireUser("/findings");
   await requireOwnOrigin();

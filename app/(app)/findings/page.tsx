@@ -3,7 +3,7 @@ import { requireUser } from "#lib/auth/guards";
 import { SpoorError } from "#lib/errors";
 import { listFindings, summarizeFindings } from "#lib/findings/findings";
 import { type FindingsQuery, type FoundSecret, findingState } from "#lib/findings/schema";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { Form } from "../../components/form";
 import { Notice } from "../../components/notice";
 import { Time } from "../../components/time";
@@ -16,7 +16,6 @@ export const metadata: Metadata = { title: "Secrets" };
 
 type Summary = Awaited<ReturnType<typeof summarizeFindings>>;
 
-/** The keys, tokens and passwords that were found in sessions: what became of each, and what to do. */
 export default async function Page({ searchParams }: PageProps<"/findings">) {
   const user = await requireUser("/findings");
   const params = await searchParams;
@@ -54,12 +53,11 @@ export default async function Page({ searchParams }: PageProps<"/findings">) {
   );
 }
 
-/** The project that the page is narrowed to, where one of its secrets names it. */
 function projectIn({ project }: FindingsQuery, [first]: FoundSecret[]) {
   return project && first?.projectId === project && first.project ? { id: project, name: first.project } : undefined;
 }
 
-/** A cursor that no page gave out shows the first one. */
+/** An invalid cursor shows the first page. */
 async function readPage(userId: string, query: FindingsQuery) {
   try {
     return await listFindings(userId, query);
@@ -69,7 +67,7 @@ async function readPage(userId: string, query: FindingsQuery) {
   }
 }
 
-/** Shows where secrets are masked. The button that stops it only opens a question, so it sends a GET. */
+/** The button only opens a question, so it sends a GET. */
 function Masking({ summary: { masks, until, stopped }, query }: { summary: Summary; query: FindingsQuery }) {
   return (
     <div className="flex flex-col gap-2 border-hairline border-y py-3">
@@ -124,15 +122,15 @@ function Progress({ summary: { unmasked, masking, unread } }: { summary: Summary
     <>
       {(masking > 0 || unread > 0) && (
         <p role="status" className="text-code text-muted">
-          {masking > 0 && <>{countOf(masking, "session")} being masked. </>}
-          {unread > 0 && <>{countOf(unread, "session")} still to be looked through.</>}
+          {masking > 0 && <>{formatQuantity(masking, "session")} being masked. </>}
+          {unread > 0 && <>{formatQuantity(unread, "session")} still to be looked through.</>}
         </p>
       )}
       {secrets > 0 && (
         <Notice tone="warn">
           <div className="flex flex-col gap-3">
             <p>
-              {countOf(secrets, "secret")} of a known form {secrets === 1 ? "is" : "are"} stored as{" "}
+              {formatQuantity(secrets, "secret")} of a known form {secrets === 1 ? "is" : "are"} stored as{" "}
               {secrets === 1 ? "it" : "they"} came.
             </p>
             <Form
@@ -190,7 +188,7 @@ function Filters({ query, summary: { counts } }: { query: FindingsQuery; summary
   );
 }
 
-/** That one session, project or secret alone is listed, by a link from elsewhere. */
+/** Links from elsewhere show a single session, project or secret. */
 function Narrowed({ query, first }: { query: FindingsQuery; first: FoundSecret | undefined }) {
   const { trace, project, mark, cursor: _, ...others } = query;
   if (!trace && !project && !mark) return null;

@@ -1,6 +1,5 @@
 import { type FindingState, type FindingsQuery, findingsQuery } from "#lib/findings/schema";
 
-/** The lists of the page, by what is to be done about a secret. */
 export const stateNames: Record<FindingState, string> = {
   open: "Not masked",
   masking: "Being masked",
@@ -10,7 +9,7 @@ export const stateNames: Record<FindingState, string> = {
 
 export const ages = { 7: "last 7 days", 30: "last 30 days", 90: "last 90 days" } as const;
 
-/** Parameters that are not valid are left out, so that an old link still shows a list. */
+/** Ignores invalid parameters, so that old links still show a list. */
 export function readParams({ session, ...params }: Record<string, string | string[] | undefined>): FindingsQuery {
   const asked = Object.entries({ trace: session, ...params }).filter(
     ([name, value]) => value !== "" && findingsQuery.safeParse({ [name]: value }).success,
@@ -18,7 +17,6 @@ export function readParams({ session, ...params }: Record<string, string | strin
   return findingsQuery.parse(Object.fromEntries(asked));
 }
 
-/** The page with these filters. */
 export function findingsHref(filters: { [Name in keyof FindingsQuery]?: FindingsQuery[Name] | undefined }): string {
   const { limit: _limit, ...given } = filters;
   const entries = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, `${value}`]]));

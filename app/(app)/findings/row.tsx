@@ -1,5 +1,5 @@
 import type { FoundSecret } from "#lib/findings/schema";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { Form } from "../../components/form";
 import { ActivityTime } from "../../components/time";
 import { readerHref } from "../traces/[id]/frame/links";
@@ -8,7 +8,6 @@ import { findingsHref, stateNames } from "./params";
 
 const inks = { open: "text-warn", masking: "text-accent", masked: "text-ok", kept: "text-muted" } as const;
 
-/** A secret of a session: what it is, where it stands, and what can be done about it. */
 export function FindingRow({ finding }: { finding: FoundSecret }) {
   const { kind, name, mark, state, traceId, title, project, projectId, count, at, dated, rotate, certain } = finding;
   return (
@@ -34,7 +33,7 @@ export function FindingRow({ finding }: { finding: FoundSecret }) {
           </a>
         )}
         <Places finding={finding} />
-        {count > 3 && <span>{countOf(count, "place")}</span>}
+        {count > 3 && <span>{formatQuantity(count, "place")}</span>}
       </p>
       {state !== "kept" && (
         <p className="text-code text-muted">

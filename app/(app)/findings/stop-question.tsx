@@ -2,15 +2,14 @@ import { listProjects } from "#lib/projects/queries";
 import { Asked } from "../../components/asked";
 import { stopMaskingAction } from "./actions";
 
-/** The question offers this many projects at most, the ones last active first. */
+/** The projects last active. */
 const maxProjects = 100;
 
 type Props = {
-  userId: string /** The project whose secrets are shown. */;
+  userId: string;
   project: { id: string; name: string } | undefined;
 };
 
-/** Asks whether, where and for how long to stop masking. */
 export async function StopQuestion({ userId, project }: Props) {
   const { projects } = await listProjects(userId, { sort: "active", limit: maxProjects });
   const others = projects.filter(({ id }) => id !== project?.id);

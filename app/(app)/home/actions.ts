@@ -3,7 +3,6 @@ import { requireUser } from "#lib/auth/guards";
 import { noteVisit } from "#lib/auth/visits";
 import { requireOwnOrigin } from "../../components/form-guard";
 
-/** Notes that the person has seen what is new. */
 export async function noteVisitAction(): Promise<void> {
   await requireOwnOrigin();
   const user = await requireUser("/home");

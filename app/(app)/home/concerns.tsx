@@ -1,5 +1,5 @@
 import { formatBytes } from "#lib/units";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Time } from "../../components/time";
 import { Name } from "../diagnostics/names";
@@ -7,26 +7,24 @@ import { facetTexts } from "../usage/shape";
 import { percent } from "../usage/words";
 import type { Concerns as Found } from "./news";
 
-/** How many of a kind are named. */
 const named = 3;
 
-/** What went wrong or is about to, each a sentence that leads to where it is seen to. */
 export function Concerns({ concerns }: { concerns: Found }) {
   const { failedUploads, unmasked, worse, silent, budgets, storage } = concerns;
   const all = [
     failedUploads > 0 && (
       <Concern key="uploads" tone="bad" href="/uploads?status=failed">
-        {countOf(failedUploads, "upload")} failed. Their sessions are not here yet.
+        {formatQuantity(failedUploads, "upload")} failed. Their sessions are not here yet.
       </Concern>
     ),
     unmasked.certain > 0 && (
       <Concern key="secrets" tone="bad" href="/findings?state=open">
-        {countOf(unmasked.certain, "secret")} {unmasked.certain === 1 ? "is" : "are"} not masked.
+        {formatQuantity(unmasked.certain, "secret")} {unmasked.certain === 1 ? "is" : "are"} not masked.
       </Concern>
     ),
     unmasked.possible > 0 && (
       <Concern key="possible secrets" tone="warn" href="/findings?state=open">
-        {countOf(unmasked.possible, "possible secret")} {unmasked.possible === 1 ? "is" : "are"} not masked.
+        {formatQuantity(unmasked.possible, "possible secret")} {unmasked.possible === 1 ? "is" : "are"} not masked.
       </Concern>
     ),
     ...worse.slice(0, named).map(({ adapter, latest, verdict }) => (
@@ -49,7 +47,7 @@ export function Concerns({ concerns }: { concerns: Found }) {
     )),
     silent.length > named && (
       <Concern key="more silent" tone="warn" href="/devices">
-        {countOf(silent.length - named, "more machine")} silent.
+        {formatQuantity(silent.length - named, "more machine")} silent.
       </Concern>
     ),
     storage && (

@@ -6,7 +6,7 @@ import { usageRangeHref } from "../usage/range";
 import { dayText } from "../usage/words";
 import { timeText } from "./words";
 
-/** Today and this week, each beside the one before. @param due how many sessions are not counted yet */
+/** @param due number of sessions not counted yet */
 export function Figures({ digests, due }: { digests: Digests; due: number }) {
   const { today, yesterday, week, weekBefore, days } = digests;
   const [first, last, monday] = [days[0]?.day ?? "", days.at(-1)?.day ?? "", days[7]?.day ?? ""];
@@ -50,13 +50,13 @@ export function Figures({ digests, due }: { digests: Digests; due: number }) {
   );
 }
 
-/** The days of this week and the one before as bars: money where there is any, else messages. */
+/** Shows money if there is any, else messages. */
 export function Days({ days }: Pick<Digests, "days">) {
   const hasCost = days.some(({ costNano }) => costNano > 0);
   const amounts = days.map(({ costNano, messages }) => (hasCost ? costNano : messages));
   const top = Math.max(1, ...amounts);
   const most = days[amounts.indexOf(Math.max(...amounts))];
-  const textOf = (amount: number) => (hasCost ? formatMoney(amount) : `${formatCount(amount)} messages`);
+  const formatDayAmount = (amount: number) => (hasCost ? formatMoney(amount) : `${formatCount(amount)} messages`);
   if (!most || Math.max(...amounts) === 0) return null;
   const slot = 100 / 14;
   return (
@@ -75,7 +75,7 @@ export function Days({ days }: Pick<Digests, "days">) {
               rx="2"
               className={place < 7 ? "fill-edge" : "fill-accent"}
             >
-              <title>{`${dayText(day)}: ${textOf(amount)}`}</title>
+              <title>{`${dayText(day)}: ${formatDayAmount(amount)}`}</title>
             </rect>
           );
         })}
@@ -83,7 +83,7 @@ export function Days({ days }: Pick<Digests, "days">) {
       <figcaption className="flex justify-between text-meta text-muted">
         <span>{dayText(days[0]?.day ?? "")}</span>
         <span>
-          most on {dayText(most.day)}: {textOf(Math.max(...amounts))}
+          most on {dayText(most.day)}: {formatDayAmount(Math.max(...amounts))}
         </span>
       </figcaption>
     </figure>

@@ -17,11 +17,10 @@ import { readMonth } from "#lib/usage/month";
 import { countDueTraces } from "#lib/usage/queries";
 import { readStandings } from "../traces/standings";
 
-/** How many sessions the page names, and up to how many it counts. */
 const shown = 12;
 export const maxCounted = 1000;
 
-/** All that the page tells, by roll-ups and indexes: a bounded number of rows, however much is stored. */
+/** Reads only roll-ups and indexes: a bounded number of rows, however much is stored. */
 export async function readNews(user: SignedInUser, zone: string, now: Date) {
   const { since } = await readVisit(user.id, now);
   const [digests, sessions, count, failing, concerns, due] = await Promise.all([
@@ -41,7 +40,7 @@ export async function readNews(user: SignedInUser, zone: string, now: Date) {
   return {
     ...{ since, digests, count, failing, concerns, due, live, labels, standings },
     fresh: sessions.filter((one) => !goesOn(one) && isNew(one)),
-    /** The number of new ones that are counted and not named. */
+    /** New sessions that are counted but not listed. */
     more: Math.max(0, count - sessions.filter(isNew).length),
     earlier: sessions.filter((one) => !goesOn(one) && !isNew(one)),
   };
@@ -50,14 +49,13 @@ export async function readNews(user: SignedInUser, zone: string, now: Date) {
 export type News = Awaited<ReturnType<typeof readNews>>;
 export type NewsSession = News["live"][number];
 
-/** The list shows the same; `told` has the sessions that no other one started, each with all below it. */
+/** The same selection as the list's. */
 const listed = { archived: false, trivial: false };
 const told = { ...listed, families: true };
-/** The latest sessions by the latest activity of each with all below it. */
 const readSessions = async (userId: string) =>
   (await withPullRequests(userId, await listPage(userId, told, { limit: shown }))).traces;
 
-/** Shares from which a budget, and the storage, need a look. */
+/** From these shares on, a budget or the storage is a concern. */
 const budgetShare = 0.8;
 const storageShare = 0.9;
 

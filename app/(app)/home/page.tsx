@@ -3,7 +3,7 @@ import { requireUser } from "#lib/auth/guards";
 import { countTraces } from "#lib/traces/facets";
 import { Counting } from "../../components/counting";
 import { formatDate } from "../../components/date-format";
-import { countOf, formatCount } from "../../components/figures";
+import { formatQuantity, formatCount } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Refresh } from "../../components/refresh";
 import { Section } from "../../components/section";
@@ -21,7 +21,6 @@ import { inWords, sinceText, timeText } from "./words";
 
 export const metadata: Metadata = { title: "Home" };
 
-/** What happened since the last visit, what goes on, and what needs a look. */
 export default async function Page() {
   const user = await requireUser("/home");
   const [zone, now] = [await readerZone(), new Date()];
@@ -65,7 +64,6 @@ export default async function Page() {
   );
 }
 
-/** The sessions: what goes on, what is new, and what was before. */
 function Stories({ news: { since, count, more, labels, live, standings, fresh, earlier } }: { news: News }) {
   return (
     <>
@@ -101,23 +99,21 @@ function Stories({ news: { since, count, more, labels, live, standings, fresh, e
   );
 }
 
-/** The news in one line. */
 function headline({ since, count, live }: News, now: Date, zone: string): string {
-  const running = live.length > 0 ? `${countOf(live.length, "session")} running` : "";
+  const running = live.length > 0 ? `${formatQuantity(live.length, "session")} running` : "";
   if (!since) return running ? `Welcome: ${running} now` : "Welcome";
   const text = sinceText(since, now, zone);
   if (count === 0) return running ? `${running} · nothing new since ${text}` : `Nothing new since ${text}`;
-  const sessions = count >= maxCounted ? `${formatCount(maxCounted)} sessions or more` : countOf(count, "session");
+  const sessions = count >= maxCounted ? `${formatCount(maxCounted)} sessions or more` : formatQuantity(count, "session");
   return `${sessions} since ${text}${running && ` · ${running.replace(/ sessions?/, "")}`}`;
 }
 
-/** What it came to, in a sentence. */
 function Summary({ news: { since, digests, failing, fresh, live, labels } }: { news: News }) {
   const { messages, costNano, seconds } = (since ? digests.since : digests.week) ?? digests.week;
   if (messages === 0) return null;
   const names = [...fresh, ...live].flatMap(({ projectId }) => labels.get(projectId ?? "")?.name ?? []);
   const known = [...new Set(names)].slice(0, 3);
-  const parts = [countOf(messages, "message"), ...(costNano > 0 ? [formatMoney(costNano)] : [])];
+  const parts = [formatQuantity(messages, "message"), ...(costNano > 0 ? [formatMoney(costNano)] : [])];
   return (
     <p className="text-muted text-prose">
       {since ? "" : "This week: "}
@@ -128,7 +124,7 @@ function Summary({ news: { since, digests, failing, fresh, live, labels } }: { n
         <>
           {" "}
           <a href={listHref({ from: since.toISOString(), errors: "true" })} className="link">
-            {failing >= maxCounted ? `${formatCount(maxCounted)} sessions or more` : countOf(failing, "session")}
+            {failing >= maxCounted ? `${formatCount(maxCounted)} sessions or more` : formatQuantity(failing, "session")}
           </a>{" "}
           had failed calls.
         </>

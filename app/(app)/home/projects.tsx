@@ -1,14 +1,14 @@
 import { labelText } from "#lib/projects/queries";
 import type { ProjectDigest } from "#lib/usage/digest";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import type { News } from "./news";
 
-/** This week's projects, with what each cost; where nothing did, by their messages. */
+/** Compares costs, or messages if nothing has a cost. */
 export function Projects({ projects, labels }: { projects: ProjectDigest[] } & Pick<News, "labels">) {
   const hasCost = projects.some(({ costNano }) => costNano > 0);
-  const amountOf = ({ costNano, messages }: ProjectDigest) => (hasCost ? costNano : messages);
-  const top = Math.max(1, ...projects.map(amountOf));
+  const getAmount = ({ costNano, messages }: ProjectDigest) => (hasCost ? costNano : messages);
+  const top = Math.max(1, ...projects.map(getAmount));
   return (
     <ul aria-label="Projects" className="flex flex-col gap-2">
       {projects.map((project) => {
@@ -25,13 +25,13 @@ export function Projects({ projects, labels }: { projects: ProjectDigest[] } & P
               <bdi className="truncate font-medium">{name}</bdi>
             )}
             <span className="text-code text-muted tabular-nums">
-              {countOf(sessions, "session")}
+              {formatQuantity(sessions, "session")}
               {costNano > 0 && ` · ${formatMoney(costNano)}`}
             </span>
             <svg aria-hidden="true" className="col-span-2 mt-1 h-1.5 w-full">
               <rect width="100%" height="100%" rx="2" className="fill-block" />
               <rect
-                width={`${Math.max(0.5, (100 * amountOf(project)) / top)}%`}
+                width={`${Math.max(0.5, (100 * getAmount(project)) / top)}%`}
                 height="100%"
                 rx="2"
                 className="fill-accent"

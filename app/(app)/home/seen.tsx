@@ -1,10 +1,9 @@
 "use client";
 import { useEffect } from "react";
 
-/** How long the page has to be in sight to count as seen. */
 const seenMs = 3000;
 
-/** Notes the visit once the page was in sight for some seconds; without script a button does. */
+/** Without script, a button does it. */
 export function Seen({ action }: { action: () => Promise<void> }) {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,7 +1,7 @@
 import { labelText, type ProjectLabel } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/reader/project";
 import { Monogram } from "../../components/agent-icon";
-import { countOf, formatCount } from "../../components/figures";
+import { formatQuantity, formatCount } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { ActivityTime } from "../../components/time";
 import { pullHref } from "../traces/hrefs";
@@ -11,7 +11,6 @@ import type { News, NewsSession } from "./news";
 type Standings = News["standings"];
 type Props = { label: string; sessions: NewsSession[]; labels: Map<string, ProjectLabel>; standings?: Standings };
 
-/** Sessions, each with its title and a line of what came of it. @param props.standings where they go on */
 export function Sessions({ label, sessions, labels, standings }: Props) {
   return (
     <ul aria-label={label} className="news">
@@ -24,15 +23,15 @@ export function Sessions({ label, sessions, labels, standings }: Props) {
           <p>
             {standings && <span className="live-mark">{standingText(standings.get(session.id) ?? null)}</span>}
             <Project session={session} labels={labels} />
-            <span>{countOf(session.messageCount, "message")}</span>
+            <span>{formatQuantity(session.messageCount, "message")}</span>
             {session.costNano > 0 && <span>{formatMoney(session.costNano)}</span>}
             {session.linesAdded + session.linesRemoved > 0 && (
-              <span title={`Lines of all edits together, in ${countOf(session.filesChanged, "file")}`}>
+              <span title={`Lines of all edits together, in ${formatQuantity(session.filesChanged, "file")}`}>
                 <span className="text-ok">+{formatCount(session.linesAdded)}</span>{" "}
                 <span className="text-bad">−{formatCount(session.linesRemoved)}</span>
               </span>
             )}
-            {session.errorCount > 0 && <span className="text-bad">{countOf(session.errorCount, "error")}</span>}
+            {session.errorCount > 0 && <span className="text-bad">{formatQuantity(session.errorCount, "error")}</span>}
             {session.pullRequests.slice(0, 2).map(({ repository, number }) => (
               <a key={`${repository} ${number}`} href={pullHref(repository, number)} className="quiet-link font-medium">
                 {repository.split("/").at(-1)}#{number}

@@ -11,7 +11,7 @@ export function sinceText(since: Date, now: Date, zone: string): string {
   return formatDate(since, zone, { day: "numeric", month: "long" });
 }
 
-/** "6 h 15 min"; any time at all is a minute. */
+/** "6 h 15 min"; at least one minute. */
 export function timeText(seconds: number): string {
   const minutes = Math.max(1, Math.round(seconds / 60));
   const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];

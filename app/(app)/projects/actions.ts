@@ -8,9 +8,9 @@ import { mergeProjects, renameProject, splitProject } from "#lib/projects/change
 import { canUndo, findSplit } from "#lib/projects/queries";
 import { givenName } from "#lib/projects/schema";
 import {
-  errorsOf,
+  collectFieldErrors,
   idIn,
-  refusalOf,
+  toFormState,
   refuseForeignOrigin,
   requireForm,
   requireOwnOrigin,
@@ -19,9 +19,8 @@ import {
 import type { FormState } from "../../components/form-state";
 import { orMissing } from "../../components/or-missing";
 
-const hrefOf = (id: string, query = "") => `/projects/${encodeURIComponent(id)}${query}`;
+const makeProjectHref = (id: string, query = "") => `/projects/${encodeURIComponent(id)}${query}`;
 
-/** Gives a project another name. */
 export async function renameAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/projects");
   const error = await refuseForeignOrigin();
@@ -29,17 +28,17 @@ export async function renameAction(_before: FormState, form: FormData): Promise<
   const id = idIn(form, "id");
   const values = { name: text(form, "name") };
   const parsed = z.object({ name: givenName }).safeParse(values);
-  if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { values, errors: collectFieldErrors(parsed.error) };
   try {
     await renameProject(user.id, id, parsed.data.name);
   } catch (refused) {
-    return { values, ...refusalOf(refused) };
+    return { values, ...toFormState(refused) };
   }
-  revalidatePath(hrefOf(id));
+  revalidatePath(makeProjectHref(id));
   return { done: "Renamed." };
 }
 
-/** Merges a project into another one, whose page then offers to undo it; a form that is sent twice leads there twice. */
+/** A form that is sent twice leads to the same page. */
 export async function mergeAction(form: FormData): Promise<void> {
   const user = await requireUser("/projects");
   await requireOwnOrigin();
@@ -49,10 +48,10 @@ export async function mergeAction(form: FormData): Promise<void> {
     throw error;
   });
   const name = await orMissing(merging);
-  redirect(hrefOf(into, `?${new URLSearchParams({ merged: id, ...(name !== undefined && { name }) })}`));
+  redirect(makeProjectHref(into, `?${new URLSearchParams({ merged: id, ...(name !== undefined && { name }) })}`));
 }
 
-/** Takes what was merged into a project out of it again; where that was done before, as in another tab, it leads to the project. */
+/** Leads to the project if the merge was already undone. */
 export async function undoAction(form: FormData): Promise<void> {
   const user = await requireUser("/projects");
   await requireOwnOrigin();
@@ -62,10 +61,10 @@ export async function undoAction(form: FormData): Promise<void> {
     if (error instanceof SpoorError && error.code === "invalid_request") return id;
     throw error;
   });
-  redirect(hrefOf(await orMissing(split)));
+  redirect(makeProjectHref(await orMissing(split)));
 }
 
-/** Makes a new project of some of what a project is recognized by; a form that is sent twice leads there twice. */
+/** A form that is sent twice leads to the same page. */
 export async function splitAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/projects");
   const error = await refuseForeignOrigin();
@@ -82,8 +81,8 @@ export async function splitAction(_before: FormState, form: FormData): Promise<F
     added = await splitProject(user.id, id, { keys }, name?.data);
   } catch (refused) {
     const earlier = await findSplit(user.id, id, keys);
-    if (earlier === undefined) return { values, ...refusalOf(refused) };
+    if (earlier === undefined) return { values, ...toFormState(refused) };
     added = earlier;
   }
-  redirect(hrefOf(added));
+  redirect(makeProjectHref(added));
 }

@@ -1,5 +1,5 @@
 import type { ProjectSummary } from "#lib/projects/schema";
 
-/** All tokens of a project's sessions, cached ones included. */
-export const tokensOf = ({ usage }: Pick<ProjectSummary, "usage">): number =>
+/** Includes cached tokens. */
+export const sumTokens = ({ usage }: Pick<ProjectSummary, "usage">): number =>
   usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWrite5mTokens + usage.cacheWrite1hTokens;

@@ -6,10 +6,10 @@ import { type ProjectSort, type ProjectsQuery, projectSorts, projectsQuery } fro
 import { countDueTraces } from "#lib/usage/queries";
 import { Monogram } from "../../components/agent-icon";
 import { Counting, notYet } from "../../components/counting";
-import { countOf, Figure } from "../../components/figures";
+import { formatQuantity, Figure } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Time } from "../../components/time";
-import { tokensOf } from "./figures";
+import { sumTokens } from "./figures";
 
 export const metadata: Metadata = { title: "Projects" };
 
@@ -20,7 +20,6 @@ const sortNames: Record<ProjectSort, string> = {
   cost: "Cost",
 };
 
-/** The projects that sessions are of, each one name over machines and worktrees. */
 export default async function Page({ searchParams }: PageProps<"/projects">) {
   const user = await requireUser("/projects");
   const query = readParams(await searchParams);
@@ -55,7 +54,7 @@ export default async function Page({ searchParams }: PageProps<"/projects">) {
   );
 }
 
-/** Parameters that are not valid are left out, so that an old link still shows a list. */
+/** Ignores invalid parameters, so that old links still show a list. */
 function readParams(params: Record<string, string | string[] | undefined>): ProjectsQuery {
   const asked = Object.entries(params).filter(([name, value]) => value !== "" && isValid(name, value));
   return projectsQuery.parse(Object.fromEntries(asked));
@@ -129,7 +128,7 @@ function Controls({ query, isLong }: { query: ProjectsQuery; isLong: boolean }) 
 function Row({ project, due }: { project: ProjectSummary; due: number }) {
   const { id, name, distinction, sessions, sessionsPutAway, costNano, agents, lastActiveAt } = project;
   const putAway = sessionsPutAway > 0 ? `${sessionsPutAway} of them archived or without content` : undefined;
-  const tokens = tokensOf(project);
+  const tokens = sumTokens(project);
   return (
     <li className="grid items-center gap-x-6 gap-y-0.5 border-hairline border-b py-2 sm:min-h-10 sm:grid-cols-[minmax(0,1fr)_auto]">
       <div className="flex min-w-0 items-center justify-between gap-3">
@@ -148,7 +147,7 @@ function Row({ project, due }: { project: ProjectSummary; due: number }) {
       </div>
       <p className="flex flex-wrap items-baseline gap-x-4 text-code text-muted sm:grid sm:grid-cols-[6.5rem_6.5rem_5.5rem_6rem] sm:text-right">
         <a href={`/traces?projectId=${id}`} className="quiet-link" title={putAway}>
-          {sessions === 0 && due > 0 ? notYet(due) : countOf(sessions, "session")}
+          {sessions === 0 && due > 0 ? notYet(due) : formatQuantity(sessions, "session")}
         </a>
         <span>{tokens > 0 && <Figure count={tokens} unit="tokens" />}</span>
         <span className="text-text">{costNano > 0 && formatMoney(costNano)}</span>

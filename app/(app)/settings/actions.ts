@@ -12,27 +12,26 @@ import { logOutMachines } from "#lib/auth/tokens";
 import {
   authRefusal,
   codeError,
-  errorsOf,
+  collectFieldErrors,
   passwordError,
   refuseForeignOrigin,
   text,
 } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 
-/** Changes the name of the account. */
 export async function renameAction(_before: FormState, form: FormData): Promise<FormState> {
   await requireUser("/settings");
   const values = { name: text(form, "name") };
   const error = await refuseForeignOrigin();
   if (error) return { values, error };
   const parsed = nameForm.safeParse(values);
-  if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { values, errors: collectFieldErrors(parsed.error) };
   await auth().api.updateUser({ body: parsed.data, headers: await headers() });
   revalidatePath("/", "layout");
   return { done: "Your name was changed." };
 }
 
-/** The password, and of an account with a second factor its code, which comes last: it is spent by being checked. */
+/** Checks the second factor last, since checking spends its code. */
 async function refuseChange(
   user: SignedInUser,
   given: z.output<typeof newPasswordForm>,
@@ -47,7 +46,7 @@ async function refuseChange(
   return wrongCode === undefined ? undefined : { current_code: wrongCode };
 }
 
-/** Changes the password and signs out every other browser; on request the machines as well. */
+/** Also signs out every other browser, and the machines on request. */
 export async function changePasswordAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/settings");
   const error = await refuseForeignOrigin();
@@ -55,7 +54,7 @@ export async function changePasswordAction(_before: FormState, form: FormData): 
   const values = { revoke_tokens: text(form, "revoke_tokens") };
   const given = { current_password: text(form, "current_password"), new_password: text(form, "new_password") };
   const parsed = newPasswordForm.safeParse(given);
-  if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { values, errors: collectFieldErrors(parsed.error) };
   const errors = await refuseChange(user, parsed.data, text(form, "current_code"));
   if (errors) return { values, errors };
   const { current_password: currentPassword, new_password: newPassword } = parsed.data;

@@ -3,7 +3,6 @@ import { proxyNote } from "#lib/http/address";
 import { Notice } from "../../components/notice";
 import { SettingsLink } from "./settings-link";
 
-/** The settings pages, beside their navigation. */
 export default async function Layout({ children }: { children: React.ReactNode }) {
   const owner = (await currentUser())?.role === "owner";
   const note = owner ? proxyNote() : undefined;

@@ -4,14 +4,14 @@ import { configuredProviders, type Provider, providerNames } from "#lib/auth/pro
 import { env } from "#lib/env";
 import { limits } from "#lib/limits";
 import { Choice, themeNames } from "../../components/choice";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { Form } from "../../components/form";
 import { readKeys, readTheme } from "../../components/preferences";
 import { Section } from "../../components/section";
 import { StorageUse } from "../../components/storage";
 import { readerZone } from "../../components/zone";
 import { changePasswordAction, renameAction } from "./actions";
-import { proofsOf } from "./proof";
+import { listProofs } from "./proof";
 import { proofFields } from "./proof-fields";
 import { ProvidersForm } from "./providers-form";
 import { waysIn } from "./ways-in";
@@ -55,11 +55,10 @@ export default async function Page({ searchParams }: PageProps<"/settings">) {
   );
 }
 
-/** Where the operator set up providers: which are connected. */
 async function Providers({ connected, failed, changed }: { connected: string[]; failed: boolean; changed: boolean }) {
   const providers = Object.keys(configuredProviders()) as Provider[];
   if (providers.length === 0) return null;
-  const proofs = await proofsOf(await requireUser("/settings"));
+  const proofs = await listProofs(await requireUser("/settings"));
   return (
     <Section id="providers" title="Other ways to sign in">
       {failed && (
@@ -85,7 +84,6 @@ async function Providers({ connected, failed, changed }: { connected: string[]; 
   );
 }
 
-/** Preferences of this browser. */
 async function Appearance() {
   return (
     <>
@@ -103,7 +101,6 @@ async function Appearance() {
   );
 }
 
-/** What is stored, how much it is, for how long, and how to export it. */
 function YourData({ userId }: { userId: string }) {
   const days = env().UPLOAD_RETENTION_DAYS;
   const { failedUploadDays } = limits.ingest;
@@ -111,8 +108,8 @@ function YourData({ userId }: { userId: string }) {
     <Section id="data" title="Your data">
       <StorageUse userId={userId} />
       <p className="text-muted">
-        Sessions are kept until you delete them. The uploads they came in are deleted {countOf(days, "day")} after they
-        were processed, failed ones after {countOf(failedUploadDays, "day")}.
+        Sessions are kept until you delete them. The uploads they came in are deleted {formatQuantity(days, "day")} after they
+        were processed, failed ones after {formatQuantity(failedUploadDays, "day")}.
       </p>
       <p className="flex flex-wrap gap-x-4 gap-y-1">
         <a href="/api/traces/export" download="sessions.jsonl" className="link target">

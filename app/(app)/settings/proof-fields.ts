@@ -1,7 +1,7 @@
 import type { FieldSpec } from "../../components/form";
 import type { Proof } from "./proof";
 
-/** The fields by which a person proves again who they are. Not `password`: that is the id of a section of the settings. */
+/** Not `password`, which is the id of a section of the settings. */
 export const proofFields = {
   password: {
     name: "account_password",
@@ -17,6 +17,6 @@ export const proofFields = {
   },
 } as const satisfies Partial<Record<Proof, FieldSpec>>;
 
-/** The fields for some proofs; that a sign-in is recent needs none. */
+/** A recent sign-in needs no field. */
 export const fieldsFor = (proofs: Proof[]): FieldSpec[] =>
   proofs.flatMap((proof) => (proof === "recent" ? [] : [proofFields[proof]]));

@@ -6,25 +6,25 @@ import type { FormState } from "../../components/form-state";
 import { proofFields } from "./proof-fields";
 import { waysIn } from "./ways-in";
 
-/** What a signed-in person proves again before a change of what opens the account. */
+/** Required before changes to how the account is opened. */
 export type Proof = "password" | "code" | "recent";
 
-/** The password and the second factor, as far as the account has them; without either a sign-in of the last ten minutes. */
-export async function proofsOf(user: SignedInUser): Promise<Proof[]> {
+/** Password and second factor if the account has them; without either, a sign-in of the last ten minutes. */
+export async function listProofs(user: SignedInUser): Promise<Proof[]> {
   const ways = await waysIn();
   const proofs: Proof[] = [...(ways.includes("credential") ? (["password"] as const) : [])];
   if (user.twoFactorEnabled) proofs.push("code");
   return proofs.length > 0 ? proofs : ["recent"];
 }
 
-/** @returns what to show where the form does not hold the proofs. */
+/** @returns the form's state if the proofs are missing */
 export async function refuseUnproved(user: SignedInUser, form: FormData): Promise<FormState | undefined> {
-  const proofs = await proofsOf(user);
+  const proofs = await listProofs(user);
   if (proofs.includes("recent") && !(await isRecent(user.id, user.signInId))) return { error: signInAgain };
   const asked = proofs.filter((proof) => proof !== "recent");
   const missing = asked.filter((proof) => text(form, proofFields[proof].name) === "");
-  if (missing.length > 0) return { errors: Object.fromEntries(missing.map(messageOf)) };
-  // The password first: a code is spent by being checked.
+  if (missing.length > 0) return { errors: Object.fromEntries(missing.map(getProofMessage)) };
+  // The password first, since checking spends a code.
   for (const proof of asked) {
     const { name } = proofFields[proof];
     const error = await (proof === "password" ? passwordError : codeError)(user.id, text(form, name));
@@ -33,7 +33,7 @@ export async function refuseUnproved(user: SignedInUser, form: FormData): Promis
   return undefined;
 }
 
-function messageOf(proof: keyof typeof proofFields): [name: string, message: string] {
+function getProofMessage(proof: keyof typeof proofFields): [name: string, message: string] {
   const { name, label } = proofFields[proof];
   return [name, `Enter your ${label.toLowerCase()}.`];
 }

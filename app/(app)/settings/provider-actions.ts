@@ -12,10 +12,7 @@ import { refuseUnproved } from "./proof";
 
 export type ConnectionState = FormState & { url?: string | undefined };
 
-/**
- * Connects a provider, on whose own pages it continues, or disconnects one, depending on the button. Whoever can sign in with
- * a provider needs no password here, so both ask for proof first.
- */
+/** Connects or disconnects a provider. Both need proof, since a provider's sign-in needs no password here. */
 export async function changeProviderAction(_before: ConnectionState, form: FormData): Promise<ConnectionState> {
   const user = await requireUser("/settings");
   const error = await refuseForeignOrigin();

@@ -6,10 +6,10 @@ import type { Proof } from "./proof";
 import { fieldsFor } from "./proof-fields";
 import { changeProviderAction } from "./provider-actions";
 
-type Row = { id: string; name: string; connected: boolean };
+type ProviderRow = { id: string; name: string; connected: boolean };
 
-/** Connects and disconnects providers. As in ProviderForm, a provider's own pages are opened by script, or by a link. */
-export function ProvidersForm({ rows, proofs }: { rows: Row[]; proofs: Proof[] }) {
+/** As in ProviderForm, a provider's pages are opened by script, or by a link. */
+export function ProvidersForm({ rows, proofs }: { rows: ProviderRow[]; proofs: Proof[] }) {
   const [state, send, pending] = useActionState(changeProviderAction, {});
   const { url } = state;
   useEffect(() => {
@@ -37,7 +37,7 @@ export function ProvidersForm({ rows, proofs }: { rows: Row[]; proofs: Proof[] }
   );
 }
 
-function ProviderRow({ row: { id, name, connected }, pending }: { row: Row; pending: boolean }) {
+function ProviderRow({ row: { id, name, connected }, pending }: { row: ProviderRow; pending: boolean }) {
   return (
     <li className="flex flex-wrap items-center justify-between gap-3">
       <span>

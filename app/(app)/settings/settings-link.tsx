@@ -2,13 +2,13 @@
 import { usePathname } from "next/navigation";
 import { useEffect, useRef } from "react";
 
-/** A link of the settings navigation, marked where its page is open; on a phone the row of links is moved to it. */
+/** On a phone the row of links scrolls to the current one. */
 export function SettingsLink({ href, children }: { href: string; children: React.ReactNode }) {
   const current = usePathname() === href ? "page" : undefined;
   const own = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
     const [link, row] = [own.current, own.current?.parentElement];
-    // Not `scrollIntoView`: Tab would begin behind it.
+    // `scrollIntoView` would move the start of Tab.
     if (current && link && row)
       row.scrollLeft += link.getBoundingClientRect().right - row.getBoundingClientRect().right;
   }, [current]);

@@ -1,9 +1,7 @@
-import { monogramOf } from "../../components/monogram";
+import { makeMonogram } from "../../components/monogram";
 
-/** How a session is introduced that came from another one. */
 export const originWords = { subagent: "Sub-agent of", fork: "Fork of", continuation: "Continues" } as const;
 
-/** A session below another one in the list, as text. */
 export type BelowRow = {
   id: string;
   relation: string;
@@ -11,24 +9,21 @@ export type BelowRow = {
   title?: string;
   messages: string;
   tokens?: string;
-  /** Missing where nothing but the upload tells it. */
+  /** Missing if only the upload dates it. */
   at?: string;
   when: string;
   exact: string;
   below?: { href: string; label: string };
 };
 
-/** What a row of the list unfolds. */
 export type Below = {
   label: string;
-  /** What is further below. */
   more?: string;
   rows: BelowRow[];
-  /** Where all are listed, if these are only the first. */
   all?: { href: string; label: string };
 };
 
-/** The sessions that one started, folded: a native fold, so that it opens without script. */
+/** A native fold, which works without script. */
 export function BelowFold({ id, below: { label, more, rows, all } }: { id: string; below: Below }) {
   return (
     <details className="below">
@@ -60,7 +55,7 @@ function BelowSession({
   return (
     <li className="session">
       <span role="img" aria-label={source} title={source} className="monogram">
-        {monogramOf(source)}
+        {makeMonogram(source)}
       </span>
       <a data-row href={`/traces/${id}`} aria-describedby={`x${id}`} className="quiet-link">
         {title ?? <span className="text-muted">Untitled session</span>}

@@ -5,13 +5,12 @@ import { createPortal } from "react-dom";
 type Props = {
   title: string;
   children: React.ReactNode;
-  /** What the button that does it says, and what it does with the form's fields. */
   action: string;
   onSubmit: (fields: FormData) => void;
   onClose: () => void;
 };
 
-/** A question over the page before something is done. It is no part of the list's own form, which surrounds its button. */
+/** Outside the list's own form, which surrounds its button. */
 export function BulkDialog({ title, children, action, onSubmit, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);

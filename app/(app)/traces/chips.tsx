@@ -1,21 +1,20 @@
 import Link from "next/link";
-import { termsOf, withoutTerm } from "#lib/search/grammar";
+import { parseTerms, withoutTerm } from "#lib/search/grammar";
 import { filterNames } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
-import { type Given, labelOf, listHref, type Names, shownValue, valuesOf, without, withoutValue } from "./hrefs";
+import { type GivenFilters, getFilterLabel, listHref, type FilterTitles, shownValue, getFilterValues, without, withoutValue } from "./hrefs";
 
 /**
- * The filters that are set, each with a link that removes it; of a search each filter that it names.
- *
- * @param names the names of projects. @param parent the title of the session whose children are listed
+ * @param names the names of projects
+ * @param parent the title of the session whose children are listed
  */
-export function Chips({ given, names, parent }: { given: Given; names: Names; parent: string | undefined }) {
+export function Chips({ given, names, parent }: { given: GivenFilters; names: FilterTitles; parent: string | undefined }) {
   return filterNames.flatMap((name) => {
     if (name !== "q")
-      return valuesOf(given, name).map((value) => (
+      return getFilterValues(given, name).map((value) => (
         <Chip
           key={`${name} ${value}`}
-          label={labelOf(name)}
+          label={getFilterLabel(name)}
           value={name === "parent" ? (parent ?? "a missing session") : shownValue(name, value, names)}
           href={listHref(withoutValue(given, name, value))}
         />
@@ -23,7 +22,7 @@ export function Chips({ given, names, parent }: { given: Given; names: Names; pa
     const { q: value } = given;
     if (value === undefined) return [];
     const withQuery = (q: string) => listHref({ ...without(given, "q"), ...(q !== "" && { q }) });
-    const terms = termsOf(value).filter(({ filter }) => filter !== undefined);
+    const terms = parseTerms(value).filter(({ filter }) => filter !== undefined);
     const words = terms.toReversed().reduce((rest, term) => withoutTerm(rest, term), value);
     return [
       ...terms.map((term) => (
@@ -39,7 +38,7 @@ export function Chips({ given, names, parent }: { given: Given; names: Names; pa
         : [
             <Chip
               key={name}
-              label={labelOf(name)}
+              label={getFilterLabel(name)}
               value={words}
               href={withQuery(terms.map(({ written }) => written).join(" "))}
             />,

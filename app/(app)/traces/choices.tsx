@@ -2,26 +2,23 @@ import Link from "next/link";
 import type { CountedName, FacetValues, FilterName } from "#lib/traces/schema";
 import { formatCount } from "../../components/figures";
 import { Sign } from "../../components/sign";
-import { type Given, listHref, valuesOf, without, withoutValue, withValue } from "./hrefs";
+import { type GivenFilters, listHref, getFilterValues, without, withoutValue, withValue } from "./hrefs";
 
-/** What a menu offers: a filter's value, and how it is shown. */
-export type Option = { name: FilterName; value: string; text: string; count: number };
+export type FilterOption = { name: FilterName; value: string; text: string; count: number };
 
-/** A filter's values as options. Projects are offered as such, over machines and worktrees, once the ledger knows any. */
-export function optionsOf(name: CountedName, values: FacetValues): Option[] {
+/** Lists projects over machines and worktrees, once the ledger knows any. */
+export function toFilterOptions(name: CountedName, values: FacetValues): FilterOption[] {
   if (name === "project" && values.projectId.length > 0)
     return values.projectId.map(({ name: text, ...one }) => ({ name: "projectId", text, ...one }));
   return values[name].map((one) => ({ name, text: one.value, ...one }));
 }
 
-/** The filters that a menu sets. */
-export const filtersOf = (name: CountedName): FilterName[] => (name === "project" ? ["project", "projectId"] : [name]);
+export const listFilterNames = (name: CountedName): FilterName[] => (name === "project" ? ["project", "projectId"] : [name]);
 
-type Props = { name: CountedName; given: Given; options: Option[] };
+type Props = { name: CountedName; given: GivenFilters; options: FilterOption[] };
 
-/** The values of a menu, each a link that sets it or takes it back, and above them one that removes them all. */
 export function Choices({ name, given, options }: Props) {
-  const rest = without(given, ...filtersOf(name));
+  const rest = without(given, ...listFilterNames(name));
   return (
     <ul className="max-h-[50dvh] overflow-y-auto border-hairline border-t py-1">
       {Object.keys(rest).length < Object.keys(given).length && (
@@ -39,23 +36,23 @@ export function Choices({ name, given, options }: Props) {
   );
 }
 
-/** One value: it is added to those that are chosen, of which a session has any, or removed from them. */
-function OptionChoice({ menu, given, option }: { menu: CountedName; given: Given; option: Option }) {
+/** Adds a value to those chosen, or removes it. */
+function OptionChoice({ menu, given, option }: { menu: CountedName; given: GivenFilters; option: FilterOption }) {
   const { name, value, text, count } = option;
-  const isChosen = valuesOf(given, name).includes(value);
-  const others = filtersOf(menu).filter((other) => other !== name);
+  const isChosen = getFilterValues(given, name).includes(value);
+  const others = listFilterNames(menu).filter((other) => other !== name);
   const href = isChosen ? withoutValue(given, name, value) : withValue(without(given, ...others), name, value);
   return <Choice href={listHref(href)} isChosen={isChosen} text={text} count={count} />;
 }
 
 type ChoiceProps = { href: string; isChosen: boolean; text: string; count?: number };
 
-/** A line of a menu: a value, and how many sessions have it. The menu stays open where the page does. */
+/** The menu stays open where the page does. */
 export function Choice({ href, isChosen, text, count }: ChoiceProps) {
   return (
     <Link
       href={href}
-      prefetch={false} // a page costs the server its reads, whether it is opened or not
+      prefetch={false} // prefetching would cost the server the page's reads
       scroll={false}
       aria-current={isChosen ? "true" : undefined}
       className="choice"

@@ -3,17 +3,15 @@ import { Field } from "../../components/field";
 import { Choice } from "./choices";
 import type { DatePreset } from "./dates";
 import { HiddenFilters, Menu } from "./filter-menu";
-import { type Given, listHref, without } from "./hrefs";
+import { type GivenFilters, listHref, without } from "./hrefs";
 
 type Props = {
-  given: Given;
+  given: GivenFilters;
   zone: string;
   presets: DatePreset[];
-  /** The days that are set, as the fields take them. */
   days: { from?: string | undefined; to?: string | undefined };
 };
 
-/** Narrows the list to sessions whose last activity is in a span of days, in the reader's time zone. */
 export function DateMenu({ given, zone, presets, days }: Props) {
   const { from, to } = given;
   const others = without(given, "from", "to");

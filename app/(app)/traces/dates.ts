@@ -4,7 +4,6 @@ import { addDays } from "../../components/zone";
 
 export type DatePreset = { label: string; from: string };
 
-/** Common spans of days that end today, each with its first day in the reader's zone. */
 export function datePresets(zone: string, now: Date): DatePreset[] {
   const today = isoDay(now, zone);
   return [
@@ -14,9 +13,9 @@ export function datePresets(zone: string, now: Date): DatePreset[] {
   ];
 }
 
-/** The day of a filter's value. A link from another page may contain a moment; the fields take days only. */
-export function dayOfFilter(value: string | undefined, zone: string): string | undefined {
+/** A link from another page may contain a moment; the fields take days only. */
+export function parseFilterDay(value: string | undefined, zone: string): string | undefined {
   if (value === undefined || value.length === 10) return value;
-  const at = parseInstant(value); // `Date` does not read all that a filter takes
+  const at = parseInstant(value); // `Date` does not accept all formats of the filter
   return at === null ? undefined : isoDay(new Date(at), zone);
 }

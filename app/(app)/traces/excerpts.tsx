@@ -1,6 +1,5 @@
 import type { Excerpt, Excerpts } from "#lib/search/excerpts";
 
-/** Who speaks, as the reader calls it. */
 const names: Record<Excerpt["speaker"], string> = {
   person: "you",
   assistant: "agent",
@@ -11,7 +10,6 @@ const names: Record<Excerpt["speaker"], string> = {
 
 type Props = { traceId: string; q: string; found: Excerpts };
 
-/** Excerpts of the messages in which the search found something, by who speaks, each a link to its message. */
 export function ExcerptList({ traceId, q, found: { excerpts, more, atLeast } }: Props) {
   return (
     <ul className="flex min-w-0 basis-full flex-col gap-0.5 pb-1 sm:pl-8 text-code">
@@ -41,7 +39,7 @@ export function ExcerptList({ traceId, q, found: { excerpts, more, atLeast } }: 
   );
 }
 
-/** Those of one speaker together, in the order of the best of each. */
+/** Groups by speaker, in the order of each one's best excerpt. */
 const bySpeaker = (excerpts: Excerpt[]) => [...Map.groupBy(excerpts, ({ speaker }) => speaker).values()].flat();
 
 const searchHref = (traceId: string, q: string) => `/traces/${traceId}?${new URLSearchParams({ q })}`;

@@ -1,29 +1,35 @@
-import { type Family, type Member, type Origin, type Relation, readFamilies, readOriginsOf } from "#lib/traces/family";
+import {
+  type Family,
+  type Member,
+  type Origin,
+  type Relation,
+  readFamilies,
+  readTraceOrigins,
+} from "#lib/traces/family";
 import { longTime } from "../../components/date-format";
-import { countOf, formatCompact } from "../../components/figures";
+import { formatQuantity, formatCompact } from "../../components/figures";
 import { shortTime } from "../../components/time";
 import { type Below, type BelowRow, originWords } from "./below";
 import { listHref } from "./hrefs";
 
-/** How many of a session's children its row unfolds; the others are a click away. */
 const shownEach = 10;
 
-/** The sessions below those of a page, or, where the list has these itself, each session's origin. */
-export type Kin = { families: Map<string, Family>; origins: Map<string, Origin> };
+/** The sessions below a page's rows, or the rows' origins if the list itself shows those. */
+export type ListedFamilies = { families: Map<string, Family>; origins: Map<string, Origin> };
 
 /**
- * @param page.folds whether its sessions have what is below them in a fold; otherwise that is in the list itself
- * @param page.isOfRoots whether none of its sessions is below another one
+ * @param page.folds the rows have folds with the sessions below them
+ * @param page.isOfRoots no session of the page is below another
  */
 export async function readKin(
   userId: string,
   traces: { id: string }[],
   page: { folds: boolean; isOfRoots: boolean },
-): Promise<Kin> {
+): Promise<ListedFamilies> {
   const ids = traces.map(({ id }) => id);
   const [families, origins] = await Promise.all([
     page.folds ? readFamilies(userId, ids, shownEach) : new Map<string, Family>(),
-    page.isOfRoots ? new Map<string, Origin>() : readOriginsOf(userId, ids),
+    page.isOfRoots ? new Map<string, Origin>() : readTraceOrigins(userId, ids),
   ]);
   return { families, origins };
 }
@@ -35,19 +41,18 @@ const words: Record<Relation, [one: string, many: string]> = {
 };
 
 /** "3 sub-agents, 1 fork" */
-export function countsOf({ counts }: Pick<Family, "counts">): string {
+export function formatFamilyCounts({ counts }: Pick<Family, "counts">): string {
   const kinds = (Object.keys(words) as Relation[]).filter((kind) => counts[kind] > 0);
-  return kinds.map((kind) => countOf(counts[kind], ...words[kind])).join(", ");
+  return kinds.map((kind) => formatQuantity(counts[kind], ...words[kind])).join(", ");
 }
 
-/** The fold below a session's row. */
-export function belowOf(id: string, family: Family, zone: string): Below {
+export function toBelow(id: string, family: Family, zone: string): Below {
   const { counts, below, isCut, members } = family;
   const children = counts.subagent + counts.fork + counts.continuation;
   const deeper = below - children;
   return {
-    label: `${countsOf(family)}${isCut ? " or more" : ""}`,
-    ...(deeper > 0 && { more: `${countOf(deeper, "more", "more")} below` }),
+    label: `${formatFamilyCounts(family)}${isCut ? " or more" : ""}`,
+    ...(deeper > 0 && { more: `${formatQuantity(deeper, "more", "more")} below` }),
     rows: members.map((member) => memberRow(member, zone)),
     ...(members.length < children && {
       all: { href: listHref({ parent: id }), label: `All ${formatCompact(children)}` },
@@ -59,8 +64,8 @@ function memberRow(member: Member, zone: string): BelowRow {
   const { id, relation, title, source, own, updatedAt, dated, below } = member;
   const at = new Date(updatedAt);
   const exact = [
-    countOf(own.messages, "message"),
-    own.tokens > 0 && countOf(own.tokens, "token"),
+    formatQuantity(own.messages, "message"),
+    own.tokens > 0 && formatQuantity(own.tokens, "token"),
     dated && longTime(at, zone),
   ];
   return {
@@ -76,19 +81,18 @@ function memberRow(member: Member, zone: string): BelowRow {
   };
 }
 
-/** What a session of a filtered list is of. */
-export const originOf = ({ relation, title, parentId, position }: Origin) => ({
+export const toOriginLink = ({ relation, title, parentId, position }: Origin) => ({
   words: originWords[relation],
   title: title ?? "an untitled session",
   href: `/traces/${parentId}${position === null ? "" : `?at=${position}`}`,
 });
 
-/** The figures of a session with all below it, as exact as they are known; "" without any. */
-export function sumsOf(own: { messages: number; tokens: number }, family: Family): string {
+/** As exact as known; "" without any. */
+export function formatFamilySums(own: { messages: number; tokens: number }, family: Family): string {
   const { sums } = family;
   const all = [
-    countOf(own.messages + sums.messages, "message"),
-    own.tokens + sums.tokens > 0 && countOf(own.tokens + sums.tokens, "token"),
+    formatQuantity(own.messages + sums.messages, "message"),
+    own.tokens + sums.tokens > 0 && formatQuantity(own.tokens + sums.tokens, "token"),
   ];
-  return `with ${countsOf(family)}: ${all.filter(Boolean).join(" · ")}`;
+  return `with ${formatFamilyCounts(family)}: ${all.filter(Boolean).join(" · ")}`;
 }

@@ -2,31 +2,28 @@ import { readFacets } from "#lib/traces/facets";
 import type { TraceFilter } from "#lib/traces/schema";
 import { readerZone } from "../../components/zone";
 import { DateMenu } from "./date-menu";
-import { datePresets, dayOfFilter } from "./dates";
+import { datePresets, parseFilterDay } from "./dates";
 import { FilterMenu } from "./filter-menu";
 import { FilterSwitch } from "./filter-switch";
-import { entriesOf, filterQuery, type Given } from "./hrefs";
+import { listFilterEntries, filterQuery, type GivenFilters } from "./hrefs";
 import { MenuCloser } from "./menu-closer";
 import { MoreMenu } from "./more-menu";
 
 type Props = {
   userId: string;
   filter: TraceFilter;
-  given: Given;
-  /** Whether the page includes the values, which without script can't be loaded later. */
+  given: GivenFilters;
+  /** Without script, values can't be loaded later. */
   hasValues: boolean;
   children: React.ReactNode;
 };
 
-/**
- * The menus that narrow the list. Their values are counted when one is opened: it takes longer than reading a page of the list.
- * On a phone one button opens them.
- */
+/** Counts values only when a menu is opened, since that takes longer than reading the list. */
 export async function FilterBar({ userId, filter, given, hasValues, children }: Props) {
   const values = hasValues ? await readFacets(userId, filter) : undefined;
   const zone = await readerZone();
   const query = filterQuery(filter).toString();
-  const set = entriesOf(given).length;
+  const set = listFilterEntries(given).length;
   return (
     <div className="flex flex-wrap gap-2 max-sm:contents">
       <FilterSwitch count={set} controls="filters" />
@@ -41,7 +38,7 @@ export async function FilterBar({ userId, filter, given, hasValues, children }: 
           given={given}
           zone={zone}
           presets={datePresets(zone, new Date())}
-          days={{ from: dayOfFilter(given.from, zone), to: dayOfFilter(given.to, zone) }}
+          days={{ from: parseFilterDay(given.from, zone), to: parseFilterDay(given.to, zone) }}
         />
         <MoreMenu given={given} query={query} values={values} />
         {children}

@@ -1,42 +1,40 @@
 "use client";
 import type { CountedName, FacetValues } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
-import { Choices, filtersOf, optionsOf } from "./choices";
-import { entriesOf, type Given, labelOf, without } from "./hrefs";
+import { Choices, listFilterNames, toFilterOptions } from "./choices";
+import { listFilterEntries, type GivenFilters, getFilterLabel, without } from "./hrefs";
 import { MenuValues } from "./menu-values";
 
 type Props = {
   name: CountedName;
-  given: Given;
+  given: GivenFilters;
   /** The filters as the API takes them. */
   query: string;
-  /** The values, where the page was requested with them. */
   values: FacetValues | undefined;
 };
 
 const capitalize = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
 
-/** A menu of the values of one filter. A client component for the same reason as the rows: its markup is sent once. */
+/** A client component, so that its markup is sent only once. */
 export function FilterMenu(props: Props) {
   const { name, given } = props;
   return (
-    <Menu label={capitalize(name)} isSet={filtersOf(name).some((filter) => given[filter] !== undefined)} side="left">
+    <Menu label={capitalize(name)} isSet={listFilterNames(name).some((filter) => given[filter] !== undefined)} side="left">
       <FilterValues {...props} />
     </Menu>
   );
 }
 
-/** The values of one filter, with how many sessions have each, and a field for any other. */
 export function FilterValues({ name, given, query, values }: Props) {
   return (
     <>
       <ExactForm
         name={name}
-        label={`${capitalize(labelOf(name))}, exactly`}
-        given={without(given, ...filtersOf(name))}
+        label={`${capitalize(getFilterLabel(name))}, exactly`}
+        given={without(given, ...listFilterNames(name))}
       />
       {values ? (
-        <Choices name={name} given={given} options={optionsOf(name, values)} />
+        <Choices name={name} given={given} options={toFilterOptions(name, values)} />
       ) : (
         <MenuValues name={name} given={given} query={query} />
       )}
@@ -44,9 +42,8 @@ export function FilterValues({ name, given, query, values }: Props) {
   );
 }
 
-type ExactProps = { name: string; label: string; given: Given; pattern?: string; title?: string };
+type ExactProps = { name: string; label: string; given: GivenFilters; pattern?: string; title?: string };
 
-/** A field for a filter's value, beside the filters that stay. */
 export function ExactForm({ label, given, ...input }: ExactProps) {
   return (
     <form method="get" action="/traces" className="flex gap-2 p-3">
@@ -68,7 +65,7 @@ export function ExactForm({ label, given, ...input }: ExactProps) {
 
 type MenuProps = { label: string; isSet: boolean; side: "left" | "right"; children: React.ReactNode };
 
-/** A button that opens a panel; of several, one is open at a time. */
+/** Only one panel is open at a time. */
 export function Menu({ label, isSet, side, children }: MenuProps) {
   return (
     <details name="filter" data-menu className="max-sm:open:w-full sm:relative">
@@ -82,9 +79,8 @@ export function Menu({ label, isSet, side, children }: MenuProps) {
   );
 }
 
-/** Filters that a form keeps. */
-export function HiddenFilters({ given }: { given: Given }) {
-  return entriesOf(given).map(([name, value]) => (
+export function HiddenFilters({ given }: { given: GivenFilters }) {
+  return listFilterEntries(given).map(([name, value]) => (
     <input key={`${name} ${value}`} type="hidden" name={name} value={value} />
   ));
 }

@@ -1,7 +1,6 @@
 "use client";
 import { useState } from "react";
 
-/** On a phone, the button that shows the filters; it says how many are set. */
 export function FilterSwitch({ count, controls }: { count: number; controls: string }) {
   const [isOpen, setOpen] = useState(false);
   const toggle = () => {

@@ -1,8 +1,8 @@
-import { isRanked, problemOf } from "#lib/search/query";
+import { findQueryProblem, isRanked } from "#lib/search/query";
 import { filterNames, listQuery, type Order, type Sort, type TraceFilter } from "#lib/traces/schema";
 import type { Selection } from "#lib/traces/sql/conditions";
 import { startOfDay } from "../../components/zone";
-import { filterQuery, type Given, withQuery } from "./hrefs";
+import { filterQuery, type GivenFilters, withQuery } from "./hrefs";
 
 type Params = Record<string, string | string[] | undefined>;
 
@@ -11,22 +11,22 @@ export type ListRequest = {
   cursor: string | undefined;
   limit: number;
   sort: Sort;
-  given: Given;
-  /** A search is in the order of how well it matches, unless the address says otherwise. */
+  given: GivenFilters;
+  /** Searches are ordered by relevance by default. */
   order: Order;
-  /** Parameters that were invalid and left out, and what is wrong with the search. */
+  /** Invalid parameters, and what is wrong with the search. */
   ignored: string[];
   problem?: string;
 };
 
-/** What a search finds has excerpts: fewer of it are read at a time, and those are the ones whose texts decide the order. */
+/** Fewer than in a list, since found sessions have excerpts. */
 const foundPerPage = 20;
 
 const day = /^\d{4}-\d\d-\d\d$/;
 
 /**
- * Reads the list's parameters. Empty ones, as a form sends them, count as absent; wrong ones are left out and named,
- * so that an old or mistyped link still shows a list. `from` and `to` also take a plain day of the reader's zone.
+ * Names and ignores invalid parameters, so that old links still show a list; empty ones count as absent. `from` and
+ * `to` also accept a day in the reader's zone.
  */
 export function readListParams(params: Params, zone: string): ListRequest {
   const asked = Object.fromEntries(
@@ -40,7 +40,7 @@ export function readListParams(params: Params, zone: string): ListRequest {
   if (typeof asked.to === "string" && day.test(asked.to)) exact.to = startOfDay(asked.to, zone, 1) ?? asked.to;
   const parsed = listQuery.safeParse(exact);
   const ignored = parsed.success ? [] : [...new Set(parsed.error.issues.map(({ path }) => String(path[0])))];
-  const problem = typeof exact.q === "string" && !ignored.includes("q") ? problemOf(exact.q) : undefined;
+  const problem = typeof exact.q === "string" && !ignored.includes("q") ? findQueryProblem(exact.q) : undefined;
   if (problem) ignored.push("q");
   for (const name of ignored) delete exact[name];
   const { cursor, sort, order: _, limit: page, ...filter } = listQuery.parse(exact);
@@ -50,18 +50,18 @@ export function readListParams(params: Params, zone: string): ListRequest {
   return { filter, cursor, limit, sort, given, order, ignored, ...(problem && { problem }) };
 }
 
-/** Without a search, which finds all, a list leaves out what was put away, and what has no content. */
+/** Without a search, hides archived and empty sessions. */
 export function shown(filter: TraceFilter): TraceFilter {
   if (filter.q !== undefined) return filter;
   const { archived = false, trivial = archived ? undefined : false } = filter;
   return { ...filter, archived, ...(trivial !== undefined && { trivial }) };
 }
 
-/** What the list shows: without a filter what no other session started, with what is below each; else all that matches. */
+/** Without a filter, lists only root sessions, each with those below it. */
 export function listed(filter: TraceFilter): Selection {
   const isPlain = Object.values(filter).every((value) => value === undefined);
   return { ...shown(filter), ...(isPlain && { families: true }) };
 }
 
-/** The export of all that a filter matches. The API knows no time zone of a reader, so it gets moments. */
+/** The API knows no reader's time zone, so it gets moments. */
 export const exportHref = (filter: TraceFilter): string => withQuery("/api/traces/export", filterQuery(shown(filter)));

@@ -1,6 +1,5 @@
 import { Notice } from "../../components/notice";
 
-/** Says that a search may miss sessions that are not indexed yet. */
 export function Lag({ sessions }: { sessions: number }) {
   if (sessions === 0) return null;
   const count =

@@ -3,10 +3,10 @@ import { useEffect } from "react";
 import { useKeys } from "../../components/keys";
 import { markSessions } from "./marks/actions";
 
-/** Focuses the row after or before the focused one; Enter then opens it, which the browser does. */
+/** Enter then opens the row, which the browser does. */
 function go(step: 1 | -1): void {
   const all = [...document.querySelectorAll<HTMLAnchorElement>("a[data-row]")];
-  const rows = all.filter((row) => row.checkVisibility()); // not those in a closed fold
+  const rows = all.filter((row) => row.checkVisibility()); // skips rows in closed folds
   const own = document.activeElement?.closest("li.session");
   const at = own ? rows.findIndex((row) => row.closest("li") === own) : -1;
   const next = at === -1 ? rows.at(0) : rows[at + step];
@@ -16,13 +16,13 @@ function go(step: 1 | -1): void {
 
 const focusedRow = () => document.activeElement?.closest<HTMLElement>("[data-rows] li.session");
 
-/** Ticks the focused row, or with Shift all from the one that was ticked last. */
+/** With Shift, ticks all from the last ticked row. */
 function tick(shiftKey: boolean): void {
   const box = focusedRow()?.querySelector<HTMLInputElement>(":scope > .tick > input");
   box?.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, shiftKey }));
 }
 
-/** Turns a row's star, on the page at once and then in the archive. */
+/** Changes the page at once, then the stored session. */
 function turnStar(star: HTMLElement | null | undefined): void {
   const id = star?.closest("li")?.querySelector<HTMLInputElement>(":scope > .tick > input")?.value;
   if (!star || !id) return;
@@ -32,7 +32,6 @@ function turnStar(star: HTMLElement | null | undefined): void {
   markSessions([id], { starred }).catch(() => show(!starred));
 }
 
-/** The keys of the list, and its stars. */
 export function ListKeys() {
   useEffect(() => {
     const onClick = (event: MouseEvent) => {

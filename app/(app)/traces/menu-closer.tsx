@@ -1,7 +1,6 @@
 "use client";
 import { useEffect } from "react";
 
-/** Closes the open menu of the list on Escape and on a click elsewhere. */
 export function MenuCloser() {
   useEffect(() => {
     const opened = () => document.querySelector<HTMLDetailsElement>("details[data-menu][name=filter][open]");

@@ -1,10 +1,10 @@
 "use client";
 import { useEffect, useRef, useState } from "react";
 import type { CountedName, FacetValues } from "#lib/traces/schema";
-import { Choices, type Option, optionsOf } from "./choices";
-import { type Given, listHref } from "./hrefs";
+import { Choices, type FilterOption, toFilterOptions } from "./choices";
+import { type GivenFilters, listHref } from "./hrefs";
 
-/** The values for the page's filters; one request serves every menu, until the filters change. */
+/** One request serves every menu, until the filters change. */
 let loaded: { query: string; values: Promise<FacetValues> } | undefined;
 
 function load(query: string): Promise<FacetValues> {
@@ -13,7 +13,7 @@ function load(query: string): Promise<FacetValues> {
   const own = { query, values };
   loaded = own;
   values.catch(() => {
-    if (loaded === own) loaded = undefined; // the next menu to be opened tries again
+    if (loaded === own) loaded = undefined; // the next menu to open tries again
   });
   return values;
 }
@@ -24,12 +24,12 @@ async function fetchValues(query: string): Promise<FacetValues> {
   return (await response.json()) as FacetValues;
 }
 
-type Props = { name: CountedName; given: Given; query: string };
+type Props = { name: CountedName; given: GivenFilters; query: string };
 
-/** The values of a menu, loaded when it is opened. Without script, or where that fails, a link leads to a page with them. */
+/** Without script, or if loading fails, a link leads to a page with the values. */
 export function MenuValues({ name, given, query }: Props) {
   const place = useRef<HTMLDivElement>(null);
-  const [values, setValues] = useState<Option[]>();
+  const [values, setValues] = useState<FilterOption[]>();
   const [hasFailed, setFailed] = useState(false);
   useEffect(() => {
     const menu = place.current?.closest("details");
@@ -37,11 +37,11 @@ export function MenuValues({ name, given, query }: Props) {
     const onToggle = () => {
       if (!menu?.open) return;
       load(query).then(
-        (all) => isCurrent && setValues(optionsOf(name, all)),
+        (all) => isCurrent && setValues(toFilterOptions(name, all)),
         () => isCurrent && setFailed(true),
       );
     };
-    onToggle(); // it may have been opened before the script was loaded, and stays open while its values are chosen
+    onToggle(); // it may have been open before the script loaded
     menu?.addEventListener("toggle", onToggle);
     return () => {
       isCurrent = false;
@@ -60,7 +60,7 @@ export function MenuValues({ name, given, query }: Props) {
             </p>
           )}
           <p className={hasFailed ? "" : "hidden noscript:block"}>
-            {/* Loaded: what could not be counted is part of what stays without that. */}
+            {/* Explains why some values are missing. */}
             <a href={listHref(given, { menus: "1" })} target="_self" className="link">
               Show the values
             </a>

@@ -2,9 +2,9 @@
 import type { CountedName, FacetValues, FilterName } from "#lib/traces/schema";
 import { Choice } from "./choices";
 import { ExactForm, FilterValues, Menu } from "./filter-menu";
-import { type Given, listHref, valuesOf, without, withoutValue, withValue } from "./hrefs";
+import { type GivenFilters, listHref, getFilterValues, without, withoutValue, withValue } from "./hrefs";
 
-type Props = { given: Given; query: string; values: FacetValues | undefined };
+type Props = { given: GivenFilters; query: string; values: FacetValues | undefined };
 
 const flags = [
   ["starred", "Starred"],
@@ -13,7 +13,7 @@ const flags = [
 
 const counted = ["branch", "tag", "tool", "machine"] as const satisfies CountedName[];
 
-/** The least of a number that a session has. */
+/** Minimum values offered for a number. */
 const least = [
   {
     name: "minMessages",
@@ -31,7 +31,6 @@ const least = [
   },
 ] as const;
 
-/** The filters that are used less often: each is a line that opens, one at a time. */
 export function MoreMenu({ given, query, values }: Props) {
   const names: FilterName[] = [...counted, "file", ...flags.map(([name]) => name), ...least.map(({ name }) => name)];
   return (
@@ -43,13 +42,13 @@ export function MoreMenu({ given, query, values }: Props) {
           return <Choice key={name} href={href} isChosen={isChosen} text={text} />;
         })}
         {counted.map((name) => (
-          <Fold key={name} title={name} set={valuesOf(given, name)}>
+          <Fold key={name} title={name} set={getFilterValues(given, name)}>
             <FilterValues name={name} given={given} query={query} values={values} />
           </Fold>
         ))}
         <FileFold given={given} />
         {least.map(({ name, title, label, values: amounts, pattern }) => (
-          <Fold key={name} title={title} set={valuesOf(given, name)}>
+          <Fold key={name} title={title} set={getFilterValues(given, name)}>
             <ExactForm name={name} label={label} given={without(given, name)} pattern={pattern} title={label} />
             <div className="border-hairline border-t py-1">
               {amounts.map((amount) => {
@@ -66,9 +65,9 @@ export function MoreMenu({ given, query, values }: Props) {
   );
 }
 
-/** Files are not counted: there are too many. Each one that is named is added to the others. */
-function FileFold({ given }: { given: Given }) {
-  const files = valuesOf(given, "file");
+/** Files are too many to count. */
+function FileFold({ given }: { given: GivenFilters }) {
+  const files = getFilterValues(given, "file");
   return (
     <Fold title="file" set={files}>
       <ExactForm name="file" label="The end of a path" given={given} />

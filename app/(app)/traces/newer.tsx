@@ -5,13 +5,13 @@ import type { Changes } from "#lib/traces/schema";
 
 const everyMs = 15_000;
 
-/** While the page is visible, says how many sessions are new or have changed, with a link to the current list. */
+/** Polls for new or changed sessions while the page is visible. */
 export function Newer({ query, href }: { query: string; href: string }) {
   const [count, setCount] = useState(0);
   useEffect(() => {
     const poll = async () => {
       if (document.visibilityState !== "visible") return;
-      // Offline or signed out: the next poll or the next click shows it.
+      // Offline or signed out: the next poll or click shows it.
       const response = await fetch(`/api/traces/changes?${query}`).catch(() => undefined);
       if (response?.ok) setCount(((await response.json()) as Changes).count);
     };

@@ -1,25 +1,25 @@
-import { termsOf, withoutTerm } from "#lib/search/grammar";
+import { parseTerms, withoutTerm } from "#lib/search/grammar";
 import { isQuery } from "#lib/search/query";
 import { countTraces } from "#lib/traces/facets";
 import type { FilterName } from "#lib/traces/schema";
 import { readerZone } from "../../components/zone";
-import { maxCounted, maxFound, sessionsOf } from "./count";
+import { maxCounted, maxFound, formatSessionCount } from "./count";
 import { type ListRequest, readListParams, shown } from "./filters";
-import { type Given, labelOf, listHref, type Names, shownValues, without } from "./hrefs";
+import { type GivenFilters, getFilterLabel, listHref, type FilterTitles, shownValues, without } from "./hrefs";
 import { Meant } from "./partial";
 
-type Props = { userId: string; request: ListRequest; names: Names };
+type Props = { userId: string; request: ListRequest; names: FilterTitles };
 
-/** Why nothing was found, and what would be: what each term finds alone, and each filter without which sessions match. */
+/** Shows what each term finds alone, and which filters to remove. */
 export async function NoHits({ userId, request: { given, order }, names }: Props) {
   const zone = await readerZone();
   const tries = await Promise.all(
     (Object.keys(given) as FilterName[]).map(async (name) => {
       const rest = without(given, name);
-      return { name, rest, max: maxOf(rest), count: await countOf(userId, rest, zone) };
+      return { name, rest, max: getMaxCount(rest), count: await countMatches(userId, rest, zone) };
     }),
   );
-  const terms = given.q ? await triesOf(userId, given, zone) : [];
+  const terms = given.q ? await tryOtherTerms(userId, given, zone) : [];
   const helpful = tries.filter(({ count }) => count > 0).toSorted((a, b) => a.count - b.count);
   return (
     <div className="flex flex-col gap-3 py-8">
@@ -30,10 +30,10 @@ export async function NoHits({ userId, request: { given, order }, names }: Props
         {helpful.map(({ name, rest, max, count }) => (
           <li key={name}>
             <a href={listHref(rest)} className="link">
-              Remove {labelOf(name)}
+              Remove {getFilterLabel(name)}
             </a>{" "}
             <span className="text-muted">
-              “{shownValues(given, name, names)}” to see {sessionsOf(count, max)}.
+              “{shownValues(given, name, names)}” to see {formatSessionCount(count, max)}.
             </span>
           </li>
         ))}
@@ -50,47 +50,45 @@ export async function NoHits({ userId, request: { given, order }, names }: Props
   );
 }
 
-const maxOf = ({ q }: Given) => (q ? maxFound : maxCounted);
-const countOf = (userId: string, given: Given, zone: string) =>
-  countTraces(userId, shown(readListParams(given, zone).filter), maxOf(given) + 1);
+const getMaxCount = ({ q }: GivenFilters) => (q ? maxFound : maxCounted);
+const countMatches = (userId: string, given: GivenFilters, zone: string) =>
+  countTraces(userId, shown(readListParams(given, zone).filter), getMaxCount(given) + 1);
 
-/** Of so many terms it is told what they find. */
 const maxTerms = 8;
 
 type TermTry = { written: string; alone: number; rest: string; without: number };
 
-/** What each term of a search finds, and what is found without it, within the other filters. */
-async function triesOf(userId: string, given: Given, zone: string): Promise<TermTry[]> {
+async function tryOtherTerms(userId: string, given: GivenFilters, zone: string): Promise<TermTry[]> {
   const q = given.q ?? "";
-  const counts = new Map<string, number>(); // of two terms, one is what is left without the other
+  const counts = new Map<string, number>(); // with two terms, one is the other's remainder
   const count = async (text: string) => {
     if (text === "" || !isQuery(text)) return 0;
-    const known = counts.get(text) ?? (await countOf(userId, { ...given, q: text }, zone));
+    const known = counts.get(text) ?? (await countMatches(userId, { ...given, q: text }, zone));
     counts.set(text, known);
     return known;
   };
   const tries: TermTry[] = [];
   // One after the other: a page takes one turn of its user's heavy reads at a time.
-  for (const term of termsOf(q).slice(0, maxTerms)) {
+  for (const term of parseTerms(q).slice(0, maxTerms)) {
     const rest = withoutTerm(q, term);
     tries.push({ written: term.written, alone: await count(term.written), rest, without: await count(rest) });
   }
   return tries;
 }
 
-function Terms({ given, terms }: { given: Given; terms: TermTry[] }) {
+function Terms({ given, terms }: { given: GivenFilters; terms: TermTry[] }) {
   return (
     <ul aria-label="What each part of the search finds" className="flex flex-col gap-2">
       {terms.map(({ written, alone, rest, without }) => (
         <li key={`${written} ${rest}`}>
-          <code>{written}</code> <span className="text-muted">alone finds {sessionsOf(alone, maxFound)}</span>
+          <code>{written}</code> <span className="text-muted">alone finds {formatSessionCount(alone, maxFound)}</span>
           {without > 0 && (
             <>
               {" · "}
               <a href={listHref({ ...given, q: rest })} className="link">
                 Leave it out
               </a>{" "}
-              <span className="text-muted">to see {sessionsOf(without, maxFound)}</span>
+              <span className="text-muted">to see {formatSessionCount(without, maxFound)}</span>
             </>
           )}
         </li>

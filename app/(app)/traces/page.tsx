@@ -7,7 +7,7 @@ import { labelText, readLabels } from "#lib/projects/queries";
 import { type Excerpts, readExcerpts } from "#lib/search/excerpts";
 import { countPending } from "#lib/search/find";
 import { isRanked, parseQuery } from "#lib/search/query";
-import { branchesOf, withPullRequests } from "#lib/traces/evidence";
+import { readTraceBranches, withPullRequests } from "#lib/traces/evidence";
 import { countTraces } from "#lib/traces/facets";
 import { type ListedTrace, listPage } from "#lib/traces/queries";
 import type { Selection as Selected } from "#lib/traces/sql/conditions";
@@ -18,11 +18,11 @@ import { readerZone } from "../../components/zone";
 import { warmUp } from "./[id]/drawing/draw";
 import { Chips } from "./chips";
 import { Connect } from "./connect";
-import { maxCounted, maxFound, sessionsOf } from "./count";
+import { maxCounted, maxFound, formatSessionCount } from "./count";
 import { readKin } from "./families";
 import { FilterBar } from "./filter-bar";
 import { exportHref, type ListRequest, listed, readListParams, shown } from "./filters";
-import { deleteAllHref, filterQuery, listHref, queryOf, valuesOf } from "./hrefs";
+import { deleteAllHref, filterQuery, listHref, toSearchParams, getFilterValues } from "./hrefs";
 import { Lag } from "./lag";
 import { ListKeys } from "./list-keys";
 import { Newer } from "./newer";
@@ -45,13 +45,13 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
   const max = given.q ? maxFound : maxCounted;
   const selection = listed(filter);
   const folded = selection.families === true;
-  const projects = valuesOf(given, "projectId");
+  const projects = getFilterValues(given, "projectId");
   const reading = Promise.all([
     readPage(user.id, request, max + 1).then((page) => readAround(user.id, page, { given, folded, projects })),
     order === "best" ? undefined : countTraces(user.id, selection, max + 1),
     folded ? countTraces(user.id, shown(filter), max + 1) : undefined,
     given.q ? countPending(user.id) : 0,
-    given.parent ? titleOf(user.id, given.parent) : undefined,
+    given.parent ? findTitle(user.id, given.parent) : undefined,
     folded && !cursor ? countTraces(user.id, { trivial: true, archived: false }, maxCounted) : 0,
     readViews(user.id),
   ]);
@@ -82,18 +82,18 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
       </div>
       <Lag sessions={lag} />
       <form method="get" action="/traces/delete" id="selection">
-        <input type="hidden" name="list" value={queryOf(given).toString()} />
+        <input type="hidden" name="list" value={toSearchParams(given).toString()} />
         <Selection
           key={`${listHref(given, { order, sort })} ${cursor}`} // it counts the boxes of its own page
           shown={traces.length}
-          total={sessionsOf(all, max)}
+          total={formatSessionCount(all, max)}
           exportHref={exportHref(filter)}
           deleteHref={deleteAllHref(given)}
         >
           <ul className="flex min-w-0 flex-wrap items-center gap-2">
             <li className="whitespace-nowrap">
-              {sessionsOf(count, max)}
-              {all > count && <InAll sessions={sessionsOf(all, max)} />}
+              {formatSessionCount(count, max)}
+              {all > count && <InAll sessions={formatSessionCount(all, max)} />}
             </li>
             <Chips given={given} names={names} parent={parent} />
             {given.q && isRanked(given.q) && <OrderSwitch given={given} order={order} />}
@@ -133,20 +133,18 @@ export default async function Page({ searchParams }: PageProps<"/traces">) {
 
 type Around = { given: ListRequest["given"]; folded: boolean; projects: string[] };
 
-/** What a page shows of its sessions beside their own rows. */
-async function readAround<Page extends Found>(userId: string, page: Page, { given, folded, projects }: Around) {
+async function readAround<Page extends FoundTraces>(userId: string, page: Page, { given, folded, projects }: Around) {
   const [{ traces }, excerpts, kin, branches, standings, labels] = await Promise.all([
     withPullRequests(userId, page),
-    excerptsOf(userId, page, searchedFor(given, page.ranking)),
+    readListExcerpts(userId, page, searchedFor(given, page.ranking)),
     readKin(userId, page.traces, { folds: folded || Boolean(given.parent), isOfRoots: folded }),
-    branchesOf(userId, page.traces),
+    readTraceBranches(userId, page.traces),
     readStandings(userId, page.traces),
     readLabels(userId, [...page.traces.map(({ projectId }) => projectId), ...projects]),
   ]);
   return { ...page, traces, excerpts, kin, branches, standings, labels };
 }
 
-/** Where the sessions are that the list leaves out because there is nothing in them. */
 function WithoutContent({ count }: { count: number }) {
   return (
     <p className="py-3 text-code text-muted">
@@ -160,7 +158,6 @@ function WithoutContent({ count }: { count: number }) {
 
 type PagesProps = { request: ListRequest; nextCursor: string | null };
 
-/** The first page, and the next one, in the order of the list. */
 function Pages({ request: { given, cursor, order, sort }, nextCursor }: PagesProps) {
   const kept = { order, ...(sort !== "activity" && { sort }) };
   const isByMatch = order === "best";
@@ -184,7 +181,7 @@ function Pages({ request: { given, cursor, order, sort }, nextCursor }: PagesPro
   );
 }
 
-/** How many sessions there are with those that others started. */
+/** Includes sub-agents. */
 function InAll({ sessions }: { sessions: string }) {
   return (
     <span className="text-muted" title="With sub-agents, forks and continued sessions, which are below the others">
@@ -194,13 +191,11 @@ function InAll({ sessions }: { sessions: string }) {
   );
 }
 
-/** The title of a session whose children are listed; undefined where it is missing. */
-async function titleOf(userId: string, traceId: string): Promise<string | undefined> {
+async function findTitle(userId: string, traceId: string): Promise<string | undefined> {
   const [trace] = (await listPage(userId, { ids: [traceId] }, { limit: 1 })).traces;
   return trace && (trace.title || "Untitled session");
 }
 
-/** Instead of a list whose search took too long. */
 function TooLong({ userId, given }: { userId: string; given: ListRequest["given"] }) {
   answerOverloaded();
   return (
@@ -217,7 +212,7 @@ function TooLong({ userId, given }: { userId: string; given: ListRequest["given"
   );
 }
 
-/** The query of `/api/traces/changes` for what is newer than the first session shown. */
+/** The query of `/api/traces/changes` for everything newer than the first session shown. */
 function changesQuery({ families, ...filter }: Selected, { id, latestAt }: ListedTrace): string {
   const query = filterQuery(filter);
   if (families) query.set("roots", "true");
@@ -251,7 +246,7 @@ function Notices({ ignored, problem, deleted }: NoticesProps) {
   );
 }
 
-/** An invalid cursor shows the first page, as an invalid filter is left out. */
+/** An invalid cursor shows the first page. */
 async function readPage(
   userId: string,
   { filter, cursor, limit, order, sort, ignored }: ListRequest,
@@ -267,17 +262,17 @@ async function readPage(
   }
 }
 
-/** The filters with the search that was made: what is found leads to the places of its words. */
+/** Includes corrected words, so that results lead to their matches. */
 const searchedFor = (given: ListRequest["given"], ranking?: { corrected?: string }): ListRequest["given"] =>
   ranking?.corrected ? { ...given, q: ranking.corrected } : given;
 
-type Found = {
+type FoundTraces = {
   traces: ListedTrace[];
   ranking?: { found: Map<string, Excerpts>; read: Set<string>; corrected?: string };
 };
 
-/** The excerpts of a page's sessions: an order by the best match has read the first ones'. */
-async function excerptsOf(userId: string, { traces, ranking }: Found, { q }: ListRequest["given"]) {
+/** Reuses the excerpts that ordering by relevance has read. */
+async function readListExcerpts(userId: string, { traces, ranking }: FoundTraces, { q }: ListRequest["given"]) {
   if (!q) return undefined;
   const known = ranking?.found ?? new Map<string, Excerpts>();
   const ids = traces.map(({ id }) => id).filter((id) => !ranking?.read.has(id));

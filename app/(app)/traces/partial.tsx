@@ -1,9 +1,9 @@
 import { correct } from "#lib/search/slips";
-import { type Given, listHref } from "./hrefs";
+import { type GivenFilters, listHref } from "./hrefs";
 
-type Props = { given: Given; corrected?: string; isPartial?: boolean };
+type Props = { given: GivenFilters; corrected?: string; isPartial?: boolean };
 
-/** Why a list shows other sessions than those that were asked for: words that are in none were corrected, or left out. */
+/** Explains that words without hits were corrected or left out. */
 export function Instead({ given, corrected, isPartial }: Props) {
   if (!corrected && !isPartial) return null;
   return (
@@ -22,11 +22,8 @@ export function Instead({ given, corrected, isPartial }: Props) {
   );
 }
 
-/**
- * A search with its slips corrected, where nothing is listed and words are in no session. By the best match, it is searched for
- * itself.
- */
-export async function Meant({ userId, given }: { userId: string; given: Given }) {
+/** Suggests a correction if a search finds nothing. */
+export async function Meant({ userId, given }: { userId: string; given: GivenFilters }) {
   const corrected = given.q && (await correct(userId, given.q));
   if (!corrected) return null;
   return (

@@ -4,29 +4,26 @@ import type { Excerpts } from "#lib/search/excerpts";
 import { longTime } from "../../components/date-format";
 import { type Below, BelowFold } from "./below";
 import { ExcerptList } from "./excerpts";
-import { type Given, listHref, pullHref, traceHref } from "./hrefs";
+import { type GivenFilters, listHref, pullHref, traceHref } from "./hrefs";
 
-/** What a row shows, as text. What is not known of a session is left out. */
-export type Row = {
+export type ListRow = {
   id: string;
   source: string;
-  /** The name of the agent's icon, where it is another one than the agent's, or what takes its place. */
+  /** Set if it differs from the agent's name. */
   icon?: string;
   monogram?: string;
   title?: string;
   star?: true;
   tags?: string[];
-  /** How it stands, where it goes on. */
   live?: string;
   project?: string;
-  /** Where it is known as one. */
   projectId?: string;
   branch?: string;
-  /** The model's family, and its name where that is another one. */
+  /** The model's family; the full name if it differs. */
   model?: string;
   exactModel?: string;
   machine?: string;
-  /** The first pull request that it opened or is linked to, and how many more there are. */
+  /** The first pull request and the number of others. */
   pull?: [repository: string, number: number, more: number];
   errors?: string;
   added?: string;
@@ -34,33 +31,28 @@ export type Row = {
   took?: string;
   /** Set if the agent's own file is gone and only its prompts are left. */
   promptsOnly?: true;
-  /** Set if a part of the cost is by the standard price, since its tier of service has none in the list. */
+  /** Set if a part of the cost uses the standard price because its service tier has none. */
   tierNotPriced?: true;
   messages: string;
   cost?: string;
   spark?: string;
-  /** The moment by which it has its place, its last activity or its start: as ISO 8601 unless nothing dates it, and as shown. */
+  /** ISO 8601, and as shown; missing if nothing dates it. */
   at?: string;
   when: string;
-  /** The exact figures. */
   exact: string;
   found?: Excerpts;
-  /** What it started, and the exact figures with all of that. */
   below?: Below;
   withBelow?: string;
-  /** What it came from, where it is not shown below that. */
+  /** Set if it is not shown below its parent. */
   origin?: { words: string; title: string; href: string };
 };
 
-/** Rows below a heading, such as a day's; without one where they are in no order of days. */
-export type Group = { heading?: string; rows: Row[] };
+/** Has no heading if the order isn't by day. */
+export type ListGroup = { heading?: string; rows: ListRow[] };
 
-type Props = { groups: Group[]; given: Given; zone: string };
+type Props = { groups: ListGroup[]; given: GivenFilters; zone: string };
 
-/**
- * The rows of the list. A client component, since a server component is sent twice, as HTML and as React's description of it. Of this
- * one only the text is.
- */
+/** A client component, since a server component is sent twice; this way only the text is sent. */
 export function Rows({ groups, given, zone }: Props) {
   return (
     <div data-rows>
@@ -78,13 +70,13 @@ export function Rows({ groups, given, zone }: Props) {
   );
 }
 
-type FactsProps = { row: Row; given: Given };
+type FactsProps = { row: ListRow; given: GivenFilters };
 type SessionProps = FactsProps & { zone: string };
 
 function Session({ row, given, zone }: SessionProps) {
   const { id, title, star, tags, at, when, exact, found, below, withBelow, origin } = row;
   const key = id.slice(-6);
-  // The exact figures are for who points at the row or comes to it by keyboard: of fifty rows they are 5 KB.
+  // Exact figures appear on hover or focus: for fifty rows they are 5 KB.
   const [isNear, setNear] = useState(false);
   const onNear = () => setNear(true);
   return (
@@ -134,10 +126,10 @@ function Session({ row, given, zone }: SessionProps) {
   );
 }
 
-/** A long text may be shortened where there is no room; a short one stays whole beside it. */
-const sizeOf = (text: string) => (text.length > 16 ? "long" : undefined);
+/** A long text may be shortened; a short one stays whole. */
+const getTextSize = (text: string) => (text.length > 16 ? "long" : undefined);
 
-/** What a session is of: each narrows the list to sessions with the same. */
+/** Each links to the sessions with the same value. */
 function Facts({ row, given }: FactsProps) {
   const { source, icon, monogram, project, projectId, branch, model, exactModel, machine } = row;
   return (
@@ -152,35 +144,35 @@ function Facts({ row, given }: FactsProps) {
         </svg>
       )}
       {model && (
-        <a href={listHref({ ...given, model: exactModel ?? model })} title={exactModel} className={sizeOf(model)}>
+        <a href={listHref({ ...given, model: exactModel ?? model })} title={exactModel} className={getTextSize(model)}>
           {model}
         </a>
       )}
       {project && (
-        <a href={projectId ? `/projects/${projectId}` : listHref({ ...given, project })} className={sizeOf(project)}>
+        <a href={projectId ? `/projects/${projectId}` : listHref({ ...given, project })} className={getTextSize(project)}>
           {project}
         </a>
       )}
       {branch && (
-        <a href={listHref({ ...given, branch })} className={`branch ${sizeOf(branch) ?? ""}`}>
+        <a href={listHref({ ...given, branch })} className={`branch ${getTextSize(branch) ?? ""}`}>
           {branch}
         </a>
       )}
-      {machine && <span className={sizeOf(machine)}>{machine}</span>}
+      {machine && <span className={getTextSize(machine)}>{machine}</span>}
       {row.promptsOnly && <span>prompts only</span>}
       {row.tierNotPriced && <span className="tier">tier not priced</span>}
     </>
   );
 }
 
-/** A line through the heights, without the points within a flat part. */
-function pointsOf(heights: string): string {
+/** Omits points within a flat part. */
+function toPoints(heights: string): string {
   const isInner = (at: number) => heights[at] === heights[at - 1] && heights[at] === heights[at + 1];
   return [...heights].flatMap((height, at) => (isInner(at) ? [] : [`${at} ${9 - Number(height)}`])).join(" ");
 }
 
-/** What came of it, and what it took; each has its own column, so that they can be compared. */
-function Figures({ row: { pull, errors, added, removed, took, messages, cost, spark } }: { row: Row }) {
+/** One column each, for comparison. */
+function Figures({ row: { pull, errors, added, removed, took, messages, cost, spark } }: { row: ListRow }) {
   return (
     <>
       {pull && (
@@ -196,7 +188,7 @@ function Figures({ row: { pull, errors, added, removed, took, messages, cost, sp
       )}
       {spark && (
         <svg aria-hidden="true" viewBox="0 0 15 9" className="spark">
-          <polyline points={pointsOf(spark)} />
+          <polyline points={toPoints(spark)} />
         </svg>
       )}
       {took && <span className="took">{took}</span>}

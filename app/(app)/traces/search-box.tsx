@@ -1,10 +1,9 @@
 import { HiddenFilters } from "./filter-menu";
-import { type Given, without } from "./hrefs";
+import { type GivenFilters, without } from "./hrefs";
 import { SearchField } from "./search-field";
 
-type Props = { userId: string; given: Given; order: "newest" | "best" };
+type Props = { userId: string; given: GivenFilters; order: "newest" | "best" };
 
-/** The search over all sessions, within the filters that are set. A phone's keyboard has the button. */
 export function SearchBox({ userId, given, order }: Props) {
   return (
     <search className="min-w-0 grow max-sm:basis-0">

@@ -3,11 +3,11 @@ import { useRouter } from "next/navigation";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { keepSearch, keptSearches } from "../../components/kept-searches";
 
-/** How long a person must have stopped typing until results show. */
+/** Results show after this pause. */
 const pauseMs = 200;
 const maxShown = 8;
 
-/** The field of the search. With script it suggests, and shows results while one types; both without a key of their own. */
+/** With script, suggests words and shows results while one types. */
 export function SearchField({ userId, q }: { userId: string; q: string }) {
   const router = useRouter();
   const field = useRef<HTMLInputElement>(null);
@@ -15,7 +15,7 @@ export function SearchField({ userId, q }: { userId: string; q: string }) {
   const typed = useRef({ hasEntry: false, timer: 0, asked: 0 });
   useEffect(() => {
     if (q) keepSearch(userId, q);
-    // A link or the browser's Back has led to another search, unless it is the one that is being typed.
+    // Follows links and Back, but keeps what is being typed.
     if (field.current && document.activeElement !== field.current) field.current.value = q;
   }, [userId, q]);
   useEffect(() => () => window.clearTimeout(typed.current.timer), []);
@@ -26,8 +26,8 @@ export function SearchField({ userId, q }: { userId: string; q: string }) {
     showOptions(value);
     if (!form || !isWhole(value)) return;
     typed.current.timer = window.setTimeout(() => {
-      const href = hrefOf(form);
-      // All that is typed without a stop in between is one entry of the history.
+      const href = makeSearchHref(form);
+      // Continuous typing makes one history entry.
       if (typed.current.hasEntry) router.replace(href, { scroll: false });
       else router.push(href, { scroll: false });
       typed.current.hasEntry = true;
@@ -38,8 +38,8 @@ export function SearchField({ userId, q }: { userId: string; q: string }) {
     if (event.key !== "Enter") return;
     window.clearTimeout(typed.current.timer);
     const { form } = event.currentTarget;
-    // What already shows needs no further entry of the history.
-    if (form && typed.current.hasEntry && hrefOf(form) === location.pathname + location.search) event.preventDefault();
+    // The result already shows, so no further history entry is needed.
+    if (form && typed.current.hasEntry && makeSearchHref(form) === location.pathname + location.search) event.preventDefault();
   };
 
   const showOptions = (value: string) => {
@@ -52,7 +52,7 @@ export function SearchField({ userId, q }: { userId: string; q: string }) {
       (found) =>
         asked === typed.current.asked &&
         setOptions([...new Set([...earlier.slice(0, 3), ...found])].slice(0, maxShown)),
-      () => {}, // without suggestions one goes on typing
+      () => {}, // typing works without suggestions
     );
   };
 
@@ -87,11 +87,10 @@ export function SearchField({ userId, q }: { userId: string; q: string }) {
   );
 }
 
-/** The address of a search as its form stands. */
-const hrefOf = (form: HTMLFormElement) =>
+const makeSearchHref = (form: HTMLFormElement) =>
   `/traces?${new URLSearchParams([...new FormData(form)].filter(([, text]) => text !== "") as string[][])}`;
 
-/** Whether what is typed may be a query already: not in the middle of a phrase, a filter or an `or`. */
+/** False in the middle of a phrase, a filter or an `or`. */
 const isWhole = (text: string) =>
   text.trim().length !== 1 &&
   !/(?:^|\s)(?:-|or|-?[a-z]+:)$/i.test(text.trimEnd()) &&

@@ -1,11 +1,10 @@
 "use client";
 import { startTransition, useEffect, useRef, useState } from "react";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { BulkDialog } from "./bulk-dialog";
 import { markSessions, tagSessions } from "./marks/actions";
 
 type Props = {
-  /** How many sessions this page has, and in words how many the filter matches. */
   shown: number;
   total: string;
   exportHref: string;
@@ -13,14 +12,11 @@ type Props = {
   children: React.ReactNode;
 };
 
-const boxesOf = (form: HTMLFormElement) => [
+const listBoxes = (form: HTMLFormElement) => [
   ...form.querySelectorAll<HTMLInputElement>("[data-rows] input[type=checkbox]"),
 ];
 
-/**
- * The line above the list: what it shows, and the actions on the ticked sessions or on all of them. The boxes belong to the form
- * around it, which works without script.
- */
+/** The boxes belong to the surrounding form, which works without script. */
 export function Selection({ shown, total, exportHref, deleteHref, children }: Props) {
   const bar = useRef<HTMLDivElement>(null);
   const [ticked, setTicked] = useState(0);
@@ -34,7 +30,7 @@ export function Selection({ shown, total, exportHref, deleteHref, children }: Pr
   }, []);
   const tickAll = (checked: boolean) => {
     const form = bar.current?.closest("form");
-    for (const box of form ? boxesOf(form) : []) box.checked = checked;
+    for (const box of form ? listBoxes(form) : []) box.checked = checked;
     if (form) keepTicked(form);
     setTicked(checked ? shown : 0);
     setWhole(false);
@@ -94,13 +90,13 @@ export function Selection({ shown, total, exportHref, deleteHref, children }: Pr
   );
 }
 
-/** Stars, archives or tags the ticked sessions. @param onGone called when they have left the list */
+/** @param onGone called when the sessions have left the list */
 function MarkTicked({ bar, onGone }: { bar: React.RefObject<HTMLDivElement | null>; onGone: () => void }) {
   const [error, setError] = useState<string>();
   const [asked, setAsked] = useState<"tag" | "archive">();
   const ids = () => {
     const form = bar.current?.closest("form");
-    return (form ? boxesOf(form) : []).filter(({ checked }) => checked).map(({ value }) => value);
+    return (form ? listBoxes(form) : []).filter(({ checked }) => checked).map(({ value }) => value);
   };
   const run = (work: () => Promise<string | undefined | void>) =>
     startTransition(() =>
@@ -127,7 +123,7 @@ function MarkTicked({ bar, onGone }: { bar: React.RefObject<HTMLDivElement | nul
       </button>
       {asked === "tag" && (
         <BulkDialog
-          title={`Tag ${countOf(ids().length, "session")}`}
+          title={`Tag ${formatQuantity(ids().length, "session")}`}
           action="Add tag"
           onSubmit={(fields) => run(() => tagSessions(ids(), String(fields.get("tag"))))}
           onClose={() => setAsked(undefined)}
@@ -140,7 +136,7 @@ function MarkTicked({ bar, onGone }: { bar: React.RefObject<HTMLDivElement | nul
       )}
       {asked === "archive" && (
         <BulkDialog
-          title={`Archive ${countOf(ids().length, "session")}?`}
+          title={`Archive ${formatQuantity(ids().length, "session")}?`}
           action="Archive"
           onSubmit={() => run(() => markSessions(ids(), { archived: true }).then(onGone))}
           onClose={() => setAsked(undefined)}
@@ -177,7 +173,6 @@ function TickedButtons({ exportName, deleteName }: { exportName: string; deleteN
 
 type AllBoxProps = { ticked: number; shown: number; onChange: (checked: boolean) => void };
 
-/** Ticks every session of the page; indeterminate where only some are ticked. */
 function AllBox({ ticked, shown, onChange }: AllBoxProps) {
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -196,25 +191,25 @@ function AllBox({ ticked, shown, onChange }: AllBoxProps) {
   );
 }
 
-/** Keeps in the history's entry which boxes are ticked, for this document: the browser restores them in another one only. */
+/** Keeps ticked boxes in the history entry; the browser restores them only across documents. */
 function keepTicked(form: HTMLFormElement): void {
-  const ids = boxesOf(form).flatMap(({ checked, value }) => (checked ? [value] : []));
+  const ids = listBoxes(form).flatMap(({ checked, value }) => (checked ? [value] : []));
   history.replaceState({ ...history.state, spoorTicked: { document: performance.timeOrigin, ids } }, "");
 }
 
 function restoreTicked(form: HTMLFormElement): void {
   const { document: origin, ids } = (history.state?.spoorTicked ?? {}) as { document?: number; ids?: string[] };
   if (origin !== performance.timeOrigin || !ids) return;
-  for (const box of boxesOf(form)) if (ids.includes(box.value)) box.checked = true;
+  for (const box of listBoxes(form)) if (ids.includes(box.value)) box.checked = true;
 }
 
-/** Counts the ticked boxes of a form, and ticks every box between two where Shift is held. @returns a function that stops it */
+/** Shift ticks every box in between. @returns a function that stops it */
 function followBoxes(form: HTMLFormElement | null | undefined, onTick: (count: number) => void): () => void {
   if (!form) return () => {};
   let last: HTMLInputElement | undefined;
-  const count = () => onTick(boxesOf(form).filter(({ checked }) => checked).length);
+  const count = () => onTick(listBoxes(form).filter(({ checked }) => checked).length);
   const onClick = (event: MouseEvent) => {
-    const boxes = boxesOf(form);
+    const boxes = listBoxes(form);
     const box = boxes.find((one) => one === event.target);
     if (!box) return;
     const [from, to] = [boxes.indexOf(last ?? box), boxes.indexOf(box)].toSorted((a, b) => a - b);
@@ -224,7 +219,7 @@ function followBoxes(form: HTMLFormElement | null | undefined, onTick: (count: n
     keepTicked(form);
   };
   restoreTicked(form);
-  count(); // a browser that goes back to another document restores ticked boxes itself
+  count(); // the browser may restore ticked boxes itself
   form.addEventListener("click", onClick);
   window.addEventListener("pageshow", count);
   return () => {

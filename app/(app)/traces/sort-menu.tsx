@@ -4,7 +4,7 @@ import type { Sort } from "#lib/traces/schema";
 import type { View } from "#lib/traces/views";
 import { Choice } from "./choices";
 import { Menu } from "./filter-menu";
-import { type Given, listHref, queryOf } from "./hrefs";
+import { type GivenFilters, listHref, toSearchParams } from "./hrefs";
 import { removeViewAction, saveViewAction } from "./view-actions";
 
 const words: Record<Sort, string> = {
@@ -14,8 +14,7 @@ const words: Record<Sort, string> = {
   length: "Most messages",
 };
 
-/** By what the list is ordered. */
-export function SortMenu({ given, sort }: { given: Given; sort: Sort }) {
+export function SortMenu({ given, sort }: { given: GivenFilters; sort: Sort }) {
   return (
     <Menu label="Sort" isSet={sort !== "activity"} side="right">
       <ul className="py-1">
@@ -33,15 +32,14 @@ export function SortMenu({ given, sort }: { given: Given; sort: Sort }) {
   );
 }
 
-const fixed: [name: string, given: Given][] = [
+const fixed: [name: string, given: GivenFilters][] = [
   ["Starred", { starred: "true" }],
   ["With failed calls", { errors: "true" }],
   ["Archived", { archived: "true" }],
 ];
 
-/** The filters that a person kept, and a field to keep those that are set. */
-export function ViewMenu({ given, sort, views }: { given: Given; sort: Sort; views: View[] }) {
-  const query = queryOf(given, sort === "activity" ? {} : { sort }).toString();
+export function ViewMenu({ given, sort, views }: { given: GivenFilters; sort: Sort; views: View[] }) {
+  const query = toSearchParams(given, sort === "activity" ? {} : { sort }).toString();
   return (
     <Menu label="Views" isSet={views.some((view) => view.query === query && query !== "")} side="right">
       <ul className="py-1">

@@ -1,14 +1,13 @@
-import { estimateOf } from "#lib/prices/tariff";
+import { findEstimate } from "#lib/prices/tariff";
 import type { Trace } from "#lib/traces/queries";
 import { usedTokens } from "#lib/traces/tokens";
-import { countOf, formatCount } from "../../components/figures";
+import { formatQuantity, formatCount } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 
-/** All tokens that a session used. */
 export const countTokens = ({ usage, tokenCount }: Pick<Trace, "usage" | "tokenCount">): number =>
   usedTokens(usage, tokenCount);
 
-/** What the tokens were: "41,500 tokens: 1,200 input, 300 output, 40,000 read from cache". */
+/** "41,500 tokens: 1,200 input, 300 output, 40,000 read from cache" */
 export function describeTokens(trace: Pick<Trace, "usage" | "tokenCount">): string {
   const { inputTokens, outputTokens, reasoningTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens } =
     trace.usage;
@@ -20,31 +19,29 @@ export function describeTokens(trace: Pick<Trace, "usage" | "tokenCount">): stri
     [cacheWrite1hTokens, "written to cache for an hour"],
   ];
   const parts = kinds.flatMap(([tokens, name]) => (tokens > 0 ? [`${formatCount(tokens)} ${name}`] : []));
-  const total = countOf(countTokens(trace), "token");
+  const total = formatQuantity(countTokens(trace), "token");
   return parts.length === 0 ? total : `${total}: ${parts.join(", ")}`;
 }
 
-/** What a session cost by our prices, if anything is known of it; "+" where a part of its tokens has no price. */
-export function costOf({ costNano, usage }: Pick<Trace, "costNano" | "usage">): string | undefined {
+/** Undefined if nothing is known; "+" if some tokens have no price. */
+export function formatCost({ costNano, usage }: Pick<Trace, "costNano" | "usage">): string | undefined {
   if (costNano === 0) return undefined;
   return usage.unpricedTokens > 0 ? `${formatMoney(costNano)}+` : formatMoney(costNano);
 }
 
-/** Says how many tokens cost the standard price, since their tier of service has none in the list. */
 export const describeTier = (tokens: number): string[] =>
-  tokens > 0 ? [`${countOf(tokens, "token")}: tier not priced`] : [];
+  tokens > 0 ? [`${formatQuantity(tokens, "token")}: tier not priced`] : [];
 
-/** Describes the cost: tokens without a price, an estimated price, and what the agent itself recorded, where that differs. */
 export function describeCost({
   costNano,
   recordedNano,
   usage,
   model,
 }: Pick<Trace, "costNano" | "recordedNano" | "usage" | "model">): string[] {
-  const nearest = model !== null && costNano > 0 ? estimateOf(model) : undefined;
+  const nearest = model !== null && costNano > 0 ? findEstimate(model) : undefined;
   const recorded = recordedNano === null ? undefined : formatMoney(recordedNano);
   return [
-    ...(usage.unpricedTokens > 0 ? [`${countOf(usage.unpricedTokens, "token")} without a price`] : []),
+    ...(usage.unpricedTokens > 0 ? [`${formatQuantity(usage.unpricedTokens, "token")} without a price`] : []),
     ...(nearest === undefined ? [] : [`estimated: priced as ${nearest}`]),
     ...(recorded !== undefined && recorded !== formatMoney(costNano) ? [`${recorded} recorded by the agent`] : []),
   ];

@@ -2,5 +2,4 @@ import type { Standing } from "#lib/traces/live";
 
 const words = { waiting: "Agent is waiting", asking: "Agent asks" } as const;
 
-/** How a session stands that goes on, on every page in the same words. */
 export const standingText = (waiting: Standing["waiting"]): string => (waiting ? words[waiting] : "Live");

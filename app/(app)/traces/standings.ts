@@ -3,10 +3,10 @@ import { readStanding, type Standing } from "#lib/traces/live";
 
 type Shown = { id: string; updatedAt: string; latestAt: string; dated: boolean };
 
-/** Of so many sessions that go on, the last messages are read; of further ones it is told only that they do. */
+/** Further live sessions are only marked as live. */
 const maxRead = 8;
 
-/** How the sessions of a page stand that go on, themselves or in what they started. */
+/** Considers sessions below the listed ones, too. */
 export async function readStandings(userId: string, traces: Shown[]): Promise<Map<string, Standing["waiting"]>> {
   const live = traces.filter(({ latestAt, dated }) => dated && isLive(latestAt));
   const read = await Promise.all(live.slice(0, maxRead).map((trace) => readStanding(userId, trace)));

@@ -1,4 +1,4 @@
-import { familyOf } from "#lib/prices/model";
+import { getModelFamily } from "#lib/prices/model";
 import { labelText, type ProjectLabel } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/reader/project";
 import type { Excerpts } from "#lib/search/excerpts";
@@ -6,70 +6,68 @@ import type { WithPullRequests } from "#lib/traces/evidence";
 import type { Standing } from "#lib/traces/live";
 import type { ListedTrace } from "#lib/traces/queries";
 import type { Sort } from "#lib/traces/schema";
-import { iconOf } from "../../components/agent-icons";
+import { findIcon } from "../../components/agent-icons";
 import { formatDate, isoDay } from "../../components/date-format";
-import { countOf, formatCompact } from "../../components/figures";
-import { monogramOf } from "../../components/monogram";
+import { formatQuantity, formatCompact } from "../../components/figures";
+import { makeMonogram } from "../../components/monogram";
 import { shortTime } from "../../components/time";
 import { addDays, readerZone } from "../../components/zone";
-import { belowOf, type Kin, originOf, sumsOf } from "./families";
-import type { Given } from "./hrefs";
-import { type Group, type Row, Rows } from "./rows";
-import { costOf, countTokens, describeCost, describeTier } from "./spent";
+import { toBelow, type ListedFamilies, toOriginLink, formatFamilySums } from "./families";
+import type { GivenFilters } from "./hrefs";
+import { type ListGroup, type ListRow, Rows } from "./rows";
+import { formatCost, countTokens, describeCost, describeTier } from "./spent";
 import { standingText } from "./standing-words";
 
-type Shown = WithPullRequests<ListedTrace>;
+type ShownTrace = WithPullRequests<ListedTrace>;
 type Labels = Map<string, ProjectLabel>;
 type Props = {
-  traces: Shown[];
-  given: Given;
-  /** Days are headings where it is by time. */
+  traces: ShownTrace[];
+  given: GivenFilters;
+  /** Orders by time have days as headings. */
   sort: Sort | undefined;
-  kin: Kin;
+  kin: ListedFamilies;
   excerpts?: Map<string, Excerpts> | undefined;
   labels: Labels;
   branches: Map<string, string>;
   standings: Map<string, Standing["waiting"]>;
 };
 
-/** The sessions of a page, each with a box to tick. All text is made here, so that no format of the browser differs from it. */
+/** Formats all text here, so that browser and server cannot differ. */
 export async function TraceList({ traces, given, sort, kin, excerpts, labels, branches, standings }: Props) {
   const zone = await readerZone();
   const isByDay = sort === "activity" || sort === "start";
-  const groups: Group[] = [];
+  const groups: ListGroup[] = [];
   for (const trace of traces) {
     const at = sort === "start" ? findStart(trace) : findLatest(trace);
-    const heading = isByDay ? (at ? dayOf(at, zone) : "No date") : undefined;
+    const heading = isByDay ? (at ? getDayLabel(at, zone) : "No date") : undefined;
     if (groups.length === 0 || groups.at(-1)?.heading !== heading)
       groups.push({ ...(heading && { heading }), rows: [] });
     const [branch, waiting] = [branches.get(trace.id), standings.get(trace.id)];
     groups.at(-1)?.rows.push({
-      ...rowOf(trace, excerpts?.get(trace.id), labels),
+      ...toListRow(trace, excerpts?.get(trace.id), labels),
       ...describeMoment(at, isByDay, zone),
       ...(branch && { branch }),
       ...(waiting !== undefined && { live: standingText(waiting) }),
-      ...aroundOf(trace, kin, zone),
+      ...describeSurroundings(trace, kin, zone),
     });
   }
   return <Rows groups={groups} given={given} zone={zone} />;
 }
 
-/** When a session began, as the order by its start has it. */
-const findStart = ({ createdAt, updatedAt, dated }: Shown) =>
+const findStart = ({ createdAt, updatedAt, dated }: ShownTrace) =>
   createdAt !== null || dated ? new Date(createdAt ?? updatedAt) : undefined;
 
-/** The latest activity of a session and, where they are below it, of those that it started; 1970 stands for none. */
-const findLatest = ({ latestAt, dated }: Shown) => (dated || Date.parse(latestAt) > 0 ? new Date(latestAt) : undefined);
+/** 1970 means no date. */
+const findLatest = ({ latestAt, dated }: ShownTrace) => (dated || Date.parse(latestAt) > 0 ? new Date(latestAt) : undefined);
 
-/** The moment by which a session has its place; under "No date" there is none to say. */
-function describeMoment(at: Date | undefined, isByDay: boolean, zone: string): Pick<Row, "at" | "when"> {
+function describeMoment(at: Date | undefined, isByDay: boolean, zone: string): Pick<ListRow, "at" | "when"> {
   if (!at) return { when: isByDay ? "" : "no date" };
   const when = isByDay ? formatDate(at, zone, { hour: "2-digit", minute: "2-digit" }) : shortTime(at, zone);
   return { at: at.toISOString().replace(/\.\d+/, ""), when };
 }
 
-/** A day as a heading, in the reader's zone. */
-function dayOf(date: Date, zone: string): string {
+/** In the reader's zone. */
+function getDayLabel(date: Date, zone: string): string {
   const [day, today] = [isoDay(date, zone), isoDay(new Date(), zone)];
   if (day === today) return "Today";
   if (day === addDays(today, -1)) return "Yesterday";
@@ -82,47 +80,46 @@ function dayOf(date: Date, zone: string): string {
   });
 }
 
-/** What is below a session, and what it is of. */
-function aroundOf(trace: ListedTrace, kin: Kin, zone: string): Partial<Row> {
+function describeSurroundings(trace: ListedTrace, kin: ListedFamilies, zone: string): Partial<ListRow> {
   const { id } = trace;
   const [family, origin] = [kin.families.get(id), kin.origins.get(id)];
   const own = { messages: trace.messageCount, tokens: countTokens(trace) };
   return {
-    ...(family && { below: belowOf(id, family, zone), withBelow: sumsOf(own, family) }),
-    ...(origin && { origin: originOf(origin) }),
+    ...(family && { below: toBelow(id, family, zone), withBelow: formatFamilySums(own, family) }),
+    ...(origin && { origin: toOriginLink(origin) }),
   };
 }
 
-/** More of a title than any window shows in two lines. */
+/** More than two lines on any screen. */
 const maxTitle = 240;
 
-function rowOf(trace: Shown, found: Excerpts | undefined, labels: Labels): Omit<Row, "at" | "when"> {
+function toListRow(trace: ShownTrace, found: Excerpts | undefined, labels: Labels): Omit<ListRow, "at" | "when"> {
   const { id, source, title, model, machine, messageCount, starredAt, tags, errorCount, spark } = trace;
-  const [tokens, cost, icon] = [countTokens(trace), costOf(trace), iconOf(source)];
+  const [tokens, cost, icon] = [countTokens(trace), formatCost(trace), findIcon(source)];
   const exact = [
-    countOf(messageCount, "message"),
-    ...(tokens > 0 ? [countOf(tokens, "token")] : []),
+    formatQuantity(messageCount, "message"),
+    ...(tokens > 0 ? [formatQuantity(tokens, "token")] : []),
     ...describeTier(trace.usage.tierNotPricedTokens),
     ...describeCost(trace),
   ];
-  const family = model && familyOf(model);
+  const family = model && getModelFamily(model);
   return {
     id,
     source,
     ...(icon && icon !== source && { icon }),
-    ...(!icon && { monogram: monogramOf(source) }),
+    ...(!icon && { monogram: makeMonogram(source) }),
     ...(title && { title: title.length > maxTitle ? `${title.slice(0, maxTitle).toWellFormed()}…` : title }),
     ...(starredAt && { star: true as const }),
     ...(tags.length > 0 && { tags }),
-    ...projectOf(trace, labels),
+    ...getProjectLabel(trace, labels),
     ...(family && { model: family, ...(family !== model && { exactModel: model }) }),
     ...(trace.metadata?.kind === "prompts-only" && { promptsOnly: true as const }),
     ...(trace.usage.tierNotPricedTokens > 0 && { tierNotPriced: true as const }),
     ...(machine && { machine }),
-    ...pullOf(trace.pullRequests),
-    ...(errorCount > 0 && { errors: countOf(errorCount, "error") }),
-    ...changesOf(trace),
-    ...(trace.activeSeconds >= 60 && { took: tookOf(trace.activeSeconds) }),
+    ...formatPull(trace.pullRequests),
+    ...(errorCount > 0 && { errors: formatQuantity(errorCount, "error") }),
+    ...formatChanges(trace),
+    ...(trace.activeSeconds >= 60 && { took: formatTook(trace.activeSeconds) }),
     messages: formatCompact(messageCount),
     ...(cost && { cost }),
     ...(spark && { spark }),
@@ -131,21 +128,21 @@ function rowOf(trace: Shown, found: Excerpts | undefined, labels: Labels): Omit<
   };
 }
 
-const changesOf = ({ linesAdded, linesRemoved }: Shown): Partial<Row> =>
+const formatChanges = ({ linesAdded, linesRemoved }: ShownTrace): Partial<ListRow> =>
   linesAdded + linesRemoved > 0 ? { added: formatCompact(linesAdded), removed: formatCompact(linesRemoved) } : {};
 
-/** The time that a session took, without its pauses: "42m", "3h 05m". */
-function tookOf(seconds: number): string {
+/** Without pauses: "42m", "3h 05m". */
+function formatTook(seconds: number): string {
   const minutes = Math.round(seconds / 60);
   return minutes < 60 ? `${minutes}m` : `${Math.floor(minutes / 60)}h ${String(minutes % 60).padStart(2, "0")}m`;
 }
 
-function pullOf([first, ...more]: Shown["pullRequests"]): Pick<Row, "pull"> {
+function formatPull([first, ...more]: ShownTrace["pullRequests"]): Pick<ListRow, "pull"> {
   return first ? { pull: [first.repository, first.number, more.length] } : {};
 }
 
-/** A trace's project, or the name that came with it as long as the ledger has not found one. */
-function projectOf({ project, projectId }: ListedTrace, labels: Labels): Pick<Row, "project" | "projectId"> {
+/** Falls back to the name that came with the trace until the ledger knows its project. */
+function getProjectLabel({ project, projectId }: ListedTrace, labels: Labels): Pick<ListRow, "project" | "projectId"> {
   const label = labels.get(projectId ?? "");
   if (projectId && label) return { project: labelText(label), projectId };
   return project && !isSubAgentName(project) ? { project } : {};

@@ -5,11 +5,11 @@ import { requireUser } from "#lib/auth/guards";
 import { withoutInvisible } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { removeView, saveView } from "#lib/traces/views";
-import { refusalOf, requireForm, requireOwnOrigin, text } from "../../components/form-guard";
+import { toFormState, requireForm, requireOwnOrigin, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 import { readerZone } from "../../components/zone";
 import { readListParams } from "./filters";
-import { paramsIn, queryOf } from "./hrefs";
+import { paramsIn, toSearchParams } from "./hrefs";
 
 const name = z
   .string()
@@ -17,18 +17,17 @@ const name = z
   .pipe(z.string().min(1, "Enter a name.").max(limits.traces.viewName));
 const view = z.object({ name, query: z.string().max(4096, "These filters are too long to be kept.") });
 
-/** Keeps the filters of an address, as far as they are valid, under a name, and shows them. */
 export async function saveViewAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/traces");
   await requireOwnOrigin();
   const parsed = view.safeParse({ name: text(form, "name"), query: text(form, "query") });
   if (!parsed.success) return { error: parsed.error.issues[0]?.message ?? "" };
   const { given, sort } = readListParams(paramsIn(parsed.data.query), await readerZone());
-  const query = queryOf(given, sort === "activity" ? {} : { sort }).toString();
+  const query = toSearchParams(given, sort === "activity" ? {} : { sort }).toString();
   try {
     await saveView(user.id, { name: parsed.data.name, query });
   } catch (refused) {
-    return refusalOf(refused);
+    return toFormState(refused);
   }
   redirect(`/traces?${query}`);
 }

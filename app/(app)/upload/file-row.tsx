@@ -13,7 +13,6 @@ const words: Record<FileState["status"], string> = {
   sent: "sent",
 };
 
-/** One file: its progress, what is wrong with it, and the jobs of its parts. */
 export function FileRow({ file, sendAgain }: { file: FileState; sendAgain: () => void }) {
   const { name, size, progress, jobs, status, sentence, errors, requestId } = file;
   const percent = size > 0 ? Math.floor((progress / size) * 100) : 0;

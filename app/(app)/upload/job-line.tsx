@@ -2,23 +2,22 @@
 import { useEffect, useState } from "react";
 import type { z } from "zod";
 import type { jobResponse } from "#lib/ingest/schema";
-import { countOf, formatCount } from "../../components/figures";
+import { formatQuantity, formatCount } from "../../components/figures";
 import { StatusMark } from "../../components/status-mark";
 
 type Job = z.output<typeof jobResponse>;
 
 const pollMs = 1000;
-/** A job that is older than this when it is first read belongs to an earlier upload of the same content. */
+/** An older job belongs to an earlier upload of the same content. */
 const earlierMs = 120_000;
 
-/** The job of one part of a file, polled until it has ended. */
 export function JobLine({ jobId, label }: { jobId: string; label: string | undefined }) {
   const { job, isEarlier } = useJob(jobId);
   return (
     <li className="flex flex-wrap items-center gap-x-3 text-code">
       {label && <span className="text-muted">{label}</span>}
       <StatusMark status={job?.status ?? "queued"} isLive />
-      {job && <span className="min-w-0 [overflow-wrap:anywhere]">{outcomeOf(job)}</span>}
+      {job && <span className="min-w-0 [overflow-wrap:anywhere]">{describeOutcome(job)}</span>}
       {isEarlier && <span className="text-muted">The same content was uploaded before.</span>}
       <a href={`/uploads/${jobId}`} className="link target">
         Details
@@ -32,16 +31,16 @@ export function JobLine({ jobId, label }: { jobId: string; label: string | undef
   );
 }
 
-function outcomeOf({ status, traces, error }: Job): string {
+function describeOutcome({ status, traces, error }: Job): string {
   if (status === "failed") return error?.message ?? "";
-  if (status !== "succeeded") return countOf(traces.received, "session");
+  if (status !== "succeeded") return formatQuantity(traces.received, "session");
   const parts = (["created", "updated", "unchanged", "kept", "incomplete"] as const)
     .filter((kind) => traces[kind] > 0)
     .map((kind) => `${formatCount(traces[kind])} ${kind}`);
-  return [countOf(traces.received, "session"), parts.join(", ")].filter(Boolean).join(": ");
+  return [formatQuantity(traces.received, "session"), parts.join(", ")].filter(Boolean).join(": ");
 }
 
-/** A job, polled once a second until it has ended. */
+/** Polls once a second until the job has ended. */
 function useJob(jobId: string): { job: Job | undefined; isEarlier: boolean } {
   const [job, setJob] = useState<Job>();
   const [isEarlier, setEarlier] = useState(false);
@@ -50,7 +49,7 @@ function useJob(jobId: string): { job: Job | undefined; isEarlier: boolean } {
     let timer: ReturnType<typeof setTimeout>;
     let isOver = false;
     const poll = async () => {
-      // A failed request is repeated by the next poll.
+      // The next poll repeats a failed request.
       const response = await fetch(`/api/ingest/${jobId}`).catch(() => undefined);
       const found = response?.ok ? ((await response.json()) as Job) : undefined;
       if (isOver) return;

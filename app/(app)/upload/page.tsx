@@ -12,7 +12,6 @@ export const metadata: Metadata = { title: "Upload" };
 
 const mebibytes = (bytes: number) => `${formatCount(Math.floor(bytes / 1024 / 1024))} MiB`;
 
-/** Uploads files by hand: an export, or a batch as a client would send it. */
 export default async function Page({ searchParams }: PageProps<"/upload">) {
   await requireUser("/upload");
   const refusal = readRefusal(await searchParams);

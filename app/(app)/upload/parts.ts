@@ -1,33 +1,28 @@
-/** The body of one request: a batch as `POST /api/ingest` takes it. */
-export type Part = {
+/** The body of one request to `POST /api/ingest`. */
+export type UploadPart = {
   body: string;
-  /** Bytes of the file in this part and all before it. */
+  /** Bytes of the file up to the end of this part. */
   readBytes: number;
-  /** The line number of each trace in the file; undefined where the file is one JSON text. */
+  /** The line number of each trace; undefined if the file is one JSON text. */
   lines?: number[];
 };
 
 export type PartLimits = { decodedBytes: number; wireBytes: number; traces: number };
 
-/** A file that can't be sent; the message is for the person. */
+/** The message is for the person. */
 export class FileFault extends Error {}
 
 const maxPartCharacters = 8 * 1024 * 1024;
 
-/**
- * How long a part of a JSON Lines file is at most, unless a single line is longer. Compressed a character takes less than two
- * bytes, in any script.
- */
+/** A single longer line is still sent. Compressed, a character takes less than two bytes. */
 const partCharacters = ({ wireBytes }: PartLimits) => Math.min(maxPartCharacters, wireBytes / 2);
 
 /**
- * Splits a file into batches while it is read, so that it may have any length: JSON Lines, one trace per line, into parts of
- * about 8 MB; JSON (a batch, a list of traces, or one trace) stays one part. Either may be compressed with gzip. The text
- * of each trace is sent unchanged, so that no number loses precision.
- *
- * @throws FileFault where the file is neither.
+ * Splits a file of any length while reading it: JSON Lines into parts of about 8 MB, while JSON stays one part.
+ * Either may be gzipped. Traces are sent unchanged, so that no number loses precision.
+ * @throws FileFault if the file is neither
  */
-export async function* splitFile(file: Blob, limits: PartLimits): AsyncGenerator<Part, void> {
+export async function* splitFile(file: Blob, limits: PartLimits): AsyncGenerator<UploadPart, void> {
   const reading = { bytes: 0 };
   const lines = linesOf(textOf(file, await isGzip(file), reading), limits.decodedBytes);
   try {
@@ -42,7 +37,7 @@ async function* cut(
   file: Blob,
   limits: PartLimits,
   reading: Reading,
-): AsyncGenerator<Part, void> {
+): AsyncGenerator<UploadPart, void> {
   const first = await nextNonBlank(lines);
   if (!first) throw new FileFault("The file is empty.");
   if (isTrace(parsed(first.text))) {
@@ -55,7 +50,7 @@ async function* cut(
       if (length > limits.decodedBytes) throw tooLong();
       text.push(line.text);
     }
-    yield { body: batchOf(text.join("\n")), readBytes: file.size };
+    yield { body: makeBatchBody(text.join("\n")), readBytes: file.size };
   }
 }
 
@@ -67,10 +62,10 @@ async function* batches(
   rest: AsyncGenerator<Line, void>,
   limits: PartLimits,
   reading: Reading,
-): AsyncGenerator<Part, void> {
+): AsyncGenerator<UploadPart, void> {
   let lines: Line[] = [];
   let characters = 0;
-  const take = (): Part => {
+  const take = (): UploadPart => {
     const body = `{"traces":[${lines.map(({ text }) => text).join(",")}]}`;
     const part = { body, readBytes: reading.bytes, lines: lines.map(({ number }) => number) };
     lines = [];
@@ -91,8 +86,7 @@ async function* batches(
   yield take();
 }
 
-/** A JSON text as the text of a batch. */
-function batchOf(text: string): string {
+function makeBatchBody(text: string): string {
   const value = parsed(text);
   if (value === undefined) throw new FileFault("The file is not valid JSON.");
   if (Array.isArray(value)) return `{"traces":${text}}`;
@@ -116,7 +110,7 @@ async function isGzip(file: Blob): Promise<boolean> {
   return first === 0x1f && second === 0x8b;
 }
 
-/** The file's text in chunks. @throws FileFault where it is not UTF-8, or not valid gzip */
+/** @throws FileFault if the text is not UTF-8, or not valid gzip */
 async function* textOf(file: Blob, isCompressed: boolean, reading: Reading): AsyncGenerator<string, void> {
   const count = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
     transform(chunk, controller) {
@@ -134,7 +128,7 @@ async function* textOf(file: Blob, isCompressed: boolean, reading: Reading): Asy
       yield value;
     }
   } catch (error) {
-    // Decoders throw a TypeError for what they can't decode; a file that can no longer be read is another error.
+    // Decoders throw a TypeError for invalid data; a file that can no longer be read is another error.
     if (!(error instanceof TypeError)) throw error;
     throw new FileFault(
       isCompressed ? "The file is not a complete gzip file of UTF-8 text." : "The file is not UTF-8 text.",
@@ -144,7 +138,7 @@ async function* textOf(file: Blob, isCompressed: boolean, reading: Reading): Asy
   }
 }
 
-/** The lines of a text, counted from 1. @throws FileFault where one is longer than a batch may be */
+/** Counts from 1. @throws FileFault for a line longer than a batch */
 async function* linesOf(texts: AsyncGenerator<string, void>, maxCharacters: number): AsyncGenerator<Line, void> {
   let number = 1;
   let begun: string[] = [];
@@ -169,7 +163,6 @@ const tooLong = () =>
     "The file is over the limit of one batch. As JSON Lines, one session per line, it can have any length.",
   );
 
-/** The next line that is not blank. */
 async function nextNonBlank(lines: AsyncGenerator<Line, void>): Promise<Line | undefined> {
   for (;;) {
     const { done, value } = await lines.next();

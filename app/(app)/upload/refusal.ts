@@ -4,7 +4,6 @@ import { OverQuotaError } from "#lib/ingest/quota/quota";
 
 type Reason = ErrorCode | "over_quota";
 
-/** Why a form was refused, by the error's code. */
 const sentences: Partial<Record<Reason, string>> = {
   over_quota: "There is no room for the file: it does not fit into what you may store. Delete sessions to make room.",
   payload_too_large: "The file is over the limit of a form. With JavaScript or from the command line it can be larger.",
@@ -14,7 +13,7 @@ const sentences: Partial<Record<Reason, string>> = {
   overloaded: "The server is busy. Try again in a moment.",
 };
 
-/** The form's page with what was wrong: the code, the path of the first wrong field, and the id of the refused request. */
+/** Contains the code, the path of the first invalid field, and the request's id. */
 export function refusalHref(error: SpoorError, requestId: string): string {
   const path = error.errors?.[0]?.path;
   const refused: Reason = error instanceof OverQuotaError ? "over_quota" : error.code;
@@ -23,7 +22,7 @@ export function refusalHref(error: SpoorError, requestId: string): string {
 
 type Params = Record<string, string | string[] | undefined>;
 
-/** The refusal in a page's query; undefined for anything that `refusalHref` does not write, since anybody can make a link. */
+/** Undefined for anything that `refusalHref` does not write, since anybody can make a link. */
 export function readRefusal({ refused, path, request }: Params): { sentence: string; requestId?: string } | undefined {
   const known = typeof refused === "string" && Object.hasOwn(sentences, refused);
   const reason = known ? sentences[refused as Reason] : undefined;

@@ -1,27 +1,24 @@
 import { FileFault, type PartLimits, splitFile } from "./parts";
-import { type Answer, sendPart } from "./send";
+import { type UploadAnswer, sendPart } from "./send";
 
-/** The progress of one file, in bytes of the file, with the job of each accepted part. */
+/** In bytes of the file. */
 export type FileState = {
   name: string;
   size: number;
   progress: number;
   jobs: string[];
   status: "waiting" | "sending" | "later" | "lost" | "signedOut" | "refused" | "sent";
-  /** Why it was refused, or is waiting. */
   sentence?: string;
   errors?: { place: string; message: string }[];
-  /** The refused request, for the server's log. */
+  /** For finding the refused request in the server's log. */
   requestId?: string;
 };
 
 type Update = (change: Partial<FileState>) => void;
 
 /**
- * Sends a file part by part and reports its progress. Where the connection is lost or the person was signed out, it stops
- * at the part until the person asks for it to be sent again.
- *
- * @param untilAskedFor resolves when the person presses "Send again".
+ * If the connection is lost or the person is signed out, it waits at the part until asked to continue.
+ * @param untilAskedFor resolves when the person presses "Send again"
  */
 export async function sendFile(
   file: File,
@@ -51,11 +48,11 @@ export async function sendFile(
   }
 }
 
-type Final = Extract<Answer, { kind: "accepted" | "refused" }>;
+type Final = Extract<UploadAnswer, { kind: "accepted" | "refused" }>;
 
-/** Sends a part until it is accepted or refused. */
+/** Retries until it is accepted or refused. */
 async function deliver(
-  send: () => Promise<Answer>,
+  send: () => Promise<UploadAnswer>,
   update: Update,
   untilAskedFor: () => Promise<void>,
 ): Promise<Final> {
@@ -74,12 +71,12 @@ async function deliver(
 }
 
 function refusal(
-  { sentence, errors, requestId }: Extract<Answer, { kind: "refused" }>,
+  { sentence, errors, requestId }: Extract<UploadAnswer, { kind: "refused" }>,
   lines: number[] | undefined,
   accepted: number,
 ): Partial<FileState> {
   const what = errors.length > 0 ? "The file's content is not valid." : sentence;
-  const placed = errors.map(({ path, message }) => ({ place: placeOf(path, lines), message }));
+  const placed = errors.map(({ path, message }) => ({ place: formatIssuePlace(path, lines), message }));
   return {
     status: "refused",
     sentence: `${what} ${whatIsSafe(accepted)}`,
@@ -93,8 +90,8 @@ const whatIsSafe = (accepted: number) =>
     ? "No part of the file was stored."
     : `The ${accepted === 1 ? "part" : `${accepted} parts`} before it ${accepted === 1 ? "was" : "were"} stored, nothing after that.`;
 
-/** A path in a part as a place in the file: for JSON Lines, the line and the field in it. */
-export function placeOf(path: string, lines: number[] | undefined): string {
+/** For JSON Lines, the line and the field in it. */
+export function formatIssuePlace(path: string, lines: number[] | undefined): string {
   const [, index, rest] = /^traces\.(\d+)(?:\.(.*))?$/.exec(path) ?? [];
   const line = lines?.[Number(index)];
   if (index === undefined || line === undefined) return path;

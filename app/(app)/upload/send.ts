@@ -1,7 +1,7 @@
-import type { Part } from "./parts";
+import type { UploadPart } from "./parts";
 
-/** The outcome of sending a part. `later` is to be tried again after so many seconds, `refused` never. */
-export type Answer =
+/** `later` may be retried after some seconds, `refused` never. */
+export type UploadAnswer =
   | { kind: "accepted"; jobId: string }
   | { kind: "refused"; sentence: string; requestId?: string; errors: { path: string; message: string }[] }
   | { kind: "later"; seconds: number; sentence: string }
@@ -11,13 +11,11 @@ export type Answer =
 type Problem = { detail?: string; requestId?: string; errors?: { path: string; message: string }[] };
 
 /**
- * Sends a part, compressed with gzip. Its idempotency key is the hash of its content, so sending it again stores nothing
- * twice. Browsers hash on https and localhost only; elsewhere a part that is sent twice makes a second upload, in which
- * every trace is unchanged.
- *
- * @param onProgress gets the share of the request that was sent, from 0 to 1.
+ * The idempotency key is the content's hash, so resending stores nothing twice. Browsers hash only on https and
+ * localhost; elsewhere a second upload leaves every trace unchanged.
+ * @param onProgress gets the share that was sent, from 0 to 1
  */
-export async function sendPart(part: Part, onProgress: (share: number) => void): Promise<Answer> {
+export async function sendPart(part: UploadPart, onProgress: (share: number) => void): Promise<UploadAnswer> {
   const bytes = new TextEncoder().encode(part.body);
   const key = globalThis.crypto.subtle && hex(await crypto.subtle.digest("SHA-256", bytes));
   const gzip = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
@@ -29,17 +27,17 @@ export async function sendPart(part: Part, onProgress: (share: number) => void):
     request.setRequestHeader("Content-Encoding", "gzip");
     if (key) request.setRequestHeader("Idempotency-Key", `browser ${key}`);
     request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0);
-    request.onload = () => resolve(answerOf(request));
+    request.onload = () => resolve(toUploadAnswer(request));
     request.onerror = () => resolve({ kind: "lost" });
     request.send(body);
   });
 }
 
-function answerOf(request: XMLHttpRequest): Answer {
+function toUploadAnswer(request: XMLHttpRequest): UploadAnswer {
   const { status } = request;
-  if (status === 202) return { kind: "accepted", jobId: jsonOf<{ jobId: string }>(request).jobId };
+  if (status === 202) return { kind: "accepted", jobId: parseResponse<{ jobId: string }>(request).jobId };
   if (status === 401) return { kind: "signedOut" };
-  const { detail, requestId, errors = [] } = jsonOf<Problem>(request);
+  const { detail, requestId, errors = [] } = parseResponse<Problem>(request);
   const sentence = detail ?? `The server answered ${status}.`;
   const seconds = Number(request.getResponseHeader("Retry-After"));
   if (seconds > 0) return { kind: "later", seconds, sentence };
@@ -47,8 +45,8 @@ function answerOf(request: XMLHttpRequest): Answer {
   return { kind: "refused", sentence, errors, ...(requestId && { requestId }) };
 }
 
-/** The response's JSON; an empty object where a proxy answered with something else. */
-function jsonOf<T extends object>(request: XMLHttpRequest): T {
+/** Empty if a proxy answered with something else. */
+function parseResponse<T extends object>(request: XMLHttpRequest): T {
   try {
     return JSON.parse(request.responseText) as T;
   } catch {

@@ -6,7 +6,7 @@ import { type FileState, sendFile } from "./run";
 
 type Listed = FileState & { id: number; sendAgain: () => void };
 
-/** Takes files that are dropped or chosen, and sends them one after the other. Without script it is a plain form. */
+/** Without script it is a plain form. */
 export function UploadForm({ limits, formLimit }: { limits: PartLimits; formLimit: string }) {
   const [files, setFiles] = useState<Listed[]>([]);
   const [isOver, setOver] = useState(false);
@@ -82,7 +82,7 @@ export function UploadForm({ limits, formLimit }: { limits: PartLimits; formLimi
   );
 }
 
-/** Asks before the page is left while something is on its way. */
+/** Asks before leaving the page during an upload. */
 function useWarning(isBusy: boolean): void {
   useEffect(() => {
     if (!isBusy) return;

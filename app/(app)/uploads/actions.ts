@@ -5,11 +5,11 @@ import { requireUser } from "#lib/auth/guards";
 import { getJob } from "#lib/ingest/jobs";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
 import { processSoon } from "#lib/server/after-response";
-import { countOf } from "../../components/figures";
-import { refusalOf, refuseForeignOrigin, text } from "../../components/form-guard";
+import { formatQuantity } from "../../components/figures";
+import { toFormState, refuseForeignOrigin, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 
-/** Replays one failed upload, or with the field `all` every failed one. */
+/** The field `all` replays every failed upload. */
 export async function replayAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/uploads");
   const error = await refuseForeignOrigin();
@@ -19,13 +19,13 @@ export async function replayAction(_before: FormState, form: FormData): Promise<
     processSoon();
     return { done };
   } catch (refused) {
-    return refusalOf(refused);
+    return toFormState(refused);
   } finally {
     revalidatePath("/uploads", "layout");
   }
 }
 
-/** A double click before the page's script runs sends two requests: the second is told the same as the first. */
+/** A double click sends two requests before the page's script runs; both get the same answer. */
 async function replayOne(userId: string, id: string): Promise<string> {
   const jobId = z.uuid().catch(nobody).parse(id);
   try {
@@ -43,9 +43,9 @@ const nobody = "00000000-0000-0000-0000-000000000000";
 async function replayAll(userId: string): Promise<string> {
   const { replayed, left, gone } = await replayFailedJobs(userId);
   const sentences = [
-    replayed === 0 && left === 0 ? "No upload was replayed." : `${countOf(replayed, "upload")} replayed.`,
-    left > 0 && `${countOf(left, "more", "more")} can be replayed: press again.`,
-    gone > 0 && `${countOf(gone, "failed upload is", "failed uploads are")} no longer stored and cannot be replayed.`,
+    replayed === 0 && left === 0 ? "No upload was replayed." : `${formatQuantity(replayed, "upload")} replayed.`,
+    left > 0 && `${formatQuantity(left, "more", "more")} can be replayed: press again.`,
+    gone > 0 && `${formatQuantity(gone, "failed upload is", "failed uploads are")} no longer stored and cannot be replayed.`,
   ];
   return sentences.filter(Boolean).join(" ");
 }

@@ -3,7 +3,7 @@ import { formatCount } from "../../components/figures";
 
 export const jobFilters = ["waiting", "failed"] as const satisfies JobFilter[];
 
-/** The list's URL; without `before` it starts at the newest upload. */
+/** Without `before` it starts at the newest upload. */
 export function uploadsHref(filter: JobFilter | undefined, before?: string): string {
   const query = new URLSearchParams({ ...(filter && { status: filter }), ...(before && { before }) }).toString();
   return query ? `/uploads?${query}` : "/uploads";
@@ -11,7 +11,6 @@ export function uploadsHref(filter: JobFilter | undefined, before?: string): str
 
 const words = { waiting: "Waiting", failed: "Failed" } as const;
 
-/** Links to the list's filters, with how many uploads each has. */
 export function Filters({ current, counts }: { current: JobFilter | undefined; counts: Record<JobFilter, number> }) {
   return (
     <nav aria-label="Show" className="flex flex-wrap gap-x-1 max-sm:order-last max-sm:-ml-2 max-sm:w-full">

@@ -1,12 +1,11 @@
 import type { ListedJob } from "#lib/ingest/jobs";
 import { formatBytes } from "#lib/units";
-import { countOf, formatCount } from "../../components/figures";
+import { formatQuantity, formatCount } from "../../components/figures";
 import { StatusMark } from "../../components/status-mark";
 import { Time } from "../../components/time";
 import { Fault, WhyKept } from "./outcome";
 import { ReplayButton } from "./replay-button";
 
-/** One upload, with its outcome. */
 export function JobRow({ job }: { job: ListedJob }) {
   const labelId = `upload-${job.jobId}`;
   return (
@@ -20,7 +19,7 @@ export function JobRow({ job }: { job: ListedJob }) {
       <div className="flex min-w-0 flex-col gap-1">
         <p id={labelId} className="flex flex-wrap gap-x-3">
           <span className="min-w-0 [overflow-wrap:anywhere]">{job.machine}</span>
-          <span className="text-muted" title={countOf(job.bytes, "byte")}>
+          <span className="text-muted" title={formatQuantity(job.bytes, "byte")}>
             {formatBytes(job.bytes)}
           </span>
         </p>
@@ -45,12 +44,12 @@ export function JobRow({ job }: { job: ListedJob }) {
 
 function Attempts({ job: { status, attempts } }: { job: ListedJob }) {
   if (status === "running") return <span>attempt {formatCount(attempts)}</span>;
-  return attempts > 1 && <span>{countOf(attempts, "attempt")}</span>;
+  return attempts > 1 && <span>{formatQuantity(attempts, "attempt")}</span>;
 }
 
 function Outcome({ job }: { job: ListedJob }) {
   const { status, traces, messages } = job;
-  const received = countOf(traces.received, "session");
+  const received = formatQuantity(traces.received, "session");
   if (status !== "succeeded") return <p className="text-code text-muted">{received} received</p>;
   const parts = (["created", "updated", "unchanged", "kept", "incomplete"] as const)
     .filter((kind) => traces[kind] > 0)
@@ -60,7 +59,7 @@ function Outcome({ job }: { job: ListedJob }) {
       <p className="text-code">
         {received} received
         {parts.length > 0 && `: ${parts.join(", ")}`}
-        <span className="text-muted"> · {countOf(messages.written, "message")} written</span>
+        <span className="text-muted"> · {formatQuantity(messages.written, "message")} written</span>
       </p>
       <WhyKept job={job} />
     </>

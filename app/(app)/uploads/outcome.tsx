@@ -1,12 +1,11 @@
 import type { KeptTrace, ListedJob } from "#lib/ingest/jobs";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 
-/** Why sessions of an upload were left as stored. */
 export function WhyKept({ job: { traces, kept } }: { job: ListedJob }) {
   const reasons = [
-    ...(kept ? reasonsOf(kept) : []),
+    ...(kept ? listKeptReasons(kept) : []),
     !kept && traces.kept > 0 && unknownReason,
-    traces.incomplete > 0 && `${countOf(traces.incomplete, "session")} ${incompleteReason}`,
+    traces.incomplete > 0 && `${formatQuantity(traces.incomplete, "session")} ${incompleteReason}`,
   ].filter((reason) => reason !== false);
   if (reasons.length === 0) return null;
   return <p className="text-code text-muted">{reasons.join(" ")}</p>;
@@ -15,23 +14,22 @@ export function WhyKept({ job: { traces, kept } }: { job: ListedJob }) {
 const incompleteReason =
   "incomplete and left as stored: the upload had only what came after messages that are not stored. Clients send it whole.";
 
-/** For an upload that was processed by a version that did not record the reason. */
+/** Earlier versions did not record the reason. */
 const unknownReason =
   "Kept as stored: the upload was shorter or older than what is stored, or you had deleted the session.";
 
-function reasonsOf({ shorter, newer, deleted }: NonNullable<ListedJob["kept"]>): string[] {
+function listKeptReasons({ shorter, newer, deleted }: NonNullable<ListedJob["kept"]>): string[] {
   const sentences = [
     shorter > 0 &&
-      `${countOf(shorter, "session")} kept as stored: the upload has fewer messages. What comes to ${shorter === 1 ? "it" : "them"} is not stored until the upload has more; to store it in place of what is here, run spoor push --replace with the session’s id.`,
-    newer > 0 && `${countOf(newer, "session")} kept as stored: a newer upload was processed first.`,
-    deleted > 0 && `${countOf(deleted, "session")} not stored again: you had deleted ${deleted === 1 ? "it" : "them"}.`,
+      `${formatQuantity(shorter, "session")} kept as stored: the upload has fewer messages. What comes to ${shorter === 1 ? "it" : "them"} is not stored until the upload has more; to store it in place of what is here, run spoor push --replace with the session’s id.`,
+    newer > 0 && `${formatQuantity(newer, "session")} kept as stored: a newer upload was processed first.`,
+    deleted > 0 && `${formatQuantity(deleted, "session")} not stored again: you had deleted ${deleted === 1 ? "it" : "them"}.`,
   ];
   return sentences.filter((sentence) => sentence !== false);
 }
 
 const words = { shorter: "has fewer messages", newer: "older than what is stored", deleted: "deleted here" };
 
-/** The sessions that were left as stored, each with the id that the client knows it by. */
 export function KeptSessions({ kept }: { kept: KeptTrace[] }) {
   if (kept.length === 0) return null;
   return (
@@ -41,7 +39,7 @@ export function KeptSessions({ kept }: { kept: KeptTrace[] }) {
           {source} <span className="font-mono">{sourceId}</span>{" "}
           <span className="text-muted">
             {words[reason]}
-            {reason !== "deleted" && `, ${countOf(messageCount, "message")} stored`}
+            {reason !== "deleted" && `, ${formatQuantity(messageCount, "message")} stored`}
           </span>
         </li>
       ))}
@@ -51,7 +49,6 @@ export function KeptSessions({ kept }: { kept: KeptTrace[] }) {
 
 const maxKept = 50;
 
-/** Why a job failed, and what can be done. */
 export function Fault({ job: { error, isUploadStored } }: { job: ListedJob }) {
   if (!error) return null;
   return (

@@ -1,6 +1,6 @@
 import { replayFormId } from "./replay-form";
 
-/** Replays one failed upload, or all. Submits the page's `ReplayForm`. @param describedBy id of the upload's label */
+/** Submits the page's `ReplayForm`. @param describedBy id of the upload's label */
 export function ReplayButton({ jobId, describedBy }: { jobId: string | "all"; describedBy?: string }) {
   const isAll = jobId === "all";
   return (

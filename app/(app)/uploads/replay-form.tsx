@@ -5,13 +5,10 @@ import type { FormAction } from "../../components/form-state";
 
 export const replayFormId = "replay";
 
-/**
- * The form of every Replay button on a page, with its result. It stays when a row and its button disappear, so that the
- * result is announced and keeps the focus.
- */
+/** Shared by every Replay button, so that the result keeps the focus when a row disappears. */
 export function ReplayForm({ action }: { action: FormAction }) {
   const [state, send, pending] = useActionState(action, {});
-  const isSending = useRef(false); // `pending` is told too late for the second click of a double one
+  const isSending = useRef(false); // `pending` changes too late for the second click of a double one
   const result = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
     if (state.done) result.current?.focus({ preventScroll: true });

@@ -1,10 +1,10 @@
-/** The colours of the series, by index; each contrasts with the page and its neighbours in both themes. */
+/** Each contrasts with the page and its neighbours in both themes. */
 const fills = ["fill-accent", "fill-warn", "fill-thinking", "fill-ok", "fill-subagent", "fill-tool"] as const;
 
-/** The last colour is that of the sum of the others. */
-export const fillOf = (place: number): string => fills[place] ?? "fill-tool";
+/** The last colour is for the sum of the others. */
+export const getFill = (place: number): string => fills[place] ?? "fill-tool";
 
-/** A column of a chart: the amounts of its parts from the bottom up, and the link of each part. */
+/** Parts are listed from the bottom up. */
 export type Column = {
   label: string;
   total: string;
@@ -17,7 +17,7 @@ export type Column = {
 export function Swatch({ place }: { place: number }) {
   return (
     <svg aria-hidden="true" viewBox="0 0 10 10" className="size-2.5 shrink-0">
-      <rect width="10" height="10" rx="2" className={fillOf(place)} />
+      <rect width="10" height="10" rx="2" className={getFill(place)} />
     </svg>
   );
 }

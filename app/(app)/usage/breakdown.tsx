@@ -1,14 +1,13 @@
 import type { UsageReport } from "#lib/usage/report";
 import { type UsageFacet, usageFacets } from "#lib/usage/schema";
-import { countOf } from "../../components/figures";
-import { fillOf } from "./bars";
+import { formatQuantity } from "../../components/figures";
+import { getFill } from "./bars";
 import { type Measure, type Narrowed, tracesHref, type UsageRequest, usageHref } from "./range";
 import { facetTexts, type Ranked, ranked, type Yardstick } from "./shape";
 import { exactAmount, shortAmount } from "./words";
 
 type Props = { report: UsageReport; request: UsageRequest; yardstick: Yardstick };
 
-/** The totals by each facet. */
 export function Breakdowns(props: Props) {
   return (
     <div className="grid gap-x-12 gap-y-8 md:grid-cols-2">
@@ -24,19 +23,18 @@ const shownFirst = 6;
 function Breakdown({ facet, report, request, yardstick }: Props & { facet: UsageFacet }) {
   const { values: all, others } = report.byFacet[facet] ?? { values: [], others: 0 };
   const values = ranked(all, facet, yardstick);
-  // Pull requests, and the sessions of branches, are read where they are in the chart.
+  // Slow to read, so only for the chart's own facet.
   const isUnread =
     facet !== request.by &&
     (facet === "pr" || (facet === "branch" && ["sessions", "messages"].includes(yardstick.measure)));
-  // Of those who have no branches there is nothing to say.
   if (facet === "branch" && facet !== request.by && !isUnread && values.every(({ value }) => value === null))
     return null;
   const { measure } = yardstick;
   const max = values[0]?.amount ?? 1;
   // The chart's facet uses the chart's colours, so that this list is its legend.
-  const inkOf = (place: number) => (facet === request.by ? fillOf(place) : "fill-accent");
+  const getBarFill = (place: number) => (facet === request.by ? getFill(place) : "fill-accent");
   const row = (one: (typeof values)[number], place: number) => (
-    <Row key={one.id ?? ""} {...one} ink={inkOf(place)} facet={facet} request={request} max={max} measure={measure} />
+    <Row key={one.id ?? ""} {...one} ink={getBarFill(place)} facet={facet} request={request} max={max} measure={measure} />
   );
   const rest = values.slice(shownFirst);
   return (
@@ -60,7 +58,7 @@ function Breakdown({ facet, report, request, yardstick }: Props & { facet: Usage
           <ul className="flex flex-col gap-1 pt-1">{rest.map((one, place) => row(one, shownFirst + place))}</ul>
         </details>
       )}
-      {!isUnread && others > 0 && <p className="text-code text-muted">and {countOf(others, "smaller one")}</p>}
+      {!isUnread && others > 0 && <p className="text-code text-muted">and {formatQuantity(others, "smaller one")}</p>}
     </section>
   );
 }
@@ -68,8 +66,8 @@ function Breakdown({ facet, report, request, yardstick }: Props & { facet: Usage
 type RowProps = Ranked & { max: number; ink: string; facet: UsageFacet; request: UsageRequest; measure: Measure };
 
 function Row({ id, name, value, names, amount, max, ink, facet, request, measure }: RowProps) {
-  const href = hrefOf({ facet, value, id, names }, request);
-  // A model's other names are those with their dates.
+  const href = makeNarrowHref({ facet, value, id, names }, request);
+  // A model's other names include its dates.
   const title = names?.some((one) => one !== name) ? names.join(", ") : name;
   return (
     <li className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_4.5rem] items-center gap-3 text-code">
@@ -92,8 +90,8 @@ function Row({ id, name, value, names, amount, max, ink, facet, request, measure
   );
 }
 
-/** Where a value's sessions are; none of a value that the list can't be narrowed to. */
-function hrefOf(narrowed: Narrowed, request: UsageRequest): string | undefined {
+/** Undefined if the list can't be narrowed to the value. */
+function makeNarrowHref(narrowed: Narrowed, request: UsageRequest): string | undefined {
   if (narrowed.value === null || narrowed.facet === "branch" || narrowed.facet === "pr") return undefined;
   return tracesHref(request, narrowed, request.filter);
 }

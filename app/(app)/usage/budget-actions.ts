@@ -3,30 +3,29 @@ import { revalidatePath } from "next/cache";
 import { requireUser } from "#lib/auth/guards";
 import { removeBudget, setBudget } from "#lib/usage/budgets";
 import { budgetForm, budgetKey } from "#lib/usage/schema";
-import { errorsOf, refusalOf, refuseForeignOrigin, text } from "../../components/form-guard";
+import { collectFieldErrors, toFormState, refuseForeignOrigin, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form-state";
 
 const nano = 1_000_000_000;
 
-/** Sets a budget for a month, or changes the one that is there. */
 export async function setBudgetAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/usage");
   const values = { amount: text(form, "amount") };
   const error = await refuseForeignOrigin();
   if (error) return { values, error };
   const parsed = budgetForm.safeParse({ ...values, of: text(form, "of") });
-  if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { values, errors: collectFieldErrors(parsed.error) };
   const { of, amount } = parsed.data;
   try {
     await setBudget(user.id, { ...of, amountNano: Math.round(amount * nano) });
   } catch (refused) {
-    return { values, ...refusalOf(refused) };
+    return { values, ...toFormState(refused) };
   }
   revalidatePath("/usage");
   return { done: "The budget is set." };
 }
 
-/** Removes a budget; one that is gone is not an error. */
+/** A budget that is already gone is no error. */
 export async function removeBudgetAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/usage");
   const error = await refuseForeignOrigin();

@@ -2,14 +2,13 @@ import { Hatch, Swatch } from "./bars";
 import { LiveBars } from "./live-bars";
 import { csvHref, type Measure, tracesHref, type UsageRequest } from "./range";
 import type { Bar, Chart } from "./shape";
-import { amountOf, axisAmounts, dayText, describeFinding, exactAmount, shortAmount, spanText } from "./words";
+import { formatAmount, axisAmounts, dayText, describeFinding, exactAmount, shortAmount, spanText } from "./words";
 
 type Props = { chart: Chart; request: UsageRequest; measure: Measure; zone: string };
 
-/** The bars of each day or week, their main finding as a sentence, and a table of them. */
 export function UsageChart({ chart, request, measure, zone }: Props) {
   const { series, bars, top } = chart;
-  const columns = bars.map((bar) => columnOf(bar, chart, request, measure));
+  const columns = bars.map((bar) => drawColumn(bar, chart, request, measure));
   const steps = [4, 3, 2, 1, 0].map((step) => (top / 4) * step);
   const marks = axisAmounts(steps, measure);
   const longer = request.from.slice(0, 4) !== request.to.slice(0, 4);
@@ -63,7 +62,7 @@ export function UsageChart({ chart, request, measure, zone }: Props) {
   );
 }
 
-function columnOf(
+function drawColumn(
   { span, amounts, total, unfinished }: Bar,
   { series }: Chart,
   { by, filter }: UsageRequest,
@@ -71,8 +70,8 @@ function columnOf(
 ) {
   return {
     label: spanText(span),
-    total: amountOf(total, measure),
-    texts: amounts.map((amount) => amountOf(amount, measure)),
+    total: formatAmount(total, measure),
+    texts: amounts.map((amount) => formatAmount(amount, measure)),
     amounts,
     unfinished,
     hrefs: series.map(({ key, value, names, rest }) =>
@@ -81,7 +80,7 @@ function columnOf(
   };
 }
 
-/** The same numbers, exact, with links that are reachable by keyboard, and all figures as a file. */
+/** Exact numbers, links for the keyboard, and a CSV file. */
 function UsageTable({ chart: { series, bars }, request, measure, zone }: Props) {
   const exact = (amount: number) => (amount === 0 ? "–" : exactAmount(amount, measure).replace(` ${measure}`, ""));
   return (

@@ -2,14 +2,14 @@
 import { Toolbar } from "@base-ui/react/toolbar";
 import { Tooltip } from "@base-ui/react/tooltip";
 import { useState } from "react";
-import { type Column, fillOf, Swatch } from "./bars";
+import { type Column, getFill, Swatch } from "./bars";
 
 /** The share of its slot that a bar leaves free. */
 const gap = 0.15;
 
 type Props = { columns: Column[]; names: string[]; top: number };
 
-/** The bars as links, with a tooltip over each; the arrow keys move from one to the next. */
+/** The arrow keys move between bars. */
 export function LiveBars({ columns, names, top }: Props) {
   const [tip] = useState(() => Tooltip.createHandle<Column>());
   const width = 100 / columns.length;
@@ -51,7 +51,7 @@ export function LiveBars({ columns, names, top }: Props) {
 
 type PartsProps = Omit<Props, "columns"> & { column: Column; x: number; width: number };
 
-/** The parts of one bar, from the bottom up; a line in the page's colour separates each from the next. */
+/** A line in the page's colour separates the parts. */
 function Parts({ column: { label, amounts, texts, hrefs, unfinished }, names, top, x, width }: PartsProps) {
   let below = 0;
   return names.map((name, place) => {
@@ -69,14 +69,14 @@ function Parts({ column: { label, amounts, texts, hrefs, unfinished }, names, to
         aria-label={`${label}, ${name}: ${texts[place]}`}
         className="hover:opacity-80"
       >
-        <rect {...box} className={`${fillOf(place)} stroke-1 stroke-page`} />
+        <rect {...box} className={`${getFill(place)} stroke-1 stroke-page`} />
         {unfinished && <rect {...box} fill="url(#hatch)" />}
       </Toolbar.Link>
     );
   });
 }
 
-/** The pattern over the bar of a day or week that is not over yet. */
+/** Marks the bar of an unfinished day or week. */
 function HatchPattern() {
   return (
     <defs>

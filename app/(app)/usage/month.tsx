@@ -1,6 +1,13 @@
-import { type BudgetMark, type BudgetState, budgetMark, budgetMarks, leastDays, type Month } from "#lib/usage/month";
+import {
+  type BudgetMark,
+  type BudgetState,
+  budgetMark,
+  budgetMarks,
+  leastDays,
+  type MonthSpending,
+} from "#lib/usage/month";
 import type { UsageReport } from "#lib/usage/report";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { Form } from "../../components/form";
 import { formatMoney } from "../../components/money";
 import { Section } from "../../components/section";
@@ -9,7 +16,7 @@ import { facetTexts } from "./shape";
 import { dayText, percent } from "./words";
 
 /** The month so far, where it is heading, and its budgets. Nothing of it for those whose sessions cost nothing. */
-export function MonthSection({ month, report }: { month: Month; report: UsageReport }) {
+export function MonthSection({ month, report }: { month: MonthSpending; report: UsageReport }) {
   if (month.spentNano === 0 && report.total.costNano === 0 && month.budgets.length === 0) return null;
   return (
     <Section id="month" title={monthName(month.from)}>
@@ -36,12 +43,12 @@ export function MonthSection({ month, report }: { month: Month; report: UsageRep
 const monthFormat = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", month: "long", year: "numeric" });
 const monthName = (day: string) => monthFormat.format(new Date(day));
 
-function Forecast({ month: { fullDays, forecastNano, to } }: { month: Month }) {
+function Forecast({ month: { fullDays, forecastNano, to } }: { month: MonthSpending }) {
   if (forecastNano === undefined) {
     const left = leastDays - fullDays;
     return left > 0 ? (
       <>
-        A forecast needs {countOf(leastDays, "day")}; {left} more.
+        A forecast needs {formatQuantity(leastDays, "day")}; {left} more.
       </>
     ) : null;
   }
@@ -53,7 +60,7 @@ function Forecast({ month: { fullDays, forecastNano, to } }: { month: Month }) {
   );
 }
 
-/** The share of the bar that is a whole budget; what is beyond it has the rest. */
+/** The percentage of the bar's width that is a whole budget; the rest shows the excess. */
 const whole = 80;
 
 function BudgetRow({ budget }: { budget: BudgetState }) {
@@ -92,7 +99,7 @@ function State({ share, mark, overNano }: { share: number; mark: BudgetMark; ove
   return <p className="text-code text-muted">{used}</p>;
 }
 
-/** How much of a budget is used, with marks at 80 and 100 percent. */
+/** Has marks at 80 and 100 percent. */
 function Bar({ share, mark }: { share: number; mark: BudgetMark }) {
   const ink = mark === undefined ? "fill-accent" : mark === "nearly" ? "fill-warn" : "fill-bad";
   return (
@@ -107,7 +114,7 @@ function Bar({ share, mark }: { share: number; mark: BudgetMark }) {
 }
 
 /** For all, or for one of what this page shows. */
-function BudgetForm({ month, report }: { month: Month; report: UsageReport }) {
+function BudgetForm({ month, report }: { month: MonthSpending; report: UsageReport }) {
   const groups = (["project", "source", "model"] as const).map((facet) => {
     const values = (report.byFacet[facet]?.values ?? []).flatMap(({ value, id }) =>
       value === null ? [] : [{ text: value, key: id ?? value }],

@@ -1,19 +1,18 @@
-import { estimateOf } from "#lib/prices/tariff";
+import { findEstimate } from "#lib/prices/tariff";
 import type { UsageReport } from "#lib/usage/report";
 import { operatorCommand } from "#lib/variables/operator-command";
-import { countOf, formatCompact } from "../../components/figures";
+import { formatQuantity, formatCompact } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Section } from "../../components/section";
 import { percent } from "./words";
 
 const countTokens = (tokens: number) => `${formatCompact(tokens)} ${tokens === 1 ? "token" : "tokens"}`;
 
-/** Models, each with a number of its tokens. */
 function Models({ tokens }: { tokens: [model: string | null, tokens: number][] }) {
   return (
     <ul className="flex flex-wrap gap-x-6 gap-y-1 text-code">
       {tokens.map(([model, count]) => (
-        <li key={model ?? ""} className="flex min-w-0 gap-1.5" title={countOf(count, "token")}>
+        <li key={model ?? ""} className="flex min-w-0 gap-1.5" title={formatQuantity(count, "token")}>
           <span className="truncate">{model ?? "no model"}</span>
           <span className="text-muted tabular-nums">{countTokens(count)}</span>
         </li>
@@ -22,7 +21,6 @@ function Models({ tokens }: { tokens: [model: string | null, tokens: number][] }
   );
 }
 
-/** The models without a price, and how to price them. */
 export function Unpriced({ report: { total, byFacet } }: { report: UsageReport }) {
   if (total.unpricedTokens === 0) return null;
   const models = (byFacet.model?.values ?? [])
@@ -43,7 +41,6 @@ export function Unpriced({ report: { total, byFacet } }: { report: UsageReport }
   );
 }
 
-/** The models of which a part was served in a tier without a price. */
 export function TierNotPriced({ report: { total, byFacet } }: { report: UsageReport }) {
   if (total.tierNotPricedTokens === 0) return null;
   const models = (byFacet.model?.values ?? [])
@@ -61,10 +58,9 @@ export function TierNotPriced({ report: { total, byFacet } }: { report: UsageRep
   );
 }
 
-/** The models whose price is that of the nearest one. */
 export function Estimated({ report: { byFacet } }: { report: UsageReport }) {
   const models = (byFacet.model?.values ?? []).flatMap(({ value, costNano }) => {
-    const nearest = value !== null && costNano > 0 ? estimateOf(value) : undefined;
+    const nearest = value !== null && costNano > 0 ? findEstimate(value) : undefined;
     return nearest === undefined ? [] : [{ value, nearest, costNano }];
   });
   if (models.length === 0) return null;
@@ -88,7 +84,6 @@ export function Estimated({ report: { byFacet } }: { report: UsageReport }) {
   );
 }
 
-/** What agents recorded themselves, beside what the same messages cost by our prices. */
 export function Recorded({ report: { total } }: { report: UsageReport }) {
   const { recordedNano, compared } = total;
   if (recordedNano === 0) return null;

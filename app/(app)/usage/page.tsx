@@ -6,7 +6,7 @@ import { readUsage, type UsageReport } from "#lib/usage/report";
 import { usageDay, usageFacets } from "#lib/usage/schema";
 import { Counting } from "../../components/counting";
 import { isoDay } from "../../components/date-format";
-import { countOf, formatCount } from "../../components/figures";
+import { formatQuantity, formatCount } from "../../components/figures";
 import { addDays, readerZone } from "../../components/zone";
 import { Breakdowns } from "./breakdown";
 import { UsageChart } from "./chart";
@@ -14,13 +14,13 @@ import { MonthSection } from "./month";
 import { Estimated, Recorded, TierNotPriced, Unpriced } from "./notes";
 import { filterNames, type Measure, readUsageParams, type UsageRequest, usageHref } from "./range";
 import { RangeForm } from "./range-form";
-import { chartOf, facetTexts, usedTokens, yardstickOf } from "./shape";
+import { makeChart, facetTexts, usedTokens, makeYardstick } from "./shape";
 import { Totals } from "./totals";
 import { dayText } from "./words";
 
 export const metadata: Metadata = { title: "Usage" };
 
-/** The figures of each bar that a measure needs. Which one is shown where none was asked for depends on what there is. */
+/** The default measure depends on the available data, so several are read. */
 const wanted = {
   cost: ["cost_nano"],
   tokens: [
@@ -37,18 +37,17 @@ const wanted = {
 
 const rolled = usageFacets.filter((facet) => facet !== "pr");
 
-/** Money, tokens, messages and sessions over time. */
 export default async function Page({ searchParams }: PageProps<"/usage">) {
   const user = await requireUser("/usage");
   const zone = await readerZone();
   const now = new Date();
   const request = readUsageParams(await searchParams, zone, isoDay(now, zone));
   const { spans, by, show, filter } = request;
-  // One after the other: a user's heavy reads run two at a time, and there are other pages.
+  // In sequence: a user's heavy reads run two at a time, and other pages need them, too.
   const report = await readUsage(user.id, {
     ...{ spans, by, filter, facets: rolled },
     wanted: show ? wanted[show] : [...wanted.cost, ...wanted.tokens, ...wanted.messages],
-    // A look at each linked session takes long: for those who ask for it.
+    // Slow (reads every linked session), so only on request.
     activityOfBranches: by === "branch",
   });
   const [month, due, undated] = await Promise.all([
@@ -57,7 +56,7 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
     countUndated(user.id),
   ]);
   const measure = show ?? usualMeasure(report);
-  const yardstick = yardstickOf(measure, report.total);
+  const yardstick = makeYardstick(measure, report.total);
   return (
     <div className="flex flex-col gap-6">
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2">
@@ -68,7 +67,7 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
       <Counting sessions={due} />
       {undated > 0 && (
         <p className="text-code text-muted">
-          {countOf(undated, "session")} {undated === 1 ? "has no date and counts" : "have no date and count"} in no
+          {formatQuantity(undated, "session")} {undated === 1 ? "has no date and counts" : "have no date and count"} in no
           period.
         </p>
       )}
@@ -84,7 +83,7 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
         <>
           <Totals report={report} request={request} measure={measure} />
           <UsageChart
-            chart={chartOf(report, spans, by, yardstick, now)}
+            chart={makeChart(report, spans, by, yardstick, now)}
             request={request}
             measure={measure}
             zone={zone}
@@ -107,7 +106,6 @@ function usualMeasure({ total }: UsageReport): Measure {
   return usedTokens(total) + total.tokenCount > 0 ? "tokens" : "messages";
 }
 
-/** What the figures are narrowed to, each with a way out. */
 function Filters({ request }: { request: UsageRequest }) {
   const set = filterNames.filter((name) => request.filter[name] !== undefined);
   if (set.length === 0) return null;
@@ -143,10 +141,10 @@ function HowCounted({ report: { total, byFacet }, zone }: { report: UsageReport;
         : "Tokens are those reported with each message"}
       {!isRecorded &&
         (uncounted > 0
-          ? `; ${formatCount(uncounted)} of ${countOf(messages, "message")} reported none and count as zero.`
+          ? `; ${formatCount(uncounted)} of ${formatQuantity(messages, "message")} reported none and count as zero.`
           : ".")}
       {total.costNano > 0 && " Cost is counted by the list prices of each message's day."}
-      {untimed > 0 && ` ${countOf(untimed, "message")} without a time count with the message before.`} A session counts
+      {untimed > 0 && ` ${formatQuantity(untimed, "message")} without a time count with the message before.`} A session counts
       on each day on which it has messages; the list behind a bar goes by each session's last activity.
       {isLinked &&
         " A session with several branches or pull requests counts at each of them, so that those add up to more."}{" "}
@@ -155,7 +153,7 @@ function HowCounted({ report: { total, byFacet }, zone }: { report: UsageReport;
   );
 }
 
-/** Links an empty range to the last day with messages before its end, else to the last day with any. */
+/** Links to the last day with messages before the range's end, else to the last day with any. */
 async function Nothing({
   userId,
   request,

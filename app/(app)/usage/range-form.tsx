@@ -3,7 +3,6 @@ import { Sign } from "../../components/sign";
 import { lengths, type UsageRequest, usageHref } from "./range";
 import { dayText } from "./words";
 
-/** Chooses the time range: a length that ends today, or any two days. */
 export function RangeForm({ request }: { request: UsageRequest }) {
   const { days, from, to, by, show, filter } = request;
   return (

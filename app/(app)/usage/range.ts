@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { type UsageFacet, usageDay, usageFacets, usageFilter } from "#lib/usage/schema";
-import { type Span, spansOf } from "#lib/usage/spans";
+import { listSpans, type Span } from "#lib/usage/spans";
 import { addDays } from "../../components/zone";
 
-/** The lengths to choose from, in days. */
+/** In days. */
 export const lengths = { "7": "7 days", "30": "30 days", "90": "90 days", "365": "A year" } as const;
 
 export const measures = ["cost", "tokens", "messages", "sessions"] as const;
@@ -21,12 +21,12 @@ const query = z.object({
 });
 const filters = z.object(usageFilter).catch({});
 
-/** Longer ranges have a bar a week, Monday to Sunday: a bar needs three pixels on a phone. */
+/** Longer ranges have a bar per week, Monday to Sunday: a bar needs three pixels on a phone. */
 const maxDailyBars = 120;
 const maxDays = 1100;
 
 export type UsageRequest = {
-  /** One of the lengths, or undefined where the days were given. */
+  /** Undefined if the days were given. */
   days: keyof typeof lengths | undefined;
   from: string;
   to: string;
@@ -38,9 +38,8 @@ export type UsageRequest = {
 };
 
 /**
- * Reads the page's parameters. Invalid values count as absent; a span is at most three years long.
- *
- * @param today the last day of each length, in the reader's zone.
+ * Ignores invalid values; a range is at most three years long.
+ * @param today the last day of each length, in the reader's zone
  */
 export function readUsageParams(
   params: Record<string, string | string[] | undefined>,
@@ -51,17 +50,17 @@ export function readUsageParams(
   const shown = { by, show, filter: filters.parse(params) };
   if (!from && !to) {
     const first = addDays(today, 1 - Number(days));
-    return { days, from: first, to: today, ...barsOf(first, today, zone), ...shown };
+    return { days, from: first, to: today, ...splitIntoBars(first, today, zone), ...shown };
   }
   const last = to ?? today;
   const given = from ?? addDays(last, 1 - Number(days));
   const first = [addDays(last, 1 - maxDays), earlier(given, last)].toSorted().at(-1) ?? last;
-  return { days: undefined, from: first, to: last, ...barsOf(first, last, zone), ...shown };
+  return { days: undefined, from: first, to: last, ...splitIntoBars(first, last, zone), ...shown };
 }
 
-function barsOf(from: string, to: string, zone: string): { unit: "day" | "week"; spans: Span[] } {
+function splitIntoBars(from: string, to: string, zone: string): { unit: "day" | "week"; spans: Span[] } {
   const unit = addDays(from, maxDailyBars) > to ? "day" : "week";
-  return { unit, spans: spansOf(from, to, unit, zone) };
+  return { unit, spans: listSpans(from, to, unit, zone) };
 }
 
 const earlier = (one: string, other: string) => (one < other ? one : other);
@@ -70,11 +69,9 @@ type Change = {
   range?: { days: string } | { from: string; to: string };
   by?: UsageFacet;
   show?: Measure;
-  /** Instead of all that are set. */
   filter?: Filter;
 };
 
-/** The page's address with some parameters changed. */
 export function usageHref({ days, from, to, by, show, filter }: UsageRequest, change: Change): string {
   const range = change.range ?? (days ? { days } : { from, to });
   const measure = change.show ?? show;
@@ -82,10 +79,8 @@ export function usageHref({ days, from, to, by, show, filter }: UsageRequest, ch
   return `/usage?${new URLSearchParams(given(values))}`;
 }
 
-/** The page's address for some days. */
 export const usageRangeHref = (from: string, to: string): string => `/usage?${new URLSearchParams({ from, to })}`;
 
-/** The address of the same figures as CSV. */
 export function csvHref({ from, to, by, unit, filter }: UsageRequest, zone: string): string {
   return `/api/usage/export.csv?${new URLSearchParams(given({ from, to, zone, unit, by, ...filter }))}`;
 }
@@ -93,17 +88,16 @@ export function csvHref({ from, to, by, unit, filter }: UsageRequest, zone: stri
 const given = (values: Record<string, string | undefined>) =>
   Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined));
 
-/** A value of a facet, as far as the list of sessions can be narrowed to it. */
+/** A facet's value, if the list of sessions can be narrowed to it. */
 export type Narrowed = {
   facet?: UsageFacet | undefined;
   value?: string | null | undefined;
-  /** A project's, or the value again. */
+  /** A project's id, or the value again. */
   id?: string | null | undefined;
-  /** A model's other names, which the list tells apart. */
+  /** The list tells a model's other names apart. */
   names?: string[] | undefined;
 };
 
-/** The address of the list of sessions last active within a span, optionally with one value of a facet. */
 export function tracesHref(
   days: { from: string; to: string },
   { facet, value, id, names }: Narrowed = {},

@@ -4,7 +4,7 @@ import type { Figures, UsageFacet } from "#lib/usage/schema";
 import type { Span } from "#lib/usage/spans";
 import type { Measure } from "./range";
 
-/** The values of a facet that a chart shows separately; one more, without a value, is the sum of the rest. */
+/** Values shown separately; the rest is summed. */
 const maxSeries = 5;
 
 type Series = {
@@ -16,7 +16,7 @@ type Series = {
   total: number;
 };
 
-/** A bar, with its amounts in the order of the series; of pull requests and branches they may add up to more than its total. */
+/** For pull requests and branches, the amounts may exceed the total. */
 export type Bar = { span: Span; amounts: number[]; total: number; unfinished: boolean };
 
 export type Chart = { series: Series[]; bars: Bar[]; total: number; top: number };
@@ -30,7 +30,7 @@ export const facetTexts: Record<UsageFacet, { title: string; none: string; many:
   pr: { title: "Pull request", none: "no pull request", many: "pull requests" },
 };
 
-/** All tokens of requests: input, output, and what was read from and written to a cache. */
+/** Input, output, and cache reads and writes. */
 export const usedTokens = (
   of: Omit<
     Figures,
@@ -38,10 +38,10 @@ export const usedTokens = (
   >,
 ): number => of.inputTokens + of.outputTokens + of.cacheReadTokens + of.cacheWrite5mTokens + of.cacheWrite1hTokens;
 
-/** What a chart measures. Where no message told what it used, the messages' own token counts are all there is of tokens. */
+/** Falls back to the messages' own token counts if no message recorded its usage. */
 export type Yardstick = { measure: Measure; read: (figures: Figures) => number };
 
-export function yardstickOf(measure: Measure, total: Figures): Yardstick {
+export function makeYardstick(measure: Measure, total: Figures): Yardstick {
   const reads: Record<Measure, (figures: Figures) => number> = {
     cost: ({ costNano }) => costNano,
     tokens: usedTokens(total) > 0 ? usedTokens : ({ tokenCount }) => tokenCount,
@@ -59,29 +59,25 @@ export type Ranked = {
   amount: number;
 };
 
-/** What tells a value from others: two projects may have the same name. */
-const keyOf = ({ id, value }: { id?: string; value: string | null }) => id ?? value;
+/** Two projects may have the same name. */
+const getShareKey = ({ id, value }: { id?: string; value: string | null }) => id ?? value;
 
-/** A facet's values, largest first, without those that are zero. */
+/** Largest first, without zeros. */
 export function ranked(values: ValueUsage[], facet: UsageFacet, { read }: Yardstick): Ranked[] {
   return values
     .map((one) => ({
-      ...{ id: keyOf(one), name: one.value ?? facetTexts[facet].none, value: one.value, names: one.names },
+      ...{ id: getShareKey(one), name: one.value ?? facetTexts[facet].none, value: one.value, names: one.names },
       amount: read(one),
     }))
     .filter(({ amount }) => amount > 0)
     .sort((a, b) => b.amount - a.amount || a.name.localeCompare(b.name, "en"));
 }
 
-/**
- * The bars of a report: one a span, stacked of the facet's largest values and the sum of the others.
- *
- * @param now decides which span is not over yet.
- */
-export function chartOf(report: UsageReport, spans: Span[], facet: UsageFacet, yardstick: Yardstick, now: Date): Chart {
+/** @param now decides which bar is unfinished */
+export function makeChart(report: UsageReport, spans: Span[], facet: UsageFacet, yardstick: Yardstick, now: Date): Chart {
   const { values: all, others: more } = report.byFacet[facet] ?? { values: [], others: 0 };
   const values = ranked(all, facet, yardstick);
-  // A single remaining value is shown by name: "others" would take the same space.
+  // A single remaining value is named: "others" would take the same space.
   const shown = values.length <= maxSeries + 1 ? values.length : maxSeries;
   const named: Series[] = values
     .slice(0, shown)
@@ -89,7 +85,7 @@ export function chartOf(report: UsageReport, spans: Span[], facet: UsageFacet, y
   const left = values.slice(shown);
   const total = yardstick.read(report.total);
   const known = sum(left.map(({ amount }) => amount));
-  // Values beyond those of the report are the rest of all; sessions of several branches or pull requests have none to tell.
+  // Sessions with several branches or pull requests have no remainder.
   const addsUp = more > 0 && facet !== "branch" && facet !== "pr";
   const others: Series = {
     ...{ key: null, value: null, rest: true },
@@ -108,12 +104,12 @@ export function chartOf(report: UsageReport, spans: Span[], facet: UsageFacet, y
   );
   for (const cell of report.bySpan) {
     const bar = bars[cell.span];
-    const place = places.get(keyOf(cell)) ?? named.length;
+    const place = places.get(getShareKey(cell)) ?? named.length;
     const amount = yardstick.read(cell);
     if (!bar || amount === 0) continue;
     bar.amounts[place] = (bar.amounts[place] ?? 0) + amount;
   }
-  // A span lists no values beyond those of the report: only its total has them.
+  // A bar lists only the report's values, so the rest is in its total.
   for (const bar of addsUp ? bars : [])
     bar.amounts[named.length] = Math.max(0, bar.total - sum(bar.amounts.slice(0, named.length)));
   const heights = bars.map(({ amounts }) => sum(amounts));
@@ -122,7 +118,7 @@ export function chartOf(report: UsageReport, spans: Span[], facet: UsageFacet, y
 
 const sum = (amounts: number[]): number => amounts.reduce((all, amount) => all + amount, 0);
 
-/** The top of an axis from zero with four even steps: the next of 4, 8, 12, 20, 40 … above a number. */
+/** Rounds up to 4, 8, 12, 20, 40 …, which divide into four even steps. */
 export function roundTop(max: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, max / 4)));
   const step = [1, 2, 3, 5, 10].find((factor) => factor * power * 4 >= max) ?? 10;

@@ -2,10 +2,10 @@ import type { UsageReport } from "#lib/usage/report";
 import type { Figures } from "#lib/usage/schema";
 import { formatCompact, formatCount } from "../../components/figures";
 import { type Measure, measures, type UsageRequest, usageHref } from "./range";
-import { usedTokens, yardstickOf } from "./shape";
+import { usedTokens, makeYardstick } from "./shape";
 import { exactAmount, percent, shortAmount } from "./words";
 
-/** The totals, money first where there is any; each is a link that shows its measure in the charts below. */
+/** Each total links to its measure in the charts below. */
 export function Totals({ report, request, measure }: { report: UsageReport; request: UsageRequest; measure: Measure }) {
   const { total } = report;
   const shown = measures.filter((one) => one !== "cost" || total.costNano > 0 || total.unpricedTokens > 0);
@@ -13,7 +13,7 @@ export function Totals({ report, request, measure }: { report: UsageReport; requ
     <div className="flex flex-col gap-3">
       <ul aria-label="What the charts show" className="grid grid-cols-2 gap-2 sm:flex">
         {shown.map((one) => {
-          const amount = yardstickOf(one, total).read(total);
+          const amount = makeYardstick(one, total).read(total);
           return (
             <li key={one}>
               <a
@@ -34,7 +34,6 @@ export function Totals({ report, request, measure }: { report: UsageReport; requ
   );
 }
 
-/** What the tokens were. */
 function Split({ total }: { total: Figures }) {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens, reasoningTokens } = total;
   const written = cacheWrite5mTokens + cacheWrite1hTokens;

@@ -7,7 +7,7 @@ import { signInAction } from "../actions";
 
 export function SignInForm({ next }: { next: string }) {
   const [state, action, pending] = useActionState(signInAction, {});
-  // Nobody is signed in, or this form would not show: after signing out, a deletion, or too long a pause.
+  // This form only shows when nobody is signed in.
   useEffect(forgetSearches, []);
   return (
     <form action={action} noValidate className="flex flex-col gap-4">

@@ -7,7 +7,6 @@ import { configuredProviders } from "#lib/auth/providers";
 import { refuseForeignOrigin, text } from "../../components/form-guard";
 import type { ProviderState } from "../../components/provider-form";
 
-/** Starts a sign-in with a provider, on whose own pages it continues. */
 export async function providerSignInAction(_before: ProviderState, form: FormData): Promise<ProviderState> {
   const error = await refuseForeignOrigin();
   if (error) return { error };
@@ -15,7 +14,7 @@ export async function providerSignInAction(_before: ProviderState, form: FormDat
   if (!(provider in configuredProviders())) return { error: "This server does not offer that provider." };
   const next = localPath(text(form, "next"));
   const callbackURL = next === "/" ? "/traces" : next;
-  // lib/auth/hooks.ts reads the choice; the way back from the provider has none.
+  // lib/auth/hooks.ts reads the choice, which the provider's redirect does not carry.
   const additionalData = { remember: text(form, "remember") === "on" };
   const body = { provider, callbackURL, errorCallbackURL: "/sign-in", disableRedirect: true, additionalData };
   try {

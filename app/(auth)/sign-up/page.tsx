@@ -10,7 +10,6 @@ import { signUpAction } from "../actions";
 
 export const metadata: Metadata = { title: "Create an account" };
 
-/** Where an account is created: with an invitation, or by anybody where sign-up is open. */
 export default async function Page({ searchParams }: PageProps<"/sign-up">) {
   if (await currentUser()) redirect("/traces");
   if (await needsSetup()) redirect("/setup");

@@ -1,11 +1,11 @@
 import { endpoint, route } from "#lib/api/route";
 import { findProjects } from "#lib/projects/queries";
-import { findByTitle, wordsOf } from "#lib/traces/names";
+import { findByTitle, splitWords } from "#lib/traces/names";
 import { readNames } from "#lib/traces/names-api";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   GET: endpoint(readNames, async ({ caller: { userId }, query }) => {
-    const words = wordsOf(query.q ?? "");
+    const words = splitWords(query.q ?? "");
     const [sessions, projects] = await Promise.all([findByTitle(userId, words), findProjects(userId, words)]);
     return { ok: true as const, sessions, projects };
   }),

@@ -1,9 +1,8 @@
 import type { NamesResponse } from "#lib/traces/names-schema";
 import { pages } from "../pages";
 
-/** A line of the palette: a place to go to, or something to do. */
-export type Entry = { id: string; text: string; detail?: string } & ({ href: string } | { run: () => void });
-export type EntryGroup = { title: string; items: Entry[] };
+export type PaletteEntry = { id: string; text: string; detail?: string } & ({ href: string } | { run: () => void });
+export type EntryGroup = { title: string; items: PaletteEntry[] };
 
 const places = [
   ...pages,
@@ -17,10 +16,9 @@ const places = [
   { href: "/docs", name: "API documentation" },
 ] as const;
 
-/** The words that every entry must contain, in any order and case. */
-const wordsOf = (query: string): string[] => query.toLowerCase().split(/\s+/).filter(Boolean);
+const splitWords = (query: string): string[] => query.toLowerCase().split(/\s+/).filter(Boolean);
 
-/** What a session's page has, by what is known of it: its command to go on with, and the addresses of its exports. */
+/** The session's resume command and export addresses. */
 const ofSession = [
   { selector: 'main button[title^="Copies: "]', text: "Resume: copy the command" },
   { selector: 'main a[href^="/api/traces/"][href$="/export.md"]', text: "Export as Markdown" },
@@ -28,10 +26,10 @@ const ofSession = [
 ] as const;
 
 /**
- * What can be done with what is open, pressed as if by hand: what is known of a session's page, and the elements that a page
- * marks with `data-command`, whose empty mark stands for the element's own name.
+ * Actions of the open page: a session's commands, and elements with `data-command`, named by that attribute or their
+ * own text.
  */
-export function openActions(): Entry[] {
+export function openActions(): PaletteEntry[] {
   const known = ofSession.flatMap(({ selector, text }) => {
     const element = document.querySelector<HTMLElement>(selector);
     return element ? [{ element, text }] : [];
@@ -47,31 +45,30 @@ export function openActions(): Entry[] {
   }));
 }
 
-/** As a click by hand; what it unfolds may be far above, and is typed into. */
+/** The element may be far above, and what it opens is typed into. */
 function press(element: HTMLElement): void {
   element.click();
   if (element.tagName !== "SUMMARY") return;
   element.parentElement?.querySelector<HTMLElement>("input:not([type=hidden])")?.focus();
 }
 
-/** The palette's lines for a query: what the page knows itself, and what the server found for it. */
-export function groupsOf(query: string, actions: Entry[], found: NamesResponse | undefined): EntryGroup[] {
-  const words = wordsOf(query);
-  const matches = ({ text }: Pick<Entry, "text">) => words.every((word) => text.toLowerCase().includes(word));
-  const sessions = (found?.sessions ?? []).map(({ id, title, project }): Entry => {
+export function groupEntries(query: string, actions: PaletteEntry[], found: NamesResponse | undefined): EntryGroup[] {
+  const words = splitWords(query);
+  const matches = ({ text }: Pick<PaletteEntry, "text">) => words.every((word) => text.toLowerCase().includes(word));
+  const sessions = (found?.sessions ?? []).map(({ id, title, project }): PaletteEntry => {
     const text = title || "Untitled session";
     return { id, text, href: `/traces/${id}`, ...(project && { detail: project }) };
   });
-  const projects = (found?.projects ?? []).map(({ id, name }): Entry => ({ id, text: name, href: `/projects/${id}` }));
+  const projects = (found?.projects ?? []).map(({ id, name }): PaletteEntry => ({ id, text: name, href: `/projects/${id}` }));
   const trimmed = query.trim();
-  const search: Entry = {
+  const search: PaletteEntry = {
     id: "search",
     text: `Search every message for “${trimmed}”`,
     href: `/traces?${new URLSearchParams({ q: trimmed })}`,
   };
   return [
     { title: "On this page", items: actions.filter(matches) },
-    // The last answer stays until the next is there, and may be one to another query.
+    // The last answer stays until the next one arrives, so it may be for another query.
     { title: words.length > 0 ? "Sessions" : "Latest sessions", items: sessions.filter(matches) },
     { title: "Projects", items: projects.filter(matches) },
     { title: "Pages", items: places.map(({ href, name }) => ({ id: href, text: name, href })).filter(matches) },

@@ -1,17 +1,16 @@
 "use client";
 import { lazy, Suspense, useEffect, useState } from "react";
 
-/** Loaded by its first use: most pages are read without it. */
+/** Loaded on first use, since most pages are read without it. */
 const Palette = lazy(() => import("./palette").then((module) => ({ default: module.Palette })));
 
-/** Whether a keyboard has a Command key, by which its programs have their shortcuts. */
 const hasCommandKey = () => /Mac|iPhone|iPad/.test(navigator.platform);
 
 type Props = { className: string; hasHint?: boolean };
 
-/** Opens the command palette. The one with the hint also listens to Ctrl+K or ⌘K. */
+/** The button with the hint also listens to Ctrl+K or ⌘K. */
 export function PaletteButton({ className, hasHint = false }: Props) {
-  const [isOpen, setOpen] = useState<boolean>(); // undefined until it was opened once
+  const [isOpen, setOpen] = useState<boolean>(); // undefined until first opened
   const [hint, setHint] = useState("Ctrl K");
   useEffect(() => {
     if (!hasHint) return;

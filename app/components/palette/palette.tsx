@@ -2,14 +2,13 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { Dialog } from "@base-ui/react/dialog";
 import { useEffect, useRef, useState } from "react";
-import { countOf } from "../figures";
+import { formatQuantity } from "../figures";
 import { goTo } from "../navigation";
-import { type Entry, type EntryGroup, groupsOf, openActions } from "./entries";
+import { type PaletteEntry, type EntryGroup, groupEntries, openActions } from "./entries";
 import { useNames } from "./use-names";
 
 type Props = { isOpen: boolean; onOpenChange: (isOpen: boolean) => void };
 
-/** Leads to any page, project or session by a part of its name, and does what can be done with the open one. */
 export function Palette({ isOpen, onOpenChange }: Props) {
   return (
     <Dialog.Root open={isOpen} onOpenChange={onOpenChange}>
@@ -24,17 +23,17 @@ export function Palette({ isOpen, onOpenChange }: Props) {
   );
 }
 
-/** Mounted anew each time, so that it begins empty and knows what the page has now. */
+/** Mounted anew each time, so that it starts empty with the page's current actions. */
 function Search({ onDone }: { onDone: () => void }) {
   const [query, setQuery] = useState("");
-  const [actions, setActions] = useState<Entry[]>([]);
+  const [actions, setActions] = useState<PaletteEntry[]>([]);
   useEffect(() => setActions(openActions()), []);
   const { found, hasFailed } = useNames(query, true);
-  const groups = groupsOf(query, actions, found);
+  const groups = groupEntries(query, actions, found);
   const list = useRef<HTMLDivElement>(null);
-  const choose = (entry: Entry) => {
+  const choose = (entry: PaletteEntry) => {
     onDone();
-    // The page's own element is pressed once the dialog has given the focus back.
+    // Runs after the dialog has returned the focus.
     if ("run" in entry) setTimeout(entry.run, 0);
     else goTo(entry.href);
   };
@@ -50,7 +49,7 @@ function Search({ onDone }: { onDone: () => void }) {
         if (reason !== "item-press") setQuery(value);
         list.current?.scrollTo({ top: 0 });
       }}
-      itemToStringValue={(entry: Entry) => entry.text}
+      itemToStringValue={(entry: PaletteEntry) => entry.text}
       autoHighlight="always"
       keepHighlight
     >
@@ -62,14 +61,14 @@ function Search({ onDone }: { onDone: () => void }) {
         maxLength={200}
       />
       <Autocomplete.Status className="sr-only">
-        {hasFailed ? "Sessions could not be read." : countOf(count, "result")}
+        {hasFailed ? "Sessions could not be read." : formatQuantity(count, "result")}
       </Autocomplete.Status>
       <Autocomplete.List ref={list} className="entries">
         {(group: EntryGroup) => (
           <Autocomplete.Group key={group.title} items={group.items}>
             <Autocomplete.GroupLabel>{group.title}</Autocomplete.GroupLabel>
             <Autocomplete.Collection>
-              {(entry: Entry) => (
+              {(entry: PaletteEntry) => (
                 <Autocomplete.Item key={entry.id} value={entry} onClick={() => choose(entry)} className="entry">
                   <span className="min-w-0 grow truncate">{entry.text}</span>
                   {entry.detail && <span className="max-w-40 shrink-0 truncate text-muted">{entry.detail}</span>}

@@ -1,10 +1,9 @@
 import { useEffect, useState } from "react";
 import type { NamesResponse } from "#lib/traces/names-schema";
 
-/** How long somebody has to pause for the server to be asked. */
 const pauseMs = 60;
 
-/** The sessions and projects that a query names, asked while one types; the last answer stays until the next is there. */
+/** The last answer stays until the next one arrives. */
 export function useNames(query: string, isOpen: boolean): { found: NamesResponse | undefined; hasFailed: boolean } {
   const [found, setFound] = useState<NamesResponse>();
   const [hasFailed, setFailed] = useState(false);

@@ -6,16 +6,16 @@ import { Hidden } from "../../components/hidden";
 import { PlainPage } from "../../components/plain-page";
 import { Sign } from "../../components/sign";
 import { approve, deny } from "./actions";
-import { type Asked, subjectOf } from "./decide";
+import { type Asked, ticketSubject } from "./decide";
 
-/** So many projects are offered: the last active ones. */
+/** The projects last active. */
 const maxProjects = 100;
 
-/** Shows what the agent would be allowed, and the two decisions. @param query the parameters of the request */
+/** @param query the request's parameters */
 export async function Consent({ user, request, query }: { user: SignedInUser; request: Asked; query: string }) {
   const { client, returnTo } = request;
   const { projects } = await listProjects(user.id, { sort: "active", limit: maxProjects });
-  const shown = { request: query, ticket: makeTicket(user.signInId, subjectOf("consent", query)) };
+  const shown = { request: query, ticket: makeTicket(user.signInId, ticketSubject("consent", query)) };
   return (
     <PlainPage title="Let this agent read your sessions?">
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-2 rounded-block border border-hairline bg-block p-4">
@@ -25,7 +25,7 @@ export async function Consent({ user, request, query }: { user: SignedInUser; re
           <span className="text-muted">(as reported, not verified)</span>
         </dd>
         <dt className="text-muted">Answers to</dt>
-        <dd className="min-w-0 break-words font-mono text-code">{placeOf(returnTo.redirectUri)}</dd>
+        <dd className="min-w-0 break-words font-mono text-code">{describeRedirect(returnTo.redirectUri)}</dd>
         <dt className="text-muted">Account</dt>
         <dd className="min-w-0 break-words">
           {user.name} <span className="text-muted">({user.email})</span>
@@ -69,8 +69,8 @@ export async function Consent({ user, request, query }: { user: SignedInUser; re
   );
 }
 
-/** Where the answer goes, as a person can judge it. */
-function placeOf(redirectUri: string): string {
+/** Names the redirect's target so that a person can judge it. */
+function describeRedirect(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol === "http:") return `this computer (${hostname})`;
   return protocol === "https:" ? host : `the application of ${redirectUri}`;

@@ -10,26 +10,22 @@ import { isTicket, makeTicket } from "#lib/auth/ticket";
 import { labelText, readLabels } from "#lib/projects/queries";
 import { requireOwnOrigin, text } from "../../components/form-guard";
 
-/** A request that can be asked of a person. */
 export type Asked = Extract<AgentRequest, { challenge: string }>;
 
-/** What a ticket of these pages is for: the form of a request, or an answer. */
-export const subjectOf = (kind: "consent" | "answer", about: string): string => `oauth-${kind}:${about}`;
+export const ticketSubject = (kind: "consent" | "answer", about: string): string => `oauth-${kind}:${about}`;
 
-/** Shows the person of a sign-in the way back to the agent, with an answer. */
 const answerHref = ({ signInId }: SignedInUser, to: string): string =>
-  `/oauth/authorize?${new URLSearchParams({ to, ticket: makeTicket(signInId, subjectOf("answer", to)) })}`;
+  `/oauth/authorize?${new URLSearchParams({ to, ticket: makeTicket(signInId, ticketSubject("answer", to)) })}`;
 
 const denied = { error: "access_denied", error_description: "The person denied it." };
 const gone = { error: "access_denied", error_description: "The project that was chosen is no longer there." };
 
-/** A project of a person's by its id, with what it is called now. */
 async function findProject(userId: string, id: string): Promise<{ id: string; name: string } | undefined> {
   const label = z.uuid().safeParse(id).success ? (await readLabels(userId, [id])).get(id) : undefined;
   return label && { id, name: labelText(label) };
 }
 
-/** As `readAgentRequest`, which throws for a person; the error is for the page. */
+/** Returns the error for the page instead of throwing it. */
 export function readRequest(query: Parameters<typeof readAgentRequest>[0]): AgentRequest | OauthError {
   try {
     return readAgentRequest(query);
@@ -40,17 +36,15 @@ export function readRequest(query: Parameters<typeof readAgentRequest>[0]): Agen
 }
 
 /**
- * Lets an agent in, or not, and leads back to it with the answer.
- *
- * @param form its `ticket` proves that it was rendered for this sign-in and this request; `project` is the id of the only one to
- *   read. Any other form leads to the consent page of its request.
+ * @param form its `ticket` proves that it was rendered for this sign-in and request; `project` is the only one to
+ * read
  */
 export async function decide(decision: "approved" | "denied", form: FormData): Promise<never> {
   const query = text(form, "request");
   const again = `/oauth/authorize?${new URLSearchParams(query)}`;
   const user = await requireUser(again);
   await requireOwnOrigin();
-  if (!isTicket(form.get("ticket"), user.signInId, subjectOf("consent", query))) redirect(again);
+  if (!isTicket(form.get("ticket"), user.signInId, ticketSubject("consent", query))) redirect(again);
   const request = readRequest(Object.fromEntries(new URLSearchParams(query)));
   if (request instanceof OauthError || "refused" in request) redirect(again); // the page says why
   const { client, returnTo, challenge } = request;

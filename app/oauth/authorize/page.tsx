@@ -5,11 +5,11 @@ import { answerAddress } from "#lib/auth/oauth/request";
 import { isTicket } from "#lib/auth/ticket";
 import { PlainPage } from "../../components/plain-page";
 import { Consent } from "./consent";
-import { readRequest, subjectOf } from "./decide";
+import { readRequest, ticketSubject } from "./decide";
 
 export const metadata: Metadata = { title: "Connect an agent" };
 
-/** Where a person lets an agent read their sessions (RFC 6749, section 4.1.1), or is sent back to it with an answer. */
+/** The authorization endpoint for agents (RFC 6749, section 4.1.1). */
 export default async function Page({ searchParams }: PageProps<"/oauth/authorize">) {
   const query = await searchParams;
   const given = Object.entries(query).flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one]));
@@ -24,7 +24,7 @@ export default async function Page({ searchParams }: PageProps<"/oauth/authorize
   return <Leave name={request.client.name} to={to} title="The agent asked for something else" text={message} />;
 }
 
-/** Nobody is sent anywhere: who made the link is not known. */
+/** The link's author is unknown, so nobody is redirected. */
 function Unknown({ reason }: { reason: string }) {
   return (
     <PlainPage title="This agent is not known here">
@@ -34,9 +34,9 @@ function Unknown({ reason }: { reason: string }) {
   );
 }
 
-/** Sends a person back with the answer that this server made for them; an address that somebody else made leads nowhere. */
+/** Only an address with this server's ticket is followed. */
 function Answer({ user, to, ticket }: { user: SignedInUser; to: string; ticket: string | string[] | undefined }) {
-  if (!isTicket(ticket, user.signInId, subjectOf("answer", to)))
+  if (!isTicket(ticket, user.signInId, ticketSubject("answer", to)))
     return <Unknown reason="This answer was made in another sign-in." />;
   const isAllowed = new URL(to).searchParams.has("code");
   return (

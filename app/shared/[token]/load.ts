@@ -11,17 +11,17 @@ const token = z.string().max(64);
 const segmentInput = z.object({ token, request: segmentRequest, talk: z.boolean() });
 const bodyInput = bodyRequest.extend({ token });
 
-/** `loadSegment` for anyone with the link. @returns undefined where there is nothing, or the link is not valid (any more) */
+/** @returns undefined if there is nothing, or the link is not valid (any more) */
 export async function loadSharedSegment(input: z.input<typeof segmentInput>): Promise<Segment | undefined> {
   const asked = segmentInput.safeParse(input);
-  if (!asked.success) return undefined; // a stranger may send anything
+  if (!asked.success) return undefined; // anybody may send anything
   const { token, request, talk } = asked.data;
   const opened = await openedByPath(token);
   const drawn = opened && (await drawSegment(toReaders(opened, token), request, talk));
   return drawn && asSegment(drawn);
 }
 
-/** `loadBody` for anyone with the link. @returns undefined where there is no such body, or the link is not valid (any more) */
+/** @returns undefined if there is no such body, or the link is not valid (any more) */
 export async function loadSharedBody(input: z.input<typeof bodyInput>): Promise<string | undefined> {
   const asked = bodyInput.safeParse(input);
   if (!asked.success) return undefined;
@@ -30,7 +30,7 @@ export async function loadSharedBody(input: z.input<typeof bodyInput>): Promise<
   return opened && drawBody(toReaders(opened, token), body);
 }
 
-/** Only of the link in the path, which was counted. */
+/** Only the link in the path was counted as a visit. */
 async function openedByPath(token: string): Promise<OpenedShare | undefined> {
   return (await headers()).get(sharedTokenHeader) === token ? openedBy(token) : undefined;
 }

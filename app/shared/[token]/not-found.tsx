@@ -3,7 +3,7 @@ import { PlainPage } from "../../components/plain-page";
 
 export const metadata: Metadata = { title: "Not found", robots: { index: false, follow: false } };
 
-/** For readers without an account; it does not say whether the link ever worked. */
+/** Does not say whether the link ever worked. */
 export default function NotFound() {
   return (
     <PlainPage title="There is nothing here">

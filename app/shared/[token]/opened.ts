@@ -3,16 +3,15 @@ import { headers } from "next/headers";
 import { cache } from "react";
 import { readOrigin } from "#lib/auth/audit";
 import { type OpenedShare, openShare } from "#lib/traces/shares";
-import type { Shown } from "../../(app)/traces/[id]/segments/render";
+import type { SegmentSession } from "../../(app)/traces/[id]/segments/render";
 
-/** What a link opens for this request; undefined if it does not open. One request counts once. */
+/** Undefined if it does not open. One request counts as one visit. */
 export const openedBy = cache(async (token: string) => openShare(token, readOrigin(await headers()).address));
 
-/** How a shared trace is shown. */
 export const toReaders = (
   { userId, traceId, shown: { masked, pictures = false, ...range } }: OpenedShare,
   token: string,
-): Shown => ({
+): SegmentSession => ({
   userId,
   traceId,
   whose: { sharedAt: `/shared/${token}`, pictures: `/api/shared/${token}/pictures` },

@@ -8,11 +8,11 @@ import { Recent } from "../../(app)/traces/[id]/drawing/recent";
 
 type Known = { outline: Outline | undefined };
 
-/** Outlines that are being read, and those that were lately: a thousand readers of one link have it read once. */
+/** Concurrent and recent readers of a link share one outline. */
 type Outlines = { running: Map<string, Promise<Known>>; recent: Recent<Known> };
 
 const recentBytes = 16 * 1024 * 1024;
-/** After it, what nobody asked for again is dropped: its session may be deleted by now. */
+/** An unused outline is dropped after this time, since its session may be deleted by then. */
 const recentMs = 10 * 60_000;
 
 const outlines = oncePerProcess(
@@ -20,11 +20,7 @@ const outlines = oncePerProcess(
   (): Outlines => ({ running: new Map(), recent: new Recent(recentBytes, recentMs) }),
 );
 
-/**
- * The outline of what a link opens, as its readers see it.
- *
- * @throws as `readOutlineForOthers`
- */
+/** @throws as `readOutlineForOthers` */
 export async function sharedOutline({ userId, traceId, version, shown }: OpenedShare): Promise<Outline | undefined> {
   const { running, recent } = outlines;
   const { from, to, masked } = shown;
@@ -42,7 +38,7 @@ export async function sharedOutline({ userId, traceId, version, shown }: OpenedS
     try {
       return (await reading).outline;
     } catch (error) {
-      // Whoever it was read for is gone: whoever is still there goes on.
+      // The first reader has left, so the next one reads again.
       const isGone = error instanceof Error && error.name === "AbortError";
       if (!isGone || requestSignal()?.aborted !== false) throw error;
     }

@@ -1,8 +1,8 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
-import { familyOf } from "#lib/prices/model";
-import { hideAllOf } from "#lib/traces/masked";
+import { getModelFamily } from "#lib/prices/model";
+import { makeHider } from "#lib/traces/masked";
 import { getTraceRow, presentTrace, type Trace } from "#lib/traces/queries";
 import type { OpenedShare } from "#lib/traces/shares";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
@@ -11,10 +11,10 @@ import "../../(app)/traces/[id]/messages/styles";
 import { OutlineData, OutlinePending } from "../../(app)/traces/[id]/outline/outline-data";
 import { readOutlineWidth } from "../../(app)/traces/[id]/outline/outline-width";
 import { asSegment, drawSegment } from "../../(app)/traces/[id]/segments/render";
-import { requestOf } from "../../(app)/traces/[id]/segments/request";
+import { parseSegmentRequest } from "../../(app)/traces/[id]/segments/request";
 import { toPage } from "../../(app)/traces/[id]/segments/to-page";
 import { AgentIcon } from "../../components/agent-icon";
-import { countOf } from "../../components/figures";
+import { formatQuantity } from "../../components/figures";
 import { GuestKeys, KeysButton } from "../../components/keys";
 import { Mark } from "../../components/mark";
 import { orMissing } from "../../components/or-missing";
@@ -30,22 +30,21 @@ export async function generateMetadata({ params }: PageProps<"/shared/[token]">)
   return { title: trace.title, robots: { index: false, follow: false } };
 }
 
-/** One session for anyone with its link, without an account or a way into one: the reader, with what only its owner can do left out. */
 export default async function Page({ params, searchParams }: PageProps<"/shared/[token]">) {
   const { token } = await params;
   const { trace, opened } = await shared(token);
   const [query, zone] = [await searchParams, await readerZone()];
   const { segment, talk } = await readView(opened, token, query);
-  const { at } = requestOf(query) as { at?: number };
+  const { at } = parseSegmentRequest(query) as { at?: number };
   const facts = <SharedFacts trace={trace} opened={opened} />;
   return (
     <>
-      {/* The last one counts: the default would send this secret address to the server's other pages. */}
+      {/* The last one counts: the default would send this secret address to other pages of the server. */}
       <meta name="referrer" content="no-referrer" />
       <main id="main" tabIndex={-1} className="wide without-bar grow outline-none">
         {segment ? (
           <SharedReader
-            key={zone} // the times of the messages are in it
+            key={zone} // message times depend on it
             token={token}
             zone={zone}
             title={trace.title}
@@ -54,7 +53,7 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
             talk={talk}
             at={at}
             filter={{}}
-            links={linksOf(token, at)}
+            links={makeSharedLinks(token, at)}
             standing={{ live: false, waiting: null }}
             outlineWidth={await readOutlineWidth()}
             facts={facts}
@@ -79,16 +78,16 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
 
 type Query = Awaited<PageProps<"/shared/[token]">["searchParams"]>;
 
-/** The requested segment. A message that Talk leaves out is shown among all of them. */
+/** Shows all messages if the conversation view leaves out the one asked for. */
 async function readView(opened: OpenedShare, token: string, query: Query) {
   const shown = toReaders(opened, token);
   const talk = query.view === "talk";
-  const segment = await drawSegment(shown, requestOf(query), talk);
+  const segment = await drawSegment(shown, parseSegmentRequest(query), talk);
   if (!segment?.hidden) return { segment, talk };
-  return { segment: await drawSegment(shown, requestOf(query), false), talk: false };
+  return { segment: await drawSegment(shown, parseSegmentRequest(query), false), talk: false };
 }
 
-function linksOf(token: string, at: number | undefined): Links {
+function makeSharedLinks(token: string, at: number | undefined): Links {
   const page = `/shared/${token}`;
   return {
     all: placeHref(page, at === undefined ? {} : { at: String(at) }),
@@ -120,8 +119,8 @@ function SharedFacts({ trace, opened: { expiresAt, shown } }: { trace: Trace; op
         <span className="flex items-center gap-2">
           <AgentIcon source={source} /> {source}
         </span>
-        {model && <span className="break-all">{familyOf(model)}</span>}
-        <span>{isWhole ? countOf(messageCount, "message") : "a part of a session"}</span>
+        {model && <span className="break-all">{getModelFamily(model)}</span>}
+        <span>{isWhole ? formatQuantity(messageCount, "message") : "a part of a session"}</span>
         {shown.masked && <span className="text-muted">secrets hidden</span>}
         {dated && (
           <span className="text-muted">
@@ -133,13 +132,13 @@ function SharedFacts({ trace, opened: { expiresAt, shown } }: { trace: Trace; op
   );
 }
 
-/** What the link opens. Unknown, expired and revoked links and those of deleted sessions are the same 404. */
+/** Unknown, expired and revoked links and deleted sessions are the same 404. */
 const shared = cache(async (token: string) => {
   const opened = await openedBy(token);
   if (!opened) notFound();
   const row = await orMissing(getTraceRow(opened.userId, opened.traceId));
   const title = await getTitleForOthers(opened.userId, row, opened.shown);
   const trace = presentTrace(row);
-  const model = trace.model && opened.shown.masked ? hideAllOf(row)(trace.model) : trace.model;
+  const model = trace.model && opened.shown.masked ? makeHider(row)(trace.model) : trace.model;
   return { opened, trace: { ...trace, title, model } };
 });

@@ -4,7 +4,6 @@ import { Reader, type ReaderProps } from "../../(app)/traces/[id]/reader";
 import type { Supply } from "../../(app)/traces/[id]/segments/supply";
 import { loadSharedBody, loadSharedSegment } from "./load";
 
-/** The reader of a session that somebody shared: messages and folds load with the link. */
 export function SharedReader({ token, ...props }: Omit<ReaderProps, "supply" | "traceId"> & { token: string }) {
   const supply = useMemo<Supply>(
     () => ({

@@ -3,7 +3,7 @@ import { findFiles } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
 import type { Adapter, Host, Message, SearchRoot, Sink } from "../adapter.ts";
-import { assistantMessages, blocksOf, textOf, userBlocks } from "../blocks.ts";
+import { assistantMessages, toBlocks, joinBlockTexts, userBlocks } from "../blocks.ts";
 import { toolResult } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { uriPath } from "../uri.ts";
@@ -77,14 +77,14 @@ function addMessage({ role, content, usage, meta, state }: Fields, session: Sess
 }
 
 function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {
-  return blocksOf(content).flatMap((block) => {
+  return toBlocks(content).flatMap((block) => {
     if (block.type !== "tool_result" || !isFields(block.run)) return userBlocks([block], unhandled);
     const { status, result, error } = block.run;
     const hasFailed = status === "error" || status === "cancelled";
     if (result === undefined && !hasFailed && status !== "done") return [];
     const reason = isFields(error) ? asString(error.message) : asString(error);
     const output =
-      result === undefined || result === null ? (reason ?? (hasFailed ? String(status) : "")) : outputOf(result);
+      result === undefined || result === null ? (reason ?? (hasFailed ? String(status) : "")) : formatOutput(result);
     const exitCode = isFields(result) && Number.isSafeInteger(result.exitCode) ? Number(result.exitCode) : undefined;
     const callId = asString(block.toolUseID) ?? asString(block.tool_use_id);
     return [toolResult(output, { callId, isError: hasFailed, exitCode })];
@@ -92,12 +92,12 @@ function userMessages(content: unknown, unhandled: (type: string) => void): Mess
 }
 
 /** A result: its text, or that of the field that has the output, else JSON. */
-function outputOf(result: unknown): string {
+function formatOutput(result: unknown): string {
   if (typeof result === "string") return result;
   if (Array.isArray(result)) {
     if (result.every((one) => typeof one === "string")) return result.join("\n");
     const isBlocks = result.every((one) => isFields(one) && (one.type === "text" || one.type === "image"));
-    return isBlocks ? textOf(result, () => {}) : JSON.stringify(result);
+    return isBlocks ? joinBlockTexts(result, () => {}) : JSON.stringify(result);
   }
   if (!isFields(result)) return String(result);
   const text = [result.output, result.content, result.diff].find((value) => typeof value === "string");

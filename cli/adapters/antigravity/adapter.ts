@@ -7,7 +7,7 @@ import { readRecords } from "../../files/json-lines.ts";
 import { maxWholeBytes } from "../../files/line-reader.ts";
 import type { Adapter, Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { folderOf, roots, titleOf } from "./places.ts";
+import { findFolder, roots, readTitle } from "./places.ts";
 import { Steps } from "./steps.ts";
 
 const source = "antigravity";
@@ -36,11 +36,11 @@ export const antigravity: Adapter = {
       }
       // The full transcript of each comes first.
       for (const input of found.sort((a, b) => Number(isShort(a.path)) - Number(isShort(b.path)))) {
-        const id = idOf(input.path);
+        const id = getConversationId(input.path);
         if (input.stamp !== "forbidden" && known.has(id)) continue;
         known.add(id);
         // A command that goes on in the background writes its output there.
-        const tasks = await stat(tasksOf(input.path)).catch(() => undefined);
+        const tasks = await stat(getTasksFolder(input.path)).catch(() => undefined);
         yield tasks ? { ...input, stamp: `${input.stamp} ${tasks.mtimeMs}` } : input;
       }
     }
@@ -49,20 +49,20 @@ export const antigravity: Adapter = {
 };
 
 const isShort = (path: string): boolean => basename(path) === shortName;
-const conversationOf = (path: string): string => dirname(dirname(dirname(path)));
-const idOf = (path: string): string => basename(conversationOf(path));
-const tasksOf = (path: string): string => join(dirname(dirname(path)), "tasks");
+const getConversationFolder = (path: string): string => dirname(dirname(dirname(path)));
+const getConversationId = (path: string): string => basename(getConversationFolder(path));
+const getTasksFolder = (path: string): string => join(dirname(dirname(path)), "tasks");
 
 async function readTranscript(path: string, sink: Sink): Promise<void> {
-  const id = idOf(path);
-  const root = dirname(dirname(conversationOf(path)));
+  const id = getConversationId(path);
+  const root = dirname(dirname(getConversationFolder(path)));
   const session = new SessionBuilder(sink, source, id);
-  session.noteFolder(await folderOf(root, id));
-  session.noteTitle(await titleOf(root, id));
-  const taskOutput = (step: number) => readTask(join(tasksOf(path), `task-${step}.log`));
+  session.noteFolder(await findFolder(root, id));
+  session.noteTitle(await readTitle(root, id));
+  const taskOutput = (step: number) => readTask(join(getTasksFolder(path), `task-${step}.log`));
   const steps = new Steps((type) => sink.unhandled(type), isShort(path), taskOutput);
   const order = new StepOrder((step) => {
-    const messages = steps.messagesOf(step);
+    const messages = steps.read(step);
     if (messages.length === 0) sink.skipped();
     const isAnswer = step.type === "PLANNER_RESPONSE";
     session.send(messages, { at: step.created_at, model: isAnswer ? steps.model : undefined });

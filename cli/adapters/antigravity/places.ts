@@ -14,7 +14,7 @@ export const roots = ({ home }: Host): string[] =>
 const histories = new Map<string, { stamp: string; folders: Map<string, string> }>();
 
 /** The folder in which a conversation of the CLI was begun: of older versions' only the latest of each folder is known. */
-export const folderOf = async (root: string, id: string): Promise<string | undefined> =>
+export const findFolder = async (root: string, id: string): Promise<string | undefined> =>
   (await folderInHistory(root, id)) ?? (await folderByLatest(root, id));
 
 /** From the list of each folder's latest conversation. */
@@ -42,7 +42,7 @@ async function folderInHistory(root: string, id: string): Promise<string | undef
 }
 
 /** The title that the agent gave a conversation; it comes late, or never. */
-export async function titleOf(root: string, id: string): Promise<string | undefined> {
+export async function readTitle(root: string, id: string): Promise<string | undefined> {
   const path = join(root, "conversation_summaries.db");
   if (!hasSqlite() || !(await statInput(path))) return undefined;
   try {

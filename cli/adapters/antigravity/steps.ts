@@ -5,7 +5,7 @@ import { findTagged, replaceTagged } from "../tags.ts";
 import { asString } from "../values.ts";
 
 /** The steps in which tools return something, with the tools that do; those of the others have no step of their own. */
-const toolsOfStep: Record<string, string[]> = {
+const toolsByStep: Record<string, string[]> = {
   RUN_COMMAND: ["run_command", "command_status", "send_command_input"],
   VIEW_FILE: ["view_file", "view_code_item", "view_file_outline", "view_content_chunk"],
   LIST_DIRECTORY: ["list_dir", "list_directory"],
@@ -47,7 +47,7 @@ export class Steps {
     this.#taskOutput = taskOutput;
   }
 
-  messagesOf(step: Fields): Message[] {
+  read(step: Fields): Message[] {
     const type = asString(step.type) ?? "(none)";
     const text = asString(step.content) ?? "";
     // The agent itself cuts long texts off in one of its two transcripts.
@@ -103,7 +103,7 @@ export class Steps {
   }
 
   #resultMessages(type: string, text: string, step: Fields): Message[] {
-    const tools = Object.hasOwn(toolsOfStep, type) ? toolsOfStep[type] : undefined;
+    const tools = Object.hasOwn(toolsByStep, type) ? toolsByStep[type] : undefined;
     if (!tools) this.#unhandled(type);
     const call = this.#pending.find(({ name }) => tools?.includes(name)) ?? this.#pending[0];
     if (!tools && !call) return [];

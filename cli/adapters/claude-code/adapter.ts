@@ -3,7 +3,7 @@ import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { splitFolders } from "../named-folders.ts";
 import { findSessions } from "./discovery.ts";
 import { findHistories, isHistory, parseHistory } from "./ghosts.ts";
-import { identityOf } from "./identity.ts";
+import { readIdentity } from "./identity.ts";
 import type { Dialect } from "./messages.ts";
 import { parseSession } from "./parse.ts";
 
@@ -31,7 +31,7 @@ export const claudeCode: Adapter = {
   },
   async parse(input, sink) {
     if (isHistory(input.path)) return parseHistory(input, sink, dialect.source);
-    await parseSession(input, sink, dialect, await identityOf(input.path));
+    await parseSession(input, sink, dialect, await readIdentity(input.path));
   },
 };
 

@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { blocksOf } from "../blocks.ts";
+import { toBlocks } from "../blocks.ts";
 import { notice, withMetadata } from "../messages.ts";
 import { UsageCounter, withUsage } from "../usage.ts";
 import { asTimestamp } from "../values.ts";
@@ -52,7 +52,7 @@ export class AnswerCosts {
   /** Adds to the message with another model's advice what that used. @returns undefined where the message has none */
   addAdvice(message: Message, { message: answer }: Fields): Message | undefined {
     if (message.role !== "tool" || message.metadata?.usage !== undefined || this.#others.length === 0) return undefined;
-    const blocks = blocksOf(isFields(answer) ? answer.content : undefined);
+    const blocks = toBlocks(isFields(answer) ? answer.content : undefined);
     const at = this.#others.findIndex(({ isAdvice }) => isAdvice);
     if (at === -1 || !blocks.some(({ type }) => type === "advisor_tool_result")) return undefined;
     const [other] = this.#others.splice(at, 1);

@@ -85,7 +85,7 @@ export class Answer {
    */
   compare(message: Message): "new" | "known" | "longer" {
     const tool = message.metadata?.tool;
-    const { callId } = toolOf(message);
+    const { callId } = getTool(message);
     if (typeof callId === "string") {
       if (this.#calls.has(callId)) return this.#growsTo(message, callId) ? "longer" : "known";
       this.#calls.add(callId);
@@ -94,7 +94,7 @@ export class Answer {
       return "new";
     }
     if (tool !== undefined || message.metadata?.result !== undefined || this.#id === undefined) return "new";
-    const key = keyOf(message);
+    const key = makeTextKey(message);
     if (this.#texts.has(key)) return "known";
     this.#texts.add(key);
     this.#lastCall = undefined;
@@ -107,8 +107,8 @@ export class Answer {
 
   /** Whether the last message is the same call with less input. */
   #growsTo(message: Message, callId: string): boolean {
-    const before = toolOf(this.#lastCall);
-    if (before.callId !== callId || lengthOf(before.input) >= lengthOf(toolOf(message).input)) return false;
+    const before = getTool(this.#lastCall);
+    if (before.callId !== callId || measureInput(before.input) >= measureInput(getTool(message).input)) return false;
     this.#lastCall = message;
     return true;
   }
@@ -119,19 +119,19 @@ const isSame = (one: unknown, other: unknown): boolean =>
 
 type Tool = { callId?: unknown; input?: unknown };
 
-const toolOf = (message: Message | undefined): Tool => {
+const getTool = (message: Message | undefined): Tool => {
   const tool = message?.metadata?.tool;
   return typeof tool === "object" && tool !== null ? tool : {};
 };
 
-const lengthOf = (input: unknown): number => JSON.stringify(input)?.length ?? 0;
+const measureInput = (input: unknown): number => JSON.stringify(input)?.length ?? 0;
 
 /** Tells texts of one answer apart, in a few characters. */
-const keyOf = ({ content, metadata }: Message): string =>
+const makeTextKey = ({ content, metadata }: Message): string =>
   `${metadata?.kind ?? ""}:${content.length}:${content.slice(0, 64)}:${content.slice(-64)}`;
 
 /** A message that a later line has again, with more: what is known of the first stays. */
-export function grown(before: Message | undefined, { content, metadata }: Message): Message {
+export function growMessage(before: Message | undefined, { content, metadata }: Message): Message {
   const tool = metadata?.tool;
   return { ...before, content, ...(tool !== undefined && { metadata: { ...before?.metadata, tool } }) };
 }

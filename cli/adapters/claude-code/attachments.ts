@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { blocksOf } from "../blocks.ts";
+import { toBlocks } from "../blocks.ts";
 import { notice, withMetadata } from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import { asString } from "../values.ts";
@@ -27,7 +27,7 @@ export function readAttachment(
   if (type === "queued_command") return { messages: queuedMessages(attachment, isMeta === true), isQueued: true };
   const hook = hookMessages(attachment);
   if (hook) return { messages: hook };
-  if (fileTypes.has(type)) return { messages: [], file: fileOf(type, attachment) };
+  if (fileTypes.has(type)) return { messages: [], file: readAttachedFile(type, attachment) };
   if (!contextTypes.has(type)) unhandled(`attachment.${type}`);
   return { messages: [] };
 }
@@ -37,7 +37,7 @@ function queuedMessages(attachment: Fields, isMeta: boolean): Message[] {
   const { prompt, commandMode, origin } = attachment;
   const kind = isFields(origin) ? (asString(origin.kind) ?? "human") : "human";
   const isOwn = !isMeta && attachment.isMeta !== true && kind === "human" && commandMode !== "task-notification";
-  return blocksOf(prompt).flatMap((block): Message[] => {
+  return toBlocks(prompt).flatMap((block): Message[] => {
     if (isFile(block)) return [fileMessage(block)];
     const text = asString(block.text);
     if (text === undefined || text.trim() === "") return [];
@@ -45,7 +45,7 @@ function queuedMessages(attachment: Fields, isMeta: boolean): Message[] {
   });
 }
 
-const fileOf = (type: string, { filename, displayPath, path, name, uri }: Fields): AttachedFile => ({
+const readAttachedFile = (type: string, { filename, displayPath, path, name, uri }: Fields): AttachedFile => ({
   type,
   ...namedAs(asString(displayPath) ?? asString(filename) ?? asString(path) ?? asString(uri) ?? asString(name)),
 });

@@ -1,6 +1,6 @@
 // The types of content blocks of Anthropic's API, and what those inside a result say.
 import type { Fields } from "../../files/json.ts";
-import { blocksOf } from "../blocks.ts";
+import { toBlocks } from "../blocks.ts";
 import { asString } from "../values.ts";
 import { fileText } from "./attachments.ts";
 
@@ -77,11 +77,11 @@ function fileNamed({ file_id: id }: Fields): string {
 /** The texts of known parts inside a part. */
 function textsIn(parts: unknown): string {
   const list = typeof parts === "string" || Array.isArray(parts) ? parts : [];
-  return joinLines(...blocksOf(list).map((part) => documentText(part) ?? partText(part, () => {})));
+  return joinLines(...toBlocks(list).map((part) => documentText(part) ?? partText(part, () => {})));
 }
 
 /** A fetched page's own words. */
 function documentText({ type, source }: Fields): string | undefined {
-  const [{ type: kind, data } = {} as Fields] = blocksOf([source]);
+  const [{ type: kind, data } = {} as Fields] = toBlocks([source]);
   return type === "document" && kind === "text" ? asString(data) : undefined;
 }

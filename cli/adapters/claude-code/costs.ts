@@ -1,6 +1,6 @@
 // What an answer cost: its tokens, and what the API and the program say of it.
 import { type Fields, isFields } from "../../files/json.ts";
-import { sumOf, type Usage, type UsageCounter } from "../usage.ts";
+import { sumUsage, type Usage, type UsageCounter } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
 import { splitUsage } from "./iterations.ts";
 import type { RequestIds } from "./request-ids.ts";
@@ -26,7 +26,7 @@ export function readCost(record: Fields, { counter, ids }: Reports, isFirst: boo
     speed: usage?.speed === "standard" ? undefined : asString(usage?.speed),
     webSearches: searchesIn(usage?.server_tool_use),
     // Versions before 1.0.9 recorded it.
-    costUsd: isFirst ? amountOf(costUSD) : undefined,
+    costUsd: isFirst ? asAmount(costUSD) : undefined,
     stopReason: record.isAbortedMidStream === true ? "aborted" : asString(message.stop_reason),
   };
   if (!usage) return { facts };
@@ -61,22 +61,22 @@ function findRequest(record: Fields, own: Usage, ids: RequestIds): { key: string
   const hasInput = [own.inputTokens, own.cacheReadTokens, own.cacheWriteTokens].some(Boolean);
   const id = asString(message.id) ?? asString(record.requestId) ?? (hasInput ? "" : asString(record.uuid));
   if (id === undefined) return undefined;
-  const number = ids.numberOf(id, own, asString(message.model));
+  const number = ids.countRequests(id, own, asString(message.model));
   return { key: number > 1 ? `${id}~${number}` : id, number };
 }
 
 /** Joins what is known of an answer and a line of it; the latter counts. */
-export function joined(before: Cost, { usage, facts }: Cost, uuid: unknown): Cost {
+export function joinCosts(before: Cost, { usage, facts }: Cost, uuid: unknown): Cost {
   const all: Fields = before.facts ? { ...before.facts, ...facts } : (facts ?? {});
   if (typeof uuid === "string" && uuid !== "") all.uuid = uuid;
-  const both = before.usage && usage ? sumOf(before.usage, usage) : (before.usage ?? usage);
+  const both = before.usage && usage ? sumUsage(before.usage, usage) : (before.usage ?? usage);
   return { usage: both, facts: all };
 }
 
 const searchesIn = (uses: unknown): number | undefined =>
   (isFields(uses) && asCount(uses.web_search_requests)) || undefined;
 
-const amountOf = (value: unknown): number | undefined =>
+const asAmount = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) && value > 0 ? value : undefined;
 
 /** By the time at which the program was started, what it says that it spent since then. */
@@ -87,7 +87,7 @@ const maxRuns = 100;
 /** Reads a `cost-state` line, of which the last one of each run counts. */
 export function readCosts(known: Costs, { startTime, totalCostUSD }: Fields): Costs {
   const startedAt = asTimestamp(startTime);
-  const costUsd = amountOf(totalCostUSD);
+  const costUsd = asAmount(totalCostUSD);
   if (startedAt === undefined || costUsd === undefined) return known;
   const isNew = known[startedAt] === undefined;
   return isNew && Object.keys(known).length >= maxRuns ? known : { ...known, [startedAt]: costUsd };

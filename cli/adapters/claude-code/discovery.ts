@@ -19,7 +19,7 @@ export async function* findSessions(
   const searched: string[] = [];
   const links: string[] = [];
   for (const { path } of roots) {
-    const real = await realPathOf(path);
+    const real = await resolveLinks(path);
     if (real !== undefined && searched.some((other) => isWithin(real, other))) continue;
     if (real !== undefined) searched.push(real);
     yield* findFiles(path, matches);
@@ -37,7 +37,7 @@ export async function* findSessions(
 const isWithin = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 
-async function realPathOf(path: string): Promise<string | undefined> {
+async function resolveLinks(path: string): Promise<string | undefined> {
   try {
     return await realpath(path);
   } catch (error) {

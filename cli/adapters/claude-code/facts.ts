@@ -152,7 +152,7 @@ export class Facts {
     const cwd = given?.folder ?? this.#known.cwd;
     const project = given?.hasProject === false ? undefined : projectName(cwd);
     const runs = Object.entries(costs).map(([startedAt, costUsd]) => ({ startedAt, costUsd }));
-    const parent = this.#parentOf(identity);
+    const parent = this.#findParent(identity);
     return {
       fields: {
         ...(model && { model: truncate(model, 256) }),
@@ -175,7 +175,7 @@ export class Facts {
     };
   }
 
-  #parentOf({ isSidechain, isAgent, name, parent }: Identity): string | undefined {
+  #findParent({ isSidechain, isAgent, name, parent }: Identity): string | undefined {
     if (isSidechain) return name;
     return isAgent ? (parent ?? this.session) : undefined;
   }

@@ -4,7 +4,7 @@ import { isMissingOrForbidden } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { silentSink } from "../uncounted-sink.ts";
 import { readFolder, readHead } from "./heads.ts";
-import { keyOfLine } from "./line-keys.ts";
+import { getLineKey } from "./line-keys.ts";
 import { isRequestLine } from "./line-types.ts";
 
 /** A session's file with its lines. */
@@ -129,8 +129,8 @@ export async function readMember(path: string): Promise<Member | undefined> {
 
 async function readLinesFrom({ path, createdAt }: Pick<Member, "path" | "createdAt">): Promise<Member> {
   const member: Member = { path, sourceId: getSessionId(path), createdAt, lines: new Set(), keys: [], times: [] };
-  const take = (record: Parameters<typeof keyOfLine>[0]) => {
-    const key = keyOfLine(record);
+  const take = (record: Parameters<typeof getLineKey>[0]) => {
+    const key = getLineKey(record);
     if (key === undefined) return;
     member.lines.add(key);
     member.keys.push(key);

@@ -4,8 +4,8 @@ import { readLines } from "../../files/line-reader.ts";
 import { Originals } from "../originals.ts";
 import { findOlder, type Member, readMember } from "./family.ts";
 import { readHead } from "./heads.ts";
-import { sessionPathOf } from "./identity.ts";
-import { keyOfLine, lineKey } from "./line-keys.ts";
+import { getSessionPath } from "./identity.ts";
+import { getLineKey, makeLineKey } from "./line-keys.ts";
 
 /** Tells whether lines may be another session's. */
 export const mayCopy = ({
@@ -21,8 +21,8 @@ export function isCopied(record: Fields, originals: Originals<number>): boolean 
   if (originals.areNone) return false;
   const { forkedFrom, timestamp } = record;
   return originals.have(
-    keyOfLine(record),
-    isFields(forkedFrom) ? lineKey(forkedFrom.messageUuid, timestamp) : undefined,
+    getLineKey(record),
+    isFields(forkedFrom) ? makeLineKey(forkedFrom.messageUuid, timestamp) : undefined,
   );
 }
 
@@ -41,7 +41,7 @@ const programAgent = /^agent-a[a-z_]+-/;
 
 /** Finds the session that a sub-agent's first lines were copied from: none for an agent with a task of its own. */
 export async function findAgentsOriginals(path: string): Promise<Originals<number>> {
-  const session = sessionPathOf(path);
+  const session = getSessionPath(path);
   const { first } = readHead(path);
   const isLikely =
     session !== undefined &&

@@ -23,10 +23,10 @@ export type Identity = {
 export type Given = { title?: string; folder?: string; hasProject: boolean; createdAt?: number };
 
 /** A sub-agent's file is beside its session's file, or somewhere below `SESSION/subagents`. */
-export async function identityOf(path: string): Promise<Identity> {
+export async function readIdentity(path: string): Promise<Identity> {
   const name = basename(path, ".jsonl");
   if (!name.startsWith("agent-")) return { name, isAgent: false };
-  const session = sessionOf(path);
+  const session = getSessionName(path);
   const started = session === undefined ? {} : await readMeta(path);
   const starter = asString(started.parentAgentId);
   const description = asString(started.description);
@@ -38,8 +38,8 @@ export async function identityOf(path: string): Promise<Identity> {
   };
 }
 
-const sessionOf = (path: string): string | undefined => {
-  const file = sessionPathOf(path);
+const getSessionName = (path: string): string | undefined => {
+  const file = getSessionPath(path);
   return file && basename(file, ".jsonl");
 };
 
@@ -50,7 +50,7 @@ async function readMeta(path: string): Promise<Fields> {
 }
 
 /** The session's file that a sub-agent belongs to; undefined for one in an older version's place. */
-export function sessionPathOf(path: string): string | undefined {
+export function getSessionPath(path: string): string | undefined {
   for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder))
     if (basename(folder) === "subagents") return `${dirname(folder)}.jsonl`;
   return undefined;

@@ -1,5 +1,5 @@
 import type { Fields } from "../../files/json.ts";
-import { keyOfLine } from "./line-keys.ts";
+import { getLineKey } from "./line-keys.ts";
 
 /** Known lines as JSON. */
 export type SavedLines = { latest: string; keys: string };
@@ -24,7 +24,7 @@ export class KnownLines {
 
   /** Whether a line with the same id and time came before. Only ids that are UUIDs are trusted to be unique. */
   has(record: Fields): boolean {
-    const key = keyOfLine(record);
+    const key = getLineKey(record);
     if (key === undefined) return false;
     const timestamp = record.timestamp as string;
     if (timestamp > this.#latest) this.#latest = timestamp;

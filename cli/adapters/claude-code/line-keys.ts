@@ -1,14 +1,14 @@
 import type { Fields } from "../../files/json.ts";
 
 /** Makes a line's key of its id and time, 53 bits; undefined if its id does not begin with a UUID, and so may not be unique. */
-export function lineKey(uuid: unknown, timestamp: unknown): number | undefined {
+export function makeLineKey(uuid: unknown, timestamp: unknown): number | undefined {
   if (typeof uuid !== "string" || uuid.length < 36 || uuid[8] !== "-" || typeof timestamp !== "string")
     return undefined;
   return hash(timestamp, hash(uuid, 0));
 }
 
 /** The key of a line. */
-export const keyOfLine = ({ uuid, timestamp }: Fields): number | undefined => lineKey(uuid, timestamp);
+export const getLineKey = ({ uuid, timestamp }: Fields): number | undefined => makeLineKey(uuid, timestamp);
 
 /** Cyrb53, whose results are spread evenly also for texts that are nearly alike. */
 function hash(text: string, seed: number): number {

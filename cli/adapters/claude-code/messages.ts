@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { blocksOf } from "../blocks.ts";
+import { toBlocks } from "../blocks.ts";
 import { formatFilePatch } from "../file-patch.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { asCount, asString } from "../values.ts";
@@ -29,7 +29,7 @@ export type LineContext = {
  *
  * @returns undefined where the line is invalid; none where it has no text
  */
-export function messagesOf(record: Fields, context: LineContext): Message[] | undefined {
+export function readMessages(record: Fields, context: LineContext): Message[] | undefined {
   if (record.type === "system") return systemMessages(record, context.unhandled);
   const { message } = record;
   if (!isFields(message)) return undefined;
@@ -114,20 +114,20 @@ function resultMessage(block: Fields, record: Fields, { dialect, outputs, unhand
   const sessionId = asString(record.sessionId);
   const { content } = block;
   const told = isFields(content) ? dialect.readOutput?.(content) : undefined;
-  return toolResult(outputs.whole(told?.output ?? outputOf(content, unhandled)), {
+  return toolResult(outputs.whole(told?.output ?? readOutputText(content, unhandled)), {
     callId: asString(block.tool_use_id),
     isError: block.is_error === true || details.status === "error" || (isFields(content) && isFailure(content)),
     exitCode: isFields(content) ? asCount(content.return_code) : undefined,
     durationMs: asCount(details.totalDurationMs) ?? asCount(details.durationMs),
-    patch: patchOf(details.structuredPatch) ?? readCommandPatch(details.bashEditDiff) ?? told?.patch,
+    patch: formatHunks(details.structuredPatch) ?? readCommandPatch(details.bashEditDiff) ?? told?.patch,
     session: agentId && sessionId ? `${sessionId}/agent-${agentId}` : undefined,
   });
 }
 
-function outputOf(content: unknown, unhandled: (type: string) => void): string {
+function readOutputText(content: unknown, unhandled: (type: string) => void): string {
   if (typeof content === "string") return content;
   if (isFields(content)) return partText(content, unhandled);
-  return blocksOf(content)
+  return toBlocks(content)
     .map((block) => partText(block, unhandled))
     .filter(Boolean)
     .join("\n");
@@ -136,8 +136,8 @@ function outputOf(content: unknown, unhandled: (type: string) => void): string {
 /** The files that a command changed, as a unified diff that names them. */
 function readCommandPatch(diff: unknown): string | undefined {
   if (!isFields(diff)) return undefined;
-  const patches = blocksOf(diff.files).flatMap(({ filePath, hunks, created, deleted }) => {
-    const [path, patch] = [asString(filePath), patchOf(hunks)];
+  const patches = toBlocks(diff.files).flatMap(({ filePath, hunks, created, deleted }) => {
+    const [path, patch] = [asString(filePath), formatHunks(hunks)];
     if (!path || !patch) return [];
     return [formatFilePatch(created === true ? undefined : path, deleted === true ? undefined : path, patch)];
   });
@@ -145,7 +145,7 @@ function readCommandPatch(diff: unknown): string | undefined {
 }
 
 /** A tool's reported changes as a unified diff. */
-function patchOf(hunks: unknown): string | undefined {
+function formatHunks(hunks: unknown): string | undefined {
   if (!Array.isArray(hunks) || hunks.length === 0) return undefined;
   const texts = hunks.filter(isFields).map(({ oldStart, oldLines, newStart, newLines, lines }) => {
     const body = Array.isArray(lines) ? lines.filter((line) => typeof line === "string").join("\n") : "";

@@ -12,20 +12,20 @@ export function systemMessages(record: Fields, unhandled: (type: string) => void
     unhandled(`system.${subtype}`);
     return [];
   }
-  const text = asString(record.content) ?? textOf(subtype, record);
+  const text = asString(record.content) ?? getSystemText(subtype, record);
   if (text === undefined || text.trim() === "") return [];
   // The output of the user's own command is marked as such in its text.
-  return subtype === "local_command" ? [{ role: "user", content: text }] : [named(text, subtype)];
+  return subtype === "local_command" ? [{ role: "user", content: text }] : [nameNotice(text, subtype)];
 }
 
-const named = (text: string, subtype: string): Message =>
+const nameNotice = (text: string, subtype: string): Message =>
   subtype ? withMetadata(notice(text), { subtype }) : notice(text);
 
-function textOf(subtype: string, record: Fields): string | undefined {
+function getSystemText(subtype: string, record: Fields): string | undefined {
   if (subtype === "api_error") return apiError(record);
   if (subtype !== "stop_hook_summary") return undefined;
   const stopped = record.preventedContinuation === true ? asString(record.stopReason) : undefined;
-  const texts = [...textsOf(record.hookErrors), ...textsOf(record.hookAdditionalContext), stopped];
+  const texts = [...listTexts(record.hookErrors), ...listTexts(record.hookAdditionalContext), stopped];
   return texts.filter(Boolean).join("\n") || undefined;
 }
 
@@ -60,16 +60,16 @@ export function hookMessages(attachment: Fields): Message[] | undefined {
   const text = hookText(attachment).trim();
   if (text === "") return [];
   const name = asString(attachment.hookName) ?? asString(attachment.hookEvent) ?? "hook";
-  return [named(`${name} hook\n${text}`, type)];
+  return [nameNotice(`${name} hook\n${text}`, type)];
 }
 
 function hookText({ content, stdout, stderr, blockingError, message, response }: Fields): string {
-  const said = textsOf(content).join("\n") || asString(message);
+  const said = listTexts(content).join("\n") || asString(message);
   if (said) return said;
   if (isFields(blockingError)) return asString(blockingError.blockingError) ?? "";
   if (isFields(response)) {
     const specific = isFields(response.hookSpecificOutput) ? response.hookSpecificOutput : {};
-    return [...textsOf(response.systemMessage), ...textsOf(specific.additionalContext)].join("\n");
+    return [...listTexts(response.systemMessage), ...listTexts(specific.additionalContext)].join("\n");
   }
   // A hook's answer in JSON is an order to the program; what it says stands in a line of its own.
   const printed = asString(stdout)?.trim() ?? "";
@@ -77,7 +77,7 @@ function hookText({ content, stdout, stderr, blockingError, message, response }:
 }
 
 /** A text, or the texts of a list. */
-const textsOf = (value: unknown): string[] =>
+const listTexts = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter((part): part is string => typeof part === "string" && part !== "");
 
 /** The message in a line of versions that kept a hook's context in lines of its own. */

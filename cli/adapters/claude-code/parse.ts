@@ -26,7 +26,7 @@ async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wan
   const { path, from } = input;
   const { folder } = readHead(path);
   if (folder !== undefined) sink.folder(folder); // before other files are read
-  const session = new ClaudeSession(sink, told, identity, await surroundingsOf(input, wanted), from);
+  const session = new ClaudeSession(sink, told, identity, await findSurroundings(input, wanted), from);
   let hasSidechain = false;
   const counts = {
     entry: (line?: number) => sink.entry(line),
@@ -51,7 +51,7 @@ async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wan
   }
 }
 
-async function surroundingsOf({ path, isStored }: Input, wanted: Part["wanted"]): Promise<Surroundings> {
+async function findSurroundings({ path, isStored }: Input, wanted: Part["wanted"]): Promise<Surroundings> {
   const outputs = new SavedOutputs(path);
   if (wanted === "all")
     return { originals: await findAgentsOriginals(path), stored: new Set(), summaries: new Map(), outputs };

@@ -34,7 +34,7 @@ export class RequestIds {
   }
 
   /** Counts the requests with an id so far, including the one that reports this usage. @param id empty where there is none */
-  numberOf(id: string, usage: Usage, model: string | undefined): number {
+  countRequests(id: string, usage: Usage, model: string | undefined): number {
     const input = [usage.inputTokens ?? 0, usage.cacheReadTokens ?? 0, usage.cacheWriteTokens ?? 0];
     const before = this.#seen.get(id);
     const isSame = before?.model === model && before !== undefined && this.#isSame(before, input, id !== "");

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
-import { missingNote } from "../../files/missing-note.ts";
+import { missingNote } from "../../files/line-shortener.ts";
 
 /** What stays of an output. */
 const maxBytes = 4 * 1024 * 1024;

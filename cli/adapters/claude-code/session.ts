@@ -5,17 +5,17 @@ import { notice, withMetadata } from "../messages.ts";
 import type { Originals } from "../originals.ts";
 import { asCopy, withUsage } from "../usage.ts";
 import { asString, asTimestamp } from "../values.ts";
-import { Answer, grown, type SavedAnswer } from "./answer.ts";
+import { Answer, growMessage, type SavedAnswer } from "./answer.ts";
 import { AnswerCosts, type SavedCosts } from "./answer-costs.ts";
 import { type AttachedFile, attachFile, readAttachment } from "./attachments.ts";
-import { type Cost, joined } from "./costs.ts";
+import { type Cost, joinCosts } from "./costs.ts";
 import { Facts, type SavedFacts } from "./facts.ts";
 import { isCopied, mayCopy } from "./forks.ts";
 import { readOperation } from "./git-operation.ts";
 import type { Identity } from "./identity.ts";
 import { KnownLines, type SavedLines } from "./known-lines.ts";
 import { skippedTypes } from "./line-types.ts";
-import { type Dialect, type LineContext, messagesOf } from "./messages.ts";
+import { type Dialect, type LineContext, readMessages } from "./messages.ts";
 import { savedHookMessages } from "./notices.ts";
 import { PromptQueue, type SavedQueue } from "./prompt-queue.ts";
 import type { SavedOutputs } from "./saved-outputs.ts";
@@ -139,7 +139,7 @@ export class ClaudeSession {
   #read(record: Fields): Message[] | undefined {
     if (record.type === "attachment") return this.#readAttachment(record);
     if (record.type === "saved_hook_context") return savedHookMessages(record);
-    return messagesOf(record, this.#context);
+    return readMessages(record, this.#context);
   }
 
   #readAttachment(record: Fields): Message[] | undefined {
@@ -195,7 +195,7 @@ export class ClaudeSession {
     if (isAnswer && isCopied) this.#costs.know(record);
     const costs = isCopied ? this.#copiedCosts : this.#costs;
     const own = isAnswer ? this.#readCost(record, costs, isFirst) : {};
-    let cost = joined(isAnswer && !isFirst ? this.#unplaced : {}, own, record.uuid);
+    let cost = joinCosts(isAnswer && !isFirst ? this.#unplaced : {}, own, record.uuid);
     if (!isAnswer) this.#answer.pause();
     if (!isAnswer) this.#costs.hear(messages);
     if (!isCopied) readOperation(record, this.#evidence, this.#messages + (this.#held ? 1 : 0));
@@ -204,7 +204,7 @@ export class ClaudeSession {
       const place = isAnswer ? this.#answer.compare(message) : "new";
       if (place === "known") continue;
       const isLonger = place === "longer" && this.#held !== undefined;
-      const whole = isLonger ? grown(this.#held, message) : message;
+      const whole = isLonger ? growMessage(this.#held, message) : message;
       const complete = this.#complete(whole, cost, isLonger ? undefined : createdAt);
       cost = {};
       const advice = isAnswer ? costs.addAdvice(complete, record) : undefined;

@@ -25,7 +25,7 @@ type Relative = {
  * Cline and the extensions that come from it: a folder for each task, with what was sent to the model and what was displayed.
  * Both are rewritten whole after each step.
  */
-function adapterOf({ name, title, extensions, folders, sessions }: Relative): Adapter {
+function makeAdapter({ name, title, extensions, folders, sessions }: Relative): Adapter {
   const taskRoots = (host: Host): SearchRoot[] => [
     ...extensions.flatMap((id) => editorFolders(host, "globalStorage", id, "tasks")),
     ...folders(host),
@@ -121,32 +121,32 @@ async function readHistory(storage: string): Promise<Map<string, Fields>> {
   return notes;
 }
 
-const dataOf = ({ home, env }: Host): SearchRoot => {
+const getDataFolder = ({ home, env }: Host): SearchRoot => {
   if (env.CLINE_DATA_DIR) return { path: env.CLINE_DATA_DIR, variable: "CLINE_DATA_DIR" };
   if (env.CLINE_DIR) return { path: join(env.CLINE_DIR, "data"), variable: "CLINE_DIR" };
   return { path: join(home, ".cline", "data") };
 };
 const below = ({ path, ...root }: SearchRoot, folder: string): SearchRoot => ({ ...root, path: join(path, folder) });
 
-export const cline = adapterOf({
+export const cline = makeAdapter({
   name: "cline",
   title: "Cline",
   extensions: ["saoudrizwan.claude-dev"],
-  folders: (host) => [below(dataOf(host), "tasks")],
+  folders: (host) => [below(getDataFolder(host), "tasks")],
   sessions({ env, ...host }) {
     const named = env.CLINE_SESSION_DATA_DIR;
-    return named ? { path: named, variable: "CLINE_SESSION_DATA_DIR" } : below(dataOf({ env, ...host }), "sessions");
+    return named ? { path: named, variable: "CLINE_SESSION_DATA_DIR" } : below(getDataFolder({ env, ...host }), "sessions");
   },
 });
 
-export const rooCode = adapterOf({
+export const rooCode = makeAdapter({
   name: "roo-code",
   title: "Roo Code",
   extensions: ["rooveterinaryinc.roo-cline", "rooveterinaryinc.roo-code-nightly"],
   folders: () => [],
 });
 
-export const kiloCode = adapterOf({
+export const kiloCode = makeAdapter({
   name: "kilo-code",
   title: "Kilo Code",
   extensions: ["kilocode.kilo-code"],

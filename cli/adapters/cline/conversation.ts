@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { blocksOf, textOf } from "../blocks.ts";
+import { toBlocks, joinBlockTexts } from "../blocks.ts";
 import { thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
@@ -45,11 +45,11 @@ export class Conversation {
 
   add(message: Fields): void {
     const index = this.#index++;
-    const at = asCount(message.ts) || this.#requests.timeOf(index);
-    const blocks = blocksOf(message.content);
+    const at = asCount(message.ts) || this.#requests.getTime(index);
+    const blocks = toBlocks(message.content);
     if (message.role === "assistant") {
       const used =
-        usedOf(message, this.#requests.all.length > 0) ?? this.#requests.claim(index, asCount(message.ts) || undefined);
+        readMetrics(message, this.#requests.all.length > 0) ?? this.#requests.claim(index, asCount(message.ts) || undefined);
       const model = isFields(message.modelInfo) ? (message.modelInfo.modelId ?? message.modelInfo.id) : undefined;
       this.#send(this.#answer(message, blocks, index), at, used, model);
     } else if (message.role === "user") {
@@ -160,23 +160,23 @@ export class Conversation {
       before.content = [before.content, output].filter(Boolean).join("\n");
       return said;
     }
-    return [toolResult(output, { callId: id, ...outcomeOf(output) }), ...said];
+    return [toolResult(output, { callId: id, ...parseOutcome(output) }), ...said];
   }
 
   #result({ tool_use_id, content, is_error }: Fields): Message[] {
     const callId = asString(tool_use_id);
     this.#open = this.#open.filter(({ id }) => id !== callId);
-    const text = this.#outputOf(content).replace(resultHead, "");
+    const text = this.#readOutput(content).replace(resultHead, "");
     const { output, said } = readFeedback(text, false);
     if (callId && this.#said.has(callId)) return said;
-    const outcome = outcomeOf(output);
+    const outcome = parseOutcome(output);
     return [toolResult(output, { callId, ...outcome, isError: is_error === true || outcome.isError }), ...said];
   }
 
   /** Newer tools give lists of `{query, result}` without types. */
-  #outputOf(content: unknown): string {
+  #readOutput(content: unknown): string {
     const isOwn = Array.isArray(content) && content.some((one) => !isFields(one) || one.type === undefined);
-    return isOwn || isFields(content) ? JSON.stringify(content) : textOf(content, (type) => this.#sink.unhandled(type));
+    return isOwn || isFields(content) ? JSON.stringify(content) : joinBlockTexts(content, (type) => this.#sink.unhandled(type));
   }
 
   /** An image or a file beside a user's text is named in the text's message, and one behind a result is a part of it. */
@@ -240,7 +240,7 @@ function imageText(block: Fields): string {
 }
 
 /** What a result's beginning tells of the call: whether it failed, and a command's exit code. */
-function outcomeOf(output: string): { isError: boolean; exitCode?: number } {
+function parseOutcome(output: string): { isError: boolean; exitCode?: number } {
   const isError = /^\s*(?:The tool execution failed|Error executing\b|\{\s*"status"\s*:\s*"error")/.test(output);
   const [, code] =
     /^Command (?:executed successfully|failed|executed)[^\n]{0,80}? \(?(?:with )?exit code (\d{1,3})\b/.exec(output) ??
@@ -253,7 +253,7 @@ function outcomeOf(output: string): { isError: boolean; exitCode?: number } {
  *
  * @param isTold whether the display's messages tell it, too
  */
-function usedOf({ metrics, modelInfo }: Fields, isTold: boolean): Used | undefined {
+function readMetrics({ metrics, modelInfo }: Fields, isTold: boolean): Used | undefined {
   if (!isFields(metrics)) return undefined;
   const older = isFields(metrics.tokens) && !isTold ? metrics.tokens : {};
   const own = asCount(metrics.inputTokens);

@@ -1,7 +1,7 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
-import { typeOfDataUrl, urlText } from "../pictures.ts";
+import { parseDataUrlType, urlText } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import { asCount, asString } from "../values.ts";
 import { readUsed, sumUsed, type Used, usedKinds } from "./requests.ts";
@@ -48,7 +48,7 @@ export class Display {
   add(message: Fields): void {
     const kind = asString(message.type === "ask" ? message.ask : message.say) ?? asString(message.say) ?? "(none)";
     const at = asCount(message.ts);
-    const output = this.#outputOf(kind, message);
+    const output = this.#readOutput(kind, message);
     if (output !== undefined) {
       this.#call?.output.push(output);
       return;
@@ -59,7 +59,7 @@ export class Display {
       return;
     }
     this.#endCall();
-    const messages = this.#messagesOf(kind, message);
+    const messages = this.#readMessages(kind, message);
     if (messages.length === 0) this.#sink.skipped();
     this.#isFirst = false;
     this.#send(messages, at);
@@ -73,7 +73,7 @@ export class Display {
   }
 
   /** The output in a message of the open call's kind. */
-  #outputOf(kind: string, { text }: Fields): string | undefined {
+  #readOutput(kind: string, { text }: Fields): string | undefined {
     const expected = { command: "command_output", mcp: "mcp_server_response", newTask: "subtask_result" };
     if (!this.#call || expected[this.#call.kind as keyof typeof expected] !== kind) return undefined;
     return asString(text) ?? "";
@@ -86,7 +86,7 @@ export class Display {
     if (call && call.output.length > 0) this.#session.send([toolResult(output, { callId: call.id })]);
   }
 
-  #messagesOf(kind: string, message: Fields): Message[] {
+  #readMessages(kind: string, message: Fields): Message[] {
     const text = asString(message.text) ?? "";
     switch (kind) {
       case "task":
@@ -110,7 +110,7 @@ export class Display {
         return [notice("The beginning of the conversation was left out of further requests.")];
       default:
         if (noticeKinds.has(kind)) return text.trim() === "" ? [] : [notice(text)];
-        return this.#callOf(kind, text);
+        return this.#readCall(kind, text);
     }
   }
 
@@ -121,7 +121,7 @@ export class Display {
     return text.trim() === "" || isRepeated ? [] : [{ role: "assistant", content: text }];
   }
 
-  #callOf(kind: string, text: string): Message[] {
+  #readCall(kind: string, text: string): Message[] {
     const id = `call-${this.#calls++}`;
     const fields = fieldsIn(text);
     switch (kind) {
@@ -149,7 +149,7 @@ export class Display {
       case "mcp_server_response":
       case "subtask_result": {
         const { screenshot, ...rest } = fields ?? { output: text };
-        const picture = typeOfDataUrl(screenshot) ? `\n${urlText("image", String(screenshot))}` : "";
+        const picture = parseDataUrlType(screenshot) ? `\n${urlText("image", String(screenshot))}` : "";
         const logs = kind === "browser_action_result" ? JSON.stringify(rest) + picture : text;
         return text.trim() === "" ? [] : [toolResult(logs, {})];
       }
@@ -183,11 +183,11 @@ export class Display {
 function userMessage(text: string, { images, files }: Fields): Message[] {
   const listed = Array.isArray(images) ? images : [];
   const attached = [
-    ...listed.map((image) => ({ type: typeOfDataUrl(image) ?? "image" })),
+    ...listed.map((image) => ({ type: parseDataUrlType(image) ?? "image" })),
     ...(Array.isArray(files) ? files.map((file) => ({ name: String(file) })) : []),
   ];
   if (text.trim() === "" && attached.length === 0) return [];
-  const pictures = listed.flatMap((image) => (typeOfDataUrl(image) ? urlText("image", String(image)) : []));
+  const pictures = listed.flatMap((image) => (parseDataUrlType(image) ? urlText("image", String(image)) : []));
   const content = [text, ...pictures].filter(Boolean).join("\n") || attached.map(() => "[image]").join(" ");
   const message: Message = { role: "user", content };
   return [attached.length > 0 ? withMetadata(message, { attachments: attached }) : message];

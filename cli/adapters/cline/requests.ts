@@ -69,7 +69,7 @@ export function sumUsed(all: readonly Used[]): Used {
 export const usedKinds = new Set(["api_req_started", "api_req_finished", "deleted_api_reqs", "subagent_usage"]);
 
 /** The first message has none before it: -1. */
-const indexOf = (value: unknown): number | undefined => (value === -1 ? -1 : asCount(value));
+const asIndex = (value: unknown): number | undefined => (value === -1 ? -1 : asCount(value));
 
 /** What the display's messages tell of a task's requests: collected in a first pass. */
 export class Requests {
@@ -84,7 +84,7 @@ export class Requests {
 
   add(message: Fields): void {
     const at = asCount(message.ts);
-    const index = indexOf(message.conversationHistoryIndex);
+    const index = asIndex(message.conversationHistoryIndex);
     const kind = asString(message.say) ?? asString(message.ask) ?? "";
     if (isFields(message.modelInfo)) this.model = asString(message.modelInfo.modelId) ?? this.model;
     if (kind === "text" || kind === "task") this.firstText ??= asString(message.text);
@@ -101,7 +101,7 @@ export class Requests {
   }
 
   /** When a message of the conversation was sent or came. */
-  timeOf(index: number): number | undefined {
+  getTime(index: number): number | undefined {
     return this.#times.get(index);
   }
 

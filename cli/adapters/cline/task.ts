@@ -107,7 +107,7 @@ async function hasAll(path: string, requests: Requests): Promise<boolean> {
   let [answers, messages, summaries] = [0, 0, 0];
   const item = (json: string) => {
     messages++;
-    if (/^\{[^{}[\]]*"role"\s*:\s*"assistant"/.test(json) || roleOf(json) === "assistant") answers++;
+    if (/^\{[^{}[\]]*"role"\s*:\s*"assistant"/.test(json) || parseRole(json) === "assistant") answers++;
     if (json.includes('"condenseParent"') || json.includes('"truncationParent"')) summaries++;
   };
   await readJsonItems(path, { list: [], item }, { tooLong() {}, pause: async () => {} });
@@ -116,7 +116,7 @@ async function hasAll(path: string, requests: Requests): Promise<boolean> {
   return messages > 0 && answers >= answered && !isReplaced;
 }
 
-function roleOf(json: string): unknown {
+function parseRole(json: string): unknown {
   const message = parseJson(json);
   return isFields(message) ? message.role : undefined;
 }

@@ -27,13 +27,13 @@ export const codex: Adapter = {
   version: 7,
   searchRoots,
   async *discover(host) {
-    const titles = await readTitles(homeOf(host));
+    const titles = await readTitles(getHome(host));
     const found = new Set<string>();
     for (const { path } of searchRoots(host)) {
       for await (const input of rolloutsBelow(path, titles)) {
         // While it is being archived, a rollout may be in both folders.
-        if (!found.has(nameOf(input.path))) yield input;
-        found.add(nameOf(input.path));
+        if (!found.has(getName(input.path))) yield input;
+        found.add(getName(input.path));
       }
     }
   },
@@ -46,7 +46,7 @@ export const codex: Adapter = {
     const isStored = parent !== undefined && !parent.isThere && input.isStored?.(parent.id) === true;
     const isKnown = isStored && (input.sentVersion?.(parent.id) ?? 0) >= versionWithIds;
     const ancestry = { parentTurns: parent?.turns, countsCopies: !isStored || isKnown };
-    const rollout = new Rollout(sink, nameOf(input.path), ancestry);
+    const rollout = new Rollout(sink, getName(input.path), ancestry);
     if (input.from) rollout.resume(input.from.state, input.from.messages);
     const end = await readRecords(input.path, sink, (record) => rollout.add(record), { from: input.from });
     const isEnded = !end.isOpen && !isCompressed(input.path);
@@ -60,13 +60,13 @@ export const codex: Adapter = {
 /** Former versions sent no ids of a parent by which the server could know its copies. */
 const versionWithIds = 7;
 
-const nameOf = (path: string): string => basename(path).replace(/\.jsonl(?:\.zst)?$/, "");
+const getName = (path: string): string => basename(path).replace(/\.jsonl(?:\.zst)?$/, "");
 
-const homeOf = ({ home, env }: Host): string => env.CODEX_HOME || join(home, ".codex");
+const getHome = ({ home, env }: Host): string => env.CODEX_HOME || join(home, ".codex");
 
 function searchRoots(host: Host): SearchRoot[] {
   const from = host.env.CODEX_HOME ? { variable: "CODEX_HOME" } : {};
-  return ["sessions", "archived_sessions"].map((name) => ({ path: join(homeOf(host), name), ...from }));
+  return ["sessions", "archived_sessions"].map((name) => ({ path: join(getHome(host), name), ...from }));
 }
 
 /** Every rollout once: while one is being compressed, both files exist. */
@@ -80,7 +80,7 @@ async function* rolloutsBelow(folder: string, titles: ReadonlyMap<string, string
 /** A name that changed is sent, too. */
 function titled(input: Input, titles: ReadonlyMap<string, string>): Input {
   if (titles.size === 0) return input;
-  const [id = ""] = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i.exec(nameOf(input.path)) ?? [];
+  const [id = ""] = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i.exec(getName(input.path)) ?? [];
   const title = titles.get(id);
   if (title === undefined) return input;
   return { ...input, stamp: `${input.stamp}:${createHash("sha256").update(title).digest("base64url").slice(0, 12)}` };

@@ -33,24 +33,24 @@ export function eventNotices(event: Fields, unhandled: (type: string) => void): 
     case "stream_error":
     case "warning":
     case "guardian_warning":
-      return noticeOf(event.message);
+      return makeNotices(event.message);
     case "deprecation_notice":
-      return noticeOf([event.summary, event.details].map(asString).filter(Boolean).join("\n"));
+      return makeNotices([event.summary, event.details].map(asString).filter(Boolean).join("\n"));
     case "model_reroute":
-      return noticeOf(`The model ${event.from_model} was replaced by ${event.to_model}.`);
+      return makeNotices(`The model ${event.from_model} was replaced by ${event.to_model}.`);
     case "thread_rolled_back":
       return [notice(takenBack(event.num_turns))];
     case "entered_review_mode":
-      return noticeOf(["Review", asString(event.user_facing_hint)].filter(Boolean).join(": "));
+      return makeNotices(["Review", asString(event.user_facing_hint)].filter(Boolean).join(": "));
     case "hook_completed":
-      return noticeOf(hookText(event.run));
+      return makeNotices(hookText(event.run));
     default:
       if (!skippedEvents.has(type)) unhandled(`event_msg.${type}`);
       return [];
   }
 }
 
-const noticeOf = (text: unknown): Message[] => (asString(text) ? [notice(asString(text) ?? "")] : []);
+const makeNotices = (text: unknown): Message[] => (asString(text) ? [notice(asString(text) ?? "")] : []);
 
 const takenBack = (turns: unknown): string =>
   turns === 1 ? "The last turn was taken back." : `The last ${Number(turns)} turns were taken back.`;
@@ -63,13 +63,13 @@ function hookText(run: unknown): string {
 }
 
 /** The call that started a sub-agent, and the sub-agent's session, where an event tells both. */
-export function startedAgent(event: Fields): { callId: string; session: string } | undefined {
+export function readStartedAgent(event: Fields): { callId: string; session: string } | undefined {
   const about = event.type === "item_completed" && isFields(event.item) ? event.item : event;
-  const [callId, session] = startOf(about).map(asString);
+  const [callId, session] = readStart(about).map(asString);
   return callId && session ? { callId, session } : undefined;
 }
 
-function startOf(about: Fields): [callId?: unknown, session?: unknown] {
+function readStart(about: Fields): [callId?: unknown, session?: unknown] {
   switch (about.type) {
     case "collab_agent_spawn_end":
       return [about.call_id, about.new_thread_id];

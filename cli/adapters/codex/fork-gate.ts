@@ -61,7 +61,7 @@ export class ForkGate {
   #isOwnTurn(turnId: string, startedAt: unknown): boolean | undefined {
     const { id, began, parentTurns } = this.#fork;
     if (parentTurns) return !parentTurns.has(turnId);
-    const [own, turn, seconds] = [timeOf(id), timeOf(turnId), asCount(startedAt)];
+    const [own, turn, seconds] = [parseUuidTime(id), parseUuidTime(turnId), asCount(startedAt)];
     if (own !== undefined && turn !== undefined) return turn >= own;
     if (began === undefined || seconds === undefined) return undefined;
     const beganSeconds = Math.floor(began / 1000);
@@ -77,20 +77,20 @@ export class ForkGate {
 }
 
 /** The time in a UUID of version 7 (RFC 9562, section 5.7), in milliseconds since 1970. */
-function timeOf(id: string): number | undefined {
+function parseUuidTime(id: string): number | undefined {
   const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.exec(id) ?? [];
   return high === undefined || low === undefined ? undefined : Number.parseInt(high + low, 16);
 }
 
 /** What a line tells about whose it is. @param at when it was written */
-export const lineFacts = ({ type, ordinal }: Fields, payload: Fields, at: string | undefined): LineFacts => ({
+export const readLineFacts = ({ type, ordinal }: Fields, payload: Fields, at: string | undefined): LineFacts => ({
   ordinal,
   at: at ? Date.parse(at) : undefined,
-  ...turnOf(type, payload),
+  ...readTurn(type, payload),
 });
 
 /** The turn that a line begins or belongs to, as far as it tells. */
-function turnOf(type: unknown, payload: Fields): { turnId?: string | undefined; startedAt?: unknown } {
+function readTurn(type: unknown, payload: Fields): { turnId?: string | undefined; startedAt?: unknown } {
   const about = payload.internal_chat_message_metadata_passthrough;
   if (type === "response_item") return { turnId: isFields(about) ? asString(about.turn_id) : undefined };
   const begins = type === "turn_context" || payload.type === "task_started" || payload.type === "turn_started";

@@ -1,7 +1,7 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
-import { dataText, typeOfDataUrl, urlText } from "../pictures.ts";
+import { dataText, parseDataUrlType, urlText } from "../pictures.ts";
 import { asCount, asString } from "../values.ts";
 import { userTexts } from "./user-text.ts";
 
@@ -30,13 +30,13 @@ export function itemMessages(item: Fields, unhandled: (type: string) => void, ag
     case "agent_message":
       return agentMessages(item, unhandled, agentPath);
     case "reasoning": {
-      const text = textOf(item.summary, unhandled) || textOf(item.content, unhandled);
+      const text = joinTexts(item.summary, unhandled) || joinTexts(item.content, unhandled);
       return text ? [thinking(text)] : [];
     }
     case "function_call":
-      return [callOf(item, callId, item.arguments)];
+      return [makeCall(item, callId, item.arguments)];
     case "custom_tool_call":
-      return [callOf(item, callId, item.input)];
+      return [makeCall(item, callId, item.input)];
     case "local_shell_call":
       return [toolCall("local_shell", callId, item.action)];
     case "web_search_call":
@@ -70,7 +70,7 @@ export const reasoningTexts = ({ summary, content }: Fields): string[] =>
   });
 
 /** A call; an MCP tool's name begins with its server's. */
-function callOf({ name, namespace }: Fields, callId: string | undefined, input: unknown): Message {
+function makeCall({ name, namespace }: Fields, callId: string | undefined, input: unknown): Message {
   const bare = asString(name) ?? "tool";
   const prefix = asString(namespace);
   const call = toolCall(prefix ? `${prefix}.${bare}` : bare, callId, input);
@@ -79,7 +79,7 @@ function callOf({ name, namespace }: Fields, callId: string | undefined, input: 
 
 function textMessages({ role, content }: Fields, unhandled: (type: string) => void): Message[] {
   if (role === "user") return userMessages(content, unhandled);
-  const text = textOf(content, unhandled);
+  const text = joinTexts(content, unhandled);
   if (text === "") return [];
   return [role === "assistant" ? { role: "assistant", content: text } : notice(text, asString(role) ?? "system")];
 }
@@ -92,7 +92,7 @@ function userMessages(content: unknown, unhandled: (type: string) => void): Mess
   const messages: Message[] = [];
   const words: string[] = [];
   const attachments: Fields[] = [];
-  for (const part of typeof content === "string" ? [{ type: "input_text", text: content }] : listOf(content)) {
+  for (const part of typeof content === "string" ? [{ type: "input_text", text: content }] : listParts(content)) {
     const text = partText(part, unhandled);
     if (text === "" || imageTag.test(text)) continue;
     const type = attachedType(part);
@@ -117,7 +117,7 @@ export function agentMessages(
   unhandled: (type: string) => void,
   agentPath?: string,
 ): Message[] {
-  const written = textOf(content, unhandled);
+  const written = joinTexts(content, unhandled);
   const text = written.replace(header, "").trim();
   if (text !== "" && agentPath !== undefined && recipient === agentPath) return [{ role: "user", content: text }];
   const from = asString(author);
@@ -125,11 +125,11 @@ export function agentMessages(
   return told === "" ? [] : [notice(told, "user")];
 }
 
-const listOf = (content: unknown): Fields[] => (Array.isArray(content) ? content.filter(isFields) : []);
+const listParts = (content: unknown): Fields[] => (Array.isArray(content) ? content.filter(isFields) : []);
 
-function textOf(content: unknown, unhandled: (type: string) => void): string {
+function joinTexts(content: unknown, unhandled: (type: string) => void): string {
   if (typeof content === "string") return content;
-  return listOf(content)
+  return listParts(content)
     .map((part) => partText(part, unhandled))
     .filter(Boolean)
     .join("\n");
@@ -162,13 +162,13 @@ const isEncrypted = (text: string): boolean => text.startsWith("gAAAAA") || /^[\
 
 function attachedType({ type, image_url, audio_url }: Fields): { type: string } | undefined {
   if (type !== "input_image" && type !== "input_audio") return undefined;
-  return { type: typeOfDataUrl(image_url ?? audio_url) ?? String(type).slice("input_".length) };
+  return { type: parseDataUrlType(image_url ?? audio_url) ?? String(type).slice("input_".length) };
 }
 
 /** An output is a text, a list of parts, or an object; some texts are JSON with the exit code beside the output. */
 function resultMessage(output: unknown, callId: string | undefined, unhandled: (type: string) => void): Message {
   const isError = isFields(output) && output.success === false;
-  const text = textOf(isFields(output) ? output.content : output, unhandled);
+  const text = joinTexts(isFields(output) ? output.content : output, unhandled);
   const parsed = /^\s*\{\s*"(?:output|metadata|agent_id)"/.test(text) ? parseJson(text) : undefined;
   const session = isFields(parsed) ? asString(parsed.agent_id) : undefined;
   if (!isFields(parsed) || typeof parsed.output !== "string") return toolResult(text, { callId, isError, session });

@@ -4,7 +4,7 @@ import type { Usage } from "../usage.ts";
 import { asString } from "../values.ts";
 import type { HeldMessages } from "./held-messages.ts";
 import type { Facts } from "./saved.ts";
-import { TokenLedger, tierIn } from "./token-ledger.ts";
+import { TokenLedger, findTier } from "./token-ledger.ts";
 
 /** The state of the rollout at a line that tells of a request. */
 type Known = { isReplayed: boolean; threadId: string; facts: Facts };
@@ -37,14 +37,14 @@ export class Requests {
     if (isOther && !isReplayed) return false;
     const added = this.#ledger.addRecord(usage);
     if (!added) return undefined;
-    this.#send(added, { requestId, serviceTier: tierIn(usage, record) ?? facts.tier, isReplayed });
+    this.#send(added, { requestId, serviceTier: findTier(usage, record) ?? facts.tier, isReplayed });
     return false;
   }
 
   /** A report of the running total. */
   addTotal(info: Fields, event: Fields, { isReplayed, threadId, facts }: Known): void {
     const usage = this.#ledger.addTotal(info, !isReplayed && (facts.isContinued ?? false));
-    const serviceTier = tierIn(info.last_token_usage, info, event) ?? facts.tier;
+    const serviceTier = findTier(info.last_token_usage, info, event) ?? facts.tier;
     const from = facts.turn ?? facts.root ?? threadId;
     this.#send(usage, { requestId: requestAt(from, info.total_token_usage), serviceTier, isReplayed });
   }

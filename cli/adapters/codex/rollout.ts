@@ -4,11 +4,11 @@ import { notice, withMetadata } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asString, asTimestamp } from "../values.ts";
 import { Echoes } from "./echoes.ts";
-import { eventNotices, startedAgent } from "./events.ts";
-import { ForkGate, lineFacts } from "./fork-gate.ts";
+import { eventNotices, readStartedAgent } from "./events.ts";
+import { ForkGate, readLineFacts } from "./fork-gate.ts";
 import { HeldMessages } from "./held-messages.ts";
 import { agentMessages, itemMessages } from "./items.ts";
-import { agentPathOf, agentTitle, parentOf, taskIn } from "./meta.ts";
+import { getAgentPath, makeAgentTitle, getParentId, findTask } from "./meta.ts";
 import { Requests } from "./requests.ts";
 import type { Facts, SavedRollout } from "./saved.ts";
 import { ranCommand, ScriptRuns } from "./script-runs.ts";
@@ -86,7 +86,7 @@ export class Rollout {
       this.#count(payload === undefined ? this.#addBareLine(record, at) : undefined);
       return;
     }
-    const facts = lineFacts(record, payload, at);
+    const facts = readLineFacts(record, payload, at);
     this.#isReplaying = this.#gate?.replays(facts) ?? false;
     if (type !== "response_item") this.#facts.turn = facts.turnId ?? this.#facts.turn;
     this.#count(this.#addLine(type, payload, { at, isReplayed: this.#isReplaying }));
@@ -153,10 +153,10 @@ export class Rollout {
     this.#session.noteTime(created);
     this.#session.noteFolder(meta.cwd);
     this.#session.note("agentVersion", meta.cli_version);
-    this.#session.note("parent", parentOf(meta));
+    this.#session.note("parent", getParentId(meta));
     if (this.#page) this.#session.note("continues", id);
-    this.#facts.agentPath = agentPathOf(meta);
-    this.#facts.isAgent = parentOf(meta) !== undefined || undefined;
+    this.#facts.agentPath = getAgentPath(meta);
+    this.#facts.isAgent = getParentId(meta) !== undefined || undefined;
     this.#facts.isContinued = isFields(meta.history_base) || undefined;
     if (isFields(meta.git)) this.#noteGit(meta.git);
     const from = asString(meta.forked_from_id);
@@ -203,7 +203,7 @@ export class Rollout {
   }
 
   #addEvent(event: Fields, line: Line): boolean {
-    const started = startedAgent(event);
+    const started = readStartedAgent(event);
     if (started) this.#held.noteAgent(started);
     switch (event.type) {
       case "token_count":
@@ -264,7 +264,7 @@ export class Rollout {
   }
 
   #holdAll(messages: Message[], line: Line): boolean {
-    if (this.#facts.isAgent && !line.isReplayed) this.#facts.task ??= taskIn(messages);
+    if (this.#facts.isAgent && !line.isReplayed) this.#facts.task ??= findTask(messages);
     for (const message of messages) this.#held.add(this.#complete(message, line), this.#facts.model);
     return messages.length > 0;
   }
@@ -282,7 +282,7 @@ export class Rollout {
     this.#held.send();
     // Its first messages are its parent's.
     const { isAgent, isContinued, task, agentPath } = this.#facts;
-    if (isAgent && isContinued) this.#session.suggestTitle(agentTitle(task, agentPath));
+    if (isAgent && isContinued) this.#session.suggestTitle(makeAgentTitle(task, agentPath));
     this.#session.noteTitle(title);
     this.#session.end();
   }

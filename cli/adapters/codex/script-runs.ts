@@ -59,13 +59,13 @@ export class ScriptRuns {
   seeEvent({ item, started_at_ms: startedAt }: Fields): void {
     if (!isFields(item) || this.#open.size === 0) return;
     const command = ranCommand(item);
-    const outcome = this.#scriptOf(command, asCount(startedAt))?.outcome;
+    const outcome = this.#findScript(command, asCount(startedAt))?.outcome;
     if (!outcome) return;
     outcome.hasFailed ||= item.status === "failed" || item.status === "declined";
     if (item.type === "FileChange" && item.status === "completed") this.#addPatches(outcome, item.changes);
     if (item.type !== "CommandExecution") return;
     if (Number.isSafeInteger(item.exit_code)) outcome.exitCodes.push(item.exit_code as number);
-    const durationMs = millisecondsOf(item.duration);
+    const durationMs = toMilliseconds(item.duration);
     if (durationMs !== undefined) outcome.durationsMs.push(durationMs);
   }
 
@@ -105,7 +105,7 @@ export class ScriptRuns {
   }
 
   /** The script that ran a command: the one that has it, else the first that was running when it began. */
-  #scriptOf(command: string | undefined, startedAt = Number.POSITIVE_INFINITY): Script | undefined {
+  #findScript(command: string | undefined, startedAt = Number.POSITIVE_INFINITY): Script | undefined {
     const scripts = [...this.#open.values()];
     const wanted = command === undefined ? "" : bare(command);
     const named = wanted === "" ? undefined : scripts.find(({ source }) => bare(source).includes(wanted));
@@ -137,7 +137,7 @@ export const ranCommand = ({ command }: Fields): string | undefined =>
 /** A text without spaces and escapes, which a script writes in several ways. */
 const bare = (text: string): string => text.replace(/\\[nrt]|[\\\s]/g, "");
 
-function millisecondsOf(duration: unknown): number | undefined {
+function toMilliseconds(duration: unknown): number | undefined {
   if (!isFields(duration) || typeof duration.secs !== "number" || typeof duration.nanos !== "number") return undefined;
   return asCount(Math.round(duration.secs * 1000 + duration.nanos / 1e6));
 }

@@ -43,27 +43,27 @@ export class TokenLedger {
     const [before, recorded] = [this.#total, this.#recorded];
     this.#total = now;
     this.#recorded = undefined;
-    const grown = growthOf(now, before, last, isContinued);
+    const grown = computeGrowth(now, before, last, isContinued);
     return recorded ? subtractUsage(grown, recorded) : grown;
   }
 }
 
 /** The service tier that a request's own report names, in the first of the places that has one. */
-export const tierIn = (...places: unknown[]): string | undefined =>
+export const findTier = (...places: unknown[]): string | undefined =>
   places.map((place) => (isFields(place) ? asString(place.service_tier) : undefined)).find(Boolean);
 
-function growthOf(now: Usage, before: Usage | undefined, last: Usage | undefined, isContinued: boolean): Usage {
+function computeGrowth(now: Usage, before: Usage | undefined, last: Usage | undefined, isContinued: boolean): Usage {
   if (!before) return (isContinued && last) || now;
-  const hasRestarted = inputOf(now) < inputOf(before) || (now.outputTokens ?? 0) < (before.outputTokens ?? 0);
+  const hasRestarted = sumInput(now) < sumInput(before) || (now.outputTokens ?? 0) < (before.outputTokens ?? 0);
   // A total that is the last request alone has begun anew, also where that request is larger than all before.
   const isOneRequest = last !== undefined && isSame(last, now) && !isSame(now, before);
   return hasRestarted || isOneRequest ? now : subtractUsage(now, before);
 }
 
-const inputOf = ({ inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage): number =>
+const sumInput = ({ inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage): number =>
   inputTokens + cacheReadTokens + cacheWriteTokens;
 
-const isSame = (a: Usage, b: Usage): boolean => inputOf(a) === inputOf(b) && a.outputTokens === b.outputTokens;
+const isSame = (a: Usage, b: Usage): boolean => sumInput(a) === sumInput(b) && a.outputTokens === b.outputTokens;
 
 /** Input includes what was read from the cache and written into it. */
 function readUsage(usage: Fields): Usage {

@@ -61,13 +61,13 @@ function tokensIn(usage: unknown): number {
 /** The id of the earliest session before this one that has an answer; undefined where there is none. */
 async function earliestWith(digest: string, path: string, dates: ReadonlyMap<string, number>) {
   const folder = dirname(path);
-  const dateOf = (id: string) => dates.get(id) ?? Number.POSITIVE_INFINITY;
-  const own = dateOf(basename(path, ".json"));
+  const getDate = (id: string) => dates.get(id) ?? Number.POSITIVE_INFINITY;
+  const own = getDate(basename(path, ".json"));
   const others = (await listFolder(folder))
     .filter(({ name }) => name.endsWith(".json") && name !== "sessions.json" && name !== basename(path))
     .map(({ name }) => basename(name, ".json"))
-    .filter((id) => dateOf(id) < own)
-    .sort((a, b) => dateOf(a) - dateOf(b));
+    .filter((id) => getDate(id) < own)
+    .sort((a, b) => getDate(a) - getDate(b));
   for (const id of others.slice(-maxSessions)) {
     if (await hasAnswer(join(folder, `${id}.json`), digest)) return id;
   }

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
-import { typeOfDataUrl, urlText } from "../pictures.ts";
+import { parseDataUrlType, urlText } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
@@ -29,17 +29,17 @@ export class History {
     const reasoning = isFields(item.reasoning) ? item.reasoning : {};
     const usage = readUsage(message.usage);
     this.hasUsage ||= usage !== undefined;
-    const messages = this.#messagesOf(message, item, reasoning);
+    const messages = this.#readMessages(message, item, reasoning);
     if (messages.length === 0) this.#sink.skipped();
     const at = asCount(reasoning.startAt);
-    const model = message.role === "assistant" ? (modelIn(message.usage) ?? modelOf(item)) : undefined;
+    const model = message.role === "assistant" ? (modelIn(message.usage) ?? findModel(item)) : undefined;
     this.#session.send(messages, { at, model, usage, isReplayed });
     const summary = asString(item.conversationSummary);
     if (summary) this.#session.send([notice(summary)], { isReplayed });
   }
 
-  #messagesOf(message: Fields, item: Fields, reasoning: Fields): Message[] {
-    const text = this.#textOf(message.content);
+  #readMessages(message: Fields, item: Fields, reasoning: Fields): Message[] {
+    const text = this.#readText(message.content);
     switch (message.role) {
       case "user":
         return text === "" ? [] : [withAttachments({ role: "user", content: text }, message, item)];
@@ -63,7 +63,7 @@ export class History {
     }
   }
 
-  #textOf(content: unknown): string {
+  #readText(content: unknown): string {
     if (typeof content === "string") return content;
     const parts = Array.isArray(content) ? content.filter(isFields) : [];
     const texts = parts.map((part) => {
@@ -82,11 +82,11 @@ export class History {
     const ids = new Set(states.map(({ toolCallId }) => toolCallId));
     const rest = calls
       .filter(({ id }) => !ids.has(id))
-      .map((toolCallOfModel) => ({ toolCall: toolCallOfModel, toolCallId: toolCallOfModel.id }));
-    return [...states, ...rest].flatMap((state: Fields) => this.#callOf(state));
+      .map((made) => ({ toolCall: made, toolCallId: made.id }));
+    return [...states, ...rest].flatMap((state: Fields) => this.#readCall(state));
   }
 
-  #callOf({ toolCallId, toolCall: call, parsedArgs, status, output }: Fields): Message[] {
+  #readCall({ toolCallId, toolCall: call, parsedArgs, status, output }: Fields): Message[] {
     const callId = asString(toolCallId);
     const made = isFields(call) && isFields(call.function) ? call.function : {};
     const input = isFields(parsedArgs) && Object.keys(parsedArgs).length > 0 ? parsedArgs : made.arguments;
@@ -107,7 +107,7 @@ export class History {
 
 const imageText = (image: unknown): string => {
   const url = isFields(image) ? image.url : image;
-  return typeOfDataUrl(url) ? urlText("image", String(url)) : "[image]";
+  return parseDataUrlType(url) ? urlText("image", String(url)) : "[image]";
 };
 
 /** Files that were attached to a question, and images in it. */
@@ -122,7 +122,7 @@ function withAttachments(message: Message, { content }: Fields, { contextItems }
 }
 
 /** The model that answered: Continue notes it with the request's log, older versions as `completionOptions`. */
-function modelOf({ promptLogs }: Fields): string | undefined {
+function findModel({ promptLogs }: Fields): string | undefined {
   const log = Array.isArray(promptLogs) ? promptLogs.filter(isFields).at(-1) : undefined;
   const options = isFields(log?.completionOptions) ? log.completionOptions : {};
   return asString(options.model) ?? asString(log?.modelTitle);

@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { findFiles, isMissingOrForbidden } from "../../files/discovery.ts";
 import { isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
-import { readTextFile } from "../../files/text-file.ts";
+import { readTextFile } from "../../files/byte-reader.ts";
 import type { Adapter, Host, Input, SearchRoot, Sink } from "../adapter.ts";
 import { withoutCounts } from "../uncounted-sink.ts";
 import { Agents, CopilotSession, source } from "./session.ts";
@@ -41,7 +41,7 @@ export const copilot: Adapter = {
     const session = new CopilotSession(sink, id, { agents });
     session.noteTitle(await readName(input.path));
     await readRecords(input.path, sink, (record) => {
-      const agent = known.of(record);
+      const agent = known.find(record);
       if (agent) agents.add(agent);
       else session.add(record);
     });
@@ -65,7 +65,7 @@ async function readAgent(input: Input, sink: Sink, parent: string, calls: Set<st
   const session = new CopilotSession(uncounted, `${parent}/${name}`, { parent, agents: new Set() });
   const known = new Agents();
   await readRecords(input.path, uncounted, (record) => {
-    if (calls.has(known.of(record)) || record.type === "session.binary_asset") session.add(record);
+    if (calls.has(known.find(record)) || record.type === "session.binary_asset") session.add(record);
     else if (record.type === "session.start" && isFields(record.data)) session.noteStart(record.data);
   });
   session.end();

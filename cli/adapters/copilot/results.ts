@@ -1,6 +1,6 @@
 // What a tool's execution tells: its output, and what became of it.
 import { type Fields, isFields } from "../../files/json.ts";
-import { textOf } from "../blocks.ts";
+import { joinBlockTexts } from "../blocks.ts";
 import type { ToolOutcome } from "../messages.ts";
 import { inlineText } from "../pictures.ts";
 import { asCount, asString } from "../values.ts";
@@ -9,7 +9,7 @@ export function readOutput(result: unknown, error: unknown, assets: Assets, unha
   if (typeof result === "string") return result;
   const { content, binaryResultsForLlm: binary } = isFields(result) ? result : ({} as Fields);
   const failure = isFields(error) ? asString(error.message) : asString(error);
-  const text = textOf(content, unhandled) || failure;
+  const text = joinBlockTexts(content, unhandled) || failure;
   return [text, ...assets.findTexts(binary)].filter(Boolean).join("\n");
 }
 
@@ -37,7 +37,7 @@ export class Assets {
 }
 
 /** Whether a tool failed, how long it took, a command's exit code, and what it changed in files. */
-export function outcomeOf({ success, result, toolTelemetry, shellExecution, fileEdits }: Fields): ToolOutcome {
+export function readOutcome({ success, result, toolTelemetry, shellExecution, fileEdits }: Fields): ToolOutcome {
   const metrics = isFields(toolTelemetry) && isFields(toolTelemetry.metrics) ? toolTelemetry.metrics : {};
   const details = isFields(result) ? asString(result.detailedContent) : undefined;
   return {

@@ -4,7 +4,7 @@ import { notice, thinking, toolCall, toolResult, withMetadata } from "../message
 import { SessionBuilder } from "../session-builder.ts";
 import { asCount, asString } from "../values.ts";
 import { Requests, readTotals } from "./requests.ts";
-import { Assets, outcomeOf, readOutput } from "./results.ts";
+import { Assets, readOutcome, readOutput } from "./results.ts";
 
 export const source = "copilot-cli";
 
@@ -32,7 +32,7 @@ const injected = /^\s*<(?:skill-context|system_notification|reminder)\b/;
 export class Agents {
   readonly #calls = new Map<string, string>();
 
-  of({ type, agentId, data }: Fields): string {
+  find({ type, agentId, data }: Fields): string {
     const about = isFields(data) ? data : {};
     const agent = asString(agentId);
     const call = asString(about.toolCallId);
@@ -82,7 +82,7 @@ export class CopilotSession {
     this.#session.noteFolder(context.cwd);
     this.#session.note("branch", context.branch);
     this.#session.note("agentVersion", data.copilotVersion);
-    this.#session.noteRepository(remoteOf(context));
+    this.#session.noteRepository(makeRemote(context));
     this.#session.noteTime(data.startTime);
   }
 
@@ -117,7 +117,7 @@ export class CopilotSession {
         this.#noteCall(data);
         break;
       default: {
-        const messages = this.#messagesOf(asString(record.type) ?? "(none)", data);
+        const messages = this.#readMessages(asString(record.type) ?? "(none)", data);
         if (messages.length === 0) this.#sink.skipped();
         this.#session.send(messages, { at, uuid: record.id });
         return;
@@ -126,7 +126,7 @@ export class CopilotSession {
     this.#sink.skipped();
   }
 
-  #messagesOf(type: string, data: Fields): Message[] {
+  #readMessages(type: string, data: Fields): Message[] {
     switch (type) {
       case "user.message":
         return this.#userMessage(data);
@@ -139,19 +139,19 @@ export class CopilotSession {
       case "session.info":
       case "session.warning":
       case "session.error":
-        return noticeOf(data.message);
+        return makeNotices(data.message);
       case "session.context_cleared":
         return [notice("The conversation so far was cleared.")];
       case "session.handoff":
-        return noticeOf([data.summary, data.context].map(asString).filter(Boolean).join("\n\n"));
+        return makeNotices([data.summary, data.context].map(asString).filter(Boolean).join("\n\n"));
       case "session.compaction_complete":
         this.#requests.addCompaction(data);
-        return noticeOf(data.summaryContent ?? data.summary);
+        return makeNotices(data.summaryContent ?? data.summary);
       case "system.message":
       case "system.notification":
-        return noticeOf(data.content);
+        return makeNotices(data.content);
       case "abort":
-        return noticeOf(data.reason && `Aborted: ${String(data.reason)}`);
+        return makeNotices(data.reason && `Aborted: ${String(data.reason)}`);
       default:
         if (!skippedEvents.has(type)) this.#sink.unhandled(type);
         return [];
@@ -186,7 +186,7 @@ export class CopilotSession {
     this.#reasoning = undefined;
     if (messages.length === 0) this.#sink.skipped();
     const request = this.#requests.claim(data.apiCallId);
-    const outputTokens = this.#requests.has(data.apiCallId) ? undefined : this.#tokensOf(data);
+    const outputTokens = this.#requests.has(data.apiCallId) ? undefined : this.#readTokens(data);
     this.#counted += outputTokens ?? 0;
     this.#session.send(messages, {
       at,
@@ -199,7 +199,7 @@ export class CopilotSession {
   }
 
   /** An answer's output tokens. Of one that is split, each part may tell those of all. */
-  #tokensOf({ apiCallId, chunkIndex, outputTokens }: Fields): number | undefined {
+  #readTokens({ apiCallId, chunkIndex, outputTokens }: Fields): number | undefined {
     const tokens = asCount(outputTokens);
     const before = this.#split;
     const isRepeated = typeof chunkIndex === "number" && before?.call === apiCallId && before?.tokens === tokens;
@@ -228,7 +228,7 @@ export class CopilotSession {
     const output = toolResult(
       readOutput(result, error, this.#assets, (type) => this.#sink.unhandled(type)),
       {
-        ...outcomeOf(data),
+        ...readOutcome(data),
         callId,
         session: callId && this.#agents.has(callId) ? `${this.id}/${callId}` : undefined,
       },
@@ -266,7 +266,7 @@ export class CopilotSession {
 }
 
 /** The Git remote of a session's folder, where it names its host. */
-function remoteOf({ repository, repositoryHost, hostType }: Fields): string | undefined {
+function makeRemote({ repository, repositoryHost, hostType }: Fields): string | undefined {
   const [host, name] = [
     asString(repositoryHost) ?? (hostType === "github" ? "github.com" : undefined),
     asString(repository),
@@ -274,4 +274,4 @@ function remoteOf({ repository, repositoryHost, hostType }: Fields): string | un
   return host && name && /^[\w.-]+$/.test(host) && /^[\w./-]+$/.test(name) ? `https://${host}/${name}` : undefined;
 }
 
-const noticeOf = (text: unknown): Message[] => (asString(text) ? [notice(asString(text) ?? "")] : []);
+const makeNotices = (text: unknown): Message[] => (asString(text) ? [notice(asString(text) ?? "")] : []);

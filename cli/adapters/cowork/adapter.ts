@@ -4,7 +4,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
 import { isSession } from "../claude-code/discovery.ts";
-import { type Given, identityOf } from "../claude-code/identity.ts";
+import { type Given, readIdentity } from "../claude-code/identity.ts";
 import type { Dialect } from "../claude-code/messages.ts";
 import { parseSession } from "../claude-code/parse.ts";
 import { programFolder } from "../editor-folders.ts";
@@ -26,8 +26,8 @@ export const cowork: Adapter = {
       for await (const folder of sessionFolders(path)) yield* sessionsIn(folder);
   },
   async parse(input, sink) {
-    const identity = await identityOf(input.path);
-    const given = await readGiven(folderOf(input.path));
+    const identity = await readIdentity(input.path);
+    const given = await readGiven(getSessionFolder(input.path));
     // What a sub-agent was started for says more than its session's title.
     const { title, ...rest } = given;
     await parseSession(input, sink, dialect, { ...identity, given: identity.isAgent ? rest : { title, ...rest } });
@@ -67,7 +67,7 @@ async function* sessionsIn(folder: string): AsyncGenerator<Input> {
 }
 
 /** The session's folder in the path of one of its files. */
-const folderOf = (path: string): string => path.slice(0, path.lastIndexOf(`${sep}.claude${sep}projects${sep}`));
+const getSessionFolder = (path: string): string => path.slice(0, path.lastIndexOf(`${sep}.claude${sep}projects${sep}`));
 
 /** What the program notes of a session. Without a folder of the user's, a session belongs to no project. */
 async function readGiven(folder: string): Promise<Given> {

@@ -17,16 +17,16 @@ export const crush: Adapter = {
   name: source,
   title: "Crush",
   version: 2,
-  searchRoots: (host) => [globalFolder(host), ...projectsOf(host).map(({ data }) => ({ path: data }))],
+  searchRoots: (host) => [globalFolder(host), ...listProjects(host).map(({ data }) => ({ path: data }))],
   async *discover(host) {
-    for (const { data } of projectsOf(host)) {
+    for (const { data } of listProjects(host)) {
       const database = join(data, "crush.db");
       yield* await findSessions(database, (open) => listSessions(database, open));
     }
   },
   async parse({ path }, sink) {
     const { database } = inputParts(path);
-    const folder = folderOf(database);
+    const folder = findFolder(database);
     if (folder) sink.folder(folder);
     await nameRealFolder(database, sink);
     await readDatabase(
@@ -49,12 +49,12 @@ function globalFolder({ home, env, platform }: Host): SearchRoot {
 /** The folders of the projects, by those of their databases: where a database stands apart, its path does not tell them. */
 const folders = new Map<string, string>();
 
-function folderOf(database: string): string | undefined {
+function findFolder(database: string): string | undefined {
   const data = dirname(database);
   return folders.get(data) ?? (basename(data) === ".crush" ? dirname(data) : undefined);
 }
 
-function projectsOf(host: Host): { data: string }[] {
+function listProjects(host: Host): { data: string }[] {
   const list = readList(join(globalFolder(host).path, "projects.json"));
   const projects = isFields(list) && Array.isArray(list.projects) ? list.projects.filter(isFields) : [];
   return projects.flatMap((project) => {

@@ -22,13 +22,13 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
   return rows.map(({ id, title, messages, latest, changed, bytes }) => ({
     path: inputPath(path, String(id)),
     bytes: Number(bytes),
-    modifiedAt: millisecondsOf(changed) ?? 0,
+    modifiedAt: toMilliseconds(changed) ?? 0,
     stamp: [messages, latest, changed, bytes, title].join(":"),
   }));
 }
 
 /** Times are in seconds, in older versions in milliseconds. */
-function millisecondsOf(time: unknown): number | undefined {
+function toMilliseconds(time: unknown): number | undefined {
   if (typeof time !== "number" || time <= 0) return undefined;
   return time < 100_000_000_000 ? time * 1000 : time;
 }
@@ -48,7 +48,7 @@ export async function readSession(
   sink.skipped();
   if (!/^(?:New|Untitled) Session$/i.test(String(row.title))) session.noteTitle(row.title);
   session.note("parent", row.parent_session_id);
-  session.noteTime(millisecondsOf(row.created_at));
+  session.noteTime(toMilliseconds(row.created_at));
   const index = database
     .prepare("SELECT rowid AS row FROM messages WHERE session_id = ? ORDER BY created_at, rowid")
     .all(id);
@@ -58,22 +58,22 @@ export async function readSession(
   );
   const child = database.prepare("SELECT 1 FROM sessions WHERE id = ?");
   const callers = new Map<string, string>();
-  const sessionOf = (callId: string) => {
+  const findSession = (callId: string) => {
     const name = `${callers.get(callId)}$$${callId}`;
     return child.get(name) ? name : undefined;
   };
   for (const entry of index) {
     sink.entry();
     const message = read.get(entry.row ?? null);
-    if (message) addMessage(session, message, { callers, sessionOf }, sink);
+    if (message) addMessage(session, message, { callers, findSession }, sink);
     await sink.pause();
   }
   session.end();
 }
 
-type Calls = { callers: Map<string, string>; sessionOf: PartFacts["sessionOf"] };
+type Calls = { callers: Map<string, string>; findSession: PartFacts["findSession"] };
 
-function addMessage(session: SessionBuilder, row: Fields, { callers, sessionOf }: Calls, sink: Sink): void {
+function addMessage(session: SessionBuilder, row: Fields, { callers, findSession }: Calls, sink: Sink): void {
   const role = asString(row.role) ?? "(none)";
   const parts = readJsonList(row, "parts", `message ${row.id}`, sink)?.filter(isFields);
   if (!parts) return;
@@ -84,12 +84,12 @@ function addMessage(session: SessionBuilder, row: Fields, { callers, sessionOf }
   for (const { type, data } of parts) {
     if (type === "tool_call" && isFields(data) && asString(data.id)) callers.set(String(data.id), String(row.id));
   }
-  const facts = { id: String(row.id), role, isSummary: row.summary === 1, sessionOf };
+  const facts = { id: String(row.id), role, isSummary: row.summary === 1, findSession };
   const messages = parts.flatMap((part) => partMessages(part, facts, (type) => sink.unhandled(type)));
   if (messages.length === 0) sink.skipped();
   const finish = parts.find(({ type }) => type === "finish")?.data;
   session.send(messages, {
-    at: millisecondsOf(row.created_at),
+    at: toMilliseconds(row.created_at),
     uuid: row.id,
     ...(role === "assistant" && { model: row.model, stopReason: isFields(finish) ? finish.reason : undefined }),
   });

@@ -11,7 +11,7 @@ export type PartFacts = {
   /** Whether it replaced the conversation before it. */
   isSummary: boolean;
   /** The `sourceId` of the sub-agent's session that a call started. */
-  sessionOf(callId: string): string | undefined;
+  findSession(callId: string): string | undefined;
 };
 
 /** The messages in one part of a message of Crush. */
@@ -62,11 +62,11 @@ export function partMessages(part: Fields, facts: PartFacts, unhandled: (type: s
   }
 }
 
-function resultMessage(data: Fields, { sessionOf }: PartFacts): Message {
+function resultMessage(data: Fields, { findSession }: PartFacts): Message {
   const callId = asString(data.tool_call_id);
   const content =
     asString(data.content) ?? (asString(data.data) ? inlineText({ mimeType: data.mime_type, data: data.data }) : "");
-  const outcome = { callId, isError: data.is_error === true, session: callId && sessionOf(callId) };
+  const outcome = { callId, isError: data.is_error === true, session: callId && findSession(callId) };
   return toolResult(content, outcome);
 }
 

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Sink } from "../adapter.ts";
 import { protobufFields } from "../protobuf.ts";
-import { boundedColumn, readJsonColumn, textOfColumn } from "../sqlite.ts";
+import { boundedColumn, readJsonColumn, readColumnText } from "../sqlite.ts";
 
 /** A session has at most so many nodes: a damaged one may list itself. */
 const maxNodes = 100_000;
@@ -32,7 +32,7 @@ export function* messagesIn(database: DatabaseSync, rootId: string, sink: Sink):
       if (isMessage) countInvalid(sink, `message ${id} is missing`);
       continue;
     }
-    const bytes = Buffer.from(row.data instanceof Uint8Array ? row.data : (textOfColumn(row.data) ?? ""));
+    const bytes = Buffer.from(row.data instanceof Uint8Array ? row.data : (readColumnText(row.data) ?? ""));
     if (row.data === null || bytes[0] === brace) {
       sink.entry();
       const message = readJsonColumn(row, "data", `message ${id}`, sink);

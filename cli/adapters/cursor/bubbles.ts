@@ -19,29 +19,29 @@ export function bubbleMessages(bubble: Fields, unhandled: (type: string) => void
 }
 
 function userMessages(bubble: Fields): Message[] {
-  const messages = userText(asString(bubble.text) ?? richTextOf(bubble.richText));
-  const attachments = attachmentsOf(bubble);
+  const messages = userText(asString(bubble.text) ?? parseRichText(bubble.richText));
+  const attachments = listAttachments(bubble);
   const last = messages.pop();
   if (last) return [...messages, withMetadata(last, { attachments })];
   return attachments ? [{ role: "user", content: "[attachments]", metadata: { attachments } }] : [];
 }
 
 /** The text in an editor's state (Lexical), where nothing else holds it. */
-function richTextOf(value: unknown): string {
+function parseRichText(value: unknown): string {
   const text = asString(value) ?? "";
   const state = /^\s*\{/.test(text) ? parseJson(text) : undefined;
-  return isFields(state) ? textOfNode(state.root) : text;
+  return isFields(state) ? readNodeText(state.root) : text;
 }
 
-function textOfNode(node: unknown, depth = 0): string {
+function readNodeText(node: unknown, depth = 0): string {
   if (!isFields(node) || depth > 32) return "";
   if (node.type === "linebreak") return "\n";
   const children = Array.isArray(node.children) ? node.children : [];
   const separator = children.some((child) => isFields(child) && child.type === "paragraph") ? "\n" : "";
-  return (asString(node.text) ?? "") + children.map((child) => textOfNode(child, depth + 1)).join(separator);
+  return (asString(node.text) ?? "") + children.map((child) => readNodeText(child, depth + 1)).join(separator);
 }
 
-function attachmentsOf({ context, images }: Fields): Fields[] | undefined {
+function listAttachments({ context, images }: Fields): Fields[] | undefined {
   const about = isFields(context) ? context : {};
   const listed = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
   const files = [...listed(about.fileSelections), ...listed(about.folderSelections)].filter(isFields);
@@ -74,14 +74,14 @@ function toolMessages({ toolFormerData: tool }: Fields): Message[] {
   const name = asString(tool.name);
   if (!name) return [];
   const callId = asString(tool.toolCallId);
-  const call = toolCall(name, callId, inputOf(tool));
+  const call = toolCall(name, callId, readInput(tool));
   const isOver = tool.status === "completed" || tool.status === "error" || tool.status === "cancelled";
   if (!isOver && !asString(tool.result)) return [call];
   return [call, resultMessage(tool, callId)];
 }
 
 /** The input as the model wrote it; where that is cut off, as the program understood it. */
-function inputOf({ rawArgs, params }: Fields): unknown {
+function readInput({ rawArgs, params }: Fields): unknown {
   for (const input of [rawArgs, params]) {
     const fields = typeof input === "string" ? parseJson(input) : input;
     if (isFields(fields) && Object.keys(fields).length > 0) return fields;
@@ -94,7 +94,7 @@ function resultMessage(tool: Fields, callId: string | undefined): Message {
   const about = isFields(result) ? result : {};
   const isDeclined = tool.userDecision === "rejected" || about.rejected === true;
   const isError = tool.status === "error";
-  const patch = patchOf(about.diff);
+  const patch = formatPatch(about.diff);
   const output = isDeclined ? "User rejected the call." : isError ? errorText(tool) : outputText(result, tool.result);
   const more = isFields(tool.additionalData) ? tool.additionalData : {};
   return toolResult(output || (tool.status === "cancelled" ? "Cancelled." : ""), {
@@ -113,13 +113,13 @@ function outputText(result: unknown, raw: unknown): string {
       const text = result[name];
       if (typeof text === "string" && text !== "") return text;
     }
-    if (result.output === "" || patchOf(result.diff)) return "";
+    if (result.output === "" || formatPatch(result.diff)) return "";
   }
   return asString(raw) ?? (result === undefined || result === null ? "" : JSON.stringify(result));
 }
 
 /** A unified diff from the chunks of an edit. */
-function patchOf(diff: unknown): string | undefined {
+function formatPatch(diff: unknown): string | undefined {
   const chunks = isFields(diff) && Array.isArray(diff.chunks) ? diff.chunks.filter(isFields) : [];
   const parts = chunks.flatMap((chunk) => {
     const text = asString(chunk.diffString);
@@ -140,7 +140,7 @@ function errorText({ error, result }: Fields): string {
 const minEpochMs = 946_684_800_000;
 
 /** When a bubble came: newer versions say it, older ones when its request was sent. */
-export function timeOf({ createdAt, timestamp, timingInfo }: Fields): unknown {
+export function findTime({ createdAt, timestamp, timingInfo }: Fields): unknown {
   if (createdAt || timestamp) return createdAt || timestamp;
   const timing = isFields(timingInfo) ? timingInfo : {};
   return [timing.clientRpcSendTime, timing.clientStartTime, timing.clientSettleTime, timing.clientEndTime].find(
@@ -149,7 +149,7 @@ export function timeOf({ createdAt, timestamp, timingInfo }: Fields): unknown {
 }
 
 /** Few bubbles have their tokens. */
-export function usageOf({ tokenCount }: Fields): Usage | undefined {
+export function readUsage({ tokenCount }: Fields): Usage | undefined {
   if (!isFields(tokenCount)) return undefined;
   const usage = {
     inputTokens: asCount(tokenCount.inputTokens) ?? 0,

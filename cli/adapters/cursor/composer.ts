@@ -4,8 +4,8 @@ import type { Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { boundedColumn, hasColumn, inputPath, readJsonColumn } from "../sqlite.ts";
 import { asString } from "../values.ts";
-import { bubbleMessages, timeOf, usageOf } from "./bubbles.ts";
-import { findFolder, folderOfWorkspace } from "./places.ts";
+import { bubbleMessages, findTime, readUsage } from "./bubbles.ts";
+import { findFolder, getWorkspaceFolder } from "./places.ts";
 import { source } from "./source.ts";
 
 const table = "cursorDiskKV";
@@ -76,8 +76,8 @@ export async function readConversation(
     if (messages.length === 0) sink.skipped();
     const named = isFields(bubble.modelInfo) ? asString(bubble.modelInfo.modelName) : undefined;
     session.send(messages, {
-      at: timeOf(bubble),
-      usage: usageOf(bubble),
+      at: findTime(bubble),
+      usage: readUsage(bubble),
       ...(bubble.type === 2 && { model: named ?? model }),
       uuid: bubble.bubbleId,
       requestId: bubble.requestId,
@@ -85,7 +85,7 @@ export async function readConversation(
   };
   await noteDetails(session, composer, { database, databasePath });
   const inline = Array.isArray(composer.conversation) ? composer.conversation.filter(isFields) : [];
-  const tools = toolsOf(composer);
+  const tools = listTools(composer);
   for (const bubble of inline) {
     sink.entry();
     add({ ...bubble, toolFormerData: bubble.toolFormerData ?? tools.get(asString(bubble.bubbleId) ?? "") });
@@ -109,7 +109,7 @@ async function noteDetails(
 ): Promise<void> {
   const workspace = composer.workspaceIdentifier;
   const workspaceId = isFields(workspace) ? workspace.id : undefined;
-  const folder = folderOfWorkspace(workspace) ?? (await findFolder(database, databasePath, session.id, workspaceId));
+  const folder = getWorkspaceFolder(workspace) ?? (await findFolder(database, databasePath, session.id, workspaceId));
   session.noteFolder(folder);
   session.noteTitle(composer.name);
   session.noteTime(composer.createdAt);
@@ -119,7 +119,7 @@ async function noteDetails(
 }
 
 /** What the first version kept of tools, apart from the bubbles: by the bubble's id, as JSON in a text. */
-function toolsOf({ capabilities }: Fields): Map<string, Fields> {
+function listTools({ capabilities }: Fields): Map<string, Fields> {
   const tools = new Map<string, Fields>();
   for (const capability of Array.isArray(capabilities) ? capabilities : []) {
     const data = isFields(capability) && isFields(capability.data) ? capability.data.bubbleDataMap : undefined;

@@ -5,7 +5,7 @@ import { listFolder, statInput } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Host, SearchRoot } from "../adapter.ts";
-import { hasColumn, openDatabase, textOfColumn } from "../sqlite.ts";
+import { hasColumn, openDatabase, readColumnText } from "../sqlite.ts";
 import { uriPath } from "../uri.ts";
 import { asString } from "../values.ts";
 import { folderNamed } from "./named-folder.ts";
@@ -35,7 +35,7 @@ export function searchRoots(host: Host): SearchRoot[] {
 }
 
 /** A folder's path from a `file:` URL, on any system, or from that of a machine or container to which the editor connects. */
-export function folderOfUrl(url: unknown): string | undefined {
+export function parseFolderUrl(url: unknown): string | undefined {
   const text = asString(url);
   if (text?.startsWith("vscode-remote://")) return uriPath(text);
   if (!text?.startsWith("file://")) return undefined;
@@ -47,11 +47,11 @@ export function folderOfUrl(url: unknown): string | undefined {
 }
 
 /** The folder that a conversation names as its workspace. */
-export function folderOfWorkspace(workspace: unknown): string | undefined {
+export function getWorkspaceFolder(workspace: unknown): string | undefined {
   if (!isFields(workspace)) return undefined;
   const { uri } = workspace;
-  if (!isFields(uri)) return folderOfUrl(uri);
-  return asString(uri.fsPath) ?? folderOfUrl(uri.external) ?? asString(uri.path);
+  if (!isFields(uri)) return parseFolderUrl(uri);
+  return asString(uri.fsPath) ?? parseFolderUrl(uri.external) ?? asString(uri.path);
 }
 
 /** Of a conversation that does not name its folder: the folders of workspaces, and the workspaces that list it. */
@@ -83,8 +83,8 @@ export async function findFolder(
 function folderInHeaders(database: DatabaseSync, id: string): string | undefined {
   try {
     const row = database.prepare("SELECT value FROM composerHeaders WHERE composerId = ?").get(id);
-    const value = parseJson(textOfColumn(row?.value) ?? "");
-    return isFields(value) ? folderOfWorkspace(value.workspaceIdentifier) : undefined;
+    const value = parseJson(readColumnText(row?.value) ?? "");
+    return isFields(value) ? getWorkspaceFolder(value.workspaceIdentifier) : undefined;
   } catch {
     return undefined; // versions before 3.9 have no such table
   }
@@ -95,10 +95,10 @@ function listedHeaders(database: DatabaseSync): [id: string, folder: string][] {
   const listed = hasColumn(database, "ItemTable", "value")
     ? database.prepare("SELECT value FROM ItemTable WHERE key = 'composer.composerHeaders'").get()?.value
     : undefined;
-  const value = parseJson(textOfColumn(listed) ?? "");
+  const value = parseJson(readColumnText(listed) ?? "");
   const headers = isFields(value) && Array.isArray(value.allComposers) ? value.allComposers.filter(isFields) : [];
   return headers.flatMap(({ composerId, workspaceIdentifier }) => {
-    const folder = folderOfWorkspace(workspaceIdentifier);
+    const folder = getWorkspaceFolder(workspaceIdentifier);
     return asString(composerId) && folder ? [[String(composerId), folder] as [string, string]] : [];
   });
 }
@@ -107,10 +107,10 @@ async function readWorkspaces(storage: string): Promise<Workspaces> {
   const workspaces: Workspaces = { folders: new Map(), byConversation: new Map() };
   for (const { name } of await listFolder(storage)) {
     const about = await readJsonFile(join(storage, name, "workspace.json")).catch(() => undefined);
-    const folder = isFields(about) ? (folderOfUrl(about.folder) ?? folderOfFile(about.workspace)) : undefined;
+    const folder = isFields(about) ? (parseFolderUrl(about.folder) ?? getFileFolder(about.workspace)) : undefined;
     if (!folder) continue;
     workspaces.folders.set(name, folder);
-    for (const id of await conversationsOf(join(storage, name, "state.vscdb"))) {
+    for (const id of await listConversationIds(join(storage, name, "state.vscdb"))) {
       if (!workspaces.byConversation.has(id)) workspaces.byConversation.set(id, folder);
     }
   }
@@ -118,15 +118,15 @@ async function readWorkspaces(storage: string): Promise<Workspaces> {
 }
 
 /** The folder that holds a `.code-workspace` file. */
-function folderOfFile(url: unknown): string | undefined {
-  const path = folderOfUrl(url);
+function getFileFolder(url: unknown): string | undefined {
+  const path = parseFolderUrl(url);
   return path && dirname(path);
 }
 
 const viewPrefix = "workbench.panel.aichat.view.";
 const paneKey = "workbench.panel.composerChatViewPane";
 
-async function conversationsOf(path: string): Promise<string[]> {
+async function listConversationIds(path: string): Promise<string[]> {
   if (!(await statInput(path))) return [];
   try {
     const database = await openDatabase(path);
@@ -134,7 +134,7 @@ async function conversationsOf(path: string): Promise<string[]> {
       const rows = database
         .prepare("SELECT key, value FROM ItemTable WHERE key = 'composer.composerData' OR key >= ? AND key < ?")
         .all(paneKey, `${paneKey}/`);
-      return rows.flatMap(({ value }) => idsIn(parseJson(textOfColumn(value) ?? "")));
+      return rows.flatMap(({ value }) => idsIn(parseJson(readColumnText(value) ?? "")));
     } finally {
       database.close();
     }
@@ -162,7 +162,7 @@ export async function readStoreAbout(store: string): Promise<Fields> {
 }
 
 /** The folder of a project whose transcripts are in `projects/NAME`: the one noted there, else the only one that has the name. */
-export async function folderOfProject(transcript: string): Promise<string | undefined> {
+export async function findProjectFolder(transcript: string): Promise<string | undefined> {
   for (let folder = dirname(transcript); dirname(folder) !== folder; folder = dirname(folder)) {
     if (basename(folder) !== "agent-transcripts") continue;
     const trusted = await readJsonFile(join(dirname(folder), ".workspace-trusted"));

@@ -59,7 +59,7 @@ class PlainTranscript {
         this.#push(thinking([rest, text].filter(Boolean).join("\n")));
         break;
       case "Tool call":
-        this.#messages.push(toolCall(rest.trim() || "tool", `call-${++this.#calls}`, inputOf(text)));
+        this.#messages.push(toolCall(rest.trim() || "tool", `call-${++this.#calls}`, parseInput(text)));
         break;
       case "Tool result":
         this.#push(toolResult(text, { callId: this.#calls > 0 ? `call-${this.#calls}` : undefined }));
@@ -100,7 +100,7 @@ function dedented(lines: string[]): string {
 }
 
 /** A call's input: JSON, or a line `name: value` or `name=value` for each field; else the text as it is. */
-function inputOf(text: string): unknown {
+function parseInput(text: string): unknown {
   if (text === "") return undefined;
   const parsed = /^[[{]/.test(text) ? parseJson(text) : undefined;
   if (parsed !== undefined) return parsed;

@@ -3,10 +3,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { statInput } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Message, Sink } from "../adapter.ts";
-import { blocksOf, textOf } from "../blocks.ts";
+import { toBlocks, joinBlockTexts } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { openDatabase, statDatabase, textOfColumn } from "../sqlite.ts";
+import { openDatabase, statDatabase, readColumnText } from "../sqlite.ts";
 import { withoutCounts } from "../uncounted-sink.ts";
 import { asCount, asString } from "../values.ts";
 import { messagesIn } from "./blobs.ts";
@@ -57,10 +57,10 @@ export async function readStore(database: DatabaseSync, path: string, sink: Sink
   for (const time of [meta.createdAt, about.createdAtMs]) session.noteTime(time);
   const root = asString(meta.latestRootBlobId);
   for (const message of root ? messagesIn(database, root, sink) : []) {
-    const messages = messagesOf(message, sink);
+    const messages = readMessages(message, sink);
     if (messages.length === 0) sink.skipped();
-    const { requestId } = optionsOf(message);
-    const model = message.role === "assistant" ? (modelOf(message) ?? meta.lastUsedModel) : undefined;
+    const { requestId } = getOptions(message);
+    const model = message.role === "assistant" ? (findModel(message) ?? meta.lastUsedModel) : undefined;
     session.send(messages, { model, requestId });
     await sink.pause();
   }
@@ -70,7 +70,7 @@ export async function readStore(database: DatabaseSync, path: string, sink: Sink
 /** The session's own fields: JSON in hexadecimal. */
 function readMeta(database: DatabaseSync, sink: Sink): Fields {
   sink.entry();
-  const text = textOfColumn(database.prepare("SELECT value FROM meta WHERE key = '0'").get()?.value) ?? "";
+  const text = readColumnText(database.prepare("SELECT value FROM meta WHERE key = '0'").get()?.value) ?? "";
   const meta = parseJson(/^[0-9a-f]+$/i.test(text) ? Buffer.from(text, "hex").toString("utf8") : text);
   if (isFields(meta)) {
     sink.skipped();
@@ -81,24 +81,24 @@ function readMeta(database: DatabaseSync, sink: Sink): Fields {
 }
 
 /** What Cursor adds to a message or a block of it. */
-function optionsOf({ providerOptions }: Fields): Fields {
+function getOptions({ providerOptions }: Fields): Fields {
   return isFields(providerOptions) && isFields(providerOptions.cursor) ? providerOptions.cursor : {};
 }
 
-const modelOf = (message: Fields): string | undefined =>
-  [message, ...blocksOf(message.content)].map((one) => asString(optionsOf(one).modelName)).find(Boolean);
+const findModel = (message: Fields): string | undefined =>
+  [message, ...toBlocks(message.content)].map((one) => asString(getOptions(one).modelName)).find(Boolean);
 
-function messagesOf(message: Fields, sink: Sink): Message[] {
+function readMessages(message: Fields, sink: Sink): Message[] {
   const unhandled = (type: string) => sink.unhandled(type);
   switch (message.role) {
     case "user": {
-      const text = textOf(message.content, unhandled);
-      return optionsOf(message).isSummary === true && text ? [notice(text, "user")] : userText(text);
+      const text = joinBlockTexts(message.content, unhandled);
+      return getOptions(message).isSummary === true && text ? [notice(text, "user")] : userText(text);
     }
     case "assistant":
-      return blocksOf(message.content).flatMap((block) => answerMessages(block, unhandled));
+      return toBlocks(message.content).flatMap((block) => answerMessages(block, unhandled));
     case "tool":
-      return blocksOf(message.content).flatMap((block) => resultMessages(block, message, unhandled));
+      return toBlocks(message.content).flatMap((block) => resultMessages(block, message, unhandled));
     case "system": // the agent's prompt, the same in each session
       return [];
     default:
@@ -129,7 +129,7 @@ function resultMessages(block: Fields, message: Fields, unhandled: (type: string
     unhandled(`content.${asString(block.type) ?? "(none)"}`);
     return [];
   }
-  const told = optionsOf(message).highLevelToolCallResult;
+  const told = getOptions(message).highLevelToolCallResult;
   const high = isFields(told) ? told : {};
   const output = isFields(high.output) ? high.output : {};
   const outcome = [output.success, output.failure, output.error].find(isFields) ?? {};
@@ -146,6 +146,6 @@ function resultMessages(block: Fields, message: Fields, unhandled: (type: string
 
 function resultText({ result, experimental_content: content }: Fields, unhandled: (type: string) => void): string {
   if (typeof result === "string") return result;
-  const text = textOf(content, unhandled);
+  const text = joinBlockTexts(content, unhandled);
   return text || (result === undefined || result === null ? "" : JSON.stringify(result));
 }

@@ -4,11 +4,11 @@ import { statInput } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { assistantMessages, blocksOf, textOf, userBlocks } from "../blocks.ts";
+import { assistantMessages, toBlocks, joinBlockTexts, userBlocks } from "../blocks.ts";
 import { notice, toolResult } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asString } from "../values.ts";
-import { folderOfProject } from "./places.ts";
+import { findProjectFolder } from "./places.ts";
 import { readPlainTranscript } from "./plain-transcript.ts";
 import { source } from "./source.ts";
 import { isRedacted, userText } from "./text.ts";
@@ -33,7 +33,7 @@ export async function isInJson(path: string): Promise<boolean> {
 export async function readTranscript(path: string, sink: Sink): Promise<void> {
   const session = new SessionBuilder(sink, source, transcriptSessionId(path));
   if (basename(dirname(path)) === "subagents") session.note("parent", basename(dirname(dirname(path))));
-  session.noteFolder(await folderOfProject(path));
+  session.noteFolder(await findProjectFolder(path));
   const { birthtimeMs, mtimeMs } = await stat(path);
   // Its lines have no times: it was begun when its file was.
   session.noteTime(birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs);
@@ -51,13 +51,13 @@ function recordMessages(record: Fields, unhandled: (type: string) => void): Mess
   const content = isFields(record.message) ? record.message.content : record.content;
   if (role === "user") return userMessages(content, unhandled);
   if (role === "assistant") {
-    const blocks = blocksOf(content).filter(({ text }) => typeof text !== "string" || !isRedacted(text));
+    const blocks = toBlocks(content).filter(({ text }) => typeof text !== "string" || !isRedacted(text));
     return blocks.flatMap((block) =>
       outputs.has(block.type) ? userMessages([block], unhandled) : assistantMessages([block], unhandled),
     );
   }
   if (role === "system") {
-    const text = textOf(content, unhandled);
+    const text = joinBlockTexts(content, unhandled);
     return text ? [notice(text)] : [];
   }
   if (type === "error") return asString(record.error) ? [notice(`Error: ${record.error}`)] : [];
@@ -70,12 +70,12 @@ const outputs = new Set<unknown>(["tool-result", "tool_result", "command_output"
 
 /** Most transcripts leave results out; some have them under one of these names. */
 function userMessages(content: unknown, unhandled: (type: string) => void): Message[] {
-  return blocksOf(content).flatMap((block): Message[] => {
+  return toBlocks(content).flatMap((block): Message[] => {
     switch (block.type) {
       case "text":
         return userText(asString(block.text) ?? "").filter(({ content: text }) => !isRedacted(text));
       case "tool-result":
-        return [toolResult(textOf(block.content, unhandled), { callId: asString(block.tool_use_id) })];
+        return [toolResult(joinBlockTexts(block.content, unhandled), { callId: asString(block.tool_use_id) })];
       case "command_output":
         return asString(block.output) ? [notice(asString(block.output) ?? "", "user")] : [];
       case "redacted":

@@ -20,7 +20,7 @@ export const droid: Adapter = {
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
       for await (const input of findFiles(path, (name) => name.endsWith(".jsonl"))) {
-        const settings = await statInput(settingsOf(input.path));
+        const settings = await statInput(getSettingsPath(input.path));
         yield settings ? { ...input, stamp: `${input.stamp}+${settings.stamp}` } : input;
       }
     }
@@ -28,11 +28,11 @@ export const droid: Adapter = {
   async parse(input, sink) {
     const session = new DroidSession(sink, basename(input.path, ".jsonl"));
     await readRecords(input.path, sink, (record) => session.add(record));
-    session.end(await readJsonFile(settingsOf(input.path)));
+    session.end(await readJsonFile(getSettingsPath(input.path)));
   },
 };
 
-const settingsOf = (path: string): string => path.replace(/\.jsonl$/, ".settings.json");
+const getSettingsPath = (path: string): string => path.replace(/\.jsonl$/, ".settings.json");
 
 function searchRoots({ home }: Host): SearchRoot[] {
   return [{ path: join(home, ".factory", "sessions") }];

@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { assistantMessages, blocksOf, userBlocks } from "../blocks.ts";
+import { assistantMessages, toBlocks, userBlocks } from "../blocks.ts";
 import { notice } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
@@ -25,7 +25,7 @@ export class DroidSession {
   }
 
   add(record: Fields): void {
-    const messages = this.#messagesOf(record);
+    const messages = this.#readMessages(record);
     if (messages?.length === 0) this.#sink.skipped();
     if (!messages) return;
     this.#lastWords = messages.findLast(isWords)?.content ?? this.#lastWords;
@@ -34,7 +34,7 @@ export class DroidSession {
     this.#session.send(messages, { at: record.timestamp, uuid: record.id, model });
   }
 
-  #messagesOf(record: Fields): Message[] | undefined {
+  #readMessages(record: Fields): Message[] | undefined {
     if (record.type === "completion") this.#noteUsage(record.usage);
     if (isStreamed(record)) return streamedMessages(record, this.#lastWords);
     switch (record.type) {
@@ -76,7 +76,7 @@ export class DroidSession {
     if (message.role === "assistant") {
       // A result may stand in the message of its call.
       const isResult = ({ type }: Fields) => type === "tool_result";
-      return blocksOf(message.content).flatMap((block) =>
+      return toBlocks(message.content).flatMap((block) =>
         isResult(block) ? userBlocks([block], this.#unhandled) : assistantMessages([block], this.#unhandled),
       );
     }

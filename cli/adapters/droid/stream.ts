@@ -23,7 +23,7 @@ export function streamedMessages(record: Fields, lastWords: string | undefined):
     case "tool_call":
       return [toolCall(asString(record.toolName) ?? asString(record.toolId) ?? "tool", callId, record.parameters)];
     case "tool_result":
-      return [resultOf(record, callId)];
+      return [makeResult(record, callId)];
     case "completion": {
       const words = asString(record.finalText);
       return words && words.trim() !== lastWords?.trim() ? [{ role: "assistant", content: words }] : [];
@@ -39,7 +39,7 @@ export function streamedMessages(record: Fields, lastWords: string | undefined):
 }
 
 /** What a tool gave back is a text, or what a command printed and its exit code. */
-function resultOf({ value, error, isError }: Fields, callId: string | undefined): Message {
+function makeResult({ value, error, isError }: Fields, callId: string | undefined): Message {
   const { stdout, stderr, exitCode } = isFields(value) ? value : ({} as Fields);
   const printed = [stdout, stderr].map(asString).filter(Boolean).join("\n");
   const text = asString(value) ?? (printed || (isFields(value) && exitCode === undefined ? JSON.stringify(value) : ""));

@@ -40,7 +40,7 @@ export const gemini: Adapter = {
     const plan = new ReplayPlan();
     await read(sink, (record, at) => countRecord(plan.add(record, at), sink));
     if (!plan.hasMessages) return;
-    const identity = await identityOf(input, plan.meta);
+    const identity = await findIdentity(input, plan.meta);
     if (identity.continues && !plan.hasOwnMessages) return;
     const session = new GeminiSession(
       sink,
@@ -111,7 +111,7 @@ function countRecord(kind: ReturnType<ReplayPlan["add"]>, sink: Sink): void {
   if (typeof kind === "object") sink.unhandled(kind.unknown);
 }
 
-async function identityOf({ path }: Input, meta: Fields): Promise<Identity> {
+async function findIdentity({ path }: Input, meta: Fields): Promise<Identity> {
   const name = basename(path).replace(/\.jsonl?$/, "");
   const sessionId = asString(meta.sessionId) ?? name;
   const folder = dirname(path);

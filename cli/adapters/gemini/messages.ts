@@ -27,7 +27,7 @@ export class GeminiMessages {
   }
 
   /** A record's thoughts, text, tool calls and results; none where it is empty. */
-  ofRecord(record: Fields): Message[] {
+  read(record: Fields): Message[] {
     switch (record.type) {
       case "user":
         return this.#parts(record.displayContent ?? record.content, "user");
@@ -44,10 +44,10 @@ export class GeminiMessages {
   }
 
   #answer({ thoughts, content, toolCalls }: Fields): Message[] {
-    const calls = listOf(toolCalls).filter(isFields);
+    const calls = toList(toolCalls).filter(isFields);
     const called = calls.flatMap((call) => this.#call(call));
     return [
-      ...listOf(thoughts).filter(isFields).flatMap(thoughtMessages),
+      ...toList(thoughts).filter(isFields).flatMap(thoughtMessages),
       ...this.#parts(content, "assistant"),
       ...called,
     ];
@@ -78,9 +78,9 @@ export class GeminiMessages {
   }
 
   #readOutput({ result, resultDisplay }: Fields): string {
-    const outputs = listOf(result)
+    const outputs = toList(result)
       .map((part) => (isFields(part) && isFields(part.functionResponse) ? responseText(part.functionResponse) : part))
-      .map((part) => (typeof part === "string" ? part : isFields(part) ? this.#textOf(part) : ""))
+      .map((part) => (typeof part === "string" ? part : isFields(part) ? this.#readText(part) : ""))
       .filter(Boolean);
     return outputs.length > 0 ? outputs.join("\n") : typeof resultDisplay === "string" ? resultDisplay : "";
   }
@@ -100,14 +100,14 @@ export class GeminiMessages {
       text = "";
       attachments = [];
     };
-    for (const part of listOf(content)) {
+    for (const part of toList(content)) {
       if (before && isFields(part) && (part.inlineData ?? part.fileData) !== undefined) {
         // A picture that a tool returned is nobody's message.
-        if (before.result) addText(before.result, this.#textOf(part));
+        if (before.result) addText(before.result, this.#readText(part));
         continue;
       }
       if (isFields(part)) attachments.push(...attachmentsIn(part));
-      const words = typeof part === "string" ? part : isFields(part) ? this.#textOf(part) : "";
+      const words = typeof part === "string" ? part : isFields(part) ? this.#readText(part) : "";
       if (words) text += text ? `\n${words}` : words;
       const others = isFields(part) ? this.#separateMessages(part) : [];
       if (others.length > 0) flush();
@@ -137,7 +137,7 @@ export class GeminiMessages {
     return [];
   }
 
-  #textOf(part: Fields): string {
+  #readText(part: Fields): string {
     if (part.thought === true || part.functionCall || part.functionResponse) return "";
     if (typeof part.text === "string") return part.text;
     if (isFields(part.inlineData)) return inlineText(part.inlineData);
@@ -178,18 +178,18 @@ function thoughtMessages({ subject, description, timestamp }: Fields): Message[]
 
 /** A tool's response: the text in `output` or `error`, else all of its fields as JSON; below it the pictures that came with it. */
 export function responseText({ response, parts }: Fields): string {
-  const pictures = listOf(parts)
+  const pictures = toList(parts)
     .filter(isFields)
     .map(({ inlineData }) => (isFields(inlineData) ? inlineText(inlineData) : ""));
-  return [outputOf(response), ...pictures].filter(Boolean).join("\n");
+  return [formatResponse(response), ...pictures].filter(Boolean).join("\n");
 }
 
-function outputOf(response: unknown): string {
+function formatResponse(response: unknown): string {
   if (!isFields(response)) return asString(response) ?? "";
   const text = asString(response.output) ?? asString(response.error);
   if (text !== undefined) return text;
   return Object.keys(response).length > 0 && response.output !== "" ? JSON.stringify(response) : "";
 }
 
-const listOf = (value: unknown): unknown[] =>
+const toList = (value: unknown): unknown[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];

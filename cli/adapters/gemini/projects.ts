@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { isMissingOrForbidden } from "../../files/discovery.ts";
 import { isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import { readTextFile } from "../../files/text-file.ts";
+import { readTextFile } from "../../files/byte-reader.ts";
 
 /** What Gemini CLI tells about a recording's project. */
 export type Projects = {
@@ -40,10 +40,10 @@ export async function readProjects(path: string): Promise<Projects> {
 /** A folder that is trusted by one below it (`TRUST_PARENT`) may be a project, too. */
 function trustedPaths(trusted: unknown): string[] {
   const entries = isFields(trusted) ? Object.entries(trusted) : [];
-  return entries.flatMap(([path, level]) => (level === "TRUST_PARENT" ? [parentOf(path), path] : [path]));
+  return entries.flatMap(([path, level]) => (level === "TRUST_PARENT" ? [getParent(path), path] : [path]));
 }
 
-const parentOf = (path: string): string => path.replace(/[/\\][^/\\]+[/\\]?$/, "");
+const getParent = (path: string): string => path.replace(/[/\\][^/\\]+[/\\]?$/, "");
 
 /** The project's folder. @param ids short names or hashes of it */
 export function projectFolder({ noted, names, hashes }: Projects, ids: unknown[]): string | undefined {

@@ -79,7 +79,7 @@ export class ReplayPlan {
   *messagesAt(record: Fields, at: number): Generator<[key: string, message: Fields]> {
     const rewind = this.#rewinds.get(`rewind ${at}`);
     if (rewind) yield [`rewind ${at}`, rewind];
-    const candidates = typeof record.id === "string" ? [record] : messagesIn(messagesOf(record));
+    const candidates = typeof record.id === "string" ? [record] : messagesIn(getMessages(record));
     for (const message of candidates) {
       if (typeof message.id === "string" && this.#positions.get(message.id)?.at === at) yield [message.id, message];
     }
@@ -91,7 +91,7 @@ export class ReplayPlan {
   }
 }
 
-const messagesOf = ({ $set, messages }: Fields): unknown => (isFields($set) ? $set.messages : messages);
+const getMessages = ({ $set, messages }: Fields): unknown => (isFields($set) ? $set.messages : messages);
 
 const messagesIn = (messages: unknown): Fields[] => (Array.isArray(messages) ? messages.filter(isFields) : []);
 

@@ -34,7 +34,7 @@ export class GeminiSession {
   }
 
   add(record: Fields): void {
-    const messages = record.type === "rewind" ? [rewindNotice(record.turns)] : this.#messages.ofRecord(record);
+    const messages = record.type === "rewind" ? [rewindNotice(record.turns)] : this.#messages.read(record);
     this.#session.send(messages, {
       at: record.timestamp,
       model: messages.length > 0 ? record.model : undefined,

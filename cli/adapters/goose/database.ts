@@ -2,10 +2,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { boundedColumn, hasColumn, inputPath, readJsonList, textOfColumn } from "../sqlite.ts";
+import { boundedColumn, hasColumn, inputPath, readJsonList, readColumnText } from "../sqlite.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
-import { contentMessages, source, timeOf } from "./messages.ts";
+import { contentMessages, source, toTime } from "./messages.ts";
 
 /** The sessions of a database that have messages. */
 export function listSessions(path: string, database: DatabaseSync): Input[] {
@@ -25,7 +25,7 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
   return rows.map((row) => ({
     path: inputPath(path, String(row.id)),
     bytes: Number(row.bytes),
-    modifiedAt: Number(timeOf(row.at)) || 0,
+    modifiedAt: Number(toTime(row.at)) || 0,
     stamp: [row.changed, row.messages, row.latest, row.bytes, row.used].join(":"),
   }));
 }
@@ -42,13 +42,13 @@ export async function readSession(database: DatabaseSync, id: string, sink: Sink
   const session = new SessionBuilder(sink, source, id);
   const model = noteDetails(session, row);
   const requests = readRequests(database, id);
-  if (requests.length === 0) session.addUsage(totalOf(row));
+  if (requests.length === 0) session.addUsage(readTotal(row));
   const index = database
     .prepare(
       "SELECT id, role, created_timestamp AS at FROM messages WHERE session_id = ? ORDER BY created_timestamp, id",
     )
     .all(id);
-  const answers = index.flatMap(({ role, at }) => (role === "assistant" ? [Number(timeOf(at))] : []));
+  const answers = index.flatMap(({ role, at }) => (role === "assistant" ? [Number(toTime(at))] : []));
   const metadata = hasColumn(database, "messages", "metadata_json") ? "metadata_json" : "NULL";
   const read = database.prepare(
     `SELECT role, ${boundedColumn("content_json", "content")}, ${metadata} AS metadata FROM messages WHERE id = ?`,
@@ -61,11 +61,11 @@ export async function readSession(database: DatabaseSync, id: string, sink: Sink
     if (isAnswer) answers.shift();
     // The tokens are written once an answer is complete, before the next one begins.
     const used = isAnswer ? takeUntil(requests, answers[0] ?? Number.POSITIVE_INFINITY) : [];
-    const messages = messagesOf(message, `message ${entry.id}`, sink);
+    const messages = readMessages(message, `message ${entry.id}`, sink);
     session.send(messages, {
-      at: timeOf(entry.at),
+      at: toTime(entry.at),
       ...(isAnswer && { model: asString(used.at(-1)?.model) ?? model }),
-      ...(used.length > 0 && { usage: sumOf(used), costUsd: used.reduce((sum, { costUsd }) => sum + costUsd, 0) }),
+      ...(used.length > 0 && { usage: sumRequests(used), costUsd: used.reduce((sum, { costUsd }) => sum + costUsd, 0) }),
     });
     await sink.pause();
   }
@@ -77,16 +77,16 @@ export async function readSession(database: DatabaseSync, id: string, sink: Sink
 function noteDetails(session: SessionBuilder, row: Fields): string | undefined {
   session.noteTitle(asString(row.name)?.trim() || asString(row.description)?.trim());
   session.noteFolder(row.working_dir);
-  session.noteTime(timeOf(row.created_at));
+  session.noteTime(toTime(row.created_at));
   session.note("parent", row.parent_session_id);
   const config = parseJson(asString(row.model_config_json) ?? "");
   return isFields(config) ? asString(config.model_name) : undefined;
 }
 
-function messagesOf(row: Fields, label: string, sink: Sink) {
+function readMessages(row: Fields, label: string, sink: Sink) {
   const content = readJsonList(row, "content", label, sink);
   if (!content) return [];
-  const metadata = parseJson(textOfColumn(row.metadata) ?? "");
+  const metadata = parseJson(readColumnText(row.metadata) ?? "");
   const isHidden = isFields(metadata) && metadata.userVisible === false;
   const messages = contentMessages(row.role, content, isHidden, (type) => sink.unhandled(type));
   if (messages.length === 0) sink.skipped();
@@ -99,15 +99,15 @@ function readRequests(database: DatabaseSync, id: string): Request[] {
     .prepare("SELECT * FROM usage_ledger WHERE session_id = ? ORDER BY created_timestamp, id")
     .all(id);
   return rows.map((row) => ({
-    at: Number(timeOf(row.created_timestamp)) || 0,
+    at: Number(toTime(row.created_timestamp)) || 0,
     model: row.model,
-    usage: usageOf(row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens),
+    usage: readUsage(row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens),
     costUsd: typeof row.cost === "number" && row.cost > 0 ? row.cost : 0,
   }));
 }
 
-const totalOf = (row: Fields): Usage =>
-  usageOf(
+const readTotal = (row: Fields): Usage =>
+  readUsage(
     row.accumulated_input_tokens,
     row.accumulated_output_tokens,
     row.accumulated_cache_read_tokens,
@@ -115,7 +115,7 @@ const totalOf = (row: Fields): Usage =>
   );
 
 /** Goose counts cached tokens among the input. */
-export function usageOf(input: unknown, output: unknown, read?: unknown, write?: unknown): Usage {
+export function readUsage(input: unknown, output: unknown, read?: unknown, write?: unknown): Usage {
   const cacheReadTokens = asCount(read) ?? 0;
   const cacheWriteTokens = asCount(write) ?? 0;
   const inputTokens = Math.max(0, (asCount(input) ?? 0) - cacheReadTokens - cacheWriteTokens);
@@ -127,7 +127,7 @@ function takeUntil(requests: Request[], end: number): Request[] {
   return requests.splice(0, next === -1 ? requests.length : next);
 }
 
-function sumOf(requests: Request[]): Usage {
+function sumRequests(requests: Request[]): Usage {
   const sum: Usage = {};
   for (const { usage } of requests) {
     for (const [name, count] of Object.entries(usage) as [keyof Usage, number][]) sum[name] = (sum[name] ?? 0) + count;

@@ -18,7 +18,7 @@ const reports: Record<string, string> = {
 };
 
 /** Seconds or milliseconds since 1970 as milliseconds; a text in UTC (`2026-11-01 10:00:00`) as ISO 8601. */
-export function timeOf(value: unknown): unknown {
+export function toTime(value: unknown): unknown {
   if (typeof value === "number") return value < 100_000_000_000 ? value * 1000 : value;
   const text = asString(value);
   return text && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?$/.test(text) ? `${text.replace(" ", "T")}Z` : text;
@@ -59,20 +59,20 @@ export function contentMessages(
       case "toolResponse":
         return [resultMessage(item, unhandled)];
       case "actionRequired":
-        return noticeOf(isFields(item.data) ? item.data.message : undefined);
+        return makeNotices(isFields(item.data) ? item.data.message : undefined);
       default:
         return otherMessages(item, unhandled);
     }
   });
 }
 
-const noticeOf = (text: unknown): Message[] => (asString(text) ? [notice(asString(text) ?? "")] : []);
+const makeNotices = (text: unknown): Message[] => (asString(text) ? [notice(asString(text) ?? "")] : []);
 
 function otherMessages(item: Fields, unhandled: (type: string) => void): Message[] {
   const type = asString(item.type) ?? "(none)";
   const report = Object.hasOwn(reports, type) ? reports[type] : undefined;
   // What Goose is busy with at the moment is no message.
-  if (report) return item.notificationType === "thinkingMessage" ? [] : noticeOf(item[report]);
+  if (report) return item.notificationType === "thinkingMessage" ? [] : makeNotices(item[report]);
   if (!skipped.has(type)) unhandled(`content.${type}`);
   return [];
 }
@@ -89,7 +89,7 @@ function resultMessage({ id, toolResult: envelope }: Fields, unhandled: (type: s
   if (status === "error") return toolResult(asString(error) ?? "Error", { callId, isError: true });
   const content = isFields(value) ? value.content : value;
   const items = (Array.isArray(content) ? content : []).filter(isFields);
-  const forModel = items.filter((item) => audienceOf(item)?.includes("assistant") !== false);
+  const forModel = items.filter((item) => getAudience(item)?.includes("assistant") !== false);
   const output = (forModel.length > 0 ? forModel : items)
     .map((item) => itemText(item, unhandled))
     .filter(Boolean)
@@ -100,7 +100,7 @@ function resultMessage({ id, toolResult: envelope }: Fields, unhandled: (type: s
   });
 }
 
-function audienceOf({ annotations }: Fields): unknown[] | undefined {
+function getAudience({ annotations }: Fields): unknown[] | undefined {
   return isFields(annotations) && Array.isArray(annotations.audience) ? annotations.audience : undefined;
 }
 

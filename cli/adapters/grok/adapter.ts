@@ -5,7 +5,7 @@ import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
 import { findCopied } from "./forks.ts";
-import { historyMessages, modelOf } from "./history.ts";
+import { historyMessages, getModel } from "./history.ts";
 import { GrokSession, source } from "./session.ts";
 
 const log = "updates.jsonl";
@@ -39,7 +39,7 @@ export const grok: Adapter = {
     const session = new GrokSession(sink, basename(folder), summary, await findCopied(input, summary));
     await readRecords(path, sink, (record) => {
       if (basename(path) === log) session.addUpdate(record);
-      else session.addMessages(historyMessages(record, session.unhandled), modelOf(record));
+      else session.addMessages(historyMessages(record, session.unhandled), getModel(record));
     });
     session.end();
   },

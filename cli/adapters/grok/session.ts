@@ -110,12 +110,12 @@ export class GrokSession {
     const content = isFields(update.content) ? update.content : {};
     // An attached file is named, and stands for the words where there are none.
     const texts = content.type === "text" ? this.#growing?.texts : this.#growing?.files;
-    texts?.push(this.#textOf(content));
+    texts?.push(this.#readText(content));
     this.#growing?.attachments.push(...attachmentsIn(content));
     return true;
   }
 
-  #textOf(content: Fields): string {
+  #readText(content: Fields): string {
     switch (content.type) {
       case "text":
         return asString(content.text) ?? "";
@@ -152,13 +152,13 @@ export class GrokSession {
 
   #add(update: Fields, at: string | undefined): void {
     this.#endGrowing();
-    const messages = this.#messagesOf(update);
+    const messages = this.#readMessages(update);
     if (messages.length === 0) this.#sink.skipped();
     this.#hold(messages, at);
     if (update.sessionUpdate === "turn_completed") this.#endTurn(update);
   }
 
-  #messagesOf(update: Fields): Message[] {
+  #readMessages(update: Fields): Message[] {
     const type = asString(update.sessionUpdate) ?? "(none)";
     switch (type) {
       case "tool_call":
@@ -202,7 +202,7 @@ export class GrokSession {
     const blocks = (Array.isArray(content) ? content.filter(isFields) : []).map((block) => block.content);
     const text = blocks
       .filter(isFields)
-      .map((block) => this.#textOf(block))
+      .map((block) => this.#readText(block))
       .join("");
     const raw = asString(rawOutput) ?? (isGiven(rawOutput) ? JSON.stringify(rawOutput) : "");
     return [toolResult(text || raw, { callId: id || undefined, isError: status === "failed" })];
@@ -221,7 +221,7 @@ export class GrokSession {
     const key = asString(prompt);
     if (key && this.#counted.has(key)) return;
     if (key) remember(this.#counted, key);
-    this.#flush({ ...(isFields(usage) ? costOf(usage) : {}), stopReason });
+    this.#flush({ ...(isFields(usage) ? readCost(usage) : {}), stopReason });
   }
 
   #flush(facts: EntryFacts = {}): void {
@@ -259,7 +259,7 @@ function attachmentsIn({ type, uri, name, mimeType, resource }: Fields): Fields[
 }
 
 /** The input includes what came from the cache and went into it. A cost that is not whole is left out. */
-function costOf(used: Fields): { usage: Usage; costUsd?: number } {
+function readCost(used: Fields): { usage: Usage; costUsd?: number } {
   const cacheReadTokens = asCount(used.cachedReadTokens) ?? 0;
   const cacheWriteTokens = asCount(used.cacheCreationTokens) ?? 0;
   const usage = {

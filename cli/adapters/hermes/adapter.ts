@@ -15,9 +15,9 @@ export const hermes: Adapter = {
   name: source,
   title: "Hermes Agent",
   version: 2,
-  searchRoots: (host) => [rootOf(host)],
+  searchRoots: (host) => [getRoot(host)],
   async *discover(host) {
-    for (const folder of foldersIn(rootOf(host).path)) {
+    for (const folder of foldersIn(getRoot(host).path)) {
       const database = join(folder, "state.db");
       yield* await findSessions(database, (open) => listSessions(database, open));
     }
@@ -33,7 +33,7 @@ export const hermes: Adapter = {
   },
 };
 
-function rootOf({ home, env }: Host): SearchRoot {
+function getRoot({ home, env }: Host): SearchRoot {
   if (env.HERMES_HOME) return { path: env.HERMES_HOME, variable: "HERMES_HOME" };
   return { path: join(home, ".hermes") };
 }

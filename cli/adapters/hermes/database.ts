@@ -4,7 +4,7 @@ import type { Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { boundedColumn, hasColumn, inputPath } from "../sqlite.ts";
 import { asCount, asString } from "../values.ts";
-import { messagesOf } from "./messages.ts";
+import { readMessages } from "./messages.ts";
 
 export const source = "hermes";
 
@@ -22,13 +22,13 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
   return rows.map((row) => ({
     path: inputPath(path, String(row.id)),
     bytes: Number(row.bytes),
-    modifiedAt: millisecondsOf(row.changed) ?? 0,
+    modifiedAt: toMilliseconds(row.changed) ?? 0,
     stamp: [row.messages, row.latest, row.bytes, row.title, row.model, row.output_tokens, row.ended_at].join(":"),
   }));
 }
 
 /** Times are in seconds. Pages that were damaged may hold any number. */
-function millisecondsOf(time: unknown): number | undefined {
+function toMilliseconds(time: unknown): number | undefined {
   return typeof time === "number" && time > 0 && time < 100_000_000_000 ? Math.round(time * 1000) : undefined;
 }
 
@@ -39,11 +39,11 @@ export async function readSession(database: DatabaseSync, id: string, sink: Sink
   sink.skipped();
   const session = new SessionBuilder(sink, source, id);
   noteDetails(session, row);
-  const parent = parentOf(database, row);
+  const parent = findParent(database, row);
   if (parent) session.note(parent.relation, parent.id);
   const replayed = parent && parent.relation !== "parent" ? parent.id : undefined;
   const read = messageReader(database);
-  for (const entry of indexOf(database, id, replayed)) {
+  for (const entry of listRows(database, id, replayed)) {
     sink.entry();
     const message = read.get(entry.first ?? null);
     if (message) addMessage(session, { ...message, copied: entry.copied }, asString(row.model), sink);
@@ -64,13 +64,13 @@ function noteDetails(session: SessionBuilder, row: Fields): void {
   if (row.title_source !== "derived") session.noteTitle(row.title);
   session.noteFolder(asString(row.cwd) ?? row.git_repo_root);
   session.note("branch", row.git_branch);
-  session.noteTime(millisecondsOf(row.started_at));
+  session.noteTime(toMilliseconds(row.started_at));
 }
 
 type Parent = { relation: "parent" | "forkedFrom" | "continues"; id: string };
 
 /** What began a session that has a parent; none where it only came after it in the same chat. */
-function parentOf(database: DatabaseSync, row: Fields): Parent | undefined {
+function findParent(database: DatabaseSync, row: Fields): Parent | undefined {
   const id = asString(row.parent_session_id);
   if (!id) return undefined;
   const config = parseJson(asString(row.model_config) ?? "");
@@ -90,7 +90,7 @@ function parentOf(database: DatabaseSync, row: Fields): Parent | undefined {
 const copiedColumns = ["role", "content", "timestamp", "tool_call_id", "tool_calls"];
 
 /** The first of each row and its copies, in their order, and whether the session before has it, too. */
-function indexOf(database: DatabaseSync, id: string, before: string | undefined) {
+function listRows(database: DatabaseSync, id: string, before: string | undefined) {
   const isSame = copiedColumns.map((column) => `other.${column} IS messages.${column}`).join(" AND ");
   return database
     .prepare(
@@ -115,11 +115,11 @@ function messageReader(database: DatabaseSync) {
 }
 
 function addMessage(session: SessionBuilder, row: Fields, model: string | undefined, sink: Sink): void {
-  const messages = messagesOf(row, sink);
+  const messages = readMessages(row, sink);
   if (messages.length === 0) sink.skipped();
   const isAnswer = row.role === "assistant";
   session.send(messages, {
-    at: millisecondsOf(row.timestamp),
+    at: toMilliseconds(row.timestamp),
     isReplayed: row.copied === 1,
     ...(isAnswer && { model, stopReason: row.finish_reason }),
   });

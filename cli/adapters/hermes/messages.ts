@@ -1,9 +1,9 @@
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { blocksOf } from "../blocks.ts";
+import { toBlocks } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
-import { dataText, typeOfDataUrl } from "../pictures.ts";
-import { readJsonList, textOfColumn } from "../sqlite.ts";
+import { dataText, parseDataUrlType } from "../pictures.ts";
+import { readJsonList, readColumnText } from "../sqlite.ts";
 import { asString } from "../values.ts";
 
 /** What stands before content that is no plain text. */
@@ -13,8 +13,8 @@ const skillStart = /^\[(?:SYSTEM|IMPORTANT): The user has invoked the "([^"]+)" 
 const skillWords = "The user has provided the following instruction alongside the skill invocation: ";
 
 /** The messages in one row. */
-export function messagesOf(row: Fields, sink: Sink): Message[] {
-  const text = contentOf(row, sink);
+export function readMessages(row: Fields, sink: Sink): Message[] {
+  const text = readContent(row, sink);
   switch (row.role) {
     case "user":
       return userMessages(text, row);
@@ -33,13 +33,13 @@ export function messagesOf(row: Fields, sink: Sink): Message[] {
 
 type Content = { text: string; images: Message[] };
 
-function contentOf(row: Fields, sink: Sink): Content {
+function readContent(row: Fields, sink: Sink): Content {
   const label = `message ${row.id}`;
   if (row.content === null && typeof row.contentSize === "number") {
     sink.lost(`${label} is too large`);
     return { text: "", images: [] };
   }
-  const text = textOfColumn(row.content) ?? "";
+  const text = readColumnText(row.content) ?? "";
   if (!text.startsWith(jsonMark)) return { text, images: [] };
   const parts = parseJson(text.slice(jsonMark.length));
   if (parts === undefined) {
@@ -47,7 +47,7 @@ function contentOf(row: Fields, sink: Sink): Content {
     return { text: "", images: [] };
   }
   const content: Content = { text: "", images: [] };
-  for (const part of Array.isArray(parts) ? blocksOf(parts) : [{ type: "text", text: JSON.stringify(parts) }]) {
+  for (const part of Array.isArray(parts) ? toBlocks(parts) : [{ type: "text", text: JSON.stringify(parts) }]) {
     if (part.type === "text" || part.type === "input_text") {
       content.text = [content.text, asString(part.text)].filter(Boolean).join("\n");
     } else if (part.type === "image_url" || part.type === "input_image") content.images.push(image(part.image_url));
@@ -58,7 +58,7 @@ function contentOf(row: Fields, sink: Sink): Content {
 
 function image(told: unknown): Message {
   const url = asString(isFields(told) ? told.url : told) ?? "";
-  const type = typeOfDataUrl(url);
+  const type = parseDataUrlType(url);
   const attachment = type ? { type } : { type: "image", name: url.slice(0, 2048) };
   return withMetadata({ role: "user", content: dataText("image", type, type && url) }, { attachments: [attachment] });
 }

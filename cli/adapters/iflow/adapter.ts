@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { findSessions } from "../claude-code/discovery.ts";
-import { identityOf } from "../claude-code/identity.ts";
+import { readIdentity } from "../claude-code/identity.ts";
 import type { Dialect } from "../claude-code/messages.ts";
 import { parseSession } from "../claude-code/parse.ts";
 import { asString } from "../values.ts";
@@ -23,7 +23,7 @@ export const iflow: Adapter = {
   searchRoots,
   discover: (host) => findSessions(searchRoots(host), (name) => /^session-.*\.jsonl$/.test(name)),
   async parse(input, sink) {
-    await parseSession(input, sink, dialect, await identityOf(input.path));
+    await parseSession(input, sink, dialect, await readIdentity(input.path));
   },
 };
 

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
-import { typeOfDataUrl, urlText } from "../pictures.ts";
+import { parseDataUrlType, urlText } from "../pictures.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
@@ -52,7 +52,7 @@ export class KimiCliSession {
     if (typeof record.timestamp === "number") this.#at = Math.round(record.timestamp * 1000);
     if (type === "SubagentEvent") this.#noteAgent(payload);
     if (type === "StatusUpdate") this.#addStatus(payload);
-    else this.#addMessages(String(type), this.#messagesOf(String(type), payload));
+    else this.#addMessages(String(type), this.#readMessages(String(type), payload));
   }
 
   #noteAgent({ parent_tool_call_id: call, agent_id: agent }: Fields): void {
@@ -73,7 +73,7 @@ export class KimiCliSession {
     if (this.#held.length > maxHeld) this.#flush();
   }
 
-  #messagesOf(type: string, payload: Fields): Message[] {
+  #readMessages(type: string, payload: Fields): Message[] {
     switch (type) {
       case "TurnBegin":
       case "SteerInput":
@@ -91,15 +91,15 @@ export class KimiCliSession {
       case "CompactionBegin":
         return [notice("The conversation so far was compacted.")];
       case "Notification":
-        return noticeOf([payload.title, payload.body]);
+        return makeNotices([payload.title, payload.body]);
       case "PlanDisplay":
-        return noticeOf([payload.content]);
+        return makeNotices([payload.content]);
       case "BtwBegin":
-        return noticeOf([payload.question]);
+        return makeNotices([payload.question]);
       case "BtwEnd":
-        return noticeOf([payload.response ?? payload.error]);
+        return makeNotices([payload.response ?? payload.error]);
       case "HookResolved":
-        return noticeOf([payload.reason]);
+        return makeNotices([payload.reason]);
       default:
         if (!skippedTypes.has(type)) this.#sink.unhandled(`message.${type}`);
         return [];
@@ -159,7 +159,7 @@ export class KimiCliSession {
   }
 }
 
-function noticeOf(texts: unknown[]): Message[] {
+function makeNotices(texts: unknown[]): Message[] {
   const text = texts.map(asString).filter(Boolean).join("\n");
   return text ? [notice(text)] : [];
 }
@@ -167,7 +167,7 @@ function noticeOf(texts: unknown[]): Message[] {
 /** A file by its type, or by its address. */
 function fileMessage(kind: string, file: unknown, role: "user" | "assistant"): Message {
   const url = (isFields(file) ? asString(file.url) : undefined) ?? "";
-  const type = typeOfDataUrl(url);
+  const type = parseDataUrlType(url);
   return withMetadata(
     { role, content: urlText(kind, url) },
     { attachments: [type ? { type } : { type: kind, name: url.slice(0, 2048) }] },

@@ -33,10 +33,10 @@ export const kimi: Adapter = {
   },
   async parse(input, sink) {
     const folder = dirname(input.path);
-    const isOfAgent = basename(dirname(folder)) === "agents";
-    const sessionFolder = isOfAgent ? dirname(dirname(folder)) : folder;
+    const isAgent = basename(dirname(folder)) === "agents";
+    const sessionFolder = isAgent ? dirname(dirname(folder)) : folder;
     const sessionId = basename(sessionFolder);
-    const agent = isOfAgent && basename(folder) !== "main" ? basename(folder) : undefined;
+    const agent = isAgent && basename(folder) !== "main" ? basename(folder) : undefined;
     const read = await readJsonFile(join(sessionFolder, "state.json"));
     const state = isFields(read) ? read : {};
     const original = asString(state.forkedFrom);

@@ -5,7 +5,7 @@ import { notice, toolCall } from "../messages.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
-import { appendedMessages, compactionMessages, resultOf } from "./messages.ts";
+import { appendedMessages, compactionMessages, makeResult } from "./messages.ts";
 
 export const source = "kimi-code";
 
@@ -67,7 +67,7 @@ export class KimiSession {
   }
 
   #addMessages(record: Fields, at: string | undefined): void {
-    const messages = this.#messagesOf(record);
+    const messages = this.#readMessages(record);
     if (messages.length === 0) {
       this.#sink.skipped();
       return;
@@ -76,7 +76,7 @@ export class KimiSession {
     this.#session.send(messages, { at, isReplayed: this.#isReplayed });
   }
 
-  #messagesOf(record: Fields): Message[] {
+  #readMessages(record: Fields): Message[] {
     const { type, message, count } = record;
     switch (type) {
       case "context.append_message":
@@ -129,7 +129,7 @@ export class KimiSession {
   }
 
   #result({ output, isError }: Fields, callId: string | undefined): Message {
-    const result = resultOf(output, { callId, isError: isError === true }, this.#unhandled);
+    const result = makeResult(output, { callId, isError: isError === true }, this.#unhandled);
     const [, agent] = /^agent_id: (agent-[\w-]+)$/m.exec(result.content.slice(0, 200)) ?? [];
     if (agent && isFields(result.metadata?.result)) result.metadata.result.session = `${this.#sessionId}/${agent}`;
     return result;

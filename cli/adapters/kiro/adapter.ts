@@ -18,9 +18,9 @@ export const kiro: Adapter = {
   name: source,
   title: "Kiro",
   version: 2,
-  searchRoots: (host) => Object.values(rootsOf(host)),
+  searchRoots: (host) => Object.values(getRoots(host)),
   async *discover(host) {
-    const { data, sessions, editor } = rootsOf(host);
+    const { data, sessions, editor } = getRoots(host);
     const known = new Set<string>();
     for await (const input of findConversations(join(data.path, "data.sqlite3"))) {
       const { id } = inputParts(input.path);
@@ -77,7 +77,7 @@ export function localData({ home, env, platform }: Host): SearchRoot {
   return data ? { path: data, variable: "XDG_DATA_HOME" } : { path: join(home, ".local", "share") };
 }
 
-function rootsOf(host: Host): Record<"data" | "sessions" | "editor", SearchRoot> {
+function getRoots(host: Host): Record<"data" | "sessions" | "editor", SearchRoot> {
   const { home, env, platform } = host;
   const data = localData(host);
   const roaming = env.APPDATA || join(home, "AppData", "Roaming");

@@ -5,7 +5,7 @@ import { dataText } from "../pictures.ts";
 import { asString } from "../values.ts";
 
 /** A value of an enumeration in Rust: `{"Name": {…}}`. */
-function variantOf(value: unknown): [string, Fields] | undefined {
+function readVariant(value: unknown): [string, Fields] | undefined {
   const [entry] = isFields(value) ? Object.entries(value) : [];
   return entry ? [entry[0], isFields(entry[1]) ? entry[1] : {}] : undefined;
 }
@@ -14,7 +14,7 @@ function variantOf(value: unknown): [string, Fields] | undefined {
 export function userMessages(user: Fields, unhandled: (type: string) => void): Message[] {
   const context = asString(user.additional_context)?.trim();
   const added = context ? [notice(context, "user")] : [];
-  const [kind, content] = variantOf(user.content) ?? ["(none)", {}];
+  const [kind, content] = readVariant(user.content) ?? ["(none)", {}];
   if (!["Prompt", "ToolUseResults", "CancelledToolUses"].includes(kind)) unhandled(`user.${kind}`);
   const images = Array.isArray(user.images) ? user.images.filter(isFields) : [];
   const attachments = images.length > 0 ? images.map(() => ({ type: "image" })) : undefined;
@@ -65,7 +65,7 @@ export function joinResult(parts: OutputPart[], callId: string | undefined, stat
 
 /** What the model answered in an entry of a conversation's history. */
 export function assistantMessages(assistant: unknown, unhandled: (type: string) => void): Message[] {
-  const [kind, answer] = variantOf(assistant) ?? ["(none)", {}];
+  const [kind, answer] = readVariant(assistant) ?? ["(none)", {}];
   if (kind !== "Response" && kind !== "ToolUse") {
     unhandled(`assistant.${kind}`);
     return [];

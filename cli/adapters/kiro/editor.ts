@@ -7,7 +7,7 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readWholeFile } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { textOf } from "../blocks.ts";
+import { joinBlockTexts } from "../blocks.ts";
 import { notice, toolCall, toolResult } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asString, asTimestamp } from "../values.ts";
@@ -59,7 +59,7 @@ async function createdAt(path: string, id: string): Promise<unknown> {
 async function entryMessages(entry: Fields, logs: Map<string, string>, sink: Sink): Promise<Message[]> {
   const unhandled = (type: string) => sink.unhandled(type);
   const message = isFields(entry.message) ? entry.message : {};
-  const text = textOf(message.content, unhandled);
+  const text = joinBlockTexts(message.content, unhandled);
   if (message.role === "user") return text.trim() ? [{ role: "user", content: text }] : [];
   if (message.role === "tool") return [];
   if (message.role !== "assistant") {

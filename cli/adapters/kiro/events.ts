@@ -3,7 +3,7 @@ import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { textOf } from "../blocks.ts";
+import { joinBlockTexts } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asString } from "../values.ts";
@@ -32,7 +32,7 @@ export async function readEvents(path: string, sink: Sink): Promise<void> {
   session.noteTime(about.createdAt);
   await readRecords(path, sink, (record) => {
     const payload = isFields(record.payload) ? record.payload : record;
-    const messages = messagesOf(payload, (type) => sink.unhandled(type));
+    const messages = readMessages(payload, (type) => sink.unhandled(type));
     if (messages.length === 0) sink.skipped();
     session.send(messages, {
       at: record.timestamp,
@@ -43,9 +43,9 @@ export async function readEvents(path: string, sink: Sink): Promise<void> {
   session.end();
 }
 
-function messagesOf(payload: Fields, unhandled: (type: string) => void): Message[] {
+function readMessages(payload: Fields, unhandled: (type: string) => void): Message[] {
   const type = asString(payload.type) ?? "(none)";
-  const text = textOf(payload.content, unhandled);
+  const text = joinBlockTexts(payload.content, unhandled);
   const callId = asString(payload.toolCallId);
   switch (type) {
     case "user": {

@@ -27,7 +27,7 @@ export async function readLog(path: string, sink: Sink): Promise<void> {
   const model = modelIn(state);
   await readRecords(path, sink, (record) => {
     const data = isFields(record.data) ? record.data : {};
-    const messages = messagesOf(record.kind, data, (type) => sink.unhandled(type));
+    const messages = readMessages(record.kind, data, (type) => sink.unhandled(type));
     if (messages.length === 0) sink.skipped();
     const meta = isFields(data.meta) ? data.meta : {};
     session.send(messages, {
@@ -56,7 +56,7 @@ function turnUsages({ conversation_metadata: metadata }: Fields): Usage[] {
   }));
 }
 
-function messagesOf(kind: unknown, data: Fields, unhandled: (type: string) => void): Message[] {
+function readMessages(kind: unknown, data: Fields, unhandled: (type: string) => void): Message[] {
   const blocks = (Array.isArray(data.content) ? data.content : []).filter(isFields);
   switch (kind) {
     case "Prompt":

@@ -4,7 +4,7 @@ import { findFiles, statInput } from "../../files/discovery.ts";
 import { isFields, parseJson } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
-import { findSurroundings, idOfPath } from "../pi/forks.ts";
+import { findSurroundings, parseSessionId } from "../pi/forks.ts";
 import { PiSession } from "../pi/session.ts";
 import { asString } from "../values.ts";
 
@@ -30,7 +30,7 @@ export const ohMyPi: Adapter = {
     }
   },
   async parse(input, sink) {
-    const session = new PiSession(sink, source, idOfPath(basename(input.path)), await findSurroundings(input));
+    const session = new PiSession(sink, source, parseSessionId(basename(input.path)), await findSurroundings(input));
     const parent = await sessionIn(`${dirname(input.path)}.jsonl`);
     if (parent !== undefined) session.noteParent(parent);
     await readRecords(input.path, sink, (record) => session.add(record));
@@ -43,9 +43,9 @@ async function sessionIn(path: string): Promise<string | undefined> {
   if (!(await statInput(path))) return undefined;
   for (const line of readBeginning(path).split("\n").slice(0, 2)) {
     const record = parseJson(line);
-    if (isFields(record) && record.type === "session") return asString(record.id) ?? idOfPath(path);
+    if (isFields(record) && record.type === "session") return asString(record.id) ?? parseSessionId(path);
   }
-  return idOfPath(path);
+  return parseSessionId(path);
 }
 
 function searchRoots({ home }: Host): SearchRoot[] {

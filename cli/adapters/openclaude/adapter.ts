@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
 import { findSessions } from "../claude-code/discovery.ts";
-import { identityOf } from "../claude-code/identity.ts";
+import { readIdentity } from "../claude-code/identity.ts";
 import type { Dialect } from "../claude-code/messages.ts";
 import { parseSession } from "../claude-code/parse.ts";
 
@@ -15,7 +15,7 @@ export const openclaude: Adapter = {
   searchRoots,
   discover: (host) => findSessions(searchRoots(host)),
   async parse(input, sink) {
-    await parseSession(input, sink, dialect, await identityOf(input.path));
+    await parseSession(input, sink, dialect, await readIdentity(input.path));
   },
 };
 

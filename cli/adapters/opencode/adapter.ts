@@ -30,7 +30,7 @@ type Relative = {
  * - Messages taken back stay in the files until the next prompt: a notice marks where they begin.
  * - Newer versions keep a message in one row, without parts.
  */
-function adapterOf(relative: Relative): Adapter {
+function makeAdapter(relative: Relative): Adapter {
   const { name, title, version } = relative;
   return {
     name,
@@ -99,7 +99,7 @@ async function findDatabases(relative: Relative, host: Host): Promise<string[]> 
   return [path, ...found.filter((one) => one !== path)];
 }
 
-export const opencode = adapterOf({
+export const opencode = makeAdapter({
   name: "opencode",
   title: "OpenCode",
   version: 6,
@@ -109,7 +109,7 @@ export const opencode = adapterOf({
 });
 
 /** Xiaomi's MiMo Code. */
-export const mimocode = adapterOf({
+export const mimocode = makeAdapter({
   name: "mimocode",
   title: "MiMo Code",
   version: 4,
@@ -118,7 +118,7 @@ export const mimocode = adapterOf({
 });
 
 /** The newer Kilo, on the command line and in editors; its databases were called as OpenCode's at first. */
-export const kilo = adapterOf({
+export const kilo = makeAdapter({
   name: "kilo",
   title: "Kilo",
   version: 5,

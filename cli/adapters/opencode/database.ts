@@ -24,13 +24,13 @@ export function listSessions(path: string, database: DatabaseSync): Input[] {
   );
   const rows = database.prepare(`SELECT id, time_updated AS changed, ${totals.join(" || ' ' || ")} AS totals
     FROM session ORDER BY id`);
-  return rows.all().map((row) => inputOf(path, row));
+  return rows.all().map((row) => toInput(path, row));
 }
 
 /** Whether a database has the newer table, which is empty in most. */
 const hasNewer = (database: DatabaseSync): boolean => hasColumn(database, newer.table, "data");
 
-function inputOf(path: string, { id, changed, totals }: Fields): Input {
+function toInput(path: string, { id, changed, totals }: Fields): Input {
   const tables = String(totals)
     .split(" ")
     .map((total) => total.split(":").map(Number));
@@ -98,7 +98,7 @@ export function databaseStore(path: string, database: DatabaseSync, id: string, 
     async session() {
       sink.entry();
       const row = database.prepare("SELECT * FROM session WHERE id = ?").get(id);
-      return row && { ...detailsOf(row), worktree: worktreeOf(database, row) };
+      return row && { ...toDetails(row), worktree: readWorktree(database, row) };
     },
     originals: async () => new Originals(await olderSessions(path, database, id, table)),
     async messageIds() {
@@ -131,24 +131,24 @@ function readsNewer(database: DatabaseSync, id: string): boolean {
   return Number(latest(newer.table, older === -1 ? "true" : newer.isContent)?.at) > older;
 }
 
-const jsonOf = (value: unknown): unknown => (typeof value === "string" ? parseJson(value) : undefined);
+const parseColumn = (value: unknown): unknown => (typeof value === "string" ? parseJson(value) : undefined);
 
 /** The folder of a session's project, which sessions of the first versions do not name themselves. */
-function worktreeOf(database: DatabaseSync, { project_id: project }: Fields): unknown {
+function readWorktree(database: DatabaseSync, { project_id: project }: Fields): unknown {
   if (typeof project !== "string" || !hasColumn(database, "project", "worktree")) return undefined;
   return database.prepare("SELECT worktree FROM project WHERE id = ?").get(project)?.worktree;
 }
 
 /** A session's row in the shape of its file. */
-function detailsOf(row: Fields): Fields {
-  const model = jsonOf(row.model);
+function toDetails(row: Fields): Fields {
+  const model = parseColumn(row.model);
   return {
     id: row.id,
     parentID: row.parent_id,
     directory: row.directory,
     title: row.title,
     version: row.version,
-    revert: jsonOf(row.revert),
+    revert: parseColumn(row.revert),
     model: isFields(model) ? model.id : undefined,
     time: { created: row.time_created },
   };

@@ -20,7 +20,7 @@ export async function* findStoredSessions(storage: string): AsyncGenerator<Input
     let { bytes, modifiedAt } = input;
     for (const name of await listNames(join(storage, "message", id))) {
       const message = await statInput(join(storage, "message", id, `${name}.json`));
-      stamp.update(`\n${name} ${message?.stamp} ${await modifiedAtOf(join(storage, "part", name))}`);
+      stamp.update(`\n${name} ${message?.stamp} ${await getModifiedAt(join(storage, "part", name))}`);
       bytes += message?.bytes ?? 0;
       modifiedAt = Math.max(modifiedAt, message?.modifiedAt ?? 0);
     }
@@ -36,7 +36,7 @@ export function openStorage(path: string, sink: Sink): Store {
     isNewer: false,
     async session() {
       const details = await readFields(path, sink);
-      return details && { ...details, worktree: await worktreeOf(storage, basename(dirname(path))) };
+      return details && { ...details, worktree: await readWorktree(storage, basename(dirname(path))) };
     },
     originals: async () => new Originals(await olderSessions(path)),
     messageIds: () => listNames(join(storage, "message", id)),
@@ -56,12 +56,12 @@ const beginnings = new Map<string, number>();
 
 /** The older sessions that begin with a message of the same time. A fork's messages have the times of those they are copies of. */
 async function olderSessions(path: string): Promise<Older<number>[]> {
-  const first = await beginningOf(path);
+  const first = await findBeginning(path);
   if (first === undefined) return [];
   const alike: { path: string; created: number }[] = [];
   for (const name of await listNames(dirname(path))) {
     const other = join(dirname(path), `${name}.json`);
-    if ((await beginningOf(other)) === first) alike.push({ path: other, created: timeOf(readPart(other)) ?? 0 });
+    if ((await findBeginning(other)) === first) alike.push({ path: other, created: parseTime(readPart(other)) ?? 0 });
   }
   alike.sort((a, b) => a.created - b.created || (a.path < b.path ? -1 : 1));
   const older = alike.slice(
@@ -70,7 +70,7 @@ async function olderSessions(path: string): Promise<Older<number>[]> {
   );
   return Promise.all(
     older.map(async ({ path: other }) => {
-      const times = new Set((await messagePaths(other)).map((message) => timeOf(readPart(message))));
+      const times = new Set((await messagePaths(other)).map((message) => parseTime(readPart(message))));
       return { sourceId: basename(other, ".json"), has: (time) => times.has(time) };
     }),
   );
@@ -81,11 +81,11 @@ async function messagePaths(path: string): Promise<string[]> {
   return (await listNames(folder)).map((name) => join(folder, `${name}.json`));
 }
 
-async function beginningOf(path: string): Promise<number | undefined> {
+async function findBeginning(path: string): Promise<number | undefined> {
   const known = beginnings.get(path);
   if (known !== undefined) return known;
   const [first] = await messagePaths(path);
-  const time = first === undefined ? undefined : timeOf(readPart(first));
+  const time = first === undefined ? undefined : parseTime(readPart(first));
   if (time !== undefined) beginnings.set(path, time);
   return time;
 }
@@ -101,14 +101,14 @@ function readPart(path: string): string {
 }
 
 /** When what is in a file was made. A message that is longer than its beginning may have its time there still. */
-function timeOf(text: string): number | undefined {
+function parseTime(text: string): number | undefined {
   const value = parseJson(text);
   const time = isFields(value) && isFields(value.time) ? value.time.created : /"created":\s*(\d+)/.exec(text)?.[1];
   return time === undefined || !Number.isFinite(Number(time)) ? undefined : Number(time);
 }
 
 /** The folder of a project, which sessions of the first versions do not name themselves. */
-async function worktreeOf(storage: string, project: string): Promise<unknown> {
+async function readWorktree(storage: string, project: string): Promise<unknown> {
   const path = join(storage, "project", `${project}.json`);
   if (!(await statInput(path))) return undefined;
   const details = parseJson(readBeginning(path));
@@ -123,7 +123,7 @@ async function listNames(folder: string): Promise<string[]> {
     .sort();
 }
 
-async function modifiedAtOf(path: string): Promise<number> {
+async function getModifiedAt(path: string): Promise<number> {
   try {
     return (await stat(path)).mtimeMs;
   } catch (error) {

@@ -12,17 +12,17 @@ export function newerMessages(message: Fields, unhandled: (type: string) => void
   const type = asString(message.type) ?? "(none)";
   switch (type) {
     case "user":
-      return [...readFiles(message.files), ...textOf(message.text).map((content) => ({ role: "user", content }))];
+      return [...readFiles(message.files), ...toTexts(message.text).map((content) => ({ role: "user", content }))];
     case "assistant":
       return [
-        ...listOf(message.content).flatMap((content) => contentMessages(content, unhandled)),
+        ...listFields(message.content).flatMap((content) => contentMessages(content, unhandled)),
         ...errorMessages(message),
       ];
     case "shell":
       return shellMessages(message);
     case "synthetic":
     case "system":
-      return textOf(message.text).map((text) => notice(text, type === "system" ? "system" : "user"));
+      return toTexts(message.text).map((text) => notice(text, type === "system" ? "system" : "user"));
     case "compaction":
       return [notice(asString(message.summary) ?? "The conversation so far was compacted.")];
     default:
@@ -31,22 +31,22 @@ export function newerMessages(message: Fields, unhandled: (type: string) => void
   }
 }
 
-const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
+const listFields = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
-const textOf = (text: unknown): string[] => (typeof text === "string" && text.trim() !== "" ? [text] : []);
+const toTexts = (text: unknown): string[] => (typeof text === "string" && text.trim() !== "" ? [text] : []);
 
-const readFiles = (files: unknown): Message[] => listOf(files).map((file) => fileMessage(file, "user"));
+const readFiles = (files: unknown): Message[] => listFields(files).map((file) => fileMessage(file, "user"));
 
 function contentMessages(content: Fields, unhandled: (type: string) => void): Message[] {
   switch (content.type) {
     case "text":
-      return textOf(content.text).map((text) =>
+      return toTexts(content.text).map((text) =>
         content.synthetic === true || content.ignored === true
           ? notice(text, "assistant")
           : { role: "assistant", content: text },
       );
     case "reasoning":
-      return textOf(content.text).map(thinking);
+      return toTexts(content.text).map(thinking);
     case "tool":
       return toolMessages(content, unhandled);
     default:
@@ -63,8 +63,8 @@ function toolMessages({ id, name, state, time }: Fields, unhandled: (type: strin
   if (status !== "completed" && status !== "error") return [call];
   const about = isFields(structured) ? structured : {};
   const failure = isFields(error) ? asString(error.message) : asString(error);
-  const output = listOf(content)
-    .map((part) => outputOf(part, unhandled))
+  const output = listFields(content)
+    .map((part) => readOutput(part, unhandled))
     .filter(Boolean)
     .join("\n");
   const result = toolResult(output || (failure ?? ""), {
@@ -78,7 +78,7 @@ function toolMessages({ id, name, state, time }: Fields, unhandled: (type: strin
   return [call, withTime(result, completed)];
 }
 
-function outputOf(part: Fields, unhandled: (type: string) => void): string {
+function readOutput(part: Fields, unhandled: (type: string) => void): string {
   if (part.type === "text") return asString(part.text) ?? "";
   if (part.type === "file") return fileMessage(part, "tool").content;
   unhandled(`output.${asString(part.type) ?? "(none)"}`);

@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
-import { dataText, typeOfDataUrl } from "../pictures.ts";
+import { dataText, parseDataUrlType } from "../pictures.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
 
@@ -62,7 +62,7 @@ function textMessages({ text, synthetic, ignored, time }: Fields, info: Fields):
 export function fileMessage({ filename, name: newerName, mime, url, uri }: Fields, role: unknown): Message {
   const type = asString(mime);
   const address = asString(url) ?? asString(uri);
-  const isInline = typeOfDataUrl(address) !== undefined;
+  const isInline = parseDataUrlType(address) !== undefined;
   const name = asString(filename) ?? asString(newerName) ?? (isInline ? undefined : asString(uri));
   const attachment = { ...(type && { type }), ...(name && { name: name.slice(0, 2048) }) };
   const content =

@@ -29,7 +29,7 @@ export class OpencodeSession {
     this.#session = new SessionBuilder(sink, source, id);
     this.#session.noteFolder(details.directory);
     this.#worktree = details.worktree;
-    if (!placeholder.test(String(details.title))) this.#session.noteTitle(titleOf(details));
+    if (!placeholder.test(String(details.title))) this.#session.noteTitle(getTitle(details));
     this.#session.noteModel(details.model);
     this.#session.note("agentVersion", details.version);
     this.#session.note("parent", details.parentID);
@@ -56,7 +56,7 @@ export class OpencodeSession {
   #addNewer(message: Fields, id: string): void {
     const messages = newerMessages(message, this.#unhandled);
     if (messages.length === 0) this.#sink.skipped();
-    this.#session.send(messages, this.#factsOf(message, id));
+    this.#session.send(messages, this.#readFacts(message, id));
   }
 
   /**
@@ -69,7 +69,7 @@ export class OpencodeSession {
       return;
     }
     if (isFields(info.path)) this.#session.noteFolder(info.path.cwd);
-    const facts = this.#factsOf(info, id);
+    const facts = this.#readFacts(info, id);
     let uuid = facts.uuid;
     let held: Message[] = [];
     let hasSteps = false;
@@ -96,14 +96,14 @@ export class OpencodeSession {
     else if (held.length > 0) send({ ...facts, usage: undefined, costUsd: undefined, stopReason: undefined });
   }
 
-  #factsOf(info: Fields, id: string): EntryFacts {
-    const facts = factsOf(info, id);
+  #readFacts(info: Fields, id: string): EntryFacts {
+    const facts = readFacts(info, id);
     return { ...facts, isReplayed: typeof facts.at === "number" && this.#originals.have(facts.at) };
   }
 }
 
 /** What a message tells of the answer; a user's message names only its time and id. */
-function factsOf(info: Fields, id: string): EntryFacts {
+function readFacts(info: Fields, id: string): EntryFacts {
   const at = isFields(info.time) ? info.time.created : undefined;
   if (info.role !== "assistant" && info.type !== "assistant") return { at, uuid: id };
   return {
@@ -116,6 +116,6 @@ function factsOf(info: Fields, id: string): EntryFacts {
   };
 }
 
-function titleOf({ title, parentID }: Fields): unknown {
+function getTitle({ title, parentID }: Fields): unknown {
   return typeof title === "string" && asString(parentID) ? title.replace(ofSubagent, "") : title;
 }

@@ -53,8 +53,8 @@ async function eventsIn(folder: string): Promise<string[]> {
   const names = (await listFolder(join(folder, "events")))
     .map(({ name }) => name)
     .filter((name) => eventFile.test(name));
-  const numberOf = (name: string) => Number.parseInt(name.slice("event-".length), 10);
-  return names.sort((a, b) => numberOf(a) - numberOf(b) || (a < b ? -1 : 1));
+  const parseNumber = (name: string) => Number.parseInt(name.slice("event-".length), 10);
+  return names.sort((a, b) => parseNumber(a) - parseNumber(b) || (a < b ? -1 : 1));
 }
 
 /** A conversation changes with its state, and with each event that comes. */

@@ -1,8 +1,8 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { blocksOf, textOf } from "../blocks.ts";
+import { toBlocks, joinBlockTexts } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
-import { dataText, typeOfDataUrl } from "../pictures.ts";
+import { dataText, parseDataUrlType } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asString } from "../values.ts";
 import { type Response, responsesIn } from "./usage.ts";
@@ -25,7 +25,7 @@ export class OpenHandsSession {
   /** @param state the conversation's own fields, with the tokens of each response */
   constructor(sink: Sink, folder: string, state: Fields) {
     this.#sink = sink;
-    this.#session = new SessionBuilder(sink, source, asString(state.id) ?? idOf(folder));
+    this.#session = new SessionBuilder(sink, source, asString(state.id) ?? toConversationId(folder));
     const { agent, workspace } = state;
     const llm = isFields(agent) && isFields(agent.llm) ? agent.llm : {};
     this.#model = asString(llm.model);
@@ -34,7 +34,7 @@ export class OpenHandsSession {
   }
 
   add(event: Fields): void {
-    const messages = this.#messagesOf(event);
+    const messages = this.#readMessages(event);
     if (messages.length === 0) this.#sink.skipped();
     const response = this.#takeResponse(event.llm_response_id);
     const isAnswer = messages.some(({ role }) => role === "assistant");
@@ -53,13 +53,13 @@ export class OpenHandsSession {
     return response;
   }
 
-  #messagesOf(event: Fields): Message[] {
+  #readMessages(event: Fields): Message[] {
     const kind = asString(event.kind) ?? "(none)";
     switch (kind) {
       case "MessageEvent":
         return this.#message(event);
       case "ActionEvent":
-        return [...thoughtIn(event), ...this.#words(event.thought, "assistant"), callOf(event)];
+        return [...thoughtIn(event), ...this.#words(event.thought, "assistant"), makeCall(event)];
       case "ObservationEvent":
         return this.#observation(event);
       case "UserRejectObservation":
@@ -77,16 +77,16 @@ export class OpenHandsSession {
       this.#sink.unhandled(`role.${asString(role) ?? "(none)"}`);
       return [];
     }
-    const context = textOf(added, this.#unhandled);
+    const context = joinBlockTexts(added, this.#unhandled);
     const thought = role === "assistant" && isFields(message) ? thoughtIn(message) : [];
     return [...thought, ...this.#words(content, role), ...(context ? [notice(context, "user")] : [])];
   }
 
   /** Texts and images. */
   #words(content: unknown, role: "user" | "assistant"): Message[] {
-    return blocksOf(content).flatMap((block) => {
+    return toBlocks(content).flatMap((block) => {
       if (block.type === "image") return imagesIn(block).map((one) => ({ ...one, role }));
-      const text = textOf([block], this.#unhandled);
+      const text = joinBlockTexts([block], this.#unhandled);
       return text.trim() === "" ? [] : [{ role, content: text }];
     });
   }
@@ -94,12 +94,12 @@ export class OpenHandsSession {
   #observation(event: Fields): Message[] {
     const observation = isFields(event.observation) ? event.observation : {};
     const about = isFields(observation.metadata) ? observation.metadata : {};
-    const blocks = blocksOf(observation.content).map((block) =>
+    const blocks = toBlocks(observation.content).map((block) =>
       block.type === "image" ? { type: "text", text: imagesIn(block)[0]?.content ?? "" } : block,
     );
-    const output = textOf(blocks, this.#unhandled) || (asString(observation.output) ?? "");
+    const output = joinBlockTexts(blocks, this.#unhandled) || (asString(observation.output) ?? "");
     const exitCode = [observation.exit_code, about.exit_code].find((code) => Number.isSafeInteger(code));
-    const added = textOf(event.extended_content, this.#unhandled);
+    const added = joinBlockTexts(event.extended_content, this.#unhandled);
     const result = toolResult(output, {
       callId: asString(event.tool_call_id),
       isError: observation.is_error === true,
@@ -137,7 +137,7 @@ export class OpenHandsSession {
 }
 
 /** A conversation's folder has its id without hyphens. */
-const idOf = (folder: string): string =>
+const toConversationId = (folder: string): string =>
   folder.replace(/^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/, "$1-$2-$3-$4-$5");
 
 /** A time without a zone is this machine's. */
@@ -161,7 +161,7 @@ function thoughtIn({
   return text ? [thinking(text)] : [];
 }
 
-function callOf({ tool_name: name, tool_call_id: id, tool_call: call, action }: Fields): Message {
+function makeCall({ tool_name: name, tool_call_id: id, tool_call: call, action }: Fields): Message {
   const told = isFields(call) ? call : {};
   const input = asString(told.arguments) ?? action;
   return toolCall(asString(name) ?? asString(told.name) ?? "tool", asString(id) ?? asString(told.id), input);
@@ -169,7 +169,7 @@ function callOf({ tool_name: name, tool_call_id: id, tool_call: call, action }: 
 
 function imagesIn({ image_urls: urls }: Fields): Message[] {
   return (Array.isArray(urls) ? urls : []).map((url) => {
-    const type = typeOfDataUrl(url);
+    const type = parseDataUrlType(url);
     const attachment = type ? { type } : { type: "image", name: String(url).slice(0, 2048) };
     return withMetadata({ role: "user", content: dataText("image", type, type && url) }, { attachments: [attachment] });
   });

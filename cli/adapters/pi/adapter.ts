@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import { findFiles } from "../../files/discovery.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Adapter, Host, SearchRoot } from "../adapter.ts";
-import { findSurroundings, idOfPath } from "./forks.ts";
+import { findSurroundings, parseSessionId } from "./forks.ts";
 import { PiSession } from "./session.ts";
 
 const source = "pi";
@@ -25,7 +25,7 @@ export const pi: Adapter = {
     for (const { path } of searchRoots(host)) yield* findFiles(path, (name) => name.endsWith(".jsonl"));
   },
   async parse(input, sink) {
-    const session = new PiSession(sink, source, idOfPath(basename(input.path)), await findSurroundings(input));
+    const session = new PiSession(sink, source, parseSessionId(basename(input.path)), await findSurroundings(input));
     await readRecords(input.path, sink, (record) => session.add(record));
     session.end();
   },

@@ -20,7 +20,7 @@ const heads = new Map<string, Head>();
 const folders = new Map<string, { mtimeMs: number; byFirst: ReadonlyMap<string, string[]> }>();
 
 /** Makes the key by which every file that has an entry knows it. */
-export const keyOfEntry = ({ id, timestamp }: Fields): string | undefined =>
+export const makeEntryKey = ({ id, timestamp }: Fields): string | undefined =>
   asString(id) && asString(timestamp) ? `${id} ${timestamp}` : undefined;
 
 /** Maximum files of a family that are compared. */
@@ -44,7 +44,7 @@ export async function findSurroundings({ path, isStored }: Input, prefix = ""): 
   const own = readHead(path);
   const from = own?.from;
   const isGone = from !== undefined && !readHead(from) && !readHead(join(dirname(path), basename(from)));
-  const goneId = isGone ? idOfPath(from) : undefined;
+  const goneId = isGone ? parseSessionId(from) : undefined;
   const storedId = goneId !== undefined && isStored?.(prefix + goneId) ? goneId : undefined;
   const older = findOlder(path, own);
   const members = await Promise.all(older.map(([file, { id }]) => readMember(file, prefix + id)));
@@ -54,7 +54,7 @@ export async function findSurroundings({ path, isStored }: Input, prefix = ""): 
 }
 
 /** A session's id in the path of its file: `TIME_ID.jsonl` or `ID.jsonl`; anything else is an id itself. */
-export const idOfPath = (path: string): string =>
+export const parseSessionId = (path: string): string =>
   (path.split(/[/\\]/).at(-1) ?? path).replace(/\.jsonl$/, "").replace(/^\d{4}-\d\d-\d\dT[\d-]+Z_/, "");
 
 const isOlder = ([one, path]: [Head, string], [other, otherPath]: [Head, string]): boolean =>
@@ -90,7 +90,7 @@ function readHead(path: string): Head | undefined {
     if (!isFields(record)) continue;
     if (record.type === "session") session ??= record;
     else if (session && record.type !== "title") {
-      const head = makeHead(session, path, keyOfEntry(record));
+      const head = makeHead(session, path, makeEntryKey(record));
       heads.set(path, head);
       return head;
     }
@@ -101,13 +101,13 @@ function readHead(path: string): Head | undefined {
 function makeHead(session: Fields, path: string, first: string | undefined): Head {
   const createdAt = Date.parse(asTimestamp(session.timestamp) ?? "") || 0;
   const from = asString(session.branchedFrom) ?? asString(session.parentSession);
-  return { id: asString(session.id) ?? idOfPath(path), createdAt, from, first };
+  return { id: asString(session.id) ?? parseSessionId(path), createdAt, from, first };
 }
 
 async function readMember(path: string, sourceId: string) {
   const keys = new Set<string>();
   await readRecords(path, silentSink, (record) => {
-    const key = keyOfEntry(record);
+    const key = makeEntryKey(record);
     if (key) keys.add(key);
   });
   return { sourceId, has: (key: string) => keys.has(key) };

@@ -1,12 +1,12 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { assistantMessages, blocksOf, textOf, userBlocks } from "../blocks.ts";
+import { assistantMessages, toBlocks, joinBlockTexts, userBlocks } from "../blocks.ts";
 import { notice, toolCall, toolResult } from "../messages.ts";
 import type { Originals } from "../originals.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
-import { idOfPath, keyOfEntry } from "./forks.ts";
+import { parseSessionId, makeEntryKey } from "./forks.ts";
 
 /** Types of lines that belong to no message, of Pi and of programs that were made from it. */
 const skippedTypes = new Set(
@@ -85,7 +85,7 @@ export class PiSession {
         return;
       case "compaction":
       case "branch_summary":
-        this.#send(summaryOf(record.summary), record, record.timestamp, usedIn(record));
+        this.#send(makeNotices(record.summary), record, record.timestamp, readCost(record));
         return;
       case "custom_message":
         this.#send(this.#custom(record), record, record.timestamp);
@@ -103,8 +103,8 @@ export class PiSession {
     this.#session.noteTime(timestamp);
     const from = asString(branchedFrom) ?? asString(parentSession);
     if (!from) return;
-    this.#session.note("forkedFrom", this.#prefix + idOfPath(from));
-    if (idOfPath(from) === this.#storedId) this.#forkedAt = millisecondsOf(timestamp);
+    this.#session.note("forkedFrom", this.#prefix + parseSessionId(from));
+    if (parseSessionId(from) === this.#storedId) this.#forkedAt = toMilliseconds(timestamp);
   }
 
   /** Notes the session that started this one. */
@@ -133,7 +133,7 @@ export class PiSession {
     const failure = asString(message.errorMessage);
     if (failure) messages.push(notice(failure));
     this.#send(messages, record, at, {
-      ...usedIn(message),
+      ...readCost(message),
       model: message.model,
       requestId: message.responseId,
       stopReason: message.stopReason,
@@ -153,10 +153,10 @@ export class PiSession {
         return this.#custom(message);
       case "branchSummary":
       case "compactionSummary":
-        return summaryOf(message.summary);
+        return makeNotices(message.summary);
       case "system":
       case "developer":
-        return blocksOf(message.content).flatMap((block) => summaryOf(block.text));
+        return toBlocks(message.content).flatMap((block) => makeNotices(block.text));
       default:
         this.#sink.unhandled(`role.${asString(message.role) ?? "(none)"}`);
         return [];
@@ -166,7 +166,7 @@ export class PiSession {
   #result(message: Fields): Message {
     const isError = message.isError === true;
     const details = isFields(message.details) ? message.details : {};
-    const output = textOf(message.content, this.#unhandled);
+    const output = joinBlockTexts(message.content, this.#unhandled);
     const [, code] =
       (isError && message.toolName === "bash" && /\nCommand exited with code (\d{1,3})$/.exec(output)) || [];
     return toolResult(output, {
@@ -183,13 +183,13 @@ export class PiSession {
   #addRequest(record: Fields): void {
     const about = [record.kind, record.note].map(asString).filter(Boolean).join(", ");
     const told = notice(`Request beside the conversation: ${about || "unknown"}.`);
-    this.#send([told], record, record.timestamp, { ...usedIn(record), model: record.model });
+    this.#send([told], record, record.timestamp, { ...readCost(record), model: record.model });
   }
 
   /** What the model was sent in an earlier entry's place from then on; the entry itself stays as it was. */
   #contextEdit({ replacement }: Fields): Message {
     if (!isFields(replacement)) return notice("An earlier message was left out of further requests.");
-    const text = textOf(replacement.content, this.#unhandled);
+    const text = joinBlockTexts(replacement.content, this.#unhandled);
     return notice(`An earlier message was replaced in further requests:\n\n${text}`.trim());
   }
 
@@ -201,7 +201,7 @@ export class PiSession {
   }
 
   #custom({ content }: Fields): Message[] {
-    const text = textOf(content, this.#unhandled);
+    const text = joinBlockTexts(content, this.#unhandled);
     return text ? [notice(text)] : [];
   }
 
@@ -209,8 +209,8 @@ export class PiSession {
 
   #send(messages: Message[], record: Fields, at: unknown, facts: EntryFacts = {}): void {
     if (messages.length === 0) this.#sink.skipped();
-    const isStored = this.#forkedAt > 0 && millisecondsOf(record.timestamp) < this.#forkedAt;
-    const isReplayed = this.#originals.have(keyOfEntry(record)) || isStored;
+    const isStored = this.#forkedAt > 0 && toMilliseconds(record.timestamp) < this.#forkedAt;
+    const isReplayed = this.#originals.have(makeEntryKey(record)) || isStored;
     this.#session.send(messages, { at, uuid: record.id, isReplayed, ...facts });
   }
 
@@ -221,13 +221,13 @@ export class PiSession {
   }
 }
 
-const summaryOf = (summary: unknown): Message[] => {
+const makeNotices = (summary: unknown): Message[] => {
   const text = asString(summary);
   return text ? [notice(text)] : [];
 };
 
 /** What an entry's request used, and what Pi recorded that it cost. */
-function usedIn({ usage }: Fields): Pick<EntryFacts, "usage" | "costUsd"> {
+function readCost({ usage }: Fields): Pick<EntryFacts, "usage" | "costUsd"> {
   const costUsd = isFields(usage) && isFields(usage.cost) ? usage.cost.total : undefined;
   return { usage: readUsage(usage), costUsd };
 }
@@ -251,4 +251,4 @@ function readUsage(usage: unknown): Usage | undefined {
 }
 
 /** 0 where there is no time. */
-const millisecondsOf = (at: unknown): number => Date.parse(asTimestamp(at) ?? "1970-01-01T00:00:00Z");
+const toMilliseconds = (at: unknown): number => Date.parse(asTimestamp(at) ?? "1970-01-01T00:00:00Z");

@@ -31,21 +31,21 @@ export const qwen: Adapter = {
   async *discover(host) {
     for (const { path } of searchRoots(host)) {
       for await (const input of findFiles(path, (name) => name.endsWith(".jsonl"))) {
-        const chats = chatsOf(input.path);
+        const chats = findChatsFolder(input.path);
         if (chats) {
           // A run is recorded after the last line of its session's file.
           const runs = (await readRuns(runsBeside(chats))).get(basename(input.path, ".jsonl"));
           yield runs ? { ...input, stamp: `${input.stamp}|${runs.length}` } : input;
-        } else if (agentOf(input.path) || input.stamp === "forbidden") yield input;
+        } else if (parseAgentPath(input.path) || input.stamp === "forbidden") yield input;
       }
     }
   },
   async parse(input, sink) {
     const name = basename(input.path, ".jsonl");
-    const agent = agentOf(input.path);
+    const agent = parseAgentPath(input.path);
     const session = agent
       ? new QwenSession(sink, `${agent.sessionId}/${agent.id}`, agent.sessionId)
-      : new QwenSession(sink, name, undefined, await readOwn(input, chatsOf(input.path) ?? "", name));
+      : new QwenSession(sink, name, undefined, await readOwn(input, findChatsFolder(input.path) ?? "", name));
     if (agent) session.noteAgent(await readJsonFile(input.path.replace(/\.jsonl$/, ".meta.json")));
     await readRecords(input.path, sink, (record) => session.add(record));
     session.end();
@@ -53,14 +53,14 @@ export const qwen: Adapter = {
 };
 
 /** The folder of chats that a session is in, or in the archive of; undefined for any other file, such as a session's ledgers. */
-function chatsOf(path: string): string | undefined {
+function findChatsFolder(path: string): string | undefined {
   const folder = dirname(path);
   const chats = basename(folder) === "archive" ? dirname(folder) : folder;
   return basename(chats) === "chats" && /^[^.]+\.jsonl$/.test(basename(path)) ? chats : undefined;
 }
 
 /** The agent that a transcript is of, in `subagents/SESSION/agent-ID.jsonl`; undefined for any other file. */
-function agentOf(path: string): { sessionId: string; id: string } | undefined {
+function parseAgentPath(path: string): { sessionId: string; id: string } | undefined {
   const [, id] = /^agent-(.+)\.jsonl$/.exec(basename(path)) ?? [];
   const folder = dirname(path);
   return id && basename(dirname(folder)) === "subagents" ? { sessionId: basename(folder), id } : undefined;
@@ -74,11 +74,11 @@ async function readOwn(input: Input, chats: string, name: string) {
   return {
     runs,
     findOriginal: await findOriginals(input),
-    ...(await agentsOf(join(chats, "..", "subagents", name), name)),
+    ...(await findAgents(join(chats, "..", "subagents", name), name)),
   };
 }
 
-async function agentsOf(folder: string, sessionId: string): Promise<Agents> {
+async function findAgents(folder: string, sessionId: string): Promise<Agents> {
   const [byCall, transcripts] = [new Map<string, string>(), new Set<string>()];
   for (const { name } of (await listFolder(folder)).slice(0, maxAgents)) {
     const [, transcript] = /^agent-(.+)\.jsonl$/.exec(name) ?? [];

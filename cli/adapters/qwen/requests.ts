@@ -1,7 +1,7 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import { addUsage, subtractUsage, type Usage } from "../usage.ts";
 import { asString } from "../values.ts";
-import { type Run, tokensOf } from "./runs.ts";
+import { type Run, readTokens } from "./runs.ts";
 
 type ByModel = Map<string, Usage>;
 
@@ -33,7 +33,7 @@ export class Requests {
     if (!isFields(uiEvent) || uiEvent["event.name"] !== "qwen-code.api_response") return;
     const model = asString(uiEvent.model);
     if (model === undefined) return;
-    const usage = tokensOf(
+    const usage = readTokens(
       uiEvent.input_token_count,
       uiEvent.output_token_count,
       uiEvent.cached_content_token_count,

@@ -40,10 +40,10 @@ export async function readRuns(path: string): Promise<Runs> {
 }
 
 const usageIn = (counts: Fields): Usage =>
-  tokensOf(counts.inputTokens, counts.outputTokens, counts.cachedTokens, counts.thoughtsTokens);
+  readTokens(counts.inputTokens, counts.outputTokens, counts.cachedTokens, counts.thoughtsTokens);
 
 /** The prompt's tokens include those from the cache, the answer's those of its thoughts. */
-export function tokensOf(prompt: unknown, answer: unknown, cached: unknown, thoughts: unknown): Usage {
+export function readTokens(prompt: unknown, answer: unknown, cached: unknown, thoughts: unknown): Usage {
   const cacheReadTokens = asCount(cached) ?? 0;
   return {
     inputTokens: Math.max(0, (asCount(prompt) ?? 0) - cacheReadTokens),

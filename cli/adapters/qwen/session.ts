@@ -10,7 +10,7 @@ import type { Usage } from "../usage.ts";
 import { asString } from "../values.ts";
 import type { FindOriginal } from "./forks.ts";
 import { Requests } from "./requests.ts";
-import { type Run, tokensOf } from "./runs.ts";
+import { type Run, readTokens } from "./runs.ts";
 
 export const source = "qwen-code";
 
@@ -79,7 +79,7 @@ export class QwenSession {
     if (record.subtype === "ui_telemetry" && isFields(record.systemPayload)) {
       this.#requests?.addEvent(record.systemPayload, from !== undefined);
     }
-    const messages = this.#messagesOf(record);
+    const messages = this.#readMessages(record);
     if (messages.length === 0) this.#sink.skipped();
     this.#session.send(messages, {
       at: record.timestamp,
@@ -99,7 +99,7 @@ export class QwenSession {
     this.#hasOwnTitle ||= !isGenerated;
   }
 
-  #messagesOf(record: Fields): Message[] {
+  #readMessages(record: Fields): Message[] {
     const message = isFields(record.message) ? record.message : {};
     const parts = Array.isArray(message.parts) ? message.parts.filter(isFields) : [];
     switch (record.type) {
@@ -147,7 +147,7 @@ export class QwenSession {
       const { id, name, args } = part.functionCall;
       return [toolCall(asString(name) ?? "tool", asString(id), args)];
     }
-    if (isFields(part.functionResponse)) return [resultOf(part.functionResponse, record, this.#agents)];
+    if (isFields(part.functionResponse)) return [makeResult(part.functionResponse, record, this.#agents)];
     const text = this.#text(part);
     if (text.trim() === "") return [];
     const attachment = role === "user" ? attachmentIn(part) : undefined;
@@ -209,7 +209,7 @@ function attachmentIn({ inlineData, fileData }: Fields): Fields | undefined {
 }
 
 /** A tool's result, with what the program noted beside it: whether it failed, and the change it made. */
-function resultOf(part: Fields, { toolCallResult }: Fields, agents: ReadonlyMap<string, string>): Message {
+function makeResult(part: Fields, { toolCallResult }: Fields, agents: ReadonlyMap<string, string>): Message {
   const about = isFields(toolCallResult) ? toolCallResult : {};
   const display = isFields(about.resultDisplay) ? about.resultDisplay : {};
   const callId = asString(part.id) ?? asString(about.callId);
@@ -227,5 +227,5 @@ function resultOf(part: Fields, { toolCallResult }: Fields, agents: ReadonlyMap<
 function readUsage(usage: unknown): Usage | undefined {
   if (!isFields(usage)) return undefined;
   const { promptTokenCount, candidatesTokenCount, cachedContentTokenCount, thoughtsTokenCount } = usage;
-  return tokensOf(promptTokenCount, candidatesTokenCount, cachedContentTokenCount, thoughtsTokenCount);
+  return readTokens(promptTokenCount, candidatesTokenCount, cachedContentTokenCount, thoughtsTokenCount);
 }

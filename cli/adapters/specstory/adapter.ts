@@ -39,7 +39,7 @@ function searchRoots(host: Host): SearchRoot[] {
   const named = splitFolders(host, env.SPOOR_SPECSTORY, delimiter);
   if (named.length > 0) return named.map((path) => ({ path: historyFolder(path), variable: "SPOOR_SPECSTORY" }));
   const folders: string[] = [];
-  for (let folder: string | undefined = cwd; folder !== undefined; folder = parentOf(folder, home))
+  for (let folder: string | undefined = cwd; folder !== undefined; folder = getParent(folder, home))
     folders.push(folder);
   return folders.map((path) => ({ path: join(path, history) }));
 }
@@ -47,6 +47,6 @@ function searchRoots(host: Host): SearchRoot[] {
 /** Accepts a project's folder and the history folder itself. */
 const historyFolder = (path: string): string => (basename(path) === "history" ? path : join(path, history));
 
-function parentOf(folder: string, home: string): string | undefined {
+function getParent(folder: string, home: string): string | undefined {
   return folder === home || folder === parse(folder).root ? undefined : dirname(folder);
 }

@@ -168,10 +168,10 @@ export class Transcript {
     }
     if (!this.#isOpen) this.#sink.begin(source, this.#header.sourceId);
     this.#isOpen = true;
-    this.#sink.message(this.#messageOf(draft, content));
+    this.#sink.message(this.#makeMessage(draft, content));
   }
 
-  #messageOf({ role, about, id }: Draft, content: string): Message {
+  #makeMessage({ role, about, id }: Draft, content: string): Message {
     const createdAt = parseTime(about);
     if (createdAt) this.#header.createdAt ??= createdAt;
     const model = role === "assistant" ? parseModel(about) : undefined;

@@ -6,7 +6,7 @@ import { listFolder } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Host, Input, Message, Sink } from "../adapter.ts";
-import { folderOfUrl } from "../cursor/places.ts";
+import { parseFolderUrl } from "../cursor/places.ts";
 import { programFolder } from "../editor-folders.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { boundedColumn, findSessions, inputParts, inputPath, readDatabase, readJsonColumn } from "../sqlite.ts";
@@ -59,7 +59,7 @@ export async function readConversation(path: string, source: string, sink: Sink)
   const { database: file } = inputParts(path);
   const list = (open: DatabaseSync) => listConversations(file, open);
   const workspace = await readJsonFile(join(dirname(file), "workspace.json"));
-  const folder = isFields(workspace) ? folderOfUrl(workspace.folder) : undefined;
+  const folder = isFields(workspace) ? parseFolderUrl(workspace.folder) : undefined;
   await readDatabase(path, sink, list, async (database, id) => {
     const found = readList(database, sink).find(({ sessionId }) => sessionId === id);
     if (found) readSession(found, new SessionBuilder(sink, source, id), folder, sink);
@@ -68,19 +68,19 @@ export async function readConversation(path: string, source: string, sink: Sink)
 
 function readSession(session: Fields, builder: SessionBuilder, folder: string | undefined, sink: Sink): void {
   builder.noteFolder(folder);
-  builder.noteTime(timeOf(session.createdAt));
+  builder.noteTime(toTime(session.createdAt));
   builder.noteModel(session.model);
   for (const entry of Array.isArray(session.messages) ? session.messages : []) {
     sink.entry();
-    const messages = isFields(entry) ? messagesOf(entry, sink) : undefined;
+    const messages = isFields(entry) ? readMessages(entry, sink) : undefined;
     if (!messages) sink.invalid("not a message");
     else if (messages.length === 0) sink.skipped();
-    else if (isFields(entry)) builder.send(messages, { at: timeOf(entry.timestamp), model: entry.model });
+    else if (isFields(entry)) builder.send(messages, { at: toTime(entry.timestamp), model: entry.model });
   }
   builder.end();
 }
 
-function messagesOf({ role, content, agentTaskContent }: Fields, sink: Sink): Message[] {
+function readMessages({ role, content, agentTaskContent }: Fields, sink: Sink): Message[] {
   const name = asString(role)?.toLowerCase() ?? "(none)";
   if (name !== "user" && name !== "assistant") {
     sink.unhandled(`role.${name}`);
@@ -99,4 +99,4 @@ function taskText(task: unknown): string {
 }
 
 /** Milliseconds or seconds since 1970, or a text. */
-const timeOf = (value: unknown): unknown => (typeof value === "number" && value < 1e11 ? value * 1000 : value);
+const toTime = (value: unknown): unknown => (typeof value === "number" && value < 1e11 ? value * 1000 : value);

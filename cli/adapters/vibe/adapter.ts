@@ -35,7 +35,7 @@ export const vibe: Adapter = {
     const session = new SessionBuilder(sink, source, asString(meta.session_id) ?? basename(dirname(path)));
     noteDetails(session, meta);
     await readRecords(path, sink, (record) => {
-      const messages = messagesOf(record, sink);
+      const messages = readMessages(record, sink);
       if (messages.length === 0) sink.skipped();
       session.send(messages);
     });
@@ -48,8 +48,8 @@ function searchRoots({ home, env }: Host): SearchRoot[] {
   return [{ path: join(named || join(home, ".vibe"), "logs", "session"), ...(named && { variable: "VIBE_HOME" }) }];
 }
 
-function messagesOf(record: Fields, sink: Sink): Message[] {
-  const text = textOf(record.content, sink);
+function readMessages(record: Fields, sink: Sink): Message[] {
+  const text = joinTexts(record.content, sink);
   switch (record.role) {
     case "user": {
       const images = Array.isArray(record.images) ? record.images.filter(isFields) : [];
@@ -67,12 +67,12 @@ function messagesOf(record: Fields, sink: Sink): Message[] {
       return [attachments.length > 0 ? withMetadata(message, { attachments }) : message];
     }
     case "assistant": {
-      const thought = textOf(record.reasoning_content, sink);
+      const thought = joinTexts(record.reasoning_content, sink);
       const calls = Array.isArray(record.tool_calls) ? record.tool_calls.filter(isFields) : [];
       return [
         ...(thought ? [thinking(thought)] : []),
         ...(text.trim() === "" ? [] : [{ role: "assistant", content: text }]),
-        ...calls.map(callOf),
+        ...calls.map(makeCall),
       ];
     }
     case "tool":
@@ -86,12 +86,12 @@ function messagesOf(record: Fields, sink: Sink): Message[] {
   }
 }
 
-function callOf({ id, function: called }: Fields): Message {
+function makeCall({ id, function: called }: Fields): Message {
   const { name, arguments: input } = isFields(called) ? called : ({} as Fields);
   return toolCall(asString(name) ?? "tool", asString(id), input);
 }
 
-function textOf(content: unknown, sink: Sink): string {
+function joinTexts(content: unknown, sink: Sink): string {
   if (typeof content === "string") return content;
   const parts = Array.isArray(content) ? content.filter(isFields) : [];
   return parts

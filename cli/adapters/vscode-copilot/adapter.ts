@@ -40,7 +40,7 @@ export const vscodeCopilot: Adapter = {
   },
   async parse({ path }, sink) {
     const session = new SessionBuilder(sink, source, basename(path, extname(path)));
-    session.noteFolder(await folderOf(dirname(dirname(path))));
+    session.noteFolder(await readFolder(dirname(dirname(path))));
     const plan = new LogPlan();
     await read(path, sink, "counted", {
       request: (_json, line) => plan.addRequest(line),
@@ -138,7 +138,7 @@ function noteFields(session: SessionBuilder, fields: Fields): void {
 }
 
 /** The folder of a workspace; of one with several folders its file, without the ending. */
-async function folderOf(storage: string): Promise<string | undefined> {
+async function readFolder(storage: string): Promise<string | undefined> {
   const path = join(storage, "workspace.json");
   const noted = (await statInput(path)) ? await readJsonFile(path) : undefined;
   if (!isFields(noted)) return undefined;

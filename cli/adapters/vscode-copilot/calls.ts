@@ -8,7 +8,7 @@ import { asCount, asString } from "../values.ts";
 type ModelCall = { id: string; name: string | undefined; input: unknown };
 
 /** A text that is given alone or as Markdown. */
-export const markdownOf = (value: unknown): string =>
+export const getMarkdown = (value: unknown): string =>
   asString(value) ?? (isFields(value) ? (asString(value.value) ?? "") : "");
 
 /** The calls of a turn: what the editor showed of them, joined with what the model sent and got. */
@@ -38,17 +38,17 @@ export class Calls {
     const data = isFields(shown.toolSpecificData) ? shown.toolSpecificData : {};
     const details = isFields(shown.resultDetails) ? shown.resultDetails : {};
     const name = call?.name ?? asString(shown.toolId) ?? "tool";
-    const input = call?.input ?? asString(details.input) ?? data.rawInput ?? inputOf(data) ?? described(shown);
-    const output = (call && this.#outputOf(call.id)) ?? shownOutput(data, shown.resultDetails);
+    const input = call?.input ?? asString(details.input) ?? data.rawInput ?? readInput(data) ?? described(shown);
+    const output = (call && this.#readOutput(call.id)) ?? shownOutput(data, shown.resultDetails);
     const message = toolCall(name, id, input);
     if (output === undefined && shown.isComplete !== true) return [message];
     const state = isFields(data.terminalCommandState) ? data.terminalCommandState : {};
     const durationMs = asCount(state.duration);
-    const outcome = { callId: id, isError: details.isError === true, exitCode: exitCodeOf(state), durationMs };
+    const outcome = { callId: id, isError: details.isError === true, exitCode: getExitCode(state), durationMs };
     return [message, toolResult(output ?? "", outcome)];
   }
 
-  #outputOf(id: string): string | undefined {
+  #readOutput(id: string): string | undefined {
     const result = this.#results[id];
     if (!isFields(result) || !Array.isArray(result.content)) return undefined;
     return result.content
@@ -62,7 +62,7 @@ export class Calls {
     return this.#calls
       .filter((call) => !this.#claimed.has(call))
       .flatMap((call) => {
-        const output = this.#outputOf(call.id);
+        const output = this.#readOutput(call.id);
         const message = toolCall(call.name ?? "tool", call.id || undefined, call.input);
         return output === undefined ? [message] : [message, toolResult(output, { callId: call.id })];
       });
@@ -77,10 +77,10 @@ export class Calls {
   }
 }
 
-const exitCodeOf = ({ exitCode }: Fields): number | undefined =>
+const getExitCode = ({ exitCode }: Fields): number | undefined =>
   Number.isSafeInteger(exitCode) ? Number(exitCode) : undefined;
 
-function inputOf(data: Fields): Fields | undefined {
+function readInput(data: Fields): Fields | undefined {
   switch (data.kind) {
     case "terminal": {
       const line = isFields(data.commandLine) ? data.commandLine : {};
@@ -97,7 +97,7 @@ function inputOf(data: Fields): Fields | undefined {
 }
 
 const described = (shown: Fields): Fields | undefined => {
-  const message = markdownOf(shown.pastTenseMessage) || markdownOf(shown.invocationMessage);
+  const message = getMarkdown(shown.pastTenseMessage) || getMarkdown(shown.invocationMessage);
   return message ? { message } : undefined;
 };
 
@@ -106,7 +106,7 @@ function shownOutput(data: Fields, details: unknown): string | undefined {
   const output = isFields(data.terminalCommandOutput) ? asString(data.terminalCommandOutput.text) : undefined;
   if (output !== undefined) return output;
   if (data.kind === "subagent" && asString(data.result)) return asString(data.result);
-  if (Array.isArray(details)) return details.filter(isFields).map(pathOf).filter(Boolean).join("\n");
+  if (Array.isArray(details)) return details.filter(isFields).map(getPath).filter(Boolean).join("\n");
   if (!isFields(details)) return undefined;
   const parts = Array.isArray(details.output) ? details.output : isFields(details.output) ? [details.output] : [];
   if (details.output === undefined) return undefined;
@@ -114,8 +114,8 @@ function shownOutput(data: Fields, details: unknown): string | undefined {
 }
 
 /** A URI's path. */
-export function pathOf({ uri, fsPath, path, external }: Fields): string {
-  if (isFields(uri)) return pathOf(uri);
+export function getPath({ uri, fsPath, path, external }: Fields): string {
+  if (isFields(uri)) return getPath(uri);
   return asString(fsPath) ?? asString(path) ?? asString(external) ?? "";
 }
 

@@ -13,7 +13,7 @@ function readOperation(line: Fields): Operation | undefined {
 }
 
 /** The request that an operation changes, or undefined. */
-const requestOf = ({ path }: Operation): number | undefined =>
+const getRequestIndex = ({ path }: Operation): number | undefined =>
   path[0] === "requests" && typeof path[1] === "number" ? path[1] : undefined;
 
 const changesList = ({ kind, path }: Operation): boolean => kind === 2 && path.length === 1 && path[0] === "requests";
@@ -42,7 +42,7 @@ export class LogPlan {
     const operation = readOperation(line);
     if (!operation) return;
     if (operation.kind === 0 && this.begin !== number) this.#begin(number);
-    const request = requestOf(operation);
+    const request = getRequestIndex(operation);
     if (request !== undefined) this.#touch(request, number);
     if (!changesList(operation)) return;
     const from = operation.cutAt ?? this.#count;

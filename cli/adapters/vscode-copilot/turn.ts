@@ -4,7 +4,7 @@ import { notice, thinking, toolCall, withMetadata } from "../messages.ts";
 import type { SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
-import { Calls, markdownOf, pathOf } from "./calls.ts";
+import { Calls, getMarkdown, getPath } from "./calls.ts";
 
 const skippedParts = new Set(
   `autoModeResolution clearToPreviousToolInvocation codeblockUri codeCitation command disabledClaudeHooks extensions
@@ -33,7 +33,7 @@ export class Turn {
     const request = this.#request;
     const metadata = isFields(this.#result.metadata) ? this.#result.metadata : {};
     const at = asCount(request.timestamp) || undefined;
-    session.send(questionOf(request), { at });
+    session.send(readQuestion(request), { at });
     const parts = partsIn(request.response);
     this.#addParts(parts, new Calls(metadata));
     const { errorDetails } = this.#result;
@@ -43,7 +43,7 @@ export class Turn {
     const last = this.#messages.at(-1);
     const endedAt = asTimestamp(ended);
     if (ended && endedAt && at && ended >= at && last) last.createdAt = endedAt;
-    session.send(this.#messages, { at, model: modelOf(request, parts, metadata), usage: usageOf(request, metadata) });
+    session.send(this.#messages, { at, model: findModel(request, parts, metadata), usage: readUsage(request, metadata) });
   }
 
   #addParts(parts: Fields[], calls: Calls): void {
@@ -70,11 +70,11 @@ export class Turn {
     const kind = asString(part.kind);
     switch (kind) {
       case undefined:
-        this.#text += markdownOf(part);
+        this.#text += getMarkdown(part);
         break;
       case "markdownContent":
       case "markdownVuln":
-        this.#text += markdownOf(part.content);
+        this.#text += getMarkdown(part.content);
         break;
       case "inlineReference":
         this.#text += referenceText(part);
@@ -87,7 +87,7 @@ export class Turn {
       case "textEditGroup":
       case "notebookEditGroup":
         // With calls, these are the changes that the calls made.
-        if (!hasCalls) this.#push(editOf(kind, part));
+        if (!hasCalls) this.#push(makeEdit(kind, part));
         break;
       case "questionCarousel":
         this.#push(
@@ -112,7 +112,7 @@ export class Turn {
     };
     const given = Object.hasOwn(texts, kind) ? texts[kind] : undefined;
     if (!given && !skippedParts.has(kind)) this.#sink.unhandled(`response.${kind}`);
-    const text = (given ?? []).map(markdownOf).filter(Boolean).join("\n");
+    const text = (given ?? []).map(getMarkdown).filter(Boolean).join("\n");
     if (text) this.#push(notice(text));
   }
 
@@ -146,14 +146,14 @@ function partsIn(response: unknown): Fields[] {
   return parts.map((part) => (typeof part === "string" ? { value: part } : part)).filter(isFields);
 }
 
-function questionOf(request: Fields): Message[] {
+function readQuestion(request: Fields): Message[] {
   const { message, variableData } = request;
   const parts = isFields(message) && Array.isArray(message.parts) ? message.parts.filter(isFields) : [];
   const text =
     asString(message) ??
     (isFields(message) ? (asString(message.text) ?? parts.map((part) => asString(part.text) ?? "").join("")) : "");
   const variables = isFields(variableData) && Array.isArray(variableData.variables) ? variableData.variables : [];
-  const attachments = variables.filter(isFields).flatMap(attachmentOf);
+  const attachments = variables.filter(isFields).flatMap(readAttachment);
   if (text.trim() === "" && attachments.length === 0) return [];
   if (request.isSystemInitiated === true) return [notice(text, "user")];
   const content = text || attachments.map(({ name }) => `[${name ?? "attachment"}]`).join(" ");
@@ -161,33 +161,33 @@ function questionOf(request: Fields): Message[] {
 }
 
 /** What the user attached: a file, an image, a symbol; not what the editor added by itself. */
-function attachmentOf({ kind, name, mimeType, isFile, isDirectory }: Fields): { type?: string; name?: string }[] {
+function readAttachment({ kind, name, mimeType, isFile, isDirectory }: Fields): { type?: string; name?: string }[] {
   const type = asString(mimeType) ?? asString(kind) ?? (isFile ? "file" : isDirectory ? "directory" : undefined);
   if (["implicit", "workspace", "promptText", "promptFile", "tool", "toolset", undefined].includes(type)) return [];
   return [{ ...(type && { type }), ...(asString(name) && { name: String(name) }) }];
 }
 
 function referenceText({ name, inlineReference }: Fields): string {
-  const path = isFields(inlineReference) ? pathOf(inlineReference) : "";
+  const path = isFields(inlineReference) ? getPath(inlineReference) : "";
   const shown = asString(name) ?? (isFields(inlineReference) ? asString(inlineReference.name) : undefined) ?? path;
   return shown ? `\`${shown}\`` : "";
 }
 
 /** An edit that was applied without a call. */
-function editOf(kind: string, { uri, edits }: Fields): Message {
+function makeEdit(kind: string, { uri, edits }: Fields): Message {
   const groups = Array.isArray(edits) ? edits.flat().filter(isFields) : [];
   const texts = groups.map(({ text }) => ({ old_string: "", new_string: asString(text) ?? "" }));
-  return toolCall(kind, undefined, { file_path: isFields(uri) ? pathOf(uri) : "", edits: texts });
+  return toolCall(kind, undefined, { file_path: isFields(uri) ? getPath(uri) : "", edits: texts });
 }
 
 /** The model that answered: the one that was chosen, where the user left it to the editor. */
-function modelOf({ modelId }: Fields, parts: Fields[], metadata: Fields): string | undefined {
+function findModel({ modelId }: Fields, parts: Fields[], metadata: Fields): string | undefined {
   const resolved = parts.findLast(({ kind }) => kind === "autoModeResolution")?.resolvedModel;
   return asString(resolved) ?? asString(metadata.resolvedModel) ?? asString(modelId)?.replace(/^copilot\//, "");
 }
 
 /** The output of the turn, and the input of its last request: the editor keeps no other. */
-function usageOf(request: Fields, metadata: Fields): Usage | undefined {
+function readUsage(request: Fields, metadata: Fields): Usage | undefined {
   const inputTokens = asCount(metadata.promptTokens) ?? asCount(request.promptTokens);
   const outputTokens = asCount(request.completionTokens) ?? asCount(metadata.outputTokens);
   if (inputTokens === undefined && outputTokens === undefined) return undefined;

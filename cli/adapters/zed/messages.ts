@@ -7,22 +7,22 @@ import { asString } from "../values.ts";
 type Unhandled = (type: string) => void;
 
 /** A value of an enumeration in Rust: `"Name"`, or `{"Name": …}`. */
-export function variantOf(value: unknown): [string, unknown] {
+export function readVariant(value: unknown): [string, unknown] {
   if (typeof value === "string") return [value, undefined];
   return (isFields(value) && Object.entries(value)[0]) || ["(none)", undefined];
 }
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 /** The user's text, with what it mentions by name. */
 export function userMessages(content: unknown, unhandled: Unhandled): Message[] {
   const attachments: Fields[] = [];
   const pictures: string[] = [];
-  const parts = listOf(content).map((part) => {
-    const [kind, value] = variantOf(part);
+  const parts = toList(content).map((part) => {
+    const [kind, value] = readVariant(part);
     if (kind === "Text") return asString(value) ?? "";
     if (kind === "Mention") {
-      const name = isFields(value) ? nameOf(value.uri) : undefined;
+      const name = isFields(value) ? readName(value.uri) : undefined;
       attachments.push({ type: "mention", ...(name && { name }) });
       return `@${name ?? "mention"}`;
     }
@@ -43,17 +43,17 @@ const imageText = (image: unknown): string =>
   isFields(image) && asString(image.source) ? dataText("image", "image/png", image.source) : "[image]";
 
 /** The path, name or address in what is mentioned. */
-function nameOf(uri: unknown): string | undefined {
+function readName(uri: unknown): string | undefined {
   if (typeof uri === "string") return uri;
-  const [, about] = variantOf(uri);
+  const [, about] = readVariant(uri);
   if (!isFields(about)) return asString(about);
   return asString(about.abs_path) ?? asString(about.path) ?? asString(about.name) ?? asString(about.url);
 }
 
 /** An answer: what the model said and called, and below it what the tools returned. */
 export function agentMessages({ content, tool_results: results }: Fields, unhandled: Unhandled): Message[] {
-  const said = listOf(content).flatMap((part): Message[] => {
-    const [kind, value] = variantOf(part);
+  const said = toList(content).flatMap((part): Message[] => {
+    const [kind, value] = readVariant(part);
     const fields = isFields(value) ? value : {};
     const text = asString(value) ?? asString(fields.text);
     switch (kind) {
@@ -94,7 +94,7 @@ function resultMessage(id: string, result: Fields, unhandled: Unhandled): Messag
 function partText(part: unknown, unhandled: Unhandled): string {
   if (typeof part === "string") return part;
   if (!isFields(part)) return "";
-  const [kind, value] = variantOf(part);
+  const [kind, value] = readVariant(part);
   if (/^text$/i.test(kind)) return asString(value) ?? (isFields(value) ? (asString(value.text) ?? "") : "");
   if (/^image$/i.test(kind)) return imageText(value);
   if (part.type === "text") return asString(part.text) ?? "";
@@ -110,7 +110,7 @@ export function legacyMessages(message: Fields, unhandled: Unhandled): Message[]
     unhandled(`role.${asString(role) ?? "(none)"}`);
     return [];
   }
-  const said = listOf(message.segments)
+  const said = toList(message.segments)
     .filter(isFields)
     .flatMap((segment): Message[] => {
       const text = asString(segment.text);
@@ -119,9 +119,9 @@ export function legacyMessages(message: Fields, unhandled: Unhandled): Message[]
       if (segment.type !== "redacted_thinking") unhandled(`segment.${asString(segment.type) ?? "(none)"}`);
       return [];
     });
-  const calls = listOf(message.tool_uses)
+  const calls = toList(message.tool_uses)
     .filter(isFields)
     .map(({ id, name, input }) => toolCall(asString(name) ?? "tool", asString(id), input));
-  const results = listOf(message.tool_results).filter(isFields);
+  const results = toList(message.tool_results).filter(isFields);
   return [...said, ...calls, ...results.map((result) => resultMessage("", result, unhandled))];
 }

@@ -8,7 +8,7 @@ import { SessionBuilder } from "../session-builder.ts";
 import { boundedColumn, hasColumn, inputPath } from "../sqlite.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
-import { agentMessages, legacyMessages, userMessages, variantOf } from "./messages.ts";
+import { agentMessages, legacyMessages, userMessages, readVariant } from "./messages.ts";
 import { source } from "./source.ts";
 
 /** A thread is one value of JSON, mostly compressed to a tenth. */
@@ -48,14 +48,14 @@ export async function readThread(database: DatabaseSync, id: string, sink: Sink)
   let usage: Usage | undefined;
   for (const message of Array.isArray(thread.messages) ? thread.messages : []) {
     sink.entry();
-    const [kind, value] = isFields(message) && typeof message.role === "string" ? [] : variantOf(message);
+    const [kind, value] = isFields(message) && typeof message.role === "string" ? [] : readVariant(message);
     const fields = isFields(value) ? value : {};
     if (kind === "User") {
       const key = asString(fields.id) ?? "";
       usage = requests.get(key);
       requests.delete(key);
     }
-    const messages = messagesOf(kind, kind === undefined ? message : fields, sink);
+    const messages = readMessages(kind, kind === undefined ? message : fields, sink);
     if (messages.length === 0) sink.skipped();
     const isAnswer = messages.some(({ role }) => role === "assistant");
     session.send(messages, {
@@ -70,7 +70,7 @@ export async function readThread(database: DatabaseSync, id: string, sink: Sink)
   session.end();
 }
 
-function messagesOf(kind: string | undefined, message: Fields, sink: Sink) {
+function readMessages(kind: string | undefined, message: Fields, sink: Sink) {
   const unhandled = (type: string) => sink.unhandled(type);
   switch (kind) {
     case undefined:
@@ -151,10 +151,10 @@ function firstFolder(paths: unknown): string | undefined {
 
 /** The tokens of each question, by its id; older versions have a list. */
 function usagesIn(requests: unknown): [string, Usage][] {
-  return Object.entries(isFields(requests) ? requests : {}).map(([id, usage]) => [id, usageOf(usage)]);
+  return Object.entries(isFields(requests) ? requests : {}).map(([id, usage]) => [id, readUsage(usage)]);
 }
 
-function usageOf(value: unknown): Usage {
+function readUsage(value: unknown): Usage {
   const usage = isFields(value) ? value : {};
   return {
     inputTokens: asCount(usage.input_tokens) ?? 0,
@@ -166,7 +166,7 @@ function usageOf(value: unknown): Usage {
 
 /** Adds what the thread used in all beside the tokens that its questions name. */
 function addRest(session: SessionBuilder, thread: Fields): void {
-  const rest = usageOf(thread.cumulative_token_usage);
+  const rest = readUsage(thread.cumulative_token_usage);
   for (const [, usage] of usagesIn(thread.request_token_usage)) {
     for (const [name, count] of Object.entries(usage) as [keyof Usage, number][])
       rest[name] = (rest[name] ?? 0) - count;

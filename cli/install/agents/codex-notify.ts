@@ -1,20 +1,21 @@
-import type { Edit } from "../manifest.ts";
-import { quoteToml } from "../quoting.ts";
+import type { FileEdit } from "../manifest.ts";
+import { quoteToml } from "../tools.ts";
 import type { Edited } from "./json-hook.ts";
 
 const note = "# Made by `spoor install`: sends a session after each turn. `spoor uninstall` removes it.";
 
-const settingOf = (words: string[]): string => `notify = [${words.map(quoteToml).join(", ")}]`;
+const formatSetting = (words: string[]): string => `notify = [${words.map(quoteToml).join(", ")}]`;
 
 /**
- * Makes Codex run a program after each turn. It stands before everything else: a key below a table's head would be the table's.
+ * Adds a program that Codex runs after each turn, before everything else, because a key after a table's head would
+ * belong to the table.
  *
- * @param text undefined where the file is missing
+ * @param text undefined if the file is missing
  */
 export function addNotify(text: string | undefined, words: string[]): Edited {
-  const command = settingOf(words);
+  const command = formatSetting(words);
   const before = text ?? "";
-  const keys = firstKeysOf(before);
+  const keys = parseFirstKeys(before);
   if (!keys) return { problem: "it is not valid TOML" };
   const line = before.includes("\r\n") ? "\r\n" : "\n";
   if (keys.includes("notify")) {
@@ -28,8 +29,7 @@ export function addNotify(text: string | undefined, words: string[]): Edited {
 
 const hasLine = (text: string, line: string): boolean => text.split(/\r?\n/).includes(line);
 
-/** Takes it out again. @returns undefined where it is not there, or was changed */
-export function removeNotify(text: string, { inserted, offset, command }: Edit): string | undefined {
+export function removeNotify(text: string, { inserted, offset, command }: FileEdit): string | undefined {
   for (const at of [offset, text.indexOf(inserted)]) {
     if (at >= 0 && text.slice(at, at + inserted.length) === inserted) {
       return text.slice(0, at) + text.slice(at + inserted.length);
@@ -42,15 +42,14 @@ export function removeNotify(text: string, { inserted, offset, command }: Edit):
   return lines.toSpliced(from, at - from + 1).join("");
 }
 
-/** The keys before the first table of a TOML text; undefined where it is broken there. */
-function firstKeysOf(text: string): string[] | undefined {
+function parseFirstKeys(text: string): string[] | undefined {
   const keys: string[] = [];
   let rest = text.replace(/^\uFEFF/, "");
   for (;;) {
     rest = rest.replace(/^(?:[ \t\r\n]+|#[^\n]*)+/, "");
     if (rest === "" || rest.startsWith("[")) return keys;
     const [found, bare, quoted] = /^(?:([\w-]+)|"([^"\n]*)"|'[^'\n]*')[ \t]*(?:\.[^=\n]*)?=[ \t]*/.exec(rest) ?? [];
-    const end = found === undefined ? undefined : endOfValue(rest, found.length);
+    const end = found === undefined ? undefined : findValueEnd(rest, found.length);
     if (found === undefined || end === undefined) return undefined;
     keys.push(bare ?? quoted ?? /'([^'\n]*)'/.exec(found)?.[1] ?? "");
     rest = rest.slice(end);
@@ -60,13 +59,13 @@ function firstKeysOf(text: string): string[] | undefined {
 const tokens =
   /"""[\s\S]*?(?<!\\)(?:\\\\)*"""+|'''[\s\S]*?'''+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[[\]{}]|\n|[^"'#[\]{}\n]+|["']/gy;
 
-/** Where a value ends that begins at `from`: at the end of the line on which all of its brackets are closed. */
-function endOfValue(text: string, from: number): number | undefined {
+/** Finds the end of the line on which all brackets of a value are closed. */
+function findValueEnd(text: string, from: number): number | undefined {
   let depth = 0;
   tokens.lastIndex = from;
   for (let match = tokens.exec(text); match; match = tokens.exec(text)) {
     const [token] = match;
-    if (token === '"' || token === "'") return undefined; // a string that has no end
+    if (token === '"' || token === "'") return undefined;
     if (token === "[" || token === "{") depth++;
     else if (token === "]" || token === "}") depth--;
     else if (token === "\n" && depth === 0) return tokens.lastIndex;

@@ -1,19 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
-import type { Edit } from "../manifest.ts";
-import { blankComments, insertionInto, type JsonNode, memberOf, placesIn, withoutPart } from "./json-text.ts";
+import type { FileEdit } from "../manifest.ts";
+import { blankComments, makeInsertion, type JsonNode, findMember, parsePlaces, removePart } from "./json-text.ts";
 
-/** What an edit makes of a file: its new text, or why it is left alone; neither where nothing is to be done. */
-export type Edited = { text: string; edit: Omit<Edit, "path" | "agent"> } | { problem: string } | undefined;
+/** The edited file, or the reason to leave it alone; undefined if it needs no change. */
+export type Edited = { text: string; edit: Omit<FileEdit, "path" | "agent"> } | { problem: string } | undefined;
 
-/** A hook in an agent's settings: `hooks` has lists of groups of these, by event. */
 export type Hook = { type: "command"; command: string } & Fields;
 
 /**
- * Adds a hook to an agent's settings by inserting one piece of text, so that nothing else changes: no order, no number, no
- * blank, no comment.
+ * Adds a hook to an agent's settings by one insertion, so that order, blanks and comments stay.
  *
- * @param text undefined where the file is missing
+ * @param text undefined if the file is missing
  */
 export function addHook(text: string | undefined, event: string, hook: Hook): Edited {
   const { command } = hook;
@@ -30,7 +28,7 @@ export function addHook(text: string | undefined, event: string, hook: Hook): Ed
   const groups = hooks?.[event];
   if (groups !== undefined && !Array.isArray(groups)) return { problem: `its ${event} hooks are not in a list` };
   if (hasHook(settings, event, command)) return undefined;
-  const { inserted, offset, made } = insertionOf(text, placesIn(plain), event, group);
+  const { inserted, offset, made } = findInsertion(text, parsePlaces(plain), event, group);
   const edited = text.slice(0, offset) + inserted + text.slice(offset);
   const found = parseJson(blankComments(edited));
   const isWanted = [
@@ -41,40 +39,40 @@ export function addHook(text: string | undefined, event: string, hook: Hook): Ed
   return { text: edited, edit: { inserted, offset, command, made } };
 }
 
-function insertionOf(text: string, root: JsonNode, event: string, group: object) {
-  const hooks = memberOf(root, "hooks")?.value;
-  const groups = memberOf(hooks, event)?.value;
+function findInsertion(text: string, root: JsonNode, event: string, group: object) {
+  const hooks = findMember(root, "hooks")?.value;
+  const groups = findMember(hooks, event)?.value;
   const render = (value: unknown, key?: string) => (indent: string, unit: string, line: string) => {
     const lines = JSON.stringify(value, null, unit).split("\n");
     return (key === undefined ? "" : `${JSON.stringify(key)}: `) + lines.join(line + indent);
   };
-  if (groups) return { ...insertionInto(text, groups, 2, render(group)), made: [] };
-  if (hooks) return { ...insertionInto(text, hooks, 1, render([group], event)), made: [event] };
+  if (groups) return { ...makeInsertion(text, groups, 2, render(group)), made: [] };
+  if (hooks) return { ...makeInsertion(text, hooks, 1, render([group], event)), made: [event] };
   const whole = render({ [event]: [group] }, "hooks");
-  return { ...insertionInto(text, root, 0, whole), made: ["hooks", event] };
+  return { ...makeInsertion(text, root, 0, whole), made: ["hooks", event] };
 }
 
-const listIn = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 const isOurs = (hook: unknown, command: string): boolean => isFields(hook) && hook.command === command;
 
 function hasHook(settings: Fields, event: string, command: string): boolean {
-  const groups = isFields(settings.hooks) ? listIn(settings.hooks[event]) : [];
-  return groups.some((group) => isFields(group) && listIn(group.hooks).some((hook) => isOurs(hook, command)));
+  const groups = isFields(settings.hooks) ? toList(settings.hooks[event]) : [];
+  return groups.some((group) => isFields(group) && toList(group.hooks).some((hook) => isOurs(hook, command)));
 }
 
 /**
- * Takes the hook out again. Where the settings were written anew since, it is found by its command.
+ * Removes the hook, which is found by its command if the settings were rewritten.
  *
- * @returns undefined where the hook is not there, or the file can't be read as JSON
+ * @returns undefined if it is missing or the file is not JSON
  */
-export function removeHook(text: string, event: string, { inserted, offset, command, made }: Edit): string | undefined {
+export function removeHook(text: string, event: string, { inserted, offset, command, made }: FileEdit): string | undefined {
   const settings = parseJson(blankComments(text));
   if (!isFields(settings) || !hasHook(settings, event, command)) return undefined;
   for (const at of [offset, text.indexOf(inserted)]) {
     if (at < 0 || text.slice(at, at + inserted.length) !== inserted) continue;
     const before = text.slice(0, at) + text.slice(at + inserted.length);
-    if (before === "") return before; // the file was ours
+    if (before === "") return before;
     const rest = parseJson(blankComments(before));
     if (isFields(rest) && !hasHook(rest, event, command)) return before;
   }
@@ -85,28 +83,27 @@ function removeByCommand(
   text: string,
   settings: Fields,
   event: string,
-  { command, made }: Pick<Edit, "command" | "made">,
+  { command, made }: Pick<FileEdit, "command" | "made">,
 ): string | undefined {
-  const groups = listIn((settings.hooks as Fields)[event]);
-  const group = groups.findIndex((one) => isFields(one) && listIn(one.hooks).some((hook) => isOurs(hook, command)));
-  const hook = listIn((groups[group] as Fields).hooks).findIndex((one) => isOurs(one, command));
-  const places = memberOf(memberOf(placesIn(blankComments(text)), "hooks")?.value, event)?.value;
-  const ownHooks = memberOf(places?.items?.[group], "hooks")?.value;
+  const groups = toList((settings.hooks as Fields)[event]);
+  const group = groups.findIndex((one) => isFields(one) && toList(one.hooks).some((hook) => isOurs(hook, command)));
+  const hook = toList((groups[group] as Fields).hooks).findIndex((one) => isOurs(one, command));
+  const places = findMember(findMember(parsePlaces(blankComments(text)), "hooks")?.value, event)?.value;
+  const ownHooks = findMember(places?.items?.[group], "hooks")?.value;
   if (!places || !ownHooks) return undefined;
-  const rest = ownHooks.items?.length === 1 ? withoutPart(text, places, group) : withoutPart(text, ownHooks, hook);
-  return withoutEmpty(rest, event, made);
+  const rest = ownHooks.items?.length === 1 ? removePart(text, places, group) : removePart(text, ownHooks, hook);
+  return removeEmpty(rest, event, made);
 }
 
-/** Removes what the insertion had made and is empty now. */
-function withoutEmpty(text: string, event: string, made: string[]): string {
+function removeEmpty(text: string, event: string, made: string[]): string {
   let rest = text;
   for (const name of [event, "hooks"]) {
-    const root = placesIn(blankComments(rest));
-    const holder = name === "hooks" ? root : memberOf(root, "hooks")?.value;
-    const member = memberOf(holder, name);
+    const root = parsePlaces(blankComments(rest));
+    const holder = name === "hooks" ? root : findMember(root, "hooks")?.value;
+    const member = findMember(holder, name);
     const isEmpty = member && /^[[{]\s*[\]}]$/.test(rest.slice(member.value.start, member.value.end));
     if (holder && isEmpty && made.includes(name)) {
-      rest = withoutPart(rest, holder, holder.members?.indexOf(member) ?? -1);
+      rest = removePart(rest, holder, holder.members?.indexOf(member) ?? -1);
     }
   }
   return made.includes("file") && /^\s*\{\s*\}\s*$/.test(rest) ? "" : rest;

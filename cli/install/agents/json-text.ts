@@ -1,4 +1,4 @@
-/** A value in a JSON text: where it stands, and what is in it. */
+/** A value's position in a JSON text, with its members or items. */
 export type JsonNode = {
   start: number;
   end: number;
@@ -6,14 +6,13 @@ export type JsonNode = {
   items?: JsonNode[];
 };
 
-/** A text with blanks in the place of its comments, so that `JSON.parse` takes it and every place stays the same. */
+/** Replaces comments by blanks, so that `JSON.parse` accepts the text and all positions stay. */
 export const blankComments = (text: string): string =>
   text.replace(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (part) =>
     part.startsWith('"') ? part : part.replace(/[^\r\n]/g, " "),
   );
 
-/** Finds every value's place in a text that `JSON.parse` takes. */
-export function placesIn(text: string): JsonNode {
+export function parsePlaces(text: string): JsonNode {
   let at = 0;
   const skipSpace = () => {
     while (/\s/.test(text[at] ?? "")) at++;
@@ -36,7 +35,7 @@ export function placesIn(text: string): JsonNode {
     const start = at;
     const key = string();
     skipSpace();
-    at++; // the colon
+    at++;
     return { key, start, value: value() };
   };
   const list = <One>(closing: string, read: () => One): One[] => {
@@ -52,21 +51,20 @@ export function placesIn(text: string): JsonNode {
   return value();
 }
 
-/** Of several members with one name, the last counts. */
-export const memberOf = (node: JsonNode | undefined, key: string) => node?.members?.findLast((one) => one.key === key);
+/** If several members have one name, the last counts. */
+export const findMember = (node: JsonNode | undefined, key: string) => node?.members?.findLast((one) => one.key === key);
 
-/** The parts of an object or array, each from its start (a member's is that of its key) to its end. */
-const partsOf = ({ members, items }: JsonNode): { start: number; end: number }[] =>
+const listParts = ({ members, items }: JsonNode): { start: number; end: number }[] =>
   members?.map(({ start, value }) => ({ start, end: value.end })) ?? items ?? [];
 
-/** What inserts a part into an object or array, in the style of the text around it: at its end, or before what ends with a comment. */
-export function insertionInto(
+/** Makes an insertion in the style of the text around it: at the end, or at the beginning if a comment is last. */
+export function makeInsertion(
   text: string,
   node: JsonNode,
   depth: number,
   render: (indent: string, unit: string, line: string) => string,
 ): { offset: number; inserted: string } {
-  const parts = partsOf(node);
+  const parts = listParts(node);
   const last = parts.at(-1);
   const line = text.includes("\r\n") ? "\r\n" : "\n";
   const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
@@ -81,9 +79,8 @@ export function insertionInto(
   return { offset: node.start + 1, inserted: entry + (isOpen ? "" : line + unit.repeat(depth)) };
 }
 
-/** A text without one part of an object or array, and without the comma beside it. Comments around it stay. */
-export function withoutPart(text: string, node: JsonNode, index: number): string {
-  const parts = partsOf(node);
+export function removePart(text: string, node: JsonNode, index: number): string {
+  const parts = listParts(node);
   const [before, part, after] = [parts[index - 1], parts[index], parts[index + 1]];
   if (!part) return text;
   const from = before?.end ?? (after ? part.start : node.start + 1);

@@ -1,9 +1,8 @@
-// Files of our own that an agent loads.
 
 const note = "Made by `spoor install`; `spoor uninstall` removes it.";
 
-/** What starts the client from within an agent: it waits for nothing, and a client that is gone is no error. */
-const starting = (words: string[]) => `// ${note}
+/** Composes the code that starts the client from an agent; a missing client is no error. */
+const composeStarter = (words: string[]) => `// ${note}
 import { spawn } from "node:child_process";
 
 const [program, ...words] = ${JSON.stringify(words)};
@@ -17,8 +16,8 @@ function send() {
 }
 `;
 
-/** A plugin of OpenCode's: sends after each turn, as OpenCode tells no session's end. */
-export const openCodePlugin = (words: string[]): string => `${starting(words)}
+/** OpenCode has no event for a session's end, so this sends after each turn. */
+export const openCodePlugin = (words: string[]): string => `${composeStarter(words)}
 export const Spoor = async () => ({
   event: async ({ event }) => {
     if (event.type === "session.idle") send();
@@ -26,13 +25,11 @@ export const Spoor = async () => ({
 });
 `;
 
-/** An extension of Pi's. */
-export const piExtension = (words: string[]): string => `${starting(words)}
+export const piExtension = (words: string[]): string => `${composeStarter(words)}
 export default function (pi) {
   pi.on("session_shutdown", send);
 }
 `;
 
-/** A file of Copilot's hooks. */
 export const copilotHooks = (shell: "bash" | "powershell", command: string): string =>
   `${JSON.stringify({ version: 1, hooks: { sessionEnd: [{ type: "command", [shell]: command, timeoutSec: 10, comment: note }] } }, null, 2)}\n`;

@@ -1,37 +1,34 @@
 import { join } from "node:path";
 import type { Host } from "../../adapters/adapter.ts";
-import type { Edit } from "../manifest.ts";
-import { quotePowerShell, quoteSh } from "../quoting.ts";
+import type { FileEdit } from "../manifest.ts";
+import { quotePowerShell, quoteSh } from "../tools.ts";
 import { addNotify, removeNotify } from "./codex-notify.ts";
 import { addHook, type Edited, type Hook, removeHook } from "./json-hook.ts";
 import { copilotHooks, openCodePlugin, piExtension } from "./plugins.ts";
 
-/** How an agent starts the client: by words, or by a command of its shell, which is PowerShell on Windows. */
-type Call = { program: string[]; tail: string[]; command: string; isWindows: boolean };
+/** How an agent starts the client: by words, or by a shell command (PowerShell on Windows). */
+type HookCall = { program: string[]; tail: string[]; command: string; isWindows: boolean };
 
-/** A file by which an agent sends when a turn or a session of its ends. */
-type Target = {
+/** A file through which an agent sends when its turn or session ends. */
+type HookTarget = {
   title: string;
-  /** The agent's folder; where it is missing, so is the agent. */
   folder: (host: Host) => string;
-  /** The file below the folder. */
   file: string;
-  /** The source that is sent, where that is not the target's key. */
   source?: string;
-  /** Where a path below the folder is missing, the agent is left alone, for a reason. */
+  /** The agent is left alone if this path below the folder is missing. */
   needs?: { path: string; reason: string };
 } & (
-  | { text: (call: Call) => string }
-  | { change: (text: string | undefined, call: Call) => Edited; undo: (text: string, edit: Edit) => string | undefined }
+  | { text: (call: HookCall) => string }
+  | { change: (text: string | undefined, call: HookCall) => Edited; undo: (text: string, edit: FileEdit) => string | undefined }
 );
 
 /**
- * How an agent calls the client. Nothing that the client prints, and no exit code of its, reaches the agent, nor that it is gone: an
- * agent would show it, or take 2 for a reason to go on.
+ * Makes a call whose output and exit code never reach the agent: it would show them, or take 2 for a reason to
+ * continue.
  *
  * @param program the words that start the client
  */
-export function makeCall({ platform }: Host, program: string[], source: string): Call {
+export function makeCall({ platform }: Host, program: string[], source: string): HookCall {
   const tail = ["service", "hook", source];
   const isWindows = platform === "win32";
   const words = [...program.map(isWindows ? quotePowerShell : quoteSh), ...tail].join(" ");
@@ -39,24 +36,24 @@ export function makeCall({ platform }: Host, program: string[], source: string):
   return { program, tail, command, isWindows };
 }
 
-const inSettings = (event: string, more: (call: Call) => object) => ({
+const makeSettingsHook = (event: string, more: (call: HookCall) => object) => ({
   file: "settings.json",
-  change: (text: string | undefined, call: Call) => {
+  change: (text: string | undefined, call: HookCall) => {
     const hook: Hook = { type: "command", command: call.command, ...more(call) };
     return addHook(text, event, hook);
   },
-  undo: (text: string, edit: Edit) => removeHook(text, event, edit),
+  undo: (text: string, edit: FileEdit) => removeHook(text, event, edit),
 });
 
-/** On Windows Claude Code takes one of several shells, which agree on these quotation marks and slashes. */
+/** On Windows Claude Code uses one of several shells, which agree on these quotation marks and slashes. */
 const quoteForAny = (word: string): string => `"${word.replaceAll("\\", "/")}"`;
 
-/** By the keys that stand in `install.json`. A hook only starts a process of its own, so its time limit is short. */
-export const targets: Record<string, Target> = {
+/** By the keys in `install.json`. A hook only starts another process, so its time limit is short. */
+export const targets: Record<string, HookTarget> = {
   "claude-code": {
     title: "Claude Code: send when a session ends",
     folder: ({ env, home }) => env.CLAUDE_CONFIG_DIR?.split(",")[0]?.trim() || join(home, ".claude"),
-    ...inSettings("SessionEnd", ({ program, tail, isWindows }) => ({
+    ...makeSettingsHook("SessionEnd", ({ program, tail, isWindows }) => ({
       ...(isWindows && { command: [...program.map(quoteForAny), ...tail].join(" ") }),
       timeout: 10,
     })),
@@ -72,13 +69,13 @@ export const targets: Record<string, Target> = {
   "gemini-cli": {
     title: "Gemini CLI: send when a session ends",
     folder: ({ env, home }) => join(env.GEMINI_CLI_HOME || home, ".gemini"),
-    ...inSettings("SessionEnd", () => ({ timeout: 10_000 })), // milliseconds, here alone
+    ...makeSettingsHook("SessionEnd", () => ({ timeout: 10_000 })), // milliseconds, unlike the others
   },
   "qwen-code": {
-    // Without a terminal Qwen Code tells no session's end.
+    // Without a terminal Qwen Code has no event for a session's end.
     title: "Qwen Code: send after each turn",
     folder: ({ env, home }) => env.QWEN_HOME || join(home, ".qwen"),
-    ...inSettings("Stop", ({ isWindows }) => ({ timeout: 10, ...(isWindows && { shell: "powershell" }) })),
+    ...makeSettingsHook("Stop", ({ isWindows }) => ({ timeout: 10, ...(isWindows && { shell: "powershell" }) })),
   },
   "copilot-cli": {
     title: "Copilot CLI: send when a session ends",

@@ -1,22 +1,20 @@
 import { join } from "node:path";
 import type { Host } from "../../adapters/adapter.ts";
-import { escapeXml } from "../quoting.ts";
-import { runTool } from "../tools.ts";
-import type { Command, Service, Spec } from "./service.ts";
+import { escapeXml, runTool } from "../tools.ts";
+import type { SystemCommand, Service, ServiceSpec } from "./service.ts";
 
 const label = "local.spoor.client";
 
-/** An agent of the user's launchd (launchd.plist(5)). @param uid of the user */
 export function launchd(host: Host, uid = process.getuid?.() ?? 0): Service {
   const path = join(host.home, "Library", "LaunchAgents", `${label}.plist`);
   const domain = `gui/${uid}`;
-  const launchctl = (...words: string[]): Command => ({ words: ["launchctl", ...words] });
+  const launchctl = (...words: string[]): SystemCommand => ({ words: ["launchctl", ...words] });
   const unload = { ...launchctl("bootout", `${domain}/${label}`), mayFail: true };
   const start = () => [unload, launchctl("enable", `${domain}/${label}`), launchctl("bootstrap", domain, path)];
   return {
     title: "launchd agent",
-    files: (spec) => [{ path, text: textOf(spec), mode: 0o600 }],
-    obstacle: async () => {
+    files: (spec) => [{ path, text: formatPlist(spec), mode: 0o600 }],
+    findObstacle: async () => {
       const { code, output } = await runTool(host, launchctl("print", domain).words);
       if (code === 0) return undefined;
       return [
@@ -35,7 +33,7 @@ export function launchd(host: Host, uid = process.getuid?.() ?? 0): Service {
 
 const string = (text: string): string => `<string>${escapeXml(text)}</string>`;
 
-const textOf = ({ words, env }: Spec): string => `<?xml version="1.0" encoding="UTF-8"?>
+const formatPlist = ({ words, env }: ServiceSpec): string => `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <!-- Made by \`spoor install\`; \`spoor uninstall\` removes it. -->
 <plist version="1.0">

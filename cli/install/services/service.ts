@@ -1,42 +1,45 @@
 import type { Host } from "../../adapters/adapter.ts";
 import type { PlannedFile } from "../files.ts";
-import { type Ran, runTool } from "../tools.ts";
+import { type RanTool, runTool } from "../tools.ts";
+import { launchd } from "./launchd.ts";
+import { systemd } from "./systemd.ts";
+import { taskScheduler } from "./task-scheduler.ts";
 
-/** What runs in the background. */
-export type Spec = {
-  /** The program and its arguments. */
+export type ServiceSpec = {
   words: string[];
   server: string;
-  /** Variables that it needs: nothing of a shell's profile reaches a service. */
+  /** A service gets nothing from a shell's profile. */
   env: Record<string, string>;
 };
 
-/** A command of the system. One that `mayFail` changes nothing where there is nothing to change. */
-export type Command = { words: string[]; mayFail?: boolean };
+/** A command that `mayFail` fails if there is nothing to change. */
+export type SystemCommand = { words: string[]; mayFail?: boolean };
 
-/** What starts programs in the background on a system, for one user. */
 export interface Service {
   readonly title: string;
-  files(spec: Spec): PlannedFile[];
-  /** Why it can't be used here, and what to do instead, a line each; undefined where it can. */
-  obstacle(): Promise<string[] | undefined>;
-  /** From now on, and at each login. */
-  start(): Command[];
-  /** Until `start`. */
-  stop(): Command[];
-  /** What runs takes a new file over. */
-  restart(): Command[];
-  /** After its files are gone. */
-  forget(): Command[];
+  files(spec: ServiceSpec): PlannedFile[];
+  /** Why it can't be used here and what to do instead, one line each; undefined if it can be used. */
+  findObstacle(): Promise<string[] | undefined>;
+  /** Starts it now and at each login. */
+  start(): SystemCommand[];
+  stop(): SystemCommand[];
+  restart(): SystemCommand[];
+  forget(): SystemCommand[];
   isRunning(): Promise<boolean>;
 }
 
-/** @returns the commands that failed, each with what it said */
-export async function runAll(host: Host, commands: Command[]): Promise<string[]> {
+/** @returns the commands that failed, with their output */
+export async function runAll(host: Host, commands: SystemCommand[]): Promise<string[]> {
   const failed: string[] = [];
   for (const { words, mayFail } of commands) {
-    const ran: Ran = await runTool(host, words);
+    const ran: RanTool = await runTool(host, words);
     if (ran.code !== 0 && !mayFail) failed.push(`${words.join(" ")}: ${ran.output || `ended with ${ran.code}`}`);
   }
   return failed;
+}
+
+export function findService(host: Host): Service | undefined {
+  if (host.platform === "linux") return systemd(host);
+  if (host.platform === "darwin") return launchd(host);
+  return host.platform === "win32" ? taskScheduler(host) : undefined;
 }

@@ -1,20 +1,18 @@
 import { join } from "node:path";
 import type { Host } from "../../adapters/adapter.ts";
-import { quoteExec, quoteUnit } from "../quoting.ts";
-import { runTool } from "../tools.ts";
-import type { Command, Service, Spec } from "./service.ts";
+import { quoteExec, quoteUnit, runTool } from "../tools.ts";
+import type { SystemCommand, Service, ServiceSpec } from "./service.ts";
 
 const unit = "spoor.service";
-const systemctl = (...words: string[]): Command => ({ words: ["systemctl", "--user", ...words] });
+const systemctl = (...words: string[]): SystemCommand => ({ words: ["systemctl", "--user", ...words] });
 
-/** A unit of the user's systemd (systemd.service(5)). */
 export function systemd(host: Host): Service {
   const { home, env } = host;
   const path = join(env.XDG_CONFIG_HOME || join(home, ".config"), "systemd", "user", unit);
   return {
     title: "systemd user service",
-    files: (spec) => [{ path, text: textOf(spec), mode: 0o600 }],
-    obstacle: () => obstacle(host),
+    files: (spec) => [{ path, text: formatUnit(spec), mode: 0o600 }],
+    findObstacle: () => findObstacle(host),
     start: () => [systemctl("daemon-reload"), systemctl("enable", "--now", unit)],
     stop: () => [systemctl("disable", "--now", unit)],
     restart: () => [systemctl("daemon-reload"), systemctl("restart", unit)],
@@ -23,12 +21,12 @@ export function systemd(host: Host): Service {
   };
 }
 
-const textOf = ({ words, server, env }: Spec): string => `# Made by \`spoor install\`; \`spoor uninstall\` removes it.
+const formatUnit = ({ words, server, env }: ServiceSpec): string => `# Made by \`spoor install\`; \`spoor uninstall\` removes it.
 [Unit]
 Description=Spoor: sends coding-agent sessions to ${server.replaceAll("%", "%%")}
 
 [Service]
-ExecStart=${execOf(words)}
+ExecStart=${formatExec(words)}
 ${Object.entries(env)
   .map(([name, value]) => `Environment=${quoteUnit(`${name}=${value}`)}\n`)
   .join("")}Restart=always
@@ -40,13 +38,15 @@ UMask=0077
 WantedBy=default.target
 `;
 
-/** systemd refuses a program whose path has quotation marks and the like, but takes any argument: a shell starts those. */
-function execOf(words: string[]): string {
+/**
+ * systemd refuses programs with unusual characters in their paths but accepts any argument, so a shell starts those.
+ */
+function formatExec(words: string[]): string {
   const isPlain = /^[\w./@+~-]+$/.test(words[0] ?? "");
   return [...(isPlain ? [] : ["/bin/sh", "-c", 'exec "$0" "$@"']), ...words].map(quoteExec).join(" ");
 }
 
-async function obstacle(host: Host): Promise<string[] | undefined> {
+async function findObstacle(host: Host): Promise<string[] | undefined> {
   const { code, output } = await runTool(host, systemctl("show-environment").words);
   if (code === 0) return undefined;
   return [

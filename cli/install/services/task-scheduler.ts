@@ -1,53 +1,52 @@
 import { join } from "node:path";
 import type { Host } from "../../adapters/adapter.ts";
-import { runningPid } from "../../service/state.ts";
-import { placesOf } from "../places.ts";
-import { escapeXml, quoteCmd } from "../quoting.ts";
-import { runTool } from "../tools.ts";
-import type { Command, Service, Spec } from "./service.ts";
+import { findRunningPid } from "../../service/state.ts";
+import { getPlaces } from "../places.ts";
+import { escapeXml, quoteCmd, runTool } from "../tools.ts";
+import type { SystemCommand, Service, ServiceSpec } from "./service.ts";
 
 /**
- * A task of Windows' Task Scheduler that begins at the user's login, without a window. It is tried again every five minutes,
- * which does nothing while it runs, since "restart on failure" does not see every end.
+ * A scheduled task that starts at login, without a window, and again every five minutes, because "restart on failure"
+ * misses some ends.
  */
 export function taskScheduler(host: Host): Service {
-  const { dataFolder } = placesOf(host);
+  const { dataFolder } = getPlaces(host);
   const [script, task] = [join(dataFolder, "service.cmd"), join(dataFolder, "service.xml")];
   const user = [host.env.USERDOMAIN, host.env.USERNAME].filter(Boolean).join("\\");
-  // Tasks of all users share their names.
+  // Tasks of all users share one namespace.
   const name = `Spoor ${host.env.USERNAME ?? ""}`.trim();
-  const schtasks = (...words: string[]): Command => ({ words: ["schtasks", ...words] });
+  const schtasks = (...words: string[]): SystemCommand => ({ words: ["schtasks", ...words] });
   const end = { ...schtasks("/End", "/TN", name), mayFail: true };
   const run = schtasks("/Run", "/TN", name);
   const create = schtasks("/Create", "/TN", name, "/XML", task, "/F");
   return {
     title: "scheduled task",
     files: (spec) => [
-      { path: script, text: scriptOf(spec), mode: 0o600 },
+      { path: script, text: formatScript(spec), mode: 0o600 },
       {
         path: task,
-        text: `\uFEFF${taskOf(user, script, spec)}`,
+        text: `\uFEFF${formatTask(user, script, spec)}`,
         mode: 0o600,
         encoding: "utf16le",
       },
     ],
-    obstacle: async () => {
+    findObstacle: async () => {
       const { code, output } = await runTool(host, ["schtasks", "/Query", "/FO", "CSV", "/NH"]);
       return code === 0
         ? undefined
         : [`Task Scheduler can't be used (${output.split("\n")[0]}). Keep \`spoor watch\` running.`];
     },
     start: () => [create, run],
-    // Windows would begin it again within five minutes, so it is disabled, too; `create` enables it.
+    // It is disabled, too, because Windows would start it again within five minutes; `create` enables it.
     stop: () => [end, schtasks("/Change", "/TN", name, "/DISABLE")],
     restart: () => [end, create, run],
     forget: () => [end, { ...schtasks("/Delete", "/TN", name, "/F"), mayFail: true }],
-    // The words of `schtasks /Query` are in the language of the system.
-    isRunning: async () => (await runningPid(host)) !== undefined,
+    // The output of `schtasks /Query` is localized.
+    isRunning: async () => (await findRunningPid(host)) !== undefined,
   };
 }
 
-const scriptOf = ({ words, env }: Spec): string =>
+const formatScript = ({ words, env }: ServiceSpec): string =>
   [
     "@echo off",
     "rem Made by `spoor install`; `spoor uninstall` removes it.",
@@ -57,7 +56,7 @@ const scriptOf = ({ words, env }: Spec): string =>
     "",
   ].join("\r\n");
 
-const taskOf = (user: string, script: string, { server }: Spec): string =>
+const formatTask = (user: string, script: string, { server }: ServiceSpec): string =>
   `<?xml version="1.0" encoding="UTF-16"?>
 <!-- Made by \`spoor install\`; \`spoor uninstall\` removes it. -->
 <Task version="1.3" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">

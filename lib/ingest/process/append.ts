@@ -12,7 +12,7 @@ import {
 import { hashStoredFrom } from "#lib/ingest/process/sql/messages";
 import type { Pair, UploadSource } from "#lib/ingest/process/sql/traces";
 import type { StoredBatch } from "#lib/ingest/process/stored-batch";
-import { type DerivedTitle, rankOf, TitleFinder } from "#lib/reader/titles/find";
+import { type DerivedTitle, titleRanks, TitleFinder } from "#lib/reader/titles/find";
 
 type Changed = Pair & { row: AppendedRow; fields: StoredFields; hasMore: boolean };
 
@@ -136,7 +136,7 @@ export async function mendTitles(tx: PoolClient, changed: Changed[], userId: str
     const { header, fields, hasMore } = one;
     if (!hasMore || header.titleRank === null) continue;
     const { titleRank } = fields;
-    const isKnown = titleRank !== null && titleRank >= rankOf.sentence;
+    const isKnown = titleRank !== null && titleRank >= titleRanks.sentence;
     const isDone = fields.derivedTitle === null || (isKnown && header.titleRank >= titleRank);
     if (isDone && !isBetween(one)) continue;
     const { title = null, rank = null } = (await deriveStoredTitle(tx, userId, fields.id)) ?? {};

@@ -1,9 +1,8 @@
-// What a session's course is made of, message by message, in a form that is small enough to be kept beside it.
+// The course of a session in 11 bytes a message, small enough to store with the trace.
 
-/** What is known of a message: its time in seconds since 1970 (0: none), and how many turns, calls and failures it has. */
+/** `at` is in seconds since 1970, 0 if unknown. */
 export type Fact = { position: number; at: number; turns: number; calls: number; errors: number };
 
-/** What is kept of each message, in bytes. */
 export const factBytes = 11;
 
 export function packFacts(facts: Fact[]): Buffer {
@@ -18,7 +17,6 @@ export function packFacts(facts: Fact[]): Buffer {
   return packed;
 }
 
-/** The facts of the messages before a position. */
 export function unpackFacts(packed: Uint8Array, before: number): Fact[] {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
   const facts: Fact[] = [];
@@ -31,7 +29,7 @@ export function unpackFacts(packed: Uint8Array, before: number): Fact[] {
   return facts;
 }
 
-/** A longer silence is a pause, and not part of the time that a session took. */
+/** A longer silence is a pause and does not count as active time. */
 export const pauseSeconds = 300;
 
 export type Course = {
@@ -42,7 +40,7 @@ export type Course = {
   spark: string | null;
 };
 
-export function courseOf(facts: Fact[]): Course {
+export function summarizeFacts(facts: Fact[]): Course {
   const sum = (of: "turns" | "calls" | "errors") => facts.reduce((total, fact) => total + fact[of], 0);
   const times = facts.flatMap(({ at }) => (at > 0 ? [at] : []));
   const gaps = times.map((at, index) => at - (times[index - 1] ?? at)).filter((gap) => gap > 0 && gap <= pauseSeconds);
@@ -51,14 +49,14 @@ export function courseOf(facts: Fact[]): Course {
     callCount: sum("calls"),
     errorCount: sum("errors"),
     activeSeconds: gaps.reduce((total, gap) => total + gap, 0),
-    spark: sparkOf(times),
+    spark: drawSpark(times),
   };
 }
 
 const sparkParts = 16;
 
-/** How many messages each part of a session's time has, as digits from 0 to 9; null where there is nothing to be seen. */
-function sparkOf(times: number[]): string | null {
+/** Messages per part of a session's time as digits from 0 to 9; null if there is nothing to draw. */
+function drawSpark(times: number[]): string | null {
   let [first, last] = [Number.POSITIVE_INFINITY, 0];
   for (const at of times) [first, last] = [Math.min(first, at), Math.max(last, at)];
   if (times.length < 3 || last <= first) return null;

@@ -1,45 +1,48 @@
 import "server-only";
 import { eachInSlices } from "#lib/concurrency/slices";
 import { TrivialCheck } from "#lib/evidence/trivial";
-import { courseOf, type Fact, packFacts, unpackFacts } from "#lib/ledger/digest/facts";
+import { type Fact, packFacts, summarizeFacts, unpackFacts } from "#lib/ledger/digest/facts";
 import type {
-  Columns,
+  ColumnsByTrace,
   DerivedColumns,
   Finding,
   LedgerMessage,
   LedgerPart,
   LedgerTrace,
-  Reading,
+  TraceReader,
 } from "#lib/ledger/part";
-import { type Digest, deleteDigests, findUntitled, readDigests, writeDigests } from "#lib/ledger/sql/digest";
-import { outcomeOf } from "#lib/reader/outcome";
+import { deleteDigests, findUntitled, readDigests, type StoredDigest, writeDigests } from "#lib/ledger/sql/digest";
+import { readOutcome } from "#lib/reader/outcome";
 import { makePairing } from "#lib/reader/pairing";
 import { beginningCharacters, type DerivedTitle, kindIn, TitleFinder } from "#lib/reader/titles/find";
 import { describeTool } from "#lib/reader/tools/tools";
 import { maskForOthers } from "#lib/secrets/mask";
 
-type Found = { facts: Fact[]; tools: Set<string>; title: DerivedTitle | undefined; isTrivial: boolean };
+type DigestFindings = { facts: Fact[]; tools: Set<string>; title: DerivedTitle | undefined; isTrivial: boolean };
 
-/** So many names of tools of a session are kept, each of so many characters. */
 const maxTools = { names: 64, characters: 64 };
 
-/** What a list says of a session: its title where it has none, its turns, calls, failures and time, and whether it has content. */
-export const digestPart: LedgerPart<Found> = {
+/** Computes the columns that lists show: derived title, turns, calls, failures, active time, triviality. */
+export const digestPart: LedgerPart<DigestFindings> = {
   findStale: findUntitled,
   begin: readCourse,
 
-  async write(tx, userId, findings): Promise<Columns> {
+  async write(tx, userId, findings): Promise<ColumnsByTrace> {
     const grown = findings.filter(({ from }) => from > 0).map(({ trace }) => trace.id);
     const before = await readDigests(tx, userId, grown);
-    const digests: Digest[] = [];
-    const columns: Columns = new Map();
+    const digests: StoredDigest[] = [];
+    const columns: ColumnsByTrace = new Map();
     await eachInSlices(findings, (finding) => {
       const known = before.get(finding.trace.id);
       const facts = [...(known ? unpackFacts(known.facts, finding.from) : []), ...finding.found.facts];
       digests.push({ traceId: finding.trace.id, facts: packFacts(facts) });
       const dated = finding.trace.createdAt !== null || facts.some(({ at }) => at > 0);
       const times = dated ? { dated } : { dated, activityAt: new Date(0) };
-      columns.set(finding.trace.id, { ...courseOf(facts), ...times, ...restOf(finding, known?.tools ?? null) });
+      columns.set(finding.trace.id, {
+        ...summarizeFacts(facts),
+        ...times,
+        ...deriveColumns(finding, known?.tools ?? null),
+      });
     });
     await writeDigests(tx, userId, digests);
     return columns;
@@ -51,8 +54,8 @@ export const digestPart: LedgerPart<Found> = {
   },
 };
 
-/** Of a trace that is only read from a position on, content is known to be there, and an upload has made the title (lib/ingest). */
-function restOf({ from, found, trace }: Finding<Found>, known: string | null): Partial<DerivedColumns> {
+/** A trace read from a later position has content already, and its title was made at upload. */
+function deriveColumns({ from, found, trace }: Finding<DigestFindings>, known: string | null): Partial<DerivedColumns> {
   const names = new Set([...(known?.split("\n").filter(Boolean) ?? []), ...found.tools]);
   const tools = names.size > 0 ? `\n${[...names].slice(0, maxTools.names).join("\n")}\n` : null;
   const isTrivial = found.isTrivial || trace.metadata?.kind === "trivial";
@@ -61,14 +64,14 @@ function restOf({ from, found, trace }: Finding<Found>, known: string | null): P
   return { tools, trivial: isTrivial, derivedTitle: title, titleRank: rank };
 }
 
-function readCourse(_: LedgerTrace, from: number): Reading<Found> {
+function readCourse(_: LedgerTrace, from: number): TraceReader<DigestFindings> {
   const facts = new Map<number, Fact>();
   const tools = new Set<string>();
   const titles = new TitleFinder();
   const trivial = new TrivialCheck(false);
   const pairing = makePairing((placed, result) => {
     const fact = facts.get(placed.position);
-    if (!fact || outcomeOf(result).status !== "failed") return;
+    if (!fact || readOutcome(result).status !== "failed") return;
     if (describeTool(placed.call, result).status === "failed") fact.errors += 1;
   });
   return {
@@ -96,6 +99,6 @@ function readCourse(_: LedgerTrace, from: number): Reading<Found> {
 
 function seeTitle(titles: TitleFinder, { role, content, metadata }: LedgerMessage): void {
   if (titles.isFound || (role !== "user" && role !== "assistant")) return;
-  // Masked, as an upload's is (lib/ingest/decode/row-title.ts).
+  // Masked like an upload's title (lib/ingest/decode/row-title.ts).
   titles.see({ role, text: maskForOthers(content.slice(0, beginningCharacters[role])), kind: kindIn(metadata) });
 }

@@ -10,8 +10,8 @@ import {
 import type { ChangedKeys } from "#lib/ledger/sql/evidence";
 
 /**
- * Decides which of the rows of the same commits and pull requests count. Of a commit one does: it was made once. Of a pull request
- * each session's own link does, and where copies have the message that proves it, one of them.
+ * Decides which rows count: one row per commit; for a pull request each session's own link, and one among copies of
+ * the message that proves it.
  */
 export async function settleEvidence(tx: PoolClient, userId: string, changed: ChangedKeys): Promise<void> {
   const beginnings = [...new Set(changed.commits.map((hash) => hash.slice(0, shortestHash)))];
@@ -22,7 +22,7 @@ export async function settleEvidence(tx: PoolClient, userId: string, changed: Ch
   await turnCounted(tx, userId, "pullRequests", await readTurnedPullRequests(tx, userId, changed.pullRequests));
 }
 
-/** No form of a hash has fewer characters; and how many beginnings of hashes are settled at once, for their rows are in memory. */
+/** Git abbreviates no hash further; also the number of prefixes settled at once, to bound memory. */
 const shortestHash = 7;
 const beginningsAtOnce = 2000;
 
@@ -30,9 +30,8 @@ const turned = <R extends SharedRow>(rows: R[], counted: Set<R>) =>
   rows.filter((row) => row.counted !== counted.has(row));
 
 /**
- * The first row of each commit. One hash may be an abbreviation of the other; those of two commits may begin alike. Time and memory
- * are linear in the number of rows: a member may send any number of hashes that begin alike. So only beginnings that are a row's
- * whole hash are looked at.
+ * Returns the first row of each commit. A hash may abbreviate another, and a member may send any number of equal
+ * prefixes: comparing only complete stored hashes keeps this linear.
  */
 export function countedCommits<Row extends Pick<SharedCommit, "key" | "subject">>(rows: Row[]): Set<Row> {
   const counted = new Set<Row>();

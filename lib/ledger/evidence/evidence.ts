@@ -2,12 +2,12 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { settleEvidence } from "#lib/ledger/evidence/copies";
 import { addRecorded, EvidenceReading, Findings, toCommit } from "#lib/ledger/evidence/reading";
-import type { Columns, Finding, LedgerPart } from "#lib/ledger/part";
+import type { ColumnsByTrace, Finding, LedgerPart } from "#lib/ledger/part";
 import { deleteEvidence, type EvidenceRows, readEvidence, replaceEvidence } from "#lib/ledger/sql/evidence";
 
 /**
- * The branches, commits and pull requests of traces, each with the message or record that proves it. A commit that several traces
- * have counts in one of them: as an answer does (lib/ledger/usage/part.ts), in one that did not copy it, and that began first.
+ * Finds branches, commits and pull requests, each with the message that proves it. A commit in several traces counts
+ * in the one that did not copy it and began first.
  */
 export const evidencePart: LedgerPart<Findings> = {
   begin() {
@@ -19,13 +19,13 @@ export const evidencePart: LedgerPart<Findings> = {
     };
   },
 
-  async write(tx: PoolClient, userId: string, traces: Finding<Findings>[]): Promise<Columns> {
+  async write(tx: PoolClient, userId: string, traces: Finding<Findings>[]): Promise<ColumnsByTrace> {
     const stored = await readEvidence(
       tx,
       userId,
       traces.map(({ trace }) => trace.id),
     );
-    const wanted = new Map(traces.map((one) => [one.trace.id, rowsOf(one, stored.get(one.trace.id))]));
+    const wanted = new Map(traces.map((one) => [one.trace.id, makeRows(one, stored.get(one.trace.id))]));
     await settleEvidence(tx, userId, await replaceEvidence(tx, userId, stored, wanted));
     return new Map();
   },
@@ -37,10 +37,10 @@ export const evidencePart: LedgerPart<Findings> = {
 };
 
 /**
- * A trace's rows: those that messages before `from` prove, then what was found in those after, then what its metadata tells,
- * which is read anew each time. So the result is the same in whatever pieces a trace has grown.
+ * Combines stored rows before `from`, new findings, and the metadata, so that the result does not depend on how a
+ * trace was split into uploads.
  */
-function rowsOf({ trace, from, found }: Finding<Findings>, stored?: EvidenceRows): EvidenceRows {
+function makeRows({ trace, from, found }: Finding<Findings>, stored?: EvidenceRows): EvidenceRows {
   const all = new Findings();
   const isProved = ({ position, evidence }: { position: number | null; evidence: string }) =>
     position !== null && position < from && evidence !== "client";

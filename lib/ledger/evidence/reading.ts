@@ -1,4 +1,3 @@
-// What a trace and its messages prove of branches, commits and pull requests. Pure: the part beside it keeps the rows.
 import { type Act, actsOf, actsOfCommand, commandsOfScript, outputsOfScript } from "#lib/evidence/commands";
 import { findCommit, joinCommits } from "#lib/evidence/commits";
 import { branchOf, type Commit, hashOf, type Proof, proofIn } from "#lib/evidence/output";
@@ -6,31 +5,29 @@ import { publicRemote, pullRequestAt } from "#lib/evidence/remotes";
 import { type Fields, isFields, plainText } from "#lib/evidence/text";
 import type { TraceBranch, TraceCommit, TracePullRequest } from "#lib/generated/prisma/client";
 import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
-import type { Call, Piece, Result } from "#lib/reader/call";
-import { piecesOf } from "#lib/reader/kind";
+import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";
+import { splitPieces } from "#lib/reader/kind";
 import { readTranscript } from "#lib/reader/transcript";
 
 /**
- * What proves a row: Git's or a host's program by its output, a tool that opens pull requests, the branch that a message names,
- * what the agent wrote down of the session (`session-meta`) or of its pull requests (`pr-link`), what the client found (`client`).
+ * Source of proof: a program's output, a pull request tool, a message's branch, the agent's records (`session-meta`,
+ * `pr-link`), or the client.
  */
 export type Evidence = Act | "message" | "session-meta" | "pr-link" | "client";
 
-type Own<Row> = Omit<Row, "userId" | "traceId" | "evidence" | "counted"> & { evidence: Evidence };
-export type BranchRow = Own<TraceBranch>;
-export type CommitRow = Own<TraceCommit>;
-export type PullRequestRow = Own<TracePullRequest>;
+type EvidenceFields<Row> = Omit<Row, "userId" | "traceId" | "evidence" | "counted"> & { evidence: Evidence };
+export type BranchRow = EvidenceFields<TraceBranch>;
+export type CommitRow = EvidenceFields<TraceCommit>;
+export type PullRequestRow = EvidenceFields<TracePullRequest>;
 
-/** What proves a row, and whether its message was copied from another session. */
 type Proven = { position: number | null; evidence: Evidence; replayed?: boolean; at?: Date | null };
 
-/** Of a trace, so many of each are kept. */
+/** Per trace and kind. */
 const maxRows = 500;
 const maxSubjectChars = 200;
-/** So many calls wait for their results. */
 const maxOpen = 100;
 
-/** What was found, each once: the first evidence counts, and before all that was copied one that was not. */
+/** Keeps each finding once: the first evidence wins, and evidence that was not copied wins over copied. */
 export class Findings {
   readonly branches = new Map<string, BranchRow>();
   readonly commits: CommitRow[] = [];
@@ -48,7 +45,7 @@ export class Findings {
     const known = findCommit(this.commits, commit.hash);
     if (known) {
       Object.assign(known, joinCommits<Commit>(toCommit(known), commit));
-      // That a session began at a commit tells nothing of who made it.
+      // The commit at a session's start says nothing about who made it.
       if (known.replayed && !replayed && evidence !== "session-meta")
         Object.assign(known, { position, evidence, replayed });
     } else if (this.commits.length < maxRows) {
@@ -65,14 +62,12 @@ export class Findings {
       this.pullRequests.set(found.url, { ...found, position, evidence, replayed, at });
   }
 
-  /** A push names the remote of a commit that was found before it. */
   addPush(push: Proof["pushes"][number]): void {
     const commit = findCommit(this.commits, push.hash);
     if (commit) commit.repository ??= push.repository;
   }
 }
 
-/** A row's commit, with what is known of it. */
 export const toCommit = ({
   hash,
   repository,
@@ -87,13 +82,11 @@ export const toCommit = ({
 
 type OpenCall = { position: number; acts: Act[]; isScript: boolean };
 
-/** Reads messages in order. Calls and results are told as the reader of sessions tells them (lib/reader). */
 export class EvidenceReading {
   readonly findings = new Findings();
   readonly #open = new Map<string, OpenCall>();
-  /** A call without an id, whose result is the next message. */
+  /** A call without an id; its result is the next message. */
   #adjacent: OpenCall | undefined;
-  /** What of a proof the message tells that is seen now. */
   #seen: { replayed: boolean; at: Date | null } = { replayed: false, at: null };
 
   see(message: LedgerMessage): void {
@@ -103,7 +96,6 @@ export class EvidenceReading {
     if (metadata || this.#isOpen || mentionsGit(message.content)) this.#seePieces(message, position);
   }
 
-  /** The position of the first call whose result is still to come. */
   openFrom(): number | undefined {
     const positions = [...this.#open.values(), ...(this.#adjacent ? [this.#adjacent] : [])].map(
       ({ position }) => position,
@@ -115,7 +107,7 @@ export class EvidenceReading {
     return this.#open.size > 0 || this.#adjacent !== undefined;
   }
 
-  /** What agents write down themselves: Claude Code's `gitBranch`, `pr-link` and `gitOperation`, Codex' `session_meta`. */
+  /** Reads Claude Code's `gitBranch`, `pr-link` and `gitOperation`, and Codex' `session_meta`. */
   #seeRecords(metadata: Fields, position: number): void {
     const { findings } = this;
     const proof = { position, ...this.#seen };
@@ -136,11 +128,11 @@ export class EvidenceReading {
   }
 
   #seePieces(message: Pick<LedgerMessage, "role" | "content" | "metadata">, position: number): void {
-    const pieces = piecesOf({ ...message, position, tokenCount: null, createdAt: null });
+    const pieces = splitPieces({ ...message, position, tokenCount: null, createdAt: null });
     for (const piece of pieces) this.#seePiece(piece, position);
   }
 
-  #seePiece(piece: Piece, position: number): void {
+  #seePiece(piece: MessagePiece, position: number): void {
     switch (piece.type) {
       case "call":
         this.#seeCall(piece.call, piece.result, position);
@@ -154,7 +146,6 @@ export class EvidenceReading {
         break;
       }
       case "transcript":
-        // A sub-agent's messages as part of this one.
         for (const inner of readTranscript(piece.text))
           if (mentionsGit(inner.content)) this.#seePieces(inner, position);
         break;
@@ -163,7 +154,7 @@ export class EvidenceReading {
     }
   }
 
-  #seeCall({ name, input, callId }: Call, result: Result | undefined, position: number): void {
+  #seeCall({ name, input, callId }: Call, result: ToolResult | undefined, position: number): void {
     this.#adjacent = undefined;
     const script = name === "exec" && typeof input.input === "string" ? commandsOfScript(input.input) : undefined;
     const acts = script === undefined ? actsOf(name, input) : actsOfCommand(script);
@@ -177,7 +168,7 @@ export class EvidenceReading {
     }
   }
 
-  #read({ acts, isScript }: OpenCall, { output, failed }: Result, position: number): void {
+  #read({ acts, isScript }: OpenCall, { output, failed }: ToolResult, position: number): void {
     for (const text of isScript ? outputsOfScript(output) : [output]) {
       const proof = proofIn(acts, text, failed);
       const seen = { position, ...this.#seen };
@@ -188,10 +179,9 @@ export class EvidenceReading {
   }
 }
 
-/** A quick look: most messages have nothing to do with Git. */
+/** Most messages do not mention Git; this check is cheap. */
 const mentionsGit = (content: string) => /\b(?:git|gh|glab)\b|create_(?:pull|merge)_request/.test(content);
 
-/** Codex' record of the branch and the commit at which a session began. */
 function readGit(git: unknown, position: number | null, findings: Findings): void {
   if (!isFields(git)) return;
   findings.addBranch(git.branch, position, "session-meta");
@@ -200,26 +190,26 @@ function readGit(git: unknown, position: number | null, findings: Findings): voi
   if (hash) findings.addCommit({ hash, ...(repository && { repository }) }, { position, evidence: "session-meta" });
 }
 
-/** Adds what the trace's own metadata tells: after what its messages prove, which leads to a message. */
+/** Added last, because evidence in messages has a position to link to. */
 export function addRecorded({ metadata }: Pick<LedgerTrace, "metadata">, findings: Findings): void {
   if (!metadata) return;
   findings.addBranch(metadata.branch ?? metadata.gitBranch, null, "session-meta");
-  for (const one of listOf(metadata.commits)) {
+  for (const one of toList(metadata.commits)) {
     const hash = hashOf(one.hash);
     const branch = branchOf(one.branch);
     const repository = publicRemote(one.repository);
     const subject = plainText(one.subject, maxSubjectChars);
-    const position = positionOf(one.position);
+    const position = toPosition(one.position);
     if (!hash) continue;
     const commit = { hash, ...(branch && { branch }), ...(repository && { repository }), ...(subject && { subject }) };
     findings.addCommit(commit, { position, evidence: position === null ? "session-meta" : "client" });
   }
   readGit(metadata.git, null, findings);
-  for (const { url } of listOf(metadata.pullRequests))
+  for (const { url } of toList(metadata.pullRequests))
     findings.addPullRequest(url, { position: null, evidence: "pr-link" });
 }
 
-const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.slice(0, maxRows).filter(isFields) : []);
+const toList = (value: unknown): Fields[] => (Array.isArray(value) ? value.slice(0, maxRows).filter(isFields) : []);
 
-const positionOf = (value: unknown): number | null =>
+const toPosition = (value: unknown): number | null =>
   typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 2_147_483_647 ? value : null;

@@ -1,15 +1,14 @@
-// Messages and their times, by trace, day and quarter of an hour. SQL: counted and summed in the database, 100,000 messages a
-// second (docs/decisions/0015-usage.md).
+// SQL: messages are counted and summed in the database.
 import "server-only";
 import type { PoolClient } from "pg";
 import { pauseSeconds } from "#lib/ledger/digest/facts";
 import type { LedgerTrace } from "#lib/ledger/part";
 import { dayNumber, withDays } from "#lib/ledger/sql/days";
-import { facetsOf, given, givenValues } from "#lib/ledger/sql/facets";
+import { given, givenValues, hashFacets } from "#lib/ledger/sql/facets";
 
-const base = facetsOf("given");
+const base = hashFacets("given");
 
-/** Those of the traces that were counted under another model: what was priced by it changes. */
+/** Traces counted under another model, whose prices change. */
 export async function findRenamed(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ id: string }>(
     `select given.id from unnest($2::uuid[], $3::text[]) as given (id, model)
@@ -22,8 +21,9 @@ export async function findRenamed(tx: PoolClient, userId: string, traces: Ledger
 }
 
 /**
- * Counts the messages of traces anew. @param isOwn whether those that were copied from another trace are left out
- * @returns the days, as text, whose sums change with that
+ * Counts all messages of traces again.
+ * @param isOwn leaves out copied messages whose answers count elsewhere
+ * @returns the affected UTC days
  */
 export async function recount(tx: PoolClient, userId: string, traces: LedgerTrace[], isOwn = false): Promise<string[]> {
   const before = await forget(tx, userId, ids(traces));
@@ -31,10 +31,10 @@ export async function recount(tx: PoolClient, userId: string, traces: LedgerTrac
   return [...before, ...withDays(rows).map(({ day }) => day)];
 }
 
-/** Counts the messages at the ends of traces that grew: after as many as are counted, of which none changed. */
+/** Counts only the messages after those already counted, none of which changed. */
 export async function countTails(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<string[]> {
   const { rows: moved } = await tx.query<{ day: number }>(
-    // Apart from the update, in which nodes of a distributed database allow no such function.
+    // Separate from the update: nodes of a distributed database accept no such function there.
     `with named as materialized (select given.id, ${base} as facets from ${given})
      update trace_usage set facets = named.facets from named
      where trace_usage.user_id = $1::uuid and trace_usage.trace_id = named.id and trace_usage.facets <> named.facets
@@ -53,10 +53,10 @@ export async function countTails(tx: PoolClient, userId: string, traces: LedgerT
   return withDays([...moved, ...rows]).map(({ day }) => day);
 }
 
-/** So many messages tell whether a trace begins with copies. */
+/** Messages to check for copies at a trace's beginning. */
 const beginning = 10;
 
-/** Those of the traces that begin with messages of another one, as a sub-agent does that was given its parent's. */
+/** Traces that begin with another trace's messages, as a sub-agent that was given its parent's. */
 export async function findCopying(tx: PoolClient, userId: string, traceIds: string[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ id: string }>(
     `select given.id from unnest($2::uuid[]) as given (id) where exists (select from (
@@ -67,7 +67,6 @@ export async function findCopying(tx: PoolClient, userId: string, traceIds: stri
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Which of the traces are counted at all. */
 export async function findCounted(tx: PoolClient, userId: string, traceIds: string[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ id: string }>(
     "select distinct trace_id as id from trace_usage where user_id = $1 and trace_id = any($2)",
@@ -76,7 +75,7 @@ export async function findCounted(tx: PoolClient, userId: string, traceIds: stri
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Deletes the counts of traces. @returns their days, as text */
+/** @returns their UTC days */
 export async function forget(tx: PoolClient, userId: string, traceIds: string[]): Promise<string[]> {
   const { rows } = await tx.query<{ day: number }>(
     `delete from trace_usage where user_id = $1 and trace_id = any($2) returning ${dayNumber("day")} as day`,
@@ -102,16 +101,16 @@ const ids = (traces: LedgerTrace[]) => traces.map(({ id }) => id);
 const sums = "messages, tokens, untimed, uncounted";
 const arrays = "quarters, quarter_messages, quarter_tokens, quarter_untimed, quarter_uncounted, quarter_seconds";
 
-/** The seconds since the message before, of those with a time, unless that was a pause: as lib/ledger/digest/facts.ts counts them. */
+/** Seconds since the previous dated message, or null for a pause, as in lib/ledger/digest/facts.ts. */
 const secondsSince = (message: string, before = "null") => `
     floor(extract(epoch from ${message}.created_at)) - floor(extract(epoch from coalesce(
       lag(${message}.created_at) over (partition by ${message}.trace_id, ${message}.created_at is null order by ${message}.position),
       ${before}))) as seconds`;
 
 /**
- * A message without a time counts with the latest one before it in its trace, else with the trace's start or last activity, else on
- * the first day of 1970 (`undatedDay`), which no one looks at; none is later than its upload. A single statement sees a trace either
- * before an upload or after it.
+ * A message without a time counts at the latest time before it in its trace, else at the trace's start or last
+ * activity, else at the epoch, which no report includes. No message counts later than its upload. One statement sees a
+ * trace either before or after an upload.
  */
 const timed = `
   select message.trace_id, ${base} as facets, message.token_count, message.created_at, ${secondsSince("message")},
@@ -125,7 +124,7 @@ const timed = `
   join trace on trace.user_id = $1::uuid and trace.id = given.id and trace.deleted_at is null
   join message on message.user_id = $1::uuid and message.trace_id = given.id`;
 
-/** The same of the messages that are not counted yet; the latest time before them is that of the last quarter with one. */
+/** Messages not counted yet; the latest time before them is the last stored quarter of an hour. */
 const tails = `
   select tail.trace_id, ${base} as facets, tail.token_count, tail.created_at, ${secondsSince("tail", "before.created_at")},
     least(trace.stored_at, coalesce(
@@ -160,7 +159,6 @@ const quartersOf = (messages: string) => `
     count(*) - count(token_count) as uncounted, coalesce(sum(seconds) filter (where seconds between 1 and ${pauseSeconds}), 0) as seconds
   from (${messages}) as timed group by 1, 2, 3`;
 
-/** New quarters together with those that are stored of the same days. */
 const joinedQuarters = (messages: string) => `
   with fresh as (${quartersOf(messages)})
   select trace_id, facets, at, sum(messages) as messages, sum(tokens) as tokens, sum(untimed) as untimed,
@@ -184,8 +182,17 @@ const daysOf = (messages: string, quarters: (messages: string) => string) => `
   from (${quarters(messages)}) as quarters
   group by trace_id, at::date, facets`;
 
-/** Only what begins with copies is asked whether a message is its own: metadata is read from where PostgreSQL keeps long values. */
-const own = `${timed} and message.metadata->>'replayed' is distinct from 'true'`;
+const copiedAnswer = (place: string, order: "asc" | "desc") => `(
+    select counted from message_usage as answer
+    where answer.user_id = $1::uuid and answer.trace_id = message.trace_id and answer.replayed and answer.position ${place}
+    order by answer.position ${order} limit 1)`;
+
+/**
+ * A copied message counts where its answer does: the next copied one, or else the last. Only traces that begin with copies
+ * need this check, which reads metadata from out-of-line storage.
+ */
+const own = `${timed} and (message.metadata->>'replayed' is distinct from 'true' or coalesce(
+  ${copiedAnswer(">= message.position", "asc")}, ${copiedAnswer("< message.position", "desc")}, false))`;
 
 const insertFrom = (
   messages: string,

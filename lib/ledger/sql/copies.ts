@@ -1,22 +1,20 @@
-// Commits and pull requests that several traces have. SQL: the rows of many keys at once, those of commits by the beginning that
-// all forms of a hash share.
+// SQL: many keys in one statement; commits by the prefix that all forms of a hash share.
 import "server-only";
 import type { PoolClient } from "pg";
 import { pullRequestAt } from "#lib/evidence/remotes";
 
-/** A trace's row of what others have, too. */
 export type SharedRow = { traceId: string; key: string; replayed: boolean; counted: boolean };
-/** `isLate`: so many come before it that it does not count, whatever it is. */
+/** `isLate`: beyond `mostAlike`, so it never counts. */
 export type SharedCommit = SharedRow & { subject: string | null; isLate: boolean };
 
 const shared = (key: string) => `one.trace_id as "traceId", one.${key} as key, one.replayed, one.counted`;
-/** First what was not copied, of the trace that began first. */
+/** Not copied before copied, then the trace that began first. */
 const inOrder = "order by one.replayed, trace.created_at, trace.id";
 
-/** Maximum commits that count of those whose hashes begin alike. A commit that more sessions copied counts in one of the first. */
+/** Bound on counted commits with equal prefixes. */
 const mostAlike = 100;
 
-/** The commits that traces made whose hashes begin as one of these, the first of each beginning and later ones that still count. */
+/** Reads, for each prefix, the first commits and later ones that still count. */
 export async function readSharedCommits(tx: PoolClient, userId: string, beginnings: string[]): Promise<SharedCommit[]> {
   if (beginnings.length === 0) return [];
   const { rows } = await tx.query<SharedCommit>(
@@ -34,8 +32,8 @@ export async function readSharedCommits(tx: PoolClient, userId: string, beginnin
 }
 
 /**
- * The links to some pull requests that count and should not, or the other way round: of the rows of one moment the first counts, a copied
- * one where there is no other. Any number of sessions may have a link: PostgreSQL goes through them, and only these are in memory.
+ * Links whose `counted` must flip: the first row of one moment counts, a copy only if there is no original. PostgreSQL
+ * filters, because any number of sessions may have a link.
  */
 export async function readTurnedPullRequests(tx: PoolClient, userId: string, urls: string[]): Promise<SharedRow[]> {
   const named = [...new Set(urls)].flatMap((url) => pullRequestAt(url) ?? []);
@@ -57,7 +55,6 @@ export async function readTurnedPullRequests(tx: PoolClient, userId: string, url
 
 const tables = { commits: ["trace_commit", "hash"], pullRequests: ["trace_pull_request", "url"] } as const;
 
-/** Has rows count, or no longer: each the other of what it did. */
 export async function turnCounted(
   tx: PoolClient,
   userId: string,

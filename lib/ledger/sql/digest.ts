@@ -1,12 +1,11 @@
-// The rows that the course of sessions is made of. SQL: one statement for all traces of a chunk.
+// SQL: one statement for all traces of a chunk.
 import "server-only";
 import type { PoolClient } from "pg";
 import type { LedgerTrace } from "#lib/ledger/part";
-import { rankOf } from "#lib/reader/titles/find";
+import { titleRanks } from "#lib/reader/titles/find";
 
-export type Digest = { traceId: string; facts: Uint8Array };
+export type StoredDigest = { traceId: string; facts: Uint8Array };
 
-/** What is stored of traces, with the names of the tools that were called in them. */
 export async function readDigests(
   tx: PoolClient,
   userId: string,
@@ -22,7 +21,7 @@ export async function readDigests(
   return new Map(rows.map(({ id, ...digest }) => [id, digest]));
 }
 
-export async function writeDigests(tx: PoolClient, userId: string, digests: Digest[]): Promise<void> {
+export async function writeDigests(tx: PoolClient, userId: string, digests: StoredDigest[]): Promise<void> {
   await tx.query(
     `insert into trace_digest (user_id, trace_id, facts)
      select $1::uuid, given.* from unnest($2::uuid[], $3::bytea[]) as given (trace_id, facts)
@@ -35,11 +34,11 @@ export async function deleteDigests(tx: PoolClient, userId: string, traceIds: st
   await tx.query("delete from trace_digest where user_id = $1 and trace_id = any($2::uuid[])", [userId, traceIds]);
 }
 
-/** Those of some traces whose derived title is of a version before the titles of this one. */
+/** Traces whose derived title is older than the current rules. */
 export async function findUntitled(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ id: string }>(
     "select id from trace where user_id = $1 and id = any($2::uuid[]) and title_rank < $3",
-    [userId, traces.map(({ id }) => id), rankOf.sentence],
+    [userId, traces.map(({ id }) => id), titleRanks.sentence],
   );
   return new Set(rows.map(({ id }) => id));
 }

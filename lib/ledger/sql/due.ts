@@ -1,41 +1,40 @@
-// Which traces are to be accounted for, and the record that they were. SQL: advisory and row locks that don't wait, and one
-// statement for all traces of a chunk.
+// SQL: advisory and row locks that never wait, and one statement for all traces of a chunk.
 import "server-only";
 import type { PoolClient } from "pg";
 import type { Queryable } from "#lib/db/client";
 import type { LedgerTrace } from "#lib/ledger/part";
 
-/** A trace to be accounted for. `version` changes with each upload, when its texts are masked, and with its deletion. */
+/** `version` changes with each upload, with masking, and with deletion. */
 export type DueTrace = {
   id: string;
   version: string;
   isDeleted: boolean;
   messageCount: number;
-  /** Of its message rows; null in traces of earlier versions. */
+  /** Null in traces of earlier versions. */
   storedBytes: number | null;
   metadataBytes: number;
   accountedTo: number;
   accountedVersion: number;
 };
 
-/** Changes with what is stored of a trace, and not with other writes of the row, such as the search index's mark. */
+/** Ignores writes that don't change stored content, such as the search index's mark. */
 const version = "concat(trace.upload_sequence, trace.deleted_at, trace.content_hash)";
 
-/** Only one process accounts at a time; one of the release before counts under the same number. */
+/** Shared with the previous release, so that only one process accounts at a time. */
 const lockNumber = 5_620_260_001;
 
-/** @returns whether this transaction may account. */
+/** @returns whether this transaction has the lock */
 export async function tryLedgerLock(tx: PoolClient): Promise<boolean> {
   const { rows } = await tx.query<{ mine: boolean }>("select pg_try_advisory_xact_lock($1) as mine", [lockNumber]);
   return rows[0]?.mine === true;
 }
 
-/** Waits until this transaction may. */
+/** Waits for the lock. */
 export async function takeLedgerLock(tx: PoolClient): Promise<void> {
   await tx.query("select 1 from (select pg_advisory_xact_lock($1)) as waited", [lockNumber]);
 }
 
-/** The next user, in the order of their ids, who has a trace that is due and was not stored within the last seconds. */
+/** The next user by id with a due trace that was not stored within the last seconds. */
 export async function findNextUser(
   from: Queryable,
   after: string,
@@ -49,10 +48,10 @@ export async function findNextUser(
   return rows[0]?.userId;
 }
 
-/** Of so many traces that are due a chunk is chosen. */
+/** Bound on due traces among which a chunk is chosen. */
 const sortedAtOnce = 20_000;
 
-/** Some of a user's traces that are due, the latest first: those of the same days together, whose sums are made once then. */
+/** Latest first, so that traces of the same days share one roll-up. */
 export async function findDueTraces(
   tx: PoolClient,
   userId: string,
@@ -71,7 +70,6 @@ export async function findDueTraces(
   return rows;
 }
 
-/** What the parts are told of traces. */
 export async function readTraces(tx: PoolClient, userId: string, ids: string[]): Promise<LedgerTrace[]> {
   const { rows } = await tx.query<LedgerTrace>(
     `select user_id as "userId", id, source, source_id as "sourceId", model, project, machine, created_at as "createdAt",
@@ -82,7 +80,10 @@ export async function readTraces(tx: PoolClient, userId: string, ids: string[]):
   return rows;
 }
 
-/** Locks those of the traces that are as they were read, and that no upload has locked. @returns their ids */
+/**
+ * Locks the traces that are unchanged since they were read and free of uploads.
+ * @returns their ids
+ */
 export async function lockUnchanged(tx: PoolClient, userId: string, due: DueTrace[]): Promise<Set<string>> {
   const { rows } = await tx.query<{ id: string }>(
     `select trace.id from unnest($2::uuid[], $3::text[]) as due (id, version)
@@ -93,7 +94,10 @@ export async function lockUnchanged(tx: PoolClient, userId: string, due: DueTrac
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Locks other traces that are not deleted. @returns whether an upload has one of them */
+/**
+ * Locks relatives that are not deleted.
+ * @returns whether an upload holds one of them
+ */
 export async function lockOthers(tx: PoolClient, userId: string, ids: string[]): Promise<boolean> {
   if (ids.length === 0) return true;
   const { rows: there } = await tx.query(
@@ -108,10 +112,12 @@ export async function lockOthers(tx: PoolClient, userId: string, ids: string[]):
   return locked.length === there.length;
 }
 
-/** A column to set, with the values of the traces. */
 export type ColumnValues = { name: string; type: string; values: unknown[] };
 
-/** Sets columns of traces that are locked. @param columns of this folder's own names: they can't be bound */
+/**
+ * The traces must be locked.
+ * @param columns with names from this folder only, which can't be bound
+ */
 export async function setColumns(
   tx: PoolClient,
   userId: string,
@@ -128,7 +134,7 @@ export async function setColumns(
   );
 }
 
-/** Clears what links deleted traces, which are locked, to others. */
+/** Clears the links of deleted, locked traces. */
 export async function clearLinks(tx: PoolClient, userId: string, ids: string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.query(

@@ -1,13 +1,11 @@
-// Branches, commits and pull requests of many traces at once. SQL: Prisma joins no lists of values, and the job's transaction
-// is a connection of its own.
+// SQL: Prisma can't join lists of values, and the job's transaction has its own connection.
 import "server-only";
 import type { PoolClient } from "pg";
 import type { BranchRow, CommitRow, PullRequestRow } from "#lib/ledger/evidence/reading";
 
-/** A trace's rows. */
 export type EvidenceRows = { branches: BranchRow[]; commits: CommitRow[]; pullRequests: PullRequestRow[] };
 
-/** Of each table: its key within a trace, and its other columns, with their types. */
+/** The key within a trace and the other columns of each table, with their types. */
 const tables = {
   branches: { table: "trace_branch", key: "branch", columns: { branch: "text", position: "int", evidence: "text" } },
   commits: {
@@ -38,14 +36,13 @@ const tables = {
   },
 } as const;
 
-type Kind = keyof typeof tables;
-type Row = Record<string, string | number | boolean | Date | null>;
-const kinds = Object.keys(tables) as Kind[];
+type EvidenceKind = keyof typeof tables;
+type EvidenceRow = Record<string, string | number | boolean | Date | null>;
+const kinds = Object.keys(tables) as EvidenceKind[];
 
-/** The keys of rows that were written or deleted, by their kind. */
-export type ChangedKeys = Record<Kind, string[]>;
+export type ChangedKeys = Record<EvidenceKind, string[]>;
 
-/** The stored rows of traces, by the trace's id; a trace without rows has none. */
+/** Rows by trace id; traces without rows are missing. */
 export async function readEvidence(
   tx: PoolClient,
   userId: string,
@@ -54,7 +51,7 @@ export async function readEvidence(
   const found = new Map<string, EvidenceRows>();
   for (const kind of kinds) {
     const { table, columns } = tables[kind];
-    const { rows } = await tx.query<Row & { trace_id: string }>(
+    const { rows } = await tx.query<EvidenceRow & { trace_id: string }>(
       `select trace_id, ${Object.keys(columns).join(", ")} from ${table} where user_id = $1 and trace_id = any($2)`,
       [userId, traceIds],
     );
@@ -67,7 +64,10 @@ export async function readEvidence(
   return found;
 }
 
-/** Makes the stored rows of traces those that are wanted, and writes only what differs. @returns the keys of rows that changed */
+/**
+ * Writes only the differences.
+ * @returns keys of changed rows
+ */
 export async function replaceEvidence(
   tx: PoolClient,
   userId: string,
@@ -78,15 +78,17 @@ export async function replaceEvidence(
   for (const kind of kinds) {
     const { table, key, columns } = tables[kind];
     const names = Object.keys(columns);
-    const identity = (row: Row) => JSON.stringify(names.map((name) => row[name]));
+    const identity = (row: EvidenceRow) => JSON.stringify(names.map((name) => row[name]));
     const gone: [string, string][] = [];
-    const added: { traceId: string; row: Row }[] = [];
+    const added: { traceId: string; row: EvidenceRow }[] = [];
     for (const [traceId, rows] of wanted) {
-      const keyOf = (row: Row) => String(row[key]);
-      const before = new Map(((stored.get(traceId)?.[kind] ?? []) as Row[]).map((row) => [keyOf(row), identity(row)]));
-      for (const row of rows[kind] as Row[]) {
-        if (before.get(keyOf(row)) !== identity(row)) added.push({ traceId, row });
-        before.delete(keyOf(row));
+      const getKey = (row: EvidenceRow) => String(row[key]);
+      const before = new Map(
+        ((stored.get(traceId)?.[kind] ?? []) as EvidenceRow[]).map((row) => [getKey(row), identity(row)]),
+      );
+      for (const row of rows[kind] as EvidenceRow[]) {
+        if (before.get(getKey(row)) !== identity(row)) added.push({ traceId, row });
+        before.delete(getKey(row));
       }
       for (const value of before.keys()) gone.push([traceId, value]);
     }
@@ -113,7 +115,7 @@ export async function replaceEvidence(
   return changed;
 }
 
-/** Deletes the rows of traces. @returns their keys */
+/** @returns keys of deleted rows */
 export async function deleteEvidence(tx: PoolClient, userId: string, traceIds: string[]): Promise<ChangedKeys> {
   const changed: ChangedKeys = { branches: [], commits: [], pullRequests: [] };
   for (const kind of kinds) {

@@ -1,17 +1,20 @@
-// One number for an agent, model, project, machine, branch and project's id: a 64-bit hash. SQL: PostgreSQL hashes, so that rows
-// are found by what they were counted under without a look at it.
+// A 64-bit hash stands for one combination of agent, model, project, machine, branch and project id. SQL: PostgreSQL
+// hashes, so rows need no look-up.
 import "server-only";
 import type { PoolClient } from "pg";
 import { pool, transaction } from "#lib/db/client";
 import type { LedgerTrace } from "#lib/ledger/part";
 import { takeLedgerLock } from "#lib/ledger/sql/due";
 
-/** @param alias of the `given` traces. @param model an expression, and a branch's: a trace is counted under no branch */
-export const facetsOf = (alias: string, model = `${alias}.model`, branch = "null::text"): string =>
+/**
+ * @param alias of `given`
+ * @param model and `branch` are SQL expressions; a trace itself has no branch
+ */
+export const hashFacets = (alias: string, model = `${alias}.model`, branch = "null::text"): string =>
   `hashtextextended(jsonb_build_array(${alias}.source, ${model}, ${alias}.project, ${alias}.machine, ${branch},
     ${alias}.project_id)::text, 0)`;
 
-/** The traces as the first parameters after the user's: what they are counted under. */
+/** Traces as the parameters after the user's id. */
 export const given = `unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])
   as given (id, source, model, project, machine, project_id)`;
 
@@ -25,24 +28,27 @@ export const givenValues = (userId: string, traces: LedgerTrace[]): unknown[] =>
   traces.map(({ projectId }) => projectId),
 ];
 
-/** Deletes facets that nothing is counted under any more. @returns how many */
+/**
+ * Deletes unused facets.
+ * @returns how many
+ */
 export async function purgeFacets(): Promise<number> {
   const { rows: users } = await pool().query<{ userId: string }>(
     `select distinct user_id as "userId" from usage_facets where ${unused("usage_facets")}`,
   );
   let deleted = 0;
-  for (const { userId } of users) deleted += await transaction((tx) => purgeOf(tx, userId));
+  for (const { userId } of users) deleted += await transaction((tx) => purgeUserFacets(tx, userId));
   return deleted;
 }
 
-/** Under the ledger's lock, which else could be about to count something under them. */
-async function purgeOf(tx: PoolClient, userId: string): Promise<number> {
+/** Takes the ledger's lock, because the ledger may be about to use them. */
+async function purgeUserFacets(tx: PoolClient, userId: string): Promise<number> {
   await takeLedgerLock(tx);
   const { rows } = await tx.query<{ facets: string }>(
     `select facets from usage_facets where user_id = $1 and ${unused("usage_facets")}`,
     [userId],
   );
-  // What does not count itself, a replayed answer, is in no sum of a day.
+  // A replayed answer is in no sum, but its row still refers to its facets.
   const { rowCount } = await tx.query(
     `delete from usage_facets where user_id = $1 and facets = any($2::bigint[])
        and facets not in (select facets from message_usage where user_id = $1 and facets = any($2::bigint[]))`,

@@ -1,26 +1,25 @@
-// The files part's rows. SQL: sets of rows of many traces, replaced and summed up in a statement each.
+// SQL: rows of many traces replaced and summed in one statement each.
 import "server-only";
 import type { PoolClient } from "pg";
-import { nameOf } from "#lib/reader/files/paths";
+import { getFileName } from "#lib/reader/files/paths";
 import { maxTouches, type Touch } from "#lib/reader/files/touches";
 
-/** `key` is the same for the same touch in another session; undefined where nothing tells it from others. */
+/** `key` is equal for the same edit in another session. */
 export type KeyedTouch = Touch & { key: string | undefined };
 
 type Touched = { traceId: string; from: number; touches: KeyedTouch[] };
-type Key = { key: string | null };
+type TouchKey = { key: string | null };
 
-const listKeys = (rows: Key[]) => rows.flatMap(({ key }) => key ?? []);
+const listKeys = (rows: TouchKey[]) => rows.flatMap(({ key }) => key ?? []);
 
 /**
- * Replaces what traces touched at positions from `from` on. Of a trace the first 50,000 rows are kept. What was copied and has no
- * key does not count: nothing would tell that the session that it was copied from has it.
- *
- * @returns the keys of rows that came or went
+ * Replaces what traces touched from position `from` on, at most 50,000 rows a trace. A copy without a key does not
+ * count, because its original cannot be found.
+ * @returns keys of added and removed rows
  */
 export async function replaceTouches(tx: PoolClient, userId: string, traces: Touched[]): Promise<string[]> {
   const [ids, from] = [traces.map(({ traceId }) => traceId), traces.map((trace) => trace.from)];
-  const { rows: gone } = await tx.query<Key>(
+  const { rows: gone } = await tx.query<TouchKey>(
     `delete from trace_file using unnest($2::uuid[], $3::int[]) as seen (id, first)
      where user_id = $1 and trace_id = seen.id and position >= seen.first returning touch_key::text as key`,
     [userId, ids, from],
@@ -29,7 +28,7 @@ export async function replaceTouches(tx: PoolClient, userId: string, traces: Tou
   if (rows.length === 0) return listKeys(gone);
   const column = <Name extends keyof (typeof rows)[number]>(name: Name) => rows.map((row) => row[name]);
   const places = traces.flatMap(({ touches }) => touches.map((_, place) => place));
-  const { rows: come } = await tx.query<Key>(
+  const { rows: come } = await tx.query<TouchKey>(
     `with stored as materialized (
        select trace_id, count(*) as kept from trace_file where user_id = $1 and trace_id = any($12::uuid[]) group by trace_id)
      insert into trace_file (user_id, trace_id, position, path, name, action, added, removed, replayed, touch_key, counted)
@@ -42,20 +41,19 @@ export async function replaceTouches(tx: PoolClient, userId: string, traces: Tou
      returning touch_key::text as key`,
     [
       userId,
-      ...[column("traceId"), column("position"), column("path"), column("path").map(nameOf), column("action")],
+      ...[column("traceId"), column("position"), column("path"), column("path").map(getFileName), column("action")],
       ...[column("added"), column("removed"), column("isCopy"), column("key"), places, ids],
     ],
   );
   return listKeys([...gone, ...come]);
 }
 
-/** Maximum rows of a key that are compared. One that more sessions copied counts in one of these. */
+/** Bound on compared rows of a key. */
 const mostAlike = 10_000;
 
 /**
- * Has the rows of the same key count in one trace, and in no other: in one that did not copy them, that began first. Those of a
- * deleted trace are left alone. The query is as the one in `sql/usage.ts`.
- *
+ * Makes rows of the same key count in one trace: the one that did not copy them and began first. Deleted traces are
+ * left alone; the query follows `settleWinners` in `sql/usage.ts`.
  * @returns the traces whose rows changed
  */
 export async function settleTouches(tx: PoolClient, userId: string, keys: string[]): Promise<string[]> {
@@ -84,7 +82,6 @@ export async function settleTouches(tx: PoolClient, userId: string, keys: string
   return [...new Set(ids)];
 }
 
-/** What counts of each trace's rows: how many files were changed, and the lines added and removed. */
 export async function sumTouches(
   tx: PoolClient,
   userId: string,
@@ -102,9 +99,9 @@ export async function sumTouches(
   return new Map(rows.map(({ id, ...sums }) => [id, sums]));
 }
 
-/** Deletes all rows of traces. @returns their keys */
+/** @returns keys of deleted rows */
 export async function deleteTouches(tx: PoolClient, userId: string, traceIds: string[]): Promise<string[]> {
-  const { rows } = await tx.query<Key>(
+  const { rows } = await tx.query<TouchKey>(
     "delete from trace_file where user_id = $1 and trace_id = any($2::uuid[]) returning touch_key::text as key",
     [userId, traceIds],
   );

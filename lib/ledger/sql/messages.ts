@@ -1,16 +1,15 @@
-// Reading the messages of traces for the ledger. SQL: several traces in one statement, pages bounded by bytes, and parts of
-// values that are too large to be taken whole.
+// SQL: several traces in one statement, pages bounded by bytes, and parts of oversized values.
 import "server-only";
 import type { PoolClient } from "pg";
 import type { LedgerMessage } from "#lib/ledger/part";
 
-/** Below so many bytes as it is stored, metadata is not measured: that would make its text twice. */
+/** Smaller stored metadata is not measured, which would convert it to text twice. */
 const smallBytes = 8192;
-/** What of a longer text is read, and from which size on. */
+/** Size above which only a part of a text is read. */
 const maxBytes = 1024 * 1024;
 const maxStart = 1_000_000;
 
-/** What is left of metadata that is too large: what tells the usage, where that is not large itself. */
+/** Keys kept of oversized metadata: those that usage is read from. */
 const needed = [
   "usage",
   "copiedUsage",
@@ -32,7 +31,7 @@ const columns = `message.position, role, token_count as "tokenCount", message.cr
   case when pg_column_size(metadata) <= ${smallBytes} then metadata
     when octet_length(metadata::text) <= ${maxBytes} then metadata else ${kept} end as metadata`;
 
-/** All messages of small traces, in their order. `limit` only bounds one that grew since it was measured. */
+/** `limit` only bounds a trace that grew since it was measured. */
 export async function readWhole(
   tx: PoolClient,
   userId: string,
@@ -49,7 +48,7 @@ export async function readWhole(
   return rows;
 }
 
-/** The messages from a position on, up to a number of rows and of bytes; one comes however large it is. */
+/** Bounded by rows and bytes; one message always comes. */
 export async function readFrom(
   tx: PoolClient,
   userId: string,

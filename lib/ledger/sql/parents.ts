@@ -1,87 +1,81 @@
-// How sessions belong together. SQL: look-ups by lists of keys, and locks in the order in which uploads lock.
+// SQL: look-ups by lists of keys; rows are locked in the order in which uploads lock them.
 import "server-only";
 import type { PoolClient } from "pg";
 import type { Named, Relation, Relative } from "#lib/ledger/kinship";
 
-/** A stored trace as far as its parent is concerned. */
 export type StoredRelative = Relative & {
   parentId: string | null;
   parentPosition: number | null;
   continuedIn: string | null;
-  /** The latest activity of the trace with all below it; null where nothing dates any of them. */
+  /** Latest activity of the trace and everything below it; null if undated. */
   latestAt: Date | null;
 };
 
-type Row = Omit<StoredRelative, "named"> & { parentSourceId: string | null; parentRelation: string | null };
+type RelativeRow = Omit<StoredRelative, "named"> & { parentSourceId: string | null; parentRelation: string | null };
 
 const columns = `trace.id, trace.source, trace.source_id as "sourceId", trace.parent_source_id as "parentSourceId",
   trace.parent_relation as "parentRelation", trace.parent_id as "parentId", trace.parent_position as "parentPosition",
   trace.continued_in as "continuedIn", greatest(case when trace.dated then trace.activity_at end, trace.children_at) as "latestAt"`;
 
-function toRelative({ parentSourceId, parentRelation, ...rest }: Row): StoredRelative {
+function toRelative({ parentSourceId, parentRelation, ...rest }: RelativeRow): StoredRelative {
   const named: Named | undefined =
     parentSourceId === null ? undefined : { sourceId: parentSourceId, relation: parentRelation as Relation };
   return { ...rest, named };
 }
 
-type Key = { source: string; sourceId: string };
-const keysOf = (keys: Key[]) => [keys.map(({ source }) => source), keys.map(({ sourceId }) => sourceId)];
+type SourceKey = { source: string; sourceId: string };
+const toKeyColumns = (keys: SourceKey[]) => [keys.map(({ source }) => source), keys.map(({ sourceId }) => sourceId)];
 
-/** Some of a user's traces as they are stored. */
 export async function readRelatives(tx: PoolClient, userId: string, ids: string[]): Promise<StoredRelative[]> {
-  const { rows } = await tx.query<Row>(
+  const { rows } = await tx.query<RelativeRow>(
     `select ${columns} from trace where user_id = $1 and id = any($2) and deleted_at is null`,
     [userId, ids],
   );
   return rows.map(toRelative);
 }
 
-/** Those with these keys. */
-export async function findByKey(tx: PoolClient, userId: string, keys: Key[]): Promise<StoredRelative[]> {
+export async function findByKey(tx: PoolClient, userId: string, keys: SourceKey[]): Promise<StoredRelative[]> {
   if (keys.length === 0) return [];
-  const { rows } = await tx.query<Row>(
+  const { rows } = await tx.query<RelativeRow>(
     `select found.* from unnest($2::text[], $3::text[]) as given (source, source_id) cross join lateral (
        select ${columns} from trace where trace.user_id = $1 and trace.source = given.source
          and trace.source_id = given.source_id and deleted_at is null) as found`,
-    [userId, ...keysOf(keys)],
+    [userId, ...toKeyColumns(keys)],
   );
   return rows.map(toRelative);
 }
 
-/** Those that say that they go on in one of these keys; of several, the one with the least id counts. */
-export async function findContinued(tx: PoolClient, userId: string, keys: Key[]): Promise<StoredRelative[]> {
+/** Traces that say they continue in one of these keys; of several, the lowest id. */
+export async function findContinued(tx: PoolClient, userId: string, keys: SourceKey[]): Promise<StoredRelative[]> {
   if (keys.length === 0) return [];
-  const { rows } = await tx.query<Row>(
+  const { rows } = await tx.query<RelativeRow>(
     `select found.* from unnest($2::text[], $3::text[]) as given (source, source_id) cross join lateral (
        select ${columns} from trace where trace.user_id = $1 and trace.source = given.source
          and trace.continued_in = given.source_id and deleted_at is null order by id limit 1) as found`,
-    [userId, ...keysOf(keys)],
+    [userId, ...toKeyColumns(keys)],
   );
   return rows.map(toRelative);
 }
 
-/** Those that name one of these as their parent, and are not linked to any. */
-export async function findAwaiting(tx: PoolClient, userId: string, keys: Key[]): Promise<StoredRelative[]> {
-  const { rows } = await tx.query<Row>(
+/** Unlinked traces that name one of these as their parent. */
+export async function findAwaiting(tx: PoolClient, userId: string, keys: SourceKey[]): Promise<StoredRelative[]> {
+  const { rows } = await tx.query<RelativeRow>(
     `select found.* from unnest($2::text[], $3::text[]) as given (source, source_id) cross join lateral (
        select ${columns} from trace where trace.user_id = $1 and trace.source = given.source
          and trace.parent_source_id = given.source_id and parent_id is null and deleted_at is null) as found`,
-    [userId, ...keysOf(keys)],
+    [userId, ...toKeyColumns(keys)],
   );
   return rows.map(toRelative);
 }
 
-/**
- * The linked children of some traces whose place there may have changed: those that began at a position that was read again, and
- * those that a message names.
- */
+/** Linked children whose position may have changed: begun at a re-read position, or named by a message. */
 export async function findMoved(
   tx: PoolClient,
   userId: string,
   parents: { id: string; from: number }[],
   named: string[],
 ): Promise<StoredRelative[]> {
-  const { rows } = await tx.query<Row>(
+  const { rows } = await tx.query<RelativeRow>(
     `select ${columns} from unnest($2::uuid[], $3::int[]) as given (id, start)
      join trace on trace.user_id = $1 and trace.parent_id = given.id
      where trace.deleted_at is null and (trace.parent_position >= given.start or trace.source_id = any($4))`,
@@ -90,7 +84,7 @@ export async function findMoved(
   return rows.map(toRelative);
 }
 
-/** Where messages of some traces name the sessions that did the work: the first position for each. */
+/** The first position at which messages of some traces name each session. */
 export async function findStarts(
   tx: PoolClient,
   userId: string,
@@ -108,7 +102,6 @@ export async function findStarts(
   return starts;
 }
 
-/** The latest activity below some traces, by their ids. */
 export async function readLatestBelow(tx: PoolClient, userId: string, ids: string[]): Promise<Map<string, Date>> {
   const { rows } = await tx.query<{ id: string; at: Date }>(
     `select parent_id as id, max(greatest(case when dated then activity_at end, children_at)) as at from trace
@@ -120,8 +113,8 @@ export async function readLatestBelow(tx: PoolClient, userId: string, ids: strin
 }
 
 /**
- * Moves traces up in the list where something below them was active later. Rows that others hold are left: an upload's trace is
- * read again, and the next activity moves any other.
+ * Raises traces in the list to the activity below them. Rows held by others are skipped: an upload's trace is read
+ * again, and later activity raises the rest.
  */
 export async function raiseLatest(tx: PoolClient, userId: string, latest: Map<string, Date>): Promise<void> {
   if (latest.size === 0) return;
@@ -136,7 +129,6 @@ export async function raiseLatest(tx: PoolClient, userId: string, latest: Map<st
   );
 }
 
-/** The children of some traces. */
 export async function findChildren(tx: PoolClient, userId: string, ids: string[]): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
     "select id from trace where user_id = $1 and parent_id = any($2) and deleted_at is null",
@@ -145,7 +137,7 @@ export async function findChildren(tx: PoolClient, userId: string, ids: string[]
   return rows.map(({ id }) => id);
 }
 
-/** Removes from deleted traces what they came from. @returns the parents that they had */
+/** @returns the former parents */
 export async function clearDeleted(tx: PoolClient, userId: string, ids: string[]): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
     `select distinct parent.id from trace child join trace parent on parent.user_id = $1 and parent.id = child.parent_id

@@ -1,11 +1,11 @@
-// Projects of many traces at once, set-based. SQL: Prisma joins no lists of values.
+// SQL: Prisma can't join lists of values.
 import "server-only";
 import type { PoolClient } from "pg";
 import type { ProjectAlias } from "#lib/reader/project";
 
 export type StoredAlias = ProjectAlias & {
   projectId: string;
-  /** Whether a person put it there, so that nothing else moves it. */
+  /** Placed by a person, so nothing else moves it. */
   isPlaced: boolean;
 };
 
@@ -17,13 +17,12 @@ export type StoredProject = {
   hasRemote: boolean;
 };
 
-const columnsOf = (aliases: ProjectAlias[]) => [
+const toColumns = (aliases: ProjectAlias[]) => [
   aliases.map(({ kind }) => kind),
   aliases.map(({ machine }) => machine),
   aliases.map(({ value }) => value),
 ];
 
-/** Those of some aliases that belong to a project. */
 export async function readAliases(tx: PoolClient, userId: string, wanted: ProjectAlias[]): Promise<StoredAlias[]> {
   const { rows } = await tx.query<StoredAlias>(
     `select alias.kind, alias.machine, alias.value, alias.project_id as "projectId",
@@ -31,7 +30,7 @@ export async function readAliases(tx: PoolClient, userId: string, wanted: Projec
      from unnest($2::text[], $3::text[], $4::text[]) as wanted (kind, machine, value)
      join project_alias alias on alias.user_id = $1::uuid and alias.kind = wanted.kind and alias.machine = wanted.machine
        and alias.value = wanted.value`,
-    [userId, ...columnsOf(wanted)],
+    [userId, ...toColumns(wanted)],
   );
   return rows;
 }
@@ -47,7 +46,7 @@ export async function readProjects(tx: PoolClient, userId: string, ids: string[]
   return rows;
 }
 
-/** The projects in which traces are so far, by the traces' ids. */
+/** Project ids by trace id. */
 export async function readPlaces(tx: PoolClient, userId: string, traceIds: string[]): Promise<Map<string, string>> {
   const { rows } = await tx.query<{ id: string; projectId: string }>(
     `select id, project_id as "projectId" from trace where user_id = $1 and id = any($2) and project_id is not null`,
@@ -67,7 +66,7 @@ export async function insertProjects(
   );
 }
 
-/** @throws where another transaction, that took no turn, has added one of them */
+/** @throws if another transaction outside the user's turn added one of them */
 export async function insertAliases(
   tx: PoolClient,
   userId: string,
@@ -78,12 +77,11 @@ export async function insertAliases(
      select $1, kind, machine, value, project_id
      from unnest($2::text[], $3::text[], $4::text[], $5::uuid[]) as added (kind, machine, value, project_id)
      on conflict (user_id, kind, machine, value) do nothing`,
-    [userId, ...columnsOf(aliases), aliases.map(({ projectId }) => projectId)],
+    [userId, ...toColumns(aliases), aliases.map(({ projectId }) => projectId)],
   );
   if (rowCount !== aliases.length) throw new Error("another process added the same project; this is tried again");
 }
 
-/** Moves an alias to another project. */
 export async function moveAlias(
   tx: PoolClient,
   userId: string,
@@ -96,7 +94,6 @@ export async function moveAlias(
   );
 }
 
-/** Gives a folder's alias the spelling by which it is found. */
 export async function respellAlias(
   tx: PoolClient,
   userId: string,
@@ -109,7 +106,6 @@ export async function respellAlias(
   );
 }
 
-/** Gives a project the name of its remote, or one that a person gave. */
 export async function nameProject(
   tx: PoolClient,
   userId: string,
@@ -123,7 +119,7 @@ export async function nameProject(
   ]);
 }
 
-/** Lets all of a project's traces go to another one, which has all of its aliases now. */
+/** Merges a project into another one, which has all of its aliases already. */
 export async function giveAway(tx: PoolClient, userId: string, id: string, into: string): Promise<void> {
   await tx.query(
     `update project set merged_into = $3, unsettled = abs(unsettled) + 1
@@ -132,7 +128,10 @@ export async function giveAway(tx: PoolClient, userId: string, id: string, into:
   );
 }
 
-/** Has the traces of projects compared with their aliases. @param moving whether some may have to leave them */
+/**
+ * Has the traces of projects compared with their aliases.
+ * @param moving whether some traces may have to leave
+ */
 export async function unsettle(tx: PoolClient, userId: string, ids: string[], moving: boolean): Promise<void> {
   await tx.query(
     `update project set unsettled = abs(unsettled) + 1, moving = moving or $3 where user_id = $1 and id = any($2)`,
@@ -140,7 +139,7 @@ export async function unsettle(tx: PoolClient, userId: string, ids: string[], mo
   );
 }
 
-/** Counts a comparison that is under way up: traces came to these projects meanwhile. */
+/** Tells a running comparison that traces joined these projects meanwhile. */
 export async function noteArrivals(tx: PoolClient, userId: string, ids: string[]): Promise<void> {
   await tx.query("update project set unsettled = unsettled + 1 where user_id = $1 and id = any($2) and unsettled > 0", [
     userId,

@@ -1,4 +1,4 @@
-// The sums of days and of traces, always made anew from the rows that they are the sums of. SQL: aggregates over both tables.
+// Sums by time and trace, always recomputed from their rows. SQL: aggregates over two tables.
 import "server-only";
 import type { PoolClient } from "pg";
 
@@ -10,7 +10,7 @@ const tokenColumns = [
   "cache_write_1h_tokens",
   "reasoning_tokens",
 ];
-/** Output includes what was thought. Each count is of 32 bits, their sum may not be. */
+/** Output includes reasoning. The sum may exceed 32 bits. */
 const total =
   "input_tokens::bigint + output_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens";
 const unpriced = `case when cost_nano is null then ${total} else 0 end`;
@@ -29,7 +29,7 @@ const amounts = [
 ];
 const columns = [...counts, ...amounts];
 
-/** Sums a user's days up. @param days of UTC, as text */
+/** @param days UTC days whose quarters of an hour are summed again */
 export async function rollUp(tx: PoolClient, userId: string, days: string[]): Promise<void> {
   if (days.length === 0) return;
   const values = [userId, days];
@@ -54,7 +54,7 @@ export async function rollUp(tx: PoolClient, userId: string, days: string[]): Pr
   );
 }
 
-/** What a trace's counted messages used; `pg` gives sums of bigint as text. */
+/** `pg` returns sums of bigint as text. */
 export type TraceSums = Record<
   | "id"
   | "input"

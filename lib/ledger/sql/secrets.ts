@@ -1,4 +1,4 @@
-// The rows of the secrets' part. SQL: sets of rows of many traces, replaced in a statement each.
+// SQL: rows of many traces replaced in one statement each.
 import "server-only";
 import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/concurrency/slices";
@@ -6,22 +6,21 @@ import { lockFindings } from "#lib/db/sql/run";
 import type { Trace } from "#lib/generated/prisma/client";
 import { everywhere } from "#lib/masking/key";
 
-/** A secret in a message, or at -1 in the trace's own fields: its kind and mark. */
+/** `position` is -1 in the trace's own fields. */
 export type FoundSecret = { position: number; at: Date | null; kind: string; mark: string; masked: boolean };
 
-type Found = { traceId: string; from: number; at: Date; found: FoundSecret[] };
+type TraceSecrets = { traceId: string; from: number; at: Date; found: FoundSecret[] };
 type OwnFields = Pick<Trace, "title" | "project"> & { metadata: Record<string, unknown> | null };
 
 /**
- * Replaces what was found in traces at positions from `from` on, and in their own fields. One that its user wants masked, and that
- * is stored as it came, because an upload was being processed meanwhile, is masked by a task.
- *
- * @param inFields finds what is in a trace's own fields.
+ * Replaces findings from position `from` on, and in the traces' own fields. If a user wants a secret masked that is
+ * stored unmasked because an upload ran meanwhile, a task masks it.
+ * @param inFields findings in a trace's own fields
  */
 export async function replaceFindings(
   tx: PoolClient,
   userId: string,
-  traces: Found[],
+  traces: TraceSecrets[],
   inFields: (fields: OwnFields) => FoundSecret[],
 ): Promise<void> {
   const ids = traces.map(({ traceId }) => traceId);
@@ -35,15 +34,15 @@ export async function replaceFindings(
     "select id, title, project, metadata from trace where user_id = $1 and id = any($2::uuid[])",
     [userId, ids],
   );
-  const fieldsOf = new Map(fields.map(({ id, ...own }) => [id, own]));
+  const fieldsById = new Map(fields.map(({ id, ...own }) => [id, own]));
   const rows: (FoundSecret & { traceId: string; at: Date })[] = [];
   await eachInSlices(traces, ({ traceId, at, found }) => {
-    const own = fieldsOf.get(traceId);
+    const own = fieldsById.get(traceId);
     for (const one of [...found, ...(own ? inFields(own) : [])]) rows.push({ ...one, traceId, at: one.at ?? at });
   });
   if (rows.length === 0) return;
-  const stateOf = await readStates(tx, userId);
-  const states = rows.map((row) => (row.masked ? "masked" : stateOf(row)));
+  const statesByMark = await readStates(tx, userId);
+  const states = rows.map((row) => (row.masked ? "masked" : statesByMark(row)));
   const column = <Name extends keyof (typeof rows)[number]>(name: Name) => rows.map((row) => row[name]);
   await tx.query(
     `insert into finding (user_id, trace_id, position, kind, mark, state, at)
@@ -62,7 +61,7 @@ export async function replaceFindings(
   );
 }
 
-/** What a user's rulings make of secrets that are stored as they came. */
+/** Rulings by secret. */
 async function readStates(tx: PoolClient, userId: string) {
   const { rows } = await tx.query<{ kind: string; mark: string; traceId: string; verdict: string }>(
     `select kind, mark, trace_id as "traceId", verdict from secret_ruling where user_id = $1`,
@@ -76,7 +75,6 @@ async function readStates(tx: PoolClient, userId: string) {
   };
 }
 
-/** Deletes what was found in traces. */
 export async function deleteFindings(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
   await tx.query("delete from finding where user_id = $1 and trace_id = any($2::uuid[])", [userId, traceIds]);
   await tx.query("delete from masking_task where user_id = $1 and trace_id = any($2::uuid[])", [userId, traceIds]);

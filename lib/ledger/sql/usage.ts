@@ -1,36 +1,34 @@
-// What messages used. SQL: rows of all traces of a chunk in one statement each.
+// SQL: one statement for all traces of a chunk.
 import "server-only";
 import type { PoolClient } from "pg";
 import type { LedgerTrace } from "#lib/ledger/part";
 import { dayNumber, withDays } from "#lib/ledger/sql/days";
-import { facetsOf, given, givenValues } from "#lib/ledger/sql/facets";
+import { given, givenValues, hashFacets } from "#lib/ledger/sql/facets";
 
-/** What the rows of a trace from a position on follow. */
-type Place = { id: string; from: number };
+type UsageStart = { id: string; from: number };
 
-/** What was deleted or changed: the days, as text, whose sums change, and the answers whose winner may be another one. */
-export type Changed = { day: string; key: string | null }[];
+/** The UTC days whose sums change, and keys of answers whose counted row may change. */
+export type ChangedUsage = { day: string; key: string | null }[];
 
-/** The position of what a session used beyond its messages. */
+/** Position of the row for usage that no message reports. */
 export const restPosition = -1;
 
 const utcDay = dayNumber("(at at time zone 'UTC')::date");
 const changed = `${utcDay} as day, request_key::text as key`;
 type ChangedRow = { day: number; key: string | null };
-const idsOf = (places: Place[]) => places.map(({ id }) => id);
+const getIds = (places: UsageStart[]) => places.map(({ id }) => id);
 
-/** Deletes the rows of traces from a position on, and what they used beyond their messages. */
-export async function deleteUsage(tx: PoolClient, userId: string, places: Place[]): Promise<Changed> {
+export async function deleteUsage(tx: PoolClient, userId: string, places: UsageStart[]): Promise<ChangedUsage> {
   const { rows } = await tx.query<ChangedRow>(
     `delete from message_usage using unnest($2::uuid[], $3::int[]) as given (id, start)
      where message_usage.user_id = $1::uuid and trace_id = given.id
        and (position >= given.start or position = ${restPosition}) returning ${changed}`,
-    [userId, idsOf(places), places.map(({ from }) => from)],
+    [userId, getIds(places), places.map(({ from }) => from)],
   );
   return withDays(rows);
 }
 
-/** What the messages of traces used, counted or not, but without those that were copied; and when, at last. */
+/** Without copied messages; `at` is the latest time. */
 export type MessageSums = Record<
   "input" | "output" | "cacheRead" | "cacheWrite5m" | "cacheWrite1h" | "reasoning",
   number
@@ -47,12 +45,15 @@ export async function sumMessages(tx: PoolClient, userId: string, ids: string[])
   return new Map(rows.map(({ id, ...sums }) => [id, sums]));
 }
 
-/** What holds at a position of a trace, as messages before it tell. */
-export type Before = { at: Date | null; branch: string | null; model: string | null };
+export type UsageBefore = { at: Date | null; branch: string | null; model: string | null };
 
-/** The latest time, branch and model before a position of traces: those of the last row there, or of a message after it. */
-export async function readBefore(tx: PoolClient, userId: string, places: Place[]): Promise<Map<string, Before>> {
-  const { rows } = await tx.query<Before & { id: string }>(
+/** Reads the time, branch and model that apply just before a position. */
+export async function readBefore(
+  tx: PoolClient,
+  userId: string,
+  places: UsageStart[],
+): Promise<Map<string, UsageBefore>> {
+  const { rows } = await tx.query<UsageBefore & { id: string }>(
     `select given.id, greatest(stored.at, since.at) as at, coalesce(since.branch, stored.branch) as branch,
        coalesce(since.model, stored.model) as model
      from unnest($2::uuid[], $3::int[]) as given (id, start)
@@ -67,12 +68,12 @@ export async function readBefore(tx: PoolClient, userId: string, places: Place[]
        from message where message.user_id = $1 and trace_id = given.id and message.position < given.start
          and message.position > coalesce(stored.position, -1)
      ) as since on true`,
-    [userId, idsOf(places), places.map(({ from }) => from)],
+    [userId, getIds(places), places.map(({ from }) => from)],
   );
   return new Map(rows.map(({ id, ...before }) => [id, before]));
 }
 
-/** A row as it is written; `trace` is the place of its trace among those given, from 1. */
+/** `trace` is the index of the trace among those given, from 1. */
 export type UsageRow = {
   trace: number;
   position: number;
@@ -93,7 +94,7 @@ export type UsageRow = {
   key: string | undefined;
 };
 
-/** A time's and a number's text: `pg` would format each of thousands in the zone of this process. */
+/** Text, because `pg` would format thousands of dates in this process's time zone. */
 const columns: [string, (row: UsageRow) => unknown][] = [
   ["int", ({ trace }) => trace],
   ["int", ({ position }) => position],
@@ -117,7 +118,7 @@ const columns: [string, (row: UsageRow) => unknown][] = [
 const insertRows = `
   with given as (select * from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])
       with ordinality as given (id, source, trace_model, project, machine, project_id, place)),
-  used as (select given.*, used.*, ${facetsOf("given", "used.model", "used.branch")} as facets
+  used as (select given.*, used.*, ${hashFacets("given", "used.model", "used.branch")} as facets
     from unnest(${columns.map(([type], at) => `$${at + 8}::${type}[]`).join(", ")})
       as used (trace, position, at, model, branch, service_tier, input, output, cache_read, cache_write_5m, cache_write_1h,
         reasoning, cost_nano, recorded_nano, replayed, tier_not_priced, key)
@@ -137,27 +138,26 @@ export async function insertUsage(
   userId: string,
   traces: LedgerTrace[],
   rows: UsageRow[],
-): Promise<Changed> {
+): Promise<ChangedUsage> {
   if (rows.length === 0) return [];
   const values = [...givenValues(userId, traces), ...columns.map(([, value]) => rows.map(value))];
   return withDays((await tx.query<ChangedRow>(insertRows, values)).rows);
 }
 
-/** Names what traces are counted under by themselves. */
 export async function nameFacets(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<void> {
   await tx.query(
     `insert into usage_facets (user_id, facets, source, model, project, machine, branch, project_id)
-     select distinct $1::uuid, ${facetsOf("given")}, source, model, project, machine, null, project_id from ${given}
+     select distinct $1::uuid, ${hashFacets("given")}, source, model, project, machine, null, project_id from ${given}
      on conflict do nothing`,
     givenValues(userId, traces),
   );
 }
 
-/** Counts the rows that traces have under what these are now, where one of its messages, or all, counted under another. */
-export async function renameUsage(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<Changed> {
+/** Moves rows to the trace's present facets if any of them changed. */
+export async function renameUsage(tx: PoolClient, userId: string, traces: LedgerTrace[]): Promise<ChangedUsage> {
   const { rows: moved } = await tx.query<{ id: string }>(
     `select id from ${given} where exists (select 1 from trace_usage
-       where trace_usage.user_id = $1 and trace_usage.trace_id = given.id and trace_usage.facets <> ${facetsOf("given")})`,
+       where trace_usage.user_id = $1 and trace_usage.trace_id = given.id and trace_usage.facets <> ${hashFacets("given")})`,
     givenValues(userId, traces),
   );
   const ids = new Set(moved.map(({ id }) => id));
@@ -166,7 +166,7 @@ export async function renameUsage(tx: PoolClient, userId: string, traces: Ledger
     userId,
     traces.filter(({ id }) => ids.has(id)),
   );
-  const own = facetsOf("given", "message_usage.model", "message_usage.branch");
+  const own = hashFacets("given", "message_usage.model", "message_usage.branch");
   await tx.query(
     `insert into usage_facets (user_id, facets, source, model, project, machine, branch, project_id)
      select distinct $1::uuid, ${own}, given.source, message_usage.model, given.project, given.machine, message_usage.branch,
@@ -176,7 +176,7 @@ export async function renameUsage(tx: PoolClient, userId: string, traces: Ledger
     values,
   );
   const { rows } = await tx.query<ChangedRow>(
-    // Apart from the update, in which nodes of a distributed database allow no such function.
+    // Separate from the update: nodes of a distributed database accept no such function there.
     `with named as materialized (
        select message_usage.trace_id, message_usage.position, ${own} as facets
        from ${given} join message_usage on message_usage.user_id = $1::uuid and message_usage.trace_id = given.id
@@ -191,8 +191,7 @@ export async function renameUsage(tx: PoolClient, userId: string, traces: Ledger
 }
 
 /**
- * Has one of the rows of the same answer count, and no other: the one with most of it, which was not copied, of the trace that
- * began first. @returns the traces and days, as text, of the rows that changed
+ * Makes exactly one row of each answer count: the one with the most output, not copied, of the trace that began first.
  */
 export async function settleWinners(
   tx: PoolClient,
@@ -217,9 +216,8 @@ export async function settleWinners(
 type Turned = { traceId: string; position: number };
 
 /**
- * The rows of some answers that count and should not, or the other way round. The limits make each a look-up: of a user whose first
- * sessions these are the planner expects one row, and would compare each row with each; of an `owner` that it does not know it expects
- * as many as of others, and takes the index of keys.
+ * Rows whose `counted` must flip. The limits force index look-ups: for a user's first sessions the planner expects one
+ * row and would choose a nested loop over all.
  */
 const findTurned = `
   select trace_id as "traceId", position from (

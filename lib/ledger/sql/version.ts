@@ -1,17 +1,16 @@
-// Which version of the ledger, and of its prices, traces have to be accounted for with. SQL: settings are raised and rows are
-// marked by conditional updates that wait for no upload.
+// SQL: conditional updates that never wait for an upload.
 import "server-only";
 import type { Queryable } from "#lib/db/client";
 
-/** How far a sweep for a target is: the last user whose traces are marked. */
+/** Progress of the sweep: the last user whose traces are marked. */
 export type Swept = { target: number; userId: string | null; isDone: boolean };
 
 const keys = { target: "ledger.target", swept: "ledger.swept" };
 
-/** The target is raised by each request, and by a ledger of a later version. `code` is the version that raised it last. */
+/** `code` is the ledger version that last raised the target. */
 type Target = { target: number; code: number };
 
-/** What traces have to be of, and how far they were marked for it. Processes of several versions may run at once. */
+/** Processes of several versions may run at once. */
 export async function readSettings(from: Queryable, code: number): Promise<{ target: number; swept: Swept }> {
   const { rows } = await from.query<{ key: string; value: string }>(
     "select key, value from server_setting where key = any($1)",
@@ -23,7 +22,7 @@ export async function readSettings(from: Queryable, code: number): Promise<{ tar
   return { target, swept: found.get(keys.swept) ?? { target: 0, userId: null, isDone: false } };
 }
 
-/** @param from the version up to which the stored one may be, so that of several processes one raises it */
+/** @param from highest stored version that may be raised, so that only one of several processes does */
 export async function raiseTarget(to: Queryable, code: number, from = Number.MAX_SAFE_INTEGER): Promise<number> {
   await to.query("insert into server_setting (key, value, updated_at) values ($1, $2, now()) on conflict do nothing", [
     keys.target,
@@ -51,7 +50,6 @@ export async function recordSwept(tx: Queryable, swept: Swept): Promise<void> {
   );
 }
 
-/** The user after another one, in the order of their ids. */
 export async function nextUserAfter(tx: Queryable, userId: string | null): Promise<string | undefined> {
   const { rows } = await tx.query<{ id: string }>(
     `select id from "user" where $1::uuid is null or id > $1::uuid order by id limit 1`,
@@ -60,7 +58,6 @@ export async function nextUserAfter(tx: Queryable, userId: string | null): Promi
   return rows[0]?.id;
 }
 
-/** Marks some traces that were accounted for with less, and that no upload holds. @returns how many */
 export async function markOutdated(tx: Queryable, userId: string, target: number, limit: number): Promise<number> {
   const { rowCount } = await tx.query(
     `update trace set ledger_due = true from (
@@ -72,7 +69,6 @@ export async function markOutdated(tx: Queryable, userId: string, target: number
   return rowCount ?? 0;
 }
 
-/** Whether a user has traces that are still to be marked. */
 export async function hasOutdated(tx: Queryable, userId: string, target: number): Promise<boolean> {
   const { rowCount } = await tx.query(
     "select 1 from trace where user_id = $1 and accounted_version < $2 and not ledger_due and deleted_at is null limit 1",
@@ -82,8 +78,8 @@ export async function hasOutdated(tx: Queryable, userId: string, target: number)
 }
 
 /**
- * Marks traces that a process of the release before wrote, which knows its own mark alone; what it rewrote is not known, so they
- * are read from their start.
+ * Marks traces written by a process of the previous release, which knows only its own mark; they are read from the
+ * start.
  */
 export async function adoptMarks(from: Queryable): Promise<void> {
   const { rows: users } = await from.query<{ userId: string }>(

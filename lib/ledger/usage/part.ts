@@ -1,12 +1,12 @@
 import "server-only";
 import type { PoolClient } from "pg";
 import { eachInSlices } from "#lib/concurrency/slices";
-import type { Columns, Finding, LedgerPart, LedgerTrace } from "#lib/ledger/part";
+import type { ColumnsByTrace, Finding, LedgerPart, LedgerTrace } from "#lib/ledger/part";
 import { countTails, findCopying, findCounted, findRenamed, forget, linkDays, recount } from "#lib/ledger/sql/activity";
+import { readTraces } from "#lib/ledger/sql/due";
 import { rollUp, sumTraces } from "#lib/ledger/sql/roll-up";
 import {
-  type Before,
-  type Changed,
+  type ChangedUsage,
   deleteUsage,
   insertUsage,
   type MessageSums,
@@ -16,33 +16,33 @@ import {
   restPosition,
   settleWinners,
   sumMessages,
+  type UsageBefore,
   type UsageRow,
 } from "#lib/ledger/sql/usage";
-import { type FoundUsage, readUsageOf, type Used } from "#lib/ledger/usage/reading";
-import { branchIn, type Tokens, tokenNames, totalOf } from "#lib/ledger/usage/shapes";
-import { type Price, priceOf } from "#lib/prices/price";
+import { type FoundUsage, readTraceUsage, type Used } from "#lib/ledger/usage/reading";
+import { branchIn, readTotal, type Tokens, tokenNames } from "#lib/ledger/usage/shapes";
+import { computePrice, type Price } from "#lib/prices/price";
 import { servedAs } from "#lib/prices/tiers";
 
 /**
- * What messages used and cost, when, and the sums of days and traces. Sums are made anew from their rows in the same transaction,
- * never added to. An answer that several traces have, because one was resumed or forked, counts in the one that has most of it; of
- * those in one that did not copy it, and that began first. So each counts once, in whatever order traces come and go.
+ * Records what messages used and cost, and the sums by time and trace. Sums are recomputed from their rows in the same
+ * transaction, never incremented. An answer in several traces (resumed or forked) counts once, in the trace that has
+ * most of it, did not copy it, and began first, whatever the order of uploads. A copied message counts where its answer does.
  */
 export const usagePart: LedgerPart<FoundUsage> = {
   findStale: findRenamed,
-  begin: readUsageOf,
+  begin: readTraceUsage,
 
   async write(tx, userId, findings) {
     const traces = findings.map(({ trace }) => trace);
     await nameFacets(tx, userId, traces);
     const changes = [
-      await deleteUsage(tx, userId, placesOf(findings)),
-      await insertUsage(tx, userId, traces, await rowsOf(tx, userId, findings)),
-      await insertUsage(tx, userId, traces, await restsOf(tx, userId, findings)),
+      await deleteUsage(tx, userId, getStartPlaces(findings)),
+      await insertUsage(tx, userId, traces, await makeRows(tx, userId, findings)),
+      await insertUsage(tx, userId, traces, await makeRemainders(tx, userId, findings)),
       await renameUsage(tx, userId, traces),
     ].flat();
-    const active = await countActivity(tx, userId, findings);
-    return settle(tx, userId, { traceIds: traces.map(({ id }) => id), changes, days: active });
+    return settle(tx, userId, { findings, changes, days: [] });
   },
 
   async remove(tx, userId, traceIds) {
@@ -52,17 +52,22 @@ export const usagePart: LedgerPart<FoundUsage> = {
       traceIds.map((id) => ({ id, from: 0 })),
     );
     const days = await forget(tx, userId, traceIds);
-    return settle(tx, userId, { traceIds: [], changes, days });
+    return settle(tx, userId, { findings: [], changes, days });
   },
 };
 
-const placesOf = (findings: Finding<FoundUsage>[]) => findings.map(({ trace: { id }, from }) => ({ id, from }));
+const getStartPlaces = (findings: Finding<FoundUsage>[]) => findings.map(({ trace: { id }, from }) => ({ id, from }));
 
-/** Whether a trace is of a session of which the prompts alone are known: it is in no sum, since nobody knows the rest. */
+/** Sessions of which only prompts are known are in no sum. */
 const isPromptsOnly = ({ trace: { metadata } }: Finding<FoundUsage>) => metadata?.kind === "prompts-only";
 
-/** @returns the days whose sums change */
-async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundUsage>[]): Promise<string[]> {
+/** @param turned traces whose copied messages may count elsewhere now @returns the days whose sums change */
+async function countActivity(
+  tx: PoolClient,
+  userId: string,
+  all: Finding<FoundUsage>[],
+  turned: ReadonlySet<string>,
+): Promise<string[]> {
   const findings = all.filter((finding) => !isPromptsOnly(finding));
   const left = all.filter(isPromptsOnly).map(({ trace: { id } }) => id);
   const counted = await findCounted(
@@ -70,23 +75,29 @@ async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundU
     userId,
     findings.filter(({ from }) => from > 0).map(({ trace }) => trace.id),
   );
-  const related = findings.filter(({ trace: { metadata } }) => metadata?.parent ?? metadata?.continues);
+  const read = new Set(all.map(({ trace }) => trace.id));
+  const others = await readTraces(
+    tx,
+    userId,
+    [...turned].filter((id) => !read.has(id)),
+  );
+  const traces = [...findings.map(({ trace }) => trace), ...others];
+  const related = traces.filter(({ metadata }) => metadata?.parent ?? metadata?.continues);
   const copying = await findCopying(
     tx,
     userId,
-    related.map(({ trace }) => trace.id),
+    related.map(({ id }) => id),
   );
   const {
     grown = [],
     whole = [],
     forks = [],
-  } = Object.groupBy(
-    findings.map(({ trace }) => trace),
-    ({ id, metadata }) => {
-      if (typeof metadata?.forkedFrom === "string" || copying.has(id)) return "forks";
-      return counted.has(id) ? "grown" : "whole";
-    },
-  );
+  } = Object.groupBy(traces, ({ id, metadata }) => {
+    if (typeof metadata?.forkedFrom === "string" || copying.has(id)) return "forks";
+    if (!read.has(id)) return "unchanged";
+    return counted.has(id) ? "grown" : "whole";
+  });
+  if (others.length > 0) await nameFacets(tx, userId, others);
   const days = [
     ...(left.length > 0 ? await forget(tx, userId, left) : []),
     ...(whole.length > 0 ? await recount(tx, userId, whole) : []),
@@ -96,20 +107,21 @@ async function countActivity(tx: PoolClient, userId: string, all: Finding<FoundU
   await linkDays(
     tx,
     userId,
-    findings.map(({ trace }) => trace.id),
+    traces.map(({ id }) => id),
   );
   return days;
 }
 
-type Written = { traceIds: string[]; changes: Changed; days: string[] };
+type Written = { findings: Finding<FoundUsage>[]; changes: ChangedUsage; days: string[] };
 
-/** Decides which rows count, sums up, and gives the columns of all traces whose rows changed. */
-async function settle(tx: PoolClient, userId: string, { traceIds, changes, days }: Written): Promise<Columns> {
+async function settle(tx: PoolClient, userId: string, { findings, changes, days }: Written): Promise<ColumnsByTrace> {
   const keys = new Set(changes.flatMap(({ key }) => key ?? []));
   const turned = await settleWinners(tx, userId, [...keys]);
-  const touched = new Set([...days, ...changes.map(({ day }) => day), ...turned.map(({ day }) => day)]);
+  const turnedIds = new Set(turned.map(({ traceId }) => traceId));
+  const active = await countActivity(tx, userId, findings, turnedIds);
+  const touched = new Set([...days, ...active, ...changes.map(({ day }) => day), ...turned.map(({ day }) => day)]);
   await rollUp(tx, userId, [...touched]);
-  const ids = [...new Set([...traceIds, ...turned.map(({ traceId }) => traceId)])];
+  const ids = [...new Set([...findings.map(({ trace }) => trace.id), ...turnedIds])];
   const sums = new Map((await sumTraces(tx, userId, ids)).map((one) => [one.id, one]));
   return new Map(
     ids.map((id) => {
@@ -133,22 +145,24 @@ async function settle(tx: PoolClient, userId: string, { traceIds, changes, days 
   );
 }
 
-async function rowsOf(tx: PoolClient, userId: string, findings: Finding<FoundUsage>[]): Promise<UsageRow[]> {
+async function makeRows(tx: PoolClient, userId: string, findings: Finding<FoundUsage>[]): Promise<UsageRow[]> {
   const open = findings.filter(
     ({ from, found }) => from > 0 && found.used.some((one) => !one.at || !one.branch || !one.model),
   );
-  const before = open.length > 0 ? await readBefore(tx, userId, placesOf(open)) : new Map();
+  const before = open.length > 0 ? await readBefore(tx, userId, getStartPlaces(open)) : new Map();
   const rows: UsageRow[] = [];
   const all = findings.flatMap(({ trace, found }, place) => found.used.map((used) => ({ used, trace, found, place })));
   await eachInSlices(all, ({ used, trace, found, place }) =>
-    rows.push(rowOf(used, trace, place + 1, before.get(trace.id), found)),
+    rows.push(makeRow(used, trace, place + 1, before.get(trace.id), found)),
   );
   return rows;
 }
 
-/** What sessions used beyond their messages: some agents tell it for a whole session alone. It counts at its latest message. */
-async function restsOf(tx: PoolClient, userId: string, findings: Finding<FoundUsage>[]): Promise<UsageRow[]> {
-  const totals = findings.map(({ trace }) => totalOf(trace.metadata));
+/**
+ * Some agents report usage only for a whole session; what its messages don't account for counts at its latest message.
+ */
+async function makeRemainders(tx: PoolClient, userId: string, findings: Finding<FoundUsage>[]): Promise<UsageRow[]> {
+  const totals = findings.map(({ trace }) => readTotal(trace.metadata));
   const ids = findings.flatMap(({ trace: { id } }, place) => (totals[place] ? [id] : []));
   const sums = ids.length > 0 ? await sumMessages(tx, userId, ids) : new Map<string, MessageSums>();
   return findings.flatMap(({ trace, found }, place) => {
@@ -158,7 +172,7 @@ async function restsOf(tx: PoolClient, userId: string, findings: Finding<FoundUs
     for (const name of tokenNames) tokens[name] = Math.max(0, total[name] - (sum?.[name] ?? 0));
     if (tokenNames.every((name) => tokens[name] === 0)) return [];
     const at = found.latest ?? sum?.at;
-    return [rowOf({ ...nothingElse, position: restPosition, tokens, at }, trace, place + 1, undefined, found)];
+    return [makeRow({ ...nothingElse, position: restPosition, tokens, at }, trace, place + 1, undefined, found)];
   });
 }
 
@@ -175,14 +189,14 @@ const nothingElse = {
   isReplayed: false,
 };
 
-/** What nothing dates counts on the day that messages without any time have (lib/ledger/sql/activity.ts), at the prices of its upload. */
+/** Undated usage counts at the epoch, at the prices of its upload. */
 const undated = new Date(0);
 
-function rowOf(
+function makeRow(
   used: Used,
   trace: LedgerTrace,
   place: number,
-  before: Before | undefined,
+  before: UsageBefore | undefined,
   { latest }: Pick<FoundUsage, "latest">,
 ): UsageRow {
   const at = used.at ?? before?.at ?? trace.createdAt ?? (latest ? trace.activityAt : undated);
@@ -196,7 +210,7 @@ function rowOf(
     branch: used.branch ?? before?.branch ?? branchIn(trace) ?? null,
     serviceTier: servedAs(used),
     ...used.tokens,
-    ...costOf(used, trace, at === undated ? trace.storedAt : moment, model),
+    ...computeCost(used, trace, at === undated ? trace.storedAt : moment, model),
     recordedNano: used.recordedNano ?? null,
     replayed: used.isReplayed,
     key: used.key,
@@ -204,39 +218,39 @@ function rowOf(
 }
 
 /**
- * The cost is null where nothing has a price, and of an answer of which only a recorded cost is known. Each request of an answer has the prices
- * of its own context, where what they used is what the answer did.
+ * Null without a price. Requests of one answer are priced singly, each with its own context, if they add up to the
+ * answer.
  */
-function costOf(
+function computeCost(
   used: Used,
   trace: LedgerTrace,
   at: Date,
   model: string | null,
 ): Pick<UsageRow, "costNano" | "tierNotPriced"> {
   const all = used.tokens;
-  if (model === null || sumOf(all) === 0) return sumUp([undefined]);
+  if (model === null || sumTokens(all) === 0) return sumUp([undefined]);
   const asked = { model, source: trace.source, at, serviceTier: used.serviceTier, speed: used.speed };
   const requests = used.requests ?? [];
   const isWhole = requests.length > 0 && paidNames.every((name) => totalOfAll(requests, name) === all[name]);
   if (isWhole) {
     return sumUp(
       requests.map((one, index) =>
-        priceOf({ ...asked, usage: usageOf(one), webSearches: index === 0 ? used.webSearches : 0 }),
+        computePrice({ ...asked, usage: toPricedUsage(one), webSearches: index === 0 ? used.webSearches : 0 }),
       ),
     );
   }
-  const price = priceOf({
+  const price = computePrice({
     ...asked,
-    usage: usageOf(all),
+    usage: toPricedUsage(all),
     webSearches: used.webSearches,
-    // No request is known to be one of a long context.
+    // The size of its requests is unknown, so no long-context price applies.
     ...(used.position === restPosition && { requestInputTokens: 0 }),
-    ...(requests.length > 0 && { requestInputTokens: Math.max(...requests.map(inputOf)) }),
+    ...(requests.length > 0 && { requestInputTokens: Math.max(...requests.map(sumInput)) }),
   });
   return sumUp([price]);
 }
 
-/** What requests cost in all; null where one of them has no price. */
+/** Null if any request has no price. */
 function sumUp(prices: (Price | undefined)[]): Pick<UsageRow, "costNano" | "tierNotPriced"> {
   if (!prices.every((price) => price !== undefined)) return { costNano: null, tierNotPriced: false };
   return {
@@ -245,14 +259,14 @@ function sumUp(prices: (Price | undefined)[]): Pick<UsageRow, "costNano" | "tier
   };
 }
 
-/** What is paid for: a request does not tell its thoughts apart from the rest of its output. */
+/** Requests don't report reasoning apart from other output. */
 const paidNames = tokenNames.filter((name) => name !== "reasoning");
 const totalOfAll = (requests: Tokens[], name: keyof Tokens) => requests.reduce((sum, one) => sum + one[name], 0);
-const inputOf = ({ input, cacheRead, cacheWrite5m, cacheWrite1h }: Tokens) =>
+const sumInput = ({ input, cacheRead, cacheWrite5m, cacheWrite1h }: Tokens) =>
   input + cacheRead + cacheWrite5m + cacheWrite1h;
-const sumOf = (tokens: Tokens) => inputOf(tokens) + tokens.output;
+const sumTokens = (tokens: Tokens) => sumInput(tokens) + tokens.output;
 
-const usageOf = ({ input, output, cacheRead, cacheWrite5m, cacheWrite1h, reasoning }: Tokens) => ({
+const toPricedUsage = ({ input, output, cacheRead, cacheWrite5m, cacheWrite1h, reasoning }: Tokens) => ({
   inputTokens: input,
   outputTokens: output,
   cacheReadTokens: cacheRead,

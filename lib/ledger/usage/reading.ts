@@ -1,35 +1,30 @@
-import type { LedgerMessage, LedgerTrace, Reading } from "#lib/ledger/part";
+import type { LedgerMessage, LedgerTrace, TraceReader } from "#lib/ledger/part";
 import { branchIn, isAddition, modelIn, type Tokens, type Told, tokenNames, toldBy } from "#lib/ledger/usage/shapes";
 
-/** What a message used. `at`, `branch` and `model` are undefined where only messages before the reading tell them. */
+/** `at`, `branch` and `model` are undefined if only earlier messages tell them. */
 export type Used = Omit<Told, "isRaw" | "uuid"> & {
   position: number;
   at: Date | undefined;
   branch: string | undefined;
-  /** What is the same for the same answer in another session; undefined where nothing tells one answer from others. */
+  /** Equal for the same answer in another session; undefined if nothing identifies it. */
   key: string | undefined;
 };
 
-/** `latest` is the time of the latest message that was seen. */
 export type FoundUsage = { used: Used[]; latest: Date | undefined };
 
-/** In these, one id stands for all calls that a prompt led to. */
+/** In these, one id is shared by all calls that a prompt led to. */
 const withSeveralCalls = new Set(["cursor", "copilot-cli", "vscode-copilot"]);
 
-/** These always keep milliseconds: a whole second is as telling as any other time. */
+/** These keep milliseconds, so a whole second identifies an answer too. */
 const withMilliseconds = new Set(["opencode", "kilo", "mimocode"]);
 
-/**
- * Requests that were answered at once have their lines between each other's: as many may still go on. Of one id as many answers are
- * compared with the next: it may stand for any number of them.
- */
+/** Parallel requests interleave their lines; this many may be open, and this many of one id are compared. */
 const maxAtOnce = 8;
 
-/** What is known of an answer while messages are read; `last` is the position of the latest message that told of it. */
+/** `last` is the position of the latest message that belongs to the answer. */
 type Reported = Used & Pick<Told, "isRaw" | "uuid"> & { last: number; toldAt: Date | null };
 
-/** Reads what the messages of a trace used. */
-export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
+export function readTraceUsage(trace: LedgerTrace): TraceReader<FoundUsage> {
   const isSeveral = withSeveralCalls.has(trace.source);
   const used: Reported[] = [];
   const byRequest = new Map<string, Reported[]>();
@@ -37,10 +32,10 @@ export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
   const own = branchIn(trace);
   let latest: Date | undefined;
   let model: string | undefined;
-  /** The answer that messages may still add to: the latest one since the user spoke. */
+  /** The latest answer since the user spoke, to which messages may still add. */
   let open: Reported | undefined;
 
-  /** Takes a message into an answer that it repeats or continues. @returns whether it does */
+  /** @returns whether the message repeats or continues the answer */
   function joins(one: Reported, told: Told, position: number): boolean {
     if (!join(one, told)) return false;
     one.last = position;
@@ -80,7 +75,7 @@ export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
     see,
     openFrom: (position) => startOfAnswers(isSeveral ? [] : used, position),
     found() {
-      // Agents that name the session's branch at its end tell each one, those that name it at its beginning the others.
+      // Agents name the branch at a session's end or at its beginning; the other answers get that name.
       const before = branches.now === own ? branches.first : undefined;
       return {
         latest,
@@ -88,8 +83,8 @@ export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
           const key =
             one.requestId === undefined
               ? keyOfLine(trace, { ...one, uuid, toldAt })
-              : keyOf(one, isSeveral ? uuid : "");
-          // Nothing would tell that the session that it was copied from has it.
+              : makeAnswerKey(one, isSeveral ? uuid : "");
+          // Without a key nothing shows that the original session has it.
           return one.isReplayed && key === undefined ? [] : [{ ...one, branch: one.branch ?? before, key }];
         }),
       };
@@ -97,7 +92,7 @@ export function readUsageOf(trace: LedgerTrace): Reading<FoundUsage> {
   };
 }
 
-/** The position from which the last answers are seen as wholes: what is seen again would else count a part of one once more. */
+/** Position from which the last answers are read again as a whole, so that no part counts twice. */
 function startOfAnswers(used: Reported[], position: number): number | undefined {
   const goingOn = used.slice(-maxAtOnce).find(({ requestId }) => requestId !== undefined);
   let start = Math.min(position, goingOn?.position ?? position);
@@ -106,11 +101,11 @@ function startOfAnswers(used: Reported[], position: number): number | undefined 
 }
 
 /**
- * An answer's input is part of its key: an id that stands for several calls does not hide any. Its output is not, since a copy may
- * end within the answer; but where there is no input. @param more what else is told of the answer; undefined where it can't be told
- * from others
+ * The input is part of the key, so that an id shared by several calls hides none; the output is not, because a copy
+ * may end within the answer.
+ * @param more further identification; undefined if there is none
  */
-function keyOf(
+function makeAnswerKey(
   { requestId, tokens }: Pick<Used, "requestId" | "tokens">,
   more: string | undefined,
 ): string | undefined {
@@ -123,8 +118,8 @@ const tellingCounts = (tokens: Tokens) => (isOutputOnly(tokens) ? tokenNames : i
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-/i;
 
 /**
- * The key of an answer without a request's id: its line's id, where that is unique, and its time; else its time, model and input. A
- * time in whole seconds tells too little where the agent may have cut it.
+ * Key without a request id: the line's unique id and time, or time, model and input. Times in whole seconds may have
+ * been cut and don't suffice.
  */
 function keyOfLine(
   { source }: LedgerTrace,
@@ -139,10 +134,7 @@ function keyOfLine(
 
 type Joined = Pick<Told, "tokens" | "isRaw" | "model" | "recordedNano" | "webSearches" | "requests" | "isReplayed">;
 
-/**
- * Takes what another message of the same request told into what is known of it, where it is the same answer: repeated, further
- * on, or what its last line added to the first. @returns whether it is
- */
+/** Merges a message into a known answer of the same request if it repeats or continues it. */
 function join(known: Joined, told: Joined): boolean {
   if (told.isReplayed !== known.isReplayed) return false;
   if (told.model !== undefined && known.model !== undefined && told.model !== known.model) return false;

@@ -1,4 +1,4 @@
-// What a message says that it used: in the vocabulary of docs/trace-format.md, or as agents write it in their own files.
+// Usage in the vocabulary of docs/trace-format.md, or as agents write it in their own files.
 import type { LedgerMessage } from "#lib/ledger/part";
 
 export type Tokens = {
@@ -10,10 +10,9 @@ export type Tokens = {
   reasoning: number;
 };
 
-/** What one message used. */
 export type Told = {
   tokens: Tokens;
-  /** Whether the agent's own file is the source, which repeats a request's usage over its lines. */
+  /** From an agent's own file, which repeats a request's usage on several lines. */
   isRaw: boolean;
   model: string | undefined;
   requestId: string | undefined;
@@ -22,9 +21,8 @@ export type Told = {
   speed: string | undefined;
   webSearches: number;
   recordedNano: bigint | undefined;
-  /** Whether the message was copied from another session: it counts where no other session has it. */
+  /** Copied from another session; counts only if no other session has it. */
   isReplayed: boolean;
-  /** Of an answer for which the API made several requests, what each used. */
   requests: Tokens[] | undefined;
 };
 
@@ -32,52 +30,49 @@ type Fields = Record<string, unknown>;
 
 export const tokenNames = ["input", "output", "cacheRead", "cacheWrite5m", "cacheWrite1h", "reasoning"] as const;
 
-/** The largest number of a column. */
 const maxCount = 2_147_483_647;
-/** Ten million dollars, in dollars: more is no cost of an answer. */
+/** Higher values are not a plausible cost. */
 const maxUsd = 1e7;
-/** Longer texts are no names. */
 const maxText = 512;
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
-const textOf = (value: unknown): string | undefined =>
+const toFields = (value: unknown): Fields => (isFields(value) ? value : {});
+const toText = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" && value.length <= maxText && !value.includes("\0") ? value : undefined;
 
-function countOf(...values: unknown[]): number {
+function toCount(...values: unknown[]): number {
   for (const value of values) {
     if (typeof value === "number" && Number.isFinite(value) && value >= 0) return Math.min(Math.round(value), maxCount);
   }
   return 0;
 }
 
-/** The roles of messages that no model wrote. */
 const readByModels = new Set(["user", "tool", "system", "developer"]);
 
-/** What a message used; undefined where it used nothing, or was copied from another session without its usage. */
+/** Undefined if the message used nothing or is a copy without usage. */
 export function toldBy({ role, metadata, tokenCount }: LedgerMessage): Told | undefined {
   const own = metadata ?? {};
   const isReplayed = own.replayed === true;
   if (isReplayed && !isFields(own.copiedUsage)) return undefined;
-  const inner = fieldsOf(isFields(own.message) ? own.message : own.payload);
-  const usage = isReplayed ? fieldsOf(own.copiedUsage) : [own.usage, inner.usage].find(isFields);
+  const inner = toFields(isFields(own.message) ? own.message : own.payload);
+  const usage = isReplayed ? toFields(own.copiedUsage) : [own.usage, inner.usage].find(isFields);
   const known = usage && (vocabulary(usage) ?? agents(usage));
-  // Of a usage in a shape that nobody here knows, the message's own count is all there is: what a model read, or what it wrote.
+  // For an unknown shape, only the message's own token count is used.
   const isKnown = known !== undefined && (isVocabulary(usage ?? {}) || !isNothing(known));
   const side = role !== null && readByModels.has(role) ? "input" : "output";
-  const tokens = isKnown ? known : { ...none, [side]: countOf(tokenCount) };
-  const recordedNano = nanoOf(own.costUsd ?? own.costUSD);
+  const tokens = isKnown ? known : { ...none, [side]: toCount(tokenCount) };
+  const recordedNano = toNano(own.costUsd ?? own.costUSD);
   if (recordedNano === undefined && isNothing(tokens)) return undefined;
   return {
     tokens,
     isRaw: usage !== undefined && !isVocabulary(usage),
-    model: textOf(own.model) ?? textOf(inner.model),
-    requestId: textOf(own.requestId) ?? textOf(inner.id),
-    uuid: textOf(own.uuid),
-    serviceTier: textOf(own.serviceTier) ?? textOf(usage?.service_tier),
-    speed: textOf(own.speed) ?? textOf(usage?.speed),
-    webSearches: countOf(own.webSearches, fieldsOf(usage?.server_tool_use).web_search_requests),
+    model: toText(own.model) ?? toText(inner.model),
+    requestId: toText(own.requestId) ?? toText(inner.id),
+    uuid: toText(own.uuid),
+    serviceTier: toText(own.serviceTier) ?? toText(usage?.service_tier),
+    speed: toText(own.speed) ?? toText(usage?.speed),
+    webSearches: toCount(own.webSearches, toFields(usage?.server_tool_use).web_search_requests),
     recordedNano,
     isReplayed,
     requests: requestsIn(own.requests ?? usage?.iterations),
@@ -87,20 +82,19 @@ export function toldBy({ role, metadata, tokenCount }: LedgerMessage): Told | un
 /** An answer with more requests is priced as one. */
 const maxRequests = 50;
 
-/** In Claude Code's own files, those of other models and of compactions are in the list, too; they are not in the answer's numbers. */
+/** Claude Code's files list requests of other models and of compactions, which the answer's totals leave out. */
 function requestsIn(list: unknown): Tokens[] | undefined {
   if (!Array.isArray(list) || list.length < 2 || list.length > maxRequests || !list.every(isFields)) return undefined;
   const own = list.filter(({ type }) => type === undefined || type === "message");
   return own.length < 2 ? undefined : own.map((one) => vocabulary(one) ?? agents(one));
 }
 
-/** The model that a message names: it answers from there on. */
 export function modelIn({ metadata }: Pick<LedgerMessage, "metadata">): string | undefined {
   const own = metadata ?? {};
-  return textOf(own.model) ?? textOf(fieldsOf(isFields(own.message) ? own.message : own.payload).model);
+  return toText(own.model) ?? toText(toFields(isFields(own.message) ? own.message : own.payload).model);
 }
 
-/** Whether a message tells, in the vocabulary, what it added to the output of an answer that began before it, and nothing else. */
+/** An addition only raises the output of an answer that began earlier. */
 export const isAddition = ({ role, metadata }: LedgerMessage, told: Told): boolean =>
   role !== "user" &&
   isFields(told.isReplayed ? metadata?.copiedUsage : metadata?.usage) &&
@@ -108,15 +102,13 @@ export const isAddition = ({ role, metadata }: LedgerMessage, told: Told): boole
   told.requestId === undefined &&
   told.model === undefined;
 
-/** What a session used in all, where it tells: more than its messages where its agent does not tell it for each. */
-export function totalOf(metadata: Fields | null): Tokens | undefined {
-  const usage = fieldsOf(metadata?.usage);
+export function readTotal(metadata: Fields | null): Tokens | undefined {
+  const usage = toFields(metadata?.usage);
   return vocabulary(usage);
 }
 
-/** The branch that a message names. */
 export const branchIn = ({ metadata }: Pick<LedgerMessage, "metadata">): string | undefined =>
-  textOf(metadata?.branch) ?? textOf(metadata?.gitBranch);
+  toText(metadata?.branch) ?? toText(metadata?.gitBranch);
 
 const none: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, reasoning: 0 };
 
@@ -136,40 +128,40 @@ const vocabularyNames = [
 function vocabulary(usage: Fields): Tokens | undefined {
   if (!isVocabulary(usage)) return undefined;
   return {
-    input: countOf(usage.inputTokens),
-    output: countOf(usage.outputTokens),
-    cacheRead: countOf(usage.cacheReadTokens),
+    input: toCount(usage.inputTokens),
+    output: toCount(usage.outputTokens),
+    cacheRead: toCount(usage.cacheReadTokens),
     ...writes(usage.cacheWriteTokens, usage.cacheWrite5mTokens, usage.cacheWrite1hTokens),
-    reasoning: countOf(usage.reasoningTokens),
+    reasoning: toCount(usage.reasoningTokens),
   };
 }
 
-/** What is written to the cache without saying for how long counts as five minutes. */
+/** Cache writes without a duration count as five minutes. */
 function writes(sum: unknown, short: unknown, long: unknown): Pick<Tokens, "cacheWrite5m" | "cacheWrite1h"> {
-  const hour = countOf(long);
-  const rest = Math.max(0, countOf(sum) - hour - countOf(short));
-  return { cacheWrite5m: Math.min(maxCount, countOf(short) + rest), cacheWrite1h: hour };
+  const hour = toCount(long);
+  const rest = Math.max(0, toCount(sum) - hour - toCount(short));
+  return { cacheWrite5m: Math.min(maxCount, toCount(short) + rest), cacheWrite1h: hour };
 }
 
-/** Anthropic's counts leave cached tokens out of the input; those of OpenAI's APIs, and of Codex' files, include them. */
+/** Anthropic's input excludes cached tokens; OpenAI's and Codex' includes them. */
 function agents(usage: Fields): Tokens {
-  const created = fieldsOf(usage.cache_creation);
+  const created = toFields(usage.cache_creation);
   const [inputDetails, outputDetails] = [
-    fieldsOf(usage.input_tokens_details ?? usage.prompt_tokens_details),
-    fieldsOf(usage.output_tokens_details ?? usage.completion_tokens_details),
+    toFields(usage.input_tokens_details ?? usage.prompt_tokens_details),
+    toFields(usage.output_tokens_details ?? usage.completion_tokens_details),
   ];
-  const input = countOf(usage.input_tokens, usage.prompt_tokens);
-  const included = countOf(inputDetails.cached_tokens, usage.cached_input_tokens, usage.cached_tokens);
+  const input = toCount(usage.input_tokens, usage.prompt_tokens);
+  const included = toCount(inputDetails.cached_tokens, usage.cached_input_tokens, usage.cached_tokens);
   return {
     input: Math.max(0, input - included),
-    output: countOf(usage.output_tokens, usage.completion_tokens),
-    cacheRead: included || countOf(usage.cache_read_input_tokens),
+    output: toCount(usage.output_tokens, usage.completion_tokens),
+    cacheRead: included || toCount(usage.cache_read_input_tokens),
     ...writes(usage.cache_creation_input_tokens, created.ephemeral_5m_input_tokens, created.ephemeral_1h_input_tokens),
-    reasoning: countOf(outputDetails.reasoning_tokens, outputDetails.thinking_tokens, usage.reasoning_output_tokens),
+    reasoning: toCount(outputDetails.reasoning_tokens, outputDetails.thinking_tokens, usage.reasoning_output_tokens),
   };
 }
 
-function nanoOf(usd: unknown): bigint | undefined {
+function toNano(usd: unknown): bigint | undefined {
   if (typeof usd !== "number" || !Number.isFinite(usd) || usd <= 0 || usd > maxUsd) return undefined;
   return BigInt(Math.round(usd * 1e9));
 }

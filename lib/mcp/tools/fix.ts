@@ -10,10 +10,10 @@ import { cutExcerpt, saidIn } from "#lib/mcp/talk";
 import { narrowing } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { within } from "#lib/mcp/within";
-import { piecesOf } from "#lib/reader/kind";
+import { splitPieces } from "#lib/reader/kind";
 import { plainCall } from "#lib/reader/script";
-import { countOf } from "#lib/reader/text";
-import { kindOfCall } from "#lib/reader/tools/tools";
+import { formatQuantity } from "#lib/reader/text";
+import { findCallKind } from "#lib/reader/tools/tools";
 import { readMessages, readMessagesAt } from "#lib/traces/messages";
 import type { Message, Trace } from "#lib/traces/queries";
 import type { Selection } from "#lib/traces/sql/conditions";
@@ -36,7 +36,7 @@ export const findPastFix: Tool<typeof input> = {
     const what = isExact
       ? "Where this came up before"
       : "No session has this line; where its most telling words came up";
-    const answer = new AgentAnswer(`${what}, and what came after it, ${countOf(places.length, "session")}.`);
+    const answer = new AgentAnswer(`${what}, and what came after it, ${formatQuantity(places.length, "session")}.`);
     for (const place of places) answer.add(formatPlace(place));
     return answer.end(undefined);
   },
@@ -105,7 +105,7 @@ async function toErrorPlace(userId: string, { trace, positions }: FoundMessages,
 }
 
 function formatPlace({ trace, position, createdAt, excerpt, steps, said }: ErrorPlace): string {
-  const head = citation(trace, [countOf(trace.messageCount, "message")]);
+  const head = citation(trace, [formatQuantity(trace.messageCount, "message")]);
   if (position === null) return head;
   const came = `came up at #${position} · ${createdAt ?? "no time"} · ${linkTo(trace.id, position)}\n${quotation(excerpt)}`;
   const done = steps.length > 0 ? `what was done next:\n${steps.map((step) => `- ${step}`).join("\n")}` : "";
@@ -118,7 +118,7 @@ function resolution(messages: Message[]): { steps: string[]; answer: Message | u
   const steps: string[] = [];
   let answer: Message | undefined;
   for (const message of messages) {
-    const pieces = piecesOf(message);
+    const pieces = splitPieces(message);
     if (answer && pieces.some((piece) => piece.type === "text" && piece.kind === "user")) break;
     if (pieces.some((piece) => piece.type === "text" && piece.kind === "assistant" && /\p{L}/u.test(piece.text)))
       answer = message;
@@ -131,11 +131,11 @@ function resolution(messages: Message[]): { steps: string[]; answer: Message | u
 const told = new Set(["edit", "write", "shell"]);
 
 function formatStep(
-  { call: written, result }: Extract<ReturnType<typeof piecesOf>[number], { type: "call" }>,
+  { call: written, result }: Extract<ReturnType<typeof splitPieces>[number], { type: "call" }>,
   position: number,
 ): string[] {
   const call = plainCall(written);
-  if (!told.has(kindOfCall(call))) return [];
+  if (!told.has(findCallKind(call))) return [];
   const { file_path, path, filePath, command, cmd } = call.input;
   const [what] = [file_path, path, filePath, command, cmd].flatMap((value) => {
     const text = Array.isArray(value) ? value.join(" ") : value;

@@ -8,7 +8,7 @@ import { type TalkDetail, showMessage, toolsBlock } from "#lib/mcp/talk";
 import { session } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { requireReadable } from "#lib/mcp/within";
-import { countOf } from "#lib/reader/text";
+import { formatQuantity } from "#lib/reader/text";
 import { readEarlier, readMessages } from "#lib/traces/messages";
 import { getTrace, type Message } from "#lib/traces/queries";
 
@@ -42,7 +42,7 @@ export const readSession: Tool<typeof input> = {
     const trace = await getTrace(userId, id);
     const after =
       cursor === undefined ? await findStart(userId, id, around) : Math.min(Number(cursor), limits.message.integer);
-    const cited = citation(trace, [countOf(trace.messageCount, "message")]);
+    const cited = citation(trace, [formatQuantity(trace.messageCount, "message")]);
     const answer = new AgentAnswer(`Messages of a session; ${linkTo(id)}?at=N is the link of message #N.\n${cited}`);
     return answer.end(await addMessages(answer, { userId, id, after, detail }));
   },

@@ -5,7 +5,7 @@ import { openCursor, sealCursor } from "#lib/mcp/cursor";
 import { toFilter, narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { within } from "#lib/mcp/within";
-import { countOf } from "#lib/reader/text";
+import { formatQuantity } from "#lib/reader/text";
 import { listTraces } from "#lib/traces/queries";
 
 const input = z.object({ ...narrowing, ...page(10) });
@@ -30,9 +30,9 @@ export const listRecent: Tool<typeof input> = {
       const { messageCount, filesChanged, linesAdded, linesRemoved } = trace;
       const changed =
         filesChanged > 0
-          ? `${countOf(filesChanged, "file")} changed${changedLines(linesAdded, linesRemoved)}`
+          ? `${formatQuantity(filesChanged, "file")} changed${changedLines(linesAdded, linesRemoved)}`
           : undefined;
-      answer.add(citation(trace, [countOf(messageCount, "message"), changed]));
+      answer.add(citation(trace, [formatQuantity(messageCount, "message"), changed]));
     }
     return answer.end(sealCursor(reader, name, nextCursor));
   },

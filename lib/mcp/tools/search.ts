@@ -11,7 +11,7 @@ import { cutExcerpt } from "#lib/mcp/talk";
 import { toFilter, narrowing, page } from "#lib/mcp/tools/inputs";
 import type { Tool } from "#lib/mcp/tools/tool";
 import { within } from "#lib/mcp/within";
-import { countOf } from "#lib/reader/text";
+import { formatQuantity } from "#lib/reader/text";
 import { readMessagesAt } from "#lib/traces/messages";
 
 const input = z.object({
@@ -64,7 +64,7 @@ async function writeBlocks(userId: string, found: FoundMessages[], words: string
       (message) =>
         `#${message.position} · ${message.createdAt ?? "no time"} · ${linkTo(trace.id, message.position)}\n${quotation(cutExcerpt(message, words))}`,
     );
-    blocks.push([citation(trace, [countOf(trace.messageCount, "message")]), ...excerpts].join("\n"));
+    blocks.push([citation(trace, [formatQuantity(trace.messageCount, "message")]), ...excerpts].join("\n"));
   }
   return blocks;
 }

@@ -8,7 +8,7 @@ import { showMessage } from "#lib/mcp/talk";
 import { session } from "#lib/mcp/tools/inputs";
 import type { AgentReader, Tool } from "#lib/mcp/tools/tool";
 import { isReadable, requireReadable } from "#lib/mcp/within";
-import { countOf } from "#lib/reader/text";
+import { formatQuantity } from "#lib/reader/text";
 import { getWholeTrace, type WholeTrace } from "#lib/traces/evidence";
 import { listTraceFiles } from "#lib/traces/files";
 import { readEarlier, readMessages } from "#lib/traces/messages";
@@ -38,7 +38,7 @@ export async function summarizeTrace(id: string, reader: AgentReader): Promise<s
   const { userId } = reader;
   const { parentId, ...rest } = await getWholeTrace(userId, id);
   const trace = { ...rest, parentId: parentId && (await isReadable(reader, parentId)) ? parentId : null };
-  const answer = new AgentAnswer(`Facts of a session.\n${citation(trace, [countOf(trace.messageCount, "message")])}`);
+  const answer = new AgentAnswer(`Facts of a session.\n${citation(trace, [formatQuantity(trace.messageCount, "message")])}`);
   const { files, nextCursor } = await listTraceFiles(userId, id, { action: "changed", limit: maxListed });
   for (const block of listFacts(trace)) answer.add(block);
   if (files.length > 0)
@@ -80,7 +80,7 @@ function listFacts({ model, createdAt, tokenCount, usage, costNano, note, tags, 
   const lines = [
     model === null ? undefined : `model ${named(model, 100)}`,
     createdAt === null ? undefined : `started ${createdAt}`,
-    tokens > 0 ? countOf(tokens, "token") : undefined,
+    tokens > 0 ? formatQuantity(tokens, "token") : undefined,
     costNano > 0 ? `about $${(costNano / 1e9).toFixed(2)}` : undefined,
   ].filter(Boolean);
   return [

@@ -1,4 +1,4 @@
-// Merging and splitting projects. SQL: several aliases at once, in a transaction that holds an advisory lock.
+// SQL: several aliases at once, under an advisory lock.
 import "server-only";
 import type { PoolClient } from "pg";
 import { holdUsers } from "#lib/auth/sql";
@@ -9,7 +9,10 @@ import type { ProjectAlias } from "#lib/reader/project";
 
 type Owned = { userId: string; id: string };
 
-/** A transaction that is the only one to change a user's projects. @throws SpoorError `not_found` where the user is being deleted */
+/**
+ * Serializes changes to a user's projects.
+ * @throws SpoorError `not_found` if the user is being deleted
+ */
 export const changing = <T>(userId: string, work: (tx: PoolClient) => Promise<T>): Promise<T> =>
   transaction(async (tx) => {
     if (!(await holdUsers(tx, [userId], true)).has(userId)) throw notFound();
@@ -17,7 +20,7 @@ export const changing = <T>(userId: string, work: (tx: PoolClient) => Promise<T>
     return work(tx);
   });
 
-/** Those of some projects that there are, but for those that are merged into another one. */
+/** Without projects that are merged into another one. */
 export async function readNames(
   tx: PoolClient,
   userId: string,
@@ -30,7 +33,6 @@ export async function readNames(
   return new Map(rows.map(({ id, ...names }) => [id, names]));
 }
 
-/** Gives all aliases of a project to another one, and marks that its traces have to follow. */
 export async function mergeInto(tx: PoolClient, { userId, id }: Owned, into: string): Promise<void> {
   await tx.query("update project_alias set project_id = $3, moved_from = $2 where user_id = $1 and project_id = $2", [
     userId,
@@ -49,7 +51,7 @@ export async function mergeInto(tx: PoolClient, { userId, id }: Owned, into: str
   await takeSettings(tx, { userId, id }, into);
 }
 
-/** What masks in the merged project masks in both. Its budget becomes the other's, unless that has one. */
+/** Masking rules apply to both; the budget moves unless the other project has one. */
 async function takeSettings(tx: PoolClient, { userId, id }: Owned, into: string): Promise<void> {
   const ids = [userId, id, into];
   await tx.query(
@@ -68,8 +70,8 @@ async function takeSettings(tx: PoolClient, { userId, id }: Owned, into: string)
 
 export type OwnAlias = ProjectAlias & { movedFrom: string | null };
 
-/** What a project is recognized by, the newest merges last. */
-export async function readAliasesOf(tx: PoolClient, { userId, id }: Owned): Promise<OwnAlias[]> {
+/** Newest merges last. */
+export async function readProjectAliases(tx: PoolClient, { userId, id }: Owned): Promise<OwnAlias[]> {
   const { rows } = await tx.query<OwnAlias>(
     `select kind, machine, value, moved_from as "movedFrom" from project_alias where user_id = $1 and project_id = $2`,
     [userId, id],
@@ -77,7 +79,6 @@ export async function readAliasesOf(tx: PoolClient, { userId, id }: Owned): Prom
   return rows;
 }
 
-/** Gives some aliases of a project to a new one, and marks that their traces have to follow. */
 export async function splitOff(
   tx: PoolClient,
   { userId, id }: Owned,
@@ -104,7 +105,7 @@ export async function splitOff(
       aliases.map(({ value }) => value),
     ],
   );
-  // What stays was decided as well: a folder does not follow its remote.
+  // The remaining aliases were decided on as well, so a folder does not follow its remote.
   await tx.query(
     "update project_alias set moved_from = $2 where user_id = $1 and project_id = $2 and moved_from is null",
     [userId, id],

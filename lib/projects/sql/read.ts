@@ -1,9 +1,9 @@
-// Sums by project. SQL: aggregates over all of a user's traces in one statement.
+// SQL: aggregates over all of a user's traces.
 import "server-only";
 import type { PoolClient } from "pg";
 import { heavyRead } from "#lib/db/heavy";
 import { type ProjectLabel, readProjectLabels } from "#lib/db/sql/project-labels";
-import type { Month, ProjectSort, Share } from "#lib/projects/schema";
+import type { ProjectMonth, ProjectSort, Share } from "#lib/projects/schema";
 import type { ProjectAlias } from "#lib/reader/project";
 
 const tokenColumns = [
@@ -17,7 +17,7 @@ const tokenColumns = [
   "tier_not_priced_tokens",
 ] as const;
 
-// float8 is exact up to 2^53, and sums of bigint would be numeric, which is slow.
+// Sums of bigint are numeric, which is slow; float8 is exact up to 2^53.
 const sums = tokenColumns.map((name) => `sum(${name}::float8) as ${name}`).join(", ");
 const columns = tokenColumns.map((name) => `coalesce(sums.${name}, 0) as ${name}`).join(", ");
 
@@ -32,11 +32,13 @@ export type ProjectRow = {
   last_active: Date | null;
 } & Record<(typeof tokenColumns)[number], number>;
 
-/** Not one of which the prompts alone are known (docs/trace-format.md). Its metadata is read where nothing else tells. */
+/**
+ * Excludes sessions of which only prompts are known (docs/trace-format.md). Reads metadata only if nothing else tells.
+ */
 const isCounted = `case when call_count > 0 or output_tokens > 0 then true
   else metadata->>'kind' is distinct from 'prompts-only' end`;
 
-/** The sums of each project in `$1`'s traces, `$2` one project or all. */
+/** `$2` is one project, or null for all. */
 const summed = `
   by_source as (
     select project_id, source, (count(*) filter (where ${isCounted}))::int as sessions,
@@ -65,7 +67,7 @@ const orders: Record<ProjectSort, string> = {
 
 export type Labels = Map<string, ProjectLabel>;
 
-/** Some of a user's projects, and their names beside others. @param q a part of the name, in any case */
+/** @param q part of the name, in any case */
 export async function readProjectRows(
   userId: string,
   { q, sort, limit, offset }: { q: string | undefined; sort: ProjectSort; limit: number; offset: number },
@@ -76,11 +78,11 @@ export async function readProjectRows(
     order by ${orders[sort]}, project.id limit $4 offset $5`;
   return heavyRead(userId, async (tx) => {
     const { rows } = await tx.query<ProjectRow>(statement, [userId, null, q ?? null, limit, offset]);
-    return { rows, labels: await labelsOf(tx, userId, rows) };
+    return { rows, labels: await readRowLabels(tx, userId, rows) };
   });
 }
 
-const labelsOf = (tx: PoolClient, userId: string, rows: ProjectRow[]) =>
+const readRowLabels = (tx: PoolClient, userId: string, rows: ProjectRow[]) =>
   readProjectLabels(
     tx,
     userId,
@@ -94,10 +96,10 @@ export type ProjectParts = {
   shares: (Share & { facet: "source" | "machine" })[];
   models: Share[];
   branches: Share[];
-  months: Month[];
+  months: ProjectMonth[];
 };
 
-/** One project with what its traces are by agent, model, machine, branch and month; the most frequent `max` of each. */
+/** `max` bounds each list, the most frequent first. */
 export async function readProjectParts(userId: string, id: string, max: number): Promise<ProjectParts | undefined> {
   return heavyRead(userId, async (tx) => {
     const { rows } = await tx.query<ProjectRow>(
@@ -108,10 +110,10 @@ export async function readProjectParts(userId: string, id: string, max: number):
     const [found] = rows;
     if (!found) return undefined;
     const own = [userId, id];
-    const shares = await tx.query<ProjectParts["shares"][number]>(sharesOf, [...own, max]);
-    const models = await tx.query<Share>(modelsOf, own);
-    const branches = await tx.query<Share>(branchesOf, [...own, max]);
-    const months = await tx.query<Month>(monthsOf, own);
+    const shares = await tx.query<ProjectParts["shares"][number]>(selectShares, [...own, max]);
+    const models = await tx.query<Share>(selectModels, own);
+    const branches = await tx.query<Share>(selectBranches, [...own, max]);
+    const months = await tx.query<ProjectMonth>(selectMonths, own);
     const aliases = await tx.query<ProjectParts["aliases"][number]>(
       `select kind, machine, value, moved_from as "movedFrom" from project_alias
        where user_id = $1 and project_id = $2 order by kind = 'remote' desc, kind, machine, value limit $3`,
@@ -119,7 +121,7 @@ export async function readProjectParts(userId: string, id: string, max: number):
     );
     return {
       row: found,
-      labels: await labelsOf(tx, userId, [found]),
+      labels: await readRowLabels(tx, userId, [found]),
       aliases: aliases.rows,
       shares: shares.rows,
       models: models.rows,
@@ -129,10 +131,10 @@ export async function readProjectParts(userId: string, id: string, max: number):
   });
 }
 
-/** How many aliases a page shows: machines that build in a new folder each time would make thousands. */
+/** Machines that build in a new folder each time would make thousands. */
 const maxAliases = 200;
 
-const sharesOf = `
+const selectShares = `
   select facet, value, sessions, "costNano" from (
     select case when grouping(source) = 0 then 'source' else 'machine' end as facet,
       coalesce(source, machine) as value, count(*)::int as sessions, sum(cost_nano::float8) as "costNano",
@@ -141,11 +143,11 @@ const sharesOf = `
     group by grouping sets ((source), (machine)) having coalesce(source, machine) is not null
   ) as counted where place <= $3 order by facet, place`;
 
-/** More names of models than anybody uses: names are the client's own. */
+/** Names are the client's own, so their number is bounded. */
 const maxModels = 1000;
 
-/** Sessions by their own models, and what was used of each: another one may have answered in them. */
-const modelsOf = `
+/** A session may have used other models than its own. */
+const selectModels = `
   select model as value, sum(sessions)::int as sessions, sum(cost) as "costNano" from (
     select facets.model, 0 as sessions, sum(cost_nano::float8) as cost from usage_day day
     join usage_facets facets on facets.user_id = $1 and facets.facets = day.facets
@@ -156,8 +158,7 @@ const modelsOf = `
   ) as parts where model is not null group by model having sum(sessions) > 0 or sum(cost) > 0
   order by sessions desc, "costNano" desc limit ${maxModels}`;
 
-/** Sessions by the branches that they prove, and what was used on each. */
-const branchesOf = `
+const selectBranches = `
   with used as (
     select branch, sum(cost_nano::float8) as cost from usage_day day
     join usage_facets facets on facets.user_id = $1 and facets.facets = day.facets
@@ -171,8 +172,8 @@ const branchesOf = `
   select seen.branch as value, sessions, coalesce(used.cost, 0) as "costNano"
   from seen left join used on used.branch = seen.branch order by last_active desc nulls last, seen.branch`;
 
-/** By months of UTC, the latest two years. */
-const monthsOf = `
+/** By month in UTC, the latest two years. */
+const selectMonths = `
   select to_char(day.day, 'YYYY-MM') as month, sum(day.cost_nano::float8) as "costNano",
     sum((day.input_tokens + day.output_tokens + day.cache_read_tokens + day.cache_write_5m_tokens
       + day.cache_write_1h_tokens)::float8) as tokens,

@@ -1,4 +1,4 @@
-// What a move or a merge leaves to be done, in batches. SQL: set-based updates that skip locked rows, advisory locks.
+// SQL: set-based updates that skip locked rows, and advisory locks.
 import "server-only";
 import type { PoolClient } from "pg";
 import { pool } from "#lib/db/client";
@@ -6,7 +6,7 @@ import type { ProjectAlias, Whereabouts } from "#lib/reader/project";
 
 export type Unsettled = { userId: string; id: string; mergedInto: string | null; unsettled: number; moving: boolean };
 
-/** Projects whose traces or aliases are to be looked at: of each user one before another, since any of them may have to wait. */
+/** One project of each user first, since any of them may have to wait. */
 export async function findUnsettled(limit: number): Promise<Unsettled[]> {
   const { rows } = await pool().query<Unsettled>(
     `select user_id as "userId", id, merged_into as "mergedInto", unsettled, moving
@@ -17,7 +17,6 @@ export async function findUnsettled(limit: number): Promise<Unsettled[]> {
   return rows;
 }
 
-/** One of them, as it is now. */
 export async function readUnsettled(userId: string, id: string): Promise<Unsettled | undefined> {
   const { rows } = await pool().query<Unsettled>(
     `select user_id as "userId", id, merged_into as "mergedInto", unsettled, moving
@@ -27,7 +26,10 @@ export async function readUnsettled(userId: string, id: string): Promise<Unsettl
   return rows[0];
 }
 
-/** Moves some traces from one project to another; those that an upload has locked are left. @returns how many */
+/**
+ * Skips traces that an upload holds.
+ * @returns the number of moved traces
+ */
 export async function moveTraces(
   tx: PoolClient,
   userId: string,
@@ -44,7 +46,6 @@ export async function moveTraces(
   return rowCount ?? 0;
 }
 
-/** Lets what was used in one project count in another. */
 export async function moveUsage(tx: PoolClient, userId: string, from: string, into: string): Promise<void> {
   await tx.query("update usage_facets set project_id = $3 where user_id = $1 and project_id = $2", [
     userId,
@@ -53,11 +54,11 @@ export async function moveUsage(tx: PoolClient, userId: string, from: string, in
   ]);
 }
 
-/** Whether a project still has traces, deleted ones included, or another one gives it its own. */
+/** Deleted traces count, and so do projects merged into it. */
 const isNeeded = `exists (select 1 from trace where trace.user_id = $1 and trace.project_id = $2 and deleted_at is null)
   or exists (select 1 from project other where other.user_id = $1 and other.merged_into = $2)`;
 
-/** Deletes a project that nothing needs any more, with its aliases, unless it changed meanwhile. */
+/** Does nothing if the project changed meanwhile. */
 export async function removeProject(
   tx: PoolClient,
   { userId, id, unsettled }: Pick<Unsettled, "userId" | "id" | "unsettled">,
@@ -73,7 +74,7 @@ export async function removeProject(
 
 export type PlacedTrace = Whereabouts & { id: string; activityAt: Date };
 
-/** A project's traces with what proves it, newest first, after one of them. */
+/** Newest first. */
 export async function readTraces(
   userId: string,
   projectId: string,
@@ -94,25 +95,27 @@ export async function readTraces(
 
 type PlacedAlias = ProjectAlias & { projectId: string };
 
-/** Those of some aliases that belong to a project. */
 export async function readPlaces(userId: string, wanted: ProjectAlias[]): Promise<PlacedAlias[]> {
   const { rows } = await pool().query<PlacedAlias>(
     `select alias.kind, alias.machine, alias.value, alias.project_id as "projectId"
      from unnest($2::text[], $3::text[], $4::text[]) as wanted (kind, machine, value)
      join project_alias alias on alias.user_id = $1::uuid and alias.kind = wanted.kind and alias.machine = wanted.machine
        and alias.value = wanted.value`,
-    [userId, ...columnsOf(wanted)],
+    [userId, ...toColumns(wanted)],
   );
   return rows;
 }
 
-const columnsOf = (aliases: ProjectAlias[]) => [
+const toColumns = (aliases: ProjectAlias[]) => [
   aliases.map(({ kind }) => kind),
   aliases.map(({ machine }) => machine),
   aliases.map(({ value }) => value),
 ];
 
-/** Has the ledger find the project of traces anew. @returns how many; those that an upload has locked are left */
+/**
+ * Skips traces that an upload holds.
+ * @returns the number of marked traces
+ */
 export async function markDue(userId: string, ids: string[]): Promise<number> {
   const { rowCount } = await pool().query(
     `update trace set ledger_due = true from (
@@ -124,8 +127,8 @@ export async function markDue(userId: string, ids: string[]): Promise<number> {
 }
 
 /**
- * Whether traces of the user may be on their way to a project whose alias they have already: others are being compared, or the
- * ledger has not taken in some for a while.
+ * Traces may still be moving to a project that has their alias already: another comparison runs, or the ledger is
+ * behind.
  */
 export async function areMoving(tx: PoolClient, userId: string, except: string): Promise<boolean> {
   const { rows } = await tx.query<{ moving: boolean }>(
@@ -137,7 +140,7 @@ export async function areMoving(tx: PoolClient, userId: string, except: string):
   return rows[0]?.moving === true;
 }
 
-/** Ends the comparison of a project, unless more is to be compared by now. @returns whether it ended */
+/** @returns false if more must be compared by now */
 export async function endSettling(
   tx: PoolClient,
   { userId, id, unsettled }: Pick<Unsettled, "userId" | "id" | "unsettled">,
@@ -149,7 +152,7 @@ export async function endSettling(
   return (rowCount ?? 0) > 0;
 }
 
-/** A project's aliases that nobody placed there by hand. */
+/** Aliases that nobody placed by hand. */
 export async function readOwnAliases(from: { userId: string; id: string }): Promise<ProjectAlias[]> {
   const { rows } = await pool().query<ProjectAlias>(
     "select kind, machine, value from project_alias where user_id = $1 and project_id = $2 and moved_from is null",
@@ -158,7 +161,6 @@ export async function readOwnAliases(from: { userId: string; id: string }): Prom
   return rows;
 }
 
-/** Removes aliases that no trace of a project has any more. */
 export async function removeAliases(
   tx: PoolClient,
   { userId, id }: { userId: string; id: string },
@@ -168,6 +170,6 @@ export async function removeAliases(
     `delete from project_alias using unnest($3::text[], $4::text[], $5::text[]) as unused (kind, machine, value)
      where project_alias.user_id = $1 and project_id = $2 and moved_from is null and project_alias.kind = unused.kind
        and project_alias.machine = unused.machine and project_alias.value = unused.value`,
-    [userId, id, ...columnsOf(unused)],
+    [userId, id, ...toColumns(unused)],
   );
 }

@@ -1,5 +1,5 @@
-import type { Call, Result } from "#lib/reader/call";
-import type { Counts, Effort } from "#lib/reader/line-diff";
+import type { Call, ToolResult } from "#lib/reader/call";
+import type { LineCounts, Effort } from "#lib/reader/line-diff";
 import { countChange, newEffort } from "#lib/reader/line-diff";
 import {
   countPatch,
@@ -9,28 +9,25 @@ import {
   readSearchBlocks,
   readUnifiedFiles,
 } from "#lib/reader/patches";
-import { type Fields, field, isObject, pathOf } from "#lib/reader/tools/describe";
+import { type Fields, field, isObject, getInputPath } from "#lib/reader/tools/describe";
 import { plainName } from "#lib/reader/vocabulary";
 
-/** A part of a change: lines of a patch, or a text in place of another, so many times. */
-type Piece = { patch: string } | (Replacement & { times?: number });
+type ChangedPiece = { patch: string } | (Replacement & { times?: number });
 
-/** What a call does to a file, if it succeeds. */
-export type FileChange = { path: string; action: "edit" | "write" | "delete"; pieces: Piece[] };
+export type FileChange = { path: string; action: "edit" | "write" | "delete"; pieces: ChangedPiece[] };
 
 const maxEdits = 200;
 
 /**
- * The files that a call of an editing or writing tool changes. What the result reports goes before what the call asked for;
- * neither says how many lines a deleted file had, or one that was overwritten without a report.
- *
- * @param writes whether the tool writes whole files
+ * The result's report takes precedence over the call's input. Neither says how many lines a deleted or overwritten
+ * file had.
+ * @param writes the tool writes whole files
  */
-export function changesOf({ name, input }: Call, result: Result | undefined, writes: boolean): FileChange[] {
+export function listChanges({ name, input }: Call, result: ToolResult | undefined, writes: boolean): FileChange[] {
   const plain = plainName(name);
-  if (deleting.has(plain)) return listOf(input).map((path) => ({ path, action: "delete", pieces: [] }));
+  if (deleting.has(plain)) return getEditList(input).map((path) => ({ path, action: "delete", pieces: [] }));
   if (moving.has(plain)) return moved(input);
-  const path = pathOf(input);
+  const path = getInputPath(input);
   const command = typeof input.command === "string" ? input.command : "";
   if (command === "view") return [];
   if (command === "create" || (command === "write" && !writes)) return [written(path, input, result)];
@@ -41,9 +38,9 @@ export function changesOf({ name, input }: Call, result: Result | undefined, wri
 const deleting = new Set("deletefile deletefilev2 removefile deletepath".split(" "));
 const moving = new Set("movefile movepath renamefile".split(" "));
 
-const listOf = (input: Fields): string[] => {
+const getEditList = (input: Fields): string[] => {
   const list = [input.paths, input.file_paths, input.files].find(Array.isArray);
-  return list ? list.filter((entry) => typeof entry === "string") : [pathOf(input)];
+  return list ? list.filter((entry) => typeof entry === "string") : [getInputPath(input)];
 };
 
 function moved(input: Fields): FileChange[] {
@@ -56,24 +53,24 @@ function moved(input: Fields): FileChange[] {
   ];
 }
 
-function written(path: string, input: Fields, result: Result | undefined): FileChange {
+function written(path: string, input: Fields, result: ToolResult | undefined): FileChange {
   const after = field(input, "content", "contents", "file_text", "CodeContent", "text", "fileText");
   const piece = result?.patch?.trim() ? { patch: result.patch } : { before: "", after };
   return { path, action: input.mode === "append" ? "edit" : "write", pieces: [piece] };
 }
 
-function edited(path: string, input: Fields, result: Result | undefined): FileChange[] {
+function edited(path: string, input: Fields, result: ToolResult | undefined): FileChange[] {
   const reported = path === "" ? reportedChanges(result) : undefined;
   if (reported) return reported;
   const patch = field(input, "patch", "diff", "input", "patchText", "patch_text");
   const files = readFilePatches(patch) ?? (path === "" ? readUnifiedFiles(patch) : undefined);
-  if (files) return files.flatMap(changesOfFile);
+  if (files) return files.flatMap(listPatchChanges);
   if (result?.patch?.trim()) return [{ path, action: "edit", pieces: [{ patch: result.patch }] }];
   const blocks = readSearchBlocks(patch);
   if (blocks) return [{ path, action: "edit", pieces: blocks }];
   if (patch.trim() !== "") return [{ path, action: "edit", pieces: [{ patch }] }];
   const edits = listedEdits(input);
-  const byPath = Map.groupBy(edits, (edit) => pathOf(edit) || path);
+  const byPath = Map.groupBy(edits, (edit) => getInputPath(edit) || path);
   return [...byPath].map(([of, some]) => ({
     path: of,
     action: "edit",
@@ -81,12 +78,11 @@ function edited(path: string, input: Fields, result: Result | undefined): FileCh
   }));
 }
 
-/** The files that the agent reports a call to have changed; undefined where it reports none. */
-export const reportedChanges = (result: Result | undefined): FileChange[] | undefined =>
-  result?.patch === undefined ? undefined : readUnifiedFiles(result.patch)?.flatMap(changesOfFile);
+export const reportedChanges = (result: ToolResult | undefined): FileChange[] | undefined =>
+  result?.patch === undefined ? undefined : readUnifiedFiles(result.patch)?.flatMap(listPatchChanges);
 
-/** What a patch does to a file; a moved one is deleted here and written there. */
-export function changesOfFile({ path, patch, action, from }: FilePatch): FileChange[] {
+/** A moved file counts as deleted at its old path and written at the new one. */
+export function listPatchChanges({ path, patch, action, from }: FilePatch): FileChange[] {
   const pieces = [{ patch }];
   if (from === undefined) return [{ path, action, pieces }];
   return [
@@ -101,7 +97,7 @@ function listedEdits(input: Fields): Fields[] {
   return (list ?? [isObject(edit) ? edit : input]).filter(isObject).slice(0, maxEdits);
 }
 
-function replacementIn(edit: Fields, output: string): Piece {
+function replacementIn(edit: Fields, output: string): ChangedPiece {
   const inserts = typeof edit.command === "string" && /^(?:insert|append)$/i.test(edit.command);
   const before = field(
     edit,
@@ -114,31 +110,31 @@ function replacementIn(edit: Fields, output: string): Piece {
     "search",
     "TargetContent",
   );
-  const after = textOf(edit, "new_string", "newString", "new_str", "newStr", "newText", "new", "ReplacementContent");
-  const times = timesOf(edit, output);
+  const after = getTextField(edit, "new_string", "newString", "new_str", "newStr", "newText", "new", "ReplacementContent");
+  const times = countReplacements(edit, output);
   return {
     before: inserts ? "" : before,
-    after: after ?? (before === "" ? (textOf(edit, ...contents) ?? "") : (textOf(edit, "replace") ?? "")),
+    after: after ?? (before === "" ? (getTextField(edit, ...contents) ?? "") : (getTextField(edit, "replace") ?? "")),
     ...(times > 1 && { times }),
   };
 }
 
 const contents = ["new_source", "insert_text", "content", "text"];
 
-const textOf = (fields: Fields, ...keys: string[]) =>
+const getTextField = (fields: Fields, ...keys: string[]) =>
   keys.map((key) => fields[key]).find((value): value is string => typeof value === "string");
 
 const everywhere = ["replace_all", "replaceAll", "change_all", "allow_multiple", "AllowMultiple"];
 
-/** How many places an edit of all places changed, where the output says so. */
-function timesOf(edit: Fields, output: string): number {
+/** The number of replacements of a replace-all edit, if the output tells it. */
+function countReplacements(edit: Fields, output: string): number {
   if (!everywhere.some((key) => edit[key] === true) && !(Number(edit.expected_replacements) > 1)) return 1;
   const [, times] = /\b(\d{1,5}) (?:replacements?|occurrences?|instances?|matches)\b/.exec(output.slice(0, 1000)) ?? [];
   return Math.max(1, Number(times ?? 1));
 }
 
-/** The lines that a change adds and removes. @param effort shared by what is counted together */
-export function countsOf({ pieces }: FileChange, effort: Effort = newEffort()): Counts {
+/** @param effort shared by everything that is counted together */
+export function countChangedLines({ pieces }: FileChange, effort: Effort = newEffort()): LineCounts {
   const sum = { added: 0, removed: 0 };
   for (const piece of pieces) {
     const times = "patch" in piece ? 1 : (piece.times ?? 1);

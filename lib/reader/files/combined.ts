@@ -1,57 +1,51 @@
-import type { Result } from "#lib/reader/call";
-import { type Change, compare, joinChanges } from "#lib/reader/changes";
+import type { ToolResult } from "#lib/reader/call";
+import { type DiffChange, compare, joinChanges } from "#lib/reader/changes";
 import type { FileChange } from "#lib/reader/files/changed";
-import { placeOf, projectPath } from "#lib/reader/files/paths";
-import { changesMade, leavesOutResults, type Session } from "#lib/reader/files/touches";
+import { readPlace, projectPath } from "#lib/reader/files/paths";
+import { changesMade, leavesOutResults, type TouchingSession } from "#lib/reader/files/touches";
 import type { Effort } from "#lib/reader/line-diff";
 import type { ReaderMessage } from "#lib/reader/message";
 import { makePairing, type Placed } from "#lib/reader/pairing";
 import { patchLines } from "#lib/reader/patches";
 
-/** A piece of a file before and after all that a session did to it. `at`: the numbers of its first lines, where they are told. */
+/** A piece of a file before the session and after it. */
 export type Fragment = { before: string; after: string; at?: [old: number, now: number] };
 
-/** What a session made of a file. */
 export type CombinedFile = {
   path: string;
   action: "edit" | "write" | "delete";
   fragments: Fragment[];
-  /** The positions of its edits. */
   places: number[];
 };
 
 export type Combined = {
   files: CombinedFile[];
-  /** How many files changed of which the session doesn't tell how. */
+  /** Number of changed files whose content the session doesn't tell. */
   untold: number;
-  /** Whether there was more than is kept. */
+  /** Some changes exceeded the limits. */
   cut: boolean;
 };
 
 const isChange = ({ before, after }: Fragment) => before !== after;
 const isEmpty = ({ before, after }: Fragment) => before === "" && after === "";
 
-/** What is kept of a session's changes: files, characters of text, and the places of a file. */
 export const maxCombined = { files: 300, characters: 4_000_000, places: 100, fragments: 200 };
-/** Characters that may be searched for an earlier change of the same text: beyond it, changes stand side by side. */
+/** Characters searched for earlier changes of the same text; beyond it, changes are listed separately. */
 const maxSearched = 200_000_000;
 
-/**
- * Combines all that a session's calls did to each file, message by message: what was changed twice is one change, as in a
- * pull request. What the session doesn't tell (the rest of a file) is not in it.
- */
-export function makeCombiner(session: Session) {
-  const place = placeOf(session.metadata);
+/** Combines all changes to each file, as a pull request would: text that was changed twice is one change. */
+export function makeCombiner(session: TouchingSession) {
+  const place = readPlace(session.metadata);
   const files = new Map<string, CombinedFile>();
   const left = { characters: maxCombined.characters, searched: maxSearched };
   let [last, cut] = [-1, false];
 
-  const take = (placed: Placed, result: Result | undefined) => {
+  const take = (placed: Placed, result: ToolResult | undefined) => {
     const isOver = leavesOutResults(session) && placed.position < last;
     for (const { change, folder } of changesMade(placed, result, isOver)) {
       const path = change.path.trim() === "" ? undefined : projectPath(change.path, place, folder);
       if (path === undefined) continue;
-      const fragments = fragmentsOf(change);
+      const fragments = toFragments(change);
       left.characters -= fragments.reduce((sum, { before, after }) => sum + before.length + after.length, 0);
       const known = files.get(path) ?? { path, action: change.action, fragments: [], places: [] };
       if (left.characters < 0 || (!files.has(path) && files.size >= maxCombined.files)) {
@@ -80,12 +74,11 @@ export function makeCombiner(session: Session) {
   };
 }
 
-/** The pieces of a change, of a patch one for each of its hunks. */
-function fragmentsOf({ pieces }: FileChange): Fragment[] {
-  return pieces.flatMap((piece) => ("patch" in piece ? hunksOf(piece.patch) : [piece])).slice(0, maxCombined.fragments);
+function toFragments({ pieces }: FileChange): Fragment[] {
+  return pieces.flatMap((piece) => ("patch" in piece ? splitPatch(piece.patch) : [piece])).slice(0, maxCombined.fragments);
 }
 
-function hunksOf(patch: string): Fragment[] {
+function splitPatch(patch: string): Fragment[] {
   const hunks: { before: string[]; after: string[]; at?: [number, number] }[] = [];
   for (const { type, text, at } of patchLines(patch)) {
     if (type === "hunk" || hunks.length === 0) hunks.push({ before: [], after: [], ...(at && { at }) });
@@ -104,7 +97,6 @@ const linesText = (lines: string[]) => (lines.length === 0 ? "" : `${lines.join(
 function applyTo(file: CombinedFile, action: FileChange["action"], made: Fragment[], left: { searched: number }): void {
   const [written] = file.fragments;
   if (action === "delete") {
-    // What came and went within the session left nothing.
     if (file.action !== "write") file.action = "delete";
     file.fragments = [];
     return;
@@ -123,7 +115,7 @@ function applyTo(file: CombinedFile, action: FileChange["action"], made: Fragmen
   if (file.fragments.length > maxCombined.fragments) file.fragments.length = maxCombined.fragments;
 }
 
-/** Joins a change with the earlier one that it changes again. @returns whether there was one */
+/** Merges a change into an earlier one that it changes again. @returns whether there was one */
 function joins(fragments: Fragment[], { before, after, at }: Fragment, left: { searched: number }): boolean {
   if (before.trim() === "") return false;
   for (let index = fragments.length - 1; index >= 0; index -= 1) {
@@ -142,8 +134,8 @@ function joins(fragments: Fragment[], { before, after, at }: Fragment, left: { s
   return false;
 }
 
-/** The lines of a file's change, fragment by fragment. @param effort shared by what is counted together */
-export function changeOf({ fragments }: CombinedFile, effort: Effort): Change {
+/** @param effort shared by everything that is counted together */
+export function toFileChange({ fragments }: CombinedFile, effort: Effort): DiffChange {
   const changed = fragments.filter(isChange);
   const ordered = changed.every(({ at }) => at) ? changed.sort((a, b) => (a.at?.[1] ?? 0) - (b.at?.[1] ?? 0)) : changed;
   return joinChanges(ordered.map(({ before, after, at }) => compare(before, after, effort, at)));

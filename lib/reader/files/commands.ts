@@ -1,25 +1,21 @@
-/** A simple command of a shell's script; a word that the shell would expand is undefined. */
+/** A simple command of a shell script; a word that the shell would expand is undefined. */
 export type Command = {
   words: (string | undefined)[];
-  /** Texts of `<<`, in order. */
   heredocs: Heredoc[];
-  /** Where its output goes: `>` or `>>`. */
   outputs: { path: string | undefined; appends: boolean }[];
-  /** What stands behind it. */
   end: "&&" | ";" | "other";
 };
 
 type Heredoc = { tag: string; isRaw: boolean; stripsTabs: boolean; text: string };
 
-/** Words that make what follows depend on something. */
 const control =
   /^(?:if|then|else|elif|fi|for|while|until|do|done|case|esac|select|function|time|!|\{|\}|\[\[|exec|eval)$/;
 
 const maxCharacters = 200_000;
 
 /**
- * The simple commands of a script, as far as a shell runs each of them once: undefined where anything is conditional, repeated
- * or in a subshell.
+ * Returns the simple commands of a script that a shell runs exactly once; undefined if anything is conditional,
+ * repeated or in a subshell.
  */
 export function readCommands(script: string): Command[] | undefined {
   if (script.length > maxCharacters) return undefined;
@@ -38,7 +34,7 @@ class Reader {
   readonly #text: string;
   #at = 0;
   #waiting: Heredoc[] = [];
-  /** Whether every quote and heredoc so far has its end. */
+  /** Every quote and heredoc so far is closed. */
   isWhole = true;
 
   constructor(text: string) {
@@ -65,7 +61,7 @@ class Reader {
       else if (!this.#redirection(command)) {
         const from = this.#at;
         command.words.push(this.#word());
-        if (this.#at === from) return "unknown"; // `<<<`, or a blank of another kind, which no word can begin with
+        if (this.#at === from) return "unknown"; // `<<<`, or another kind of blank, which no word can begin with
       }
     }
   }
@@ -81,7 +77,6 @@ class Reader {
     return sign === "&&" || sign === ";" ? sign : "other";
   }
 
-  /** Reads a redirection. @returns whether there is one */
   #redirection(command: Command): boolean {
     const found = /^(\d|&)?(<<-?|>>|>\||>|<)(?!<)(&\d|&-)?/.exec(this.#text.slice(this.#at, this.#at + 8));
     if (!found) return false;
@@ -99,7 +94,6 @@ class Reader {
     return true;
   }
 
-  /** The texts of the line's heredocs, which follow it. */
   #readHeredocs(): void {
     for (const heredoc of this.#waiting) {
       const lines: string[] = [];
@@ -120,7 +114,7 @@ class Reader {
     this.#waiting = [];
   }
 
-  /** A word without its quotes; undefined where the shell would put something else in its place. */
+  /** Reads a word without its quotes; undefined if the shell would expand it. */
   #word(): string | undefined {
     let word = "";
     let isPlain = true;

@@ -1,49 +1,46 @@
 import { maxRemoteChars } from "#lib/evidence/remotes";
 import { composePath, isWrittenByWindows, spellingOf } from "#lib/evidence/spelling";
 
-/** Where a session's files are, as far as its trace tells. */
-export type Place = {
-  /** The session's folder, in which relative paths are. */
+export type SessionFolders = {
   folder?: string;
-  /** What paths are relative to: the project's root, and further folders that hold the same files. */
+  /** Folders that paths are relative to: the project's root and other folders with the same files. */
   roots: string[];
   home?: string;
   isWindows: boolean;
 };
 
 const maxCharacters = 1024;
-/** A path is no longer as a call writes it. */
 export const maxWritten = 2 * maxCharacters;
-/** With the other columns of the table's key it must fit into an entry of an index, of 2,704 bytes. */
+/** The path shares a 2,704-byte index entry with the other columns of the key. */
 const maxBytes = 2048;
 
 type Fields = Record<string, unknown>;
 
 /**
- * The place that a trace's metadata tells of: `cwd`, and above it the folder with the repository's name (`repository`) or of a
- * worktree that Claude Code made (`.claude/worktrees/NAME`), which is another copy of the project's files.
+ * Derives the folders from `cwd`: the parent folder with the repository's name, or the project of a Claude Code
+ * worktree (`.claude/worktrees/NAME`).
  */
-export function placeOf(metadata: Fields | null): Place {
+export function readPlace(metadata: Fields | null): SessionFolders {
   const given = metadata?.cwd;
   if (typeof given !== "string" || given.length > maxCharacters) return { roots: [], isWindows: false };
-  // Windows writes backslashes also in a folder of WSL, and case does not count in one of its own that WSL writes.
+  // Windows writes backslashes in WSL folders too, and WSL paths of Windows folders ignore case.
   const isWindows = isWrittenByWindows(given) || spellingOf(given).isWindows;
   const folder = tidy(given, isWindows).replace(/(?<=[^/])\/$/, "");
   if (!isAbsolute(folder)) return { roots: [], isWindows };
   const [, project, copy] = worktree.exec(folder) ?? [];
   const roots =
     project === undefined
-      ? [checkoutOf(folder, metadata?.repository)]
+      ? [findCheckout(folder, metadata?.repository)]
       : [`${project}/.claude/worktrees/${copy}`, project];
   const [home] = /^(?:[A-Z]:)?\/(?:home|Users)\/[^/]+|^\/root(?=\/|$)/i.exec(folder) ?? [];
   return { folder, roots, isWindows, ...(home && { home }) };
 }
 
-/** A worktree that Claude Code made: its project's folder, and its own name. Windows may write that in any case. */
+/** The project's folder and the name of a Claude Code worktree, in any case since Windows may change it. */
 const worktree = /^(.+?)\/\.claude\/worktrees\/([^/]+)(?=\/|$)/i;
 
-/** The only folder at or above one that bears the repository's name, else the folder itself. */
-function checkoutOf(folder: string, repository: unknown): string {
+/** The only ancestor that has the repository's name, else the folder itself. */
+function findCheckout(folder: string, repository: unknown): string {
   const remote = typeof repository === "string" && repository.length <= maxRemoteChars ? repository : "";
   const [, name] = /([^/:]+?)(?:\.git)?\/?$/.exec(remote) ?? [];
   if (!name) return folder;
@@ -53,13 +50,12 @@ function checkoutOf(folder: string, repository: unknown): string {
 }
 
 /**
- * A path as the ledger keeps it: below the project's root relative to it, else absolute; with `/` between its parts, and
- * without `.` and `..`. Where the trace tells no root, it stays as it was written.
- *
- * @param folder where a relative path is, if not in the session's own folder
- * @returns undefined where it names no file, or is too long
+ * Returns the path as the ledger stores it: relative to the project's root if it is inside, else absolute;
+ * normalized.
+ * @param folder base of relative paths, if not the session's folder
+ * @returns undefined if it names no file or is too long
  */
-export function projectPath(written: string, place: Place, folder?: string): string | undefined {
+export function projectPath(written: string, place: SessionFolders, folder?: string): string | undefined {
   if (written.length > maxWritten) return undefined;
   const path = absolute(unquoted(written), place, folder);
   if (path === undefined || path === place.folder || place.roots.includes(path)) return undefined;
@@ -70,14 +66,13 @@ export function projectPath(written: string, place: Place, folder?: string): str
   return /(?:^|\/)(?:|\.|\.\.|~)$|^[A-Za-z]:$/.test(found) ? undefined : found;
 }
 
-/** A path as people read it: below the project's folder relative to it, else below the person's home with a `~`. */
-export function shortPath(written: string, place: Place): string {
+/** Returns the path for display: relative to the project, else with `~` for the home folder. */
+export function shortPath(written: string, place: SessionFolders): string {
   const path = projectPath(written, place) ?? written;
   return path.replace(/^(?:\/(?:Users|home)\/[^/]+|\/root)(?=\/.)/, "~");
 }
 
-/** The last part of a path, in lower case: by it the table is searched. */
-export const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+export const getFileName = (path: string): string => path.slice(path.lastIndexOf("/") + 1).toLowerCase();
 
 function unquoted(written: string): string {
   const text = written.trim();
@@ -91,8 +86,8 @@ function unquoted(written: string): string {
   }
 }
 
-/** Undefined for an address of the web. */
-function absolute(path: string, place: Place, folder: string | undefined): string | undefined {
+/** Undefined for a web address. */
+function absolute(path: string, place: SessionFolders, folder: string | undefined): string | undefined {
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path)) return undefined;
   const isWindows = place.isWindows || isWrittenByWindows(path);
   const clean = tidy(path, isWindows);
@@ -102,12 +97,11 @@ function absolute(path: string, place: Place, folder: string | undefined): strin
   return base === undefined ? clean : tidy(`${base}/${clean}`, isWindows);
 }
 
-function relative(path: string, { roots, isWindows }: Place): string {
+function relative(path: string, { roots, isWindows }: SessionFolders): string {
   const folded = (text: string) => (isWindows ? text.toLowerCase() : text);
   for (const root of roots) {
     const start = root === "/" ? root : `${root}/`;
     if (!folded(path).startsWith(folded(start))) continue;
-    // A worktree holds the project's files once more.
     return path.slice(start.length).replace(/^\.claude\/worktrees\/[^/]+\/(?=.)/i, "");
   }
   return path;
@@ -115,7 +109,7 @@ function relative(path: string, { roots, isWindows }: Place): string {
 
 const isAbsolute = (path: string) => path.startsWith("/") || /^[A-Z]:\//.test(path);
 
-/** One way to write a path, of Windows as `spellingOf` does; without `.`, `..` and `//`. macOS' `/private/tmp` is its `/tmp`. */
+/** Normalizes separators, `.`, `..` and `//`. On macOS `/private/tmp` and `/tmp` are the same folder. */
 function tidy(path: string, isWindows: boolean): string {
   const plain = isWindows ? spellingOf(path.replaceAll("\\", "/")).path : composePath(path);
   const start = /^(?:[A-Z]:\/|\/\/(?=[^/])|\/)?/.exec(plain)?.[0] ?? "";

@@ -1,10 +1,9 @@
-import type { Call, Result } from "#lib/reader/call";
+import type { Call, ToolResult } from "#lib/reader/call";
 import { maxWritten } from "#lib/reader/files/paths";
-import type { Kind } from "#lib/reader/message";
-import { type Fields, isObject, pathOf } from "#lib/reader/tools/describe";
+import type { ToolKind } from "#lib/reader/message";
+import { type Fields, isObject, getInputPath } from "#lib/reader/tools/describe";
 import { plainName } from "#lib/reader/vocabulary";
 
-/** Tools of the kind `read` that list folders. */
 const listing = new Set(
   `listdir listdirectory listfiles ls listcodedefinitionnames listdirv2 listfilestoplevel listfilesrecursive
   copilotlistdirectory`.split(/\s+/),
@@ -12,8 +11,8 @@ const listing = new Set(
 
 const maxFiles = 1000;
 
-/** The files that a call read: none where it listed a folder, or names them by a pattern. */
-export function readsOf({ name, input }: Call, result: Result | undefined, kind: Kind): string[] {
+/** Returns the files that a call read; none if it listed a folder or used a pattern. */
+export function listReads({ name, input }: Call, result: ToolResult | undefined, kind: ToolKind): string[] {
   const views = kind === "read" ? !listing.has(plainName(name)) : kind !== "shell" && input.command === "view";
   if (!views || folderListed.test(result?.output.slice(0, 2000) ?? "")) return [];
   return pathsIn(input).filter(isPath).slice(0, maxFiles);
@@ -23,14 +22,13 @@ const folderListed = /<type>directory<\/type>|^Here(?:'|’)s the files and dire
 
 function pathsIn(input: Fields): string[] {
   const list = [input.paths, input.file_paths, input.files, input.operations].find(Array.isArray);
-  if (!list) return [pathOf(input)];
+  if (!list) return [getInputPath(input)];
   return list.flatMap((entry) => {
     if (typeof entry === "string") return [entry];
-    return isObject(entry) && !/^(?:directory|search)$/i.test(String(entry.mode)) ? [pathOf(entry)] : [];
+    return isObject(entry) && !/^(?:directory|search)$/i.test(String(entry.mode)) ? [getInputPath(entry)] : [];
   });
 }
 
-/** Words of a tool's heading are no path, and a pattern is none either. */
 const isPath = (path: string) =>
   path !== "" &&
   path.length <= maxWritten &&

@@ -1,23 +1,20 @@
-import { changesOfFile, type FileChange } from "#lib/reader/files/changed";
+import { listPatchChanges, type FileChange } from "#lib/reader/files/changed";
 import { type Command, readCommands } from "#lib/reader/files/commands";
 import { readFilePatches } from "#lib/reader/patches";
 import { type Fields, isObject } from "#lib/reader/tools/describe";
 
-/** The files that a command changed, and the folder in which their relative paths are. */
 export type ShellChange = FileChange & { folder: string | undefined };
 
 const worthReading = /\b(?:rm|mv|sed|cat|tee|apply_patch)\b|\*\*\* Begin Patch/;
 
 /**
- * The files that a successful shell command certainly changed: `rm`, `git rm`, `mv`, `git mv`, `sed -i`, texts that `cat` or `tee`
- * write, and `apply_patch`. What depends on a variable, a pattern or a condition, or could be a folder, is left out.
- *
- * @param output of the command, in which an earlier part may tell that it failed
+ * Returns only changes that certainly happened: `rm`, `git rm`, `mv`, `git mv`, `sed -i`, `cat` or `tee` with a text,
+ * and `apply_patch`. Variables, patterns, conditions and possible folders are left out.
  */
 export function shellChanges(name: string, input: Fields, output: string): ShellChange[] {
   const listed = [input.command, input.cmd].find(Array.isArray);
   if (listed?.[0] === "apply_patch") return patched(String(listed[1]), folderIn(input));
-  const script = scriptOf(input, listed);
+  const script = getScript(input, listed);
   if (!worthReading.test(script)) return [];
   if (name === "exec" && typeof input.input === "string") return patchedByScript(input.input, output);
   const commands = readCommands(script);
@@ -33,7 +30,7 @@ export function shellChanges(name: string, input: Fields, output: string): Shell
     }
     const rest = commands.slice(at);
     const ran = isAlone(commands, at) && (rest.slice(0, -1).every(({ end }) => end === "&&") || !tellsFailure);
-    return ran && folder !== unknown ? changesOf(command).map((change) => ({ ...change, folder })) : [];
+    return ran && folder !== unknown ? findCommandChanges(command).map((change) => ({ ...change, folder })) : [];
   });
 }
 
@@ -41,26 +38,25 @@ const unknown = "\0";
 const failure =
   /\b(?:bash|zsh|sh|rm|mv|cat|tee|sed|git|fatal|error|Error|ERROR)(?: line \d+)?: |No such file|ermission denied|annot /;
 
-/** Whether a command is in no pipeline, and nothing else is done if it fails. */
+/** The command is in no pipeline, and its failure triggers no other command. */
 function isAlone(commands: Command[], at: number): boolean {
   if (commands[at]?.end === "other") return false;
   const before = commands[at - 1];
   return before === undefined || before.end !== "other";
 }
 
-function scriptOf(input: Fields, listed: unknown[] | undefined): string {
+function getScript(input: Fields, listed: unknown[] | undefined): string {
   if (listed) return /^(?:.*\/)?(?:ba|z)?sh$/.test(String(listed[0])) && listed.length === 3 ? String(listed[2]) : "";
   const script = input.command ?? input.cmd ?? input.CommandLine ?? input.script ?? input.input;
   return typeof script === "string" ? script : "";
 }
 
-/** The folder that a call names. */
 const folderIn = (input: Fields): string | undefined =>
   [input.workdir, input.working_directory, input.cwd, input.Cwd, input.dir_path, input.directory].find(
     (value) => typeof value === "string" && value !== "",
   ) as string | undefined;
 
-function changesOf({ words, heredocs, outputs }: Command): FileChange[] {
+function findCommandChanges({ words, heredocs, outputs }: Command): FileChange[] {
   const [program, ...rest] = words;
   const [heredoc] = heredocs;
   if (program === "apply_patch" || program === "applypatch") return patched(heredoc?.text ?? rest[0] ?? "", undefined);
@@ -105,17 +101,17 @@ const isDevice = (path: string) => /^\/(?:dev|proc)\//.test(path);
 const deleted = (words: string[]): FileChange[] =>
   operands(words).map((path) => ({ path, action: "delete", pieces: [] }));
 
-const endingOf = (path: string) => /[^/.]\.(\w{1,12})$/.exec(path)?.[1]?.toLowerCase();
+const getEnding = (path: string) => /[^/.]\.(\w{1,12})$/.exec(path)?.[1]?.toLowerCase();
 
-/** A file to another name with the same ending, or into a folder that is plainly one; anything else may be a folder itself. */
+/** Accepts a new name with the same ending or an obvious folder; any other target may be a folder. */
 function moved(words: string[]): FileChange[] {
   if (words.some((word) => /^-[^-]*[tTn]|^--(?!$)/.test(word))) return [];
   const paths = operands(words);
   const to = paths.pop() ?? "";
   const isInto = to.endsWith("/") || paths.length > 1;
   return paths.flatMap((from): FileChange[] => {
-    const ending = endingOf(from);
-    if (ending === undefined || (!isInto && endingOf(to) !== ending)) return [];
+    const ending = getEnding(from);
+    if (ending === undefined || (!isInto && getEnding(to) !== ending)) return [];
     const path = isInto ? `${to.replace(/\/$/, "")}/${from.slice(from.lastIndexOf("/") + 1)}` : to;
     return [
       { path: from, action: "delete", pieces: [] },
@@ -124,11 +120,10 @@ function moved(words: string[]): FileChange[] {
   });
 }
 
-/** `sed -i`: how many lines it changes isn't said. */
 function edited(words: string[]): FileChange[] {
   const inPlace = words.findIndex((word) => /^(?:-[nEr]*i\S*|--in-place(?:=.*)?)$/.test(word));
   if (inPlace === -1 || words.some((word) => /^-[nEr]*[ef]|^--(?:expression|file)/.test(word))) return [];
-  // BSD's has the ending of a copy as a word of its own, which may be empty.
+  // BSD's `sed -i` takes the backup's ending as a separate word, which may be empty.
   const rest = words.filter((word, at) => at !== inPlace && !(at === inPlace + 1 && word === "") && !/^-./.test(word));
   return rest.slice(1).map((path) => ({ path, action: "edit", pieces: [] }));
 }
@@ -144,11 +139,11 @@ function written(
 }
 
 const patched = (text: string, folder: string | undefined): ShellChange[] =>
-  (readFilePatches(text) ?? []).flatMap(changesOfFile).map((change) => ({ ...change, folder }));
+  (readFilePatches(text) ?? []).flatMap(listPatchChanges).map((change) => ({ ...change, folder }));
 
 const literal = /"(?:[^"\\]|\\.)*"|`(?:[^`\\$]|\\.|\$(?!\{))*`/gs;
 
-/** Newer versions of Codex call `apply_patch` from a script, with the patch as a literal; its output tells that it was applied. */
+/** Newer versions of Codex call `apply_patch` from a script with the patch as a literal. */
 function patchedByScript(script: string, output: string): ShellChange[] {
   if (!/Success\. Updated the following files/.test(output) || script.length > 500_000) return [];
   const literals = [...script.matchAll(literal)]

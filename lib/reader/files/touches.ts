@@ -1,52 +1,43 @@
 import { limits } from "#lib/limits";
-import type { Call, Result } from "#lib/reader/call";
-import { changesOf, countsOf, type FileChange, reportedChanges } from "#lib/reader/files/changed";
-import { type Place, placeOf, projectPath } from "#lib/reader/files/paths";
-import { readsOf } from "#lib/reader/files/reads";
+import type { Call, ToolResult } from "#lib/reader/call";
+import { listChanges, countChangedLines, type FileChange, reportedChanges } from "#lib/reader/files/changed";
+import { type SessionFolders, readPlace, projectPath } from "#lib/reader/files/paths";
+import { listReads } from "#lib/reader/files/reads";
 import { shellChanges } from "#lib/reader/files/shell";
-import { type Counts, newEffort } from "#lib/reader/line-diff";
-import type { Kind, ReaderMessage } from "#lib/reader/message";
-import { outcomeOf } from "#lib/reader/outcome";
+import { type LineCounts, newEffort } from "#lib/reader/line-diff";
+import type { ToolKind, ReaderMessage } from "#lib/reader/message";
+import { readOutcome } from "#lib/reader/outcome";
 import { makePairing, type Placed } from "#lib/reader/pairing";
 import { plainCall } from "#lib/reader/script";
-import { kindOfTool, plainName } from "#lib/reader/vocabulary";
+import { findToolKind, plainName } from "#lib/reader/vocabulary";
 
-/** What a call did with a file. */
 type Action = "read" | "edit" | "write" | "delete";
 
-/** That a call at a position read or changed a file, how many lines it added and removed, and what tells the call. */
-export type Touch = { position: number; path: string; action: Action } & Counts & OfCall;
-type OfCall = Pick<Placed, "createdAt" | "isCopy"> & { callId: string | undefined };
+export type Touch = { position: number; path: string; action: Action } & LineCounts & TouchOrigin;
+type TouchOrigin = Pick<Placed, "createdAt" | "isCopy"> & { callId: string | undefined };
 
-/** What of a trace tells how its calls are to be read. */
-export type Session = { source: string; metadata: Record<string, unknown> | null };
+export type TouchingSession = { source: string; metadata: Record<string, unknown> | null };
 
-/** A session's further touches are left out. */
 export const maxTouches = limits.traces.fileRows;
 
-/** Agents whose files mostly leave results out: a call is taken as carried out there once the session went on. */
+/** These agents rarely store results: a call counts as carried out once the session continues. */
 const withoutResults = new Set(["cursor"]);
-export const leavesOutResults = ({ source }: Session): boolean => withoutResults.has(source);
+export const leavesOutResults = ({ source }: TouchingSession): boolean => withoutResults.has(source);
 
-const kindOf = ({ kind, name, type }: Call): Kind => kind ?? kindOfTool(name, type);
-const touching = new Set<Kind>(["edit", "write", "read", "shell"]);
+const getCallKind = ({ kind, name, type }: Call): ToolKind => kind ?? findToolKind(name, type);
+const touching = new Set<ToolKind>(["edit", "write", "read", "shell"]);
 
-/** Whether a call may read or change files: only for the results of such calls is it worth waiting. */
-const mayTouch = (call: Call): boolean => touching.has(kindOf(call)); // `exec` is a shell, whatever its script calls
+const mayTouch = (call: Call): boolean => touching.has(getCallKind(call)); // `exec` is a shell, whatever its script calls
 
-/**
- * What a call did with files; nothing where it failed, was declined, or has no result.
- *
- * @param isOver whether a call without a result counts as carried out
- */
-function touchesOf(placed: Placed, result: Result | undefined, place: Place, isOver = false) {
+/** @param isOver a call without a result counts as carried out */
+function listTouches(placed: Placed, result: ToolResult | undefined, place: SessionFolders, isOver = false) {
   const { position, folder, createdAt, isCopy } = placed;
-  const ofCall: OfCall = { createdAt, isCopy, callId: placed.call.callId };
+  const ofCall: TouchOrigin = { createdAt, isCopy, callId: placed.call.callId };
   const call = plainCall(placed.call);
-  const kind = kindOf(call);
+  const kind = getCallKind(call);
   if (!touching.has(kind) || !isDone(kind, result, isOver)) return [];
   const byPath = new Map<string, Touch>();
-  const add = (written: string, action: Action, counts: Counts, at: string | undefined) => {
+  const add = (written: string, action: Action, counts: LineCounts, at: string | undefined) => {
     const path = projectPath(written, place, at);
     if (path === undefined || written.trim() === "") return;
     const known = byPath.get(path) ?? { position, path, action, added: 0, removed: 0, ...ofCall };
@@ -57,23 +48,21 @@ function touchesOf(placed: Placed, result: Result | undefined, place: Place, isO
   };
   const effort = newEffort();
   for (const { change, folder: at } of changesIn({ ...placed, call }, result))
-    add(change.path, change.action, countsOf(change, effort), at);
-  for (const path of readsOf(call, result, kind)) add(path, "read", none, folder);
+    add(change.path, change.action, countChangedLines(change, effort), at);
+  for (const path of listReads(call, result, kind)) add(path, "read", none, folder);
   return [...byPath.values()];
 }
 
-/** A change of a file, and the folder in which a relative path of it is. */
 type Made = { change: FileChange; folder: string | undefined };
 
-/** The changes of a call that was carried out. */
-function changesIn({ call, folder }: Placed, result: Result | undefined): Made[] {
-  const kind = kindOf(call);
+function changesIn({ call, folder }: Placed, result: ToolResult | undefined): Made[] {
+  const kind = getCallKind(call);
   if (kind === "edit" || kind === "write")
-    return changesOf(call, result, kind === "write").map((change) => ({ change, folder }));
+    return listChanges(call, result, kind === "write").map((change) => ({ change, folder }));
   if (kind !== "shell") return [];
   const reported = reportedChanges(result);
   if (reported) return reported.map((change) => ({ change, folder }));
-  return shellChanges(call.name, call.input, result ? outcomeOf(result).output : "").flatMap((change) => {
+  return shellChanges(call.name, call.input, result ? readOutcome(result).output : "").flatMap((change) => {
     const at = change.folder ?? folder;
     const isKnown =
       startsInFolder.has(plainName(call.name)) || absolute.test(at ?? change.path) || absolute.test(change.path);
@@ -81,51 +70,48 @@ function changesIn({ call, folder }: Placed, result: Result | undefined): Made[]
   });
 }
 
-/** The changes that a call made to files; none where it failed, was declined, or has no result. @param isOver as `touchesOf` */
-export function changesMade(placed: Placed, result: Result | undefined, isOver: boolean): Made[] {
+export function changesMade(placed: Placed, result: ToolResult | undefined, isOver: boolean): Made[] {
   const call = plainCall(placed.call);
-  return isDone(kindOf(call), result, isOver) ? changesIn({ ...placed, call }, result) : [];
+  return isDone(getCallKind(call), result, isOver) ? changesIn({ ...placed, call }, result) : [];
 }
 
-/** Whether a call did what it says; what a command is reported to have changed is done, also where it failed then. */
-function isDone(kind: Kind, result: Result | undefined, isOver: boolean): boolean {
+/** A command's reported changes count even if the command then failed. */
+function isDone(kind: ToolKind, result: ToolResult | undefined, isOver: boolean): boolean {
   if (!result) return isOver;
-  return outcomeOf(result).status === "ok" || (kind === "shell" && reportedChanges(result) !== undefined);
+  return readOutcome(result).status === "ok" || (kind === "shell" && reportedChanges(result) !== undefined);
 }
 
 const absolute = /^(?:[\\/~]|[A-Za-z]:[\\/])/;
 const none = { added: 0, removed: 0 };
 
-/** Tools that start a shell for each command, in the session's folder; others stay where an earlier `cd` led. */
+/** These tools start a shell per command in the session's folder; others keep the folder of an earlier `cd`. */
 const startsInFolder = new Set(
   "execcommand shell localshell localshellcall shellcommand runshellcommand exec".split(" "),
 );
 
-/** What a session touched, as its calls are taken. */
-export function makeTouching(session: Session) {
-  const place = placeOf(session.metadata);
+export function makeTouching(session: TouchingSession) {
+  const place = readPlace(session.metadata);
   const isLeftOut = leavesOutResults(session);
   const touched: Touch[] = [];
   let last = -1;
   return {
-    /** The position of the message that comes next. */
     see(position: number): void {
       last = position;
     },
-    take(placed: Placed, result: Result | undefined): void {
+    take(placed: Placed, result: ToolResult | undefined): void {
       if (touched.length < 2 * maxTouches)
-        touched.push(...touchesOf(placed, result, place, isLeftOut && placed.position < last));
+        touched.push(...listTouches(placed, result, place, isLeftOut && placed.position < last));
     },
-    /** All of it in the order of positions, with the calls that still wait, where those count. */
+    /** In the order of positions, including calls that still wait if those count. */
     touches(waiting: Placed[]): Touch[] {
       const more = isLeftOut ? waiting : [];
-      const open = more.flatMap((placed) => touchesOf(placed, undefined, place, placed.position < last));
+      const open = more.flatMap((placed) => listTouches(placed, undefined, place, placed.position < last));
       return inOrder([...touched, ...open]).slice(0, maxTouches);
     },
   };
 }
 
-/** By position. What several calls of one message did with a file is one touch: a table's key. */
+/** Merges several calls of one message on one file, since the table's key allows one row. */
 function inOrder(touches: Touch[]): Touch[] {
   const byPlace = new Map<string, Touch>();
   for (const touch of touches) {
@@ -147,12 +133,10 @@ export type FileReader = {
   add(message: ReaderMessage): void;
   /** The position of the first call that waits for its result. */
   openFrom(): number | undefined;
-  /** What was touched so far, in the order of positions. */
   touches(): Touch[];
 };
 
-/** Reads what a session touched, message by message. */
-export function makeFileReader(session: Session): FileReader {
+export function makeFileReader(session: TouchingSession): FileReader {
   const touching = makeTouching(session);
   const pairing = makePairing(touching.take, mayTouch);
   return {

@@ -1,7 +1,6 @@
-// The line of a text that says what its writer wants: not what was pasted beside it, not a greeting.
+// Finds the line in which the writer says what they want, skipping pasted text and greetings.
 import { greeted, greetings } from "#lib/reader/titles/wording";
 
-/** Answers, which say nothing by themselves. */
 const answers = [
   "y|n|k|ye[ps]|yeah|yup|yes please|sure|ok(?:ay)?|fine|good|great|nice|perfect|cool|thanks?(?: you| a lot| so much)?|thx|ty|please|no|nope|nah|nm|never ?mind",
   "stop|wait|done|go|go on|go ahead|go for it|do it|do that|do so|proceed|continue|resume|next|again|retry|try again|keep going|carry on|run it|ship it|lgtm|agreed?|approved?|right|correct|exactly|both|all",
@@ -15,23 +14,22 @@ const answers = [
 ].join("|");
 
 const weak = new RegExp(
-  // What has no letter is weak, too.
+  // a line without letters
   String.raw`^(?:(?:${greetings})(?:[ ,]+(?:${greeted}))?|${answers}|[^\p{L}]*)[\s,.!?…:)。！？、，]*$`,
   "iu",
 );
 
-/** Whether a line could be anybody's at any time. */
 export const isWeak = (line: string): boolean => line.length <= 80 && weak.test(line);
 
 const pasted = new RegExp(
   [
-    String.raw`^[\[(]?\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[T ,]`, // a date, as logs and some prompts begin
+    String.raw`^[\[(]?\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}[T ,]`, // a date, as in logs
     String.raw`^[\[(]?\d{1,2}:\d{2}:\d{2}\b`,
     String.raw`^(?:[$%❯➜»]|PS [A-Z]:\\|[A-Z]:\\[^ ]*>|>>>|\(\w+\) [$%])\s*\S`,
     String.raw`^[\w.-]+@[\w.-]+[: ][^ ]*\s?[$#%] ?`,
     String.raw`^(?:Traceback \(most recent|goroutine \d|panic: |fatal: |thread '|Caused by:|npm (?:ERR!|error|warn)|make(?:\[\d+\])?: |(?:Uncaught )?(?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?: |(?:error|warning)(?:\[\w+\]| TS\d+)?: )`,
     String.raw`^(?:ERRORS?|WARN(?:ING)?S?|INFO|DEBUG|TRACE|FATAL|FAILED|FAILURES?)\b`,
-    String.raw`^(?:[a-z][\w$]{0,60}\.){1,12}[A-Z]\w{0,80}(?:Error|Exception)\b`, // a class of Java's or Python's
+    String.raw`^(?:[a-z][\w$]{0,60}\.){1,12}[A-Z]\w{0,80}(?:Error|Exception)\b`, // a Java or Python class
     String.raw`^Unhandled (?:Runtime |Promise )?(?:Error|Rejection|Exception)\b`,
     String.raw`^#\d{1,3} (?:\[|\d+\.\d+ |ERROR|DONE|CACHED|sha256)`, // a step of a container's build
     String.raw`^(?:at .+[:(]\d|File "|\^+$|~+$|\.\.\. )`,
@@ -45,16 +43,15 @@ const pasted = new RegExp(
   "u",
 );
 
-/** Brackets begin output, code and markup, but for those that words follow. */
+/** Brackets begin output, code and markup, unless words follow. */
 const isBracketed = (line: string) => /^[{}[\]<>]/.test(line) && !/(?:\p{L}{2,} ){2}\p{L}/u.test(line);
 const isQuestion = (line: string) => /\?\W*$/.test(line) && prose.test(line);
-/** What could as well be said of anything: whom the agent shall be, and headings of prompts that are written as documents. */
+/** Roles and generic headings of prompts that are written as documents. */
 const isFrame = (line: string) =>
   /^(?:you are (?:a|an|the|now)\b|act as\b|as an? (?:expert|senior)\b)/i.test(line) ||
   emptyHeading.test(unmarked(line));
 
 const isPasted = (line: string) => isBracketed(line) || (pasted.test(line) && !isQuestion(line));
-/** A place that is given without a word about it. */
 const isPlaceAlone = (line: string) => /^(?:@?(?:[a-z]+:\/\/|~?\/|\.{1,2}\/|[A-Z]:\\)|@[\w.-]+[/.])\S+$/.test(line);
 const isRule = (line: string) => !/[\p{L}\p{N}]/u.test(line);
 const emptyHeading =
@@ -68,17 +65,15 @@ const unmarked = (line: string) =>
     .replace(/\s+/g, " ")
     .trim();
 
-/** At most so many lines of a message are looked at. */
 const maxLines = 400;
 const maxLineCharacters = 1000;
 
 const colours = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*m`, "g");
 const isFault = (line: string) =>
   /\b(?:error|exception|panic(?:ked)?|failed|fatal)\b/i.test(line) && /\s\S+\s/.test(line);
-/** Of output without a word about it, the line that tells most. */
+/** The most informative line of output that came without a comment. */
 const faultIn = (lines: string[]) => lines.find((line) => isFault(line) && /:\s/.test(line)) ?? lines.find(isFault);
 
-/** The question alone, where it was written behind a line of output. */
 function asked(line: string): string {
   if (!pasted.test(line)) return line;
   const last = line.split(/(?<=[.!?)\]])\s+(?=\p{Lu})/u).at(-1) ?? line;
@@ -88,13 +83,12 @@ function asked(line: string): string {
 const isSaid = (line: string) => !isRule(line) && !isPasted(line);
 const isTold = (line: string) => isSaid(line) && !isWeak(line) && !isPlaceAlone(line);
 
-/** What a text's writer wants, as one line; and whether it says so, rather than being an answer, or pasted alone. */
 export function tellingLine(text: string): { line: string; isTelling: boolean } | undefined {
   const lines = plainLines(text.replace(colours, ""));
   const begins = lines.find((line) => !isRule(line));
   if (begins !== undefined && isPasted(begins))
     return afterPasted(lines.filter(isTold)) ?? { line: unmarked(faultIn(lines) ?? begins), isTelling: false };
-  // Most texts tell in their first line: of hundreds of others nothing is asked then.
+  // Most texts say it in their first line, and `find` then skips hundreds of others.
   const best =
     lines.find((line) => !isQuoted(line) && isTold(line) && !isFrame(line)) ??
     lines.find((line) => isTold(line) && !isFrame(line)) ??
@@ -105,17 +99,15 @@ export function tellingLine(text: string): { line: string; isTelling: boolean } 
   return any === undefined ? undefined : { line: unmarked(any) || any, isTelling: false };
 }
 
-/** Words that hardly any output is without prose around them. */
 const prose =
   /\b(?:i|i'm|i've|we|we're|you|your|my|our|me|it's|this is|that's|why|what|how|can|could|should|please|let's|don't|doesn't|didn't|isn't|want|need|still|seems|looks|fix|explain|happens|happened|yesterday|breaks|this (?:takes|fails|started|works|into|to|query|test|error)|(?:turn|convert|rewrite|change|make|translate|add|remove|move|put) (?:this|that|these|it|the)|ich|wir|bitte|warum|je|nous|pourquoi|yo|por qué|что|почему|なぜ|为什么)\b/iu;
 
-/** After output without any mark of its end: what sounds like a person, the last of it at the earliest. */
+/** Returns the first line that sounds like a person, for output without an end mark. */
 function afterPasted(telling: string[]): { line: string; isTelling: boolean } | undefined {
   const line = telling.find((one) => /^[\p{L}"'`@(]/u.test(one) && prose.test(one) && /(?:\S+\s+){2}\S/.test(one));
   return line === undefined ? undefined : { line: unmarked(asked(line)), isTelling: true };
 }
 
-/** The lines that are not blank, without fenced blocks of code, unless there is nothing else. */
 function plainLines(text: string): string[] {
   let fence: string | undefined;
   const [plain, fenced]: [string[], string[]] = [[], []];
@@ -128,7 +120,6 @@ function plainLines(text: string): string[] {
   return plain.length > 0 ? plain : fenced;
 }
 
-/** A line that only introduces the next one, with that. */
 function withNext(line: string, lines: string[]): string {
   const next = lines[lines.indexOf(line) + 1];
   if (!/[:：]$/.test(line) || line.length > 60 || !next || isRule(next) || isPasted(next)) return line;
@@ -138,7 +129,6 @@ function withNext(line: string, lines: string[]): string {
 const planStart =
   /^(?:please\s+)?(?:implement|execute|carry out|follow|here(?:'s| is))\s+(?:the\s+|this\s+|my\s+)?(?:following\s+)?(?:implementation\s+)?plan\b[^\n]{0,200}(?:\n|$)/i;
 const planHeading = /^#{1,3}\s+(\S.*)$/;
-/** What a plan that an agent is given to carry out is called; undefined for any other text. */
 export function planTitle(text: string): string | undefined {
   const start = planStart.exec(text);
   const body = start ? text.slice(start[0].length) : text;
@@ -151,7 +141,7 @@ export function planTitle(text: string): string | undefined {
   return tellingLine(body.replace(/^#{1,6} .*$/gm, ""))?.line;
 }
 
-/** A heading without the signs that may close it. A pattern would try each blank in a row for the first before them. */
+/** Not a regular expression, which would try each blank before the closing signs. */
 function withoutClosing(heading: string): string {
   let end = heading.length;
   while (heading.charAt(end - 1) === "#") end -= 1;

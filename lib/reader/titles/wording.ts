@@ -1,10 +1,7 @@
-// How the line that names a session is put: without what says nothing about it, and short enough to be taken in at a glance. Every
-// expression takes time that grows with a line's length alone.
+// Turns a line into a short title. Every expression runs in linear time.
 
-/** Words of greeting, in the languages that people greet agents in. */
 export const greetings =
   "hi|hello|hey|hallo|hola|moin|yo|servus|bonjour|salut|ciao|ol[aá]|hej|привет|здравствуйте|こんにちは|おはよう|你好|您好|안녕하세요|안녕|good (?:morning|afternoon|evening)|guten (?:morgen|tag|abend)|buen(?:os d[ií]as|as tardes)";
-/** Who is greeted. */
 export const greeted = "there|claude|codex|gemini|copilot|cursor|agent|again|all|team";
 
 const greeting = new RegExp(
@@ -12,18 +9,16 @@ const greeting = new RegExp(
   "iu",
 );
 
-/** A title ends with the sentence that has this character of it: some begin with one that says little. */
+/** A title ends with the sentence that contains this character. */
 const enough = 60;
 const sentenceEnd = /(?<!\.|\b(?:e\.g|i\.e|vs|etc|cf|approx|no))[.!?](?=\s+[\p{L}\d"'`(@])|[。！？]/giu;
-/** A row of a table that was copied has the words in its first cell. */
+/** The words of a copied table row are in its first cell. */
 const cell = /\s+[│┃║]\s/;
 const path = /(?<![\w:/.@~-])@?(?:~|\.{1,2}|[A-Z]:)?(?:[\\/][\w.@%+~-]+){4,}/g;
-/** Shorter paths are not in the way of the words around them. */
 const minPath = 40;
 const issue =
   /https?:\/\/[\w.-]+\/([\w.-]+(?:\/[\w.-]+){1,4}?)\/(?:-\/)?(?:(pull|issues|work_items)|merge_requests)\/(\d{1,9})(?:[/#?][^\s`'")\]]*)?/g;
 
-/** A line as a title. */
 export function worded(line: string): string {
   const said = withoutGreeting(line);
   const column = cell.exec(said);
@@ -37,27 +32,23 @@ export function worded(line: string): string {
   );
 }
 
-/** What is greeted with says nothing; what follows does, unless it is hardly a word. */
 function withoutGreeting(line: string): string {
   const length = greeting.exec(line)?.[0].length ?? 0;
   const rest = line.slice(length);
   return length > 0 && rest.length > 6 ? rest : line;
 }
 
-/** A long path is known by its last part. */
 function shortened(found: string, _: number, line: string): string {
   if (found.length < minPath || found.length === line.length) return found;
   return `${found.startsWith("@") ? "@" : ""}…/${found.split(/[\\/]/).at(-1)}`;
 }
 
-/** Without the sentences after the first ones. */
 function wholeSentences(line: string): string {
   if (line.length <= enough) return line;
   for (const { index } of line.matchAll(sentenceEnd)) if (index >= enough - 1) return line.slice(0, index + 1);
   return line;
 }
 
-/** Shortens a title to so many characters, at a word where there is one. */
 export function cutTitle(line: string, max: number): string {
   if (line.length <= max) return line.trim();
   const begin = line.slice(0, max - 1).toWellFormed();

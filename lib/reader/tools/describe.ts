@@ -1,16 +1,14 @@
-import type { Call, Result } from "#lib/reader/call";
-import type { Block, Part } from "#lib/reader/message";
+import type { Call, ToolResult } from "#lib/reader/call";
+import type { Block, RowPart } from "#lib/reader/message";
 import type { Outcome } from "#lib/reader/outcome";
 
 export type Fields = Record<string, unknown>;
 
-/** What is shown of a call with this input, beside what all tools have in common. */
-export type Describe = (input: Fields, outcome: Outcome, call: Call, result?: Result) => Described;
-type Described = Partial<Part> & { title: string; blocks: Block[] };
+export type Describe = (input: Fields, outcome: Outcome, call: Call, result?: ToolResult) => Described;
+type Described = Partial<RowPart> & { title: string; blocks: Block[] };
 
 export const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null;
 
-/** The text of the first of some fields that has one. */
 export function field(input: Fields, ...keys: string[]): string {
   for (const key of keys) {
     const value = input[key];
@@ -21,7 +19,7 @@ export function field(input: Fields, ...keys: string[]): string {
   return "";
 }
 
-export const pathOf = (input: Fields) =>
+export const getInputPath = (input: Fields) =>
   field(
     input,
     "file_path",

@@ -1,57 +1,55 @@
-import type { Result } from "#lib/reader/call";
-import { type Change, compare, joinChanges, readPatch, sumOf } from "#lib/reader/changes";
-import { changesOf, countsOf, type FileChange, reportedChanges } from "#lib/reader/files/changed";
+import type { ToolResult } from "#lib/reader/call";
+import { type DiffChange, compare, joinChanges, readPatch, sumCounts } from "#lib/reader/changes";
+import { listChanges, countChangedLines, type FileChange, reportedChanges } from "#lib/reader/files/changed";
 import { type Effort, newEffort } from "#lib/reader/line-diff";
-import type { Block, Part } from "#lib/reader/message";
-import { countLines, countOf, firstLine } from "#lib/reader/text";
-import { type Describe, field, pathOf, printed } from "#lib/reader/tools/describe";
-import { languageOfPath } from "#lib/reader/vocabulary";
+import type { Block, RowPart } from "#lib/reader/message";
+import { countLines, formatQuantity, firstLine } from "#lib/reader/text";
+import { type Describe, field, getInputPath, printed } from "#lib/reader/tools/describe";
+import { findPathLanguage } from "#lib/reader/vocabulary";
 
-// The tools that change and read files.
 
 export const describeEdit: Describe = (input, outcome, call, result) => {
   if (input.command === "view") return describeRead(input, outcome, call, result);
-  const files = changesOf({ ...call, input }, result, false);
+  const files = listChanges({ ...call, input }, result, false);
   const { blocks, ...drawn } = drawFiles(files, files.length > 1);
   return {
     kind: files.length > 0 && files.every(({ action }) => action === "write") ? "write" : "edit",
-    title: titleOf(files) || firstLine(outcome.output) || "a file",
+    title: getFilesTitle(files) || firstLine(outcome.output) || "a file",
     ...(blocks.length > 0 && { changes: drawn.changes }),
     ...(isMade(outcome) && { files: drawn.files }),
     blocks: [...blocks, ...(outcome.status === "ok" && blocks.length > 0 ? [] : printed(outcome))],
   };
 };
 
-/** What is shown of the files that a command was reported to have changed. */
-export function describeReported(result: Result | undefined): { blocks: Block[] } & Pick<Part, "changes" | "files"> {
+export function describeReported(result: ToolResult | undefined): { blocks: Block[] } & Pick<RowPart, "changes" | "files"> {
   const files = reportedChanges(result);
   return files ? drawFiles(files, true) : { blocks: [] };
 }
 
-/** Files with their changes as blocks. @param named whether each block says which file it is */
+/** @param named each block shows its file's name */
 function drawFiles(changed: FileChange[], named: boolean) {
   const effort = newEffort();
   const drawn = changed.map((file) => ({ path: file.path, ...draw(file, effort) }));
   const shown = drawn.filter(({ lines }) => lines.length > 0);
   const blocks = shown.map(({ path, lines }): Block => {
-    const language = languageOfPath(path);
+    const language = findPathLanguage(path);
     return { type: "diff", lines, ...(language && { language }), ...(named && { path }) };
   });
   const counted = drawn.map(({ path, added, removed }) => ({ path, added, removed }));
-  return { blocks, changes: sumOf(counted), files: counted.filter(({ path }) => path !== "") };
+  return { blocks, changes: sumCounts(counted), files: counted.filter(({ path }) => path !== "") };
 }
 
-/** Whether a change may have been made: the result of a call may be in another part of the session. */
+/** A pending call's result may be in another part of the session. */
 const isMade = ({ status }: { status: string }) => status === "ok" || status === "pending";
 
-function titleOf(files: FileChange[]): string {
+function getFilesTitle(files: FileChange[]): string {
   const [first, second] = files;
   if (files.length === 2 && first?.action === "delete" && second?.action === "write")
     return `${first.path} → ${second.path}`;
-  return files.length > 1 ? countOf(files.length, "file") : (first?.path ?? "");
+  return files.length > 1 ? formatQuantity(files.length, "file") : (first?.path ?? "");
 }
 
-function draw(file: FileChange, effort: Effort): Change {
+function draw(file: FileChange, effort: Effort): DiffChange {
   const { pieces } = file;
   const [piece] = pieces;
   if (pieces.length === 1 && piece && "patch" in piece) return readPatch(piece.patch);
@@ -59,9 +57,9 @@ function draw(file: FileChange, effort: Effort): Change {
   return { ...joinChanges(changes), ...timesCounted(file, changes) };
 }
 
-/** An edit that was made in several places is drawn once. */
-function timesCounted({ pieces }: FileChange, changes: Change[]) {
-  return sumOf(
+/** An edit made in several places is drawn once but counted for each. */
+function timesCounted({ pieces }: FileChange, changes: DiffChange[]) {
+  return sumCounts(
     changes.map(({ added, removed }, at) => {
       const piece = pieces[at];
       const times = piece && "times" in piece ? (piece.times ?? 1) : 1;
@@ -71,34 +69,33 @@ function timesCounted({ pieces }: FileChange, changes: Change[]) {
 }
 
 export const describeWrite: Describe = (input, outcome, call, result) => {
-  const [change] = changesOf({ ...call, input }, result, true);
+  const [change] = listChanges({ ...call, input }, result, true);
   if (input.command === "view" || change?.action !== "write") return describeEdit(input, outcome, call, result);
-  const path = pathOf(input);
+  const path = getInputPath(input);
   const text = field(input, "content", "contents", "file_text", "CodeContent", "text", "fileText");
-  const counts = countsOf(change);
+  const counts = countChangedLines(change);
   return {
     title: path || firstLine(outcome.output) || "a file",
-    ...(text !== "" && { amount: countOf(countLines(text), "line"), changes: counts }),
+    ...(text !== "" && { amount: formatQuantity(countLines(text), "line"), changes: counts }),
     ...(isMade(outcome) && path && { files: [{ path, ...counts }] }),
     blocks: [
-      ...(text === "" ? [] : [{ type: "code", text, language: languageOfPath(path) } as const]),
+      ...(text === "" ? [] : [{ type: "code", text, language: findPathLanguage(path) } as const]),
       ...(outcome.status === "ok" && text !== "" ? [] : printed(outcome)),
     ],
   };
 };
 
-/** Line numbers before an arrow or a tab, as tools print files. */
 const numbered = /^[ \t]*\d+(?:→|\t)/;
 
 export const describeRead: Describe = (input, outcome) => {
-  const path = pathOf(input);
+  const path = getInputPath(input);
   const lines = outcome.output === "" ? [] : outcome.output.replace(/\n$/, "").split("\n");
   const bare = lines.length > 0 && lines.every((line) => numbered.test(line));
   const text = bare ? lines.map((line) => line.replace(numbered, "")).join("\n") : outcome.output;
   const ok = outcome.status === "ok" && text.trim() !== "";
   return {
     title: path || field(input, "input", "query", "text") || "a file",
-    ...(ok && { amount: countOf(countLines(text), "line") }),
-    blocks: ok ? [{ type: "code", text, language: languageOfPath(path) }] : printed(outcome),
+    ...(ok && { amount: formatQuantity(countLines(text), "line") }),
+    blocks: ok ? [{ type: "code", text, language: findPathLanguage(path) }] : printed(outcome),
   };
 };

@@ -1,8 +1,7 @@
 import type { TaskState } from "#lib/reader/message";
-import { countOf, firstLine } from "#lib/reader/text";
+import { formatQuantity, firstLine } from "#lib/reader/text";
 import { type Describe, type Fields, field, isObject, printed } from "#lib/reader/tools/describe";
 
-// The tools by which an agent talks to the person: questions, plans, task lists.
 
 export const describeQuestion: Describe = (input, outcome) => {
   const asked = Array.isArray(input.questions) ? input.questions.filter(isObject).map(questionText).join("\n\n") : "";
@@ -28,10 +27,10 @@ function questionText(question: Fields): string {
   return [`**${field(question, "question", "header")}**`, listed.join("\n")].filter(Boolean).join("\n\n");
 }
 
-/** It shows whole where its row is open. */
+/** A longer title would fill the row. */
 const maxTitle = 600;
 
-/** A text's first line as a title, and the rest; a line that is no heading, or too long, stays in the rest as well. */
+/** A line that is too long or no heading stays in the rest as well. */
 function takeTitle(text: string): { title: string; rest: string } {
   const [line = "", ...lines] = text.trim().split("\n");
   const title = firstLine(line.replace(/^#+ |\*\*/g, ""), maxTitle);
@@ -64,13 +63,13 @@ const taskStates: Record<string, TaskState> = {
 export const describeTasks: Describe = (input, outcome) => {
   const list = [input.todos, input.plan, input.items, input.tasks].find(Array.isArray)?.filter(isObject) ?? [];
   const given = field(input, "text");
-  const items = list.length > 0 ? list.slice(0, 500).map(taskOf) : readChecks(given);
+  const items = list.length > 0 ? list.slice(0, 500).map(toTask) : readChecks(given);
   const done = items.filter(({ state }) => state === "done").length;
   const words = field(input, "subject", "description", "title") || (items.length === 0 ? given : "");
   return {
     title:
       items.length > 0
-        ? `${done} of ${countOf(items.length, "task")} done`
+        ? `${done} of ${formatQuantity(items.length, "task")} done`
         : firstLine(outcome.output || words) || "tasks",
     ...(items.length === 0 && words && { note: firstLine(words) }),
     blocks:
@@ -80,15 +79,15 @@ export const describeTasks: Describe = (input, outcome) => {
   };
 };
 
-const stateOf = (mark: string): TaskState => (Object.hasOwn(taskStates, mark) && taskStates[mark]) || "open";
+const parseTaskState = (mark: string): TaskState => (Object.hasOwn(taskStates, mark) && taskStates[mark]) || "open";
 
-const taskOf = (task: Fields) => ({
-  state: stateOf(field(task, "status", "state")),
+const toTask = (task: Fields) => ({
+  state: parseTaskState(field(task, "status", "state")),
   text: field(task, "content", "step", "description", "text", "title", "subject"),
 });
 
 const readChecks = (text: string) =>
   [...text.matchAll(/^[-*] \[([^\]\n]{1,3})\] ([^\n]*)$/gm)].slice(0, 500).map(([, mark = "", words = ""]) => ({
-    state: stateOf(mark.toLowerCase()),
+    state: parseTaskState(mark.toLowerCase()),
     text: words,
   }));

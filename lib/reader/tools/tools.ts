@@ -1,20 +1,19 @@
-import type { Call, Result } from "#lib/reader/call";
-import type { Block, Kind, Part } from "#lib/reader/message";
-import { outcomeOf } from "#lib/reader/outcome";
+import type { Call, ToolResult } from "#lib/reader/call";
+import type { Block, ToolKind, RowPart } from "#lib/reader/message";
+import { readOutcome } from "#lib/reader/outcome";
 import { plainCall } from "#lib/reader/script";
-import { countLines, countOf, firstLine, readableJson } from "#lib/reader/text";
+import { countLines, formatQuantity, firstLine, readableJson } from "#lib/reader/text";
 import { type Describe, type Fields, field, printed } from "#lib/reader/tools/describe";
 import { describeEdit, describeRead, describeReported, describeWrite } from "#lib/reader/tools/files";
 import { describePlan, describeQuestion, describeTasks } from "#lib/reader/tools/plans";
-import { kindOfTool } from "#lib/reader/vocabulary";
+import { findToolKind } from "#lib/reader/vocabulary";
 
-export const kindOfCall = (call: Call): Kind => call.kind ?? kindOfTool(call.name, call.type);
+export const findCallKind = (call: Call): ToolKind => call.kind ?? findToolKind(call.name, call.type);
 
-/** A call and its result, as the reader shows them. */
-export function describeTool(written: Call, result: Result | undefined): Part {
+export function describeTool(written: Call, result: ToolResult | undefined): RowPart {
   const call = plainCall(written);
-  const kind = kindOfCall(call);
-  const outcome = outcomeOf(result);
+  const kind = findCallKind(call);
+  const outcome = readOutcome(result);
   const known = describers[kind] ?? describeUnknown;
   const { status, exitCode, durationMs } = outcome;
   return {
@@ -29,13 +28,13 @@ export function describeTool(written: Call, result: Result | undefined): Part {
 }
 
 const describeShell: Describe = (input, outcome, call, result) => {
-  const command = commandOf(input).trim();
+  const command = getCommand(input).trim();
   const { blocks, ...changed } = describeReported(result);
   const note = firstLine(field(input, "description", "justification", "explanation", "summary"));
   return {
     title: firstLine(withoutFolder(command)) || note || call.name,
     ...(note && command !== "" && { note }),
-    ...(outcome.output.trim() !== "" && { amount: countOf(countLines(outcome.output), "line") }),
+    ...(outcome.output.trim() !== "" && { amount: formatQuantity(countLines(outcome.output), "line") }),
     ...changed,
     blocks: [
       ...(command === "" ? [] : [{ type: "code", text: command, language: "bash", label: "Command" } as const]),
@@ -45,12 +44,12 @@ const describeShell: Describe = (input, outcome, call, result) => {
   };
 };
 
-/** A command without the change of folder before it, which the opened row shows. */
+/** The opened row still shows the `cd`. */
 const withoutFolder = (command: string) =>
   command.replace(/^cd (?:"[^"\n]+"|'[^'\n]+'|[^\s;&|"'$`]+)[ \t]*(?:&&|;|\n)\s*(?=\S)/, "");
 
 /** Codex runs lists such as `["bash","-lc","…"]`: the last entry is the command. */
-function commandOf(input: Fields): string {
+function getCommand(input: Fields): string {
   const { command, cmd } = input;
   const list = [command, cmd].find(Array.isArray);
   if (list && /^(?:.*\/)?(?:ba|z)?sh$/.test(String(list[0])) && list.length === 3) return String(list[2]);
@@ -65,7 +64,7 @@ const describeSearch: Describe = (input, outcome) => {
   return {
     title: firstLine(pattern) || "a search",
     ...(place && place !== pattern && { note: `in ${place}` }),
-    ...(outcome.status === "ok" && (none || hits > 0) && { amount: none ? "no hits" : countOf(hits, "line") }),
+    ...(outcome.status === "ok" && (none || hits > 0) && { amount: none ? "no hits" : formatQuantity(hits, "line") }),
     blocks: none ? [] : printed(outcome),
   };
 };
@@ -93,13 +92,12 @@ const describeSubagent: Describe = (input, outcome) => {
     ...(type && { note: type }),
     blocks: [
       ...(prompt && prompt !== task ? [{ type: "markdown", text: prompt, fold: "What it was given" } as const] : []),
-      ...(outcome.output.trim() ? [reportOf(outcome.output)] : []),
+      ...(outcome.output.trim() ? [toReportBlock(outcome.output)] : []),
     ],
   };
 };
 
-/** What a sub-agent came back with; that it was started is told to the agent alone. */
-const reportOf = (text: string): Block =>
+const toReportBlock = (text: string): Block =>
   /^Async agent launched/.test(text.trimStart())
     ? { type: "markdown", text, fold: "What the agent was told" }
     : { type: "markdown", text };
@@ -124,7 +122,7 @@ const describeUnknown: Describe = (input, outcome) => {
 
 const plain = (value: unknown) => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 
-const describers: Partial<Record<Kind, Describe>> = {
+const describers: Partial<Record<ToolKind, Describe>> = {
   shell: describeShell,
   edit: describeEdit,
   write: describeWrite,

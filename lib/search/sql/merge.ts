@@ -1,18 +1,18 @@
-// Reading and moving what merges rewrite. All of it is SQL in the transaction of COPY, which is not Prisma's.
+// SQL in the transaction of COPY, which is not Prisma's.
 import "server-only";
 import type { PoolClient } from "pg";
 import type { Queryable } from "#lib/db/client";
 import { type Bucket, blockVersion } from "#lib/search/block";
-import { type Block, blockColumns } from "#lib/search/sql/write";
+import { blockColumns, type NewBlock } from "#lib/search/sql/write";
 import { firstWordBucket } from "#lib/search/vocabulary";
 
-/** A user's blocks of today's version with less than so much in them, smallest first. In the transaction of COPY, which is not Prisma's. */
+/** Smallest first. */
 export async function readSmallBlocks(
   tx: PoolClient,
   userId: string,
   below: { postings: number; documents: number },
-): Promise<Block[]> {
-  const { rows } = await tx.query<Block>(
+): Promise<NewBlock[]> {
+  const { rows } = await tx.query<NewBlock>(
     `select ${blockColumns} from search_block
      where user_id = $1 and postings < $2 and documents < $3 and version = $4 order by postings`,
     [userId, below.postings, below.documents, blockVersion],
@@ -20,10 +20,6 @@ export async function readSmallBlocks(
   return rows;
 }
 
-/**
- * A user with `least` blocks or more of about one size, of those with less than so much in them. SQL: groups by a logarithm, by the
- * users of all blocks.
- */
 export async function findUserToCompact(
   db: Queryable,
   {
@@ -41,10 +37,9 @@ export async function findUserToCompact(
   return rows[0];
 }
 
-/** A document's former place, in the order of its new slots. */
 export type Moved = { blockId: string; slot: number };
 
-/** The documents of blocks whose traces are not deleted, in their order. SQL: a join, in the transaction of COPY. */
+/** In their order. */
 export async function readLiveDocuments(tx: PoolClient, userId: string, blockIds: string[]): Promise<Moved[]> {
   const { rows } = await tx.query<Moved>(
     `select block_id as "blockId", slot from search_document join trace on trace.user_id = $1 and trace.id = trace_id
@@ -54,7 +49,7 @@ export async function readLiveDocuments(tx: PoolClient, userId: string, blockIds
   return rows;
 }
 
-/** Moves documents to a block, each to the slot that is its place in the list. SQL: thousands of rows in one statement. */
+/** The slot of a document is its index in the list. */
 export async function moveDocuments(tx: PoolClient, userId: string, blockId: string, moved: Moved[]): Promise<void> {
   await tx.query(
     `update search_document set block_id = $2, slot = moved.new_slot
@@ -65,11 +60,11 @@ export async function moveDocuments(tx: PoolClient, userId: string, blockId: str
   );
 }
 
-/** The `n`th of `2 ** bits` equal parts of each block's buckets. SQL: one range of buckets for each block, in one statement. */
+/** The `n`th of `2 ** bits` equal parts of each block's buckets. */
 export async function readBucketSlice(
   tx: PoolClient,
   userId: string,
-  blocks: Block[],
+  blocks: NewBlock[],
   { n, bits }: { n: number; bits: number },
 ): Promise<(Bucket & { blockId: string })[]> {
   const width = blocks.map((block) => 2 ** (block.bits - bits));
@@ -86,7 +81,6 @@ export async function readBucketSlice(
   return rows;
 }
 
-/** All words of blocks. SQL: in the transaction of COPY, which is not Prisma's. */
 export async function readWordBuckets(
   tx: PoolClient,
   userId: string,
@@ -100,10 +94,8 @@ export async function readWordBuckets(
 }
 
 /**
- * Marks the traces of one block of another version as waiting for the index, which then replaces it. SQL: by a join, and by the
- * users of all blocks.
- *
- * @returns whether there was such a block.
+ * Marks the traces of one outdated block for re-indexing, which then replaces it.
+ * @returns whether there was such a block
  */
 export async function markOutdated(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ userId: string; id: string }>(

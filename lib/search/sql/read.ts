@@ -1,5 +1,4 @@
-// Reading the index and the texts that it leads to. All of it is SQL: sets of look-ups in one statement, bits and regular
-// expressions, all in one snapshot, since blocks are merged at any time.
+// SQL: sets of look-ups, bits and regular expressions in one snapshot, since blocks are merged at any time.
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma, type SearchBlock, type SearchDocument } from "#lib/generated/prisma/client";
@@ -7,13 +6,10 @@ import { slotsWith } from "#lib/search/bits";
 import type { Bucket } from "#lib/search/block";
 import { maxDocuments } from "#lib/search/posting";
 
-/** Which documents were found: for each of `blockIds`, in their order, one bit of `slots` for each of its 4,096 slots. */
+/** One bit of `slots` for each of the 4,096 slots of each block. */
 export type HitBits = { blockIds: string[]; slots: Buffer };
 
-/**
- * A block as a search needs it. Its id and its age (lib/search/sql/write.ts) are bigints, which `pg` gives as text. `only` are the
- * slots that a search knows of, and `documents` is how many these are.
- */
+/** `pg` returns bigints as text. `only` restricts the block to some slots, and `documents` is their number. */
 export type BlockHead = Pick<SearchBlock, "bits" | "documents"> & {
   id: string;
   age: string;
@@ -22,13 +18,13 @@ export type BlockHead = Pick<SearchBlock, "bits" | "documents"> & {
 };
 
 /**
- * A block is written without waiting for the disk: after a crash of PostgreSQL its id may be given to another one, which has other
- * sums, or another version.
+ * Blocks are written without waiting for the disk; after a crash, PostgreSQL may reuse an id, but not with the same
+ * sums.
  */
 const blockKey = Prisma.raw("concat_ws(' ', id, documents, postings, version) as key");
 const headColumns = Prisma.sql`id, bits, documents, coalesce(latest_id, id) as age, ${blockKey}`;
 
-/** A user's blocks. @param onlyProjectId leaves out the documents of other projects, and blocks that have no others */
+/** @param onlyProjectId excludes documents of other projects, and blocks without any of this one */
 export async function readBlockHeads(tx: PoolClient, userId: string, onlyProjectId?: string): Promise<BlockHead[]> {
   if (onlyProjectId) return readOwnHeads(tx, userId, onlyProjectId);
   const { rows } = await tx.query<BlockHead>(
@@ -41,15 +37,15 @@ async function readOwnHeads(tx: PoolClient, userId: string, projectId: string): 
   const { rows } = await tx.query<BlockHead & { slots: number[] }>(Prisma.sql`
     select ${headColumns}, own.slots from search_block
     join (select block_id, array_agg(slot) as slots from search_document
-      where user_id = ${userId} and trace_id in (${tracesOf(userId, projectId)}) group by block_id) as own on own.block_id = id
+      where user_id = ${userId} and trace_id in (${selectProjectTraces(userId, projectId)}) group by block_id) as own on own.block_id = id
     where user_id = ${userId}`);
   return rows.map(({ slots, ...head }) => ({ ...head, documents: slots.length, only: slotsWith(slots) }));
 }
 
-const tracesOf = (userId: string, projectId: string): Prisma.Sql =>
+const selectProjectTraces = (userId: string, projectId: string): Prisma.Sql =>
   Prisma.sql`select id from trace where user_id = ${userId} and project_id = ${projectId}::uuid and deleted_at is null`;
 
-/** The buckets in the order in which they are asked for; a missing one is empty. */
+/** In the requested order; missing buckets are empty. */
 export async function readBuckets(
   tx: PoolClient,
   userId: string,
@@ -57,7 +53,7 @@ export async function readBuckets(
 ): Promise<Bucket[]> {
   const blockIds = wanted.map(({ id }) => id);
   const buckets = wanted.map(({ bucket }) => bucket);
-  // The limit makes it one look-up for each, whatever the planner expects of the table.
+  // The limit forces a look-up for each bucket.
   const { rows } = await tx.query<{ bucket: number; postings: Buffer | null }>(Prisma.sql`
     select wanted.bucket, found.postings
     from unnest(${blockIds}::bigint[], ${buckets}::int[]) with ordinality as wanted (block_id, bucket, place)
@@ -66,7 +62,7 @@ export async function readBuckets(
   return rows.map(({ bucket, postings }) => ({ bucket, postings: postings ?? Buffer.alloc(0) }));
 }
 
-/** All buckets in some ranges of numbers, each from one up to but without another. */
+/** The end of a range is exclusive. */
 export async function readBucketRanges(
   tx: PoolClient,
   userId: string,
@@ -80,25 +76,26 @@ export async function readBucketRanges(
   return rows.map(({ postings }) => postings);
 }
 
-/** A document of a trace that has several. */
-export type Part = Pick<SearchDocument, "traceId" | "slot"> & { blockId: string };
+export type TraceSlot = Pick<SearchDocument, "traceId" | "slot"> & { blockId: string };
 
-/** The documents of all traces so long that they have several. */
-export async function readParts(tx: PoolClient, userId: string, onlyProjectId?: string): Promise<Part[]> {
-  const own = onlyProjectId ? Prisma.sql`and trace_id in (${tracesOf(userId, onlyProjectId)})` : Prisma.empty;
-  const { rows } = await tx.query<Part>(Prisma.sql`
+/** Documents of traces that have several. */
+export async function readParts(tx: PoolClient, userId: string, onlyProjectId?: string): Promise<TraceSlot[]> {
+  const own = onlyProjectId
+    ? Prisma.sql`and trace_id in (${selectProjectTraces(userId, onlyProjectId)})`
+    : Prisma.empty;
+  const { rows } = await tx.query<TraceSlot>(Prisma.sql`
     select trace_id as "traceId", block_id as "blockId", slot from search_document where user_id = ${userId}
       and trace_id in (select trace_id from search_document where user_id = ${userId} and first_position > 0) ${own}`);
   return rows;
 }
 
-/** The condition that a row of `search_document` is a hit: by its bit, which travels better than thousands of ids. */
+/** Bits are smaller than thousands of ids. */
 export function isHit({ blockIds, slots }: HitBits): Prisma.Sql {
   const block = Prisma.sql`array_position(${blockIds}::bigint[], search_document.block_id) - 1`;
   return Prisma.sql`get_bit(${slots}::bytea, (${block})::bigint * ${Prisma.raw(`${maxDocuments}`)} + search_document.slot) = 1`;
 }
 
-/** The messages of the first documents of the trace `wanted.id` that are hits; all its hits where `max` is null. */
+/** `max` is the number of documents per trace; null for all. */
 function messagesOfHits(userId: string, hits: HitBits, max: number | null): Prisma.Sql {
   return Prisma.sql`(
       select first_position, coalesce(next_position::bigint, ${afterAll}) as next_position
@@ -109,50 +106,40 @@ function messagesOfHits(userId: string, hits: HitBits, max: number | null): Pris
       and position >= first_position and position < next_position) as message`;
 }
 
-/** After every position. */
 const afterAll = Prisma.raw(`${2 ** 31}`);
 const maxInteger = Prisma.raw(`${2 ** 31 - 1}`);
 
-/** Larger metadata, in bytes of its JSON, holds whole outputs. */
 const maxMetadataBytes = 64 * 1024;
-/**
- * A message's metadata where it is small. Its JSON is only made where its size does not tell: it has less than eight bytes for each
- * that is stored, and one of more is not looked at.
- */
+/** The size of the JSON is computed only for values that may fit: it is less than eight times the stored size. */
 export const smallMetadataSql = `case when pg_column_size(metadata) <= ${4 * maxMetadataBytes} and (
   (pg_column_compression(metadata) is null and pg_column_size(metadata) <= ${maxMetadataBytes / 8})
   or octet_length(metadata::text) <= ${maxMetadataBytes}) then metadata end as metadata`;
 const smallMetadata = Prisma.raw(smallMetadataSql);
 
-/** A text that may match: of a message, or of the trace itself where it has no position; null for what was not read. */
-export type Candidate = Pick<Text, "traceId" | "role" | "metadata"> & {
+/** `position` is null for the trace's own fields; `content` is null if it was not read. */
+export type Candidate = Pick<MessageText, "traceId" | "role" | "metadata"> & {
   position: number | null;
   content: string | null;
 };
 
 /**
- * How many characters of messages and their metadata before a message, in its own trace, keep it from being read: the texts of a page of
- * fifty traces stay below 30 million, however long its messages are.
+ * Characters of preceding messages in a trace after which no more are read: keeps a page of fifty traces below 30
+ * million.
  */
 const maxCharactersBefore = 2 ** 19;
 
-/** The characters of the messages before a `found` row. */
 const charactersBefore = Prisma.raw(`coalesce(sum(length(content) + coalesce(length(metadata::text), 0))
   over (order by position rows between unbounded preceding and 1 preceding), 0)`);
 
-/** Bounds on what is read of one trace. */
 export type CandidateBounds = {
   maxMessages: number;
-  /** Longer messages count, but their text is not read; nor is that of messages after `maxCharactersBefore`. */
+  /** Longer messages, and those after `maxCharactersBefore`, are not read but count. */
   maxCharacters: number;
-  /** Of so many of its documents; of all of them without it. */
+  /** Null for all. */
   maxDocuments: number | null;
 };
 
-/**
- * Texts of traces that a regular expression matches: title, source id and messages. PostgreSQL tests them, so that little
- * text travels; null for what was not read.
- */
+/** PostgreSQL tests titles, source ids and messages, so that little text is transferred. */
 export async function readCandidates(
   tx: PoolClient,
   userId: string,
@@ -179,8 +166,8 @@ export async function readCandidates(
   return rows;
 }
 
-/** A message that matches, or the text around the match where it is long; `matching` messages of its trace do, as far as was looked. */
-export type Text = {
+/** `matching` is the number of matching messages of the trace, as far as it was read. */
+export type MessageText = {
   traceId: string;
   position: number;
   role: string | null;
@@ -191,17 +178,15 @@ export type Text = {
 
 export type TextBounds = {
   maxMessages: number;
-  /** Of a longer message, `nearCharacters` before and after the first occurrence of `word` are read. */
+  /** For a longer message, only the surroundings of the first `word` are read. */
   wholeCharacters: number;
   nearCharacters: number;
   word: string;
 };
 
 /**
- * The messages that a regular expression matches, of traces that are not deleted: of each trace the first ones, until those have
- * `maxCharactersBefore`.
- *
- * @param within the hits and how many of their documents are read; without it, all messages are.
+ * Messages of live traces that match a regular expression, up to `maxCharactersBefore` per trace.
+ * @param within restricts to documents that are hits
  */
 export async function readTexts(
   tx: PoolClient,
@@ -210,12 +195,12 @@ export async function readTexts(
   pattern: string,
   bounds: TextBounds,
   within?: { hits: HitBits; maxDocuments: number },
-): Promise<Text[]> {
+): Promise<MessageText[]> {
   const { maxMessages, wholeCharacters, nearCharacters, word } = bounds;
   const from = within
     ? messagesOfHits(userId, within.hits, within.maxDocuments)
     : Prisma.sql`message where user_id = ${userId} and trace_id = wanted.id`;
-  const { rows } = await tx.query<Text>(Prisma.sql`
+  const { rows } = await tx.query<MessageText>(Prisma.sql`
     select wanted.id as "traceId", found.* from unnest(${traceIds}::uuid[]) with ordinality as wanted (id, place)
     join trace on trace.user_id = ${userId} and trace.id = wanted.id and trace.deleted_at is null
     cross join lateral (
@@ -230,7 +215,6 @@ export async function readTexts(
   return rows;
 }
 
-/** Whether any of the traces is so long that it has several documents. */
 export async function haveParts(tx: PoolClient, userId: string, traceIds: string[]): Promise<boolean> {
   const { rowCount } = await tx.query(Prisma.sql`
     select from search_document where user_id = ${userId} and trace_id = any(${traceIds}) and first_position > 0 limit 1`);

@@ -1,4 +1,4 @@
-// Writing the index. All of it is SQL: postings go in by COPY, and sets of rows by one statement with arrays.
+// SQL: COPY for postings, arrays for sets of rows.
 import "server-only";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -11,23 +11,17 @@ import type { SearchBlock, SearchDocument, Trace } from "#lib/generated/prisma/c
 import type { Bucket } from "#lib/search/block";
 import { smallMetadataSql } from "#lib/search/sql/read";
 
-/**
- * A block without its buckets. Its id is a bigint, which `pg` gives as text; `age` is the highest id of the blocks that it was merged
- * from, or its own: of two blocks, the one with more has the newer traces, about.
- */
-export type Block = Omit<SearchBlock, "userId" | "id" | "latestId"> & { id: string; age: string };
+/** `age` is the highest id among the merged blocks, or its own: the higher, the newer the traces, approximately. */
+export type NewBlock = Omit<SearchBlock, "userId" | "id" | "latestId"> & { id: string; age: string };
 
-/** The columns of a block. */
 export const blockColumns = "id, bits, documents, postings, version, coalesce(latest_id, id) as age";
 
-/** A stopped process must not keep the lock. An index entry that is lost in a crash is written again. */
+/** A stopped process must not keep the lock; entries lost in a crash are written again. */
 const settings = { idle_in_transaction_session_timeout: "30s", synchronous_commit: "off" } as const;
 
 /**
- * Runs `work` in a transaction that holds the index's advisory lock, which Prisma can't take: of all processes one writes the
- * index at a time.
- *
- * @returns undefined where another process holds it.
+ * One process at a time writes the index. Prisma can't take the advisory lock.
+ * @returns undefined if another process has it
  */
 export function withIndexLock<T>(work: (tx: PoolClient) => Promise<T>): Promise<T | undefined> {
   return transaction(async (tx) => {
@@ -38,11 +32,14 @@ export function withIndexLock<T>(work: (tx: PoolClient) => Promise<T>): Promise<
   }, settings);
 }
 
-/** Inserts a block; without an age it is the newest. SQL: COPY; a full block has 8,192 rows. @returns its id */
+/**
+ * Without `age`, the block is the newest.
+ * @returns its id
+ */
 export async function writeBlock(
   tx: PoolClient,
   userId: string,
-  { bits, documents, postings, version, age }: Omit<Block, "id" | "age"> & { age?: string },
+  { bits, documents, postings, version, age }: Omit<NewBlock, "id" | "age"> & { age?: string },
   buckets: Bucket[],
 ): Promise<string> {
   const { rows } = await tx.query<{ id: string }>(
@@ -66,15 +63,13 @@ function* bucketRows(userId: string, blockId: string, buckets: Bucket[]): Genera
   }
 }
 
-/** Deletes blocks with their buckets and documents. In the transaction of COPY, which is not Prisma's. */
 export async function deleteBlocks(tx: PoolClient, userId: string, ids: string[]): Promise<void> {
   await tx.query("delete from search_block where user_id = $1 and id = any($2)", [userId, ids]);
 }
 
 /**
- * Deletes blocks all of whose documents have been indexed again since. In the transaction of COPY, which is not Prisma's.
- *
- * @returns how many postings they had.
+ * Deletes blocks whose documents were all indexed again.
+ * @returns their postings
  */
 export async function deleteOutdatedBlocks(tx: PoolClient, userId: string): Promise<number> {
   const { rows } = await tx.query<{ postings: number }>(
@@ -85,7 +80,7 @@ export async function deleteOutdatedBlocks(tx: PoolClient, userId: string): Prom
   return rows.reduce((sum, { postings }) => sum + postings, 0);
 }
 
-/** For how long the traces wait that are not yet indexed, in seconds; null where none waits. SQL: by the database's clock. */
+/** Seconds; null if none waits. */
 export async function readWaitingAges(): Promise<{ oldest: number | null; newest: number | null }> {
   const { rows } = await pool().query<{ oldest: number | null; newest: number | null }>(
     `select extract(epoch from now() - min(stored_at))::float8 as oldest,
@@ -95,18 +90,15 @@ export async function readWaitingAges(): Promise<{ oldest: number | null; newest
   return rows[0] ?? { oldest: null, newest: null };
 }
 
-/** A trace to be indexed; `hash` tells whether it is still the same. */
+/** `hash` changes with the indexed content. */
 export type Waiting = Pick<Trace, "id" | "title" | "messageCount"> & { hash: string; texts: string[] };
 
-/** What is indexed of a trace changes with it. */
 const state =
   "encode(content_hash, 'base64') || md5(coalesce(custom_title, '') || chr(1) || coalesce(note, '') || chr(1) || array_to_string(tags, chr(1)))";
 
 /**
- * The traces that one user has waiting longest, whoever's trace that is. SQL: by the database's clock, and a partial index
- * that Prisma's conditions can't name.
- *
- * @param except users and traces that are left out.
+ * One user's traces, the longest-waiting first. A partial index answers this, which Prisma can't express.
+ * @param except excluded users and traces
  */
 export async function readWaiting(
   tx: PoolClient,
@@ -132,12 +124,11 @@ export async function readWaiting(
   return { userId, traces };
 }
 
-/** A message's place and size in bytes. */
-export type Size = { traceId: string; position: number; bytes: number };
+export type MessageSize = { traceId: string; position: number; bytes: number };
 
-/** The sizes of the messages of traces. SQL: `octet_length` is known without reading a long text. */
-export async function readSizes(tx: PoolClient, userId: string, traceIds: string[]): Promise<Size[]> {
-  const { rows } = await tx.query<Size>(
+/** `octet_length` does not read out-of-line values. */
+export async function readSizes(tx: PoolClient, userId: string, traceIds: string[]): Promise<MessageSize[]> {
+  const { rows } = await tx.query<MessageSize>(
     `select trace_id as "traceId", position, octet_length(content) as bytes from message
      where user_id = $1 and trace_id = any($2) order by trace_id, position`,
     [userId, traceIds],
@@ -145,12 +136,11 @@ export async function readSizes(tx: PoolClient, userId: string, traceIds: string
   return rows;
 }
 
-/** The beginnings of the messages of traces from one place to another. SQL: `left`, and an order by two columns. */
 export async function readContents(
   tx: PoolClient,
   userId: string,
   traceIds: string[],
-  [first, last]: [Size, Size],
+  [first, last]: [MessageSize, MessageSize],
   maxCharacters: number,
 ): Promise<{ traceId: string; position: number; role: string | null; content: string; metadata: unknown }[]> {
   const { rows } = await tx.query(
@@ -164,10 +154,8 @@ export async function readContents(
 }
 
 /**
- * Marks the traces as indexed that are still what was read. One that an upload holds or has changed stays waiting. SQL:
- * `skip locked`, so that ingest and indexing never wait for each other.
- *
- * @returns the ids of those that were marked.
+ * Marks unchanged traces as indexed. Those that an upload holds or changed keep waiting.
+ * @returns ids of the marked traces
  */
 export async function markIndexed(tx: PoolClient, userId: string, traces: Waiting[]): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
@@ -181,10 +169,8 @@ export async function markIndexed(tx: PoolClient, userId: string, traces: Waitin
   return rows.map(({ id }) => id);
 }
 
-/** A document in its block. */
 type Placed = Pick<SearchDocument, "traceId" | "firstPosition" | "slot"> & { blockId: string };
 
-/** Replaces all documents of the given traces. SQL: thousands of rows in one statement, by arrays. */
 export async function replaceDocuments(
   tx: PoolClient,
   userId: string,
@@ -205,10 +191,7 @@ export async function replaceDocuments(
   );
 }
 
-/**
- * Deletes the documents of those traces that are to be indexed again or are deleted: what others have is of their rows as they are.
- * SQL: a join.
- */
+/** Deletes documents of traces that wait for indexing or are deleted. */
 export async function deleteOutdated(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
   await tx.query(
     `delete from search_document using trace where search_document.user_id = $1 and search_document.trace_id = any($2)
@@ -217,17 +200,13 @@ export async function deleteOutdated(tx: PoolClient, userId: string, traceIds: s
   );
 }
 
-/** Deletes all documents of traces. In the transaction of COPY, which is not Prisma's. */
 export async function deleteDocuments(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
   await tx.query("delete from search_document where user_id = $1 and trace_id = any($2)", [userId, traceIds]);
 }
 
-/**
- * A block some of whose documents are gone, with postings that mean nothing any more. SQL: it compares a count with a column;
- * 8 ms at 50,000 documents.
- */
-export async function findIncompleteBlock(tx: PoolClient, userId: string): Promise<Block | undefined> {
-  const { rows } = await tx.query<Block>(
+/** Finds a block with documents missing, and so with useless postings. */
+export async function findIncompleteBlock(tx: PoolClient, userId: string): Promise<NewBlock | undefined> {
+  const { rows } = await tx.query<NewBlock>(
     `select ${blockColumns} from search_block block where user_id = $1 and documents > (
        select count(*) from search_document where user_id = $1 and block_id = block.id) limit 1`,
     [userId],
@@ -235,10 +214,6 @@ export async function findIncompleteBlock(tx: PoolClient, userId: string): Promi
   return rows[0];
 }
 
-/**
- * A user, but for some, who has tombstones with terms in the index. SQL: it runs on the pool and in the transaction of COPY
- * alike.
- */
 export async function findUserToPurge(db: Queryable, except: string[] = []): Promise<{ userId: string } | undefined> {
   const { rows } = await db.query<{ userId: string }>(
     `select user_id as "userId" from trace
@@ -248,7 +223,6 @@ export async function findUserToPurge(db: Queryable, except: string[] = []): Pro
   return rows[0];
 }
 
-/** A user's tombstones with terms in the index. In the transaction of COPY, which is not Prisma's. */
 export async function readTombstones(tx: PoolClient, userId: string, limit: number): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
     "select id from trace where user_id = $1 and search_pending and deleted_at is not null limit $2",
@@ -257,7 +231,7 @@ export async function readTombstones(tx: PoolClient, userId: string, limit: numb
   return rows.map(({ id }) => id);
 }
 
-/** Marks tombstones as purged. SQL: `skip locked`; one that an upload holds is left for the next time. */
+/** Tombstones that an upload holds are left for the next time. */
 export async function markPurged(tx: PoolClient, userId: string, traceIds: string[]): Promise<void> {
   await tx.query(
     `update trace set search_pending = false from (

@@ -6,78 +6,71 @@ import { type FileTerm, fileNamed } from "#lib/search/file-term";
 import type { RowTerm } from "#lib/search/query";
 import { type Facet, facets, type TraceFilter } from "#lib/traces/schema";
 
-/**
- * Some of a user's traces: those that a filter matches, or those of the given ids. `storedUntil` (ISO 8601) leaves out what
- * uploads wrote since: a selection that was counted can be deleted later without those added since.
- */
+/** `storedUntil` excludes later uploads, so that a counted selection can be deleted without traces added since. */
 export type Selection = TraceFilter & {
   ids?: string[] | undefined;
   storedUntil?: string | undefined;
-  /** Only those that no other one started, each in the place of the latest activity of it and all below it. */
+  /** Only roots, ordered by the latest activity of their family. */
   families?: boolean | undefined;
-  /** The project that a reader was let into: whatever is selected, nothing shows that there is anything else. */
+  /** A reader's only project: nothing may reveal that there are others. */
   onlyProjectId?: string | undefined;
 };
 
-/**
- * A selection without a search, which is no condition of SQL and is resolved first (`resolveSearch` in lib/traces/search.ts).
- * `files` and `rows` are the filters that the search names.
- */
+/** `resolveSearch` turns the search into ids first. `files` and `rows` are filters within the search. */
 export type PlainSelection = Omit<Selection, "q"> & {
   q?: undefined;
   files?: FileTerm[] | undefined;
   rows?: RowTerm[] | undefined;
 };
 
-/** A position in the list's order: a trace's last activity, or its family's, and its id. */
-export type Place = { activityAt: Date | string; id: string };
+/** A position in the list: the activity of the trace or its family, and its id. */
+export type ListPlace = { activityAt: Date | string; id: string };
 
-/** A trace's title: what a person named it, else what the agent did, else what is derived. As `titleOf` in lib/reader/title.ts. */
+/** Must match `getTitle` in lib/reader/title.ts. */
 export const shownTitle = Prisma.raw("coalesce(trace.custom_title, trace.title, trace.derived_title)");
 
 type Ordered = Pick<Selection, "families">;
 
-/** The moment by which a selection is ordered. As the indexes `trace_list` and `trace_roots` have it. */
-export const momentOf = ({ families }: Ordered): Prisma.Sql =>
+/** Must match the indexes `trace_list` and `trace_roots`. */
+export const selectMoment = ({ families }: Ordered): Prisma.Sql =>
   families ? Prisma.sql`greatest(activity_at, children_at)` : Prisma.sql`activity_at`;
 
-/** The list's order, newest activity first. */
-export const listOrder = (selection: Ordered): Prisma.Sql => Prisma.sql`order by ${momentOf(selection)} desc, id desc`;
+export const listOrder = (selection: Ordered): Prisma.Sql =>
+  Prisma.sql`order by ${selectMoment(selection)} desc, id desc`;
 
-/** The condition that a trace comes after a position in the list's order. */
-export const comesAfter = (selection: Ordered, { activityAt, id }: Place): Prisma.Sql =>
-  Prisma.sql`(${momentOf(selection)}, id) < (${activityAt}, ${id}::uuid)`;
+export const comesAfter = (selection: Ordered, { activityAt, id }: ListPlace): Prisma.Sql =>
+  Prisma.sql`(${selectMoment(selection)}, id) < (${activityAt}, ${id}::uuid)`;
 
-/** The condition that a trace comes before a position in the list's order. A client knows a trace without times by its upload. */
-export const comesBefore = (userId: string, selection: Ordered, { activityAt, id }: Place): Prisma.Sql =>
-  Prisma.sql`(${momentOf(selection)}, id) > (least(${activityAt}::timestamptz, (
-    select ${momentOf(selection)} from trace where user_id = ${userId} and id = ${id}::uuid)), ${id}::uuid)`;
+/** Clients know an undated trace by its upload. */
+export const comesBefore = (userId: string, selection: Ordered, { activityAt, id }: ListPlace): Prisma.Sql =>
+  Prisma.sql`(${selectMoment(selection)}, id) > (least(${activityAt}::timestamptz, (
+    select ${selectMoment(selection)} from trace where user_id = ${userId} and id = ${id}::uuid)), ${id}::uuid)`;
 
 /**
- * The condition that a trace is of a selection, and not deleted. SQL: the index of the list has the first 32 characters of
- * each facet, and Prisma's conditions can't name an expression (docs/decisions/0014).
+ * SQL: the list's index has the first 32 characters of each facet, and Prisma's conditions can't name an expression
+ * (docs/decisions/0014).
  */
 export function isSelected(userId: string, selection: PlainSelection): Prisma.Sql {
   const { from, to, ids, storedUntil, parent, roots, families, onlyProjectId } = selection;
   const conditions = [Prisma.sql`user_id = ${userId} and deleted_at is null`];
   for (const name of facets) {
-    const values = valuesOf(selection[name]).map((value) => hasValue(name, value));
-    if (values.length > 0) conditions.push(anyOf(values));
+    const values = toValues(selection[name]).map((value) => hasValue(name, value));
+    if (values.length > 0) conditions.push(joinByOr(values));
   }
   if (onlyProjectId) conditions.push(Prisma.sql`project_id = ${onlyProjectId}::uuid`);
   if (roots || families)
     conditions.push(onlyProjectId ? hasNoParentIn(userId, onlyProjectId) : Prisma.sql`parent_id is null`);
   if (parent) conditions.push(Prisma.sql`parent_id = ${parent}::uuid`);
-  const projects = valuesOf(selection.projectId);
+  const projects = toValues(selection.projectId);
   if (projects.length > 0) conditions.push(Prisma.sql`project_id = any(${projects}::uuid[])`);
   conditions.push(...hasEvidence(userId, selection));
-  if (from) conditions.push(Prisma.sql`dated and ${momentOf(selection)} >= ${from}::timestamptz`);
-  if (to) conditions.push(Prisma.sql`dated and ${momentOf(selection)} < ${to}::timestamptz`);
+  if (from) conditions.push(Prisma.sql`dated and ${selectMoment(selection)} >= ${from}::timestamptz`);
+  if (to) conditions.push(Prisma.sql`dated and ${selectMoment(selection)} < ${to}::timestamptz`);
   if (ids) conditions.push(Prisma.sql`id = any(${ids}::uuid[])`);
   for (const file of selection.files ?? [])
     conditions.push(Prisma.sql`${Prisma.raw(file.excluded ? "not" : "")} ${hasFile(userId, isNamed(file))}`);
-  const files = valuesOf(selection.file).flatMap((path) => fileNamed(path) ?? []);
-  if (files.length > 0) conditions.push(hasFile(userId, anyOf(files.map(isNamed))));
+  const files = toValues(selection.file).flatMap((path) => fileNamed(path) ?? []);
+  if (files.length > 0) conditions.push(hasFile(userId, joinByOr(files.map(isNamed))));
   for (const term of selection.rows ?? []) {
     const isMatching = matchesRow(userId, term);
     conditions.push(term.excluded ? Prisma.sql`(${isMatching}) is not true` : isMatching);
@@ -91,11 +84,10 @@ const hasNoParentIn = (userId: string, projectId: string): Prisma.Sql =>
   Prisma.sql`(parent_id is null or not exists (select from trace as parent where parent.user_id = ${userId}
     and parent.id = trace.parent_id and parent.project_id = ${projectId}::uuid and parent.deleted_at is null))`;
 
-/** The values of a filter, which is given with one, several or none. */
-const valuesOf = (given: string | string[] | undefined): string[] => (given === undefined ? [] : [given].flat());
+const toValues = (given: string | string[] | undefined): string[] => (given === undefined ? [] : [given].flat());
 
-/** One condition of several; of one, that itself, so that its plan stays. */
-const anyOf = ([first, ...more]: Prisma.Sql[]): Prisma.Sql =>
+/** A single condition stays as it is, to keep its plan. */
+const joinByOr = ([first, ...more]: Prisma.Sql[]): Prisma.Sql =>
   more.length === 0 && first ? first : Prisma.sql`(${Prisma.join([first, ...more], " or ")})`;
 
 function hasValue(name: Facet, value: string): Prisma.Sql {
@@ -110,7 +102,7 @@ const hasFile = (userId: string, condition: Prisma.Sql): Prisma.Sql =>
 
 const escaped = (text: string) => text.replace(/[\\%_]/g, "\\$&");
 
-/** The condition that a filter of a search's language matches: by the beginning of a name or of a part of it, whatever its case. */
+/** Matches the beginning of a name or of a part of it, ignoring case. */
 function matchesRow(userId: string, { name, value }: RowTerm): Prisma.Sql {
   if (name === "before") return Prisma.sql`(dated and activity_at < ${value}::timestamptz)`;
   if (name === "after") return Prisma.sql`(dated and activity_at >= ${value}::timestamptz)`;
@@ -128,11 +120,11 @@ function matchesRow(userId: string, { name, value }: RowTerm): Prisma.Sql {
     select id from project where user_id = ${userId}::uuid and ${isLike("name")}))`;
 }
 
-/** The condition that a trace's model is one, or a dated twin of it. A name with a date stands for itself alone. */
+/** Includes dated names of the model; a name with a date matches only itself. */
 const isModel = (value: string): Prisma.Sql =>
   Prisma.sql`(model = ${value} or (starts_with(model, ${value}) and substr(model, length(${value}::text) + 1) ~ ${datePattern}))`;
 
-/** The condition that a row of `trace_file` counts and is of a file, which is named by the end of its path, or a change of it. */
+/** Matches counted rows of a file, or of changes to it. */
 export function isNamed({ name, ending, changed }: FileTerm): Prisma.Sql {
   const onlyChanges = changed ? Prisma.sql`and trace_file.action <> 'read'` : Prisma.empty;
   const byName = Prisma.sql`trace_file.name = ${name} and trace_file.counted ${onlyChanges}`;
@@ -140,10 +132,9 @@ export function isNamed({ name, ending, changed }: FileTerm): Prisma.Sql {
   return Prisma.sql`${byName} and right('/' || lower(trace_file.path), length(${ending}::text)) = ${ending}::text`;
 }
 
-/** The conditions on what a person decided about a trace, and on its course. */
 function hasMarks(selection: PlainSelection): Prisma.Sql[] {
   const { starred, archived, trivial, errors, minCost, minMessages } = selection;
-  const [tags, tools] = [valuesOf(selection.tag), valuesOf(selection.tool)];
+  const [tags, tools] = [toValues(selection.tag), toValues(selection.tool)];
   const is = (column: string, wanted: boolean | undefined) =>
     wanted === undefined ? [] : [Prisma.raw(`${column} is ${wanted ? "not " : ""}null`)];
   const conditions = [...is("starred_at", starred), ...is("archived_at", archived)];
@@ -151,23 +142,23 @@ function hasMarks(selection: PlainSelection): Prisma.Sql[] {
   if (errors !== undefined) conditions.push(Prisma.raw(errors ? "error_count > 0" : "error_count = 0"));
   if (tags.length > 0) conditions.push(Prisma.sql`cardinality(tags) > 0 and tags && ${tags}::text[]`);
   if (tools.length > 0)
-    conditions.push(anyOf(tools.map((tool) => Prisma.sql`position(${`\n${tool}\n`} in tools) > 0`)));
+    conditions.push(joinByOr(tools.map((tool) => Prisma.sql`position(${`\n${tool}\n`} in tools) > 0`)));
   if (minCost !== undefined) conditions.push(Prisma.sql`cost_nano >= ${minCost}::numeric * 1000000000`);
   if (minMessages !== undefined) conditions.push(Prisma.sql`message_count >= ${minMessages}::int`);
   return conditions;
 }
 
-/** The conditions that a trace has a branch, a commit and a pull request (docs/decisions/0046). */
+/** docs/decisions/0046. */
 function hasEvidence(userId: string, { branch, commit, pr }: PlainSelection): Prisma.Sql[] {
   const conditions: Prisma.Sql[] = [];
-  const branches = valuesOf(branch);
+  const branches = toValues(branch);
   if (branches.length > 0)
     conditions.push(
       Prisma.sql`id in (
         select trace_id from trace_branch where user_id = ${userId}::uuid and branch = any(${branches}::text[]))`,
     );
   if (commit !== undefined) {
-    // A stored hash may be longer than the given one, or an abbreviation of it.
+    // Either hash may abbreviate the other.
     const shorter = Array.from({ length: commit.length - 7 }, (_, at) => commit.slice(0, 7 + at));
     conditions.push(
       Prisma.sql`id in (select trace_id from trace_commit where user_id = ${userId}::uuid and counted

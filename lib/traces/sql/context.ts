@@ -1,18 +1,16 @@
-// How full a session's context was over time.
 import "server-only";
 import { pool } from "#lib/db/client";
 
-/** So many points of a chart, each the highest of its requests. */
 const maxPoints = 96;
 
-/** Each count is of 32 bits, their sum may not be. */
+/** The sum may exceed 32 bits. */
 const given = "input_tokens::bigint + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens";
 
 export type ContextPoint = { position: number; tokens: number };
 
 /**
- * What the model was given at each request, with what came from a cache, in order. SQL: the highest of each of equally many
- * requests, so that a session of any length is a small chart; 50,000 requests take 24 ms, read in the order of their key.
+ * Tokens given to the model at each request, cached ones included. SQL: keeps the maximum of equal groups of requests,
+ * so that any session is a small chart.
  */
 export async function readContext(userId: string, traceId: string): Promise<ContextPoint[]> {
   const { rows } = await pool().query<ContextPoint>(

@@ -1,22 +1,20 @@
-// Deleting many traces at once.
 import "server-only";
 import { type Db, pool, prisma } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
 import { isSelected, type PlainSelection } from "#lib/traces/sql/conditions";
 
-/** How many traces a selection has, and how many messages they have. */
 export type SelectionCount = {
   traces: number;
   messages: number;
-  /** Identifies the set of traces: the exclusive or of a 64-bit hash of each id. */
+  /** Identifies the set of traces: XOR of a 64-bit hash of each id. */
   mark: string;
 };
 
 const counts = Prisma.sql`count(*)::int as traces, coalesce(sum(message_count), 0)::float8 as messages,
   coalesce(bit_xor(hashtextextended(id::text, 0)), 0)::text as mark`;
 
-/** Counts a selection, at a moment by the database's clock. SQL: Prisma has no aggregate of an expression. */
+/** At a moment by the database's clock. SQL: Prisma can't aggregate an expression. */
 export async function countSelected(
   userId: string,
   selection: PlainSelection,
@@ -28,10 +26,7 @@ export async function countSelected(
   return row;
 }
 
-/**
- * Locks the traces of a selection, in the order in which the merge of an upload locks them, so that neither deadlocks with the
- * other. SQL: Prisma takes no locks.
- */
+/** In the order in which uploads lock them, to avoid deadlocks. SQL: Prisma takes no locks. */
 export async function lockSelected(
   tx: Db,
   userId: string,
@@ -47,8 +42,8 @@ export async function lockSelected(
 }
 
 /**
- * Makes the children of deleted traces roots of the list. SQL: it leaves rows that others hold to the ledger, which does the same a
- * little later; waiting for them within the deletion could be a deadlock with an upload.
+ * Makes children of deleted traces roots. SQL: rows held by others are left to the ledger, since waiting could
+ * deadlock with an upload.
  */
 export async function releaseChildren(userId: string, ids: string[]): Promise<void> {
   await pool().query(
@@ -60,16 +55,13 @@ export async function releaseChildren(userId: string, ids: string[]): Promise<vo
   );
 }
 
-/** Removes the ids of deleted traces from the jobs that wrote them. */
 export async function forgetInJobs(): Promise<void> {
   const users = await prisma().trace.groupBy({ by: ["userId"], where: { deletedAt: { not: null } } });
-  for (const { userId } of users) await forgetInJobsOf(userId);
+  for (const { userId } of users) await forgetInUserJobs(userId);
 }
 
-/**
- * SQL: Prisma can't remove elements from lists; a join reads each id once, where a test of arrays would compare each with each.
- */
-async function forgetInJobsOf(userId: string): Promise<void> {
+/** SQL: Prisma can't remove list elements; a join avoids comparing every pair. */
+async function forgetInUserJobs(userId: string): Promise<void> {
   await pool().query(
     `with stale as (
        select job.id, array_agg(written.id order by place) filter (where deleted_at is null) as live
@@ -84,10 +76,7 @@ async function forgetInJobsOf(userId: string): Promise<void> {
   );
 }
 
-/**
- * Some of a user's tombstones whose messages are not purged, locked. SQL: `skip locked`, so that several processes purge at
- * once.
- */
+/** Tombstones whose messages are not purged. SQL: `skip locked`, so that several processes can purge. */
 export async function lockUnpurged(
   tx: Db,
   userId: string,

@@ -1,11 +1,11 @@
-// Pull requests and branches of a page of the list. SQL: Prisma limits no rows of each trace.
+// SQL: Prisma can't limit rows per trace.
 import "server-only";
 import { pool } from "#lib/db/client";
 import type { TracePullRequest } from "#lib/generated/prisma/client";
 
 export type ListedPullRequest = Pick<TracePullRequest, "traceId" | "number" | "repository" | "url">;
 
-/** The pull requests of some traces, at most `max` of each, in the order in which they were opened. */
+/** In the order in which they were opened. */
 export async function readPullRequests(userId: string, traceIds: string[], max: number): Promise<ListedPullRequest[]> {
   const { rows } = await pool().query<ListedPullRequest>(
     `select listed.id as "traceId", number, repository, url from unnest($2::uuid[]) as listed (id)
@@ -18,7 +18,6 @@ export async function readPullRequests(userId: string, traceIds: string[], max: 
   return rows;
 }
 
-/** The branch that each of some traces worked on last. */
 export async function readBranches(userId: string, traceIds: string[]): Promise<Map<string, string>> {
   const { rows } = await pool().query<{ id: string; branch: string }>(
     `select listed.id, branch from unnest($2::uuid[]) as listed (id)

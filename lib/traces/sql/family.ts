@@ -1,13 +1,12 @@
-// Sessions below others. SQL: a walk down the tree, which reads the index of children and ends after a number of rows.
+// SQL: a recursive walk along the index of children, bounded in rows.
 import "server-only";
 import { pool } from "#lib/db/client";
 import { shownTitle } from "#lib/traces/sql/conditions";
-import { usedTokensOf } from "#lib/traces/sql/tokens";
+import { sumUsedTokens } from "#lib/traces/sql/tokens";
 
-/** How a session came from another one. */
 export type Relation = "subagent" | "fork" | "continuation";
 
-/** Deeper than the ledger links on its own (lib/ledger/kinship.ts): a circle would end here. */
+/** Deeper than the ledger links (lib/ledger/kinship.ts), so that a cycle ends. */
 const maxDepth = 100;
 
 export type SumsRow = Record<`${Relation}s`, number> & {
@@ -21,18 +20,17 @@ export type SumsRow = Record<`${Relation}s`, number> & {
   seconds: number;
 };
 
-/** Without those that were copied from another session (lib/ledger/sql/activity.ts). */
+/** Excludes messages copied from another session (lib/ledger/sql/activity.ts). */
 const ownMessages = `(select coalesce(sum(messages), 0) from trace_usage where trace_usage.user_id = $1 and trace_id = trace.id)`;
 
 /**
- * What is below some traces: how many there are of each kind among their children, and the sums of all that is below.
- *
- * @param max of how many traces altogether; further ones are left out.
+ * Counts children by kind, and sums everything below.
+ * @param max bound on rows in total
  */
 export async function readSums(userId: string, ids: string[], max: number): Promise<SumsRow[]> {
   if (ids.length === 0) return [];
   const { rows } = await pool().query<SumsRow>(
-    // Each row brings what is summed: joined to the table afterwards, all of the user's traces would be read.
+    // A join afterwards would read all of the user's traces.
     `with recursive tree as (
        select given.id as root, given.id, 0 as depth, null as parent_relation, 0::bigint as messages, 0::bigint as tokens,
          0::bigint as cost_nano, 0::bigint as unpriced_tokens,
@@ -42,7 +40,7 @@ export async function readSums(userId: string, ids: string[], max: number): Prom
        select tree.root, child.id, tree.depth + 1, child.parent_relation, child.messages, child.tokens,
          child.cost_nano, child.unpriced_tokens, child.tier_not_priced_tokens, child.active_seconds
        from tree cross join lateral (
-         select id, parent_relation, ${ownMessages} as messages, ${usedTokensOf.sql} as tokens, cost_nano, unpriced_tokens,
+         select id, parent_relation, ${ownMessages} as messages, ${sumUsedTokens.sql} as tokens, cost_nano, unpriced_tokens,
            tier_not_priced_tokens, active_seconds
          from trace where user_id = $1 and parent_id = tree.id and deleted_at is null limit $3) as child
        where tree.depth < $4)
@@ -59,7 +57,6 @@ export async function readSums(userId: string, ids: string[], max: number): Prom
   return rows;
 }
 
-/** The sub-agents below some traces, and theirs, at most `max`. */
 export async function readSubagentIds(userId: string, ids: string[], max: number): Promise<string[]> {
   const { rows } = await pool().query<{ id: string }>(
     `with recursive tree as (
@@ -96,14 +93,14 @@ export type MemberRow = {
 };
 
 const member = `id, parent_id as "parentId", parent_relation as relation, parent_position as position, source,
-  ${shownTitle.sql} as title, model, message_count as "messageCount", ${usedTokensOf.sql} as tokens,
+  ${shownTitle.sql} as title, model, message_count as "messageCount", ${sumUsedTokens.sql} as tokens,
   cost_nano as "costNano", unpriced_tokens as "unpricedTokens", tier_not_priced_tokens as "tierNotPricedTokens",
   created_at as "createdAt", activity_at as "activityAt", stored_at as "storedAt", dated, active_seconds as "activeSeconds"`;
 
-/** How many children of one trace are sorted to find the first ones. */
+/** Bound on sorted children of one trace. */
 const maxSorted = 1000;
 
-/** The first children of each of some traces, in the order in which it started them. */
+/** In the order in which the trace started them. */
 export async function readChildren(userId: string, ids: string[], each: number): Promise<MemberRow[]> {
   if (ids.length === 0) return [];
   const { rows } = await pool().query<MemberRow>(
@@ -125,7 +122,6 @@ export type OriginRow = {
   title: string | null;
 };
 
-/** What some traces came from, where that is stored. */
 export async function readOrigins(userId: string, ids: string[]): Promise<OriginRow[]> {
   if (ids.length === 0) return [];
   const { rows } = await pool().query<OriginRow>(

@@ -1,17 +1,15 @@
-// Searches that name nothing but files, in the order of the list. SQL: two ways, each with its plan forced, of which the number
-// of the rarest file's rows chooses (docs/decisions/0047).
+// Searches for files only. SQL: two forced plans, chosen by the rarest file's number of rows (docs/decisions/0047).
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
 import type { FileTerm } from "#lib/search/file-term";
 import { comesAfter, isNamed, isSelected, listOrder } from "#lib/traces/sql/conditions";
-import type { Scope } from "#lib/traces/sql/search";
+import type { SearchScope } from "#lib/traces/sql/search";
 
-/** Of a file with more rows the list is read in its order, which has one soon. */
+/** Above this, scanning the list finds matches soon. */
 const maxLookedUp = 3000;
 
-/** The ids of the first traces that touched all of the files, and none of the excluded ones. */
-export async function findByFiles(tx: PoolClient, scope: Scope, limit: number): Promise<string[]> {
+export async function findByFiles(tx: PoolClient, scope: SearchScope, limit: number): Promise<string[]> {
   const { userId, selection, after } = scope;
   const wanted = selection.files?.filter(({ excluded }) => !excluded) ?? [];
   const rare = await rarest(tx, userId, wanted);
@@ -32,7 +30,7 @@ export async function findByFiles(tx: PoolClient, scope: Scope, limit: number): 
   return rows.map(({ id }) => id);
 }
 
-/** The file with the fewest rows; undefined where even that has many. */
+/** Undefined if even the rarest file has many rows. */
 export async function rarest(tx: PoolClient, userId: string, files: FileTerm[]): Promise<FileTerm | undefined> {
   let found: FileTerm | undefined;
   let fewest = maxLookedUp;

@@ -1,5 +1,4 @@
-// What traces touched. SQL: sums of rows by path, in the list's order, by plans that are chosen and measured
-// (docs/decisions/0047).
+// SQL: measured plans (docs/decisions/0047).
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
@@ -8,7 +7,6 @@ import type { FileAction } from "#lib/traces/files-schema";
 import { isNamed, isSelected, listOrder, type PlainSelection, shownTitle } from "#lib/traces/sql/conditions";
 import { rarest } from "#lib/traces/sql/file-search";
 
-/** What was done to a path in a trace. */
 export type FileRow = {
   path: string;
   reads: number;
@@ -31,15 +29,12 @@ const having: Record<FileAction, Prisma.Sql> = {
   read: Prisma.sql`having bool_or(action = 'read')`,
 };
 
-/** The order of a trace's files: changed ones first, then by the first place. */
+/** Changed files first, then by first place. */
 export type FilePlace = [isRead: boolean, firstPosition: number, path: string];
 
 type TraceFileRow = FileRow & { places: [number, number, number][]; files: string; rows: string };
 
-/**
- * A page of a trace's files, each with the first `maxPlaces` places where it was changed, or where it was read; how many files
- * there are, and how many rows of them.
- */
+/** `maxPlaces` bounds the places of each file. */
 export async function readTraceFiles(
   tx: PoolClient,
   userId: string,
@@ -59,7 +54,6 @@ export async function readTraceFiles(
   return rows;
 }
 
-/** A place in the order of sessions with a file: the trace's place in the list, and the path. */
 export type TouchPlace = { activityAt: Date | string; id: string; path: string };
 
 export type TouchingRow = FileRow & {
@@ -72,7 +66,7 @@ export type TouchingRow = FileRow & {
   dated: boolean;
 };
 
-/** The traces that touched a file, each with the paths that the name fits, newest activity first. */
+/** Newest activity first. */
 export async function readTouching(
   tx: PoolClient,
   userId: string,

@@ -1,4 +1,4 @@
-// Reading the list of traces. SQL, because its plans are chosen and measured (docs/decisions/0014).
+// SQL: its plans are chosen and measured (docs/decisions/0014).
 import "server-only";
 import type pg from "pg";
 import { pool, snapshot } from "#lib/db/client";
@@ -10,14 +10,13 @@ import {
   comesAfter,
   comesBefore,
   isSelected,
+  type ListPlace,
   listOrder,
-  momentOf,
-  type Place,
   type PlainSelection,
+  selectMoment,
   shownTitle,
 } from "#lib/traces/sql/conditions";
 
-/** What the API and the pages show of a trace. */
 export const traceFields = {
   id: true,
   source: true,
@@ -66,16 +65,16 @@ export const traceFields = {
 
 type Fields = Pick<Trace, keyof typeof traceFields>;
 
-/** A trace as it is stored. `pg` gives a bigint as text, Prisma as a bigint. */
+/** `pg` returns a bigint as text, Prisma as a bigint. */
 export type TraceRow = {
   [Name in keyof Fields]: bigint extends Fields[Name] ? Fields[Name] | string : Fields[Name];
 };
 
-/** `updatedAt` of a trace, for clients that take a moment: of one without times, that of its upload (`dated` tells). */
+/** `updatedAt` for clients; an undated trace has the moment of its upload. */
 export const tellUpdated = (row: Pick<Trace, "activityAt" | "storedAt" | "dated">): string =>
   (row.dated ? row.activityAt : row.storedAt).toISOString();
 
-/** One of a list, with the moment by which it has its place there. */
+/** `latestAt` decides the row's place in the list. */
 export type ListedRow = TraceRow & { latestAt: Date };
 
 export const listedColumns =
@@ -90,10 +89,8 @@ export const listedColumns =
   active_seconds as "activeSeconds", spark, trivial, custom_title as "customTitle", starred_at as "starredAt", archived_at as "archivedAt", note, tags`);
 
 /**
- * Runs a statement that goes through the list's index in its order. PostgreSQL takes the two conditions of a facet for
- * independent and pages far apart for costly, and would read the whole table and sort: for one project of 50,000 traces 23 ms
- * instead of 0.7, for the count of them all 3.9 ms instead of 1.5 (best of ten). Traces that a search found are looked up by
- * their ids, which PostgreSQL plans well without help.
+ * Forces a scan in the order of the list's index. PostgreSQL treats a facet's two conditions as independent and would
+ * read and sort the whole table. Traces found by a search are looked up by id, which it plans well.
  */
 function queryInOrder<R extends pg.QueryResultRow>(
   { ids }: PlainSelection,
@@ -103,24 +100,21 @@ function queryInOrder<R extends pg.QueryResultRow>(
   return snapshot((tx) => tx.query<R>(statement), { random_page_cost: "1.1" });
 }
 
-/** Where a page of the list begins, and how many traces it may have. */
-type Page = { after?: Place | undefined; limit: number };
+type ListPage = { after?: ListPlace | undefined; limit: number };
 
-/** A page of a selection, newest activity first. SQL: Prisma writes the position as an `or`, which no index answers:
- * the page after the 25,000th of 51,500 traces takes it 123 ms, this 1.0. */
-export async function readRows(userId: string, selection: PlainSelection, page: Page): Promise<ListedRow[]> {
-  return (await queryInOrder<ListedRow>(selection, pageOf(userId, selection, page))).rows;
+/** SQL: Prisma writes the position as an `or`, which no index answers. */
+export async function readRows(userId: string, selection: PlainSelection, page: ListPage): Promise<ListedRow[]> {
+  return (await queryInOrder<ListedRow>(selection, selectPage(userId, selection, page))).rows;
 }
 
 /**
- * As `readRows`, but the page ends where its metadata exceeds `maxBytes`: 200 traces may have 51 MB of it.
- *
- * @returns the rows, and whether the page ended before its limit.
+ * Ends the page when its metadata exceeds `maxBytes`.
+ * @returns whether the page ended early
  */
 export async function readBoundedRows(
   userId: string,
   selection: PlainSelection,
-  page: Page & { maxBytes: number },
+  page: ListPage & { maxBytes: number },
 ): Promise<{ rows: ListedRow[]; isCut: boolean }> {
   const { rows } = await queryInOrder<ListedRow & { found: string; before: string }>(
     selection,
@@ -128,31 +122,28 @@ export async function readBoundedRows(
         select page.*, count(*) over () as found,
           coalesce(sum(octet_length(metadata::text)) over (order by "latestAt" desc, id desc
             rows between unbounded preceding and 1 preceding), 0) as before
-        from (${pageOf(userId, selection, page)}) page) measured
+        from (${selectPage(userId, selection, page)}) page) measured
       where before < ${page.maxBytes} order by "latestAt" desc, id desc`,
   );
   const found = Number(rows[0]?.found ?? 0);
   return { rows: rows.map(({ found: _, before: __, ...row }) => row), isCut: rows.length < found };
 }
 
-function pageOf(userId: string, selection: PlainSelection, { after, limit }: Page): Prisma.Sql {
+function selectPage(userId: string, selection: PlainSelection, { after, limit }: ListPage): Prisma.Sql {
   const rest = after ? Prisma.sql`and ${comesAfter(selection, after)}` : Prisma.empty;
-  return Prisma.sql`select ${listedColumns}, ${momentOf(selection)} as "latestAt" from trace
+  return Prisma.sql`select ${listedColumns}, ${selectMoment(selection)} as "latestAt" from trace
     where ${isSelected(userId, selection)} ${rest} ${listOrder(selection)} limit ${limit}`;
 }
 
-/**
- * Counts a selection up to `max`, or what of it comes before a place in the list. SQL: in the list's order the index alone is
- * enough, 1.5 ms for 10,000 traces, 6 ms with a filter.
- */
+/** Counts up to `max`, optionally only before a place. SQL: in the list's order the index alone is enough. */
 export async function countUpTo(
   userId: string,
   selection: PlainSelection,
   max: number,
-  before?: Place,
+  before?: ListPlace,
 ): Promise<number> {
   const rest = before ? Prisma.sql`and ${comesBefore(userId, selection, before)}` : Prisma.empty;
-  // What a search found would have to be sorted for it; and an index by an expression alone is enough only without its order.
+  // Hits of a search would have to be sorted, and an expression's index alone is enough only without its order.
   const isUnordered = selection.ids !== undefined || (selection.families && !before);
   const order = isUnordered ? Prisma.empty : listOrder(selection);
   const { rows } = await queryInOrder<{ count: number }>(
@@ -164,8 +155,8 @@ export async function countUpTo(
 }
 
 /**
- * Counts up to `max` of the traces that the list leaves out: archived ones, and those without content. SQL: with a parameter in the
- * place of `trivial`, as Prisma writes it, the index `trace_put_away` would not be taken.
+ * Archived traces and those without content. SQL: with `trivial` as a parameter, as Prisma writes it, PostgreSQL would
+ * not use the index `trace_put_away`.
  */
 export async function countPutAway(
   userId: string,
@@ -180,10 +171,7 @@ export async function countPutAway(
   return rows[0]?.count ?? 0;
 }
 
-/**
- * Counts the values of some facets, the most frequent `max` of each. SQL: grouping sets read the rows once for all facets,
- * where Prisma's `groupBy` reads them once for each, in twice the time; 40 ms at 50,000 traces.
- */
+/** SQL: grouping sets read the rows once for all facets. */
 export async function countValues(
   userId: string,
   selection: PlainSelection,
@@ -200,17 +188,17 @@ export async function countValues(
       group by grouping sets (${sets}) having coalesce(${list}) is not null
     ) as counted where place <= ${max} order by set, place`;
   const { rows } = await heavyRead(userId, (tx) => tx.query<FacetValue & { set: number }>(statement));
-  // `grouping` has a bit for each column, the first one's the highest, which is 0 where the column is grouped by.
-  const setOf = (at: number) => 2 ** names.length - 1 - 2 ** (names.length - 1 - at);
+  // `grouping` has a bit per column, the first one highest; 0 if the column is grouped by.
+  const groupingMask = (at: number) => 2 ** names.length - 1 - 2 ** (names.length - 1 - at);
   return Object.fromEntries(
     names.map((name, at) => [
       name,
-      rows.filter(({ set }) => set === setOf(at)).map(({ value, count }) => ({ value, count })),
+      rows.filter(({ set }) => set === groupingMask(at)).map(({ value, count }) => ({ value, count })),
     ]),
   );
 }
 
-/** Counts a selection by project, the most frequent `max`. SQL: their names are told apart from others of the same name. */
+/** SQL: names are distinguished from equal ones. */
 export async function countProjects(userId: string, selection: PlainSelection, max: number): Promise<ProjectValue[]> {
   const statement = Prisma.sql`
     select project_id as value, count(*)::int as count from trace
@@ -230,13 +218,9 @@ export async function countProjects(userId: string, selection: PlainSelection, m
   });
 }
 
-/** A trace beside another one in the list. */
 export type Neighbour = Pick<Trace, "id" | "title">;
 
-/**
- * The next trace of a selection before or after one in the list's order; none beside a deleted one. SQL: it compares rows,
- * which the index answers at once: 0.8 ms in the middle of 51,500 traces, by Prisma 80.
- */
+/** None next to a deleted trace. SQL: a row comparison, which the index answers. */
 export async function readNeighbour(
   userId: string,
   traceId: string,
@@ -245,7 +229,7 @@ export async function readNeighbour(
 ): Promise<Neighbour | undefined> {
   const comparison = Prisma.raw(side === "newer" ? ">" : "<");
   const direction = Prisma.raw(side === "newer" ? "asc" : "desc");
-  const moment = momentOf(selection);
+  const moment = selectMoment(selection);
   const { rows } = await pool().query<Neighbour>(Prisma.sql`
     select id, ${shownTitle} as title from trace
     where ${isSelected(userId, selection)} and (${moment}, id) ${comparison}

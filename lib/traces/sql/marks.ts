@@ -1,12 +1,11 @@
-// Marks of several traces at once. SQL: Prisma takes no locks, and adds to a list without looking at what it has.
+// SQL: Prisma takes no locks and can't append to a list.
 import "server-only";
 import { type Db, pool } from "#lib/db/client";
 import { Prisma } from "#lib/generated/prisma/client";
 
-/** As the merge of an upload locks them, so that neither is a deadlock for the other. */
+/** The order of an upload's locks, to avoid deadlocks. */
 const inOrder = Prisma.raw(`order by source collate "C", source_id collate "C" for no key update`);
 
-/** Locks some of a user's traces until the transaction ends. */
 export async function lockForMarks(tx: Db, userId: string, ids: string[]): Promise<void> {
   await tx.$queryRaw`
     select id from trace where user_id = ${userId}::uuid and id = any(${ids}::uuid[]) and deleted_at is null ${inOrder}`;

@@ -1,32 +1,33 @@
-// Reading the messages of a trace. Each statement reads nothing of a deleted trace, whose messages may not be purged yet.
+// Statements return nothing of a deleted trace, whose messages may not be purged yet.
 import "server-only";
 import { pool } from "#lib/db/client";
 import { heavyRead } from "#lib/db/heavy";
 import type { Message } from "#lib/generated/prisma/client";
 
-/** A message as it is stored, or only its start; and what all of it has. */
+/** `bytes` is the size of the whole message. */
 export type MessageRow = Omit<Message, "userId" | "traceId"> & { bytes: number };
 
-/** The condition that trace `$2` of user `$1` is not deleted; 0.02 ms. */
 const isLive = "exists (select from trace where user_id = $1 and id = $2 and deleted_at is null)";
 
-/** A message's size in bytes. `octet_length` of a text is known without reading what is stored beside the row. */
+/** `octet_length` does not read out-of-line values. */
 const size = "octet_length(content) + coalesce(octet_length(metadata::text), 0)";
 
-/** How many characters are shown of a message that is too large to be shown, and what is said of the rest. */
+/** Characters shown of an oversized message. */
 const maxStart = 1_000_000;
 const restIsLeftOut = "[The rest of this message is too long to be shown. An export of the session has all of it.]";
 
-/** What comes of a larger message: the start of its content and no metadata, or nothing but whether it has metadata. */
+/**
+ * Replacements for an oversized message: the start of its content without metadata, or only whether it has metadata.
+ */
 const cuts = {
   start: { content: `left(content, ${maxStart}) || e'\\n\\n${restIsLeftOut}'`, metadata: "null::jsonb" },
   none: { content: "''", metadata: "case when metadata is not null then '{}'::jsonb end" },
 };
 
-/** What adds a message's `bytes` to its columns; measured once, which takes seconds for metadata of hundreds of megabytes. */
+/** Measured once, since metadata of hundreds of megabytes takes seconds. */
 const measured = `lateral (select ${size} as bytes offset 0) as measured`;
 
-/** The columns of a `measured` message; of one over `max` bytes, which null allows, what `cut` leaves. */
+/** `max` null allows any size. */
 const columnsUpTo = (max: `$${number}`, cut: keyof typeof cuts) => {
   const isWhole = `${max}::int is null or bytes <= ${max}`;
   return `position, role, token_count as "tokenCount", created_at as "createdAt", bytes,
@@ -35,8 +36,8 @@ const columnsUpTo = (max: `$${number}`, cut: keyof typeof cuts) => {
 };
 
 /**
- * The messages of a page, found one after the other until the rows (`$4`) or the bytes (`$5`) are used up, so that nothing is
- * read that does not fit. The page is after position `$3`, or before it where `beyond` is `<`.
+ * Finds messages one by one until the rows (`$4`) or bytes (`$5`) are used up, so that nothing is read that does not
+ * fit. The page is after position `$3`, or before it if `beyond` is `<`.
  */
 const pageSql = (beyond: ">" | "<", cut: keyof typeof cuts = "start") => {
   const [order, last] = beyond === ">" ? ["asc", "max"] : ["desc", "min"];
@@ -63,16 +64,11 @@ const pageSql = (beyond: ">" | "<", cut: keyof typeof cuts = "start") => {
 
 const pages = { after: pageSql(">"), before: pageSql("<"), "after, in parts": pageSql(">", "none") };
 
-/** On which side of a position a page is; in parts, nothing comes of a message that is too large but that it is there. */
 type PageSide = keyof typeof pages;
 
-/** What bounds a page; of a message over `maxMessageBytes` the start is read; in parts nothing, for `readBytes`. */
 type PageBounds = { limit: number; maxBytes: number; maxMessageBytes?: number | undefined };
 
-/**
- * A page of messages, bounded by rows and bytes, of which one comes however large it is. SQL: Prisma can't bound a page by
- * bytes. Of 1000 messages with 256 kB of metadata each, a page of 8 MiB takes 24 ms, with a running sum over all of them 341.
- */
+/** One message always comes. SQL: Prisma can't bound a page by bytes, and a running sum over all messages is slow. */
 export async function readPage(
   userId: string,
   traceId: string,
@@ -87,14 +83,12 @@ export async function readPage(
 
 const texts = { content: "content", metadata: "metadata::text" };
 
-/** Some bytes of a text of a message. @property from the first byte's number, from 1. */
+/** `from` counts from 1. */
 type ByteRange = { column: keyof typeof texts; from: number; bytes: number };
 
 /**
- * Some bytes of a message's content, or of its metadata as JSON, in UTF-8. SQL: a part of a value. Of the characters of a text
- * PostgreSQL would count those before the part each time, which takes three times as long.
- *
- * @returns the bytes of the whole content as well, which tell whether it changed; undefined where the message is gone
+ * SQL: by bytes, since PostgreSQL would count characters from the start each time.
+ * @returns also the content's size, which reveals a change; undefined if the message is gone
  */
 export async function readBytes(
   userId: string,
@@ -111,7 +105,7 @@ export async function readBytes(
   return rows[0];
 }
 
-/** The messages at some positions, until they exceed `maxBytes`; of a larger one the start. SQL: a running sum of bytes. */
+/** Until they exceed `maxBytes`; of a larger one, the start. */
 export async function readAt(
   userId: string,
   traceId: string,
@@ -128,15 +122,12 @@ export async function readAt(
   return rows;
 }
 
-/** A message that contains a text, with its matches, and the totals of messages and matches. */
 type MatchRow = { position: number; count: number; total: string; messages: string };
 
 /**
- * Counts the matches of a text in a trace's messages, in content and metadata, whatever its case. SQL: PostgreSQL tests the texts,
- * so that none of them travels; no index is needed, since the messages of one trace lie beside each other (figures in
- * docs/decisions/0013). `offset 0` keeps the planner from folding a text again for each use: folding is what takes the time.
- *
- * @param collation by which case is folded; by the database's without it.
+ * Ignores case. SQL: PostgreSQL tests the texts, so that none is transferred; a trace's messages are adjacent, so no
+ * index is needed (docs/decisions/0013). `offset 0` keeps the planner from folding a text for each use.
+ * @param collation for folding case; the database's by default
  */
 export async function findText(
   userId: string,
@@ -159,7 +150,7 @@ export async function findText(
   return rows;
 }
 
-/** Whether the server folds every letter's case: `pg_c_utf8` comes with PostgreSQL 17. SQL: it is PostgreSQL's own table. */
+/** `pg_c_utf8`, which folds all letters, comes with PostgreSQL 17. */
 export async function canFoldUnicode(): Promise<boolean> {
   const { rowCount } = await pool().query(`select 1 from pg_collation where collname = 'pg_c_utf8'`);
   return rowCount === 1;

@@ -1,18 +1,18 @@
-// Names that begin with what was typed. SQL: distinct values of a bounded number of rows, by ranges of an index.
+// SQL: distinct values of a bounded index range.
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
 
-type Kind = "file" | "project" | "branch" | "agent" | "model";
+type NameKind = "file" | "project" | "branch" | "agent" | "model";
 
-/** So many rows of names are read; a name with more hides others, which more letters then show. */
+/** A name with more rows hides others, until more letters are typed. */
 const maxRows = 2000;
 
-/** The names that begin so, whatever their case, the most frequent of those read first. */
+/** Ignores case; the most frequent first. */
 export async function readNames(
   tx: PoolClient,
   userId: string,
-  kind: Kind,
+  kind: NameKind,
   beginning: string,
   limit: number,
 ): Promise<string[]> {
@@ -25,8 +25,8 @@ export async function readNames(
 
 const newest = Prisma.raw("deleted_at is null order by activity_at desc, id desc");
 
-const sources: Record<Kind, (userId: string, lower: string) => Prisma.Sql> = {
-  // Names of files are stored in lower case.
+const sources: Record<NameKind, (userId: string, lower: string) => Prisma.Sql> = {
+  // File names are stored in lower case.
   file: (userId, lower) => Prisma.sql`select name from trace_file where user_id = ${userId} and counted
     and name >= ${lower} and name < ${`${lower}\u{10ffff}`}`,
   project: (userId) => Prisma.sql`select name from project where user_id = ${userId} and merged_into is null`,

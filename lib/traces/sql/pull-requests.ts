@@ -1,10 +1,10 @@
-// What came of a pull request. SQL: it follows sub-agents downwards and sums, over all of their rows at once.
+// SQL: follows sub-agents and sums all rows at once.
 import "server-only";
 import { heavyRead } from "#lib/db/heavy";
 import { Prisma } from "#lib/generated/prisma/client";
 import { shownTitle } from "#lib/traces/sql/conditions";
 
-/** A session of a pull request: one that opened or is linked to it; its sub-agents are counted with it. */
+/** A linked session; its sub-agents count with it. */
 type LinkedRow = {
   id: string;
   title: string | null;
@@ -18,13 +18,12 @@ type LinkedRow = {
   costNano: string;
   unpricedTokens: string;
   subagents: number;
-  /** How many pull requests it is linked to. */
   linkedTo: number;
   position: number | null;
   evidence: string;
 };
 
-/** `pg` gives sums as text. */
+/** `pg` returns sums as text. */
 type TotalRow = {
   sessions: number;
   subagents: number;
@@ -56,7 +55,7 @@ export type PullRequestRows = { urls: string[]; sessions: LinkedRow[]; total: To
 
 export type PullRequestKey = { repository: string; number: number };
 
-/** The linked sessions (`root`), and with them their sub-agents; each session once, whatever links there are. */
+/** Linked sessions (`root`) and their sub-agents, each once. */
 const family = (userId: string, { repository, number }: PullRequestKey) => Prisma.sql`
   linked as (
     select distinct on (trace_id) trace_id, position, evidence from trace_pull_request
@@ -74,7 +73,7 @@ const family = (userId: string, { repository, number }: PullRequestKey) => Prism
     ) select * from down
   ), member as (select distinct id from descent)`;
 
-/** All that the page of a pull request shows; undefined where no session is linked to it. */
+/** Undefined if no session is linked. */
 export function readPullRequestRows(
   userId: string,
   key: PullRequestKey,

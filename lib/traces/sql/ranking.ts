@@ -1,16 +1,15 @@
-// The traces of ranked documents. SQL: sets of look-ups in one statement, in the snapshot of the search.
+// SQL: sets of look-ups in the search's snapshot.
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
 import { isSelected, type PlainSelection } from "#lib/traces/sql/conditions";
 
-/** A document of the index with its score. */
 type Scored = { blockId: string; slot: number; score: number };
 
-/** How much more a trace of today is worth than an old one, and after how many days half of that is left. */
+/** Bonus for recent traces, and its half-life in days. */
 const fresh = { more: 0.12, days: 45 };
 
-/** The traces of a selection that have the documents, the best first. The limits make each one look-up. */
+/** Best first. The limits force look-ups. */
 export async function readRankedTraces(
   tx: PoolClient,
   userId: string,

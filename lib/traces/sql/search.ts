@@ -1,26 +1,25 @@
-// The hits of a search in the order of the list: three ways, of which lib/traces/search.ts chooses the cheapest. All of it is
-// SQL in the search's snapshot: hits are bits, and each way has its plan forced.
+// Three ways to order hits, of which lib/traces/search.ts chooses the cheapest. SQL: hits are bits, and each plan is
+// forced.
 import "server-only";
 import type { PoolClient } from "pg";
 import { Prisma } from "#lib/generated/prisma/client";
 import type { Hits } from "#lib/search/find";
 import { isHit } from "#lib/search/sql/read";
-import { comesAfter, isSelected, listOrder, type Place, type PlainSelection } from "#lib/traces/sql/conditions";
+import { comesAfter, isSelected, type ListPlace, listOrder, type PlainSelection } from "#lib/traces/sql/conditions";
 
-/** What of a user's list is searched: a selection, from a position on. */
-export type Scope = { userId: string; selection: PlainSelection; after: Place | undefined };
+export type SearchScope = { userId: string; selection: PlainSelection; after: ListPlace | undefined };
 
-const isInScope = ({ userId, selection, after }: Scope) =>
+const isInScope = ({ userId, selection, after }: SearchScope) =>
   Prisma.join([isSelected(userId, selection), ...(after ? [comesAfter(selection, after)] : [])], " and ");
 
-/** The first hits if the first `maxRows` rows of the list have as many, or are all of it; undefined otherwise. */
+/** Undefined if the first `maxRows` rows have too few hits and the list goes on. */
 export async function scanList(
   tx: PoolClient,
-  scope: Scope,
+  scope: SearchScope,
   hits: Hits,
   { limit, maxRows }: { limit: number; maxRows: number },
 ): Promise<string[] | undefined> {
-  // The planner multiplies how rare the values of a filter are, and would read and sort all of the list for a few rows.
+  // The planner multiplies filter selectivities, and would read and sort the whole list for a few rows.
   const [, ids] = await Promise.all([
     tx.query("set local enable_sort = off"),
     readIds(
@@ -38,10 +37,10 @@ export async function scanList(
   return (rowCount ?? 0) < maxRows ? ids : undefined;
 }
 
-/** The first of some hits, each of their traces looked up: the limits make each one look-up, whatever the planner expects. */
+/** The limits force look-ups. */
 export async function lookUpHits(
   tx: PoolClient,
-  scope: Scope,
+  scope: SearchScope,
   places: [blockId: string, slot: number][],
   limit: number,
 ): Promise<string[]> {
@@ -59,11 +58,11 @@ export async function lookUpHits(
   );
 }
 
-/** The first hits, with all of a user's documents and the whole list read once. */
-export async function joinHits(tx: PoolClient, scope: Scope, hits: Hits, limit: number): Promise<string[]> {
+/** Reads all documents and the whole list once. */
+export async function joinHits(tx: PoolClient, scope: SearchScope, hits: Hits, limit: number): Promise<string[]> {
   return readIds(
     tx,
-    // `offset 0` keeps the planner, which expects few hits, from looking each of them up.
+    // `offset 0` keeps the planner, which expects few hits, from looking each up.
     Prisma.sql`with hit as materialized (
         select distinct trace_id from search_document where user_id = ${scope.userId} and ${isHit(hits)})
       select id from (select id, activity_at, children_at from trace where ${isInScope(scope)} offset 0) as listed

@@ -1,11 +1,10 @@
-// Pages of the list in another order than by activity. SQL: a bounded sort of all that a selection has, in a heavy read: an index
-// for each order would have every upload write to it.
+// SQL: a bounded sort in a heavy read, since every upload would have to maintain an index per order.
 import "server-only";
 import { heavyRead } from "#lib/db/heavy";
 import { instant } from "#lib/fields";
 import { Prisma } from "#lib/generated/prisma/client";
 import type { Sort } from "#lib/traces/schema";
-import { isSelected, momentOf, type PlainSelection } from "#lib/traces/sql/conditions";
+import { isSelected, type PlainSelection, selectMoment } from "#lib/traces/sql/conditions";
 import { type ListedRow, listedColumns } from "#lib/traces/sql/list";
 
 type Other = Exclude<Sort, "activity">;
@@ -16,16 +15,17 @@ const keys = {
   length: { column: Prisma.raw("message_count"), type: Prisma.raw("int") },
 } satisfies Record<Other, unknown>;
 
-/** Whether a text can be the value that a list is ordered by. */
 export const isSortKey = (sort: Other, key: string): boolean =>
   sort === "start"
     ? instant.safeParse(key).success
     : /^\d{1,18}$/.test(key) && (sort === "cost" || Number(key) < 2 ** 31);
 
-/** A row with what it has its place by, as PostgreSQL takes it back. */
 export type SortedRow = ListedRow & { sortKey: string };
 
-/** A page of a selection; it ends where its metadata exceeds `maxBytes`. @returns whether it ended before its limit, too */
+/**
+ * Ends the page when its metadata exceeds `maxBytes`.
+ * @returns whether the page ended early
+ */
 export async function readSorted(
   userId: string,
   selection: PlainSelection,
@@ -42,7 +42,7 @@ export async function readSorted(
         select page.*, count(*) over () as found, coalesce(sum(octet_length(metadata::text)) over (order by key desc, id desc
           rows between unbounded preceding and 1 preceding), 0) as before
         from (
-          select ${listedColumns}, ${momentOf(selection)} as "latestAt", ${column} as key, created_at, activity_at, cost_nano,
+          select ${listedColumns}, ${selectMoment(selection)} as "latestAt", ${column} as key, created_at, activity_at, cost_nano,
             message_count
           from trace where ${isSelected(userId, selection)} ${rest} order by ${column} desc, id desc limit ${limit}) page
       ) measured where before < ${maxBytes} order by key desc, id desc`),

@@ -4,7 +4,7 @@ import "server-only";
 import type { PoolClient } from "pg";
 import { divide } from "#lib/usage/spans";
 import { type Column, columns, isLeft, usedOf } from "#lib/usage/sql/parts";
-import { type Filter, filterValues, namedOf, type ReportRow } from "#lib/usage/sql/report";
+import { type FacetFilter, filterValues, namedOf, type ReportRow } from "#lib/usage/sql/report";
 
 const links = {
   branch: { table: "trace_branch", value: "branch", counted: "" },
@@ -19,11 +19,11 @@ const zeros = (names: readonly string[]) => names.map((name) => `0 as ${name}`).
 const [first, last] = ["($2::timestamptz[])[1]", "($2::timestamptz[])[cardinality($2::timestamptz[])]"];
 
 /** Only rows of facets that a filter lets through: a lookup for each row, which no filter needs not make. */
-const isWanted = (filter: Filter) =>
+const isWanted = (filter: FacetFilter) =>
   Object.keys(filter).length > 0 ? `and facets in (select facets from ${namedOf(filter, 7)})` : "";
 
 /** What was spent on a branch is known of each message, and needs no link. */
-const spentOf = (filter: Filter) => `
+const spentOf = (filter: FacetFilter) => `
     union all
     select width_bucket(used.at, $2::timestamptz[]), trace_id, false, ${zeros(activity)}, ${usedOf(spending)}
     from (select distinct trace_id from linked) as own join message_usage as used using (trace_id)
@@ -38,7 +38,7 @@ const linkedDays = {
 };
 
 /** What linked traces did: whole days, and the quarters of the days that several spans share. */
-const partsOf = (facet: LinkFacet, filter: Filter) => {
+const partsOf = (facet: LinkFacet, filter: FacetFilter) => {
   const { from, condition } = linkedDays[facet];
   const isLinked = `${condition} ${isWanted(filter)}`;
   const spent = facet === "pr" ? `, ${zeros(spending)}` : "";
@@ -59,7 +59,7 @@ const partsOf = (facet: LinkFacet, filter: Filter) => {
     ${facet === "pr" ? spentOf(filter) : ""}`;
 };
 
-const statementOf = (facet: LinkFacet, filter: Filter, bySpan: boolean, maxValues: number) => {
+const statementOf = (facet: LinkFacet, filter: FacetFilter, bySpan: boolean, maxValues: number) => {
   const kept = facet === "pr" ? [...activity, ...spending] : activity;
   const all = (sessions: string) =>
     `${sessions}::float8 as sessions, ${sums(kept)}${facet === "pr" ? "" : `, ${zeros(spending)}`}`;
@@ -103,7 +103,7 @@ export async function readLinks(
   tx: PoolClient,
   userId: string,
   facet: LinkFacet,
-  request: { starts: Date[]; filter: Filter; bySpan: boolean; maxValues: number; gone: string[] },
+  request: { starts: Date[]; filter: FacetFilter; bySpan: boolean; maxValues: number; gone: string[] },
 ): Promise<ReportRow[]> {
   const { starts, filter, bySpan, maxValues, gone } = request;
   const statement = statementOf(facet, filter, bySpan, maxValues);

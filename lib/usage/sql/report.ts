@@ -34,13 +34,13 @@ const expressions = {
 export type RolledFacet = keyof typeof expressions;
 export const rolledFacets = Object.keys(expressions) as RolledFacet[];
 /** The values of a facet that count; one of a project may be its id, its name or its text. */
-export type Filter = Partial<Record<RolledFacet, string[]>>;
+export type FacetFilter = Partial<Record<RolledFacet, string[]>>;
 
 const names = columns.join(", ");
 const floats = columns.map((name) => `${name}::float8`).join(", ");
 
 /** usage_facets as `named`, with one column for each facet; only those that a filter lets through, by the parameters from `firstValue` on. */
-export const namedOf = (filter: Filter, firstValue = 13): string => {
+export const namedOf = (filter: FacetFilter, firstValue = 13): string => {
   const given = rolledFacets.filter((name) => filter[name] !== undefined);
   const conditions = given.map((name, place) => {
     const wanted = `any($${firstValue + place}::text[])`;
@@ -51,7 +51,7 @@ export const namedOf = (filter: Filter, firstValue = 13): string => {
   const values = rolledFacets.map((name) => `${expressions[name]} as of_${name}`).join(", ");
   return `(select facets, ${values} from usage_facets where user_id = $1 ${conditions.join(" ")}) as named`;
 };
-export const filterValues = (filter: Filter) =>
+export const filterValues = (filter: FacetFilter) =>
   rolledFacets.map((name) => filter[name]).filter((value) => value !== undefined);
 
 /** The most rows of a facet; the rest are the difference to the whole. */
@@ -62,7 +62,7 @@ const sums = (wanted: readonly Column[]) =>
   columns.map((name) => `${wanted.includes(name) ? `sum(${name})` : "0"} as ${name}`).join(", ");
 
 /** Each combination of facets is summed once before all sums of sums: there are a third as many as rows of days. */
-const summedOf = (parts: Parts, filter: Filter) => `
+const summedOf = (parts: Parts, filter: FacetFilter) => `
   summed as materialized (
     select ${rolledFacets.map((name) => `of_${name}`).join(", ")}, ${names} from (
       select facets, ${sumsOf(columns)} from (
@@ -123,7 +123,7 @@ export type ReportRequest = {
   maxValues: number;
   /** The columns that are wanted of each value; others are 0. All by default. */
   listed?: readonly Column[] | undefined;
-  filter: Filter;
+  filter: FacetFilter;
   /** Whether to sum by span, by which facet's values, and which columns; the others are 0. */
   spans: { by: RolledFacet | undefined; wanted?: readonly Column[] } | undefined;
 };

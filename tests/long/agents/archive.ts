@@ -1,5 +1,6 @@
 // A Spoor of the run's own, and what it shows of a home that the client sent it.
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +18,8 @@ import type { UsageResponse } from "#lib/usage/schema";
 import { startTarget } from "../../fuzz/target.ts";
 
 type Trace = z.output<typeof wholeTraceShape>;
-export type Session = Trace & { messages: ReaderMessage[] };
+/** `pictures` are the SHA-256 in hex of the bytes that the server has. */
+export type Session = Trace & { messages: ReaderMessage[]; pictures: string[] };
 export type Archived = {
   sessions: Session[];
   total: UsageResponse["total"];
@@ -62,11 +64,12 @@ export async function openArchive() {
 }
 
 async function readAll(url: string, token: string): Promise<Omit<Archived, "lost">> {
-  const get = async (path: string) => {
+  const fetchFound = async (path: string) => {
     const response = await fetch(url + path, { headers: { Authorization: `Bearer ${token}` } });
     if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
-    return response.json();
+    return response;
   };
+  const get = async (path: string) => (await fetchFound(path)).json();
   const counted = async () => (await get("/api/usage?unit=total")) as UsageResponse;
   let usage = await counted();
   for (let round = 0; usage.pendingSessions > 0; round += 1) {
@@ -80,7 +83,12 @@ async function readAll(url: string, token: string): Promise<Omit<Archived, "lost
   for (const { id } of traces) {
     const { trace } = (await get(`/api/traces/${id}`)) as { trace: Trace };
     const { messages } = (await get(`/api/traces/${id}/messages?limit=1000`)) as { messages: ReaderMessage[] };
-    sessions.push({ ...trace, messages });
+    const pictures = [];
+    for (const { sha256 } of messages.flatMap(({ metadata }) => (metadata?.pictures ?? []) as { sha256: string }[])) {
+      const bytes = await (await fetchFound(`/api/traces/${id}/pictures/${sha256}`)).bytes();
+      pictures.push(createHash("sha256").update(bytes).digest("hex"));
+    }
+    sessions.push({ ...trace, messages, pictures });
   }
   return { sessions, total: usage.total };
 }

@@ -153,9 +153,9 @@ function compareFacts(session: Session, { script, title, items }: Conversation, 
   if (!isDeepStrictEqual(branches, [branch])) differ("branch", `${branches}`);
   const parent = script ? main.id : null;
   if (session.parentId !== parent) differ("parents", `${session.parentId} for ${parent}`);
-  const pictures = items.reduce((sum, item) => sum + (item.pictures ?? 0), 0);
-  const named = JSON.stringify(session.messages).match(/image\/png/g)?.length ?? 0;
-  if (pictures > 0 && named === 0) differ("pictures", `${pictures} pictures are not named`);
+  const pictures = items.flatMap((item) => item.pictures ?? []);
+  const missing = pictures.filter((sha256) => !session.pictures.includes(sha256));
+  if (missing.length > 0) differ("pictures", `${missing.length} of ${pictures.length} pictures did not arrive`);
 }
 
 function compareWhole(agent: Agent, played: Played, { sessions, total }: Archived, differ: Differ): void {

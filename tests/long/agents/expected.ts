@@ -10,7 +10,8 @@ export type Item = {
   name?: string;
   input?: unknown;
   failed?: boolean;
-  pictures?: number;
+  /** Their SHA-256 in hex. */
+  pictures?: string[];
   /** Only its beginning reached the agent, if at all. */
   isCut?: boolean;
 };

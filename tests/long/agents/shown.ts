@@ -1,6 +1,6 @@
 // A session's messages as the reader shows them: what the person and the agent said, calls and results, without notices.
-import { piecesOf } from "#lib/reader/kind";
-import { outcomeOf } from "#lib/reader/outcome";
+import { splitPieces } from "#lib/reader/kind";
+import { readOutcome } from "#lib/reader/outcome";
 import type { Session } from "./archive.ts";
 import { endName, type Item } from "./expected.ts";
 
@@ -10,7 +10,7 @@ export function itemsOf(session: Session): Shown[] {
   return session.messages.flatMap((message) => {
     if (message.metadata?.replayed) return [];
     const { role, createdAt } = message;
-    return piecesOf(message).flatMap((piece): Shown[] => {
+    return splitPieces(message).flatMap((piece): Shown[] => {
       const base = { role, createdAt };
       if (piece.type === "text") {
         const { kind, text } = piece;
@@ -26,7 +26,7 @@ export function itemsOf(session: Session): Shown[] {
   });
 }
 
-function resultOf(result: Parameters<typeof outcomeOf>[0]): Item {
-  const { status, output } = outcomeOf(result);
+function resultOf(result: Parameters<typeof readOutcome>[0]): Item {
+  const { status, output } = readOutcome(result);
   return { kind: "result", text: output, failed: status === "failed" };
 }

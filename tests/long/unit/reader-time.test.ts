@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { rowsOf } from "#lib/reader/rows";
+import { makeRows } from "#lib/reader/rows";
 import { bombs, drawnIn, fullOf, shapesOf, slowSegment } from "../../unit/reader/bombs.ts";
 import { forbidden } from "../../unit/reader/markup";
 import { render, renderBody } from "../../unit/reader/rendering";
@@ -29,7 +29,7 @@ describe("what is made to take long", { timeout: 60_000 }, () => {
     const messages = slowSegment(8, 3_000_000);
     let parts = 0;
     const took = await measureCost(async () => {
-      parts = rowsOf(messages).length;
+      parts = makeRows(messages).length;
     });
     expect(took).toBeLessThan(3000);
     expect(parts).toBeGreaterThan(0);

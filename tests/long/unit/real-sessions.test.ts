@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
 import type { ReaderMessage, ReaderRow } from "#lib/reader/message";
-import { outlineOf } from "#lib/reader/outline";
-import { rowsOf } from "#lib/reader/rows";
+import { makeOutline } from "#lib/reader/outline";
+import { makeRows } from "#lib/reader/rows";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -37,9 +37,9 @@ test.skipIf(!isThere)("each message of real sessions leads to one row, and next 
   let messages = 0;
   for (const trace of traces) {
     const all = trace.messages.map(complete).sort((a, b) => a.position - b.position);
-    const rows = rowsOf(all);
+    const rows = makeRows(all);
     expect(rows.flatMap(({ positions }) => positions).sort((a, b) => a - b)).toEqual(all.map((one) => one.position));
-    expect(outlineOf(all).turns.length).toBeLessThanOrEqual(all.length);
+    expect(makeOutline(all).turns.length).toBeLessThanOrEqual(all.length);
     messages += all.length;
     count(rows, kinds);
   }

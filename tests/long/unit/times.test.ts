@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { proofIn } from "#lib/evidence/output";
 import { parseTraces } from "#lib/ingest/decode/traces";
 import { EvidenceReading } from "#lib/ledger/evidence/reading";
-import { priceOf } from "#lib/prices/price";
+import { computePrice } from "#lib/prices/price";
 import { makeCombiner } from "#lib/reader/files/combined";
 import { countChange } from "#lib/reader/line-diff";
-import { remoteOf } from "#lib/reader/remote";
+import { parseRemote } from "#lib/reader/remote";
 import { deriveTitle } from "#lib/reader/titles/find";
 import { Collector } from "#lib/search/collect";
 import { forEachTerm } from "#lib/search/terms";
@@ -108,8 +108,8 @@ test("two large texts without much in common are compared in time", async () => 
 test("a remote is read in time, whatever it is", async () => {
   const took = await measureCost(() => {
     for (const part of ["@", ":", "/", "a@", "a:", "[", ".git", "../"]) {
-      remoteOf(part.repeat(1000));
-      remoteOf(`https://${part.repeat(1000)}`);
+      parseRemote(part.repeat(1000));
+      parseRemote(`https://${part.repeat(1000)}`);
     }
   });
   expect(took).toBeLessThan(500);
@@ -123,7 +123,9 @@ test("counting a megabyte of what looks like home folders takes no time", async 
 test("hostile names of models take no time", async () => {
   for (const model of ["-".repeat(200), "claude-".repeat(28), "/".repeat(200), "models/".repeat(28)]) {
     const usage = { inputTokens: 100_000 };
-    const took = await measureCost(() => priceOf({ model, source: "claude-code", at: new Date("2026-11-01"), usage }));
+    const took = await measureCost(() =>
+      computePrice({ model, source: "claude-code", at: new Date("2026-11-01"), usage }),
+    );
     expect(took).toBeLessThan(500);
   }
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
-import { readUsageOf } from "#lib/ledger/usage/reading";
+import { readTraceUsage } from "#lib/ledger/usage/reading";
 
 const at = new Date("2026-11-02T10:00:00Z");
 const trace: LedgerTrace = {
@@ -23,7 +23,7 @@ function usedBy(
   messages: (Partial<LedgerMessage> | Record<string, unknown>)[],
   { from = {}, whole = false }: { from?: Partial<LedgerTrace>; whole?: boolean } = {},
 ) {
-  const reading = readUsageOf({ ...trace, ...from });
+  const reading = readTraceUsage({ ...trace, ...from });
   for (const [position, one] of messages.entries()) {
     const given = whole ? one : { metadata: one };
     reading.see({

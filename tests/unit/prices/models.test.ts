@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
-import { familyOf, modelOf } from "#lib/prices/model";
-import { priceOf } from "#lib/prices/price";
-import { estimateOf, tariffOf } from "#lib/prices/tariff";
+import { getModelFamily, parseModelName } from "#lib/prices/model";
+import { computePrice } from "#lib/prices/price";
+import { findEstimate, findTariff } from "#lib/prices/tariff";
 
 /** A name as an agent writes it; the model; dollars for a million tokens of input and output in November 2026, if any. */
 const names: [string, string | undefined, [number, number]?][] = [
@@ -69,25 +69,25 @@ const names: [string, string | undefined, [number, number]?][] = [
 
 const million = (model: string, kind: "inputTokens" | "outputTokens") => {
   // In ten requests, so that no price of a long context applies.
-  const price = priceOf({ model, source: "claude-code", at: new Date("2026-11-01"), usage: { [kind]: 100_000 } });
+  const price = computePrice({ model, source: "claude-code", at: new Date("2026-11-01"), usage: { [kind]: 100_000 } });
   return price === undefined ? undefined : Number(price.costNano * 10n) / 1e9;
 };
 
 describe("a model by the name that an agent wrote", () => {
   it.each(names)("%s", (name, model, dollars) => {
-    expect(modelOf(name)?.model).toBe(model);
+    expect(parseModelName(name)?.model).toBe(model);
     expect([million(name, "inputTokens"), million(name, "outputTokens")]).toEqual(dollars ?? [undefined, undefined]);
   });
 
   test("an agent's provider counts only where the name does not tell", () => {
     const at = new Date("2026-11-01");
     const usage = { inputTokens: 100 };
-    expect(priceOf({ model: "codex-mini-latest", source: "aider", at, usage })).toBeUndefined();
-    expect(priceOf({ model: "codex-mini-latest", source: "codex-cli", at, usage })?.by.provider).toBe("openai");
-    expect(priceOf({ model: "gpt-5", source: "claude-code", at, usage })?.by.provider).toBe("openai");
+    expect(computePrice({ model: "codex-mini-latest", source: "aider", at, usage })).toBeUndefined();
+    expect(computePrice({ model: "codex-mini-latest", source: "codex-cli", at, usage })?.by.provider).toBe("openai");
+    expect(computePrice({ model: "gpt-5", source: "claude-code", at, usage })?.by.provider).toBe("openai");
     const through = { model: "gpt-5", provider: "openrouter", source: "opencode", at, usage };
-    expect(priceOf(through)?.by.provider).toBe("openai"); // a router's list has `openai/gpt-5`: the model's own provider
-    expect(priceOf({ ...through, model: "openai/gpt-5" })?.by.provider).toBe("openai");
+    expect(computePrice(through)?.by.provider).toBe("openai"); // a router's list has `openai/gpt-5`: the model's own provider
+    expect(computePrice({ ...through, model: "openai/gpt-5" })?.by.provider).toBe("openai");
   });
 
   test("hostile names price nothing", () => {
@@ -105,7 +105,7 @@ describe("a model by the name that an agent wrote", () => {
 });
 
 describe("a model that the price list does not have", () => {
-  const by = (model: string) => tariffOf({ model, source: "", at: new Date("2026-11-01") })?.by;
+  const by = (model: string) => findTariff({ model, source: "", at: new Date("2026-11-01") })?.by;
 
   test.each([
     ["gpt-5.9-sol", "gpt-5.6-sol"],
@@ -118,7 +118,7 @@ describe("a model that the price list does not have", () => {
     ["deepseek-v3", "deepseek-v3.2"],
   ])("%s is estimated as the nearest version, %s", (model, nearest) => {
     expect(by(model)).toMatchObject({ model: nearest, estimated: true });
-    expect(estimateOf(model)).toBe(nearest);
+    expect(findEstimate(model)).toBe(nearest);
   });
 
   test.each([
@@ -129,11 +129,11 @@ describe("a model that the price list does not have", () => {
     ["gpt-6.9-sol-pro", { provider: "openrouter", model: "gpt-6.2-sol-pro" }],
   ])("%s is estimated as the nearest version, which the second list alone has", (model, priced) => {
     expect(by(model)).toMatchObject({ ...priced, from: "models.dev of 2026-11-28", estimated: true });
-    expect(estimateOf(model)).toBe(priced.model);
+    expect(findEstimate(model)).toBe(priced.model);
   });
 
   test.each(["gpt-6-nova", "claude-haiku-7", "o4", "my-model-2", "gpt-99.1-sol"])("%s is of no family", (model) => {
-    expect([by(model), estimateOf(model)]).toEqual([undefined, undefined]);
+    expect([by(model), findEstimate(model)]).toEqual([undefined, undefined]);
   });
 
   test.each([
@@ -145,20 +145,20 @@ describe("a model that the price list does not have", () => {
 
   test("the second list has prices of long contexts and of the cache", () => {
     const usage = { inputTokens: 300_000, cacheReadTokens: 1000, outputTokens: 100 };
-    const price = priceOf({ model: "gpt-6.2-sol", source: "codex-cli", at: new Date("2026-11-20"), usage });
+    const price = computePrice({ model: "gpt-6.2-sol", source: "codex-cli", at: new Date("2026-11-20"), usage });
     expect(price?.costNano).toBe(300_000n * 4000n + 1000n * 200n + 100n * 15_000n);
   });
 
   test("one that the list has is no estimate", () => {
     for (const model of ["gpt-6-sol", "claude-opus-4-8", "openrouter/qwen/qwen3-coder"]) {
       expect(by(model)?.estimated, model).toBeUndefined();
-      expect(estimateOf(model)).toBeUndefined();
+      expect(findEstimate(model)).toBeUndefined();
     }
   });
 });
 
 test("a model and its dated twins are one family, and a name of no model is its own", () => {
   for (const name of ["claude-opus-4-5", "claude-opus-4-5-20251101", "claude-opus-4.5", "anthropic/claude-opus-4-5"])
-    expect(familyOf(name), name).toBe("claude-opus-4-5");
-  expect(familyOf("<synthetic>")).toBe("<synthetic>");
+    expect(getModelFamily(name), name).toBe("claude-opus-4-5");
+  expect(getModelFamily("<synthetic>")).toBe("<synthetic>");
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SpoorError } from "#lib/errors";
-import { priceOf } from "#lib/prices/price";
-import { kindOfTool } from "#lib/reader/vocabulary";
+import { computePrice } from "#lib/prices/price";
+import { findToolKind } from "#lib/reader/vocabulary";
 import { parseQuery } from "#lib/search/query";
 
 const usage = { inputTokens: 10, outputTokens: 10 };
@@ -10,17 +10,18 @@ const at = new Date("2026-11-01");
 test.each(["constructor", "__proto__", "toString"])(
   "what every object has (%s) names no provider, agent, tool or role",
   (name) => {
-    const known = priceOf({ model: "claude-opus-4-5", source: "pi", at, usage });
+    const known = computePrice({ model: "claude-opus-4-5", source: "pi", at, usage });
     expect(known).toBeDefined();
-    expect(priceOf({ model: "claude-opus-4-5", source: name, at, usage })).toEqual(known);
-    expect(priceOf({ model: "nobody-knows-1", source: name, at, usage })).toBeUndefined();
-    expect(priceOf({ model: `${name}/claude-opus-4-5`, source: "pi", at, usage })).toBeUndefined();
-    expect(kindOfTool("nothing", name)).toBe("unknown");
+    expect(computePrice({ model: "claude-opus-4-5", source: name, at, usage })).toEqual(known);
+    expect(computePrice({ model: "nobody-knows-1", source: name, at, usage })).toBeUndefined();
+    expect(computePrice({ model: `${name}/claude-opus-4-5`, source: "pi", at, usage })).toBeUndefined();
+    expect(findToolKind("nothing", name)).toBe("unknown");
     expect(() => parseQuery(`x role:${name}`)).toThrow(SpoorError);
   },
 );
 
 test("a model whose name goes on with dates without end is looked up at once", () => {
   const model = `claude-opus-4-5${"-0000-00-00".repeat(16)}!`;
-  for (let n = 0; n < 20; n += 1) expect(priceOf({ model: `${model}${n}`, source: "pi", at, usage })).toBeUndefined();
+  for (let n = 0; n < 20; n += 1)
+    expect(computePrice({ model: `${model}${n}`, source: "pi", at, usage })).toBeUndefined();
 });

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { parseEnv, setEnv } from "#lib/env";
 import { applyPriceList, parsePriceList } from "#lib/prices/list";
 import { forgetOwnPrices, ownPrices, parseOwnPrices } from "#lib/prices/own";
-import { type PriceQuestion, priceOf } from "#lib/prices/price";
+import { computePrice, type PriceQuestion } from "#lib/prices/price";
 import { priceTable } from "#lib/server/price-table";
 
 const file = join(mkdtempSync(join(tmpdir(), "prices-")), "prices.json");
@@ -25,7 +25,7 @@ function useFile(content: unknown): void {
   forgetOwnPrices();
 }
 
-const cost = (asked: Partial<PriceQuestion> = {}) => priceOf({ ...question, ...asked })?.costNano;
+const cost = (asked: Partial<PriceQuestion> = {}) => computePrice({ ...question, ...asked })?.costNano;
 
 afterEach(() => {
   setEnv({ PRICES_FILE: undefined });
@@ -53,7 +53,7 @@ describe("PRICES_FILE", () => {
     expect(cost({ at: new Date("2026-10-31T23:59:59Z") })).toBe(listCost);
     expect(cost({ webSearches: 1 })).toBe(4_000_000n + 2_000_000n + 1000n + 1000n + 5_000_000n);
     expect(cost({ at: new Date("2026-12-01T00:00:00Z") })).toBe(1_111_000n);
-    expect(priceOf(question)?.by).toEqual({ from: "PRICES_FILE", model: "claude-opus-4-8", tier: "standard" });
+    expect(computePrice(question)?.by).toEqual({ from: "PRICES_FILE", model: "claude-opus-4-8", tier: "standard" });
   });
 
   test("may take a factor on the list price, exactly; an exact name counts before a pattern, a longer pattern before a shorter", () => {
@@ -66,7 +66,7 @@ describe("PRICES_FILE", () => {
       ],
     });
     expect(cost()).toBe((listCost * 85n) / 100n);
-    expect(priceOf(question)?.by).toMatchObject({ from: "genai-prices", provider: "anthropic", factor: 0.85 });
+    expect(computePrice(question)?.by).toMatchObject({ from: "genai-prices", provider: "anthropic", factor: 0.85 });
     expect(cost({ model: "claude-opus-4-7" })).toBe(listCost * 2n);
     expect(cost({ model: "claude-opus-4-5-20251101" })).toBe(0n);
     expect(cost({ model: "gpt-5", usage: { inputTokens: 1000 } })).toBe(625_000n);
@@ -124,7 +124,7 @@ describe("a newer price list", () => {
     expect(list.map(({ models }) => models.length)).toEqual(delivered?.map(({ models }) => models.length));
     applyPriceList(list, "a test");
     expect(cost()).toBe(before);
-    expect(priceOf(question)?.by.from).toBe("a test");
+    expect(computePrice(question)?.by.from).toBe("a test");
     const opus = list.flatMap(({ models }) => models).find(({ id }) => id === "claude-opus-4-8");
     if (opus) opus.prices = { input_mtok: 50, output_mtok: 250 };
     applyPriceList(list, "another");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decimal, rounded } from "#lib/prices/exact";
-import { type PriceQuestion, priceOf } from "#lib/prices/price";
+import { computePrice, type PriceQuestion } from "#lib/prices/price";
 
 const claude = {
   model: "claude-opus-4-8",
@@ -8,11 +8,11 @@ const claude = {
   at: new Date("2026-11-01T12:00:00Z"),
   usage: {},
 } satisfies PriceQuestion;
-const nano = (question: Partial<PriceQuestion>) => priceOf({ ...claude, ...question })?.costNano;
+const nano = (question: Partial<PriceQuestion>) => computePrice({ ...claude, ...question })?.costNano;
 
 describe("what a request cost", () => {
   test("each kind of token at its own price, computed by hand", () => {
-    const price = priceOf({
+    const price = computePrice({
       ...claude,
       usage: {
         inputTokens: 3, // 5 dollars a million: 5,000 nano-dollars each
@@ -81,7 +81,7 @@ describe("what a request cost", () => {
     const usage = { inputTokens: 1000, cacheReadTokens: 1000 };
     const gpt = { model: "gpt-5.1", source: "codex", usage };
     const by = (question: Partial<PriceQuestion>) => {
-      const price = priceOf({ ...claude, usage, ...question });
+      const price = computePrice({ ...claude, usage, ...question });
       return [price?.costNano, price?.by.tier, price?.by.unknownTier];
     };
     expect(by({})).toEqual([5_500_000n, "standard", undefined]);
@@ -126,7 +126,7 @@ describe("exact money", () => {
     let [whole, fine, split] = [0n, 0n, 0n];
     for (let i = 0; i < 10_000; i++) {
       const tokens = { inputTokens: (i * 7) % 50_021, outputTokens: i % 463 };
-      const price = priceOf({ ...claude, model, usage: tokens });
+      const price = computePrice({ ...claude, model, usage: tokens });
       whole += (price?.costNano ?? 0n) * 100n; // each of them a hundred times
       split += price ? (price.split.input + price.split.output) * 100n : 0n;
       fine += (BigInt(tokens.inputTokens) * 2288n + BigInt(tokens.outputTokens) * 3432n) * 100n;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { changeOf, makeCombiner, maxCombined } from "#lib/reader/files/combined";
+import { toFileChange, makeCombiner, maxCombined } from "#lib/reader/files/combined";
 import { newEffort } from "#lib/reader/line-diff";
 import type { ReaderMessage } from "#lib/reader/message";
 import { drawChanges } from "../../../app/(app)/traces/[id]/changes/draw-changes";
@@ -18,7 +18,7 @@ function combine(messages: ReaderMessage[], metadata: Record<string, unknown> | 
 const linesOf = (messages: ReaderMessage[]) =>
   combine(messages).files.map((file) => [
     file.path,
-    changeOf(file, newEffort()).lines.map(({ type, text }) => `${type} ${text}`),
+    toFileChange(file, newEffort()).lines.map(({ type, text }) => `${type} ${text}`),
   ]);
 
 test("what was changed twice is one change, and what came and went is none", () => {
@@ -57,7 +57,7 @@ test("hunks of patches keep their numbers, in the order of the file", () => {
   const patch = (line: number, old: string, now: string) =>
     tool("Edit", { file_path: "/p/a.txt", patch: `@@ -${line},1 +${line},1 @@\n-${old}\n+${now}` });
   const [file] = combine([patch(90, "late", "later"), patch(7, "soon", "sooner")]).files;
-  expect(file && changeOf(file, newEffort()).lines.flatMap(({ at }) => (at ? [at] : []))).toEqual([
+  expect(file && toFileChange(file, newEffort()).lines.flatMap(({ at }) => (at ? [at] : []))).toEqual([
     [7, 7],
     [90, 90],
   ]);

@@ -4,7 +4,7 @@ import { operations } from "../../../app/(app)/traces/[id]/drawing/operations.ts
 import { Recent } from "../../../app/(app)/traces/[id]/drawing/recent.ts";
 import { toHtml } from "../../../app/(app)/traces/[id]/messages/markup.ts";
 import type { Read } from "../../../app/(app)/traces/[id]/segments/read.ts";
-import { rowsOfSegment } from "../../../app/(app)/traces/[id]/segments/rows.ts";
+import { makeSegmentRows } from "../../../app/(app)/traces/[id]/segments/rows.ts";
 import { message } from "./rendering";
 
 /** What is read for a segment of 100 messages of 10,000 characters at the positions 0 to 99. */
@@ -15,13 +15,13 @@ function readOf(more: Partial<Read>, content = "a word ".repeat(1430)): Read {
 
 describe("a segment that would cost too much", () => {
   test("ends sooner, and says that there is more", () => {
-    const segment = rowsOfSegment(readOf({}), false, 50_000);
+    const segment = makeSegmentRows(readOf({}), false, 50_000);
     expect(segment).toMatchObject({ first: 0, last: 3, count: 4, earlier: false, later: true });
     expect(segment.rows.map(({ position }) => position)).toEqual([0, 1, 2, 3]);
   });
 
   test("begins later where it is read backwards", () => {
-    expect(rowsOfSegment(readOf({ backwards: true }), false, 50_000)).toMatchObject({
+    expect(makeSegmentRows(readOf({ backwards: true }), false, 50_000)).toMatchObject({
       first: 96,
       last: 99,
       earlier: true,
@@ -30,17 +30,17 @@ describe("a segment that would cost too much", () => {
   });
 
   test("keeps the message that was asked for, and some on both sides", () => {
-    const { first, last } = rowsOfSegment(readOf({ keep: 50 }), false, 60_000);
+    const { first, last } = makeSegmentRows(readOf({ keep: 50 }), false, 60_000);
     expect([first, last]).toEqual([48, 52]);
   });
 
   test("is one message at least", () => {
-    expect(rowsOfSegment(readOf({}), false, 1)).toMatchObject({ first: 0, last: 0, count: 1, later: true });
+    expect(makeSegmentRows(readOf({}), false, 1)).toMatchObject({ first: 0, last: 0, count: 1, later: true });
   });
 
   test("is whole when it is loaded again, though it has grown a little", () => {
     const read = readOf({ again: true, end: 5 });
-    expect(rowsOfSegment(read, false, 50_000)).toMatchObject({ first: 0, last: 5, count: 6 });
+    expect(makeSegmentRows(read, false, 50_000)).toMatchObject({ first: 0, last: 5, count: 6 });
   });
 
   test("bodies that are loaded when they are opened cost nothing", () => {
@@ -48,7 +48,7 @@ describe("a segment that would cost too much", () => {
     const messages = Array.from({ length: 100 }, (_, position) =>
       message({ position, content: "line\n".repeat(2000), metadata: { tool } }),
     );
-    expect(rowsOfSegment(readOf({ messages }), false, 200_000)).toMatchObject({ count: 100 });
+    expect(makeSegmentRows(readOf({ messages }), false, 200_000)).toMatchObject({ count: 100 });
   });
 
   test("is cut again where its HTML is long though its text is short", async () => {

@@ -1,7 +1,7 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
-import { rowsOf } from "#lib/reader/rows";
-import type { Family, Sums } from "#lib/traces/family";
+import { makeRows } from "#lib/reader/rows";
+import type { Family, FamilySums } from "#lib/traces/family";
 import { FamilyFacts } from "../../../app/(app)/traces/[id]/facts/family.tsx";
 import { drawMessages } from "../../../app/(app)/traces/[id]/messages/messages.tsx";
 import { message } from "./rendering.ts";
@@ -18,15 +18,15 @@ const started = [
 test("a sub-agent's row leads to its own session, and nowhere for others", async () => {
   const sessions = { "s/agent-a": { href: "/traces/7", text: "Its session · 3 messages" } };
   const view = { whose: { traceId: "1" }, zone: "UTC" };
-  const html = await drawMessages(rowsOf(started), { ...view, sessions }, false);
+  const html = await drawMessages(makeRows(started), { ...view, sessions }, false);
   expect(html).toContain('<p class="started"><a href="/traces/7">Its session · 3 messages</a></p>');
-  expect(await drawMessages(rowsOf(started), view, false)).not.toContain("started");
+  expect(await drawMessages(makeRows(started), view, false)).not.toContain("started");
   const named = [{ ...started[1], metadata: { result: { callId: "c", session: "constructor" } } } as never];
-  expect(await drawMessages(rowsOf(named), { ...view, sessions }, false)).not.toContain("started");
+  expect(await drawMessages(makeRows(named), { ...view, sessions }, false)).not.toContain("started");
 });
 
 test("what came from a session is listed with its sums, the session's own included", () => {
-  const own: Sums = {
+  const own: FamilySums = {
     messages: 10,
     tokens: 1000,
     costNano: 1_000_000_000,

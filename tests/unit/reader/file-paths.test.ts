@@ -1,6 +1,6 @@
 import { structuredPatch } from "diff";
 import { describe, expect, test } from "vitest";
-import { placeOf, projectPath } from "#lib/reader/files/paths";
+import { readPlace, projectPath } from "#lib/reader/files/paths";
 import { countChange } from "#lib/reader/line-diff";
 import { countPatch } from "#lib/reader/patches";
 
@@ -59,7 +59,7 @@ describe("a path below the project's root", () => {
     ["/p/x.ts", { cwd: "/p" }, "", "x.ts"],
     ["漢".repeat(900), ada, "", undefined],
   ])("%s in %o %s", (path, metadata, cwd, expected) => {
-    expect(projectPath(path, placeOf(metadata), cwd || undefined)).toBe(expected);
+    expect(projectPath(path, readPlace(metadata), cwd || undefined)).toBe(expected);
   });
 });
 

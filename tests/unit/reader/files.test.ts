@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { makeFileReader, type Session } from "#lib/reader/files/touches";
+import { makeFileReader, type TouchingSession } from "#lib/reader/files/touches";
 import type { ReaderMessage } from "#lib/reader/message";
 
 type Fields = Record<string, unknown>;
 
-const session: Session = { source: "claude-code", metadata: { cwd: "/home/ada/api" } };
+const session: TouchingSession = { source: "claude-code", metadata: { cwd: "/home/ada/api" } };
 
 const message = (position: number, metadata: Fields, content = "", role = "assistant"): ReaderMessage => ({
   ...{ position, role, content, tokenCount: null, createdAt: null },
@@ -18,7 +18,7 @@ const called = (name: string, input: Fields, output = "", result: Fields = {}): 
 ];
 
 /** What was touched, as `action path +added −removed`. */
-function touched(messages: ReaderMessage[], of: Session = session): string[] {
+function touched(messages: ReaderMessage[], of: TouchingSession = session): string[] {
   const reader = makeFileReader(of);
   for (const one of messages) reader.add(one);
   return reader.touches().map(({ action, path, added, removed }) => `${action} ${path} +${added} −${removed}`);
@@ -225,7 +225,7 @@ describe("what a call did with files", () => {
   });
 
   test("Cursor's transcripts have no results: its calls count once the session went on", () => {
-    const cursor: Session = { source: "cursor", metadata: null };
+    const cursor: TouchingSession = { source: "cursor", metadata: null };
     const [call] = called("edit_file", { target_file: "x.ts", code_edit: "" }) as [ReaderMessage];
     expect(touched([call], cursor)).toEqual([]);
     expect(touched([call, message(1, {}, "Done.")], cursor)).toEqual(["edit x.ts +0 −0"]);

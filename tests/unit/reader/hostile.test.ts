@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import { outlineOf } from "#lib/reader/outline";
-import { rowsOf } from "#lib/reader/rows";
+import { makeOutline } from "#lib/reader/outline";
+import { makeRows } from "#lib/reader/rows";
 import { isLong } from "../../support/long.ts";
 import { bombs, drawnIn, fullOf, shapesOf, slowSegment } from "./bombs.ts";
 import { forbidden, tagsOf } from "./markup";
@@ -14,7 +14,7 @@ test.each(Object.entries(payloads))("%s in any field stays text", async (_, text
   const html = await render(messages);
   expect(forbidden(html)).toEqual([]);
   expect(html).not.toContain("<script");
-  expect(() => outlineOf(messages)).not.toThrow();
+  expect(() => makeOutline(messages)).not.toThrow();
 });
 
 // Each of them alone in tests/long/unit/reader-hostile.test.ts.
@@ -49,7 +49,7 @@ test("JSON in a text that is nested deeper than any input is drawn as text", asy
   );
   const html = await render(calls);
   expect(forbidden(html)).toEqual([]);
-  expect(() => outlineOf(calls)).not.toThrow();
+  expect(() => makeOutline(calls)).not.toThrow();
 });
 
 test("a link is one only where it leads to the web or to a mailbox", async () => {
@@ -69,7 +69,7 @@ describe("what is made to take long", () => {
   });
 
   test("a segment of edits that are slow to compare, and a fence longer than a regular expression may be", () => {
-    expect(rowsOf(slowSegment(1, 300_000)).length).toBeGreaterThan(0);
+    expect(makeRows(slowSegment(1, 300_000)).length).toBeGreaterThan(0);
   });
 
   // More than is drawn at a time of its rest; in long tests each in every shape.

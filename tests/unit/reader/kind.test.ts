@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import type { Kind, ReaderMessage } from "#lib/reader/message";
-import { rowsOf } from "#lib/reader/rows";
+import type { ToolKind, ReaderMessage } from "#lib/reader/message";
+import { makeRows } from "#lib/reader/rows";
 import { message } from "./rendering";
 
-const first = (fields: Partial<ReaderMessage>) => rowsOf([message(fields)])[0];
+const first = (fields: Partial<ReaderMessage>) => makeRows([message(fields)])[0];
 const tool = (name: string, input: object, output = "") => ({ tool: { name, input, output } });
 const wrapped = (type: string, name: string, inner: string) =>
   `<tool-use data-tool-type="${type}" data-tool-name="${name}"><details>\n<summary>Tool use: **${name}**</summary>\n${inner}\n</details></tool-use>`;
 
 describe("the kind of a message", () => {
-  test.each<[Kind, Partial<ReaderMessage>]>([
+  test.each<[ToolKind, Partial<ReaderMessage>]>([
     ["user", { role: "user", content: "Please look." }],
     ["assistant", { content: "I look." }],
     ["assistant", { role: null, content: "Who says this?" }],
@@ -164,7 +164,7 @@ describe("rows", () => {
       result("a", "Exit code 1\nno"),
     ];
     const [a, b, words] = messages.map(({ position }) => position);
-    expect(rowsOf(messages)).toMatchObject([
+    expect(makeRows(messages)).toMatchObject([
       { positions: [a, messages[4]?.position], failed: true },
       { positions: [b, messages[3]?.position], failed: false },
       { positions: [words] },
@@ -174,20 +174,20 @@ describe("rows", () => {
   test("a call whose content says it in words still waits for its result", () => {
     const tool = { name: "Bash", callId: "a", input: { command: "npm test" }, content: "call" };
     const messages = [message({ content: "Bash\nnpm test", metadata: { tool } }), result("a", "4 passed")];
-    const [row, ...others] = rowsOf(messages);
+    const [row, ...others] = makeRows(messages);
     expect(others).toEqual([]);
     expect(row).toMatchObject({ kind: "shell", positions: messages.map(({ position }) => position) });
     expect(JSON.stringify(row?.parts)).toContain("4 passed");
-    expect(rowsOf(messages.slice(0, 1))[0]?.parts[0]?.status).toBe("pending");
+    expect(makeRows(messages.slice(0, 1))[0]?.parts[0]?.status).toBe("pending");
   });
 
   test("a call without a result and a result without a call both show", () => {
-    const rows = rowsOf([call("a"), result("b")]);
+    const rows = makeRows([call("a"), result("b")]);
     expect(rows.map(({ parts }) => parts[0]?.status)).toEqual(["pending", "ok"]);
   });
 
   test("Claude Code's blocks in one message are parts of one row, paired with the results of the next", () => {
-    const rows = rowsOf([
+    const rows = makeRows([
       message({
         content: "",
         metadata: {
@@ -227,17 +227,17 @@ describe("rows", () => {
   test("empty messages lead to the next row, the last of them to the row before", () => {
     const messages = ["", "a", " \n", "", "b", ""].map((content) => message({ content }));
     const at = messages.map(({ position }) => position);
-    expect(rowsOf(messages).map(({ position, positions }) => [position, positions])).toEqual([
+    expect(makeRows(messages).map(({ position, positions }) => [position, positions])).toEqual([
       [at[1], [at[0], at[1]]],
       [at[4], [at[2], at[3], at[4], at[5]]],
     ]);
-    const [only, ...more] = rowsOf([message({}), message({})]);
+    const [only, ...more] = makeRows([message({}), message({})]);
     expect(only).toMatchObject({ kind: "notice", positions: { length: 2 } });
     expect(more).toEqual([]);
   });
 
   test("a command's output is shown in the command", () => {
-    const [row, ...more] = rowsOf([
+    const [row, ...more] = makeRows([
       message({ role: "user", content: "<command-name>/model</command-name><command-args>fast</command-args>" }),
       message({ role: "user", content: "<local-command-stdout>Set</local-command-stdout>" }),
     ]);
@@ -250,7 +250,7 @@ describe("rows", () => {
 
   test("the talk is what the person said, each turn's last answer, questions and failures", () => {
     const edit = message({ metadata: tool("Edit", { file_path: "a", old_string: "a", new_string: "b\nc" }) });
-    const rows = rowsOf([
+    const rows = makeRows([
       message({ role: "user", content: "One" }),
       message({ content: "I begin." }),
       edit,
@@ -264,7 +264,7 @@ describe("rows", () => {
   });
 
   test("a model shows when it changes, and the time since the row before is known", () => {
-    const rows = rowsOf([
+    const rows = makeRows([
       message({ content: "a", metadata: { model: "m1" }, createdAt: "2026-01-01T10:00:00.000Z" }),
       message({ content: "b", metadata: { model: "m1" }, createdAt: "2026-01-01T10:10:00.000Z" }),
       message({ content: "c", metadata: { model: "m2" } }),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { outlineOf } from "#lib/reader/outline";
+import { makeOutline } from "#lib/reader/outline";
 import { plainTitle } from "#lib/reader/plain";
 import { message } from "./rendering";
 
@@ -15,7 +15,7 @@ test("the outline has turns, files with their changes, and failures with the cal
     message({ role: "user", content: "<command-name>/exit</command-name>" }),
   ];
   const at = messages.map(({ position }) => position);
-  expect(outlineOf(messages)).toEqual({
+  expect(makeOutline(messages)).toEqual({
     turns: [{ position: at[0], title: "Fix it", at: null, tools: 3, errors: 1 }],
     files: [
       {
@@ -43,7 +43,7 @@ test("a turn is called by what the person wants, not by what was pasted before i
     ["yes", "yes"],
     ["[Image #2]", "[Image #2]"],
   ];
-  const { turns: found } = outlineOf(turns.map(([content]) => message({ role: "user", content: content ?? "" })));
+  const { turns: found } = makeOutline(turns.map(([content]) => message({ role: "user", content: content ?? "" })));
   expect(found.map(({ title }) => title)).toEqual(turns.map(([, title]) => title));
 });
 
@@ -57,7 +57,7 @@ test("a turn has its time, its tools and its failures; pauses and sub-agents hav
     message({ content: "No", ...when(32) }),
   ];
   const [first, agent, second] = messages.map(({ position }) => position);
-  const { turns, agents, gaps } = outlineOf(messages);
+  const { turns, agents, gaps } = makeOutline(messages);
   const at = Date.UTC(2026, 2, 3, 14) / 1000;
   expect(turns).toEqual([
     { position: first, title: "First", at, tools: 1, errors: 0 },
@@ -89,5 +89,5 @@ test("a file's path is that which the tool's answer names, whatever stands in ba
     edited("```text\nThe file /a b/x.go has been updated. Here's the result of running `cat -n` on it:\n 1→`c`\n```"),
     edited("The file /y.go has been updated. Here's the result of running `cat -n` on it: `d`"),
   ];
-  expect(outlineOf(messages).files.map(({ path }) => path)).toEqual(["/a b/x.go", "/y.go"]);
+  expect(makeOutline(messages).files.map(({ path }) => path)).toEqual(["/a b/x.go", "/y.go"]);
 });

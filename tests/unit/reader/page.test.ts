@@ -1,12 +1,12 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, test } from "vitest";
 import { resumeCommand } from "../../../app/(app)/traces/[id]/facts/resume.ts";
-import { matchFrom, ordinalOf, stepMatch, suits, wordsToFind } from "../../../app/(app)/traces/[id]/find/matches.ts";
-import { wordsOf } from "../../../app/(app)/traces/[id]/frame/links.ts";
+import { matchFrom, getOrdinal, stepMatch, suits, wordsToFind } from "../../../app/(app)/traces/[id]/find/matches.ts";
+import { dropFileTerms } from "../../../app/(app)/traces/[id]/frame/links.ts";
 import { stepTurn, turnAt } from "../../../app/(app)/traces/[id]/outline/turns.ts";
 import { cutSegment, rowsWithin } from "../../../app/(app)/traces/[id]/segments/cut.ts";
 import { changeSegments, firstSegments, loadedSpan } from "../../../app/(app)/traces/[id]/segments/list.ts";
-import { requestOf } from "../../../app/(app)/traces/[id]/segments/request.ts";
+import { parseSegmentRequest } from "../../../app/(app)/traces/[id]/segments/request.ts";
 import { Chips } from "../../../app/(app)/traces/chips.tsx";
 
 const positions = Array.from({ length: 20 }, (_, index) => index * 10);
@@ -103,8 +103,8 @@ describe("matches", () => {
   });
 
   test("are counted over all messages", () => {
-    expect(ordinalOf(found, { place: 0, within: 0 })).toBe(1);
-    expect(ordinalOf(found, { place: 2, within: 1 })).toBe(6);
+    expect(getOrdinal(found, { place: 0, within: 0 })).toBe(1);
+    expect(getOrdinal(found, { place: 2, within: 1 })).toBe(6);
   });
 
   test("are looked for by the list's query: all of it first, then its parts, a phrase without its quotes", () => {
@@ -159,11 +159,11 @@ test("a session is resumed by its agent's own command, if that is known and safe
 });
 
 test("an address asks for a segment, and one that makes no sense for the start", () => {
-  expect(requestOf({ at: "812" })).toEqual({ at: 812 });
-  expect(requestOf({ before: "7", after: "3" })).toEqual({ before: 7 });
-  expect(requestOf({ after: "0" })).toEqual({ after: 0 });
-  expect(requestOf({ at: "-1", after: ["1", "2"] })).toEqual({});
-  expect(requestOf({ at: "99999999999" })).toEqual({});
+  expect(parseSegmentRequest({ at: "812" })).toEqual({ at: 812 });
+  expect(parseSegmentRequest({ before: "7", after: "3" })).toEqual({ before: 7 });
+  expect(parseSegmentRequest({ after: "0" })).toEqual({ after: 0 });
+  expect(parseSegmentRequest({ at: "-1", after: ["1", "2"] })).toEqual({});
+  expect(parseSegmentRequest({ at: "99999999999" })).toEqual({});
 });
 
 test("a search that names files has a chip for each, and is looked for in a session without them", () => {
@@ -191,5 +191,5 @@ test("a search that names files has a chip for each, and is looked for in a sess
     ["Remove filter branch main", 'retry file:src/x.ts -file:"a b.md"'],
     ["Remove filter branch next", 'retry file:src/x.ts -file:"a b.md"'],
   ]);
-  expect(wordsOf('retry file:src/x.ts -file:"a b.md" changed:y.ts profile:x')).toBe("retry profile:x");
+  expect(dropFileTerms('retry file:src/x.ts -file:"a b.md" changed:y.ts profile:x')).toBe("retry profile:x");
 });

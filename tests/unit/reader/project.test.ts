@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { folderOf } from "#lib/reader/folder";
-import { projectName, signsOf } from "#lib/reader/project";
-import { remoteOf } from "#lib/reader/remote";
+import { parseFolder } from "#lib/reader/folder";
+import { projectName, listProjectSigns } from "#lib/reader/project";
+import { parseRemote } from "#lib/reader/remote";
 
 describe("a Git remote", () => {
   test.each([
@@ -24,7 +24,7 @@ describe("a Git remote", () => {
     "github.com/ada/engine",
     "  git@github.com.:ada//engine.git/  ",
   ])("%s is github.com/ada/engine", (url) => {
-    expect(remoteOf(url)?.value).toBe("github.com/ada/engine");
+    expect(parseRemote(url)?.value).toBe("github.com/ada/engine");
   });
 
   test.each([
@@ -40,7 +40,7 @@ describe("a Git remote", () => {
     ["https://gist.github.com/a1b2.git", "gist.github.com/a1b2", "a1b2"],
     ["https://github.com/ada/Engine.js", "github.com/ada/engine.js", "Engine.js"],
   ])("%s is %s", (url, value, name) => {
-    expect(remoteOf(url)).toEqual({ value, name });
+    expect(parseRemote(url)).toEqual({ value, name });
   });
 
   test.each([
@@ -65,7 +65,7 @@ describe("a Git remote", () => {
     7,
     { url: "https://github.com/ada/engine" },
   ])("%j is none", (url) => {
-    expect(remoteOf(url)).toBeUndefined();
+    expect(parseRemote(url)).toBeUndefined();
   });
 });
 
@@ -109,20 +109,20 @@ describe("a folder", () => {
     ["/home/ada/.claude/projects", "/home/ada/.claude/projects", "projects"],
     ["/home/ada/.worktrees", "/home/ada/.worktrees", ".worktrees"],
   ])("%s is %s", (cwd, path, name) => {
-    expect(folderOf(cwd)).toEqual({ path, name });
+    expect(parseFolder(cwd)).toEqual({ path, name });
   });
 
   test.each(["", "/", "C:\\", "engine", "./engine", "../engine", "~", `/${"a".repeat(5000)}`, 7, null, ["/a"]])(
     "%j is none",
     (cwd) => {
-      expect(folderOf(cwd)).toBeUndefined();
+      expect(parseFolder(cwd)).toBeUndefined();
     },
   );
 });
 
 describe("one folder is one project in every spelling", () => {
   const keyOf = (cwd: string) =>
-    signsOf({ project: null, machine: "desk", metadata: { cwd } }).map(({ value }) => value);
+    listProjectSigns({ project: null, machine: "desk", metadata: { cwd } }).map(({ value }) => value);
 
   test.each([
     "C:\\Work\\Notes",
@@ -172,13 +172,13 @@ describe("one folder is one project in every spelling", () => {
     expect(others.flatMap(keyOf)).toEqual([
       ...["/home/ada/notes", "/home/ada/Notes", "D:/work/notes", "/mnt/data/work", "/mnt/c", "/c"],
     ]);
-    expect(folderOf("/c/Work/Notes")).toEqual({ path: "C:/Work/Notes", name: "Notes" });
+    expect(parseFolder("/c/Work/Notes")).toEqual({ path: "C:/Work/Notes", name: "Notes" });
   });
 });
 
 describe("what a trace tells of its project", () => {
   const given = (project: string | null, cwd?: string, repository?: string) =>
-    signsOf({ project, machine: "laptop", metadata: { cwd, repository } }).map(
+    listProjectSigns({ project, machine: "laptop", metadata: { cwd, repository } }).map(
       ({ kind, machine, value, name }) => `${kind} ${machine || "-"} ${value} ${name}`,
     );
 
@@ -190,7 +190,7 @@ describe("what a trace tells of its project", () => {
     expect(given("x", "/code/api")).toEqual(["folder laptop /code/api api"]);
     expect(given("x")).toEqual(["name - x x"]);
     expect(given(null)).toEqual([]);
-    expect(signsOf({ project: null, machine: null, metadata: null })).toEqual([]);
+    expect(listProjectSigns({ project: null, machine: null, metadata: null })).toEqual([]);
   });
 
   test.each(["agent-a1b2c3d4", "agent-deadbeef", "agent-abc123", "Agent-A1B2C3D4E5F60718", "agent-12ab"])(

@@ -1,5 +1,5 @@
 import type { ReaderMessage } from "#lib/reader/message";
-import { rowsOf } from "#lib/reader/rows";
+import { makeRows } from "#lib/reader/rows";
 import { drawBody, drawMessages } from "../../../app/(app)/traces/[id]/messages/messages";
 
 const view = { whose: { traceId: "018f3c1e-0000-7000-8000-000000000001" }, zone: "UTC" };
@@ -21,11 +21,11 @@ export function message(fields: Partial<ReaderMessage>): ReaderMessage {
 }
 
 /** The HTML of some messages as the page has it. */
-export const render = (messages: ReaderMessage[], talk = false) => drawMessages(rowsOf(messages), view, talk);
+export const render = (messages: ReaderMessage[], talk = false) => drawMessages(makeRows(messages), view, talk);
 
 /** The HTML of a fold's body as it is loaded; "" where there is none. */
 export async function renderBody(messages: ReaderMessage[], part?: string): Promise<string> {
-  const [row] = rowsOf(messages);
+  const [row] = makeRows(messages);
   if (!row) throw new Error("There is no row.");
   return (await drawBody(row, view, part)) ?? "";
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { splitInjected } from "#lib/reader/injected";
-import { outlineOf } from "#lib/reader/outline";
-import { rowsOf } from "#lib/reader/rows";
-import { isPlainlyMarkdown, stretchesOf } from "#lib/reader/said";
+import { makeOutline } from "#lib/reader/outline";
+import { makeRows } from "#lib/reader/rows";
+import { isPlainlyMarkdown, splitStretches } from "#lib/reader/said";
 import { makePng, type Sample } from "../../support/pictures.ts";
 import { message, render } from "./rendering";
 
@@ -23,19 +23,19 @@ describe("what a person wrote", () => {
     expect(isPlainlyMarkdown("# install\nnpm ci\n# build\nnpm run build")).toBe(false);
     expect(isPlainlyMarkdown("- a\n- b\n- c")).toBe(false);
     expect(isPlainlyMarkdown("# not a heading\n\nSee\n\n```ts\na\n```\n\none\n  two")).toBe(false);
-    expect(outlineOf([said(plan)]).turns.map(({ title }) => title)).toEqual(["Plan: Watch"]);
+    expect(makeOutline([said(plan)]).turns.map(({ title }) => title)).toEqual(["Plan: Watch"]);
   });
 
   test("has what was pasted as programs printed it, and diffs with their lines", () => {
     const log = "ok   a/b   0.1s\nFAIL a/c   0.2s\n    c_test.go:12: no";
-    expect(stretchesOf(`Why?\n\n${log}\n\nPlease.`).map(({ type, text }) => [type, text.trim()])).toEqual([
+    expect(splitStretches(`Why?\n\n${log}\n\nPlease.`).map(({ type, text }) => [type, text.trim()])).toEqual([
       ["words", "Why?"],
       ["paste", log],
       ["words", "Please."],
     ]);
     const diff = "diff --git a/x b/x\n@@ -1 +1 @@\n-a = 1;\n+a = 2;";
-    expect(stretchesOf(`${diff}`).map(({ type }) => type)).toEqual(["diff"]);
-    expect(stretchesOf("See\n```ts\nconst a = 1;\n```\nok").map(({ type }) => type)).toEqual([
+    expect(splitStretches(`${diff}`).map(({ type }) => type)).toEqual(["diff"]);
+    expect(splitStretches("See\n```ts\nconst a = 1;\n```\nok").map(({ type }) => type)).toEqual([
       "words",
       "code",
       "words",
@@ -65,10 +65,10 @@ describe("what a program adds", () => {
   test("is folded below the person's words, before and after them", () => {
     const context = "<environment_context>\n  <cwd>/a</cwd>\n</environment_context>";
     expect(splitInjected(`${context}\n\nFix it\n\n${reminder}`)).toEqual({ own: "Fix it", added: [context, reminder] });
-    const [row, ...more] = rowsOf([said(`${reminder}\nFix it`)]);
+    const [row, ...more] = makeRows([said(`${reminder}\nFix it`)]);
     expect(more).toEqual([]);
     expect(row?.parts.map(({ kind }) => kind)).toEqual(["user", "notice"]);
-    expect(outlineOf([said(`${reminder}\nFix it`)]).turns.map(({ title }) => title)).toEqual(["Fix it"]);
+    expect(makeOutline([said(`${reminder}\nFix it`)]).turns.map(({ title }) => title)).toEqual(["Fix it"]);
   });
 
   test.each([
@@ -96,25 +96,25 @@ describe("what a program adds", () => {
       said("<local-command-stdout>Bye!</local-command-stdout>"),
       said("<local-command-caveat>Caveat: The messages below were generated</local-command-caveat>"),
     ];
-    const rows = rowsOf(messages);
+    const rows = makeRows(messages);
     expect(rows.map(({ kind, positions, turnStart }) => [kind, positions.length, turnStart])).toEqual([
       ["command", 2, true],
       ["assistant", 1, false],
       ["command", 3, false],
     ]);
     expect(rows[0]?.parts[0]).toMatchObject({ title: "/review 12", blocks: [{ fold: "What the agent was told" }] });
-    expect(outlineOf(messages).turns.map(({ title }) => title)).toEqual(["/review 12"]);
+    expect(makeOutline(messages).turns.map(({ title }) => title)).toEqual(["/review 12"]);
   });
 
   test("an image's file is beside the words that came with it, and no turn", () => {
     const messages = [said("See the image"), said("[Image: source: /tmp/a/shot.png]\n[Image: source: /tmp/b.png]")];
-    const [row, ...more] = rowsOf(messages);
+    const [row, ...more] = makeRows(messages);
     expect(more).toEqual([]);
     expect(row?.parts.map(({ kind, title }) => [kind, title])).toEqual([
       ["user", ""],
       ["notice", "Image: shot.png, b.png"],
     ]);
-    expect(outlineOf(messages).turns).toHaveLength(1);
+    expect(makeOutline(messages).turns).toHaveLength(1);
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isLive } from "#lib/reader/live";
-import { standOf } from "#lib/reader/stand";
+import { findWaitingState } from "#lib/reader/stand";
 import { message } from "./rendering";
 
 const user = () => message({ role: "user", content: "Mend it" });
@@ -18,18 +18,18 @@ const asks = (output?: string) =>
   });
 
 test("an agent waits once it has said all, and asks as long as nobody answered", () => {
-  expect(standOf([user(), said("end_turn")])).toBe("waiting");
-  expect(standOf([user(), said("end_turn"), message({ content: "And this." })])).toBe("waiting");
-  expect(standOf([user(), asks()])).toBe("asking");
+  expect(findWaitingState([user(), said("end_turn")])).toBe("waiting");
+  expect(findWaitingState([user(), said("end_turn"), message({ content: "And this." })])).toBe("waiting");
+  expect(findWaitingState([user(), asks()])).toBe("asking");
 });
 
 test("nothing is said of an agent that works, that was asked again, or whose format does not tell", () => {
-  expect(standOf([user(), said("tool_use")])).toBeUndefined();
-  expect(standOf([user(), said()])).toBeUndefined();
-  expect(standOf([user(), said("end_turn"), user()])).toBeUndefined();
-  expect(standOf([user(), asks("A")])).toBeUndefined();
-  expect(standOf([said("end_turn"), user(), message({ content: "Well" })])).toBeUndefined();
-  expect(standOf([])).toBeUndefined();
+  expect(findWaitingState([user(), said("tool_use")])).toBeUndefined();
+  expect(findWaitingState([user(), said()])).toBeUndefined();
+  expect(findWaitingState([user(), said("end_turn"), user()])).toBeUndefined();
+  expect(findWaitingState([user(), asks("A")])).toBeUndefined();
+  expect(findWaitingState([said("end_turn"), user(), message({ content: "Well" })])).toBeUndefined();
+  expect(findWaitingState([])).toBeUndefined();
 });
 
 test("a session is live for ten minutes after its last activity, whose clock may be wrong", () => {

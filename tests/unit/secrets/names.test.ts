@@ -4,7 +4,7 @@ import { findSecrets } from "#lib/secrets/find";
 import { maskValueForOthers } from "#lib/secrets/json";
 import { changeTexts, maskForOthers } from "#lib/secrets/mask";
 import { forOthers, textForOthers } from "#lib/traces/for-others";
-import { maskOf } from "#lib/traces/masked";
+import { makeMask } from "#lib/traces/masked";
 import { Masker as ClientMasker } from "../../../cli/redact/masker.ts";
 import { formed, surrounded } from "./made-up.ts";
 import { planted } from "./planted.ts";
@@ -49,7 +49,7 @@ const certain = names.filter(([, , isCertain]) => isCertain);
 describe("a secret that is the name of a field, at any depth,", () => {
   test("is in no link, and in no export for others", () => {
     for (const masked of ["secrets", "all"] as const) {
-      const mask = maskOf(masked, "web-1");
+      const mask = makeMask(masked, "web-1");
       expectHidden((metadata) => forOthers({ content: "", metadata }, mask).metadata as typeof metadata);
     }
   });

@@ -9,15 +9,14 @@ type Alias = ProjectDetails["aliases"][number];
 
 const kindNames: Record<Alias["kind"], string> = { remote: "Git remote", folder: "Folder", name: "Name" };
 
-const keyOf = (alias: Alias) => aliasKey({ ...alias, machine: alias.machine ?? "" });
+const getAliasKey = (alias: Alias) => aliasKey({ ...alias, machine: alias.machine ?? "" });
 
-/** What a project is recognized by, and how to make a project of its own of some of it. */
 export function Aliases({ project: { id, aliases } }: { project: ProjectDetails }) {
   return (
     <Section id="recognized" title="Recognized by">
       <ul aria-label="Recognized by" className="flex flex-col gap-1">
         {aliases.map((alias) => (
-          <li key={keyOf(alias)}>
+          <li key={getAliasKey(alias)}>
             <AliasText alias={alias} />
           </li>
         ))}
@@ -48,8 +47,8 @@ export function Aliases({ project: { id, aliases } }: { project: ProjectDetails 
               <fieldset className="flex flex-col gap-1">
                 <legend className="pb-1 font-medium">What to split off</legend>
                 {aliases.map((alias) => (
-                  <label key={keyOf(alias)} className="flex items-start gap-2 pointer-coarse:min-h-11">
-                    <input type="checkbox" name="alias" value={keyOf(alias)} className="mt-0.5 size-4 accent-accent" />
+                  <label key={getAliasKey(alias)} className="flex items-start gap-2 pointer-coarse:min-h-11">
+                    <input type="checkbox" name="alias" value={getAliasKey(alias)} className="mt-0.5 size-4 accent-accent" />
                     <AliasText alias={alias} />
                   </label>
                 ))}

@@ -1,17 +1,17 @@
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { labelText, listOthers, maxOthers, type ProjectDetails, readLabels } from "#lib/projects/queries";
-import { countOf } from "../../../components/figures";
+import { formatQuantity } from "../../../components/figures";
 import { Section } from "../../../components/section";
 import { mergeAction } from "../actions";
 
 type Query = Record<string, string | string[] | undefined>;
 
-/** Merging a project into another one: first the choice, which changes nothing and works without script, then the question. */
+/** Choosing changes nothing and works without script; then it asks. */
 export async function Merge({ project, query }: { project: ProjectDetails; query: Query }) {
   const user = await requireUser(`/projects/${project.id}`);
   const into = z.uuid().safeParse(query.into);
-  const target = into.success && into.data !== project.id ? await nameOf(user.id, into.data) : undefined;
+  const target = into.success && into.data !== project.id ? await findProjectName(user.id, into.data) : undefined;
   if (into.success && target !== undefined)
     return (
       <Section id="merge" title="Merge">
@@ -48,7 +48,7 @@ export async function Merge({ project, query }: { project: ProjectDetails; query
   );
 }
 
-async function nameOf(userId: string, id: string): Promise<string | undefined> {
+async function findProjectName(userId: string, id: string): Promise<string | undefined> {
   const label = (await readLabels(userId, [id])).get(id);
   return label && labelText(label);
 }
@@ -78,7 +78,7 @@ function Question({ project, into, target }: { project: ProjectDetails; into: st
       <input type="hidden" name="into" value={into} />
       <p className="[overflow-wrap:anywhere]">
         Merge <bdi className="font-semibold">{project.name}</bdi> into <bdi className="font-semibold">{target}</bdi>?
-        Its {countOf(project.sessions, "session")} and all that it is recognized by become part of{" "}
+        Its {formatQuantity(project.sessions, "session")} and all that it is recognized by become part of{" "}
         <bdi className="font-semibold">{target}</bdi>, and so do sessions that come later. This page and its name go. An
         agent that you let into <bdi className="font-semibold">{target}</bdi> reads these sessions, too. You can undo it
         there.

@@ -1,4 +1,4 @@
-import type { Month } from "#lib/projects/queries";
+import type { ProjectMonth } from "#lib/projects/queries";
 import { formatDate } from "../../../components/date-format";
 import { formatCompact, formatCount } from "../../../components/figures";
 import { formatMoney } from "../../../components/money";
@@ -6,24 +6,24 @@ import { formatMoney } from "../../../components/money";
 /** The share of its slot that a bar leaves free. */
 const gap = 0.2;
 
-const nameOf = ({ month }: Month, style: "short" | "long") =>
+const formatMonthName = ({ month }: ProjectMonth, style: "short" | "long") =>
   formatDate(new Date(`${month}-01T00:00:00Z`), "UTC", { month: style, year: "numeric" });
 
 /** What a project cost by month, as bars and a table; without any cost its tokens. */
-export function Months({ months }: { months: Month[] }) {
+export function Months({ months }: { months: ProjectMonth[] }) {
   const shown = filled(months);
   const isMoney = shown.some(({ costNano }) => costNano > 0);
-  const amountOf = (month: Month) => (isMoney ? month.costNano : month.tokens);
-  const textOf = (month: Month) => (isMoney ? formatMoney(month.costNano) : `${formatCompact(month.tokens)} tokens`);
+  const getAmount = (month: ProjectMonth) => (isMoney ? month.costNano : month.tokens);
+  const formatMonthAmount = (month: ProjectMonth) => (isMoney ? formatMoney(month.costNano) : `${formatCompact(month.tokens)} tokens`);
   const [first, last] = [shown[0], shown.at(-1)];
-  const top = Math.max(...shown.map(amountOf));
-  const most = shown.find((month) => amountOf(month) === top);
+  const top = Math.max(...shown.map(getAmount));
+  const most = shown.find((month) => getAmount(month) === top);
   if (!first || !last || !most || top <= 0) return null;
   const slot = 100 / shown.length;
   return (
     <figure className="flex flex-col gap-2">
       <figcaption>
-        {months.length === 1 ? "All" : "Most"} was used in {nameOf(most, "long")}: {textOf(most)}.
+        {months.length === 1 ? "All" : "Most"} was used in {formatMonthName(most, "long")}: {formatMonthAmount(most)}.
       </figcaption>
       <svg aria-hidden="true" className="h-24 w-full border-hairline border-b">
         {shown.map((month, index) => (
@@ -31,39 +31,39 @@ export function Months({ months }: { months: Month[] }) {
             key={month.month}
             x={`${slot * (index + gap / 2)}%`}
             width={`${slot * (1 - gap)}%`}
-            y={`${100 - (100 * amountOf(month)) / top}%`}
-            height={`${(100 * amountOf(month)) / top}%`}
+            y={`${100 - (100 * getAmount(month)) / top}%`}
+            height={`${(100 * getAmount(month)) / top}%`}
             className="fill-accent"
           >
-            <title>{`${nameOf(month, "long")}: ${textOf(month)}`}</title>
+            <title>{`${formatMonthName(month, "long")}: ${formatMonthAmount(month)}`}</title>
           </rect>
         ))}
       </svg>
       <p aria-hidden="true" className="flex justify-between text-meta text-muted">
-        <span>{nameOf(first, "short")}</span>
-        {shown.length > 1 && <span>{nameOf(last, "short")}</span>}
+        <span>{formatMonthName(first, "short")}</span>
+        {shown.length > 1 && <span>{formatMonthName(last, "short")}</span>}
       </p>
       <Table months={months} />
     </figure>
   );
 }
 
-/** So many that bars stay narrow, and that two years are seen. */
+/** Bars stay narrow, and at most two years fit. */
 const [minMonths, maxMonths] = [12, 24];
 
 /** The month before another one, without usage. */
-function emptyMonth(before: string): Month {
+function emptyMonth(before: string): ProjectMonth {
   const at = new Date(`${before}-01T00:00:00Z`);
   at.setUTCMonth(at.getUTCMonth() - 1);
   return { month: at.toISOString().slice(0, 7), tokens: 0, costNano: 0, unpricedTokens: 0, tierNotPricedTokens: 0 };
 }
 
 /** In the order of time, with the months before and between in which nothing was used. */
-function filled(months: Month[]): Month[] {
+function filled(months: ProjectMonth[]): ProjectMonth[] {
   const known = new Map(months.map((month) => [month.month, month]));
   const [last, first] = [months[0]?.month, months.at(-1)?.month];
   if (!first || !last) return [];
-  const all: Month[] = [];
+  const all: ProjectMonth[] = [];
   for (const at = new Date(`${first}-01T00:00:00Z`); all.length < 240; at.setUTCMonth(at.getUTCMonth() + 1)) {
     const month = at.toISOString().slice(0, 7);
     if (month > last) break;
@@ -76,7 +76,7 @@ function filled(months: Month[]): Month[] {
 
 const textOf = (tokens: number) => (tokens > 0 ? formatCount(tokens) : "–");
 
-function Table({ months }: { months: Month[] }) {
+function Table({ months }: { months: ProjectMonth[] }) {
   const hasTierNotPriced = months.some(({ tierNotPricedTokens }) => tierNotPricedTokens > 0);
   const hasUnpriced = months.some(({ unpricedTokens }) => unpricedTokens > 0);
   return (
@@ -95,7 +95,7 @@ function Table({ months }: { months: Month[] }) {
         <tbody>
           {months.map((month) => (
             <tr key={month.month}>
-              <th className="pr-6 text-left font-normal">{nameOf(month, "long")}</th>
+              <th className="pr-6 text-left font-normal">{formatMonthName(month, "long")}</th>
               <td className="pr-6 text-right">{month.costNano > 0 ? formatMoney(month.costNano) : "–"}</td>
               <td className="pr-6 text-right">{textOf(month.tokens)}</td>
               {hasUnpriced && <td className="pr-6 text-right">{textOf(month.unpricedTokens)}</td>}

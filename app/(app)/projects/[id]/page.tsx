@@ -9,7 +9,7 @@ import { listTraces } from "#lib/traces/queries";
 import { countDueTraces } from "#lib/usage/queries";
 import { Monogram } from "../../../components/agent-icon";
 import { Counting } from "../../../components/counting";
-import { countOf, Figure, formatCount } from "../../../components/figures";
+import { formatQuantity, Figure, formatCount } from "../../../components/figures";
 import { Form } from "../../../components/form";
 import { formatMoney } from "../../../components/money";
 import { Notice } from "../../../components/notice";
@@ -20,7 +20,7 @@ import { ActivityTime, Time } from "../../../components/time";
 import { listHref, traceHref } from "../../traces/hrefs";
 import { describeTier } from "../../traces/spent";
 import { renameAction, undoAction } from "../actions";
-import { tokensOf } from "../figures";
+import { sumTokens } from "../figures";
 import { Aliases } from "./aliases";
 import { Merge } from "./merge";
 import { Months } from "./months";
@@ -30,7 +30,6 @@ export async function generateMetadata({ params }: PageProps<"/projects/[id]">):
   return { title: (await ownProject((await params).id)).name };
 }
 
-/** What one project is, and what came of it. */
 export default async function Page({ params, searchParams }: PageProps<"/projects/[id]">) {
   const { id } = await params;
   const user = await requireUser(`/projects/${id}`);
@@ -59,7 +58,7 @@ export default async function Page({ params, searchParams }: PageProps<"/project
 
 type Query = Awaited<PageProps<"/projects/[id]">["searchParams"]>;
 
-/** The signed-in person's project; another user's is the same 404 as a missing one. One that was merged leads on. */
+/** Another user's project is the same 404 as a missing one. A merged project redirects. */
 const ownProject = cache(async (id: string): Promise<ProjectDetails> => {
   const user = await requireUser(`/projects/${encodeURIComponent(id)}`);
   if (!z.uuid().safeParse(id).success) notFound();
@@ -68,7 +67,6 @@ const ownProject = cache(async (id: string): Promise<ProjectDetails> => {
   return orMissing(getProject(user.id, id));
 });
 
-/** After a merge: what was merged, and the way back. */
 async function Merged({ id, query: { merged, name } }: { id: string; query: Query }) {
   const from = z.uuid().safeParse(merged);
   const user = await requireUser(`/projects/${encodeURIComponent(id)}`);
@@ -127,7 +125,7 @@ function Head({ project: { id, name, distinction } }: { project: ProjectDetails 
 
 function Figures({ project }: { project: ProjectDetails }) {
   const { id, sessions, sessionsPutAway, costNano, usage, lastActiveAt, agents } = project;
-  const tokens = tokensOf(project);
+  const tokens = sumTokens(project);
   if (sessions === 0)
     return (
       <Notice tone="info">
@@ -138,7 +136,7 @@ function Figures({ project }: { project: ProjectDetails }) {
   return (
     <p className="flex flex-wrap items-baseline gap-x-6 gap-y-1">
       <a href={listHref({ projectId: id })} className="link target">
-        {countOf(sessions, "session")}
+        {formatQuantity(sessions, "session")}
       </a>
       {sessionsPutAway > 0 && (
         <span className="text-muted" title="The list leaves them out">
@@ -167,7 +165,6 @@ function Figures({ project }: { project: ProjectDetails }) {
 
 const maxSessions = 8;
 
-/** The latest sessions; the list has them all. */
 async function Sessions({ project: { id, sessions, sessionsPutAway } }: { project: ProjectDetails }) {
   const listed = sessions - sessionsPutAway;
   if (listed === 0) return null;
@@ -195,7 +192,7 @@ async function Sessions({ project: { id, sessions, sessionsPutAway } }: { projec
       </ul>
       <p>
         <a href={listHref({ projectId: id })} className="link target">
-          {listed === 1 ? "Show it in the list" : `All ${countOf(listed, "session")}`}
+          {listed === 1 ? "Show it in the list" : `All ${formatQuantity(listed, "session")}`}
         </a>
       </p>
     </Section>

@@ -1,5 +1,5 @@
 import type { ProjectDetails, Share } from "#lib/projects/queries";
-import { countOf } from "../../../components/figures";
+import { formatQuantity } from "../../../components/figures";
 import { formatMoney } from "../../../components/money";
 
 type Props = {
@@ -11,7 +11,6 @@ type Props = {
 
 const shownFirst = 6;
 
-/** A project's sessions by one of their fields, with what they cost. */
 export function Shares({ title, filter, project, shares }: Props) {
   if (shares.length === 0) return null;
   const rest = shares.slice(shownFirst);
@@ -39,7 +38,7 @@ function Row({ share: { value, sessions, costNano }, filter, id }: { share: Shar
       <a href={`/traces?${query}`} title={value} className="quiet-link target block truncate">
         <bdi>{value}</bdi>
       </a>
-      <span className="text-muted">{sessions > 0 && countOf(sessions, "session")}</span>
+      <span className="text-muted">{sessions > 0 && formatQuantity(sessions, "session")}</span>
       <span className="text-right">{costNano > 0 && formatMoney(costNano)}</span>
     </li>
   );

@@ -2,11 +2,11 @@ import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { cache } from "react";
 import { requireUser } from "#lib/auth/guards";
-import { familyOf } from "#lib/prices/model";
+import { getModelFamily } from "#lib/prices/model";
 import { pullRequestQuery } from "#lib/traces/pull-request-schema";
 import { type PullRequestReport, readPullRequest } from "#lib/traces/pull-requests";
 import { Monogram } from "../../../components/agent-icon";
-import { countOf, formatCompact, formatCount } from "../../../components/figures";
+import { formatQuantity, formatCompact, formatCount } from "../../../components/figures";
 import { formatMoney } from "../../../components/money";
 import { orMissing } from "../../../components/or-missing";
 import { Section } from "../../../components/section";
@@ -17,13 +17,12 @@ import { describeTier } from "../../traces/spent";
 type Props = PageProps<"/pull/[...path]">;
 
 export async function generateMetadata({ params }: Props): Promise<Metadata> {
-  const { repository, number } = keyOf((await params).path);
+  const { repository, number } = parsePullPath((await params).path);
   return { title: `${repository} #${number}` };
 }
 
-/** What came to a pull request: its sessions with their sub-agents, what they cost, and the commits that they made. */
 export default async function Page({ params }: Props) {
-  const { repository, number } = keyOf((await params).path);
+  const { repository, number } = parsePullPath((await params).path);
   const report = await ownReport(repository, number);
   return (
     <div className="flex flex-col gap-8">
@@ -59,8 +58,8 @@ export default async function Page({ params }: Props) {
   );
 }
 
-/** The repository and number in the address: GitLab's groups may be nested. */
-function keyOf(path: string[]): { repository: string; number: number } {
+/** GitLab's groups may be nested. */
+function parsePullPath(path: string[]): { repository: string; number: number } {
   const parts = path.map(decoded);
   const parsed = pullRequestQuery.safeParse({ repository: parts.slice(0, -1).join("/"), number: parts.at(-1) });
   if (!parsed.success || parts.length < 3) notFound();
@@ -76,7 +75,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The signed-in person's report; a pull request of others' sessions alone is as missing as an unknown one. */
+/** A pull request with only other users' sessions is missing, like an unknown one. */
 const ownReport = cache(async (repository: string, number: number): Promise<PullRequestReport> => {
   const user = await requireUser(pullHref(repository, number));
   return orMissing(readPullRequest(user.id, { repository, number }));
@@ -108,7 +107,7 @@ function Sums({ report }: { report: PullRequestReport }) {
           <dt className="text-code text-muted">Sessions</dt>
           <dd className="font-semibold text-title sm:text-figure">
             {formatCount(sessionCount)}
-            {subagentCount > 0 && <span className="text-muted text-ui"> + {countOf(subagentCount, "sub-agent")}</span>}
+            {subagentCount > 0 && <span className="text-muted text-ui"> + {formatQuantity(subagentCount, "sub-agent")}</span>}
           </dd>
         </div>
         <div>
@@ -136,7 +135,7 @@ function Sums({ report }: { report: PullRequestReport }) {
             {" · "}
           </>
         )}
-        {[...report.sources, ...new Set(report.models.map(familyOf))].join(", ")}
+        {[...report.sources, ...new Set(report.models.map(getModelFamily))].join(", ")}
       </p>
       <p className="max-w-[72ch] text-code text-muted">
         {formatCount(usage.inputTokens)} input, {formatCount(usage.cacheReadTokens)} read from and{" "}
@@ -144,7 +143,7 @@ function Sums({ report }: { report: PullRequestReport }) {
         {usage.unpricedTokens > 0 && `; ${formatCount(usage.unpricedTokens)} of models without a price`}
         {describeTier(usage.tierNotPricedTokens).map((remark) => `; ${remark}`)}. Sub-agents are included.{" "}
         {shared > 0 &&
-          `${countOf(shared, "session is", "sessions are")} linked to several pull requests and count${
+          `${formatQuantity(shared, "session is", "sessions are")} linked to several pull requests and count${
             shared === 1 ? "s" : ""
           } whole at each.`}
       </p>
@@ -165,11 +164,11 @@ async function Session({ session }: { session: PullRequestReport["sessions"][num
         <p className="flex flex-wrap gap-x-3 text-code text-muted">
           {model && (
             <span title={model} className="break-all">
-              {familyOf(model)}
+              {getModelFamily(model)}
             </span>
           )}
-          <span>{countOf(messageCount, "message")}</span>
-          {subagents > 0 && <span>with {countOf(subagents, "sub-agent")}</span>}
+          <span>{formatQuantity(messageCount, "message")}</span>
+          {subagents > 0 && <span>with {formatQuantity(subagents, "sub-agent")}</span>}
           <ActivityTime of={session} as="moment" />
         </p>
       </div>

@@ -6,9 +6,9 @@ import { deleteAccount } from "#lib/auth/deletion";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { refuseForeignOrigin, text } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
-import { proofsOf, refuseUnproved } from "../proof";
+import { listProofs, refuseUnproved } from "../proof";
 
-/** Deletes the account and everything in it, after the person has proved again who they are. */
+/** Requires new proof of identity. */
 export async function deleteAccountAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/settings/delete");
   const error = await refuseForeignOrigin();
@@ -16,13 +16,13 @@ export async function deleteAccountAction(_before: FormState, form: FormData): P
   const refusal = (await refuseOtherAddress(user, form)) ?? (await refuseUnproved(user, form));
   if (refusal) return refusal;
   await deleteAccount(user.id);
-  await auth().api.signOut({ headers: await headers() }); // the sign-in is deleted already; this clears its cookie
+  await auth().api.signOut({ headers: await headers() }); // the sign-in is already deleted; this clears its cookie
   redirect("/sign-in?deleted=1");
 }
 
-/** Without a password, typing the address shows that the deletion is meant. */
+/** Without a password, typing the address confirms the deletion. */
 async function refuseOtherAddress(user: SignedInUser, form: FormData): Promise<FormState | undefined> {
-  if ((await proofsOf(user)).includes("password")) return undefined;
+  if ((await listProofs(user)).includes("password")) return undefined;
   const same = text(form, "email").trim().toLowerCase() === user.email.toLowerCase();
   return same ? undefined : { errors: { email: "This is not the address of your account." } };
 }

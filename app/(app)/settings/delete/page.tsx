@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
 import { type FieldSpec, Form } from "../../../components/form";
-import { proofsOf } from "../proof";
+import { listProofs } from "../proof";
 import { fieldsFor } from "../proof-fields";
 import { deleteAccountAction } from "./actions";
 
@@ -17,7 +17,7 @@ const address: FieldSpec = {
 
 export default async function Page() {
   const user = await requireUser("/settings/delete");
-  const proofs = await proofsOf(user);
+  const proofs = await listProofs(user);
   return (
     <div className="flex max-w-[60ch] flex-col gap-4">
       <h1 className="font-semibold text-title">Delete account</h1>

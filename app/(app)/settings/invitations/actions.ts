@@ -4,7 +4,7 @@ import { currentOrigin, logSecurity } from "#lib/auth/audit";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { invite, revokeInvitation } from "#lib/auth/invitations";
 import { idForm, inviteForm } from "#lib/auth/schema";
-import { askFirst, errorsOf, refuseForeignOrigin, text } from "../../../components/form-guard";
+import { askFirst, collectFieldErrors, refuseForeignOrigin, text } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
 
 const page = "/settings/invitations";
@@ -15,14 +15,14 @@ async function refuseOthers({ id: userId, role }: SignedInUser): Promise<string 
   return "Only the owner of this server can invite.";
 }
 
-/** Creates an invitation. Its link is shown this one time. */
+/** The link is shown only once. */
 export async function inviteAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser(page);
   const values = { email: text(form, "email").trim() };
   const error = (await refuseForeignOrigin()) ?? (await refuseOthers(user));
   if (error) return { values, error };
   const parsed = inviteForm.safeParse(values);
-  if (!parsed.success) return { values, errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { values, errors: collectFieldErrors(parsed.error) };
   const link = await invite(user.id, parsed.data.email, await currentOrigin());
   revalidatePath(page);
   return { once: { label: "Send this link", text: link, note: linkNote } };
@@ -31,7 +31,6 @@ export async function inviteAction(_before: FormState, form: FormData): Promise<
 const linkNote =
   "The first person to use it within seven days can create one account. Spoor does not send it, and it can't be shown again.";
 
-/** Revokes an open invitation, after asking. */
 export async function revokeInvitationAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser(page);
   const error = (await refuseForeignOrigin()) ?? (await refuseOthers(user));

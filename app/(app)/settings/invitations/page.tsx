@@ -9,7 +9,7 @@ import { inviteAction, revokeInvitationAction } from "./actions";
 
 export const metadata: Metadata = { title: "Invitations" };
 
-/** Where the owner invites people. For everybody else the page does not exist. */
+/** A 404 for everybody but the owner. */
 export default async function Page() {
   const user = await requireUser("/settings/invitations");
   if (user.role !== "owner") notFound();

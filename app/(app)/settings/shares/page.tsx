@@ -7,7 +7,6 @@ import { revokeShareAction } from "../../traces/[id]/share/actions";
 
 export const metadata: Metadata = { title: "Shared sessions" };
 
-/** The links by which others can read single sessions. */
 export default async function Page() {
   const user = await requireUser("/settings/shares");
   const shares = await listShares(user.id);

@@ -10,7 +10,6 @@ import type { FormState } from "../../../components/form-state";
 
 const page = "/settings/sign-ins";
 
-/** Signs one browser out, after asking. */
 export async function endAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser(page);
   const error = await refuseForeignOrigin();
@@ -25,7 +24,6 @@ export async function endAction(_before: FormState, form: FormData): Promise<For
   return {};
 }
 
-/** Signs out every other browser. */
 export async function endOthersAction(): Promise<FormState> {
   const user = await requireUser(page);
   const error = await refuseForeignOrigin();

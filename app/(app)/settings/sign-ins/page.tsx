@@ -8,7 +8,6 @@ import { endAction, endOthersAction } from "./actions";
 
 export const metadata: Metadata = { title: "Signed-in browsers" };
 
-/** The browsers that are signed in. */
 export default async function Page() {
   const user = await requireUser("/settings/sign-ins");
   const signIns = await listSignIns(user.id);

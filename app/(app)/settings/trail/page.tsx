@@ -9,7 +9,6 @@ export const metadata: Metadata = { title: "Audit trail" };
 const perPage = 50;
 const page = "/settings/trail";
 
-/** The audit trail of the account, newest first. */
 export default async function Page({ searchParams }: PageProps<"/settings/trail">) {
   const user = await requireUser(page);
   const before = z.uuid().safeParse((await searchParams).before).data;

@@ -6,12 +6,11 @@ import { auth } from "#lib/auth/auth";
 import { isFactorRequired, requireAnyUser } from "#lib/auth/guards";
 import { localPath } from "#lib/auth/local-path";
 import { codeForm } from "#lib/auth/schema";
-import { authRefusal, errorsOf, refuseForeignOrigin, requireForm, text } from "../../../components/form-guard";
+import { authRefusal, collectFieldErrors, refuseForeignOrigin, requireForm, text } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
 import { refuseUnproved } from "../proof";
 import { proofFields } from "../proof-fields";
 
-/** What an authenticator app needs, and the recovery codes. */
 export type Enrolment = { picture: string; secret: string; codes: string[] };
 export type EnrolmentState = FormState & { enrolment?: Enrolment | undefined };
 export type CodesState = FormState & { codes?: string[] };
@@ -19,12 +18,12 @@ export type CodesState = FormState & { codes?: string[] };
 const page = "/settings/two-factor";
 
 /**
- * Turns two-factor authentication on in two steps: the proof returns the secret, then a code proves that an app has it.
- * One action for both, because without script the first answer is kept only in that form's state.
+ * The proof returns the secret, then a code proves that an app has it. One action for both, because without script
+ * only the form's state keeps the first answer.
  */
 export async function switchOnAction(before: EnrolmentState, form: FormData): Promise<EnrolmentState> {
   const user = await requireAnyUser(page);
-  // It is on already, from another tab: the page asks for the code too, before anything is looked at.
+  // Another tab has turned it on, so the page must ask for the code too.
   if (user.twoFactorEnabled) redirect(page);
   const { enrolment } = before;
   const error = await refuseForeignOrigin();
@@ -44,7 +43,7 @@ export async function switchOnAction(before: EnrolmentState, form: FormData): Pr
 
 async function confirm(enrolment: Enrolment | undefined, typed: string, next: string): Promise<EnrolmentState> {
   const parsed = codeForm.safeParse({ code: typed });
-  if (!parsed.success) return { enrolment, errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { enrolment, errors: collectFieldErrors(parsed.error) };
   try {
     await auth().api.verifyTOTP({ body: parsed.data, headers: await headers() });
   } catch (refused) {
@@ -61,7 +60,6 @@ function describe(uri: string, codes: string[]): Enrolment {
   return { picture, secret, codes };
 }
 
-/** Turns two-factor authentication off, or creates new recovery codes, depending on the button. */
 export async function changeAction(_before: CodesState, form: FormData): Promise<CodesState> {
   const user = await requireAnyUser(page);
   const error = await refuseForeignOrigin();
@@ -80,7 +78,7 @@ export async function changeAction(_before: CodesState, form: FormData): Promise
   redirect(page);
 }
 
-/** What better-auth checks once more; an account without a password has none. */
+/** better-auth checks it again; an account may have no password. */
 function passwordIn(form: FormData): { password?: string } {
   const password = text(form, proofFields.password.name);
   return password ? { password } : {};

@@ -7,7 +7,6 @@ import { fieldsFor } from "../proof-fields";
 import { changeAction } from "./actions";
 import { RecoveryCodes } from "./recovery-codes";
 
-/** Creates new recovery codes or turns two-factor authentication off, where that is allowed; both need proof. */
 export function ChangeForm({ proofs, isRequired }: { proofs: Proof[]; isRequired: boolean }) {
   const [state, send, pending] = useActionState(changeAction, {});
   return (

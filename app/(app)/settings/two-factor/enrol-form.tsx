@@ -8,7 +8,6 @@ import { fieldsFor } from "../proof-fields";
 import { type Enrolment, switchOnAction } from "./actions";
 import { RecoveryCodes } from "./recovery-codes";
 
-/** Asks for proof of who one is, then shows the secret and asks for a first code. */
 export function EnrolForm({ proofs, next }: { proofs: Proof[]; next: string }) {
   const [state, send, pending] = useActionState(switchOnAction, {});
   const { enrolment } = state;

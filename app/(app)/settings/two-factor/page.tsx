@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { isFactorRequired, requireAnyUser } from "#lib/auth/guards";
 import { findLocalPath } from "#lib/auth/local-path";
 import { Notice } from "../../../components/notice";
-import { proofsOf } from "../proof";
+import { listProofs } from "../proof";
 import { ChangeForm } from "./change-form";
 import { EnrolForm } from "./enrol-form";
 
@@ -13,7 +13,7 @@ export default async function Page({ searchParams }: PageProps<"/settings/two-fa
   const { twoFactorEnabled } = user;
   const { on, next } = await searchParams;
   const isRequired = isFactorRequired();
-  const proofs = await proofsOf(user);
+  const proofs = await listProofs(user);
   return (
     <>
       <div className="flex max-w-[60ch] flex-col gap-2">

@@ -1,6 +1,5 @@
 import { Command } from "../../../components/command";
 
-/** Codes that replace the authenticator app, each once. */
 export function RecoveryCodes({ codes }: { codes: string[] }) {
   return (
     <section aria-labelledby="recovery-codes" className="flex flex-col gap-2">

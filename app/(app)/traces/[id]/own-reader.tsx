@@ -4,7 +4,6 @@ import { Reader, type ReaderProps } from "./reader";
 import { loadBody, loadSegment } from "./segments/load";
 import type { Supply } from "./segments/supply";
 
-/** The reader of one's own session. */
 export function OwnReader({ traceId, ...props }: Omit<ReaderProps, "supply" | "traceId"> & { traceId: string }) {
   const supply = useMemo<Supply>(
     () => ({

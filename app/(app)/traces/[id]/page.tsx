@@ -15,42 +15,42 @@ import { orMissing } from "../../../components/or-missing";
 import { readerZone } from "../../../components/zone";
 import { listed as listedBy, readListParams } from "../filters";
 import { listHref } from "../hrefs";
-import { CameOf } from "./facts/came-of";
+import { LinkedPullRequests } from "./facts/came-of";
 import { DeleteQuestion } from "./facts/delete-question";
 import { TraceFacts } from "./facts/facts";
-import { readKinOf, sumOwn } from "./facts/kin";
+import { readFamilyKin, sumOwn } from "./facts/kin";
 import { resumeCommand } from "./facts/resume";
-import { filterOf, type Links, readerHref } from "./frame/links";
+import { parseFilter, type Links, readerHref } from "./frame/links";
 import "./messages/styles";
 import { OutlineData, OutlinePending } from "./outline/outline-data";
 import { readOutlineWidth } from "./outline/outline-width";
 import { OwnReader } from "./own-reader";
 import { renderSegment } from "./segments/render";
-import { requestOf } from "./segments/request";
+import { parseSegmentRequest } from "./segments/request";
 import { toPage } from "./segments/to-page";
 
 export async function generateMetadata({ params }: PageProps<"/traces/[id]">): Promise<Metadata> {
   const { id } = await params;
-  return { title: titleOf(await ownTrace(id)) };
+  return { title: getPageTitle(await ownTrace(id)) };
 }
 
 export default async function Page({ params, searchParams }: PageProps<"/traces/[id]">) {
   const { id } = await params;
   const user = await requireUser(`/traces/${encodeURIComponent(id)}`);
-  // Before anything is sent: the outline comes last, and then a page has its status.
+  // Checked before anything is sent, while the status can still change: the outline is streamed last.
   if (hasTooManyOutlines(user.id)) throw new SpoorError("overloaded");
   const query = await searchParams;
   const zone = await readerZone();
   const [trace, { segment, talk, opened }, kin, circumstances] = await Promise.all([
     ownTrace(id),
     readView(user.id, id, query),
-    readKinOf(user.id, id),
+    readFamilyKin(user.id, id),
     readCircumstances(user.id, id),
   ]);
-  const isGone = trace.metadata?.kind === "prompts-only"; // and can't be continued
+  const isGone = trace.metadata?.kind === "prompts-only"; // a prompt history, which can't be continued
   const resume = isGone ? undefined : resumeCommand(trace.source, trace.sourceId, trace.metadata?.cwd);
   const standing = await readStanding(user.id, trace);
-  const filter = filterOf(query);
+  const filter = parseFilter(query);
   const facts = (
     <>
       <TraceFacts
@@ -60,7 +60,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         resume={resume}
         deleting={query.delete === "1" && <DeleteQuestion userId={user.id} trace={trace} />}
       />
-      <CameOf userId={user.id} traceId={id} remote={trace.metadata?.repository} />
+      <LinkedPullRequests userId={user.id} traceId={id} remote={trace.metadata?.repository} />
       {opened && (
         <Notice tone="info">
           <p>The message that you followed a link to is not part of the talk, so all messages are shown.</p>
@@ -69,20 +69,20 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
     </>
   );
   if (!segment) return <Empty trace={trace} facts={facts} />;
-  const { at } = requestOf(query) as { at?: number };
+  const { at } = parseSegmentRequest(query) as { at?: number };
   return (
     <div className="-my-6">
       <OwnReader
-        key={`${id} ${zone}`} // nothing of one session stays for the next, nor of another zone's times
+        key={`${id} ${zone}`} // keeps no state across sessions or time zones
         traceId={id}
         zone={zone}
-        title={titleOf(trace)}
+        title={getPageTitle(trace)}
         total={trace.messageCount}
         initial={await toPage(segment)}
         talk={talk}
         at={at}
         filter={filter}
-        links={await linksOf(user.id, id, filter, besides(filter, zone, kin.origin?.parentId), at)}
+        links={await makeReaderLinks(user.id, id, filter, besides(filter, zone, kin.origin?.parentId), at)}
         resume={resume}
         standing={standing}
         outlineWidth={await readOutlineWidth()}
@@ -97,30 +97,30 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   );
 }
 
-const titleOf = (trace: Trace) => trace.title || "Untitled session";
+const getPageTitle = (trace: Trace) => trace.title || "Untitled session";
 
 type Query = Awaited<PageProps<"/traces/[id]">["searchParams"]>;
 
-/** The requested segment. A message that Talk leaves out is shown among all of them. */
+/** Shows all messages if the conversation view leaves out the one asked for. */
 async function readView(userId: string, id: string, query: Query) {
   if (!z.uuid().safeParse(id).success) notFound();
   const talk = query.view === "talk";
-  const request = requestOf(query);
+  const request = parseSegmentRequest(query);
   const segment = await renderSegment(userId, id, request, talk);
   if (!segment?.hidden) return { segment, talk, opened: false };
   return { segment: await renderSegment(userId, id, request, false), talk: false, opened: true };
 }
 
-/** Among which sessions this one has neighbours: those of the list that it came from, or where that folds it, its siblings. */
-function besides(filter: ReturnType<typeof filterOf>, zone: string, parent: string | undefined): Selection {
+/** Neighbours come from the list, or from the parent's sub-agents if the list folds this session. */
+function besides(filter: ReturnType<typeof parseFilter>, zone: string, parent: string | undefined): Selection {
   const selection = listedBy(readListParams(filter, zone).filter);
   return selection.families && parent ? { parent } : selection;
 }
 
-async function linksOf(
+async function makeReaderLinks(
   userId: string,
   id: string,
-  filter: ReturnType<typeof filterOf>,
+  filter: ReturnType<typeof parseFilter>,
   listed: Selection,
   at: number | undefined,
 ): Promise<Links> {
@@ -131,7 +131,7 @@ async function linksOf(
   return {
     list: listHref(filter),
     all: readerHref(id, place),
-    // After a position, not at it: Talk may leave that message out.
+    // After the position before it, since the conversation view may leave out the message itself.
     talk: readerHref(id, { ...filter, ...(at !== undefined && at > 0 && { after: String(at - 1) }), view: "talk" }),
     newer: beside(newer),
     older: beside(older),
@@ -141,7 +141,7 @@ async function linksOf(
 function Empty({ trace, facts }: { trace: Trace; facts: React.ReactNode }) {
   return (
     <div className="flex flex-col gap-4">
-      <h1 className="font-semibold text-title">{titleOf(trace)}</h1>
+      <h1 className="font-semibold text-title">{getPageTitle(trace)}</h1>
       {facts}
       <p className="py-8 text-muted">
         {trace.messageCount === 0 ? "This session has no messages." : "There are no messages here."}{" "}
@@ -155,7 +155,7 @@ function Empty({ trace, facts }: { trace: Trace; facts: React.ReactNode }) {
   );
 }
 
-/** The signed-in person's trace; another user's is the same 404 as a missing one. */
+/** Another user's trace is the same 404 as a missing one. */
 const ownTrace = cache(async (id: string): Promise<Trace> => {
   const user = await requireUser(`/traces/${encodeURIComponent(id)}`);
   if (!z.uuid().safeParse(id).success) notFound();

@@ -2,14 +2,14 @@
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Outline } from "#lib/reader/outline";
 import type { Standing } from "#lib/traces/live";
-import { countOf } from "../../../components/figures";
+import { formatQuantity } from "../../../components/figures";
 import { useKeys } from "../../../components/keys";
 import { useFind, useFindKey } from "./find/use-find";
 import { useBodies } from "./folds/use-bodies";
 import { useFolds } from "./folds/use-folds";
 import { type Frame, FrameContext } from "./frame/frame";
 import { nearestTalk } from "./frame/geometry";
-import { type Filter, type Links, placeHref, type View, wordsOf } from "./frame/links";
+import { type Filter, type Links, placeHref, type View, dropFileTerms } from "./frame/links";
 import { Rail } from "./frame/rail";
 import { readerKeys } from "./frame/reader-keys";
 import { sharing } from "./frame/share";
@@ -32,29 +32,26 @@ import { useSegments } from "./segments/use-segments";
 
 export type ReaderProps = {
   supply: Supply;
-  /** One's own session; without it what only its owner can do is left out. */
+  /** Undefined for readers of a shared session. */
   traceId?: string;
-  /** The reader's time zone. */
   zone: string;
   title: string;
   total: number;
   initial: Segment;
   talk: boolean;
   at: number | undefined;
-  /** The list's filter; its `q` is looked for here. */
+  /** The list's filter, whose `q` is searched here. */
   filter: Filter;
   links: Links;
   resume?: string | undefined;
-  /** Whether the session goes on, and what its agent waits for. */
   standing: Standing;
-  /** The outline's width in rem. */
+  /** In rem. */
   outlineWidth: number;
-  /** What the server renders: facts above the messages, and the outline beside them. */
+  /** Rendered by the server. */
   facts: React.ReactNode;
   outline: React.ReactNode;
 };
 
-/** The frame of the page: the one client shell around messages that the server renders. */
 export function Reader({ talk: firstView, ...given }: ReaderProps) {
   const [talk, setTalk] = useState(firstView);
   const props = { ...given, talk };
@@ -74,7 +71,7 @@ export function Reader({ talk: firstView, ...given }: ReaderProps) {
     list,
     top: frame.top.get,
     jump: jumpQuietly,
-    initial: wordsOf(typeof filter.q === "string" ? filter.q : ""),
+    initial: dropFileTerms(typeof filter.q === "string" ? filter.q : ""),
     at,
   });
   useCopy(list, traceId ?? "", say);
@@ -119,7 +116,6 @@ export function Reader({ talk: firstView, ...given }: ReaderProps) {
   );
 }
 
-/** The segments on the page, with what keeps their heights and folds. */
 function useMessages(
   { supply, traceId, talk, initial, standing }: ReaderProps,
   list: RefObject<HTMLDivElement | null>,
@@ -148,7 +144,7 @@ function useMessages(
   return { ...shown, onMount, remeasure, noteAnchor, growth, isPartlyLoaded };
 }
 
-/** The server shows a message that Talk leaves out among all others, and says so. */
+/** The server shows all messages if the conversation view leaves out the one asked for. */
 const showHidden = () => window.location.reload();
 
 type BodyProps = ReaderProps & {
@@ -157,7 +153,6 @@ type BodyProps = ReaderProps & {
   rail: boolean;
 };
 
-/** The outline and the messages, side by side where there is room. */
 function Body({ messages, list, rail, supply, filter, talk, facts, outline, outlineWidth }: BodyProps) {
   const [live, setLive] = useState(false);
   useEffect(() => setLive(true), []);
@@ -184,7 +179,6 @@ function Body({ messages, list, rail, supply, filter, talk, facts, outline, outl
 
 type GrowthProps = { count: number; after: number | undefined; go: (position: number) => void };
 
-/** Says that messages have come since the page was loaded, and leads to them. */
 function Growth({ count, after, go }: GrowthProps) {
   if (count === 0 || after === undefined) return null;
   return (
@@ -193,12 +187,11 @@ function Growth({ count, after, go }: GrowthProps) {
       onClick={() => go(after + 1)}
       className="button button-accent fixed bottom-[calc(var(--tabs)+1rem)] left-1/2 z-[5] -translate-x-1/2 shadow-lg print:hidden"
     >
-      {countOf(count, "new message")} ↓
+      {formatQuantity(count, "new message")} ↓
     </button>
   );
 }
 
-/** Copies texts, and says so to screen readers. */
 function useClipboard() {
   const [status, say] = useState("");
   const copy = useCallback(async (text: string, done: string) => {

@@ -7,11 +7,10 @@ import { deleteSelection } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
 import { chosenIds, filterNames, traceFilter } from "#lib/traces/schema";
 import { jsonIn, requireOwnOrigin, text } from "../../../components/form-guard";
-import { type Given, listHref, queryOf } from "../hrefs";
+import { type GivenFilters, listHref, toSearchParams } from "../hrefs";
 
 const counted = traceFilter
   .omit({ roots: true })
-  // Of the page's address these were read already.
   .extend({
     starred: z.boolean().optional(),
     archived: z.boolean().optional(),
@@ -23,7 +22,6 @@ const counted = traceFilter
   });
 const given = z.partialRecord(z.enum(filterNames), z.union([z.string(), z.array(z.string())]));
 
-/** Deletes what the page counted, or asks again where the selection has changed since. */
 export async function deleteSelectionAction(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
   await requireOwnOrigin();
@@ -34,8 +32,8 @@ export async function deleteSelectionAction(form: FormData): Promise<void> {
   const chosen = typeof below === "string" ? { ids: [...ids, ...(await findSubagents(user.id, ids))] } : selection;
   const mark = typeof below === "string" ? below : text(form, "mark");
   const deleted = await deleteSelection(user.id, chosen, mark, await currentOrigin());
-  if (deleted !== undefined) redirect(listHref(selection.ids ? (filters as Given) : {}, { deleted: String(deleted) }));
-  const again = queryOf(filters as Given, { changed: "1" });
+  if (deleted !== undefined) redirect(listHref(selection.ids ? (filters as GivenFilters) : {}, { deleted: String(deleted) }));
+  const again = toSearchParams(filters as GivenFilters, { changed: "1" });
   for (const id of selection.ids ?? []) again.append("id", id);
   if (!selection.ids) again.set("all", "1");
   redirect(`/traces/delete?${again}`);

@@ -7,24 +7,22 @@ import { countSelection } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
 import { listTraces, type Trace } from "#lib/traces/queries";
 import { chosenIds, type FilterName } from "#lib/traces/schema";
-import { countOf } from "../../../components/figures";
+import { formatQuantity } from "../../../components/figures";
 import { Notice } from "../../../components/notice";
 import { ActivityTime, Time } from "../../../components/time";
 import { readerZone } from "../../../components/zone";
 import { type ListRequest, readListParams, shown } from "../filters";
-import { type Given, labelOf, listHref, type Names, paramsIn, shownValues, valuesOf } from "../hrefs";
+import { type GivenFilters, getFilterLabel, listHref, type FilterTitles, paramsIn, shownValues, getFilterValues } from "../hrefs";
 import { deleteSelectionAction } from "./actions";
 
 export const metadata: Metadata = { title: "Delete sessions" };
 
-/** How many titles are listed. */
 const maxTitles = 10;
 
-/** Asks whether to delete the chosen sessions, or all that a filter matches. */
 export default async function Page({ searchParams }: PageProps<"/traces/delete">) {
   const params = await searchParams;
   const request = readListParams(listParams(params), await readerZone());
-  const asked = selectionOf(params, request);
+  const asked = parseSelection(params, request);
   const user = await requireUser("/traces");
   const back = listHref(request.given);
   if (!asked) return <Nothing back={back} />;
@@ -39,7 +37,7 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
   return (
     <div className="flex max-w-[72ch] flex-col gap-4">
       <h1 className="font-semibold text-title">
-        {traces === 1 ? "Delete this session?" : `Delete these ${countOf(traces, "session")}?`}
+        {traces === 1 ? "Delete this session?" : `Delete these ${formatQuantity(traces, "session")}?`}
       </h1>
       {params.changed === "1" && (
         <Notice tone="warn">
@@ -58,9 +56,9 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
       )}
       <Titles traces={named.traces} more={traces - named.traces.length} />
       <p>
-        {traces === 1 ? "It and its" : "They and their"} {countOf(messages, "message")} will be deleted permanently,
+        {traces === 1 ? "It and its" : "They and their"} {formatQuantity(messages, "message")} will be deleted permanently,
         also from searches and exports. A later sync from your machines does not bring {traces === 1 ? "it" : "them"}{" "}
-        back. The raw uploads are kept for {countOf(env().UPLOAD_RETENTION_DAYS, "day")} after they were processed.
+        back. The raw uploads are kept for {formatQuantity(env().UPLOAD_RETENTION_DAYS, "day")} after they were processed.
       </p>
       <form action={deleteSelectionAction} className="flex flex-wrap items-center gap-4">
         <Hidden name="selection" value={JSON.stringify({ ...asked, storedUntil })} />
@@ -78,14 +76,14 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
   );
 }
 
-/** Lets the sub-agents that were not chosen themselves be deleted with the sessions that started them. */
+/** Offers to delete the sub-agents that were not selected themselves. */
 function Below({ sessions, messages, mark }: { sessions: number; messages: number; mark: string }) {
   return (
     <label className="flex basis-full items-start gap-2">
       <input type="checkbox" name="below" value={mark} defaultChecked className="mt-1 size-4 accent-accent" />
       <span>
-        Delete {countOf(sessions, "sub-agent")} that {sessions === 1 ? "is" : "are"} not chosen with{" "}
-        {countOf(messages, "message")}, too. Otherwise{" "}
+        Delete {formatQuantity(sessions, "sub-agent")} that {sessions === 1 ? "is" : "are"} not chosen with{" "}
+        {formatQuantity(messages, "message")}, too. Otherwise{" "}
         {sessions === 1 ? "it stays, on its own" : "they stay, on their own"}.
       </span>
     </label>
@@ -96,15 +94,15 @@ const Hidden = (input: { name: string; value: string }) => <input type="hidden" 
 
 type Params = Record<string, string | string[] | undefined>;
 
-/** The list's parameters: all in one (`list`, from its form) or separate. */
+/** The list's form sends its parameters in one field (`list`). */
 const listParams = ({ list, ...params }: Params): Params => (typeof list === "string" ? paramsIn(list) : params);
 
-/** What is to be deleted: the given ids, else the whole filter where `all` says so. */
-function selectionOf(params: Params, { filter, ignored }: ListRequest) {
+/** The given ids, or the whole filter if `all` is set. */
+function parseSelection(params: Params, { filter, ignored }: ListRequest) {
   const ids = chosenIds.safeParse(z.array(z.string()).parse([params.id ?? []].flat()));
   if (!ids.success) return undefined;
   if (ids.data.length > 0) return { ids: ids.data };
-  // What the list leaves out is not deleted with what it shows. A filter that is not valid must not widen the selection.
+  // An invalid filter must not widen the selection, and hidden sessions are not deleted.
   return params.all === "1" && ignored.length === 0 ? { ...shown(filter), ids: undefined } : undefined;
 }
 
@@ -122,12 +120,11 @@ function Nothing({ back }: { back: string }) {
   );
 }
 
-async function projectNames(userId: string, { given }: ListRequest): Promise<Names> {
-  const labels = await readLabels(userId, valuesOf(given, "projectId"));
+async function projectNames(userId: string, { given }: ListRequest): Promise<FilterTitles> {
+  const labels = await readLabels(userId, getFilterValues(given, "projectId"));
   return new Map([...labels].map(([id, label]) => [id, labelText(label)]));
 }
 
-/** Names what the list leaves out, and the selection with it. */
 function leftOut(filter: ListRequest["filter"]): string {
   const { archived, trivial } = shown(filter);
   return [archived === false && "archived ones", trivial === false && "those without content"]
@@ -135,7 +132,7 @@ function leftOut(filter: ListRequest["filter"]): string {
     .join(" and ");
 }
 
-type ScopeProps = { given: Given; countedAt: string; names: Names; left: string };
+type ScopeProps = { given: GivenFilters; countedAt: string; names: FilterTitles; left: string };
 
 function Scope({ given, countedAt, names, left }: ScopeProps) {
   const filters = Object.keys(given) as FilterName[];
@@ -149,7 +146,7 @@ function Scope({ given, countedAt, names, left }: ScopeProps) {
           {filters.map((name, index) => (
             <span key={name}>
               {index > 0 && ", "}
-              {labelOf(name)} <strong className="break-words font-semibold">{shownValues(given, name, names)}</strong>
+              {getFilterLabel(name)} <strong className="break-words font-semibold">{shownValues(given, name, names)}</strong>
             </span>
           ))}
         </>
@@ -166,11 +163,11 @@ function Titles({ traces, more }: { traces: Trace[]; more: number }) {
         <li key={id} className="[overflow-wrap:anywhere]">
           <span className="font-medium">{title || "Untitled session"}</span>{" "}
           <span className="text-code text-muted">
-            {countOf(messageCount, "message")}, <ActivityTime of={trace} as="moment" />
+            {formatQuantity(messageCount, "message")}, <ActivityTime of={trace} as="moment" />
           </span>
         </li>
       ))}
-      {more > 0 && <li className="text-muted">and {countOf(more, "more", "more")}</li>}
+      {more > 0 && <li className="text-muted">and {formatQuantity(more, "more", "more")}</li>}
     </ul>
   );
 }

@@ -5,13 +5,12 @@ import { requireUser } from "#lib/auth/guards";
 import { addTag, markAll, setMarks } from "#lib/traces/marks";
 import { marksShape, tagName } from "#lib/traces/marks-schema";
 import { chosenIds } from "#lib/traces/schema";
-import { idIn, refusalOf, requireForm, requireOwnOrigin, sent } from "../../../components/form-guard";
+import { idIn, toFormState, requireForm, requireOwnOrigin, sent } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
 import { orMissing } from "../../../components/or-missing";
 
 const change = marksShape.pick({ starred: true, archived: true });
 
-/** Stars, archives or tags some sessions. */
 export async function markSessions(ids: string[], marks: { starred?: boolean; archived?: boolean }): Promise<void> {
   const user = await requireUser("/traces");
   await requireOwnOrigin();
@@ -32,7 +31,6 @@ export async function tagSessions(ids: string[], tag: string): Promise<string | 
 
 const noted = z.object({ id: z.uuid(), title: z.string(), tags: z.string(), note: z.string() });
 
-/** Names, tags and annotates one session, as its form has it. */
 export async function describeSession(_: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/traces");
   await requireOwnOrigin();
@@ -47,13 +45,13 @@ export async function describeSession(_: FormState, form: FormData): Promise<For
   try {
     await setMarks(user.id, id, marks.data);
   } catch (refused) {
-    return refusalOf(refused); // it was deleted meanwhile
+    return toFormState(refused); // it was deleted meanwhile
   }
   revalidatePath(`/traces/${id}`);
   return { done: "Saved." };
 }
 
-/** Stars or archives one session, by a button that works without script. */
+/** Works without script. */
 export async function markSession(form: FormData): Promise<void> {
   const user = await requireUser("/traces");
   await requireOwnOrigin();

@@ -4,7 +4,7 @@ import type { FormAction } from "../../../components/form-state";
 
 type Props = { action: FormAction; id: string; title: string; shown: string; tags: string; note: string };
 
-/** A session's own name, its tags and a note. An empty name gives the agent's back. */
+/** An empty name restores the agent's title. */
 export function MarksForm({ action, id, title, shown, tags, note }: Props) {
   const [state, send, pending] = useActionState(action, {});
   return (

@@ -4,7 +4,7 @@ import { MarksForm } from "./marks-form";
 
 type Props = { trace: Pick<Trace, "id" | "title" | "customTitle" | "starredAt" | "archivedAt" | "tags" | "note"> };
 
-/** What a person decides about a session: a star, whether it is put away, its name, tags and a note. Works without script. */
+/** Works without script. */
 export function Marks({ trace }: Props) {
   const { id, title, customTitle, starredAt, archivedAt, tags, note } = trace;
   return (
@@ -36,7 +36,7 @@ export function Marks({ trace }: Props) {
   );
 }
 
-/** What the palette calls them. */
+/** The palette's names for the buttons. */
 const commands = {
   starred: ["Star", "Remove the star"],
   archived: ["Archive", "Take out of the archive"],

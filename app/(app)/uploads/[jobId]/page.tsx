@@ -7,7 +7,7 @@ import { getListedJob, type ListedJob, listWrittenSessions } from "#lib/ingest/j
 import { hasQuota } from "#lib/ingest/quota/quota";
 import { limits } from "#lib/limits";
 import { formatBytes } from "#lib/units";
-import { countOf, formatCount } from "../../../components/figures";
+import { formatQuantity, formatCount } from "../../../components/figures";
 import { orMissing } from "../../../components/or-missing";
 import { Section } from "../../../components/section";
 import { Sign } from "../../../components/sign";
@@ -21,7 +21,6 @@ import { ReplayForm } from "../replay-form";
 
 export const metadata: Metadata = { title: "Upload" };
 
-/** One upload: its outcome, its progress, and its raw body. */
 export default async function Page({ params }: PageProps<"/uploads/[jobId]">) {
   const { jobId } = await params;
   const href = `/uploads/${encodeURIComponent(jobId)}`;
@@ -40,7 +39,7 @@ export default async function Page({ params }: PageProps<"/uploads/[jobId]">) {
         <p className="flex flex-wrap items-baseline gap-x-3">
           <StatusMark status={job.status} />
           <span className="text-code text-muted">
-            <span title={countOf(job.bytes, "byte")}>{formatBytes(job.bytes)}</span>
+            <span title={formatQuantity(job.bytes, "byte")}>{formatBytes(job.bytes)}</span>
             {" · sent "}
             <Time at={job.createdAt} as="moment" />
           </span>
@@ -51,7 +50,7 @@ export default async function Page({ params }: PageProps<"/uploads/[jobId]">) {
       </header>
       {(job.status === "queued" || job.status === "running") && <Moving href={href} />}
       <Section id="sessions" title="Sessions">
-        <Facts facts={countsOf(job)} />
+        <Facts facts={listJobCounts(job)} />
         <WhyKept job={job} />
         <KeptSessions kept={job.keptTraces} />
         <WrittenSessions userId={user.id} jobId={job.jobId} />
@@ -86,7 +85,6 @@ export default async function Page({ params }: PageProps<"/uploads/[jobId]">) {
 
 const maxSessions = 50;
 
-/** Links to the sessions that the upload created or updated. */
 async function WrittenSessions({ userId, jobId }: { userId: string; jobId: string }) {
   const sessions = await listWrittenSessions(userId, jobId, maxSessions + 1);
   if (sessions.length === 0) return null;
@@ -108,8 +106,8 @@ async function WrittenSessions({ userId, jobId }: { userId: string; jobId: strin
   );
 }
 
-/** What was received, and once the job succeeded, its outcome: what became of none is left out. */
-function countsOf({ status, traces, messages }: ListedJob): [name: string, value: string | null][] {
+/** Omits counts of zero. */
+function listJobCounts({ status, traces, messages }: ListedJob): [name: string, value: string | null][] {
   const outcome = (count: number) => (status === "succeeded" && count > 0 ? formatCount(count) : null);
   return [
     ["Received", formatCount(traces.received)],
@@ -123,7 +121,7 @@ function countsOf({ status, traces, messages }: ListedJob): [name: string, value
   ];
 }
 
-/** Names with values; null is left out. */
+/** Omits null values. */
 function Facts({ facts }: { facts: [name: string, value: React.ReactNode][] }) {
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1 text-code">
@@ -141,7 +139,7 @@ function Facts({ facts }: { facts: [name: string, value: React.ReactNode][] }) {
 }
 
 function RawUpload({ job }: { job: ListedJob }) {
-  const days = countOf(env().UPLOAD_RETENTION_DAYS, "day");
+  const days = formatQuantity(env().UPLOAD_RETENTION_DAYS, "day");
   if (!job.isUploadStored) return <p className="text-code text-muted">{whyRemoved(job, days)}</p>;
   return (
     <>
@@ -150,7 +148,7 @@ function RawUpload({ job }: { job: ListedJob }) {
           Download
         </a>{" "}
         <span className="text-code text-muted">
-          the JSON that was sent, <span title={countOf(job.bytes, "byte")}>{formatBytes(job.bytes)}</span>
+          the JSON that was sent, <span title={formatQuantity(job.bytes, "byte")}>{formatBytes(job.bytes)}</span>
         </span>
       </p>
       <p className="text-code text-muted">
@@ -166,7 +164,7 @@ function whyRemoved({ status }: ListedJob, days: string): string {
   return `No longer stored: it was removed ${days} after it was processed${earlier}.`;
 }
 
-const failedDays = countOf(limits.ingest.failedUploadDays, "day");
+const failedDays = formatQuantity(limits.ingest.failedUploadDays, "day");
 const dayMs = 86_400_000;
 
 function StoredUntil({ job: { status, finishedAt }, days }: { job: ListedJob; days: string }) {
@@ -182,7 +180,7 @@ function StoredUntil({ job: { status, finishedAt }, days }: { job: ListedJob; da
   );
 }
 
-/** A job of the signed-in user; another user's job is a 404, as a missing one is. */
+/** Another user's job is the same 404 as a missing one. */
 async function ownJob(userId: string, jobId: string) {
   if (!z.uuid().safeParse(jobId).success) notFound();
   return orMissing(getListedJob(userId, jobId));

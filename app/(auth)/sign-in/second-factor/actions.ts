@@ -4,15 +4,14 @@ import { redirect } from "next/navigation";
 import { auth } from "#lib/auth/auth";
 import { localPath } from "#lib/auth/local-path";
 import { codeForm, recoveryForm } from "#lib/auth/schema";
-import { authRefusal, errorsOf, refuseForeignOrigin, text } from "../../../components/form-guard";
+import { authRefusal, collectFieldErrors, refuseForeignOrigin, text } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form-state";
 
-/** The second step of a sign-in, with a code of the authenticator app. */
 export async function verifyCodeAction(_before: FormState, form: FormData): Promise<FormState> {
   const error = await refuseForeignOrigin();
   if (error) return { error };
   const parsed = codeForm.safeParse({ code: text(form, "code") });
-  if (!parsed.success) return { errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { errors: collectFieldErrors(parsed.error) };
   try {
     const body = { ...parsed.data, trustDevice: form.get("trust") === "on" };
     await auth().api.verifyTOTP({ body, headers: await headers() });
@@ -22,12 +21,11 @@ export async function verifyCodeAction(_before: FormState, form: FormData): Prom
   openNext(form);
 }
 
-/** The second step of a sign-in, with one of the recovery codes. */
 export async function verifyRecoveryAction(_before: FormState, form: FormData): Promise<FormState> {
   const error = await refuseForeignOrigin();
   if (error) return { error };
   const parsed = recoveryForm.safeParse({ recovery_code: text(form, "recovery_code") });
-  if (!parsed.success) return { errors: errorsOf(parsed.error) };
+  if (!parsed.success) return { errors: collectFieldErrors(parsed.error) };
   try {
     await auth().api.verifyBackupCode({ body: { code: parsed.data.recovery_code }, headers: await headers() });
   } catch (refused) {
@@ -43,7 +41,7 @@ function openNext(form: FormData): never {
 
 const tooMany = "Too many wrong codes. ";
 
-/** What a refusal by better-auth means; `deadLink` where only a new sign-in helps. */
+/** `deadLink` means that only a new sign-in helps. */
 function explain(refused: unknown, field: "code" | "recovery_code"): FormState {
   switch (authRefusal(refused)) {
     case "INVALID_CODE":

@@ -9,7 +9,7 @@ export const metadata: Metadata = { title: "Second factor" };
 
 const here = "/sign-in/second-factor";
 
-/** The second step of a sign-in; a cookie from the first one identifies the user. */
+/** A cookie from the first step identifies the user. */
 export default async function Page({ searchParams }: PageProps<"/sign-in/second-factor">) {
   const { next, recovery } = await searchParams;
   const target = localPath(typeof next === "string" ? next : undefined);

@@ -3,7 +3,7 @@ import {
   type Answer,
   type Api,
   addTurn,
-  countPictures,
+  hashPictures,
   event,
   heldPieces,
   hold,
@@ -34,7 +34,7 @@ export const anthropic: Api = {
         callId: block.tool_use_id,
         text: textOf(block.content),
         isError: block.is_error === true,
-        pictures: countPictures(block.content),
+        pictures: hashPictures(block.content),
       }));
       addTurn(turns, role === "assistant" ? "assistant" : "user", textOf(content), results);
     }

@@ -1,4 +1,5 @@
 // What the stand-in and the APIs that it speaks tell each other.
+import { createHash } from "node:crypto";
 
 /** Each answer's tokens, apart: `input` without those of the cache, `output` without the thoughts'. */
 export type Tokens = {
@@ -10,7 +11,7 @@ export type Tokens = {
   cacheWrite1h: number;
 };
 
-export type Result = { callId?: string; text: string; isError?: boolean; pictures: number };
+export type Result = { callId?: string; text: string; isError?: boolean; pictures: string[] };
 
 /** What one side said before the other spoke; an agent's answer that comes in several pieces is one turn. */
 export type Turn = { role: "user" | "assistant"; text: string; results: Result[] };
@@ -86,8 +87,15 @@ export function textOf(content: unknown): string {
     .join("\n");
 }
 
-export const countPictures = (content: unknown): number =>
-  Array.isArray(content) ? content.filter(({ type }) => /image/.test(type)).length : 0;
+/** The SHA-256 of each picture in a content's blocks, in hex. */
+export const hashPictures = (content: unknown): string[] =>
+  Array.isArray(content) ? content.filter(({ type }) => /image/.test(type)).flatMap(hashData) : [];
+
+/** The SHA-256 of the bytes whose Base64 is somewhere in a value; of what is only named it is that of no bytes. */
+export function hashData(value: unknown): string {
+  const [, data = ""] = /"(?:data:image\/\w+;base64,)?([A-Za-z0-9+/]{40,}={0,2})"/.exec(JSON.stringify(value)) ?? [];
+  return createHash("sha256").update(Buffer.from(data, "base64")).digest("hex");
+}
 
 /** Adds a turn, or its content to the turn before where the same side goes on. */
 export function addTurn(turns: Turn[], role: Turn["role"], text: string, results: Result[] = []): void {

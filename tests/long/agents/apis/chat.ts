@@ -3,7 +3,7 @@ import {
   type Answer,
   type Api,
   addTurn,
-  countPictures,
+  hashPictures,
   event,
   heldPieces,
   hold,
@@ -30,7 +30,7 @@ export const chat: Api = {
     const system: string[] = [];
     for (const { role, content, tool_call_id: callId } of body.messages ?? []) {
       const text = textOf(content);
-      if (role === "tool") addTurn(turns, "user", "", [{ callId, text, pictures: countPictures(content) }]);
+      if (role === "tool") addTurn(turns, "user", "", [{ callId, text, pictures: hashPictures(content) }]);
       else if (role === "user" || role === "assistant") addTurn(turns, role, text);
       else system.push(text);
     }

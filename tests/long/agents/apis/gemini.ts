@@ -1,5 +1,5 @@
 // Gemini's generateContent.
-import { type Answer, type Api, addTurn, event, heldPieces, hold, type Result, type Turn } from "./api.ts";
+import { type Answer, type Api, addTurn, event, hashData, heldPieces, hold, type Result, type Turn } from "./api.ts";
 
 type Part = {
   text?: string;
@@ -73,7 +73,7 @@ function resultOf({ functionResponse }: Part): Result[] {
   const said = response.output ?? response.error ?? response;
   const text = typeof said === "string" ? said : JSON.stringify(said);
   const isError = response.error !== undefined;
-  return [{ callId: id, text, isError, pictures: parts.filter(({ inlineData }) => inlineData).length }];
+  return [{ callId: id, text, isError, pictures: parts.filter(({ inlineData }) => inlineData).map(hashData) }];
 }
 
 function usageOf({ tokens }: Answer) {

@@ -3,7 +3,7 @@ import {
   type Answer,
   type Api,
   addTurn,
-  countPictures,
+  hashPictures,
   event,
   heldPieces,
   hold,
@@ -39,7 +39,7 @@ export const responses: Api = {
     const turns: Turn[] = [];
     for (const { type = "message", role, content, call_id: callId, output } of input) {
       if (type.endsWith("_output")) {
-        addTurn(turns, "user", "", [{ callId, text: textOf(output), pictures: countPictures(output) }]);
+        addTurn(turns, "user", "", [{ callId, text: textOf(output), pictures: hashPictures(output) }]);
       } else if (role === "assistant" || answers.has(type)) addTurn(turns, "assistant", textOf(content));
       else if (role === "user") addTurn(turns, "user", textOf(content));
       // A message to another agent comes back as the model wrote it; here it is not really encrypted.

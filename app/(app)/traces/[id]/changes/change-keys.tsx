@@ -2,7 +2,6 @@
 import { useKeys } from "../../../../components/keys";
 import { goTo } from "../../../../components/navigation";
 
-/** `j` and `k` step through the files, `u` leads back to the session. */
 export function ChangeKeys({ back }: { back: string }) {
   const bindings: [keys: string, does: string, run: () => void][] = [
     ["j", "Next file", () => step(1)],
@@ -16,7 +15,6 @@ export function ChangeKeys({ back }: { back: string }) {
   return null;
 }
 
-/** The first file whose head is not above the bar is the current one. */
 function step(by: 1 | -1): void {
   const files = [...document.querySelectorAll<HTMLElement>("[data-change]")];
   const focused = files.indexOf(document.activeElement as HTMLElement);

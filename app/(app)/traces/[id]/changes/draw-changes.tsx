@@ -1,37 +1,34 @@
-import { type CombinedFile, changeOf } from "#lib/reader/files/combined";
+import { type CombinedFile, toFileChange } from "#lib/reader/files/combined";
 import { shortPath } from "#lib/reader/files/paths";
 import { newEffort } from "#lib/reader/line-diff";
 import type { DiffLine } from "#lib/reader/message";
-import { countOf } from "#lib/reader/text";
-import { languageOfPath } from "#lib/reader/vocabulary";
+import { formatQuantity } from "#lib/reader/text";
+import { findPathLanguage } from "#lib/reader/vocabulary";
 import { Diff } from "../messages/code/diff";
 import { prepareLanguages } from "../messages/code/highlight";
 import { Effort } from "../messages/effort";
 import { toHtml } from "../messages/markup";
 import { Changes } from "../messages/part";
 
-/** What one page draws: lines of a file, and of all of them; further files have their heads alone. */
+/** Lines per page; files beyond the limits show only their heads. */
 const maxDrawn = { file: 400, all: 4000, alone: 5000, characters: 600_000 };
 
-/** Links to a file's edits are that many. */
 const maxPlaces = 8;
 
 const colours = { milliseconds: 3000, characters: 300_000 };
 
-export type ChangesInput = { files: CombinedFile[]; traceId: string /** One file, in full. */; alone: boolean };
+export type ChangesInput = { files: CombinedFile[]; traceId: string; alone: boolean };
 
-/** What is known of each file that was drawn. */
 export type DrawnFile = { path: string; added: number; removed: number };
 
-/** The HTML of files' changes, one section each, and their counts. */
 export async function drawChanges({
   files,
   traceId,
   alone,
 }: ChangesInput): Promise<{ html: string; files: DrawnFile[] }> {
   const effort = newEffort();
-  const changes = files.map((file) => ({ file, ...changeOf(file, effort) }));
-  await prepareLanguages(new Set(files.map(({ path }) => languageOfPath(path)).filter(Boolean)));
+  const changes = files.map((file) => ({ file, ...toFileChange(file, effort) }));
+  await prepareLanguages(new Set(files.map(({ path }) => findPathLanguage(path)).filter(Boolean)));
   const own = { traceId, colours: new Effort(colours) };
   const left = { lines: alone ? maxDrawn.alone : maxDrawn.all, characters: maxDrawn.characters };
   const html = toHtml(
@@ -45,7 +42,6 @@ export async function drawChanges({
   return { html, files: changes.map(({ file, added, removed }) => ({ path: file.path, added, removed })) };
 }
 
-/** How many of a file's lines are drawn, which are taken off what is left. */
 function takeLines(lines: DiffLine[], max: number, left: { lines: number; characters: number }): number {
   let shown = 0;
   for (const { text } of lines.slice(0, Math.min(max, left.lines))) {
@@ -57,7 +53,7 @@ function takeLines(lines: DiffLine[], max: number, left: { lines: number; charac
   return shown;
 }
 
-/** The paths are below the project's folder already. */
+/** The paths are already relative to the project's folder. */
 const nowhere = { roots: [], isWindows: false };
 
 type SectionProps = {
@@ -86,7 +82,7 @@ function FileSection({ file, lines, added, removed, index, shown, traceId, colou
         {action !== "edit" && <span className="change-kind">{action === "write" ? "new" : "deleted"}</span>}
         <Changes added={added} removed={removed} />
         <span className="change-places">
-          {countOf(places.length, "edit")}:{" "}
+          {formatQuantity(places.length, "edit")}:{" "}
           {places.slice(0, maxPlaces).map((position) => (
             <a key={position} href={`/traces/${traceId}?at=${position}`} className="link">
               #{position}
@@ -95,11 +91,11 @@ function FileSection({ file, lines, added, removed, index, shown, traceId, colou
           {places.length > maxPlaces && "…"}
         </span>
       </div>
-      {shown > 0 && <Diff lines={lines} to={shown} language={languageOfPath(path)} effort={effort} />}
+      {shown > 0 && <Diff lines={lines} to={shown} language={findPathLanguage(path)} effort={effort} />}
       {rest > 0 && (
         <p className="cut">
           <a href={`?${new URLSearchParams({ file: path })}`} className="link">
-            {shown === 0 ? countOf(rest, "line") : countOf(rest, "more line")}
+            {shown === 0 ? formatQuantity(rest, "line") : formatQuantity(rest, "more line")}
           </a>
         </p>
       )}

@@ -22,7 +22,6 @@ export async function generateMetadata({ params }: PageProps<"/traces/[id]/chang
   return { title: `All changes · ${trace.title || "Untitled session"}` };
 }
 
-/** All that a session did to files, as one diff by file: what a pull request would show. */
 export default async function Page({ params, searchParams }: PageProps<"/traces/[id]/changes">) {
   const { id } = await params;
   const { user, trace } = await own(id);
@@ -54,7 +53,6 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
   );
 }
 
-/** The files as links to their sections. */
 function FileLinks({ files }: { files: DrawnFile[] }) {
   return (
     <details className="text-code">
@@ -76,7 +74,7 @@ function FileLinks({ files }: { files: DrawnFile[] }) {
   );
 }
 
-/** The signed-in person's trace; another user's is the same 404 as a missing one. */
+/** Another user's trace is the same 404 as a missing one. */
 const own = cache(async (id: string) => {
   const user = await requireUser(`/traces/${encodeURIComponent(id)}/changes`);
   if (!z.uuid().safeParse(id).success) notFound();

@@ -1,4 +1,4 @@
-import { countOf, formatCount } from "../../../../components/figures";
+import { formatQuantity, formatCount } from "../../../../components/figures";
 import type { DrawnFile } from "./draw-changes";
 
 type Props = {
@@ -8,7 +8,6 @@ type Props = {
   edits?: { added: number; removed: number };
 };
 
-/** The net lines, and where an edit was edited again those of all edits. */
 export function Sum({ files, untold, cut, edits }: Props) {
   const total = (side: "added" | "removed") => files.reduce((sum, file) => sum + file[side], 0);
   return (
@@ -17,7 +16,7 @@ export function Sum({ files, untold, cut, edits }: Props) {
         "The session tells of no change to a file."
       ) : (
         <>
-          {countOf(files.length, "file")} <span className="text-ok">+{formatCount(total("added"))}</span>{" "}
+          {formatQuantity(files.length, "file")} <span className="text-ok">+{formatCount(total("added"))}</span>{" "}
           <span className="text-bad">−{formatCount(total("removed"))}</span> net
           {edits && (edits.added !== total("added") || edits.removed !== total("removed")) && (
             <>
@@ -27,7 +26,7 @@ export function Sum({ files, untold, cut, edits }: Props) {
           .<span className="needs-script pointer-coarse:hidden"> j and k step through them.</span>
         </>
       )}
-      {untold > 0 && ` Of ${countOf(untold, "more file")} the session tells only that it changed, not how.`}
+      {untold > 0 && ` Of ${formatQuantity(untold, "more file")} the session tells only that it changed, not how.`}
       {cut && " There was more than is shown: only the first changes are here."}
     </p>
   );

@@ -12,17 +12,15 @@ import { Recent } from "./recent";
 import { DrawingThread } from "./thread";
 
 type Input<O extends keyof Operations> = Parameters<Operations[O]>[0];
-type Result<O extends keyof Operations> = Awaited<ReturnType<Operations[O]>>;
+type DrawingResult<O extends keyof Operations> = Awaited<ReturnType<Operations[O]>>;
 
-/** One core is left to what answers requests, and each thread has its own grammars. */
+/** Leaves one core to the requests; each thread has its own grammars. */
 const maxThreads = Math.min(2, Math.max(1, availableParallelism() - 1));
-/** How many pages and folds of a turn may wait. */
 const maxWaiting = 50;
 const recentBytes = 32 * 1024 * 1024;
-/** After it, what nobody asked for again is dropped: its session may be deleted by now. */
+/** An unused drawing is dropped after this time, since its session may be deleted by then. */
 const recentMs = 10 * 60_000;
 
-/** The user whose messages are drawn, and for whom. */
 type Turn = { userId: string; kind: "own" | "shared" };
 
 type Drawing = { queue: FairQueue; idle: DrawingThread[]; recent: Recent<unknown>; isWarm: boolean };
@@ -38,19 +36,18 @@ const drawing = oncePerProcess(
 );
 
 /**
- * Draws messages on a thread, so that the process answers everybody else meanwhile; what was drawn lately is remembered by
- * its content. If all threads are in use it waits, in turns with the others.
- *
- * @param turn whose turn it takes. A user has one thread at a time, in turns with all readers of the user's shared sessions.
- * @param read reads what is to be drawn, once it is its turn: what waits takes no memory.
- * @returns undefined where there is nothing to draw
- * @throws SpoorError `overloaded` where too many wait in this turn already
+ * Draws messages on a worker thread so that other requests are answered meanwhile; recent drawings are cached by
+ * content.
+ * @param turn a user has one thread at a time, alternating with all readers of the user's shared sessions
+ * @param read called when a thread is free, so that waiting requests take no memory
+ * @returns undefined if there is nothing to draw
+ * @throws SpoorError `overloaded` if too many drawings wait
  */
 export async function draw<O extends keyof Operations>(
   { userId, kind }: Turn,
   operation: O,
   read: () => Promise<Input<O> | undefined>,
-): Promise<Result<O> | undefined> {
+): Promise<DrawingResult<O> | undefined> {
   const { queue, recent } = drawing;
   if (queue.countWaiting(userId, kind) >= maxWaiting) throw new SpoorError("overloaded");
   const giveBack = await queue.take(userId, requestSignal(), kind);
@@ -58,21 +55,18 @@ export async function draw<O extends keyof Operations>(
     const input = await read();
     if (!input) return undefined;
     const key = sha256(JSON.stringify([operation, input])).toString("base64");
-    const known = recent.get(key) as Result<O> | undefined;
+    const known = recent.get(key) as DrawingResult<O> | undefined;
     if (known !== undefined) return known;
     drawing.isWarm = true;
     const result = await onThread(operation, input);
-    recent.set(key, result, bytesOf(result));
+    recent.set(key, result, countResultBytes(result));
     return result;
   } finally {
     giveBack();
   }
 }
 
-/**
- * Starts a thread and has it draw something, unless there is one: for a page from which people come to their
- * sessions, so that the first session of a process need not wait for it.
- */
+/** Starts and warms up a thread unless there is one, so that the first session of a process opens quickly. */
 export async function warmUp(): Promise<void> {
   const state = drawing;
   if (state.isWarm) return;
@@ -83,11 +77,11 @@ export async function warmUp(): Promise<void> {
     .finally(giveBack);
 }
 
-/** V8 keeps two bytes a character where one of them is not Latin. */
-const bytesOf = (result: Result<keyof Operations>) =>
+/** V8 uses two bytes per character if one of them is not Latin. */
+const countResultBytes = (result: DrawingResult<keyof Operations>) =>
   2 * ((typeof result === "string" ? result : result?.html) ?? "").length;
 
-async function onThread<O extends keyof Operations>(operation: O, input: Input<O>): Promise<Result<O>> {
+async function onThread<O extends keyof Operations>(operation: O, input: Input<O>): Promise<DrawingResult<O>> {
   const { idle } = drawing;
   atRest(endDrawing);
   const known = idle.pop();
@@ -99,7 +93,6 @@ async function onThread<O extends keyof Operations>(operation: O, input: Input<O
   }
 }
 
-/** Ends the idle threads, each of which has grammars of its own. */
 async function endDrawing(): Promise<void> {
   drawing.isWarm = false;
   await Promise.all(drawing.idle.splice(0).map((thread) => thread.terminate()));

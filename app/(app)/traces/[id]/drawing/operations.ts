@@ -1,22 +1,20 @@
 import type { ReaderMessage } from "#lib/reader/message";
-import { rowsOf } from "#lib/reader/rows";
+import { makeRows } from "#lib/reader/rows";
 import { changeTexts } from "#lib/secrets/mask";
 import { forOthers } from "#lib/traces/for-others";
-import { hideAllOf } from "#lib/traces/masked";
+import { makeHider } from "#lib/traces/masked";
 import { drawChanges } from "../changes/draw-changes";
 import { drawBody, drawMessages, type View } from "../messages/messages";
 import type { Read } from "../segments/read";
-import { rowsOfSegment, type SegmentRows } from "../segments/rows";
+import { makeSegmentRows, type SegmentRows } from "../segments/rows";
 import { sampleMessages } from "./sample";
 
-/** A drawn segment: a run of neighbouring messages, and what the page's frame needs to know about it. */
 export type DrawnSegment = Omit<SegmentRows, "rows"> & {
   html: string;
-  /** Whether Talk leaves out the message at the position that was asked for. */
+  /** The conversation view leaves out the message that was asked for. */
   hidden: boolean;
 };
 
-/** Whether messages are masked, and the machine whose name is hidden in them then. */
 type Masking = { masked?: boolean; machine?: string | null };
 type SegmentInput = Masking & { read: Read; view: View; talk: boolean; at?: number | undefined };
 type BodyInput = Masking & {
@@ -26,35 +24,34 @@ type BodyInput = Masking & {
   part?: string | undefined;
 };
 
-/** What a segment may cost, as `costOf` counts it: 100 messages of most sessions. */
+/** In the unit of `getDrawingCost`: 100 messages of most sessions. */
 const maxCost = 200_000;
-/** The length of a segment's HTML. Text that is made to need much of it is drawn in smaller segments. */
+/** Segments with more HTML are drawn again with fewer messages. */
 const maxHtml = 1_000_000;
 /** A segment that costs less is not made smaller. */
 const minCost = 2000;
 
-/** Others are not told where the session's files are, of which paths are made whole. */
+/** Other readers must not learn the owner's folders from completed paths. */
 function viewFor(view: View, { masked, machine = null }: Masking): View {
   if (!masked && !("sharedAt" in view.whose)) return view;
-  const hide = hideAllOf({ machine });
+  const hide = makeHider({ machine });
   return { ...view, place: changeTexts(view.place ?? nowhere, (text) => hide(text)) };
 }
 
 function messagesFor(messages: ReaderMessage[], { masked, machine = null }: Masking): ReaderMessage[] {
   if (!masked) return messages;
-  const hide = hideAllOf({ machine });
+  const hide = makeHider({ machine });
   return messages.map((message) => forOthers(message, hide));
 }
 
 const nowhere = { roots: [], isWindows: false };
 
-/** What is done on a thread, since it takes long: rows, differences, Markdown, colours, HTML. */
 export const operations = {
   async segment({ read: stored, view: own, talk, at, ...masking }: SegmentInput): Promise<DrawnSegment> {
     const read = { ...stored, messages: messagesFor(stored.messages, masking) };
     const view = viewFor(own, masking);
     for (let cost = maxCost; ; cost /= 4) {
-      const { rows, ...segment } = rowsOfSegment(read, talk, cost);
+      const { rows, ...segment } = makeSegmentRows(read, talk, cost);
       const html = await drawMessages(rows, view, talk);
       if (html.length > maxHtml && rows.length > 1 && cost > minCost) continue;
       const hidden = talk && at !== undefined && rows.some((row) => !row.talk && row.positions.includes(at));
@@ -62,18 +59,16 @@ export const operations = {
     }
   },
 
-  /** @returns undefined where there is no such body */
   async body({ messages, view, position, part, ...masking }: BodyInput): Promise<string | undefined> {
-    const row = rowsOf(messagesFor(messages, masking)).find((one) => one.position === position);
+    const row = makeRows(messagesFor(messages, masking)).find((one) => one.position === position);
     return row && drawBody(row, viewFor(view, masking), part);
   },
 
-  /** All that a session did to files. */
   changes: drawChanges,
 
-  /** Loads what most sessions need. A thread's first drawing takes ten times as long as the later ones. */
+  /** A thread's first drawing takes ten times as long as later ones. */
   async sample(view: View): Promise<string> {
-    return drawMessages(rowsOf(sampleMessages), view, false);
+    return drawMessages(makeRows(sampleMessages), view, false);
   },
 };
 

@@ -1,14 +1,14 @@
-type Entry<T> = { value: T; bytes: number; usedAt: number };
+type RecentEntry<T> = { value: T; bytes: number; usedAt: number };
 
-/** Values by key, up to so many bytes in all; the ones that were not used for longest make room. */
+/** A cache limited by bytes that drops the least recently used values. */
 export class Recent<T> {
-  readonly #values = new Map<string, Entry<T>>();
+  readonly #values = new Map<string, RecentEntry<T>>();
   readonly #maxBytes: number;
   readonly #maxIdleMs: number;
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param maxIdleMs a value that was not used for so long is dropped. */
+  /** @param maxIdleMs drops values that were not used for this long */
   constructor(maxBytes: number, maxIdleMs: number) {
     this.#maxBytes = maxBytes;
     this.#maxIdleMs = maxIdleMs;
@@ -22,7 +22,7 @@ export class Recent<T> {
     return found.value;
   }
 
-  /** @param bytes the memory that the value takes. One that takes more than an eighth of all is not kept. */
+  /** @param bytes the value's memory; more than an eighth of the limit is not cached */
   set(key: string, value: T, bytes: number): void {
     if (this.#values.has(key) || bytes > this.#maxBytes / 8) return;
     this.#values.set(key, { value, bytes, usedAt: Date.now() });
@@ -31,8 +31,7 @@ export class Recent<T> {
     this.#watch();
   }
 
-  /** Drops values, those first that were not used for longest. */
-  #dropWhile(isWanted: (oldest: Entry<T>) => boolean): void {
+  #dropWhile(isWanted: (oldest: RecentEntry<T>) => boolean): void {
     for (const [key, entry] of this.#values) {
       if (!isWanted(entry)) return;
       this.#values.delete(key);
@@ -40,7 +39,6 @@ export class Recent<T> {
     }
   }
 
-  /** Drops each value when its time has come. */
   #watch(): void {
     const [oldest] = this.#values.values();
     if (this.#timer || !oldest) return;

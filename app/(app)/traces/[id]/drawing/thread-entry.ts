@@ -1,12 +1,11 @@
-// The entry point of a drawing thread: runs one operation at a time and answers with its result.
 import { parentPort } from "node:worker_threads";
 import { type Operations, operations } from "./operations";
 
 export type Call = { operation: keyof Operations; input: unknown };
-export type Answer = { ok: true; result: unknown } | { ok: false; error: Error };
+export type DrawingAnswer = { ok: true; result: unknown } | { ok: false; error: Error };
 
 parentPort?.on("message", async ({ operation, input }: Call) => {
-  let answer: Answer;
+  let answer: DrawingAnswer;
   try {
     answer = { ok: true, result: await (operations[operation] as (input: unknown) => unknown)(input) };
   } catch (error) {

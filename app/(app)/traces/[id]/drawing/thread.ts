@@ -1,25 +1,25 @@
 import "server-only";
 import { Worker } from "node:worker_threads";
 import type { Operations } from "./operations";
-import type { Answer, Call } from "./thread-entry";
+import type { DrawingAnswer, Call } from "./thread-entry";
 
-/** The timeout of one drawing. Its efforts bound it to some seconds of an idle core. */
+/** Drawing has its own limits of some seconds on an idle core; this one is the last resort. */
 const callSeconds = 20;
-/** The memory of one thread. What needs more fails, and a new thread draws what comes next. */
+/** A thread that needs more fails and is replaced. */
 const maxMegabytes = 512;
 
-/** A thread that draws messages, for one caller at a time. */
+/** Serves one caller at a time. */
 export class DrawingThread {
   readonly #worker = new Worker(new URL("./thread-entry.ts", import.meta.url), {
     name: "draw",
     resourceLimits: { maxOldGenerationSizeMb: maxMegabytes },
   });
-  #settle: ((answer: Answer) => void) | undefined;
+  #settle: ((answer: DrawingAnswer) => void) | undefined;
   broken = false;
 
   constructor() {
     this.#worker.unref();
-    this.#worker.on("message", (answer: Answer) => this.#settle?.(answer));
+    this.#worker.on("message", (answer: DrawingAnswer) => this.#settle?.(answer));
     this.#worker.on("error", (error) => this.#end(new Error("the drawing thread failed", { cause: error })));
     this.#worker.on("exit", () => this.#end(new Error("the drawing thread ended")));
   }
@@ -33,7 +33,7 @@ export class DrawingThread {
       this.#worker.terminate();
     }, callSeconds * 1000);
     try {
-      const answer = await new Promise<Answer>((resolve) => {
+      const answer = await new Promise<DrawingAnswer>((resolve) => {
         this.#settle = resolve;
         if (this.broken) this.#end(new Error("the drawing thread is gone"));
         const call: Call = { operation, input };

@@ -1,16 +1,14 @@
 import { type Evidence, readEvidence } from "#lib/traces/evidence";
-import { countOf } from "../../../../components/figures";
+import { formatQuantity } from "../../../../components/figures";
 import { Sign } from "../../../../components/sign";
 import { listHref, pullHref } from "../../hrefs";
 import { evidenceWords } from "./evidence-words";
 
 type Props = { userId: string; traceId: string; remote: unknown };
 
-/** More commits than these are folded. */
 const maxOpen = 3;
 
-/** The branches, commits and pull requests of a session, each leading to the message that proves it. */
-export async function CameOf({ userId, traceId, remote }: Props) {
+export async function LinkedPullRequests({ userId, traceId, remote }: Props) {
   const { branches, commits, pullRequests } = await readEvidence(userId, traceId, remote);
   if (branches.length + commits.length + pullRequests.length === 0) return null;
   return (
@@ -36,7 +34,7 @@ export async function CameOf({ userId, traceId, remote }: Props) {
       )}
       {commits.length > 0 && (
         <details open={commits.length <= maxOpen}>
-          <summary>{countOf(commits.length, "commit")}</summary>
+          <summary>{formatQuantity(commits.length, "commit")}</summary>
           <ul aria-label="Commits">
             {commits.map((commit) => (
               <Commit key={commit.hash} commit={commit} />
@@ -83,7 +81,6 @@ function Commit({ commit: { hash, subject, url, evidence, position } }: { commit
   );
 }
 
-/** Leads to the message that proves something; without one it says who recorded it. */
 function Proof({ evidence, position }: { evidence: string; position: number | null }) {
   const words = evidenceWords(evidence);
   if (position === null) return <span className="text-muted">{words}</span>;

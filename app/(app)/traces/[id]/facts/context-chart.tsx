@@ -3,7 +3,7 @@ import { formatCompact } from "../../../../components/figures";
 
 const [width, height] = [160, 24];
 
-/** How full the context was, from the first request to the last, as a line from zero. A fall is where it was compacted or cleared. */
+/** A line from zero; a fall is where the context was compacted or cleared. */
 export function ContextChart({ context, isLarge }: { context: Circumstances["context"]; isLarge?: boolean }) {
   if (context.length < 2) return null;
   const most = Math.max(...context.map(({ tokens }) => tokens));

@@ -8,8 +8,8 @@ import { findSubagents } from "#lib/traces/family";
 import { idIn, requireOwnOrigin } from "../../../../components/form-guard";
 
 /**
- * Deletes a session permanently; one that no longer exists counts as deleted. With its sub-agents (`below`) it is asked again where
- * these are others by now.
+ * A session that no longer exists counts as deleted. If its sub-agents have changed since the question, it is asked
+ * again.
  */
 export async function deleteAction(form: FormData): Promise<void> {
   const user = await requireUser("/traces");

@@ -2,10 +2,9 @@ import { countSelection } from "#lib/traces/deletion";
 import { findSubagents } from "#lib/traces/family";
 import type { Trace } from "#lib/traces/queries";
 import { Asked } from "../../../../components/asked";
-import { countOf } from "../../../../components/figures";
+import { formatQuantity } from "../../../../components/figures";
 import { deleteAction } from "./delete-action";
 
-/** Asks whether to delete a session, and its sub-agents with it. */
 export async function DeleteQuestion({ userId, trace }: { userId: string; trace: Trace }) {
   const below = await findSubagents(userId, [trace.id]);
   const all = below.length > 0 ? await countSelection(userId, { ids: [trace.id, ...below] }) : undefined;
@@ -15,15 +14,15 @@ export async function DeleteQuestion({ userId, trace }: { userId: string; trace:
         <input type="hidden" name="id" value={trace.id} />
         <p className="text-ui">
           Delete <strong className="break-words font-semibold">{trace.title || "Untitled session"}</strong>? It and its{" "}
-          {countOf(trace.messageCount, "message")} will be deleted permanently. A later sync from your machine does not
+          {formatQuantity(trace.messageCount, "message")} will be deleted permanently. A later sync from your machine does not
           bring them back.
         </p>
         {all && (
           <label className="flex items-start gap-2 text-ui">
             <input type="checkbox" name="below" value={all.mark} defaultChecked className="mt-1 size-4 accent-accent" />
             <span>
-              Delete its {countOf(below.length, "sub-agent")} with{" "}
-              {countOf(all.messages - trace.messageCount, "message")}, too. Otherwise{" "}
+              Delete its {formatQuantity(below.length, "sub-agent")} with{" "}
+              {formatQuantity(all.messages - trace.messageCount, "message")}, too. Otherwise{" "}
               {below.length === 1 ? "it stays, on its own" : "they stay, on their own"}.
             </span>
           </label>

@@ -5,14 +5,13 @@ import { formatCompact } from "../../../../components/figures";
 import { formatMoney } from "../../../../components/money";
 import { ActivityTime, Time } from "../../../../components/time";
 import { countTokens, describeTokens } from "../../spent";
-import { durationOf } from "../messages/clock";
+import { formatMilliseconds } from "../messages/clock";
 import { ContextChart } from "./context-chart";
 import { Metadata } from "./metadata";
 import { spanWords } from "./span";
 
 type Props = { trace: Trace; circumstances: Circumstances; resume: string | undefined };
 
-/** All that is known of a session as a whole, folded: whoever wants to read needs none of it. */
 export function Details({ trace, circumstances, resume }: Props) {
   const { metadata, createdAt, activeSeconds } = trace;
   const { machine, context } = circumstances;
@@ -27,14 +26,14 @@ export function Details({ trace, circumstances, resume }: Props) {
             <ActivityTime of={trace} as="long" />
           </Fact>
           <Fact name="Elapsed">{spanWords(trace)}</Fact>
-          <Fact name="Active, without pauses">{activeSeconds > 0 && durationOf(activeSeconds * 1000)}</Fact>
+          <Fact name="Active, without pauses">{activeSeconds > 0 && formatMilliseconds(activeSeconds * 1000)}</Fact>
           <Fact name="Machine">{machine}</Fact>
           <Fact name="Folder">{told("cwd") && <code className="font-mono">{told("cwd")}</code>}</Fact>
           <Fact name="Agent's version">{told("agentVersion")}</Fact>
           <Fact name="Effort">{told("effort")}</Fact>
           <Fact name="Permissions">{told("permissionMode")}</Fact>
           <Fact name="Turns, as the agent measured">
-            {typeof metadata?.workedMs === "number" && metadata.workedMs > 0 && durationOf(metadata.workedMs)}
+            {typeof metadata?.workedMs === "number" && metadata.workedMs > 0 && formatMilliseconds(metadata.workedMs)}
           </Fact>
           <Fact name="Session id">
             <code className="font-mono">{trace.sourceId}</code>
@@ -70,7 +69,6 @@ function Fact({ name, children }: { name: string; children: React.ReactNode }) {
   );
 }
 
-/** What each model used and cost, where a request said so. */
 function Models({ models }: { models: ModelUse[] }) {
   if (models.length === 0) return null;
   const columns: [name: string, of: (use: ModelUse) => number][] = [

@@ -1,4 +1,3 @@
-/** What proves a row of evidence (lib/ledger/evidence), for people. */
 const words: Record<string, string> = {
   "git-commit": "printed by git commit",
   "git-push": "told by git push",

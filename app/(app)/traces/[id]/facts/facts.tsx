@@ -1,32 +1,32 @@
 import { requireUser } from "#lib/auth/guards";
-import { familyOf } from "#lib/prices/model";
+import { getModelFamily } from "#lib/prices/model";
 import { labelText, readLabels } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/reader/project";
 import type { Trace } from "#lib/traces/queries";
 import type { Circumstances } from "#lib/traces/usage";
 import { AgentIcon } from "../../../../components/agent-icon";
-import { countOf } from "../../../../components/figures";
+import { formatQuantity } from "../../../../components/figures";
 import { Notice } from "../../../../components/notice";
 import { Time } from "../../../../components/time";
 import { listHref } from "../../hrefs";
 import { Marks } from "../../marks/marks";
-import { durationOf } from "../messages/clock";
+import { formatMilliseconds } from "../messages/clock";
 import { ContextChart } from "./context-chart";
 import { Details } from "./details";
-import { FamilyFacts, type Kin, OriginLine } from "./family";
+import { FamilyFacts, type FamilyNumbers, OriginLine } from "./family";
 import { Secrets } from "./secrets";
 import { ShareLink } from "./share-link";
 import { Spent } from "./spent";
 
 type Props = {
   trace: Trace;
-  kin: Kin;
+  kin: FamilyNumbers;
   circumstances: Circumstances;
   resume: string | undefined;
   deleting: React.ReactNode;
 };
 
-/** What a session is, and what can be done with it as a whole. @param deleting the question whether to delete it, once asked */
+/** @param deleting the confirmation, once asked for */
 export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Props) {
   const { source, model } = trace;
   return (
@@ -35,7 +35,7 @@ export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Prop
         <a href={listHref({ source })} className="quiet-link target flex items-center gap-2">
           <AgentIcon source={source} /> {source}
         </a>
-        {[...modelsOf(model, circumstances)].slice(0, maxModels).map(([family, names]) => (
+        {[...listModels(model, circumstances)].slice(0, maxModels).map(([family, names]) => (
           <a
             key={family}
             href={listHref({ model: names })}
@@ -48,7 +48,7 @@ export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Prop
         <ProjectLink trace={trace} />
         {circumstances.machine && <span className="break-all text-muted">{circumstances.machine}</span>}
         <Span trace={trace} />
-        <span>{countOf(trace.messageCount, "message")}</span>
+        <span>{formatQuantity(trace.messageCount, "message")}</span>
         <Spent trace={trace} models={circumstances.models} />
         <ContextChart context={circumstances.context} />
         <Secrets traceId={trace.id} />
@@ -77,7 +77,6 @@ export function TraceFacts({ trace, kin, circumstances, resume, deleting }: Prop
   );
 }
 
-/** The session's project, or the name that came with it as long as none is known. */
 async function ProjectLink({ trace: { id, project, projectId } }: { trace: Trace }) {
   const label = projectId
     ? (await readLabels((await requireUser(`/traces/${id}`)).id, [projectId])).get(projectId)
@@ -93,13 +92,12 @@ async function ProjectLink({ trace: { id, project, projectId } }: { trace: Trace
   );
 }
 
-/** The model that the trace names, and others that answered in it, each with the names that its dated twins had there. */
-function modelsOf(model: string | null, { models }: Circumstances): Map<string, string[]> {
+/** Maps each model to the dated variants of its name. */
+function listModels(model: string | null, { models }: Circumstances): Map<string, string[]> {
   const names = new Set([model, ...models.map((use) => use.model)].filter((name) => name !== null));
-  return Map.groupBy(names, familyOf);
+  return Map.groupBy(names, getModelFamily);
 }
 
-/** More of them are in the details. */
 const maxModels = 3;
 
 function Exports({ id }: { id: string }) {
@@ -128,7 +126,7 @@ function Exports({ id }: { id: string }) {
   );
 }
 
-/** From the first to the last activity, and how long it was active; one moment if they are the same or the first is unknown. */
+/** Shows one moment if both ends are equal or the start is unknown. */
 function Span({ trace }: { trace: Trace }) {
   const { createdAt: from, updatedAt: to, dated, activeSeconds } = trace;
   if (!dated) return <span className="text-muted">no date</span>;
@@ -143,14 +141,14 @@ function Span({ trace }: { trace: Trace }) {
       {activeSeconds > 0 && (
         <span title="Without pauses of more than five minutes" className="whitespace-nowrap">
           {" "}
-          ({durationOf(activeSeconds * 1000)} active)
+          ({formatMilliseconds(activeSeconds * 1000)} active)
         </span>
       )}
     </span>
   );
 }
 
-/** Leads to the confirmation. It changes nothing, so it is a GET and works without script. */
+/** A GET form, since asking changes nothing and works without script. */
 function AskToDelete() {
   return (
     <form method="get" className="ml-auto">

@@ -1,18 +1,17 @@
-import type { Family, Member, Origin, Relation, Sums } from "#lib/traces/family";
+import type { Family, FamilySums, Member, Origin, Relation } from "#lib/traces/family";
 import { Monogram } from "../../../../components/agent-icon";
-import { countOf, formatCompact } from "../../../../components/figures";
+import { formatQuantity, formatCompact } from "../../../../components/figures";
 import { formatMoney } from "../../../../components/money";
-import { countsOf } from "../../families";
+import { formatFamilyCounts } from "../../families";
 import { listHref } from "../../hrefs";
 import { describeTier } from "../../spent";
-import { durationOf } from "../messages/clock";
+import { formatMilliseconds } from "../messages/clock";
 
 /** A session among those that it came from and those that came from it. */
-export type Kin = { own: Sums; origin: Origin | undefined; family: Family | undefined };
+export type FamilyNumbers = { own: FamilySums; origin: Origin | undefined; family: Family | undefined };
 
 const untitled = "an untitled session";
 
-/** Where a session came from, with the way back to that message. */
 export function OriginLine({ origin: { relation, parentId, title, position } }: { origin: Origin }) {
   const words: Record<Relation, string> = { subagent: "Sub-agent of", fork: "Forked from", continuation: "Continues" };
   const at = position === null ? "" : `?at=${position}`;
@@ -28,7 +27,7 @@ export function OriginLine({ origin: { relation, parentId, title, position } }: 
 }
 
 /** What came from a session: where it goes on, and all of it in a fold, with what it comes to. */
-export function FamilyFacts({ traceId, own, family }: { traceId: string; own: Sums; family: Family }) {
+export function FamilyFacts({ traceId, own, family }: { traceId: string; own: FamilySums; family: Family }) {
   const { counts, below, members, isCut } = family;
   const children = counts.subagent + counts.fork + counts.continuation;
   const next = members.find(({ relation }) => relation === "continuation");
@@ -44,8 +43,8 @@ export function FamilyFacts({ traceId, own, family }: { traceId: string; own: Su
       )}
       <details className="family">
         <summary>
-          {countsOf(family)}
-          {below > children && <span> · {countOf(below - children, "more", "more")} below</span>}
+          {formatFamilyCounts(family)}
+          {below > children && <span> · {formatQuantity(below - children, "more", "more")} below</span>}
           <span> · with {isCut ? "many of " : ""}them </span>
           <Figures sums={added(own, family.sums)} />
         </summary>
@@ -122,7 +121,7 @@ function MemberRow({ traceId, member }: { traceId: string; member: Member }) {
   );
 }
 
-const added = (one: Sums, other: Sums): Sums => ({
+const added = (one: FamilySums, other: FamilySums): FamilySums => ({
   messages: one.messages + other.messages,
   tokens: one.tokens + other.tokens,
   costNano: one.costNano + other.costNano,
@@ -131,22 +130,22 @@ const added = (one: Sums, other: Sums): Sums => ({
   seconds: one.seconds + other.seconds,
 });
 
-const active = (seconds: number): string => (seconds > 0 ? durationOf(seconds * 1000) : "");
+const active = (seconds: number): string => (seconds > 0 ? formatMilliseconds(seconds * 1000) : "");
 
 /** Money, with a sign where some tokens have no price. */
-function moneyOf({ costNano, unpricedTokens }: Sums): string {
+function formatFamilyCost({ costNano, unpricedTokens }: FamilySums): string {
   if (costNano === 0) return unpricedTokens > 0 ? "unpriced" : "";
   return `${formatMoney(costNano)}${unpricedTokens > 0 ? " + unpriced" : ""}`;
 }
 
-function Cells({ sums }: { sums: Sums }) {
+function Cells({ sums }: { sums: FamilySums }) {
   const { messages, tokens, seconds } = sums;
   return (
     <>
-      <td title={countOf(messages, "message")}>{formatCompact(messages)}</td>
-      <td title={countOf(tokens, "token")}>{tokens > 0 ? formatCompact(tokens) : ""}</td>
+      <td title={formatQuantity(messages, "message")}>{formatCompact(messages)}</td>
+      <td title={formatQuantity(tokens, "token")}>{tokens > 0 ? formatCompact(tokens) : ""}</td>
       <td title={describeTier(sums.tierNotPricedTokens)[0]}>
-        {moneyOf(sums)}
+        {formatFamilyCost(sums)}
         {sums.tierNotPricedTokens > 0 && <p className="text-muted">tier not priced</p>}
       </td>
       <td>{active(seconds)}</td>
@@ -154,12 +153,12 @@ function Cells({ sums }: { sums: Sums }) {
   );
 }
 
-function Figures({ sums }: { sums: Sums }) {
+function Figures({ sums }: { sums: FamilySums }) {
   const { messages, tokens, seconds } = sums;
   const facts = [
-    countOf(messages, "message"),
+    formatQuantity(messages, "message"),
     tokens > 0 && `${formatCompact(tokens)} tokens`,
-    moneyOf(sums),
+    formatFamilyCost(sums),
     sums.tierNotPricedTokens > 0 && "tier not priced",
     active(seconds),
   ];

@@ -1,6 +1,5 @@
 import { readableJson } from "#lib/reader/text";
 
-/** The fields that a client sent besides the known ones. */
 export function Metadata({ value }: { value: Record<string, unknown> }) {
   return (
     <details className="min-w-0">

@@ -1,9 +1,8 @@
 import { requireUser } from "#lib/auth/guards";
 import { countInTrace } from "#lib/findings/findings";
-import { countOf } from "../../../../components/figures";
+import { formatQuantity } from "../../../../components/figures";
 import { findingsHref } from "../../../findings/params";
 
-/** How many secrets were found in a session, masked or not, each leading to the list of them. */
 export async function Secrets({ traceId }: { traceId: string }) {
   const user = await requireUser(`/traces/${traceId}`);
   const { masked, open } = await countInTrace(user.id, traceId);
@@ -11,12 +10,12 @@ export async function Secrets({ traceId }: { traceId: string }) {
     <>
       {masked > 0 && (
         <a href={findingsHref({ trace: traceId, state: "masked" })} className="quiet-link target">
-          {countOf(masked, "secret")} masked
+          {formatQuantity(masked, "secret")} masked
         </a>
       )}
       {open > 0 && (
         <a href={findingsHref({ trace: traceId, state: "open" })} className="quiet-link target text-warn">
-          {countOf(open, "secret")} not masked
+          {formatQuantity(open, "secret")} not masked
         </a>
       )}
     </>

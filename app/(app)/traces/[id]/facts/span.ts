@@ -1,8 +1,8 @@
 import type { Trace } from "#lib/traces/queries";
-import { durationOf } from "../messages/clock";
+import { formatMilliseconds } from "../messages/clock";
 
-/** How long a session lasted, from its first to its last activity; "" where only one moment is known. */
+/** "" if only one moment is known. */
 export function spanWords({ createdAt, updatedAt, dated }: Pick<Trace, "createdAt" | "updatedAt" | "dated">): string {
   const milliseconds = createdAt && dated ? Date.parse(updatedAt) - Date.parse(createdAt) : 0;
-  return milliseconds > 0 ? durationOf(milliseconds) : "";
+  return milliseconds > 0 ? formatMilliseconds(milliseconds) : "";
 }

@@ -1,12 +1,11 @@
 import type { Trace } from "#lib/traces/queries";
 import type { ModelUse } from "#lib/traces/usage";
 import { formatCompact } from "../../../../components/figures";
-import { costOf, countTokens, describeCost, describeTokens } from "../../spent";
+import { formatCost, countTokens, describeCost, describeTokens } from "../../spent";
 
-/** What a session cost and the tokens that it used: input, output, and what was read from and written to a cache. */
 export function Spent({ trace, models }: { trace: Trace; models: ModelUse[] }) {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens } = trace.usage;
-  const cost = costOf(trace);
+  const cost = formatCost(trace);
   const tokens = countTokens(trace);
   const cached = cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens;
   const kinds: [tokens: number, name: string][] = [
@@ -37,6 +36,6 @@ export function Spent({ trace, models }: { trace: Trace; models: ModelUse[] }) {
   );
 }
 
-/** The tiers of service that are in the cost at the standard price, since theirs is not known. */
+/** Service tiers without a known price, which count at the standard price. */
 const describeTiers = (models: ModelUse[]): string[] =>
   [...new Set(models.flatMap(({ tiersNotPriced }) => tiersNotPriced))].map((tier) => `tier “${tier}” not priced`);

@@ -1,9 +1,9 @@
 "use client";
 import { useEffect } from "react";
-import { countOf, formatCount } from "../../../../components/figures";
+import { formatQuantity, formatCount } from "../../../../components/figures";
 import type { Find } from "./use-find";
 
-/** The field to find in the session, over the page so that no text moves. */
+/** Overlays the page so that no text moves. */
 export function FindBar({ find }: { find: Find }) {
   const { field, isForTyping } = find;
   const close = () => find.setOpen(false);
@@ -37,7 +37,7 @@ export function FindBar({ find }: { find: Find }) {
         className="input w-60"
       />
       <output htmlFor="find" className="min-w-28 px-2 text-code text-muted">
-        {statusOf(find)}
+        {describeFind(find)}
       </output>
       <IconButton label="Previous match" onClick={() => find.step(-1)}>
         <span className="i-lucide-chevron-up size-4" />
@@ -52,12 +52,12 @@ export function FindBar({ find }: { find: Find }) {
   );
 }
 
-function statusOf({ query, matches, ordinal, failed }: Find): string {
+function describeFind({ query, matches, ordinal, failed }: Find): string {
   if (query.trim() === "") return "";
   if (failed) return "Could not search. Try again.";
   if (!matches) return "Searching…";
   if (matches.total === 0) return "Nothing found";
-  return `${formatCount(ordinal ?? 1)} of ${formatCount(matches.total)} in ${countOf(matches.messages, "message")}`;
+  return `${formatCount(ordinal ?? 1)} of ${formatCount(matches.total)} in ${formatQuantity(matches.messages, "message")}`;
 }
 
 type ButtonProps = { label: string; onClick: () => void; children: React.ReactNode };

@@ -1,8 +1,8 @@
-/** Paints matches over the page's text by the CSS Custom Highlight API: nothing of the messages' elements changes. */
+/** Uses the CSS Custom Highlight API, which leaves the messages' elements unchanged. */
 
 const names = { all: "find", current: "find-current" } as const;
 
-/** Lower case, each character for itself where its length would change, so that offsets stay the same. */
+/** Keeps offsets: a character whose lower case has another length stays as it is. */
 const folded = (text: string) => {
   const lower = text.toLowerCase();
   if (lower.length === text.length) return lower;
@@ -11,8 +11,8 @@ const folded = (text: string) => {
     .join("");
 };
 
-/** The ranges of a text in an element, across its text nodes: highlighted code has many of them. */
-export function rangesOf(element: Element, sought: string): Range[] {
+/** Searches across text nodes, since highlighted code has many. */
+export function findRanges(element: Element, sought: string): Range[] {
   const nodes: { node: Text; start: number }[] = [];
   let text = "";
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
@@ -39,7 +39,7 @@ export function rangesOf(element: Element, sought: string): Range[] {
   return ranges;
 }
 
-/** Paints these ranges, and one of them as the current one. Browsers without support still jump to the message and mark it. */
+/** Browsers without support still jump to the message. */
 export function paint(ranges: Range[], current?: Range): void {
   if (!("highlights" in CSS)) return;
   CSS.highlights.set(names.all, new Highlight(...ranges));

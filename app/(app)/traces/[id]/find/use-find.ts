@@ -1,24 +1,22 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
-import { ordinalOf, stepMatch } from "./matches";
+import { getOrdinal, stepMatch } from "./matches";
 import { usePainting } from "./use-painting";
 import { useSearch } from "./use-search";
 
 type Props = {
-  /** None for who reads by a link: nothing is looked for there. */
+  /** Undefined for readers of a shared session, who cannot search. */
   traceId: string | undefined;
   list: RefObject<HTMLElement | null>;
-  /** The position at the top of the page. */
   top: () => number;
   jump: (position: number) => void;
-  /** What the list was searched for, and the message that the address names. */
   initial: string;
   at: number | undefined;
 };
 
 export type Find = ReturnType<typeof useFind>;
 
-/** Finds a text in the whole stored session: the server counts, and what is on the page is painted. */
+/** The server counts matches in the whole stored session; matches on the page are painted. */
 export function useFind({ traceId, list, jump, initial, ...search }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const [asked, ask] = useState<"to type" | "to step" | false>(initial !== "" && "to type");
@@ -30,7 +28,7 @@ export function useFind({ traceId, list, jump, initial, ...search }: Props) {
   const step = useCallback(
     (by: 1 | -1) => {
       if (!isOpen && query.trim() !== "")
-        ask("to step"); // what was looked for before, from here
+        ask("to step");
       else if (found?.match) goTo(stepMatch(found.matches, found.match, by, ranges.current.length));
     },
     [found, goTo, ranges, isOpen, query],
@@ -40,18 +38,18 @@ export function useFind({ traceId, list, jump, initial, ...search }: Props) {
     field,
     isOpen,
     setOpen,
-    /** Whether the field takes the focus as it opens: who steps to the next match has the keys of the page. */
+    /** Stepping through matches leaves the focus on the page, for its keys. */
     isForTyping: asked === "to type",
     query,
     type,
     step,
     failed,
     matches: found?.matches,
-    ordinal: found?.match && ordinalOf(found.matches, found.match),
+    ordinal: found?.match && getOrdinal(found.matches, found.match),
   };
 }
 
-/** Ctrl+F finds in the whole session while parts of it are not on the page; pressed again in the field, it is the browser's. */
+/** Ctrl+F searches the whole session while parts are not loaded; in the field itself it is the browser's. */
 export function useFindKey({ field, setOpen }: Find, isPartlyLoaded: boolean) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -1,23 +1,21 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useRef } from "react";
 import { articleAt, articlesIn, openFoldsRound, topOffset } from "../frame/geometry";
-import { paint, rangesOf, unpaint } from "./highlights";
+import { paint, findRanges, unpaint } from "./highlights";
 import type { Match } from "./matches";
-import type { Found } from "./use-search";
+import type { FindResult } from "./use-search";
 
 /**
- * Paints what was found where it is on the page, and brings the current match into view, once its message is loaded.
- *
- * @param jump loads a message and brings it to the top.
- * @returns the current message's matches as they are on the page.
+ * Scrolls to the current match once its message is loaded.
+ * @param jump loads a message and brings it to the top
+ * @returns the current message's matches on the page
  */
 export function usePainting(
   list: RefObject<HTMLElement | null>,
-  found: Found | undefined,
+  found: FindResult | undefined,
   jump: (position: number) => void,
 ): RefObject<Range[]> {
   const ranges = useRef<Range[]>([]);
-  /** The match that is still to be scrolled to. */
   const awaited = useRef<Match>(undefined);
   const match = found?.match;
   const position = match && found.matches.places[match.place]?.[0];
@@ -26,16 +24,16 @@ export function usePainting(
     if (!list.current || !found) return;
     const { text, match } = found;
     const row = position === undefined ? null : articleAt(position);
-    ranges.current = row ? rangesOf(row, text) : [];
+    ranges.current = row ? findRanges(row, text) : [];
     const current = match && ranges.current[Math.min(match.within, ranges.current.length - 1)];
     paint(
-      articlesNearby(list.current).flatMap((article) => rangesOf(article, text)),
+      articlesNearby(list.current).flatMap((article) => findRanges(article, text)),
       current,
     );
     if (!row || awaited.current !== match) return;
     if (!current) return openUnloaded(row);
     awaited.current = undefined;
-    openFoldsRound(elementOf(current));
+    openFoldsRound(getRangeElement(current));
     bringIntoView(current);
   }, [list, found, position]);
 
@@ -67,7 +65,7 @@ export function usePainting(
   return ranges;
 }
 
-/** The rows near the visible ones: painting thousands outside of the window would only take time. */
+/** Painting thousands of matches out of sight would only take time. */
 function articlesNearby(list: Element): Element[] {
   return [...list.querySelectorAll(":scope > section")]
     .filter((segment) => {
@@ -77,7 +75,7 @@ function articlesNearby(list: Element): Element[] {
     .flatMap(articlesIn);
 }
 
-const elementOf = ({ startContainer }: Range): Element =>
+const getRangeElement = ({ startContainer }: Range): Element =>
   startContainer instanceof Element ? startContainer : (startContainer.parentElement ?? document.body);
 
 function bringIntoView(range: Range): void {
@@ -90,7 +88,7 @@ function bringIntoView(range: Range): void {
   requestAnimationFrame(() => requestAnimationFrame(place));
 }
 
-/** A match that was counted but is not on the page may be in a body that is loaded when its fold is opened. */
+/** A match that is counted but not on the page may be in a body that loads when its fold opens. */
 function openUnloaded(row: Element): void {
   for (const fold of row.querySelectorAll<HTMLDetailsElement>("details[data-load]:not([open])")) {
     openFoldsRound(fold);

@@ -3,28 +3,25 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import type { Matches } from "#lib/traces/schema";
 import { type Match, matchFrom, suits, wordsToFind } from "./matches";
 
-/** What a text was found at, and which of the matches is the current one. */
-export type Found = { text: string; matches: Matches; match: Match | undefined };
+export type FindResult = { text: string; matches: Matches; match: Match | undefined };
 
 type Props = {
   traceId: string;
   isOpen: boolean;
-  /** The position at the top of the page. */
   top: () => number;
-  /** What the list was searched for, and the message that the address names. */
   initial: string;
   at: number | undefined;
 };
 
 const debounceMs = 200;
 
-/** Asks the server for a text's matches in the whole stored session, once typing pauses. */
+/** Searches the whole stored session once typing pauses. */
 export function useSearch({ traceId, isOpen, top, initial, at }: Props) {
   const [query, setQuery] = useState(() => wordsToFind(initial)[0]);
-  /** What else of the list's search may be found here, until something was. */
+  /** The other words of the list's search, until one is found. */
   const untried = useRef<string[]>(undefined);
   untried.current ??= wordsToFind(initial).slice(1);
-  const [found, setFound] = useState<Found>();
+  const [found, setFound] = useState<FindResult>();
   const [failed, setFailed] = useState(false);
 
   const text = isOpen ? query.trim() : "";

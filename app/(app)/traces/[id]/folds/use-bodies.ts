@@ -3,10 +3,9 @@ import { type RefObject, useCallback, useEffect } from "react";
 import type { BodyRequest } from "../segments/request";
 
 /**
- * Loads what a closed fold holds when it is opened: `<details data-load={position}>` has only its summary until then.
- *
- * @param load gives a body's HTML, as the server has written it; the same function at each call.
- * @param onDrawn is called when a body has appeared; the same function at each call.
+ * Loads the body of `<details data-load={position}>` when it is opened.
+ * @param load fetches a body's HTML; must be a stable function
+ * @param onDrawn called when a body has appeared; must be a stable function
  */
 export function useBodies(
   list: RefObject<HTMLElement | null>,
@@ -17,7 +16,7 @@ export function useBodies(
     async (fold: HTMLDetailsElement) => {
       const element = appendWaiting(fold);
       try {
-        const html = await load(requestOf(fold));
+        const html = await load(toBodyRequest(fold));
         if (!element.isConnected) return;
         element.removeAttribute("role");
         if (html === undefined) element.textContent = "This no longer exists.";
@@ -38,7 +37,7 @@ export function useBodies(
       if (target instanceof HTMLDetailsElement && lacksBody(target)) open(target);
     };
     element.addEventListener("toggle", onToggle, true);
-    // What was opened before the script was there, by hand or by going back.
+    // Folds may have been opened before the script ran.
     for (const fold of element.querySelectorAll("details")) if (lacksBody(fold)) open(fold);
     return () => element.removeEventListener("toggle", onToggle, true);
   }, [list, open]);
@@ -56,8 +55,8 @@ function appendWaiting(fold: HTMLDetailsElement): HTMLElement {
   return element;
 }
 
-/** The body that a fold lacks, from the fold's attributes; its positions are on the row where they are all of the row's. */
-function requestOf(fold: HTMLDetailsElement): BodyRequest {
+/** The positions are on the row if the body covers all of it. */
+function toBodyRequest(fold: HTMLDetailsElement): BodyRequest {
   const { load = "", part } = fold.dataset;
   const positions = fold.dataset.positions ?? fold.closest<HTMLElement>("[data-positions]")?.dataset.positions ?? load;
   return { position: Number(load), positions: positions.split(" ").map(Number), part };

@@ -1,14 +1,13 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useRef } from "react";
-import { foldNamed, nameOf } from "./fold-names";
+import { foldNamed, getFoldName } from "./fold-names";
 
-/** How many folds are remembered: the last that were touched. */
+/** Only the folds touched last are remembered. */
 const maxRemembered = 1000;
 
 /**
- * Remembers which folds the reader opened and closed, in the history's entry and for segments that are emptied and filled again.
- *
- * @returns `restore` puts the folds in a part of the page as the reader left them: to be called with what has just appeared
+ * Remembers opened and closed folds in the history entry.
+ * @returns a function that restores the folds in a part of the page that has just appeared
  */
 export function useFolds(list: RefObject<HTMLElement | null>) {
   const remembered = useRef<Map<string, boolean>>(undefined);
@@ -31,23 +30,23 @@ export function useFolds(list: RefObject<HTMLElement | null>) {
       const folds = [...remembered.current].slice(-maxRemembered);
       history.replaceState({ ...history.state, spoorFolds: folds }, "");
     };
-    // `data-open` is how the server renders it, which needs no remembering.
+    // `data-open` marks folds that the server opens.
     const isChanged = (fold: HTMLDetailsElement) => fold.open !== fold.hasAttribute("data-open");
     const onToggle = ({ target }: Pick<Event, "target">) => {
       if (!(target instanceof HTMLDetailsElement) || !target.isConnected) return;
-      const name = nameOf(target);
+      const name = getFoldName(target);
       if (!name) return;
       remembered.current ??= new Map(savedFolds());
       if (!remembered.current.delete(name) && !isChanged(target)) return;
       if (isChanged(target)) remembered.current.set(name, target.open);
-      // Opening all of them toggles hundreds: they are saved once a frame.
+      // Opening all folds toggles hundreds, so they are saved once a frame.
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(save);
     };
     element.addEventListener("toggle", onToggle, true);
-    // The router writes the history's entry anew when it is ready, without what was saved before that.
+    // The router replaces the history entry when it starts and drops what was saved before.
     window.addEventListener("beforeunload", save);
-    // What was opened before the script was there.
+    // Folds may have been opened before the script ran.
     for (const target of element.querySelectorAll("details")) if (isChanged(target)) onToggle({ target });
     return () => {
       cancelAnimationFrame(frame);

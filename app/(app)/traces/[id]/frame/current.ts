@@ -1,7 +1,7 @@
 import type { RefObject } from "react";
-import { positionOf, rowSelector, topArticle, topOffset } from "./geometry";
+import { getPosition, rowSelector, topArticle, topOffset } from "./geometry";
 
-/** The row that has the focus if it is in view, else the one at the top. */
+/** Returns the focused row if it is in view, else the one at the top. */
 export function currentArticle(list: RefObject<HTMLElement | null>): HTMLElement | undefined {
   const focused = document.activeElement?.closest<HTMLElement>(rowSelector);
   if (focused) {
@@ -13,5 +13,5 @@ export function currentArticle(list: RefObject<HTMLElement | null>): HTMLElement
 
 export function currentPosition(list: RefObject<HTMLElement | null>): number {
   const article = currentArticle(list);
-  return article ? positionOf(article) : 0;
+  return article ? getPosition(article) : 0;
 }

@@ -4,22 +4,20 @@ import type { Outline } from "#lib/reader/outline";
 import type { Edge } from "./geometry";
 import { makeStore, type Store } from "./store";
 
-/** What the reader's page shares with its parts. */
+/** State that the reader's components share. */
 export type Frame = {
-  /** The path of the page. */
   page: string;
-  /** One's own session; none for who reads another's by a link. */
+  /** Undefined for readers of a shared session. */
   traceId: string | undefined;
   /** The position at the top of the page. */
   top: Store<number>;
-  /** The position of the last row that has begun in view. */
+  /** The position of the last row that begins in view. */
   bottom: Store<number>;
   outline: Store<Outline | undefined>;
-  /** The reader's time zone. */
   zone: string;
-  /** Jumps, with a new entry in the history. @param near whether a message beside it does as well */
+  /** Jumps with a new history entry. @param near accept a neighbouring message */
   jump: (position: number, near?: boolean) => void;
-  /** Brings a message, or one beside it, to the top without taking the focus. */
+  /** Brings a message or its neighbour to the top without moving the focus. */
   look: (position: number) => void;
   toEdge: (edge: Edge) => void;
 };

@@ -1,39 +1,36 @@
 /**
- * Where messages are on the page. The server renders them, so the page's scripts know them by their attributes, of which
- * messages.tsx has the list. All of it reads the layout: to be called once a frame at most.
+ * Finds messages by the attributes listed in messages.tsx. Everything here reads the layout: call it at most once a
+ * frame.
  */
 
-/** The top of a message after a jump, in pixels: below the sticky bars at their current height. */
+/** In pixels: where a message's top is after a jump, below the sticky bars. */
 export function topOffset(): number {
   const toolbar = document.querySelector<HTMLElement>("[data-toolbar]");
   const find = toolbar?.querySelector<HTMLElement>("search");
-  // On a phone the field to find in covers the page from side to side; elsewhere it is in a corner.
+  // On a phone the search field covers the full width; elsewhere it is in a corner.
   const covered = find && find.offsetWidth > window.innerWidth * 0.7 ? find.offsetHeight : 0;
-  // The toolbar is below the navigation bar, which a phone has at the bottom.
+  // The navigation bar is above the toolbar, but at the bottom on a phone.
   const above = toolbar ? Number.parseFloat(getComputedStyle(toolbar).top) || 0 : 0;
   return above + (toolbar?.offsetHeight ?? 0) + covered + 8;
 }
 
 const articleSelector = "article[data-position]";
 
-/** What shows a message: its own row, or its place among folded tools. */
+/** A message's own row, or its place in a group. */
 export const rowSelector = "article[data-position], [data-member]";
 
-export const positionOf = (row: Element): number =>
+export const getPosition = (row: Element): number =>
   Number(row.getAttribute("data-member") ?? row.getAttribute("data-position"));
 
-/** What shows the message at a position, where it is on the page; a result is shown at its call. */
+/** A result is shown at its call. */
 export const articleAt = (position: number): HTMLElement | null =>
   document.getElementById(`m${position}`)?.closest<HTMLElement>(rowSelector) ?? null;
 
-/** The rows in a part of the page. */
 export const articlesIn = (root: ParentNode): HTMLElement[] => [...root.querySelectorAll<HTMLElement>(articleSelector)];
 
-/** The same but for those in closed folds. */
 export const openArticles = (root: ParentNode): HTMLElement[] =>
   articlesIn(root).filter((article) => !article.parentElement?.closest("details:not([open])"));
 
-/** The first row that is not wholly above the visible part of the page. */
 export function topArticle(list: Element): HTMLElement | undefined {
   const below = topOffset();
   for (const segment of list.querySelectorAll(":scope > section")) {
@@ -42,7 +39,7 @@ export function topArticle(list: Element): HTMLElement | undefined {
     let [low, high] = [0, articles.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      // A row that ends within a few pixels below the bars has been read.
+      // A row that ends within a few pixels below the bars counts as read.
       if ((articles[middle]?.getBoundingClientRect().bottom ?? 0) <= below + 8) low = middle + 1;
       else high = middle;
     }
@@ -51,7 +48,6 @@ export function topArticle(list: Element): HTMLElement | undefined {
   return undefined;
 }
 
-/** The last row whose start is in the visible part of the page. */
 export function bottomArticle(list: Element): HTMLElement | undefined {
   for (const segment of [...list.querySelectorAll(":scope > section")].reverse()) {
     if (segment.getBoundingClientRect().top >= window.innerHeight) continue;
@@ -67,27 +63,26 @@ export function bottomArticle(list: Element): HTMLElement | undefined {
   return undefined;
 }
 
-/** What shows the message at a position, else the row nearest before it, else the first after it, of those on the page. */
+/** Falls back to the nearest row before the position, then to the first row. */
 export function articleNear(position: number): HTMLElement | undefined {
   const exact = articleAt(position);
   if (exact) return exact;
   const rows = articlesIn(document).filter((row) => row.id !== "");
-  return rows.findLast((row) => positionOf(row) <= position) ?? rows[0];
+  return rows.findLast((row) => getPosition(row) <= position) ?? rows[0];
 }
 
-/** The row that Talk shows and that is nearest before a position, else the first after it. */
+/** Prefers the row before the position, else takes the first after it. */
 export function nearestTalk(list: Element | null, position: number): number | undefined {
-  const talk = [...(list?.querySelectorAll(`${articleSelector}[data-talk="shown"]`) ?? [])].map(positionOf);
+  const talk = [...(list?.querySelectorAll(`${articleSelector}[data-talk="shown"]`) ?? [])].map(getPosition);
   return talk.findLast((at) => at <= position) ?? talk[0];
 }
 
-/** Opens every fold around an element. */
 export function openFoldsRound(element: Element): void {
   for (let fold = element.closest("details"); fold; fold = fold.parentElement?.closest("details") ?? null)
     fold.open = true;
 }
 
-/** Brings a row to right below the bars, at once, and corrects it when the layout has settled. */
+/** Repeats after two frames, when the layout has settled. */
 export function scrollToRow(row: HTMLElement, offset = topOffset()): void {
   const place = () => {
     const by = row.getBoundingClientRect().top - offset;
@@ -97,13 +92,10 @@ export function scrollToRow(row: HTMLElement, offset = topOffset()): void {
   requestAnimationFrame(() => requestAnimationFrame(place));
 }
 
-/** For so many frames the layout may settle after many folds were opened: what was skipped is measured again. */
+/** Skipped segments are measured again after many folds were toggled. */
 const settlingFrames = 12;
 
-/**
- * Keeps a row where it stands while something changes the heights round it, until the layout has settled or the reader goes on
- * scrolling. A row that shrinks out of sight comes to right below the bars.
- */
+/** Keeps a row in place while heights around it change, until the layout settles or the reader scrolls. */
 export function holdInPlace(row: HTMLElement | undefined, change: () => void): void {
   const stood = row?.getBoundingClientRect().top;
   change();
@@ -124,7 +116,7 @@ export function holdInPlace(row: HTMLElement | undefined, change: () => void): v
   place();
 }
 
-/** Brings the page's start or end into view, at once, and corrects it when the layout has settled. */
+/** Repeats after two frames, when the layout has settled. */
 export function scrollToEdge(edge: Edge): void {
   const place = () =>
     window.scrollTo({ top: edge === "start" ? 0 : document.documentElement.scrollHeight, behavior: "instant" });
@@ -132,15 +124,14 @@ export function scrollToEdge(edge: Edge): void {
   requestAnimationFrame(() => requestAnimationFrame(place));
 }
 
-/** The first message of a session, or the last. */
 export type Edge = "start" | "end";
 
-/** Gives a row the focus, and for a moment a mark that needs no motion. */
+/** Focuses a row and marks it briefly, without motion. */
 export function flash(row: HTMLElement): void {
   row.tabIndex = -1;
   row.focus({ preventScroll: true });
   row.removeAttribute("data-flash");
-  void row.offsetWidth; // so that a second flash starts again
+  void row.offsetWidth; // restarts the animation
   row.setAttribute("data-flash", "");
   row.addEventListener("animationend", () => row.removeAttribute("data-flash"), { once: true });
 }

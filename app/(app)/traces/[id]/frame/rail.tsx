@@ -3,19 +3,17 @@ import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import type { Outline } from "#lib/reader/outline";
 import { stepTurn, turnAt } from "../outline/turns";
 import { useFrame } from "./frame";
-import { railPath, shareOf } from "./rail-marks";
-import { usePlace, wordsOfPlace } from "./where";
+import { railPath, getRailShare } from "./rail-marks";
+import { usePlace, describePlace } from "./where";
 
-/** How long a drag rests before the page follows it. */
 const restMs = 150;
-/** The least height of the thumb, which a finger still hits. */
+/** Large enough for a finger. */
 const thumbHeight = 24;
 
-/** The whole session as a strip beside the messages, whatever is loaded: what happened where, and the part in view, to be dragged. */
 export function Rail() {
   const { outline } = useFrame();
   const known = useSyncExternalStore(outline.subscribe, outline.get, () => undefined);
-  // In the place that it takes once it is known, so that no text moves.
+  // Takes its place before the outline is loaded, so that no text moves.
   return (
     <div className="rail print:hidden">{known && known.span.last > known.span.first && <Slider outline={known} />}</div>
   );
@@ -30,10 +28,10 @@ function Slider({ outline }: { outline: Outline }) {
   const place = usePlace();
   const { dragged, ...drag } = useDrag(strip, outline);
   const onKey = useRailKeys(outline);
-  const share = (at: number) => shareOf(outline.span, at) * height;
+  const share = (at: number) => getRailShare(outline.span, at) * height;
   const from = Math.min(share(dragged ?? position), Math.max(0, height - thumbHeight));
   const to = dragged === undefined ? share(lowest) : from + thumbHeight;
-  const words = dragged === undefined ? (place ?? "") : wordsOfPlace(outline, zone, dragged);
+  const words = dragged === undefined ? (place ?? "") : describePlace(outline, zone, dragged);
   return (
     <div
       ref={strip}
@@ -66,7 +64,10 @@ function Slider({ outline }: { outline: Outline }) {
   );
 }
 
-/** Turns at the left edge, sub-agents in the middle, errors at the right; pauses across. One path each, however many there are. */
+/**
+ * Turns at the left, sub-agents in the middle, errors at the right, pauses across. One path each, however many there
+ * are.
+ */
 function Marks({ outline, height }: { outline: Outline; height: number }) {
   if (height === 0) return null;
   const { span, turns, errors, agents, gaps } = outline;
@@ -94,7 +95,7 @@ function useHeight(element: React.RefObject<HTMLElement | null>): number {
   return height;
 }
 
-/** Dragging: the words follow at once, the page when the pointer rests, and the history when it is let go. */
+/** The label follows at once, the page when the pointer pauses, and the history on release. */
 function useDrag(strip: React.RefObject<HTMLElement | null>, { span }: Outline) {
   const { jump, look, toEdge } = useFrame();
   const [dragged, setDragged] = useState<number>();
@@ -137,7 +138,6 @@ function useDrag(strip: React.RefObject<HTMLElement | null>, { span }: Outline) 
   };
 }
 
-/** Arrows step through turns, page keys through tenths, Home and End to the ends; the focus stays. */
 function useRailKeys(outline: Outline) {
   const { top, look, toEdge } = useFrame();
   return (event: React.KeyboardEvent) => {

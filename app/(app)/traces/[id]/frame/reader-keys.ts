@@ -2,7 +2,7 @@ import type { RefObject } from "react";
 import type { KeyBinding } from "../../../../components/key-registry";
 import { goTo } from "../../../../components/navigation";
 import type { Find } from "../find/use-find";
-import { contentOf, showRowCopied } from "../messages/use-copy";
+import { fetchRowContent, showRowCopied } from "../messages/use-copy";
 import { stepTurn } from "../outline/turns";
 import { currentArticle, currentPosition } from "./current";
 import type { Frame } from "./frame";
@@ -26,7 +26,6 @@ type Props = {
 
 type Binding = [keys: string, does: string, run: () => unknown];
 
-/** What the reader's keys do. */
 export function readerKeys(props: Props): KeyBinding[] {
   const { frame, list, find, talk, copy, toView, toggleOutline } = props;
   const copyLink = () =>
@@ -49,13 +48,13 @@ export function readerKeys(props: Props): KeyBinding[] {
   return bindings.map(([keys, does, run]) => ({ keys, does, run: () => void run() }));
 }
 
-/** What only whose session it is can do. */
+/** Shortcuts for the session's owner. */
 function ownBindings({ list, links, find, copy, share }: Props, traceId: string): Binding[] {
   const follow = (href: string | undefined) => href && goTo(href);
   const copyMessage = async () => {
     const row = currentArticle(list);
     if (!row) return;
-    await copy(await contentOf(row, traceId), "Message copied");
+    await copy(await fetchRowContent(row, traceId), "Message copied");
     showRowCopied(row);
   };
   return [
@@ -78,7 +77,7 @@ function toTurn({ frame, list, say }: Props, by: 1 | -1): void {
   if (position !== undefined) frame.jump(position);
 }
 
-/** What has to be loaded stays closed: opening hundreds at once would ask the server for all of them. */
+/** Folds without a loaded body stay closed: opening hundreds would flood the server. */
 function toggleAllFolds({ list, remeasure, say }: Props): void {
   const folds = [...(list.current?.querySelectorAll("details") ?? [])];
   const open = folds.some((fold) => !fold.open && !fold.dataset.load);
@@ -89,7 +88,7 @@ function toggleAllFolds({ list, remeasure, say }: Props): void {
   say(open ? "All folds are open" : "All folds are closed");
 }
 
-/** The current message's row; of one that is folded with others, theirs, which never vanishes. */
+/** The group's row for a member, since a member may vanish when folds close. */
 const currentRow = (list: RefObject<HTMLElement | null>) =>
   currentArticle(list)?.closest<HTMLElement>("article[data-position]") ?? undefined;
 
@@ -99,7 +98,7 @@ function move(list: RefObject<HTMLElement | null>, by: 1 | -1): void {
   const index = current ? articles.indexOf(current) : -1;
   const startsInView = current && current.getBoundingClientRect().top >= topOffset() - 2;
   const isFocused = current === document.activeElement;
-  // The first step goes to the row at the top itself: forwards where its start is in view, backwards where it is not.
+  // The first step goes to the row at the top itself if its start is (forwards) or isn't (backwards) in view.
   const stays = !isFocused && (by === 1 ? startsInView : !startsInView);
   const next = articles[stays ? index : index + by];
   if (!next) return;

@@ -3,7 +3,6 @@ import { useEffect, useRef, useState } from "react";
 
 const shownMs = 6000;
 
-/** Copies the command that continues the session in its agent, and shows under the button what it copied. */
 export function Resume({ command }: { command: string }) {
   const [said, setSaid] = useState<"Copied" | "It could not be copied. The command is">();
   const timer = useRef(0);

@@ -5,10 +5,9 @@ import { currentPosition } from "./current";
 import type { Frame } from "./frame";
 import { shareHref } from "./links";
 
-/** Leads to where the current turn is shared, or all from the current message on. */
 export type Share = (what: "turn" | "from") => void;
 
-/** @returns undefined where it is not one's own session */
+/** @returns undefined for another's session */
 export function sharing({ traceId, outline }: Frame, list: RefObject<HTMLElement | null>): Share | undefined {
   if (traceId === undefined) return undefined;
   return (what) => {

@@ -1,7 +1,6 @@
 import type { Standing } from "#lib/traces/live";
 import { standingText } from "../../standing-words";
 
-/** In the bar of a session that goes on. */
 export function StandingMark({ standing: { live, waiting } }: { standing: Standing }) {
   if (!live) return null;
   return (
@@ -11,7 +10,6 @@ export function StandingMark({ standing: { live, waiting } }: { standing: Standi
   );
 }
 
-/** Below the last message of a session that goes on: whose turn it is, where that is known. */
 export function StandingLine({ standing: { live, waiting } }: { standing: Standing }) {
   if (!live) return null;
   const said = {

@@ -1,4 +1,4 @@
-/** One value to subscribe to, as `useSyncExternalStore` takes it. */
+/** A value for `useSyncExternalStore`. */
 export type Store<T> = {
   get: () => T;
   set: (value: T) => void;

@@ -13,7 +13,7 @@ type Props = {
   title: string;
   links: Links;
   talk: boolean;
-  /** The number of the first message that the page came with, and of all. */
+  /** The number of the page's first message, and of all messages. */
   first: number;
   total: number;
   standing: Standing;
@@ -25,7 +25,6 @@ type Props = {
   menu: { open: boolean; onOpenChange: (open: boolean) => void };
 };
 
-/** The bar that stays above the messages: one line, and on a phone the title with the place below it. */
 export function Toolbar({ title, links, talk, first, total, standing, resume, find, ...on }: Props) {
   return (
     <div data-toolbar className="sticky top-(--bar) z-[5] -mx-4 border-hairline border-b bg-page px-4">
@@ -88,7 +87,7 @@ const iconLook =
 
 type MoreProps = Pick<Props, "links" | "talk" | "resume" | "onView" | "onShare">;
 
-/** What a phone's bar has no room for. Its commands are the palette's at any width. */
+/** A phone's bar has no room for these; the palette lists them at any width. */
 function More({ links, talk, resume, onView, onShare }: MoreProps) {
   return (
     <details data-menu className="sm:hidden">
@@ -127,7 +126,7 @@ function Views({ links, talk, onView }: Omit<MoreProps, "resume" | "onShare">) {
   );
 }
 
-/** The sessions before and after this one in the list. Words, since arrows lead to places in the session. */
+/** Words instead of arrows, which lead to places in the session. */
 function Neighbours({ links: { newer, older } }: { links: Links }) {
   if (!newer && !older) return null;
   return (
@@ -163,7 +162,6 @@ const neighbourLook =
 
 type ViewProps = { href: string; isCurrent: boolean; onClick: () => void; children: string };
 
-/** A link that works without script; with it, the place in the page is kept. */
 function ViewLink({ href, isCurrent, onClick, children }: ViewProps) {
   return (
     <a

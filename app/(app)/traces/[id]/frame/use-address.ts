@@ -2,41 +2,38 @@
 import { useCallback, useEffect, useLayoutEffect, useRef } from "react";
 import { leaving } from "../../../../components/navigation";
 import type { Target } from "../segments/target";
-import { articleAt, type Edge, positionOf, topArticle } from "./geometry";
+import { articleAt, type Edge, getPosition, topArticle } from "./geometry";
 import type { View } from "./links";
 
 type Saved = { position: number; offset: number };
 type Props = {
   list: React.RefObject<HTMLElement | null>;
   jump: (target: Target) => void;
-  /** The position in the address that the page was rendered for. */
+  /** The position in the address when the page was rendered. */
   at: number | undefined;
   talk: boolean;
   setTalk: (talk: boolean) => void;
 };
 
-/**
- * Keeps the address and the place on the page in step: a jump and a change of the view are history entries, and going back or
- * reloading restores both.
- */
+/** Jumps and changes of the view are history entries; going back or reloading restores view and place. */
 export function useAddress({ list, jump, at, talk, setTalk }: Props) {
   const start = useRef(at);
   const first = useRef(true);
   const shown = useRef(talk);
   const isArrived = useFirstArrival(jump);
 
-  // With the jump of this view, and before the page asks for more of the other one.
+  // Runs before the page asks for more of the previous view.
   useLayoutEffect(() => {
     if (shown.current === talk) return;
     shown.current = talk;
-    const place = placeOfEntry();
+    const place = getEntryPlace();
     jump(place ? { ...place, near: true } : { edge: "start" });
   }, [talk, jump]);
 
   useEffect(() => {
     history.scrollRestoration = "manual";
     const arrive = () => {
-      const place = placeOfEntry();
+      const place = getEntryPlace();
       if (place) jump(place);
     };
     const come = () => {
@@ -56,15 +53,13 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
     };
   }, [jump, talk, setTalk, isArrived]);
 
-  /** Saves the scroll position and the view in the history entry. */
   const save = useCallback(() => {
     const row = list.current && topArticle(list.current);
     if (!row) return;
-    const spoor: Saved = { position: positionOf(row), offset: row.getBoundingClientRect().top };
+    const spoor: Saved = { position: getPosition(row), offset: row.getBoundingClientRect().top };
     history.replaceState({ ...history.state, spoor, spoorTalk: talk }, "");
   }, [list, talk]);
 
-  // A scroll is saved in the course of it, and when the page is left.
   useEffect(() => {
     for (const type of ["beforeunload", leaving]) window.addEventListener(type, save);
     return () => {
@@ -72,7 +67,6 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
     };
   }, [save]);
 
-  /** Jumps, with a new history entry. */
   const go = useCallback(
     (position: number, near = false) => {
       save();
@@ -82,7 +76,6 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
     [jump, save],
   );
 
-  /** Goes to an end of the session, with a new history entry. */
   const toEdge = useCallback(
     (edge: Edge) => {
       save();
@@ -92,7 +85,7 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
     [jump, save],
   );
 
-  /** Shows the other view, with a new history entry. @param href the address that has it and the place in it */
+  /** @param href contains the view and the place in it */
   const toView = useCallback(
     (view: View, href: string) => {
       const wanted = view === "talk";
@@ -107,16 +100,12 @@ export function useAddress({ list, jump, at, talk, setTalk }: Props) {
   return { go, toEdge, toView, save };
 }
 
-/**
- * Arrives before the first paint where the message is on the page: one that came without a reload shows nothing else before.
- *
- * @returns whether it has
- */
+/** Scrolls before the first paint if the message is on the page, so that soft navigation shows no other place first. */
 function useFirstArrival(jump: Props["jump"]): React.RefObject<boolean> {
   const isFirst = useRef(true);
   const isArrived = useRef(false);
   useLayoutEffect(() => {
-    const place = isFirst.current ? placeOfEntry() : undefined;
+    const place = isFirst.current ? getEntryPlace() : undefined;
     isFirst.current = false;
     if (!place || !articleAt(place.position)) return;
     isArrived.current = true;
@@ -125,10 +114,9 @@ function useFirstArrival(jump: Props["jump"]): React.RefObject<boolean> {
   return isArrived;
 }
 
-/** No position is higher. */
+/** The largest position. */
 const afterAll = 2_147_483_647;
 
-/** Makes an entry of the history that names a place, or the start. */
 function enter(name: "at" | "before", position: number | undefined): void {
   const address = new URL(location.href);
   for (const other of ["at", "before", "after"]) address.searchParams.delete(other);
@@ -138,14 +126,13 @@ function enter(name: "at" | "before", position: number | undefined): void {
   history.pushState({ spoorFolds, spoorTalk }, "", address);
 }
 
-/** Whether the history's entry shows the talk: as it was left, which a link to a hidden message changes, else by its address. */
+/** The saved view wins, since a link to a hidden message changes it. */
 function isTalkEntry(): boolean {
   const { spoorTalk } = history.state ?? {};
   return typeof spoorTalk === "boolean" ? spoorTalk : new URL(location.href).searchParams.get("view") === "talk";
 }
 
-/** Where the history's entry was left, else the message that its address names. */
-function placeOfEntry(): Extract<Target, { position: number }> | undefined {
+function getEntryPlace(): Extract<Target, { position: number }> | undefined {
   const saved = savedPlace();
   if (saved) return { ...saved, quiet: true };
   const position = askedPosition();
@@ -157,7 +144,7 @@ function savedPlace(): Saved | undefined {
   return spoor && typeof spoor === "object" && "position" in spoor ? (spoor as Saved) : undefined;
 }
 
-/** The position that an address names, in its query or as `#m{position}`. */
+/** From the query or `#m{position}`. */
 export function askedPosition(address = new URL(location.href)): number | undefined {
   const text = /^#m(\d{1,10})$/.exec(address.hash)?.[1] ?? address.searchParams.get("at");
   return text && /^\d{1,10}$/.test(text) ? Number(text) : undefined;

@@ -2,7 +2,7 @@
 import { type RefObject, useEffect } from "react";
 import { askedPosition } from "./use-address";
 
-/** Links to messages of this session jump; selecting text in a fold's summary does not toggle the fold. */
+/** Links to this session's messages jump; selecting text in a summary does not toggle its fold. */
 export function useClicks(page: string, go: (position: number) => void, list: RefObject<HTMLElement | null>) {
   useEffect(() => {
     const onClick = (event: MouseEvent) => {

@@ -1,9 +1,9 @@
 "use client";
 import { type RefObject, useEffect } from "react";
 import type { Frame } from "./frame";
-import { bottomArticle, type Edge, positionOf, topOffset } from "./geometry";
+import { bottomArticle, type Edge, getPosition, topOffset } from "./geometry";
 
-/** Passes the bars' height to the style sheet, so that the browser's own scrolling stops at the same place as a jump. */
+/** Lets the browser's own scrolling stop below the bars (`scroll-padding`). */
 export function useBars() {
   useEffect(() => {
     const measure = () => document.documentElement.style.setProperty("--bars", `${topOffset()}px`);
@@ -13,10 +13,9 @@ export function useBars() {
   }, []);
 }
 
-/** How often the place is saved while the page scrolls. */
 const saveMs = 250;
 
-/** Follows the scrolling: the message at the top, for the outline, and the scroll position, for going back. */
+/** Tracks the message at the top for the outline and saves the place for going back. */
 export function useFollow(
   { top, bottom }: Frame,
   list: RefObject<HTMLElement | null>,
@@ -28,9 +27,9 @@ export function useFollow(
     let rest = 0;
     const follow = () => {
       const row = noteAnchor();
-      if (row) top.set(positionOf(row));
+      if (row) top.set(getPosition(row));
       const last = list.current && bottomArticle(list.current);
-      if (last) bottom.set(isAtEnd(list.current) ? afterAll : Math.max(lastPositionOf(last), top.get()));
+      if (last) bottom.set(isAtEnd(list.current) ? afterAll : Math.max(getLastPosition(last), top.get()));
     };
     const saveNow = () => {
       rest = 0;
@@ -43,7 +42,7 @@ export function useFollow(
     };
     follow();
     const element = list.current;
-    // What is loaded at the end changes the rows in view without a scroll.
+    // Messages loaded at the end change the rows in view without a scroll.
     const watcher = new MutationObserver(onScroll);
     if (element) watcher.observe(element, { childList: true });
     window.addEventListener("scroll", onScroll, { passive: true });
@@ -56,25 +55,25 @@ export function useFollow(
   }, [top, bottom, list, noteAnchor, save]);
 }
 
-/** What `bottom` is at the end of the session, where Talk may leave out the last messages. */
+/** Set at the end of the session, where the conversation view may leave out the last messages. */
 export const afterAll = Number.MAX_SAFE_INTEGER;
 
-/** Tells whether the end of the session is in view; the end of one that fits on the screen always is. */
+/** Also true if the whole session fits on the screen. */
 export function isAtEnd(list: Element | null): boolean {
   const next = list?.nextElementSibling;
-  const isLast = !next || next.matches("[role=status]"); // which says that the session goes on
+  const isLast = !next || next.matches("[role=status]"); // the line about a live session
   return list !== null && isLast && list.getBoundingClientRect().bottom <= window.innerHeight + 1;
 }
 
 /** A row may show a call and its result, or a group of them. */
-const lastPositionOf = (row: HTMLElement): number =>
-  Math.max(positionOf(row), Number(row.dataset.positions?.split(" ").at(-1) ?? 0));
+const getLastPosition = (row: HTMLElement): number =>
+  Math.max(getPosition(row), Number(row.dataset.positions?.split(" ").at(-1) ?? 0));
 
-/** Where the keys mean something else: in a field, in a list of tabs, on a slider, in a dialog. */
+/** Elements that use these keys themselves. */
 const ownKeys =
   "input, textarea, select, [contenteditable], [role=tablist], [role=slider], [role=separator], [role=dialog]";
 
-/** Home and End lead to the ends of the session, of which the browser knows only what is loaded. */
+/** The browser only knows the loaded part, so Home and End jump to the session's ends. */
 export function useEnds(toEdge: (edge: Edge) => void) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

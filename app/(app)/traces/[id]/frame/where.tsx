@@ -8,7 +8,6 @@ import { useFrame } from "./frame";
 import { articleAt } from "./geometry";
 import { afterAll } from "./use-scrolling";
 
-/** The position where reading has come to: the top of the page, and at the end of the session its last. */
 export function useCurrent(outline: Outline | undefined): number {
   const { top, bottom } = useFrame();
   const position = useSyncExternalStore(top.subscribe, top.get, top.get);
@@ -17,16 +16,16 @@ export function useCurrent(outline: Outline | undefined): number {
   return isEnd && outline ? outline.span.last : position;
 }
 
-/** A place in the session in turns and time, as "turn 7 of 13 · 15:42"; undefined until the outline is known. */
+/** Undefined until the outline is loaded. */
 export function usePlace(): string | undefined {
   const { outline, zone } = useFrame();
   const known = useSyncExternalStore(outline.subscribe, outline.get, () => undefined);
   const position = useCurrent(known);
-  return known && wordsOfPlace(known, zone, position, timeAt(position));
+  return known && describePlace(known, zone, position, timeAt(position));
 }
 
-/** @param at the time of the row there, where it is on the page; else the turn's */
-export function wordsOfPlace({ turns, span }: Outline, zone: string, position: number, at?: Date): string {
+/** @param at the time of the row there; else the turn's time is shown */
+export function describePlace({ turns, span }: Outline, zone: string, position: number, at?: Date): string {
   const index = turnAt(turns, position);
   const turn = turns[index];
   const when = at ?? (turn?.at ? new Date(turn.at * 1000) : undefined);
@@ -36,7 +35,7 @@ export function wordsOfPlace({ turns, span }: Outline, zone: string, position: n
       ? "before turn 1"
       : `${formatCount(span.last === span.first ? 100 : Math.round(((position - span.first) / (span.last - span.first)) * 100))} %`
     : `turn ${formatCount(index + 1)} of ${formatCount(turns.length)}`;
-  return when ? `${place} · ${momentOf(when, turns, zone)}` : place;
+  return when ? `${place} · ${formatMoment(when, turns, zone)}` : place;
 }
 
 const timeAt = (position: number): Date | undefined => {
@@ -44,17 +43,17 @@ const timeAt = (position: number): Date | undefined => {
   return at ? new Date(at) : undefined;
 };
 
-/** With the day, where the session went over more than one. */
-function momentOf(when: Date, turns: Outline["turns"], zone: string): string {
-  const dayOf = (at: number | null | undefined) => at && isoDay(new Date(at * 1000), zone);
-  const isLong = dayOf(turns[0]?.at) !== dayOf(turns.at(-1)?.at);
+/** Includes the day if the session spans several. */
+function formatMoment(when: Date, turns: Outline["turns"], zone: string): string {
+  const toDay = (at: number | null | undefined) => at && isoDay(new Date(at * 1000), zone);
+  const isLong = toDay(turns[0]?.at) !== toDay(turns.at(-1)?.at);
   const day = isLong ? ({ day: "numeric", month: "short" } as const) : {};
   return formatDate(when, zone, { ...day, hour: "2-digit", minute: "2-digit" });
 }
 
 type Props = { first: number; total: number };
 
-/** Where one is, in the bar. Until the outline is there, and without script, the message at which the page begins. */
+/** Shows the first message's number until the outline is loaded, and without script. */
 export function Where({ first, total }: Props) {
   const place = usePlace();
   const start = total > 0 ? `message ${formatCount(first)} of ${formatCount(total)}` : "";

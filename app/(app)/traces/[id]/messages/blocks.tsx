@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 import { shortPath } from "#lib/reader/files/paths";
-import { type Block, blockSize, type Part } from "#lib/reader/message";
+import { type Block, blockSize, type RowPart } from "#lib/reader/message";
 import type { ShownPicture } from "#lib/reader/picture-references";
-import { rowsOf } from "#lib/reader/rows";
-import { countLines, countOf } from "#lib/reader/text";
+import { makeRows } from "#lib/reader/rows";
+import { countLines, formatQuantity } from "#lib/reader/text";
 import { CodeBlock, Output } from "./code/code";
 import { Diff } from "./code/diff";
 import type { Effort } from "./effort";
@@ -14,20 +14,19 @@ import type { Scene } from "./scene";
 import { KindSign } from "./sign";
 import { markdownSlice, maxMarkdownCharacters, plainSlice, slices } from "./slices";
 
-/** How much of a block is drawn at once; a short rest is folded, a longer one is loaded. */
 type SliceLimits = { lines: number; characters: number };
 
 type Drawn = { scene: Scene; effort: Effort; max: SliceLimits };
 
-/** A part's blocks. @param at the part's index in its row, by which a rest is loaded */
-export function Blocks({ part, at, ...drawn }: { part: Part; at: number } & Drawn) {
+/** @param at the part's index in its row, by which the rest is loaded */
+export function Blocks({ part, at, ...drawn }: { part: RowPart; at: number } & Drawn) {
   return part.blocks.map((block, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the blocks of a stored message never change their order
     <BlockFrom key={index} block={block} at={`${at}.${index}`} from={0} {...drawn} />
   ));
 }
 
-/** A block from a character (of a diff: a line) on. */
+/** @param from a character, or a line of a diff */
 export function BlockFrom({ block, at, from, ...drawn }: { block: Block; at: string; from: number } & Drawn) {
   const { scene, max } = drawn;
   switch (block.type) {
@@ -71,10 +70,10 @@ export function BlockFrom({ block, at, from, ...drawn }: { block: Block; at: str
   }
 }
 
-/** An image up to this many characters of its data: URL is on the page already, a larger one where it is asked for. */
+/** A larger image is loaded on request. */
 const maxPicture = 256 * 1024;
 
-/** An image that came in the message. Its part ends with `+1` where it was asked for. */
+/** Its part ends with `+1` once it was asked for. */
 function Picture(props: { block: Extract<Block, { type: "image" }>; at: string; asked: boolean; scene: Scene }) {
   const { block, at, asked, scene } = props;
   const { text, label } = block;
@@ -86,10 +85,9 @@ function Picture(props: { block: Extract<Block, { type: "image" }>; at: string; 
 
 const formatKilobytes = (base64: number) => `${Math.ceil((base64 * 0.75) / 1024).toLocaleString("en")} KB`;
 
-/** The place of a thumbnail, whatever its picture's shape: nothing moves when it comes. */
+/** Fixed, so that nothing moves when the picture arrives. */
 const thumbnail = { width: 160, height: 120 };
 
-/** Pictures beside a text, each a link to itself, which `PictureDialog` opens in a dialog. */
 function Pictures({ pictures, scene }: { pictures: ShownPicture[]; scene: Scene }) {
   return (
     <p className="pictures">
@@ -141,10 +139,10 @@ function TextFrom({ block, at, from, ...drawn }: { block: TextBlock; at: string;
   );
 }
 
-/** The rest of a block: folded where it is short, else to be loaded. */
+/** Folds a short rest and loads a longer one. */
 function Rest(props: { size: number; lines: number; at: string; scene: Scene; children: ReactNode }) {
   const { size, lines, at, scene, children } = props;
-  const label = lines > 1 ? `${countOf(lines, "more line")}` : `${countOf(size, "more character")}`;
+  const label = lines > 1 ? `${formatQuantity(lines, "more line")}` : `${formatQuantity(size, "more character")}`;
   if (size > maxFolded) return <ToLoad label={label} part={at} scene={scene} />;
   return (
     <details className="more" data-fold="">
@@ -154,7 +152,7 @@ function Rest(props: { size: number; lines: number; at: string; scene: Scene; ch
   );
 }
 
-/** A fold whose body `useBodies` loads when it is opened. Without script it links to the stored message. */
+/** `useBodies` loads the body. Without script it links to the stored message. */
 export function ToLoad(props: { label: ReactNode; part: string; scene: Scene; className?: string }) {
   const { label, part, scene, className = "more" } = props;
   const { stored, position, positions, nested } = scene;
@@ -200,23 +198,23 @@ function Tasks({ items }: { items: Extract<Block, { type: "tasks" }>["items"] })
 }
 
 function Transcript({ block, scene }: { block: Extract<Block, { type: "transcript" }>; scene: Scene }) {
-  const drawn = drawnOf(block.messages);
-  const rows = rowsOf(block.messages.slice(0, drawn));
+  const drawn = countDrawn(block.messages);
+  const rows = makeRows(block.messages.slice(0, drawn));
   return (
     <details className="more" data-fold="">
-      <summary>{countOf(block.messages.length, "message")} of the sub-agent</summary>
+      <summary>{formatQuantity(block.messages.length, "message")} of the sub-agent</summary>
       <div className="transcript">
         {rows.map((row) => scene.drawRow(row, { ...scene, nested: true }))}
         {block.messages.length > drawn && (
-          <p className="cut">{countOf(block.messages.length - drawn, "more message")}</p>
+          <p className="cut">{formatQuantity(block.messages.length - drawn, "more message")}</p>
         )}
       </div>
     </details>
   );
 }
 
-/** How many of a sub-agent's messages are drawn: the first one, however long it is, and those that fit after it. */
-function drawnOf(messages: { content: string }[]): number {
+/** Counts the first message however long it is, and those that fit after it. */
+function countDrawn(messages: { content: string }[]): number {
   let characters = 0;
   const beyond = messages.slice(0, maxNested.messages).findIndex(({ content }) => {
     characters += content.length;

@@ -1,8 +1,6 @@
 import "server-only";
 
-/**
- * The budget of one response for highlighting: characters of code, and time as a last bound. What exceeds it is shown plain.
- */
+/** The budget for highlighting one response, in characters and, as a last limit, time. Text beyond it is plain. */
 export class Effort {
   #milliseconds: number;
   #characters: number;
@@ -13,20 +11,19 @@ export class Effort {
     this.#characters = characters;
   }
 
-  /** Whether no time is left, running work included. */
   isSpent(): boolean {
     const running = this.#began === undefined ? 0 : performance.now() - this.#began;
     return this.#milliseconds - running <= 0;
   }
 
-  /** Takes characters off the budget. @returns whether enough were left */
+  /** @returns whether the budget was sufficient */
   take(characters: number): boolean {
     if (this.isSpent() || this.#characters < characters) return false;
     this.#characters -= characters;
     return true;
   }
 
-  /** Runs some work on the clock; nested work is counted once. */
+  /** Nested work is counted once. */
   spend<T>(work: () => T): T {
     if (this.#began !== undefined) return work();
     this.#began = performance.now();

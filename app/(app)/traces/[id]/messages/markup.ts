@@ -1,13 +1,12 @@
 import { Fragment, isValidElement, type ReactElement, type ReactNode } from "react";
 
-/** The elements and attributes that a message, or the API's reference, is drawn with. Any other is a mistake of ours: no text can name one. */
+/** No text can name other elements or attributes: using one is a programming error. */
 const elements = new Set(
   `a article b blockquote br button code dd del details div dl dt em h2 h3 h4 h5 h6 hr i img input ins li ol p path pre section span
   strong sub summary sup svg table tbody td th thead time tr ul`.split(/\s+/),
 );
 const voids = new Set(["br", "hr", "img", "input"]);
 
-/** By React's names, where they differ from HTML's. */
 const renamed: Record<string, string> = {
   className: "class",
   dateTime: "datetime",
@@ -22,11 +21,7 @@ const ownImage = /^(?:data:image\/|\/api\/(?:traces|shared)\/[\w-]+\/pictures\/[
 const prefixed = /^(?:aria|data)-[a-z-]+$/;
 
 /**
- * The HTML of elements whose components are plain functions.
- *
- * React would render them too, but only where its server is, and with its own data about each element beside the HTML, though
- * no script ever changes a message.
- *
+ * Renders elements whose components are plain functions. React's own server renderer is not available on the thread.
  * @throws for an element that is not on the list
  */
 export function toHtml(node: ReactNode): string {
@@ -51,7 +46,7 @@ function writeElement({ type, props }: ReactElement<Props>, html: string[]): voi
 }
 
 function writeTag(type: unknown, props: Props, html: string[]): void {
-  // An image is what came in the message, or with it: the page loads none from elsewhere.
+  // The page loads no images from elsewhere.
   const isForeign = type === "img" && !ownImage.test(String(props.src));
   if (typeof type !== "string" || !elements.has(type) || isForeign)
     throw new Error(`A message is drawn with ${String(type)}.`);
@@ -59,7 +54,7 @@ function writeTag(type: unknown, props: Props, html: string[]): void {
   for (const name in props) writeAttribute(name, props[name], html);
   html.push(">");
   if (voids.has(type)) return;
-  // The parser drops a line feed that follows this tag.
+  // The HTML parser drops a line feed after this tag.
   if (type === "pre") html.push("\n");
   write(props.children, html);
   html.push(`</${type}>`);

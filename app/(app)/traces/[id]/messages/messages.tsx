@@ -8,21 +8,19 @@ import { slices } from "./slices";
 export type { View };
 
 /**
- * The HTML of rows as the reader shows them, without any state in the browser: folds are native, and the page's client shell
- * acts on attributes.
+ * Renders rows without any state in the browser: folds are native, and the client acts on attributes.
  *
- * - `article#m{position}` with `data-position`, `data-positions` (all that lead to it, by spaces), `data-kind`,
- *   `data-turn-start`, `data-failed` and `data-talk` (`shown`, `hidden`); a group's members are `[data-member]` in it.
- * - `details[data-fold]`: every fold; `data-open` marks those that the server opens. One with `data-load` has its body loaded when it is
- *   opened: by `drawBody`, of the row at the position in `data-load`, with its `data-part`, made of the messages at
- *   `data-positions`.
- * - `button[data-copy]`: `block` and `command` copy the text of the `pre` beside the button; `message` copies the `content`
- *   of the messages at `data-positions` of the nearest `article` or `[data-member]`, which
- *   `/api/traces/{id}/messages?limit=1&after={position - 1}` gives (no `after` for position 0).
+ * - `article#m{position}` with `data-position`, `data-positions` (all that lead to it, separated by spaces),
+ * `data-kind`, `data-turn-start`, `data-failed` and `data-talk` (`shown`, `hidden`); a group's members are
+ * `[data-member]`.
+ * - `details[data-fold]`: every fold; `data-open` marks those that the server opens. `data-load` is the position of
+ * the row whose body `drawBody` loads on opening, with `data-part` and `data-positions`.
+ * - `button[data-copy]`: `block` and `command` copy the text of the `pre` beside the button; `message` copies the
+ * stored content of the messages at `data-positions`.
  * - `[data-divider]`: a line between rows, for a gap or a new day.
- * - `[data-wrap="off"]` on any element above: long lines of code scroll instead of breaking.
+ * - `[data-wrap="off"]` on an ancestor: long lines of code scroll.
  *
- * @param talk leaves out the rows that Talk does not show
+ * @param talk leaves out the rows that the conversation view does not show
  */
 export async function drawMessages(rows: ReaderRow[], view: View, talk: boolean): Promise<string> {
   const { sessions = {} } = view;
@@ -40,8 +38,6 @@ export async function drawMessages(rows: ReaderRow[], view: View, talk: boolean)
 const drawRow: Scene["drawRow"] = (row, scene) => <Row key={row.position} row={row} scene={scene} />;
 
 /**
- * The HTML of a fold's body that was not on the page.
- *
  * @param part a part's index, or `part.block+offset` for the rest of a block: the fold's `data-part`
  * @returns undefined if `part`, which comes from the browser, names none
  */

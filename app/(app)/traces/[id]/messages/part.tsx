@@ -1,20 +1,19 @@
-import { type Place, shortPath } from "#lib/reader/files/paths";
-import type { Kind, Part } from "#lib/reader/message";
-import { countOf, cut, tailOf } from "#lib/reader/text";
+import { type SessionFolders, shortPath } from "#lib/reader/files/paths";
+import type { ToolKind, RowPart } from "#lib/reader/message";
+import { formatQuantity, cut, getTail } from "#lib/reader/text";
 import { Blocks, ToLoad } from "./blocks";
-import { durationOf } from "./clock";
+import { formatMilliseconds } from "./clock";
 import { Output } from "./code/code";
-import { isOpen, maxFolded, sizeOf } from "./folding";
+import { isOpen, maxFolded, getPartSize } from "./folding";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";
 import { slices } from "./slices";
 
-/** How many lines of an open body show at once. */
-const openLines: Partial<Record<Kind, number>> = { user: 40, edit: 24 };
+/** Lines of an open body that show at once. */
+const openLines: Partial<Record<ToolKind, number>> = { user: 40, edit: 24 };
 const tailLines = 20;
 
-/** One part of a row: text as it is, everything else a line with a fold. */
-export function PartView({ part, index, scene }: { part: Part; index: number; scene: Scene }) {
+export function PartView({ part, index, scene }: { part: RowPart; index: number; scene: Scene }) {
   const { kind, blocks } = part;
   const max = { ...slices.page, lines: openLines[kind] ?? slices.page.lines };
   if (kind === "user" || kind === "assistant")
@@ -37,8 +36,7 @@ export function PartView({ part, index, scene }: { part: Part; index: number; sc
   );
 }
 
-/** The way to the session of the sub-agent that did the work. */
-function Started({ part: { session = "" }, scene }: { part: Part; scene: Scene }) {
+function Started({ part: { session = "" }, scene }: { part: RowPart; scene: Scene }) {
   const started = Object.hasOwn(scene.sessions, session) ? scene.sessions[session] : undefined;
   if (!started) return null;
   return (
@@ -49,7 +47,7 @@ function Started({ part: { session = "" }, scene }: { part: Part; scene: Scene }
 }
 
 type FoldProps = {
-  part: Part;
+  part: RowPart;
   index: number;
   scene: Scene;
   max: { lines: number; characters: number };
@@ -57,7 +55,7 @@ type FoldProps = {
 
 function Fold({ part, index, scene, max }: FoldProps) {
   const open = isOpen(part);
-  if (!open && sizeOf(part) > maxFolded && !scene.nested)
+  if (!open && getPartSize(part) > maxFolded && !scene.nested)
     return <ToLoad label={<Head part={part} scene={scene} />} part={`${index}`} scene={scene} className="part" />;
   return (
     <details className="part" data-fold="" open={open} data-open={open ? "" : undefined}>
@@ -71,11 +69,11 @@ function Fold({ part, index, scene, max }: FoldProps) {
   );
 }
 
-/** The last lines of what failed; the fold above has all of it. */
-function Tail({ part, scene }: { part: Part; scene: Scene }) {
+/** The last lines of a failed call; the fold above contains all of them. */
+function Tail({ part, scene }: { part: RowPart; scene: Scene }) {
   const output = part.blocks.findLast((block) => block.type === "output");
   if (output?.type !== "output") return null;
-  const tail = tailOf(output.text, tailLines);
+  const tail = getTail(output.text, tailLines);
   return (
     <div className="tail">
       <Output text={tail} before={output.text.trimEnd().slice(0, -tail.length)} effort={scene.open} />
@@ -83,7 +81,7 @@ function Tail({ part, scene }: { part: Part; scene: Scene }) {
   );
 }
 
-const words: Partial<Record<Kind, string>> = {
+const words: Partial<Record<ToolKind, string>> = {
   thinking: "Thinking",
   shell: "Command",
   edit: "Edit",
@@ -99,8 +97,7 @@ const words: Partial<Record<Kind, string>> = {
   notice: "Notice",
 };
 
-/** The line that always shows. */
-function Head({ part, scene }: { part: Part; scene: Scene }) {
+function Head({ part, scene }: { part: RowPart; scene: Scene }) {
   const { kind, tool, title, note, amount, changes } = part;
   const noted = note && <span className="note">{note}</span>;
   return (
@@ -120,21 +117,20 @@ function Head({ part, scene }: { part: Part; scene: Scene }) {
   );
 }
 
-function Title({ kind, title, scene }: { kind: Kind; title: string; scene: Scene }) {
+function Title({ kind, title, scene }: { kind: ToolKind; title: string; scene: Scene }) {
   if (kind === "edit" || kind === "write" || kind === "read") return <Path path={title} place={scene.place} />;
   const isCode = kind === "shell" || kind === "search" || kind === "web" || kind === "command";
   return <span className={isCode ? "title mono" : "title"}>{isCode ? title : withoutMarks(title)}</span>;
 }
 
-/** A line without the marks of Markdown. */
 const withoutMarks = (line: string) =>
   line
     .replace(/^(?:#{1,6}|>|[-*+]) +/, "")
     .replace(/\*\*([^*\n]+)\*\*/g, "$1")
     .replace(/`([^`\n]+)`/g, "$1");
 
-/** A path whose folders are shortened first, so that its name stays. */
-function Path({ path, place }: { path: string; place: Place }) {
+/** Shortens the folders before the file's name. */
+function Path({ path, place }: { path: string; place: SessionFolders }) {
   const shown = path.includes(" → ") ? path : shortPath(path, place);
   const name = shown.lastIndexOf("/", shown.length - 2) + 1;
   return (
@@ -165,7 +161,7 @@ export function Changes({ added, removed }: { added: number; removed: number }) 
   );
 }
 
-function Outcome({ part }: { part: Part }) {
+function Outcome({ part }: { part: RowPart }) {
   const { status, durationMs } = part;
   const word = outcomeWord(part);
   return (
@@ -177,13 +173,13 @@ function Outcome({ part }: { part: Part }) {
         </span>
       )}
       {durationMs !== undefined && durationMs >= 1000 && (
-        <span title={countOf(durationMs, "millisecond")}>{durationOf(durationMs)}</span>
+        <span title={formatQuantity(durationMs, "millisecond")}>{formatMilliseconds(durationMs)}</span>
       )}
     </>
   );
 }
 
-function outcomeWord({ kind, status, exitCode }: Part): string {
+function outcomeWord({ kind, status, exitCode }: RowPart): string {
   if (status === "failed") return exitCode === undefined ? "failed" : `exit ${exitCode}`;
   if (status === "rejected") return "declined";
   if (status === "pending") return "no result";

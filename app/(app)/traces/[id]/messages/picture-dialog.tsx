@@ -3,7 +3,7 @@ import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 
 
 type Picture = { href: string; alt: string };
 
-/** Shows a picture in full when its thumbnail among the messages is clicked, with those beside it. Without script the thumbnail is a link. */
+/** Shows thumbnails in full size; without script they are links. */
 export function PictureDialog({ list }: { list: RefObject<HTMLElement | null> }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [pictures, setPictures] = useState<Picture[]>([]);
@@ -30,7 +30,7 @@ export function PictureDialog({ list }: { list: RefObject<HTMLElement | null> })
     if (key === "ArrowLeft") step(-1);
     if (key === "ArrowRight") step(1);
   };
-  // It is told a moment after the dialog was closed, and by then it may be open again.
+  // The event arrives a moment after closing, when the dialog may be open again.
   const onClose = () => !dialog.current?.open && setPictures([]);
   const shown = pictures[at];
   return (

@@ -1,14 +1,13 @@
-import { familyOf } from "#lib/prices/model";
+import { getModelFamily } from "#lib/prices/model";
 import type { ReaderRow } from "#lib/reader/message";
 import { longTime } from "../../../../components/date-format";
-import { clockOf, dateOf, spanOf } from "./clock";
+import { formatClock, formatDay, formatSpan } from "./clock";
 import { Changes, PartView } from "./part";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";
 
 type RowProps = { row: ReaderRow; scene: Scene };
 
-/** One row: an `<article>`, after a divider where time has passed. */
 export function Row({ row, scene }: RowProps) {
   const { position, positions, kind, turnStart, failed, talk } = row;
   const own = { ...scene, ...(!scene.nested && { position, positions }) };
@@ -23,7 +22,7 @@ export function Row({ row, scene }: RowProps) {
         data-turn-start={turnStart ? "" : undefined}
         data-failed={failed ? "" : undefined}
         data-talk={talk ? "shown" : "hidden"}
-        aria-label={labelOf(row, scene)}
+        aria-label={getRowLabel(row, scene)}
         className="row"
       >
         {!scene.nested && <OtherPositions row={row} />}
@@ -43,7 +42,7 @@ function Parts({ row, scene }: RowProps) {
   ));
 }
 
-/** Links to positions that resolve to this row find it too. */
+/** Links to the row's other positions find it too. */
 function OtherPositions({ row: { kind, position, positions } }: { row: ReaderRow }) {
   if (kind === "group") return null;
   return positions.slice(0, 200).map((other) => (other === position ? null : <span key={other} id={`m${other}`} />));
@@ -68,7 +67,7 @@ function Group({ row, scene }: RowProps) {
   );
 }
 
-/** A member has its own position; the first one's is the group's, which a link to it shows. */
+/** The first member has no id, since its position is the group's. */
 function Member({ row, scene }: RowProps) {
   const { position, positions } = row;
   const own = { ...scene, ...(!scene.nested && { position, positions }) };
@@ -84,19 +83,19 @@ function Member({ row, scene }: RowProps) {
 
 const speakers: Record<string, string> = { assistant: "Assistant", tool: "Tool", system: "System" };
 
-const labelOf = ({ role, kind }: ReaderRow, { person }: Scene) =>
+const getRowLabel = ({ role, kind }: ReaderRow, { person }: Scene) =>
   kind === "user" || role === "user"
     ? person
     : (Object.hasOwn(speakers, role ?? "") && speakers[role ?? ""]) || (role?.slice(0, 32) ?? "Unknown role");
 
-/** The speaker above the text: the person, a model that differs from the one before, or another role. */
+/** Names the model only if it differs from the one before. */
 function Speaker({ row: { kind, role, model, turnStart }, scene: { person } }: RowProps) {
   if (kind === "user" || turnStart) return <h2 className="speaker speaker-user">{person}</h2>;
   if (kind !== "assistant") return null;
   if (role !== "assistant" && role !== "model")
     return <h2 className="speaker">{role?.slice(0, 32) ?? "unknown role"}</h2>;
   if (!model) return null;
-  const family = familyOf(model);
+  const family = getModelFamily(model);
   return (
     <p className="speaker" title={family === model ? undefined : model}>
       {family}
@@ -104,7 +103,6 @@ function Speaker({ row: { kind, role, model, turnStart }, scene: { person } }: R
   );
 }
 
-/** The facts at a row's edge, which show where one looks: a button to copy it, its tokens, its time. */
 function Facts({ row: { position, tokenCount, createdAt, kind, turnStart }, scene }: RowProps) {
   if (scene.nested) return null;
   const moment = createdAt && longTime(new Date(createdAt), scene.zone);
@@ -128,7 +126,7 @@ function Facts({ row: { position, tokenCount, createdAt, kind, turnStart }, scen
         <span className="tokens">{tokenCount.toLocaleString("en", { notation: "compact" })} tok</span>
       )}
       <a href={`?at=${position}`} title={moment || `Position ${position}`} className="when">
-        {createdAt ? <time dateTime={createdAt}>{clockOf(createdAt, scene.zone)}</time> : `#${position}`}
+        {createdAt ? <time dateTime={createdAt}>{formatClock(createdAt, scene.zone)}</time> : `#${position}`}
         {kind === "group" && <span className="sr-only"> first of the group</span>}
       </a>
     </div>
@@ -144,19 +142,18 @@ function TurnChanges({ changes }: { changes: NonNullable<ReaderRow["turnChanges"
   );
 }
 
-/** A longer time without a message gets a line. */
 const minGapSeconds = 300;
 
 function Divider({ row: { createdAt, gapBefore }, zone }: { row: ReaderRow; zone: string }) {
   if (!createdAt || !gapBefore) return null;
   const { since, seconds } = gapBefore;
-  const day = dateOf(createdAt, zone);
-  const isNewDay = day !== dateOf(since, zone) && seconds > 0;
+  const day = formatDay(createdAt, zone);
+  const isNewDay = day !== formatDay(since, zone) && seconds > 0;
   if (seconds < minGapSeconds && !isNewDay) return null;
-  const later = seconds >= minGapSeconds ? `${spanOf(seconds)} later` : "";
+  const later = seconds >= minGapSeconds ? `${formatSpan(seconds)} later` : "";
   return (
     <p className="divider" data-divider="">
-      <span>{[later, isNewDay ? day : "", clockOf(createdAt, zone)].filter(Boolean).join(" · ")}</span>
+      <span>{[later, isNewDay ? day : "", formatClock(createdAt, zone)].filter(Boolean).join(" · ")}</span>
     </p>
   );
 }

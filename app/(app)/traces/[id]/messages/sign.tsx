@@ -24,7 +24,7 @@ const paths: Partial<Record<Name, string>> = {
   group: "M4 5h8M4 8h8M4 11h8",
 };
 
-/** The icon of a kind or a state, beside words that say the same. Drawn, since not every system has a glyph for each. */
+/** Drawn, since not every system has a glyph for each. */
 export function KindSign({ kind }: { kind: Name }) {
   return (
     <svg viewBox="0 0 16 16" aria-hidden="true" className="kind-sign">

@@ -1,23 +1,22 @@
 import { sliceEnd } from "#lib/reader/text";
 
-/** How much of a text is drawn at a time: on the page, and when the reader asks for more. */
+/** How much text is drawn at once, on the page and on request. */
 export const slices = {
   page: { lines: 200, characters: 16_000 },
   more: { lines: 2000, characters: 128_000 },
 };
 
-/** A longer text is not parsed as Markdown at all, but shown as its lines. */
+/** Longer text is shown as plain lines. */
 export const maxMarkdownCharacters = 256_000;
 
 export type Slice = { text: string; end: number };
 
-/** A slice of plain text. */
 export function plainSlice(text: string, from: number, max: { lines: number; characters: number }): Slice {
   const end = sliceEnd(text, from, max);
   return { text: text.slice(from, end), end };
 }
 
-/** A slice of Markdown that ends between paragraphs where it can; a fence that it cuts is closed in it and reopened in the next. */
+/** Ends between paragraphs if possible; a fence that is cut is closed here and reopened in the next slice. */
 export function markdownSlice(text: string, from: number, max: { lines: number; characters: number }): Slice {
   const opened = from === 0 ? "" : openFence(text.slice(0, from));
   const characters = Math.min(max.characters, slices.page.characters - 1000);
@@ -32,7 +31,7 @@ export function markdownSlice(text: string, from: number, max: { lines: number; 
   return { text: mark ? `${part.replace(/\n$/, "")}\n${mark}` : part, end };
 }
 
-/** The line that opened the fence in which a text ends; "" if it ends outside of fences. */
+/** "" if the text ends outside of fences. */
 function openFence(text: string): string {
   let open = "";
   let mark = "";

@@ -1,4 +1,4 @@
-// What draws messages runs on a thread, which has no style sheets; a page that shows them imports these.
+// The drawing thread cannot import style sheets, so pages with messages do.
 import "./messages.css";
 import "./parts.css";
 import "./prose/prose.css";

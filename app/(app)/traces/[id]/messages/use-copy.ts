@@ -2,14 +2,13 @@
 import { type RefObject, useEffect } from "react";
 import { rowSelector } from "../frame/geometry";
 
-/** Of a row that many messages share, so many are copied. */
+/** A group may have many messages. */
 const maxCopied = 50;
 
 /**
- * Handles the messages' copy buttons: `data-copy="message"` copies the stored Markdown of its row, `block` and `command`
- * the text of the `pre` beside the button.
- *
- * @param say announces the outcome
+ * Handles copy buttons: `data-copy="message"` copies the row's stored Markdown, `block` and `command` the `pre`
+ * beside the button.
+ * @param say announces the result
  */
 export function useCopy(list: RefObject<HTMLElement | null>, traceId: string, say: (text: string) => void) {
   useEffect(() => {
@@ -19,7 +18,7 @@ export function useCopy(list: RefObject<HTMLElement | null>, traceId: string, sa
       const button = target instanceof Element ? target.closest<HTMLElement>("button[data-copy]") : null;
       if (!button) return;
       try {
-        await navigator.clipboard.writeText(await textOf(button, traceId));
+        await navigator.clipboard.writeText(await readButtonText(button, traceId));
         say("Copied");
         showCopied(button);
       } catch {
@@ -33,7 +32,6 @@ export function useCopy(list: RefObject<HTMLElement | null>, traceId: string, sa
 
 const shownMs = 2000;
 
-/** Says on a button itself that it has copied. */
 function showCopied(button: HTMLElement): void {
   if (button.dataset.copied !== undefined) return;
   const words = button.textContent;
@@ -45,20 +43,18 @@ function showCopied(button: HTMLElement): void {
   }, shownMs);
 }
 
-/** The same for a row whose message was copied by a key. */
 export function showRowCopied(row: HTMLElement): void {
   const button = row.querySelector<HTMLElement>(':scope > .facts-edge > button[data-copy="message"]');
   if (button) showCopied(button);
 }
 
-async function textOf(button: HTMLElement, traceId: string): Promise<string> {
+async function readButtonText(button: HTMLElement, traceId: string): Promise<string> {
   const row = button.closest<HTMLElement>(rowSelector);
-  if (button.dataset.copy === "message") return row ? contentOf(row, traceId) : "";
+  if (button.dataset.copy === "message") return row ? fetchRowContent(row, traceId) : "";
   return button.parentElement?.querySelector("pre")?.textContent ?? "";
 }
 
-/** The messages that a row shows, as they are stored. */
-export async function contentOf(row: HTMLElement, traceId: string): Promise<string> {
+export async function fetchRowContent(row: HTMLElement, traceId: string): Promise<string> {
   const { positions, position, member } = row.dataset;
   const wanted = (positions ?? member ?? position ?? "").split(" ").slice(0, maxCopied).map(Number);
   const contents = await Promise.all(wanted.map((one) => fetchContent(traceId, one)));

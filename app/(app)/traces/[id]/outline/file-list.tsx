@@ -10,7 +10,6 @@ type File = Outline["files"][number];
 
 const noFile = "No file was read or changed.";
 
-/** The files of a session, changed ones first: each leads to where it was changed, else read. */
 export const FileList = memo(function FileList({ outline, onPick }: { outline: Outline } & Picks) {
   const { files, fileCount } = outline;
   if (files.length === 0) return <p className="p-3 text-code text-muted">{noFile}</p>;
@@ -31,7 +30,7 @@ export const FileList = memo(function FileList({ outline, onPick }: { outline: O
   );
 });
 
-/** The same without script, where it can't be opened: each file is written once in the page, and is a link. */
+/** Without script the list can't be opened, so each file is a link. */
 export function PlainFileList({ outline }: { outline: Outline }) {
   const { page } = useFrame();
   if (outline.files.length === 0) return <p className="p-3 text-code text-muted">{noFile}</p>;
@@ -46,7 +45,6 @@ export function PlainFileList({ outline }: { outline: Outline }) {
   );
 }
 
-/** The way to all changes of the session as one diff. */
 function AllChanges() {
   const { traceId } = useFrame();
   if (traceId === undefined) return null;
@@ -86,10 +84,10 @@ function FileRow({ file, onPick }: { file: File } & Picks) {
   );
 }
 
-/** How much of a name's end always shows: what it is, and what it ends with. */
+/** Characters at a name's end that are never cut. */
 const tail = 9;
 
-/** Where there is no room a path is cut in its middle: the folders above first, then the file's own, then its name before the end. */
+/** Cuts a long path in the middle, so that the file's name stays visible. */
 function PathText({ path, isMuted }: { path: string; isMuted: boolean }) {
   const shown = path.replace(/^(?:\/(?:Users|home)\/[^/]+|\/root)(?=\/.)/, "~");
   const name = shown.lastIndexOf("/", shown.length - 2) + 1;

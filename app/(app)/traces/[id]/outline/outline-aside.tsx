@@ -4,7 +4,6 @@ import { asWidth, widthCookie, widths } from "./widths";
 
 type Props = { width: number; isShown: boolean; children: React.ReactNode };
 
-/** The outline's place beside the messages, and what is dragged to make it wider. */
 export function OutlineAside({ width: kept, isShown, children }: Props) {
   const [width, setWidth] = useState(kept);
   const aside = useRef<HTMLElement>(null);
@@ -58,7 +57,6 @@ export function OutlineAside({ width: kept, isShown, children }: Props) {
   );
 }
 
-/** Keeps the width for the next page, for a year. */
 function keep(width: number): void {
   const secure = location.protocol === "https:" ? "; secure" : "";
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API does not exist over plain http

@@ -4,8 +4,8 @@ import type { Outline } from "#lib/reader/outline";
 import { OutlineRail } from "./outline";
 
 /**
- * The outline of the whole session, however much of it is loaded. It is streamed after the messages to the end of the page,
- * from where a script moves it to its place; without script a style sheet shows it there (app/styles/reader.css).
+ * Streamed after the messages; a script moves it to its place, and without script a style sheet does
+ * (app/styles/reader.css).
  */
 export async function OutlineData({ read }: { read: () => Promise<Outline | undefined> }) {
   const outline = await read().catch((error) => {
@@ -20,7 +20,6 @@ export async function OutlineData({ read }: { read: () => Promise<Outline | unde
 
 const tooBusy = "The outline takes too long to read. Reload the page to try again.";
 
-/** The placeholder until the outline is there. */
 export function OutlinePending() {
   return <p className="p-3 text-code text-muted noscript:hidden">Reading the outline…</p>;
 }

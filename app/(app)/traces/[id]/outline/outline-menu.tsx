@@ -6,10 +6,9 @@ import { useFrame } from "../frame/frame";
 import { usePlace } from "../frame/where";
 import { OutlineTabs } from "./outline";
 
-/** The second line of the title's place; what opens is as large as all of that. */
 const lineLook = "flex h-4 items-center gap-1 text-meta text-muted pointer-coarse:min-h-0";
 
-/** As high as the button that replaces it: the bar must not grow over what was jumped to. Without script a link. */
+/** As high as the button that replaces it, so that the bar does not grow. */
 function PendingMenu() {
   return (
     <span className={lineLook}>
@@ -23,7 +22,7 @@ function PendingMenu() {
 
 type Props = { open: boolean; onOpenChange: (open: boolean) => void };
 
-/** The outline where there is no room beside the messages: a button that says the turn, and a sheet. */
+/** The outline for narrow screens: a button that names the turn, and a sheet. */
 export function OutlineMenu({ open, onOpenChange }: Props) {
   const { outline } = useFrame();
   const known = useSyncExternalStore(outline.subscribe, outline.get, () => undefined);

@@ -3,14 +3,14 @@ import { Tabs } from "@base-ui/react/tabs";
 import { memo, useEffect, useRef } from "react";
 import type { Outline, Turn } from "#lib/reader/outline";
 import { formatDate, isoDay } from "../../../../components/date-format";
-import { countOf, formatCount } from "../../../../components/figures";
+import { formatQuantity, formatCount } from "../../../../components/figures";
 import { useFrame } from "../frame/frame";
 import { useCurrent } from "../frame/where";
 import { FileList, PlainFileList } from "./file-list";
 import { Pick, type Picks } from "./pick";
 import { turnAt } from "./turns";
 
-/** The outline beside the messages; it also gives the frame the outline, for the keys and the menu. */
+/** Also gives the outline to the frame, for the keys and the menu. */
 export function OutlineRail({ outline }: { outline: Outline }) {
   const frame = useFrame();
   useEffect(() => frame.outline.set(outline), [frame, outline]);
@@ -68,7 +68,7 @@ function Turns({ outline, onPick }: { outline: Outline } & Picks) {
     shown.current = active;
     if (!link) return;
     link.setAttribute("aria-current", "true");
-    // Its own scroller alone: `scrollIntoView` would move the page as well.
+    // `scrollIntoView` would scroll the page as well.
     const [room, at] = [place.getBoundingClientRect(), link.getBoundingClientRect()];
     if (at.top < room.top || at.bottom > room.bottom) place.scrollTop += at.top - room.top - room.height / 3;
   }, [active]);
@@ -80,7 +80,7 @@ function Turns({ outline, onPick }: { outline: Outline } & Picks) {
   );
 }
 
-/** Rendered once: the current turn is marked on its link, however many there are. */
+/** Rendered once: the current turn is marked on its link. */
 const TurnList = memo(function TurnList({ turns, zone, onPick }: { turns: Turn[]; zone: string } & Picks) {
   return (
     <ol className="trail">
@@ -100,14 +100,13 @@ const TurnList = memo(function TurnList({ turns, zone, onPick }: { turns: Turn[]
   );
 });
 
-/** When it was said, on which day where that changed, and the tools and errors that came of it. */
 function TurnFacts({ turn, before, zone }: { turn: Turn; before: Turn | undefined; zone: string }) {
   const { at, tools, errors } = turn;
-  const dayOf = (one: Turn | undefined) => one?.at && isoDay(new Date(one.at * 1000), zone);
-  const day = before && dayOf(before) !== dayOf(turn) ? ({ day: "numeric", month: "short" } as const) : {};
+  const getTurnDay = (one: Turn | undefined) => one?.at && isoDay(new Date(one.at * 1000), zone);
+  const day = before && getTurnDay(before) !== getTurnDay(turn) ? ({ day: "numeric", month: "short" } as const) : {};
   const facts = [
     at !== null && formatDate(new Date(at * 1000), zone, { ...day, hour: "2-digit", minute: "2-digit" }),
-    tools > 0 && countOf(tools, "tool"),
+    tools > 0 && formatQuantity(tools, "tool"),
   ];
   const quiet = facts.filter(Boolean).join(" · ");
   return (
@@ -116,7 +115,7 @@ function TurnFacts({ turn, before, zone }: { turn: Turn; before: Turn | undefine
       {errors > 0 && (
         <span className="text-bad">
           {quiet && " · "}
-          {countOf(errors, "error")}
+          {formatQuantity(errors, "error")}
         </span>
       )}
     </span>

@@ -5,7 +5,7 @@ export type Picks = { onPick: (() => void) | undefined };
 
 type PickProps = { position: number; title: string; isTall?: boolean; children: React.ReactNode } & Picks;
 
-/** A link to a message; the frame handles its click and jumps there on the page. @param isTall whether it has two lines */
+/** A link that the frame turns into a jump. @param isTall has two lines */
 export function Pick({ position, title, isTall, onPick, children }: PickProps) {
   const { page } = useFrame();
   return (

@@ -1,4 +1,4 @@
-/** The turn of a position: the index of the last that starts at it or before it, 0 before the first. */
+/** The index of the last turn that starts at or before the position; 0 before the first. */
 export function turnAt(turns: { position: number }[], position: number): number {
   let [low, high] = [0, turns.length];
   while (low < high) {
@@ -9,7 +9,7 @@ export function turnAt(turns: { position: number }[], position: number): number 
   return Math.max(0, low - 1);
 }
 
-/** The position of the turn that a step leads to; backwards first to the start of the current one. */
+/** Stepping back goes to the start of the current turn first. */
 export function stepTurn(turns: { position: number }[], position: number, by: 1 | -1): number | undefined {
   const index = turnAt(turns, position);
   const begin = turns[index]?.position;

@@ -1,9 +1,8 @@
 export const widthCookie = "spoor_outline";
 
-/** In rem; app/styles/reader.css has a rule for each: the page's policy allows no inline style. */
+/** In rem. app/styles/reader.css has a rule for each, since the page's policy allows no inline style. */
 export const widths = { min: 12, max: 32, usual: 16 };
 
-/** The nearest width that there is. */
 export function asWidth(value: unknown): number {
   const width = Math.round(Number(value));
   return Number.isFinite(width) && value ? Math.min(widths.max, Math.max(widths.min, width)) : widths.usual;

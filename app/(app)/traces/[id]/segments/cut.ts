@@ -1,20 +1,19 @@
-type Row = { positions: number[] };
+type CutRow = { positions: number[] };
 
-/** How many messages an edge may move from where it was wanted, so that it splits no row. */
+/** Messages by which an edge may move to avoid splitting a row. */
 const slack = 50;
 
 /**
- * Where a segment begins and ends: as near as possible to what is wanted, but not between two messages of one row (a call and
- * its result, folded tools).
- *
- * @param positions of all messages that were read, ascending; more than are wanted, so that rows across the edges are seen.
- * @param wanted indices into `positions`, both included; `keep` is the index of one that must be in.
- * @param fixed which edges may not move: a neighbouring segment or the trace's end decides them.
- * @returns indices, both included.
+ * Finds a segment's edges near the wanted ones, but not between messages of one row (a call and its result, folded
+ * tools).
+ * @param positions of all messages read, ascending, including a margin beyond the edges
+ * @param wanted indices into `positions`, both inclusive; the message at `keep` must be inside
+ * @param fixed edges that may not move: a neighbouring segment or the trace's end decides them
+ * @returns indices, both inclusive
  */
 export function cutSegment(
   positions: number[],
-  rows: Row[],
+  rows: CutRow[],
   wanted: { start: number; end: number; keep?: number },
   fixed: { start: boolean; end: boolean },
 ): { start: number; end: number } {
@@ -34,12 +33,12 @@ export function cutSegment(
   return { start, end };
 }
 
-/** For each message, whether some row holds it or one before it together with one after it. */
-function joinedToNext(positions: number[], rows: Row[]): boolean[] {
-  const indexOf = new Map(positions.map((position, index) => [position, index]));
+/** For each message, true if a row spans it and the next. */
+function joinedToNext(positions: number[], rows: CutRow[]): boolean[] {
+  const indexByPosition = new Map(positions.map((position, index) => [position, index]));
   const change = new Array<number>(positions.length + 1).fill(0);
   for (const row of rows) {
-    const indices = row.positions.flatMap((position) => indexOf.get(position) ?? []);
+    const indices = row.positions.flatMap((position) => indexByPosition.get(position) ?? []);
     if (indices.length < 2) continue;
     change[Math.min(...indices)] = (change[Math.min(...indices)] ?? 0) + 1;
     change[Math.max(...indices)] = (change[Math.max(...indices)] ?? 0) - 1;
@@ -51,8 +50,8 @@ function joinedToNext(positions: number[], rows: Row[]): boolean[] {
   });
 }
 
-/** The rows within a segment, or undefined where one of them crosses its edge. */
-export function rowsWithin<R extends Row>(rows: R[], first: number, last: number): R[] | undefined {
+/** Undefined if a row crosses the edge. */
+export function rowsWithin<R extends CutRow>(rows: R[], first: number, last: number): R[] | undefined {
   const inside: R[] = [];
   for (const row of rows) {
     const within = row.positions.filter((position) => position >= first && position <= last).length;

@@ -1,6 +1,6 @@
 import type { Markup, Segment } from "./render";
 
-/** A segment on the page. Without markup it is empty: a space of the height that its messages were measured to have. */
+/** A segment without markup is a space of its messages' measured height. */
 export type PlacedSegment = Omit<Segment, "markup"> & { key: number; markup: Markup | null; height: number };
 
 export type SegmentChange =
@@ -11,15 +11,13 @@ export type SegmentChange =
   | { type: "fill"; key: number; segment: Segment | undefined }
   | { type: "empty"; key: number; height: number };
 
-/** How many segments have their messages on the page at a time. */
 export const maxMounted = 12;
 
 export const firstSegments = (segment: Segment): PlacedSegment[] => [place(segment)];
 
-/** No two segments of a page begin alike. A counter would not do: the server's and the browser's differ for the first one. */
+/** Segments begin at different messages. A counter would differ between server and browser. */
 const place = (segment: Segment): PlacedSegment => ({ ...segment, key: segment.first, height: 0 });
 
-/** The segments on the page, in the order of their messages, after a change. */
 export function changeSegments(list: PlacedSegment[], change: SegmentChange): PlacedSegment[] {
   switch (change.type) {
     case "reset":
@@ -43,14 +41,13 @@ export function changeSegments(list: PlacedSegment[], change: SegmentChange): Pl
 const replace = (list: PlacedSegment[], key: number, fields: Partial<PlacedSegment>) =>
   list.map((placed) => (placed.key === key ? { ...placed, ...fields } : placed));
 
-/** Whether the page still shows another view than the one that is chosen: nothing of it can be arrived at or added to. */
-export const isOfOtherView = ([first]: PlacedSegment[], talk: boolean): boolean => first?.talk !== talk;
+/** The page still shows the previous view, so nothing can be added to it. */
+export const isOtherView = ([first]: PlacedSegment[], talk: boolean): boolean => first?.talk !== talk;
 
-/** The segment that covers a position, whether or not its messages are mounted. */
 export const segmentAt = (list: PlacedSegment[], position: number): PlacedSegment | undefined =>
   list.find(({ first, last }) => position >= first && position <= last);
 
-/** Which messages are loaded, counted from 1, as "412–640". */
+/** Counts from 1, as in "412–640". */
 export function loadedSpan(list: PlacedSegment[]): { from: number; to: number } {
   const [first] = list;
   const last = list.at(-1);

@@ -8,14 +8,14 @@ import { bodyRequest, segmentRequest } from "./request";
 const segmentInput = z.object({ traceId: z.uuid(), request: segmentRequest, talk: z.boolean() });
 const bodyInput = bodyRequest.extend({ traceId: z.uuid() });
 
-/** Renders a segment. Read-only. @returns undefined where there is nothing (any more) */
+/** Read-only. @returns undefined if there is nothing (any more) */
 export async function loadSegment(input: z.input<typeof segmentInput>): Promise<Segment | undefined> {
   const { traceId, request, talk } = sent(segmentInput, input);
   const user = await requireUser(`/traces/${traceId}`);
   return renderSegment(user.id, traceId, request, talk);
 }
 
-/** Renders the body of a fold that was not on the page. Read-only. @returns undefined where there is none (any more) */
+/** Read-only. @returns undefined if there is nothing (any more) */
 export async function loadBody(input: z.input<typeof bodyInput>): Promise<string | undefined> {
   const { traceId, ...body } = sent(bodyInput, input);
   const user = await requireUser(`/traces/${traceId}`);

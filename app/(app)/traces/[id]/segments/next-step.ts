@@ -2,34 +2,29 @@ import { maxMounted, type PlacedSegment, type SegmentChange } from "./list";
 import type { Segment } from "./render";
 import type { SegmentRequest } from "./request";
 
-/** Where something is loaded, or failed to load: at an edge, for a jump, or in the empty segment with that key. */
-export type Place = "earlier" | "later" | "jump" | number;
+/** An edge, a jump, or the key of an empty segment. */
+export type ScrollPlace = "earlier" | "later" | "jump" | number;
 
-/** A segment to load, and what it changes on the page. */
 export type Load = {
-  place: Place;
+  place: ScrollPlace;
   request: SegmentRequest;
-  /** Whether it is as good where Talk leaves out the message that is asked for. */
+  /** Accepts a neighbour if the conversation view leaves out the message. */
   isNear?: boolean | undefined;
   toChange: (segment: Segment | undefined) => SegmentChange;
 };
 
-/** The elements of the segments on the page, by their keys. */
 export type SegmentElements = ReadonlyMap<number, HTMLElement>;
 
-/** How far beyond the visible part segments are kept ready, in screens. */
+/** Screens loaded beyond the visible part. */
 const screensAhead = 2;
-/** And in pixels at least: a quick wheel turns 3,000 in a second, and a segment takes half of one on a busy server. */
+/** In pixels: a fast wheel scrolls 3,000 a second, and a busy server takes half a second for a segment. */
 const minAhead = 3000;
 
-/**
- * What the page needs next for what is visible: the farthest segment emptied, an empty one near by filled, or a neighbour
- * loaded. Reads the layout.
- */
+/** Reads the layout. */
 export function nextStep(
   segments: PlacedSegment[],
   elements: SegmentElements,
-  failed: Place | undefined,
+  failed: ScrollPlace | undefined,
 ): SegmentChange | Load | undefined {
   const [first] = segments;
   const last = segments.at(-1);
@@ -52,14 +47,13 @@ export function nextStep(
   return undefined;
 }
 
-/** Loads the messages of an empty segment again. */
-export const loadInto = ({ key, first, last }: PlacedSegment, place: Place = key): Load => ({
+export const loadInto = ({ key, first, last }: PlacedSegment, place: ScrollPlace = key): Load => ({
   place,
   request: { from: first, to: last },
   toChange: (segment) => ({ type: "fill", key, segment }),
 });
 
-/** Loads the last segment again, which has grown. @param onCome called before the page changes */
+/** @param onCome called before the page changes */
 export const loadAgain = ({ key, first }: PlacedSegment, onCome: () => void): Load => ({
   place: "later",
   request: first > 0 ? { after: first - 1 } : {},
@@ -70,7 +64,6 @@ export const loadAgain = ({ key, first }: PlacedSegment, onCome: () => void): Lo
   },
 });
 
-/** Pixels between an element and what is visible. */
 const distance = ({ top, bottom }: DOMRect) => Math.max(top - window.innerHeight, -bottom, 0);
 
 function nearestEmpty(segments: PlacedSegment[], elements: SegmentElements, reach: number): PlacedSegment | undefined {

@@ -1,56 +1,51 @@
 import "server-only";
 import { limits } from "#lib/limits";
 import type { ReaderMessage } from "#lib/reader/message";
-import { isWithin, type Range, wholeRange } from "#lib/traces/for-others";
+import { isWithin, type SharedRange, wholeRange } from "#lib/traces/for-others";
 import { readEarlier, readMessages, readMessagesAt } from "#lib/traces/messages";
 import { hasTrace, type Message } from "#lib/traces/queries";
 import type { SegmentRequest } from "./request";
 
-/** Messages of a segment; more in Talk, where most of them are hidden. */
+/** The conversation view hides most messages, so it reads more. */
 const sizes = { all: 100, talk: 300 };
-/** How many messages are read beyond a segment's edges, to see which rows cross them. */
+/** Messages read beyond the edges, to see which rows cross them. */
 const margin = 12;
-/** A segment of long messages is shorter. One message comes however long it is, but of one over 8 MiB only the start. */
+/** A segment of long messages is shorter. A single message always comes, cut at 8 MiB. */
 const maxBytes = 1024 * 1024;
 const { messagesPageBytes: maxMessageBytes } = limits.traces;
-/** The margin of what was read, which may be a few long messages. */
-const marginOf = ({ length }: Message[]) => Math.min(margin, Math.floor(length / 4));
-/** The share of a segment around a position that comes after it, the position included. */
+/** Smaller if only a few long messages were read. */
+const getMargin = ({ length }: Message[]) => Math.min(margin, Math.floor(length / 4));
+/** The share after the requested position, including it. */
 const shareAfter = 0.7;
 
 /**
- * The messages of a segment and some beyond its edges, and the indices of those that are wanted, both included; an edge is
- * fixed where a neighbouring segment or the trace's end decides it.
+ * `start` and `end` are the inclusive indices of the wanted messages; an edge is fixed if a neighbour or the trace's
+ * end decides it.
  */
 export type Read = {
   messages: (Message & Pick<ReaderMessage, "pictures">)[];
   start: number;
   end: number;
-  /** The index of one that must be in, from where the segment extends to both sides. Else it extends from a fixed edge. */
+  /** The index that the segment extends from to both sides; otherwise it extends from a fixed edge. */
   keep?: number;
-  /** Whether it extends from its end. */
   backwards?: boolean;
-  /** Whether it is one that was loaded before. */
   again?: boolean;
   fixed: { start: boolean; end: boolean };
-  /** Whether there are messages before and after those that were read. */
   earlier: boolean;
   later: boolean;
 };
 
 /**
- * Reads what a segment of a trace's messages is made of. Neighbouring segments share no message and leave none out, since
- * each begins at the other's edge.
- *
- * @param range what else there is does not exist for this reader.
- * @returns undefined where there is nothing: a deleted or empty trace, or beyond its ends.
+ * Neighbouring segments begin at each other's edge, so they overlap nowhere and leave nothing out.
+ * @param range the only messages that exist for this reader
+ * @returns undefined for a deleted or empty trace, or beyond its ends
  */
 export async function readSegment(
   userId: string,
   traceId: string,
   request: SegmentRequest,
   talk: boolean,
-  range: Range = wholeRange,
+  range: SharedRange = wholeRange,
 ): Promise<Read | undefined> {
   const size = talk ? sizes.talk : sizes.all;
   const stored: Source = {
@@ -66,7 +61,7 @@ export async function readSegment(
 }
 
 /** A part of the messages as if they were all. */
-function sourceWithin(source: Source, { from, to }: Range): Source {
+function sourceWithin(source: Source, { from, to }: SharedRange): Source {
   if (from === null && to === null) return source;
   const only = ({ messages, hasMore }: Page): Page => {
     const within = messages.filter(({ position }) => isWithin({ from, to }, position));
@@ -79,7 +74,7 @@ function sourceWithin(source: Source, { from, to }: Range): Source {
   };
 }
 
-/** Reads the messages that a row is made of. @returns undefined where the trace is deleted */
+/** @returns undefined if the trace is deleted */
 export async function readRow(userId: string, traceId: string, positions: number[]): Promise<Message[] | undefined> {
   const [messages, isLive] = await Promise.all([readMessagesAt(userId, traceId, positions), hasTrace(userId, traceId)]);
   return isLive ? messages : undefined;
@@ -101,7 +96,7 @@ async function readAfter(source: Source, position: number, size: number): Promis
   if (after.messages.length === 0) return { ...nothing, earlier: before.messages.length > 0 };
   const messages = [...before.messages, ...after.messages];
   const start = before.messages.length;
-  const wanted = Math.min(start + size, messages.length - marginOf(after.messages)) - 1;
+  const wanted = Math.min(start + size, messages.length - getMargin(after.messages)) - 1;
   const end = after.hasMore ? Math.max(start, wanted) : messages.length - 1;
   const fixed = { start: true, end: !after.hasMore };
   return { messages, start, end, fixed, earlier: start > 0, later: after.hasMore };
@@ -113,7 +108,7 @@ async function readBefore(source: Source, position: number, size: number): Promi
     source.later(position - 1, margin),
   ]);
   const end = before.messages.length - 1;
-  const first = Math.max(marginOf(before.messages), before.messages.length - size);
+  const first = Math.max(getMargin(before.messages), before.messages.length - size);
   return {
     messages: before.messages.length > 0 ? [...before.messages, ...after.messages] : [],
     start: before.hasMore ? Math.min(first, end) : 0,
@@ -128,7 +123,7 @@ async function readBefore(source: Source, position: number, size: number): Promi
 async function readAround(source: Source, position: number, size: number): Promise<Read> {
   const wantedAfter = Math.round(size * shareAfter);
   const after = await source.later(position - 1, wantedAfter + margin);
-  // Near the end there are fewer after it, and the segment takes more before it.
+  // Near the end there are fewer after it, so more are taken before it.
   const before = await source.earlier(position, size - Math.min(after.messages.length, wantedAfter) + margin);
   if (after.messages.length === 0) return readBefore(source, position, size);
   const messages = [...before.messages, ...after.messages];
@@ -136,8 +131,8 @@ async function readAround(source: Source, position: number, size: number): Promi
   const last = messages.length - 1;
   return {
     messages,
-    start: before.hasMore ? Math.min(marginOf(before.messages), keep) : 0,
-    end: after.hasMore ? Math.max(keep, last - marginOf(after.messages)) : last,
+    start: before.hasMore ? Math.min(getMargin(before.messages), keep) : 0,
+    end: after.hasMore ? Math.max(keep, last - getMargin(after.messages)) : last,
     keep,
     fixed: { start: !before.hasMore, end: !after.hasMore },
     earlier: before.hasMore,

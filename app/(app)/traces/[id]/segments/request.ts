@@ -2,10 +2,7 @@ import { z } from "zod";
 
 const position = z.int().min(0).max(2_147_483_647);
 
-/**
- * Which messages are asked for: after a position, before one, around one, or exactly from one to another (a segment that is
- * loaded again); with none of these, from the start.
- */
+/** After a position, before one, around one, or exactly from one to another; by default from the start. */
 export const segmentRequest = z.union([
   z.strictObject({ from: position, to: position }),
   z.strictObject({ before: position }),
@@ -14,7 +11,7 @@ export const segmentRequest = z.union([
 ]);
 export type SegmentRequest = z.output<typeof segmentRequest>;
 
-/** A fold's body: the row's position, the positions of all messages that the row is made of, and which part of it. */
+/** `positions` are all messages of the row. */
 export const bodyRequest = z.object({
   position,
   positions: z.array(position).min(1).max(1000),
@@ -28,8 +25,8 @@ const inAddress = z
   .transform(Number)
   .pipe(position);
 
-/** The segment that a page's address asks for; the start where it makes no sense. */
-export function requestOf(query: Record<string, string | string[] | undefined>): SegmentRequest {
+/** Falls back to the start. */
+export function parseSegmentRequest(query: Record<string, string | string[] | undefined>): SegmentRequest {
   for (const name of ["at", "before", "after"] as const) {
     const asked = inAddress.safeParse(query[name]);
     if (asked.success) return { [name]: asked.data } as SegmentRequest;

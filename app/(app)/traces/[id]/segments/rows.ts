@@ -1,35 +1,31 @@
 import type { ReaderRow } from "#lib/reader/message";
-import { rowsOf } from "#lib/reader/rows";
-import { costOf } from "../messages/folding";
+import { makeRows } from "#lib/reader/rows";
+import { getDrawingCost } from "../messages/folding";
 import { cutSegment, rowsWithin } from "./cut";
 import type { Read } from "./read";
 
-/** A segment as rows. */
 export type SegmentRows = {
   rows: ReaderRow[];
-  /** The positions of its first and last message. */
   first: number;
   last: number;
-  /** How many messages it covers, empty ones included. */
+  /** Includes empty messages. */
   count: number;
-  /** Whether there are messages before and after it. */
   earlier: boolean;
   later: boolean;
 };
 
-/** What is left of a cost for the messages after a position that was asked for, the message itself included. */
+/** The share of the cost for messages from the requested position on. */
 const shareAfter = 0.7;
 
 /**
- * Makes rows of what was read, without the margins and without what would cost too much; no row is split where that can be
- * avoided. One that is split nevertheless is rebuilt from its remaining messages.
- *
- * @param talk rows that Talk leaves out cost nothing.
- * @param maxCost as `costOf` counts it; one row comes whatever it costs.
+ * Makes rows without the margins and within the cost. A row that must be split is rebuilt from its remaining
+ * messages.
+ * @param talk rows that the conversation view leaves out cost nothing
+ * @param maxCost in the unit of `getDrawingCost`; one row always comes
  */
-export function rowsOfSegment(read: Read, talk: boolean, maxCost: number): SegmentRows {
+export function makeSegmentRows(read: Read, talk: boolean, maxCost: number): SegmentRows {
   const { messages, keep, earlier, later } = read;
-  const rows = rowsOf(messages);
+  const rows = makeRows(messages);
   const { start, end, fixed } = affordable(read, talk ? rows.filter((row) => row.talk) : rows, maxCost);
   const span = cutSegment(
     messages.map(({ position }) => position),
@@ -41,7 +37,7 @@ export function rowsOfSegment(read: Read, talk: boolean, maxCost: number): Segme
   const first = inside[0]?.position ?? 0;
   const last = inside.at(-1)?.position ?? 0;
   return {
-    rows: rowsWithin(rows, first, last) ?? rowsOf(inside),
+    rows: rowsWithin(rows, first, last) ?? makeRows(inside),
     first,
     last,
     count: inside.length,
@@ -50,12 +46,12 @@ export function rowsOfSegment(read: Read, talk: boolean, maxCost: number): Segme
   };
 }
 
-/** The part of what is wanted that does not cost too much. An edge that moved is not fixed any more. */
+/** An edge that moved is no longer fixed. */
 function affordable(read: Read, rows: ReaderRow[], maxCost: number): Pick<Read, "start" | "end" | "fixed"> {
   const { messages, start, end, keep, backwards, again, fixed } = read;
-  const costs = new Map(rows.map((row) => [row.position, costOf(row)]));
+  const costs = new Map(rows.map((row) => [row.position, getDrawingCost(row)]));
   const costAt = (index: number) => costs.get(messages[index]?.position ?? -1) ?? 0;
-  /** The last index from `from` towards `to` that is affordable, and what is left then. */
+  /** The last affordable index from `from` towards `to`, and the remaining budget. */
   const extend = (from: number, to: number, budget: number) => {
     const step = to < from ? -1 : 1;
     let at = from;
@@ -77,6 +73,6 @@ function affordable(read: Read, rows: ReaderRow[], maxCost: number): Pick<Read, 
     return edges(before.at, after.at);
   }
   if (backwards) return edges(extend(end, start, maxCost).at, end);
-  // One that is loaded again was affordable when it was loaded first; it may have grown a little.
+  // A segment that is loaded again may have grown a little.
   return edges(start, extend(start, end, again ? 2 * maxCost : maxCost).at);
 }

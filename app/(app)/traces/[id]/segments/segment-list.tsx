@@ -2,31 +2,27 @@
 import { memo, type RefObject, useCallback } from "react";
 import { handedOver } from "./hand-over";
 import type { PlacedSegment } from "./list";
-import type { Place } from "./next-step";
+import type { ScrollPlace } from "./next-step";
 
 type Props = {
   list: RefObject<HTMLDivElement | null>;
   segments: PlacedSegment[];
-  /** Called with a segment's element when it is mounted; returns the function to call when it is unmounted. */
+  /** @returns a function to call on unmount */
   register: (key: number, element: HTMLElement) => () => void;
-  /** The same for a segment's messages. */
   onMount: (element: HTMLElement) => () => void;
-  /** Called with a segment's key where its messages should be on the page and are not. */
   onLost: (key: number) => void;
-  failed: Place | undefined;
-  /** Whether the script is at work. */
+  failed: ScrollPlace | undefined;
   live: boolean;
   retry: () => void;
   href: (query: Record<string, string>) => string;
 };
 
-/** The segments of messages in order, with placeholders for those that are not loaded. */
 export function SegmentList({ list, segments, failed, live, retry, href, ...on }: Props) {
   const [first] = segments;
   const last = segments.at(-1);
   return (
     <>
-      {/* A message's own headings are below this one, whatever precedes it in the window. */}
+      {/* Messages' own headings come below this one. */}
       <h2 className="sr-only [overflow-anchor:none]">Messages</h2>
       {first?.earlier && (
         <Edge
@@ -37,14 +33,14 @@ export function SegmentList({ list, segments, failed, live, retry, href, ...on }
           live={live}
         />
       )}
-      {/* Scroll anchoring may hold on to messages only; all above them is left out of it (reader.css). */}
+      {/* Only messages take part in scroll anchoring (reader.css). */}
       <div ref={list} className="min-w-0" data-messages>
         {segments.map((segment) => (
           <SegmentView key={segment.key} segment={segment} failed={failed === segment.key} retry={retry} {...on} />
         ))}
       </div>
       {last?.later && (
-        // While there is more, a message near the end of what is loaded must still be able to scroll to the top.
+        // A message near the end of the loaded part must be able to scroll to the top.
         <div className={live ? "min-h-dvh" : undefined}>
           <Edge
             failed={failed === "later"}
@@ -56,7 +52,6 @@ export function SegmentList({ list, segments, failed, live, retry, href, ...on }
         </div>
       )}
       {failed === "jump" && (
-        // The reader may be anywhere on the page.
         <div className="fixed bottom-[calc(var(--tabs)+1rem)] left-1/2 z-[6] w-max max-w-[calc(100vw-2rem)] -translate-x-1/2 rounded-block border border-hairline bg-overlay px-3 shadow-lg print:hidden">
           <Retry retry={retry} />
         </div>
@@ -87,15 +82,14 @@ const SegmentView = memo(function SegmentView({ segment, register, onMount, onLo
         {failed && <Retry retry={retry} />}
       </section>
     );
-  // Where the page is written they come from the server's memory; the browser finds them in place and leaves them there.
   const written = handed === undefined ? undefined : handedOver(handed);
   return (
     <section
-      // One that has grown, and the same messages in another view, are other elements, so that their folds are restored.
+      // A grown segment and another view get new elements, so that their folds are restored.
       key={`messages ${segment.count} ${segment.talk}`}
       ref={ref}
       data-first={first}
-      // Contained from the start, as content-visibility does later: a change of it counts as a layout shift in Chromium.
+      // Contained from the start, since adding content-visibility later counts as a layout shift in Chromium.
       className="-mx-2 flow-root px-2 [contain:layout_style_paint]"
       // biome-ignore lint/security/noDangerouslySetInnerHtml: messages/markup.ts wrote it, by lists of elements and attributes
       dangerouslySetInnerHTML={written === undefined ? markup : { __html: written }}
@@ -106,10 +100,10 @@ const SegmentView = memo(function SegmentView({ segment, register, onMount, onLo
 
 type EdgeProps = { failed: boolean; retry: () => void; href: string; name: "Earlier" | "Later"; live: boolean };
 
-/** Without script a link to the neighbouring segment; with it, what shows until the neighbour is there. */
+/** A link without script; with it, a loading message. */
 function Edge({ failed, retry, href, name, live }: EdgeProps) {
   return (
-    // Below the last segment it stays in sight in the space that is kept free there.
+    // Sticky, to stay visible in the space below the last segment.
     <div className={`${name === "Later" ? "sticky top-(--bars)" : ""} py-3 text-code [overflow-anchor:none]`}>
       {failed ? (
         <Retry retry={retry} />

@@ -1,20 +1,19 @@
 import "server-only";
 import { findStarted, type Started } from "#lib/traces/family";
 import type { Message } from "#lib/traces/queries";
-import { countOf } from "../../../../components/figures";
+import { formatQuantity } from "../../../../components/figures";
 import { formatMoney } from "../../../../components/money";
-import { durationOf } from "../messages/clock";
+import { formatMilliseconds } from "../messages/clock";
 import type { Sessions } from "../messages/scene";
 
-/** How many sessions one segment leads to. */
 const maxSessions = 300;
 
-/** Where the sub-agents' sessions are that some messages of a trace name. */
-export async function sessionsOf(userId: string, traceId: string, messages: Message[]): Promise<Sessions> {
+/** Finds the sub-agents' sessions that messages name. */
+export async function findStartedSessions(userId: string, traceId: string, messages: Message[]): Promise<Sessions> {
   const named = new Set(messages.flatMap(({ metadata }) => namedIn(metadata)));
   const started = await findStarted(userId, traceId, [...named].slice(0, maxSessions));
   return Object.fromEntries(
-    [...started].map(([sourceId, session]) => [sourceId, { href: `/traces/${session.id}`, text: textOf(session) }]),
+    [...started].map(([sourceId, session]) => [sourceId, { href: `/traces/${session.id}`, text: describeStarted(session) }]),
   );
 }
 
@@ -24,11 +23,11 @@ function namedIn(metadata: Message["metadata"]): string[] {
   return typeof session === "string" && session !== "" ? [session] : [];
 }
 
-function textOf({ messages, costNano, seconds }: Started): string {
+function describeStarted({ messages, costNano, seconds }: Started): string {
   const facts = [
-    countOf(messages, "message"),
+    formatQuantity(messages, "message"),
     costNano > 0 && formatMoney(costNano),
-    seconds > 0 && durationOf(seconds * 1000),
+    seconds > 0 && formatMilliseconds(seconds * 1000),
   ];
   return ["Its session", ...facts].filter(Boolean).join(" · ");
 }

@@ -5,8 +5,8 @@ import { useEffect, useLayoutEffect, useRef, useTransition } from "react";
 const everyMs = 30_000;
 
 /**
- * Has the server render the session's facts and its outline again where its end has grown: at once, and once more when its sums are
- * likely to be counted; every half minute at most. @param end the last position, where the end is on the page
+ * Renders facts and outline again when the session has grown: at once, and again when its totals are likely updated.
+ * @param end the last position, if the end is loaded
  */
 export function useFreshFacts(end: number | undefined): void {
   const router = useRouter();
@@ -28,7 +28,7 @@ export function useFreshFacts(end: number | undefined): void {
   }, [end, router]);
 }
 
-/** Keeps the place on the page when a refresh ends: Next scrolls to the top where the address was changed since it was rendered. */
+/** Next scrolls to the top after a refresh if the address has changed since rendering. */
 function usePlaceKept(isRefreshing: boolean): void {
   const wasRefreshing = useRef(false);
   const place = useRef<number | undefined>(undefined);

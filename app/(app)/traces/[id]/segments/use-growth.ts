@@ -5,13 +5,9 @@ import type { Growth } from "#lib/traces/schema";
 
 const everySeconds = 10;
 
-/** What is known of a session's growth while its end is loaded. */
 type Grown = Growth & { after: number };
 
-/**
- * Asks now and then how many messages have come after the last one that is loaded, and how the session stands; not while the
- * tab is hidden, and at once when it is shown again. Only its owner asks.
- */
+/** Polls for new messages and the session's state while the tab is visible. Only the owner asks. */
 export function useGrowth(traceId: string | undefined, last: number, whole: boolean, standing: Standing): Growth {
   const [grown, setGrown] = useState<Grown>({ after: last, messages: 0, ...standing });
   useEffect(() => {
@@ -19,7 +15,7 @@ export function useGrowth(traceId: string | undefined, last: number, whole: bool
     let timer = 0;
     const ask = async () => {
       const response = await fetch(`/api/traces/${traceId}/growth?after=${last}`).catch(() => undefined);
-      if (!response?.ok) return; // the next one asks again
+      if (!response?.ok) return;
       const { messages, live, waiting } = (await response.json()) as Growth;
       setGrown({ after: last, messages, live, waiting });
     };

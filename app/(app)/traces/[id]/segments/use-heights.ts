@@ -1,23 +1,21 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useRef } from "react";
-import { articleAt, positionOf, topArticle } from "../frame/geometry";
+import { articleAt, getPosition, topArticle } from "../frame/geometry";
 
 /**
- * Lets the browser skip segments that are out of sight, each with the height that it was measured to have, never an estimate:
- * guessed heights make scrolling jump. The heights are set by script on the elements; the server sends none.
- *
- * @returns `observe` for each segment's element; `remeasure` for when much has changed its height out of sight.
+ * Lets the browser skip segments out of sight, each with its measured height: estimated heights make scrolling jump.
+ * @returns `remeasure` is for changes of height out of sight
  */
 export function useHeights(list: RefObject<HTMLElement | null>) {
   const observer = useRef<ResizeObserver>(undefined);
   const observed = useRef(new Set<HTMLElement>());
   const width = useRef(0);
-  /** The row at the top and where it stood, as of the last frame that scrolled. */
+  /** The row at the top and its place after the last scroll. */
   const anchor = useRef<{ position: number; top: number }>(undefined);
 
   const remeasure = useCallback(() => {
     for (const element of observed.current) element.style.contentVisibility = "visible";
-    // What was visible already and keeps its size is not reported again, so all of them are asked for.
+    // The observer reports unchanged sizes only after observing again.
     for (const element of observed.current) {
       observer.current?.unobserve(element);
       observer.current?.observe(element);
@@ -56,7 +54,7 @@ export function useHeights(list: RefObject<HTMLElement | null>) {
   /** Saves the scroll position. @returns the row at the top */
   const noteAnchor = useCallback(() => {
     const row = list.current ? topArticle(list.current) : undefined;
-    anchor.current = row && { position: positionOf(row), top: row.getBoundingClientRect().top };
+    anchor.current = row && { position: getPosition(row), top: row.getBoundingClientRect().top };
     return row;
   }, [list]);
 

@@ -1,9 +1,9 @@
 "use client";
 import { type RefObject, useCallback, useRef } from "react";
-import { isOfOtherView, type PlacedSegment } from "./list";
+import { isOtherView, type PlacedSegment } from "./list";
 import { type Load, loadInto } from "./next-step";
 import type { Pending } from "./pending";
-import { arriveAt, coveringOf, requestFor, type Target } from "./target";
+import { arriveAt, findCovering, requestFor, type Target } from "./target";
 
 type Props = {
   current: RefObject<PlacedSegment[]>;
@@ -12,22 +12,19 @@ type Props = {
   /** @returns whether it failed */
   load: (load: Load) => Promise<boolean>;
   advance: () => void;
-  /** Called where the chosen view has nothing to show. */
   onHidden: () => void;
 };
 
-/** Jumps: at once to what is on the page, otherwise with a load, in place of one that is in flight. */
+/** Jumps to messages on the page, or loads them, replacing a load in flight. */
 export function useJump({ current, talk, pending, load, advance, onHidden }: Props) {
-  /** Where the reader is taken when it is on the page. */
   const target = useRef<Target>(undefined);
-  /** Where a jump failed to lead. */
   const missed = useRef<Target>(undefined);
 
   const jump = useCallback(
     async (wanted: Target) => {
-      const isOther = isOfOtherView(current.current, talk);
-      // Segments that are about to be replaced can't be arrived at.
-      const covering = pending.isPlaced() && !isOther ? coveringOf(current.current, wanted) : undefined;
+      const isOther = isOtherView(current.current, talk);
+      // Segments about to be replaced can't be jumped to.
+      const covering = pending.isPlaced() && !isOther ? findCovering(current.current, wanted) : undefined;
       if (covering?.markup && arriveAt(wanted, true)) {
         if (!target.current || !pending.isLoading()) return;
         target.current = undefined;
@@ -47,7 +44,7 @@ export function useJump({ current, talk, pending, load, advance, onHidden }: Pro
   return { jump, target, missed };
 }
 
-/** Loads the segment that has what is wanted, in place of all that are on the page. @param onNone called if there is none */
+/** Replaces all segments on the page. @param onNone called if there is none */
 const jumpTo = (wanted: Target, onNone?: () => void): Load => ({
   place: "jump",
   request: requestFor(wanted),

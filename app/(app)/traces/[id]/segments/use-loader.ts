@@ -1,7 +1,7 @@
 "use client";
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { SegmentChange } from "./list";
-import type { Load, Place } from "./next-step";
+import type { Load, ScrollPlace } from "./next-step";
 import type { Pending } from "./pending";
 import type { Supply } from "./supply";
 
@@ -10,22 +10,21 @@ type Props = {
   talk: boolean;
   pending: Pending;
   change: (change: SegmentChange) => void;
-  /** Called where a message was jumped to that Talk leaves out. */
   onHidden: () => void;
 };
 
-/** Loads segments, the newest load only: what was asked for before is dropped when it comes after it. */
+/** Only the newest load counts. */
 export function useLoader({ supply, talk, pending, change, onHidden }: Props) {
-  // Scrolling asks for it between renders.
-  const failedPlace = useRef<Place>(undefined);
-  const [failed, setFailed] = useState<Place>();
+  // A ref as well, since scrolling reads it between renders.
+  const failedPlace = useRef<ScrollPlace>(undefined);
+  const [failed, setFailed] = useState<ScrollPlace>();
 
-  const fail = useCallback((place: Place | undefined) => {
+  const fail = useCallback((place: ScrollPlace | undefined) => {
     failedPlace.current = place;
     setFailed(place);
   }, []);
 
-  /** @returns whether it failed, and no newer one has taken its place */
+  /** @returns whether it failed and was not replaced */
   const load = useCallback(
     async ({ place, request, isNear, toChange }: Load) => {
       const end = pending.begin();

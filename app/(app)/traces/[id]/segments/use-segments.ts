@@ -1,20 +1,17 @@
 "use client";
 import { useCallback, useEffect, useLayoutEffect, useRef } from "react";
-import { isOfOtherView } from "./list";
+import { isOtherView } from "./list";
 import { loadAgain, nextStep } from "./next-step";
 import type { Segment } from "./render";
 import type { Supply } from "./supply";
-import { arriveAt, coveringOf } from "./target";
+import { arriveAt, findCovering } from "./target";
 import { useJump } from "./use-jump";
 import { useLoader } from "./use-loader";
 import { useShown } from "./use-shown";
 
 type Props = { supply: Supply; talk: boolean; initial: Segment; onHidden: () => void };
 
-/**
- * The segments of messages on the page: loads neighbours before the reader comes to them, one at a time, empties the farthest
- * where there are many, and jumps.
- */
+/** Loads neighbouring segments ahead of the reader, one at a time, and jumps. */
 export function useSegments({ supply, talk, initial, onHidden }: Props) {
   const { segments, placed, pending, lastChange, change } = useShown(initial, talk);
   const current = useRef(segments);
@@ -22,7 +19,7 @@ export function useSegments({ supply, talk, initial, onHidden }: Props) {
   const { failedPlace, failed, fail, load } = useLoader({ supply, talk, pending, change, onHidden });
 
   const advance = useCallback(() => {
-    if (!pending.isIdle() || isOfOtherView(current.current, talk)) return;
+    if (!pending.isIdle() || isOtherView(current.current, talk)) return;
     const step = nextStep(current.current, elements.current, failedPlace.current);
     if (!step) return;
     if ("place" in step) load(step);
@@ -31,7 +28,7 @@ export function useSegments({ supply, talk, initial, onHidden }: Props) {
 
   const { jump, target, missed } = useJump({ current, talk, pending, load, advance, onHidden });
 
-  /** Loads the last segment again, which has grown, and stays at the end of the session unless the reader left it meanwhile. */
+  /** Reloads the last segment after it has grown, and stays at the end unless the reader left it. */
   const follow = useCallback(
     async (isStill: () => boolean) => {
       const last = current.current.at(-1);
@@ -56,8 +53,8 @@ export function useSegments({ supply, talk, initial, onHidden }: Props) {
       });
     lastChange.current = undefined;
     const wanted = target.current;
-    const isThere = wanted && arriveAt(wanted, coveringOf(segments, wanted)?.markup);
-    // With nothing on its way, what is wanted does not exist.
+    const isThere = wanted && arriveAt(wanted, findCovering(segments, wanted)?.markup);
+    // With no load under way, the target does not exist.
     if (isThere || pending.isIdle()) target.current = undefined;
     const frame = requestAnimationFrame(advance);
     return () => cancelAnimationFrame(frame);
@@ -77,7 +74,6 @@ export function useSegments({ supply, talk, initial, onHidden }: Props) {
   return { segments, failed, retry, jump, follow, register, lose };
 }
 
-/** The segments' elements by their keys, and what notes one of them and returns how to forget it. */
 function useElements() {
   const elements = useRef(new Map<number, HTMLElement>());
   const register = useCallback((key: number, element: HTMLElement) => {
@@ -89,10 +85,9 @@ function useElements() {
   return { elements, register };
 }
 
-/** Whether the browser keeps visible content in place (scroll anchoring). No browser does at the very top of a page. */
+/** Scroll anchoring, which no browser does at the very top of a page. */
 const anchorsByItself = () => CSS.supports("overflow-anchor", "auto") && window.scrollY > 0;
 
-/** Runs something when the page was scrolled or resized, once a frame. */
 function useOnScroll(run: () => void) {
   useEffect(() => {
     let frame = 0;

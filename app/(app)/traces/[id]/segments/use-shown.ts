@@ -4,7 +4,6 @@ import { changeSegments, firstSegments, type PlacedSegment, type SegmentChange }
 import { makePending } from "./pending";
 import type { Segment } from "./render";
 
-/** The segments on the page, and the number of the last change to them. */
 type Shown = { segments: PlacedSegment[]; placed: number };
 
 const firstShown = (initial: Segment): Shown => ({ segments: firstSegments(initial), placed: 0 });
@@ -14,7 +13,6 @@ const changeShown = ({ segments }: Shown, next: SegmentChange & { number: number
   placed: next.number,
 });
 
-/** The segments on the page, what changes them, and what is on its way to them. */
 export function useShown(initial: Segment, talk: boolean) {
   const [{ segments, placed }, dispatch] = useReducer(changeShown, { ...initial, talk }, firstShown);
   const [pending] = useState(makePending);

@@ -6,7 +6,7 @@ import { requireUser } from "#lib/auth/guards";
 import { idForm } from "#lib/auth/schema";
 import { limits } from "#lib/limits";
 import { revokeShare, shareTrace } from "#lib/traces/shares";
-import { askFirst, refusalOf, refuseForeignOrigin, text } from "../../../../components/form-guard";
+import { askFirst, toFormState, refuseForeignOrigin, text } from "../../../../components/form-guard";
 import type { FormState } from "../../../../components/form-state";
 
 const position = z.preprocess(
@@ -14,10 +14,7 @@ const position = z.preprocess(
   z.int().min(0).max(limits.message.integer).nullable(),
 );
 
-/**
- * What of a session a link opens, and for how many days, or `never` for one that does not expire. Without a field that says so,
- * secrets are masked, and pictures left out.
- */
+/** `days` may be `never`. By default secrets are masked and pictures left out. */
 const shareForm = z.object({
   id: z.uuid(),
   from: position,
@@ -27,7 +24,7 @@ const shareForm = z.object({
   days: z.enum(["1", "7", "30", "90", "never"]).transform((days) => (days === "never" ? null : Number(days))),
 });
 
-/** Creates a link to a session. It is shown this one time. */
+/** The link is shown only once. */
 export async function shareAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/traces");
   const error = await refuseForeignOrigin();
@@ -48,13 +45,13 @@ export async function shareAction(_before: FormState, form: FormData): Promise<F
     revalidatePath("/settings/shares");
     return { once: { label: "Anybody with this link can read what is shown below", text: link, note } };
   } catch (refused) {
-    return refusalOf(refused);
+    return toFormState(refused);
   }
 }
 
 const note = "Copy it now: it can't be shown again. You can revoke it in the settings at any time.";
 
-/** Revokes a link, after asking. One that is revoked already is not an error. */
+/** Asks first. A link that is already revoked is no error. */
 export async function revokeShareAction(_before: FormState, form: FormData): Promise<FormState> {
   const user = await requireUser("/settings/shares");
   const error = await refuseForeignOrigin();

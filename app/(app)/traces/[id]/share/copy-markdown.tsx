@@ -1,7 +1,6 @@
 "use client";
 import { useState } from "react";
 
-/** Copies the Markdown of an address, and says so on itself. */
 export function CopyMarkdown({ href }: { href: string }) {
   const [said, setSaid] = useState("Copy as Markdown");
   const copy = async () => {

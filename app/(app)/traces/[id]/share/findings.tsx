@@ -1,15 +1,14 @@
 import type { Findings } from "#lib/traces/check";
-import { countOf, formatCount } from "../../../../components/figures";
+import { formatQuantity, formatCount } from "../../../../components/figures";
 import { Notice } from "../../../../components/notice";
 
 type Props = { findings: Findings; masked: boolean; traceId: string };
 
-/** What was found that others had better not see, and what becomes of it. */
 export function FindingList({ findings: { secrets, homes, isCut, messages }, masked, traceId }: Props) {
   const isClean = secrets.length === 0 && homes === 0;
   return (
     <Notice tone={isClean || masked ? "info" : "warn"}>
-      {isClean && <p>No secrets and no home folders were found in {countOf(messages, "message")}.</p>}
+      {isClean && <p>No secrets and no home folders were found in {formatQuantity(messages, "message")}.</p>}
       {secrets.length > 0 && (
         <>
           <p>
@@ -37,13 +36,13 @@ export function FindingList({ findings: { secrets, homes, isCut, messages }, mas
       )}
       {homes > 0 && (
         <p>
-          {countOf(homes, "path")} in a home folder:{" "}
+          {formatQuantity(homes, "path")} in a home folder:{" "}
           {masked ? "the folder is shown as ~." : "the folder's name is shown."}
         </p>
       )}
       {isCut && (
         <p>
-          The first {countOf(messages, "message")} were looked at.{masked && " The others are masked as well."}
+          The first {formatQuantity(messages, "message")} were looked at.{masked && " The others are masked as well."}
         </p>
       )}
       <p className="text-muted">

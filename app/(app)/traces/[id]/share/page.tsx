@@ -3,30 +3,29 @@ import { notFound } from "next/navigation";
 import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import type { Outline, Turn } from "#lib/reader/outline";
-import { titleOf } from "#lib/reader/title";
+import { getTitle } from "#lib/reader/title";
 import { checkForOthers } from "#lib/traces/check";
 import { readOutline } from "#lib/traces/outline";
 import { hasPictures } from "#lib/traces/pictures";
 import { getTraceRow } from "#lib/traces/queries";
 import { listShares, type Sharing } from "#lib/traces/shares";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
-import { countOf } from "../../../../components/figures";
+import { formatQuantity } from "../../../../components/figures";
 import { Form } from "../../../../components/form";
 import { orMissing } from "../../../../components/or-missing";
 import "../messages/styles";
 import { drawSegment } from "../segments/render";
-import { requestOf } from "../segments/request";
+import { parseSegmentRequest } from "../segments/request";
 import { shareAction } from "./actions";
 import { CopyMarkdown } from "./copy-markdown";
 import { FindingList } from "./findings";
 import { loadPreviewBody } from "./load";
-import { endsOf, makeAddress, sharingIn } from "./range";
+import { listRangeEnds, makeAddress, sharingIn } from "./range";
 import { SharedMessages } from "./shared-messages";
 import { toStranger } from "./stranger";
 
 export const metadata: Metadata = { title: "Share a session" };
 
-/** What others would see of a session, and the link that lets them. */
 export default async function Page({ params, searchParams }: PageProps<"/traces/[id]/share">) {
   const { id } = await params;
   const user = await requireUser(`/traces/${encodeURIComponent(id)}/share`);
@@ -39,7 +38,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
     getTitleForOthers(user.id, trace, sharing),
     checkForOthers(user.id, id, sharing),
     listShares(user.id, id),
-    drawSegment(toStranger(user.id, id, sharing), requestOf(query), false),
+    drawSegment(toStranger(user.id, id, sharing), parseSegmentRequest(query), false),
     hasPictures(user.id, id),
   ]);
   const { from, to, masked, pictures = false } = sharing;
@@ -54,7 +53,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
             Back to the session
           </a>
         </p>
-        <h1 className="break-words font-semibold text-title">Share: {titleOf(trace) || "Untitled session"}</h1>
+        <h1 className="break-words font-semibold text-title">Share: {getTitle(trace) || "Untitled session"}</h1>
         <p className="max-w-[72ch] text-muted">
           Anybody with the link can read what is shown below, without an account. You can revoke it at any time.
         </p>
@@ -95,7 +94,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
           </a>
           {shares.length > 0 && (
             <a href="/settings/shares" className="link target">
-              See or revoke {countOf(shares.length, "link")}
+              See or revoke {formatQuantity(shares.length, "link")}
             </a>
           )}
         </div>
@@ -127,11 +126,11 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
 
 type ChoicesProps = { outline: Outline; sharing: Sharing; hasPictures: boolean };
 
-/** Chooses the turns, and whether to hide secrets and include pictures. A GET form: the page previews the result. */
+/** A GET form, since the page previews the result. */
 function Choices({ outline, sharing: { from, to, masked, pictures }, hasPictures }: ChoicesProps) {
   const { turns } = outline;
   const name = (turn: Turn, index: number) => `${index + 1}. ${turn.title.slice(0, 60) || "(no words)"}`;
-  const ends = endsOf(outline);
+  const ends = listRangeEnds(outline);
   return (
     <form method="get" className="flex flex-wrap items-end gap-4">
       <div className="flex min-w-0 flex-col gap-1">

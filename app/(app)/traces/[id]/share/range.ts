@@ -12,8 +12,8 @@ const position = z
 
 type Query = Record<string, string | string[] | undefined>;
 
-/** Reads what an address asks to share: by default, or where it makes no sense, the whole session, with secrets hidden and without pictures. */
-function sharingOf(query: Query): Sharing {
+/** Defaults to the whole session with secrets hidden and without pictures. */
+function parseSharing(query: Query): Sharing {
   const at = (name: string) => position.safeParse(query[name]).data ?? null;
   const [from, to] = [at("from"), at("to")];
   const isBackwards = from !== null && to !== null && to < from;
@@ -25,16 +25,16 @@ function sharingOf(query: Query): Sharing {
   };
 }
 
-/** Where each turn ends: before the next one, the last one at what is the session's last message now. */
-export const endsOf = ({ turns, span }: Pick<Outline, "turns" | "span">): { value: number; turn: Turn }[] =>
+/** A turn ends before the next one; the last ends at the session's current last message. */
+export const listRangeEnds = ({ turns, span }: Pick<Outline, "turns" | "span">): { value: number; turn: Turn }[] =>
   turns.map((turn, index) => ({ turn, value: (turns[index + 1]?.position ?? span.last + 1) - 1 }));
 
-/** One turn alone, where an address asks for the one that a position is in, else as `sharingOf`. */
+/** Selects the turn that contains `turn`, if given. */
 export function sharingIn(outline: Pick<Outline, "turns" | "span">, query: Query): Sharing {
-  const sharing = sharingOf(query);
+  const sharing = parseSharing(query);
   const asked = position.safeParse(query.turn).data;
   if (asked === undefined) return sharing;
-  const turn = endsOf(outline)[turnAt(outline.turns, asked)];
+  const turn = listRangeEnds(outline)[turnAt(outline.turns, asked)];
   return { ...sharing, from: turn?.turn.position ?? asked, to: turn?.value ?? asked };
 }
 

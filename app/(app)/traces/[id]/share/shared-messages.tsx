@@ -9,7 +9,7 @@ import type { BodyRequest } from "../segments/request";
 
 type Props = { markup: Markup; load: (body: BodyRequest) => Promise<string | undefined> };
 
-/** The server's messages for those without an account, with folds that load and are remembered, and buttons that copy. */
+/** Messages for readers without an account, with folds and copy buttons. */
 export function SharedMessages({ markup, load }: Props) {
   const list = useRef<HTMLDivElement | null>(null);
   const [said, setSaid] = useState("");

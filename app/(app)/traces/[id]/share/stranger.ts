@@ -1,13 +1,13 @@
 import "server-only";
 import type { Sharing } from "#lib/traces/shares";
-import type { Shown } from "../segments/render";
+import type { SegmentSession } from "../segments/render";
 
-/** A session as somebody sees it who was given a link. */
+/** A session as a link's reader sees it. */
 export const toStranger = (
   userId: string,
   traceId: string,
   { masked, pictures = false, ...range }: Sharing,
-): Shown => ({
+): SegmentSession => ({
   userId,
   traceId,
   whose: { sharedAt: `/traces/${traceId}/share`, pictures: `/api/traces/${traceId}/pictures` },

@@ -2,7 +2,7 @@ import { endpoint, route } from "#lib/api/route";
 import { recordExport } from "#lib/auth/audit";
 import { exportTraceAsMarkdown } from "#lib/traces/api";
 import { githubMarkdown } from "#lib/traces/github";
-import { markdownOf } from "#lib/traces/markdown";
+import { streamMarkdown } from "#lib/traces/markdown";
 import { getTraceRow } from "#lib/traces/queries";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
@@ -11,7 +11,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
     const { from = null, to = null } = query;
     const body = query.for
       ? await githubMarkdown(caller.userId, trace, { from, to, masked: !query.plain })
-      : await markdownOf(caller.userId, trace, query.masked);
+      : await streamMarkdown(caller.userId, trace, query.masked);
     await recordExport(request, caller.userId, "trace_exported", trace.id);
     const headers = {
       "Content-Type": "text/markdown; charset=utf-8",

@@ -1,12 +1,12 @@
 export const controlStart = "\u001b";
 
-/** Sequences that set and reset colours and styles (SGR: ECMA-48, 8.3.117). */
+/** SGR sequences (ECMA-48, 8.3.117) set and reset colours and styles. */
 export const colours = new RegExp(`${controlStart}\\[[0-9;:]*m`, "g");
 
-/** How far back a colour is looked for: one that was set before that, and never again, is rare, and outputs may be megabytes. */
+/** Earlier colours that are never reset are rare, and outputs may be megabytes. */
 const maxLookedAt = 64_000;
 
-/** The colours and styles that are set where a text ends, as one sequence that sets them; "" where there are none. */
+/** Returns one sequence that restores the colours and styles at a text's end. */
 export function coloursAfter(text: string): string {
   const looked = text.slice(Math.max(text.lastIndexOf(`${controlStart}[0m`), text.length - maxLookedAt, 0));
   const set = new Map<string, string>();
@@ -14,12 +14,11 @@ export function coloursAfter(text: string): string {
   return set.size === 0 ? "" : `${controlStart}[${[...set.values()].join(";")}m`;
 }
 
-/** Applies a sequence's codes to what is set: a colour of the letters, one behind them, and styles. */
 function applyTo(set: Map<string, string>, codes: string[]): void {
   for (let at = 0; at < codes.length; at += 1) {
     const code = Number(codes[at]);
     if (code === 38 || code === 48) {
-      // A colour of the table of 256, or one of three shares.
+      // A colour of the 256 table, or three components.
       const length = { 5: 3, 2: 5 }[Number(codes[at + 1])] ?? 1;
       if (length > 1) set.set(code === 38 ? "ink" : "ground", codes.slice(at, at + length).join(";"));
       at += length - 1;

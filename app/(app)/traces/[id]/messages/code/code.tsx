@@ -1,8 +1,8 @@
 import type { Effort } from "../effort";
 import { colours, coloursAfter, controlStart } from "./ansi";
-import { highlight, type Span } from "./highlight";
+import { highlight, type CodeSpan } from "./highlight";
 
-/** A block of code in its language's colours; plain where the language is not known or the text is long. */
+/** Plain if the language is unknown or the text is long. */
 export function CodeBlock(props: { text: string; language: string; label?: string | undefined; effort: Effort }) {
   const { text, language, label, effort } = props;
   const lines = language ? highlight(text, language, effort) : undefined;
@@ -17,7 +17,7 @@ export function CodeBlock(props: { text: string; language: string; label?: strin
   );
 }
 
-/** What a program printed, in its ANSI colours. @param before what it had printed before, whose colours may go on */
+/** @param before earlier output, whose colours may continue */
 export function Output({ text, before = "", effort }: { text: string; before?: string; effort: Effort }) {
   const plain = coloursAfter(before) + printable(text).replaceAll(`${controlStart}[m`, `${controlStart}[0m`);
   const lines = plain.includes(controlStart) ? highlight(plain, "ansi", effort) : undefined;
@@ -31,7 +31,6 @@ export function Output({ text, before = "", effort }: { text: string; before?: s
   );
 }
 
-/** `useCopy` copies the text of the surrounding block. */
 function CopyBlock() {
   return (
     <button type="button" className="copy" data-copy="block" aria-label="Copy this block">
@@ -40,16 +39,15 @@ function CopyBlock() {
   );
 }
 
-function Lines({ lines }: { lines: Span[][] }) {
+function Lines({ lines }: { lines: CodeSpan[][] }) {
   return lines.map((spans, line) => {
     const end = line < lines.length - 1 ? "\n" : "";
     // biome-ignore lint/suspicious/noArrayIndexKey: a drawn text never changes its order
-    return <LineOf key={line} spans={spans} end={end} />;
+    return <CodeLine key={line} spans={spans} end={end} />;
   });
 }
 
-/** A line's spans in their colours. */
-export function LineOf({ spans, end }: { spans: Span[]; end: string }) {
+export function CodeLine({ spans, end }: { spans: CodeSpan[]; end: string }) {
   return (
     <>
       {spans.map(({ text, className }, index) =>
@@ -67,13 +65,13 @@ export function LineOf({ spans, end }: { spans: Span[]; end: string }) {
   );
 }
 
-/** Sequences that move the cursor, erase, or set titles, which mean nothing in stored text. */
+/** Sequences that move the cursor, erase or set titles mean nothing in stored text. */
 const movements = new RegExp(
   `${controlStart}(?:\\[[0-9;?<=>]*[@-ln-~]|\\][^\\u0007${controlStart}\\n]{0,2000}(?:\\u0007|${controlStart}\\\\)|[()][0-9A-B]|[=>78])`,
   "g",
 );
 
-/** What is left on the lines in the end: the last of those that carriage returns wrote over each other. */
+/** Keeps what a terminal would show after carriage returns. */
 function printable(text: string): string {
   const still = text.includes(controlStart) ? text.replace(movements, "") : text;
   if (!still.includes("\r")) return still;

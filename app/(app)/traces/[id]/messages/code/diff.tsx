@@ -1,28 +1,27 @@
 import type { ReactNode } from "react";
 import type { DiffLine } from "#lib/reader/message";
-import { countOf, cut } from "#lib/reader/text";
+import { formatQuantity, cut } from "#lib/reader/text";
 import type { Effort } from "../effort";
-import { LineOf } from "./code";
-import { highlight, type Span } from "./highlight";
+import { CodeLine } from "./code";
+import { highlight, type CodeSpan } from "./highlight";
 import { type Marks, markWords } from "./words";
 
-/** How many characters of a line are drawn. */
 const maxDrawnCharacters = 2000;
-/** Longer runs of unchanged lines are folded, but for so many at each end. */
+/** Longer runs of unchanged lines are folded, except at their ends. */
 const context = { longest: 9, kept: 3 };
 
 type Props = { lines: DiffLine[]; from?: number; to?: number; language: string; effort: Effort };
 
 /**
- * Lines of a unified diff, or some of them. Signs, numbers and marks are drawn by the stylesheet, so that what is copied is the
- * code alone. What was removed and what took its place stand in one `span.pair`, which a style sheet may set side by side.
+ * The style sheet draws signs and numbers, so that only code is copied. Removed and added lines share a `span.pair`,
+ * which may be set side by side.
  */
 export function Diff({ lines, from = 0, to = lines.length, language, effort }: Props) {
-  const drawn = drawnLines(lines.slice(from, to), numbersOf(lines).slice(from, to), language, effort);
+  const drawn = drawnLines(lines.slice(from, to), numberLines(lines).slice(from, to), language, effort);
   return (
     <div className="code-block diff" data-block="">
       <pre>
-        <code>{runsOf(lines.slice(from, to)).map((run) => drawRun(run, drawn, run.from === 0))}</code>
+        <code>{groupRuns(lines.slice(from, to)).map((run) => drawRun(run, drawn, run.from === 0))}</code>
       </pre>
     </div>
   );
@@ -30,8 +29,7 @@ export function Diff({ lines, from = 0, to = lines.length, language, effort }: P
 
 type Run = { type: "hunk" | "same" | "pair"; from: number; to: number };
 
-/** Stretches of lines that belong together. */
-function runsOf(lines: DiffLine[]): Run[] {
+function groupRuns(lines: DiffLine[]): Run[] {
   const runs: Run[] = [];
   for (const [at, { type }] of lines.entries()) {
     const kind = type === "hunk" || type === "same" ? type : "pair";
@@ -58,15 +56,15 @@ function drawRun({ type, from, to }: Run, drawn: ReactNode[], isFirst: boolean):
   return [
     ...own.slice(0, head),
     <details key={`${from} fold`} className="more same" data-fold="">
-      <summary>{countOf(hidden.length, "unchanged line")}</summary>
+      <summary>{formatQuantity(hidden.length, "unchanged line")}</summary>
       {hidden}
     </details>,
     ...own.slice(-context.kept),
   ];
 }
 
-/** The number of each line, of a removed one before the change, else after it; undefined where no hunk tells them. */
-function numbersOf(lines: DiffLine[]): (number | undefined)[] {
+/** Numbers removed lines by the old file, others by the new one. */
+function numberLines(lines: DiffLine[]): (number | undefined)[] {
   let next: [old: number, now: number] | undefined;
   return lines.map(({ type, at }) => {
     if (type === "hunk") next = at && [...at];
@@ -80,10 +78,10 @@ function numbersOf(lines: DiffLine[]): (number | undefined)[] {
 
 function drawnLines(lines: DiffLine[], numbers: (number | undefined)[], language: string, effort: Effort): ReactNode[] {
   const marks = markWords(lines);
-  const colours = language ? coloursOf(lines, language, effort) : [];
+  const colours = language ? colourLines(lines, language, effort) : [];
   return lines.map((line, at) => {
-    const content = contentOf(line, colours[at], marks.get(at));
-    // The first heading says nothing that its lines' numbers don't.
+    const content = drawLineContent(line, colours[at], marks.get(at));
+    // The lines' numbers already say what the first heading says.
     if (at === 0 && line.type === "hunk" && line.text === "") return null;
     const Tag = tags[line.type];
     return (
@@ -97,22 +95,21 @@ function drawnLines(lines: DiffLine[], numbers: (number | undefined)[], language
 
 const tags = { added: "ins", removed: "del", same: "span", hunk: "span" } as const;
 
-function contentOf({ text }: DiffLine, colours: Span[] | undefined, marks: Marks | undefined): ReactNode {
+function drawLineContent({ text }: DiffLine, colours: CodeSpan[] | undefined, marks: Marks | undefined): ReactNode {
   if (text.length > maxDrawnCharacters)
-    return `${cut(text, maxDrawnCharacters)}… ${countOf(text.length - maxDrawnCharacters, "more character")}\n`;
+    return `${cut(text, maxDrawnCharacters)}… ${formatQuantity(text.length - maxDrawnCharacters, "more character")}\n`;
   const spans = colours ?? [{ text, className: "" }];
-  if (!marks) return <LineOf spans={spans} end={"\n"} />;
+  if (!marks) return <CodeLine spans={spans} end={"\n"} />;
   return [
     ...marks.map(({ from, to, changed }) => {
-      const part = <LineOf key={from} spans={cutSpans(spans, from, to)} end="" />;
+      const part = <CodeLine key={from} spans={cutSpans(spans, from, to)} end="" />;
       return changed ? <b key={from}>{part}</b> : part;
     }),
     "\n",
   ];
 }
 
-/** The part of a line's spans between two characters. */
-function cutSpans(spans: Span[], from: number, to: number): Span[] {
+function cutSpans(spans: CodeSpan[], from: number, to: number): CodeSpan[] {
   let at = 0;
   return spans.flatMap(({ text, className }) => {
     const own = text.slice(Math.max(0, from - at), Math.max(0, to - at));
@@ -121,10 +118,10 @@ function cutSpans(spans: Span[], from: number, to: number): Span[] {
   });
 }
 
-/** The colours of lines: those of the text before and of that after, hunk by hunk. */
-function coloursOf(lines: DiffLine[], language: string, effort: Effort): (Span[] | undefined)[] {
-  const colours: (Span[] | undefined)[] = [];
-  for (const run of hunksOf(lines)) {
+/** Highlights the old and the new text of each hunk. */
+function colourLines(lines: DiffLine[], language: string, effort: Effort): (CodeSpan[] | undefined)[] {
+  const colours: (CodeSpan[] | undefined)[] = [];
+  for (const run of splitHunks(lines)) {
     for (const side of ["removed", "added"] as const) {
       const own = run.filter((at) => lines[at]?.type === "same" || lines[at]?.type === side);
       if (!own.some((at) => lines[at]?.type === side)) continue;
@@ -135,8 +132,7 @@ function coloursOf(lines: DiffLine[], language: string, effort: Effort): (Span[]
   return colours;
 }
 
-/** The indices of the lines between two hunks' headings. */
-function hunksOf(lines: DiffLine[]): number[][] {
+function splitHunks(lines: DiffLine[]): number[][] {
   const hunks: number[][] = [[]];
   for (const [at, { type }] of lines.entries())
     if (type === "hunk") hunks.push([]);

@@ -6,10 +6,8 @@ import type { Effort } from "../effort";
 import { coloursAfter } from "./ansi";
 
 /**
- * Grammars, by the names of lib/reader/vocabulary.ts; each is loaded when a text first needs it.
- *
- * They run on Oniguruma: one line of 20,000 letters took the JavaScript engine 13.7 s, and Oniguruma 9 ms; otherwise both
- * take the same (411 lines of TypeScript in 35 ms).
+ * Grammars by the names in lib/reader/vocabulary.ts. They run on Oniguruma, since the JavaScript engine takes seconds
+ * for some long lines.
  */
 const grammars: Record<string, () => Promise<{ default: LanguageInput }>> = {
   bash: () => import("shiki/langs/bash.mjs"),
@@ -52,7 +50,7 @@ const grammars: Record<string, () => Promise<{ default: LanguageInput }>> = {
   zig: () => import("shiki/langs/zig.mjs"),
 };
 
-/** The scopes of grammars by the class in which code.css colours them, in the order of the theme's colours. */
+/** Scopes by the class in code.css, in the order of the theme's colours. */
 const scopes: [className: string, scope: string[]][] = [
   ["", []],
   ["c", ["comment", "punctuation.definition.comment"]],
@@ -71,7 +69,7 @@ const terminal = ["Black", "Red", "Green", "Yellow", "Blue", "Magenta", "Cyan", 
 const colour = (index: number) => `#0000${index.toString(16).padStart(2, "0")}`;
 const ansiBase = 0x80;
 
-/** A theme whose colours are names of classes, since the page's policy allows no style attributes. */
+/** The theme's colours are class names, since the page's policy allows no style attributes. */
 const theme: ThemeRegistration = {
   name: "classes",
   type: "light",
@@ -96,12 +94,12 @@ const classes = new Map<string, string>([
   ...terminal.map((_, index) => [colour(ansiBase + index), `ansi-${index}`] as const),
 ]);
 
-export type Span = { text: string; className: string };
+export type CodeSpan = { text: string; className: string };
 
 let highlighter: Promise<HighlighterCore> | undefined;
 let ready: HighlighterCore | undefined;
 
-/** Loads the grammars that some texts need, so that highlighting is synchronous. Languages without a grammar are skipped. */
+/** Makes highlighting synchronous later. */
 export async function prepareLanguages(languages: Set<string>): Promise<void> {
   highlighter ??= createHighlighterCore({
     themes: [theme],
@@ -115,7 +113,7 @@ export async function prepareLanguages(languages: Set<string>): Promise<void> {
   for (const language of languages) if (!loaded.has(language)) warmUp(ready, language);
 }
 
-/** A grammar's first use takes ten times as long as later ones; no text's budget should pay for it. */
+/** A grammar's first use takes ten times as long as later ones, and no text's budget should pay for it. */
 function warmUp(core: HighlighterCore, language: string): void {
   if (core.getLoadedLanguages().includes(language)) core.codeToTokensBase(sample, { lang: language, theme: "classes" });
 }
@@ -128,14 +126,10 @@ u: v
 `;
 
 const max = { lines: 500, characters: 60_000, lineLength: 1000 };
-/** Lines that are highlighted between two looks at the clock. */
 const stepLines = 20;
 
-/**
- * The lines of a text as spans with classes; undefined where it stays plain: the language has no grammar, the text is long,
- * or the effort is used up.
- */
-export function highlight(text: string, language: string, effort: Effort): Span[][] | undefined {
+/** Returns undefined if the text stays plain: no grammar, too long, or no effort left. */
+export function highlight(text: string, language: string, effort: Effort): CodeSpan[][] | undefined {
   if (!ready || text.length > max.characters) return undefined;
   if (language !== "ansi" && !ready.getLoadedLanguages().includes(language)) return undefined;
   const lines = text.split("\n");
@@ -144,8 +138,8 @@ export function highlight(text: string, language: string, effort: Effort): Span[
   return effort.spend(() => tokenize(core, lines, language, effort));
 }
 
-function tokenize(core: HighlighterCore, lines: string[], language: string, effort: Effort): Span[][] | undefined {
-  const coloured: Span[][] = [];
+function tokenize(core: HighlighterCore, lines: string[], language: string, effort: Effort): CodeSpan[][] | undefined {
+  const coloured: CodeSpan[][] = [];
   let grammarState: ReturnType<HighlighterCore["getLastGrammarState"]> | undefined;
   let colours = "";
   for (let from = 0; from < lines.length; from += stepLines) {
@@ -159,20 +153,19 @@ function tokenize(core: HighlighterCore, lines: string[], language: string, effo
     });
     if (language === "ansi") colours = coloursAfter(step);
     else grammarState = core.getLastGrammarState(tokens);
-    coloured.push(...tokens.map(spansOf));
+    coloured.push(...tokens.map(toSpans));
   }
   return coloured;
 }
 
-/** Classes that white space shows, too. */
 const shownBlank = /ansi-(?:on|inverse)|\b[ux]\b/;
 
-/** Tokens as spans; neighbours of one class are joined, and white space takes its neighbour's class where it shows nothing of it. */
-function spansOf(tokens: ThemedToken[]): Span[] {
-  const spans: Span[] = [];
+/** Joins neighbours of one class; blanks take their neighbour's class if it doesn't show. */
+function toSpans(tokens: ThemedToken[]): CodeSpan[] {
+  const spans: CodeSpan[] = [];
   for (const token of tokens) {
     const last = spans.at(-1);
-    const own = classOf(token);
+    const own = getTokenClass(token);
     const isBlank = token.content.trim() === "" && last && !shownBlank.test(`${own} ${last.className}`);
     const className = isBlank ? last.className : own;
     if (last && last.className === className) last.text += token.content;
@@ -181,7 +174,7 @@ function spansOf(tokens: ThemedToken[]): Span[] {
   return spans;
 }
 
-/** The classes of shiki's font styles, which only programs' output has: the theme gives its scopes none. */
+/** Only programs' output has these font styles. */
 const styles = [
   [1, "e"],
   [2, "b"],
@@ -189,21 +182,21 @@ const styles = [
   [8, "x"],
 ] as const;
 
-function classOf({ color = "", bgColor, fontStyle = 0 }: ThemedToken): string {
+function getTokenClass({ color = "", bgColor, fontStyle = 0 }: ThemedToken): string {
   const styled = styles.flatMap(([bit, className]) => (fontStyle > 0 && fontStyle & bit ? className : []));
-  return [inkOf(color), backgroundOf(bgColor), ...styled].filter(Boolean).join(" ");
+  return [getInkClass(color), getBackgroundClass(bgColor), ...styled].filter(Boolean).join(" ");
 }
 
-/** Plain text that a program dims comes with half the opacity: it is muted. */
-const inkOf = (color: string): string => ansiClass(color) || (color.length > 7 ? "ansi-0" : "");
+/** Dimmed plain text has half the opacity. */
+const getInkClass = (color: string): string => ansiClass(color) || (color.length > 7 ? "ansi-0" : "");
 
-/** Text that is only inverted has the theme's own two colours, the other way round. */
-function backgroundOf(bgColor: string | undefined): string {
+/** Inverted text has the theme's two default colours exchanged. */
+function getBackgroundClass(bgColor: string | undefined): string {
   if (!bgColor || bgColor === "#ffffff") return "";
   return bgColor.startsWith(colour(0)) ? "ansi-inverse" : ansiClass(bgColor).replace("ansi-", "ansi-on-");
 }
 
-/** The class of a colour; one that a program mixed itself takes that of the nearest of the eight ANSI colours. */
+/** A custom colour becomes the nearest of the eight ANSI colours. */
 function ansiClass(color: string): string {
   const known = classes.get(color.slice(0, 7));
   if (known !== undefined) return known;

@@ -1,13 +1,11 @@
 import { diffWordsWithSpace } from "diff";
 import type { DiffLine } from "#lib/reader/message";
 
-/** The parts of a line, in characters, by whether they changed. */
 export type Marks = { from: number; to: number; changed: boolean }[];
 
-/** Bounds of comparing word by word: pairs of lines in a block, and the length of a line. */
 const comparable = { pairs: 100, lineLength: 300 };
 
-/** The words that differ, by the lines' indices, where as many lines were added as removed. */
+/** Compares lines in pairs if as many were added as removed. */
 export function markWords(lines: DiffLine[]): Map<number, Marks> {
   const marked = new Map<number, Marks>();
   let pairs = 0;
@@ -30,18 +28,18 @@ function runLength(lines: DiffLine[], from: number, type: DiffLine["type"]): num
   return at - from;
 }
 
-/** Two lines with almost nothing in common stay unmarked: all of both would be marked. */
+/** Lines with almost nothing in common stay unmarked. */
 function markPair(lines: DiffLine[], before: number, after: number, marked: Map<number, Marks>): void {
   const [old = "", now = ""] = [lines[before]?.text, lines[after]?.text];
   if (old.length > comparable.lineLength || now.length > comparable.lineLength) return;
   const words = diffWordsWithSpace(old, now, { maxEditLength: 200 });
   const same = words?.reduce((sum, { added, removed, value }) => sum + (added || removed ? 0 : value.trim().length), 0);
   if (!words || same === undefined || same * 3 < Math.max(old.trim().length, now.trim().length)) return;
-  marked.set(before, marksOf(words.filter(({ added }) => !added)));
-  marked.set(after, marksOf(words.filter(({ removed }) => !removed)));
+  marked.set(before, toMarks(words.filter(({ added }) => !added)));
+  marked.set(after, toMarks(words.filter(({ removed }) => !removed)));
 }
 
-function marksOf(words: { value: string; added?: boolean; removed?: boolean }[]): Marks {
+function toMarks(words: { value: string; added?: boolean; removed?: boolean }[]): Marks {
   let from = 0;
   return words.map(({ value, added = false, removed = false }) => {
     const mark = { from, to: from + value.length, changed: added || removed };

@@ -1,24 +1,21 @@
 import "server-only";
 
-/**
- * The limits of Markdown. Of 8,000 characters, `**a_` over and over took 620 ms, `>` 590 ms and the stack, `1. ` 1,640 ms
- * and the stack, and a table of 500 columns 2,090 ms and 2.7 MB.
- */
+/** Repeated marks such as `**a_`, `>` or `1. ` take the Markdown parser seconds or overflow its stack. */
 const bounds = {
   characters: 16_000,
-  /** Quotes and list items that start in one line, and how far the first of them may be indented. */
+  /** Quotes and list items that start in one line, and their largest indentation. */
   containers: 16,
   fencedContainers: 100,
   indent: 64,
   cells: 5000,
   depth: 64,
   nodes: 20_000,
-  /** The sum over paragraphs of their delimiters squared: outside fences, and in what looks like one. */
+  /** The sum over paragraphs of their delimiters squared. */
   work: 1_000_000,
   fencedWork: 9_000_000,
 };
 
-/** Whether parsing a text as Markdown is cheap enough; one that isn't is shown as plain text. */
+/** False if parsing the text as Markdown could take too long. */
 export function isAffordable(text: string): boolean {
   if (text.length > bounds.characters) return false;
   const work = { plain: 0, fenced: 0 };
@@ -41,7 +38,7 @@ export function isAffordable(text: string): boolean {
   return work.plain <= bounds.work && work.fenced <= bounds.fencedWork;
 }
 
-/** The quotes and list items that start in a line; one far to the right counts as many. */
+/** Deep indentation counts as many containers. */
 function countContainers(line: string): number {
   const marker = /[ \t]*(?:>|[-+*](?=[ \t]|$)|\d{1,9}[.)](?=[ \t]|$))/y;
   let count = 0;
@@ -59,13 +56,12 @@ function countDelimiters(line: string): number {
   return count;
 }
 
-/** Thrown by `bounded` for a tree that is too deep or too large to draw. */
 export class TooMuch extends Error {}
 
-/** A node of a Markdown tree, as far as its size is concerned. */
+/** A node of a Markdown tree. */
 type Node = { type: string; children?: Node[]; align?: unknown[] | null };
 
-/** A remark plugin that rejects deep nesting, and tables that would be filled up to many cells. */
+/** A remark plugin that rejects deep nesting and huge tables. */
 export function bounded() {
   return (tree: Node) => {
     const waiting: [node: Node, depth: number][] = [[tree, 0]];

@@ -1,9 +1,6 @@
 type Node = { type: string; depth?: number; children?: Node[]; data?: object };
 
-/**
- * A remark plugin: a message's headings start at the third level, below the page's own, and never skip one, whatever was
- * written. They look as they were written.
- */
+/** A remark plugin: headings start below the page's own and skip no level, but keep their look. */
 export function headings() {
   return (tree: Node): void => {
     let before = 0;

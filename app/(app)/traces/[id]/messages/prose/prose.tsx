@@ -1,14 +1,14 @@
 import type { ReactNode } from "react";
 import Markdown, { type Components, type ExtraProps } from "react-markdown";
 import remarkGfm from "remark-gfm";
-import { languageOf } from "#lib/reader/vocabulary";
+import { findLanguage } from "#lib/reader/vocabulary";
 import { CodeBlock } from "../code/code";
 import type { Effort } from "../effort";
 import { bounded, isAffordable, TooMuch } from "./bounds";
 import { headings } from "./headings";
 import { safeHref } from "./safe-href";
 
-/** Markdown of GitHub's flavour, without raw HTML; as plain text where parsing it would take too long. */
+/** GitHub's Markdown without raw HTML; plain text if parsing would take too long. */
 export function Prose(props: { text: string; anchor: string; words: Effort; effort: Effort }) {
   const { text, anchor, words, effort } = props;
   const drawn = !words.isSpent() && isAffordable(text) ? words.spend(() => draw(text, anchor, effort)) : undefined;
@@ -23,7 +23,7 @@ function draw(text: string, anchor: string, effort: Effort): ReactNode {
       components: { ...components, pre: ({ node }) => <Fence node={node} effort={effort} /> },
       remarkPlugins: [remarkGfm, bounded, headings],
       remarkRehypeOptions: { clobberPrefix: `${anchor}-` },
-      urlTransform: (address) => address, // links and images are checked where they are drawn
+      urlTransform: (address) => address, // `Anchor` and `Picture` check addresses
     });
   } catch (error) {
     if (error instanceof TooMuch || error instanceof RangeError) return undefined;
@@ -38,10 +38,9 @@ function Fence({ node, effort }: ExtraProps & { effort: Effort }) {
   const names = Array.isArray(code.properties.className) ? code.properties.className : [];
   const name = String(names.find((one) => String(one).startsWith("language-")) ?? "").slice("language-".length);
   const value = text?.type === "text" ? text.value.replace(/\n$/, "") : "";
-  return <CodeBlock text={value} language={languageOf(name)} label={name.slice(0, 32)} effort={effort} />;
+  return <CodeBlock text={value} language={findLanguage(name)} label={name.slice(0, 32)} effort={effort} />;
 }
 
-/** The heading above footnotes; the plugin makes all others. */
 const FootnotesHeading = ({ children }: { children?: ReactNode }) => <h3 className="prose-h2">{children}</h3>;
 
 const cell = (Tag: "td" | "th") =>
@@ -50,7 +49,7 @@ const cell = (Tag: "td" | "th") =>
     return <Tag className={align === "right" || align === "center" ? `cell-${align}` : undefined}>{children}</Tag>;
   };
 
-/** A link, if its address is safe, else its text with the address in the title. */
+/** An unsafe link becomes text with the address in its title. */
 function Anchor({
   href,
   children,
@@ -78,7 +77,7 @@ function Anchor({
   );
 }
 
-/** No image is loaded: a link says what it shows. */
+/** No image is loaded; a link describes it. */
 function Picture({ src, alt }: { src?: unknown; alt?: string | undefined }) {
   const address = typeof src === "string" ? src : "";
   const safe = safeHref(address);
@@ -91,7 +90,7 @@ function Picture({ src, alt }: { src?: unknown; alt?: string | undefined }) {
   );
 }
 
-/** Words and numbers in a table are not broken, so a wide one scrolls in its frame, by keyboard too. */
+/** Wide tables scroll in a frame, by keyboard too. */
 const Table = ({ children }: { children?: ReactNode }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
   // biome-ignore lint/a11y/useSemanticElements: a table is no set of fields
@@ -100,7 +99,7 @@ const Table = ({ children }: { children?: ReactNode }) => (
   </div>
 );
 
-/** Lists and quotes have their marks on the side where their text starts; for paragraphs the style sheet does this. */
+/** Lists and quotes have their marks on the side where their text starts. */
 const directed = (Tag: "ul" | "ol" | "blockquote") =>
   function Directed({ node: _, ...rest }: { children?: ReactNode } & ExtraProps) {
     return <Tag dir="auto" {...rest} />;

@@ -1,14 +1,14 @@
 import { Fragment, type ReactNode } from "react";
-import { type Stretch, stretchesOf } from "#lib/reader/said";
+import { type Stretch, splitStretches } from "#lib/reader/said";
 import { CodeBlock, Output } from "../code/code";
 import type { Effort } from "../effort";
 import { safeHref } from "./safe-href";
 
-/** What a person wrote, as they wrote it: words with their line breaks, and what they pasted as programs printed it. */
+/** Keeps a person's line breaks and shows pasted output as programs printed it. */
 export function Said({ text, effort }: { text: string; effort: Effort }) {
   return (
     <div className="said">
-      {stretchesOf(text).map((stretch, index) => (
+      {splitStretches(text).map((stretch, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a stored text never changes its order
         <One key={index} stretch={stretch} effort={effort} />
       ))}
@@ -25,14 +25,13 @@ function One({ stretch: { type, text, language = "" }, effort }: { stretch: Stre
     case "diff":
       return <CodeBlock text={text} language="diff" effort={effort} />;
     case "words":
-      return <p>{inlineOf(text.replace(/^\n+/, "").trimEnd())}</p>;
+      return <p>{drawInline(text.replace(/^\n+/, "").trimEnd())}</p>;
   }
 }
 
-/** Code in backticks, and addresses. */
 const inline = /`([^`\n]{1,500})`|\bhttps?:\/\/[^\s<>"'`]{1,2000}/g;
 
-function inlineOf(text: string): ReactNode[] {
+function drawInline(text: string): ReactNode[] {
   const nodes: ReactNode[] = [];
   let from = 0;
   for (const { 0: whole, 1: code, index } of text.matchAll(inline)) {
