@@ -21,38 +21,27 @@ export function keep(content: string | Buffer<ArrayBuffer>): Kept {
   };
 }
 
-type Asked = { known: string | null | undefined; accepted: string | null | undefined };
-
-/** Chooses what to send; undefined if the client has the body already. */
-export async function choose(
-  { known, accepted }: Asked,
-  { bytes, etag, compressed }: Kept,
-): Promise<{ bytes: Buffer<ArrayBuffer>; isGzip: boolean } | undefined> {
-  if (isKnown(known, etag)) return undefined;
-  return takesGzip(accepted) ? { bytes: await compressed(), isGzip: true } : { bytes, isGzip: false };
-}
-
 /** Answers with a kept body, compressed if the client takes gzip, or with 304. */
 export async function answerKept(
   { headers: asked }: Request,
-  kept: Kept,
+  { bytes, etag, compressed }: Kept,
   given: Record<string, string>,
 ): Promise<Response> {
-  const headers = { ...given, ETag: kept.etag, Vary: "Accept-Encoding" };
-  const chosen = await choose({ known: asked.get("if-none-match"), accepted: asked.get("accept-encoding") }, kept);
-  if (!chosen) return new Response(null, { status: 304, headers });
-  return new Response(chosen.isGzip && declareGzip() ? chosen.bytes : kept.bytes, { headers });
+  const headers = { ...given, ETag: etag, Vary: "Accept-Encoding" };
+  if (isKnown(asked.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
+  const isGzip = takesGzip(asked.get("accept-encoding")) && declareGzip();
+  return new Response(isGzip ? await compressed() : bytes, { headers });
 }
 
 /** Compares weakly (RFC 9110, section 13.1.2), since some proxies weaken an entity tag. */
-function isKnown(header: Asked["known"], etag: string): boolean {
+function isKnown(header: string | null, etag: string): boolean {
   const strong = (tag: string) => tag.trim().replace(/^W\//, "");
   const given = header?.split(",").map(strong) ?? [];
   return given.includes(strong(etag)) || given.includes("*");
 }
 
 /** One pattern over a stranger's long header would take quadratic time. */
-const takesGzip = (header: Asked["accepted"]) =>
+const takesGzip = (header: string | null) =>
   header?.split(",").some((one) => {
     const [coding = "", weight = "q=1"] = one.split(";").map((part) => part.trim().toLowerCase());
     return coding === "gzip" && /^q=[01](?:\.\d{0,3})?$/.test(weight) && Number(weight.slice(2)) > 0;

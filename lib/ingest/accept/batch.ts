@@ -3,7 +3,7 @@ import { v7 as uuid } from "uuid";
 import { prisma } from "#lib/db/client";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
-import { storeRepeated, storeWhileReading } from "#lib/ingest/accept/large-upload";
+import { storeLarge, storeRepeated } from "#lib/ingest/accept/large-upload";
 import { discardBody, placeBody } from "#lib/ingest/accept/placed-body";
 import { findSameUpload, turnOfBytes } from "#lib/ingest/accept/same-bytes";
 import { storeSmall } from "#lib/ingest/accept/small-uploads";
@@ -102,11 +102,11 @@ function storeReceived(upload: NewUpload, thread: Decoder): { read: Promise<unkn
     const reading = thread.call("read", { policy });
     // The thread may be lent again only after it; `stored` reports an error.
     read.resolve(Promise.allSettled([reading]));
-    if (repeated && !(await reading).isMasked) return storeWhileReading(upload, reading, { heldBy: repeated.holder });
-    if (!usesStore()) return storeWhileReading(upload, reading);
-    // The store takes the body while no database connection is used.
-    const placed = await placeBody(upload, (await reading).stored);
-    const isStored = await storeWhileReading(upload, reading, placed);
+    const whole = { ...upload, ...(await reading) };
+    if (repeated && !whole.isMasked) return storeLarge(whole, repeated.holder);
+    if (!usesStore()) return storeLarge(whole);
+    const placed = await placeBody(upload, whole.stored);
+    const isStored = await storeLarge({ ...whole, ...placed });
     if (!isStored) discardBody(placed);
     return isStored;
   })();

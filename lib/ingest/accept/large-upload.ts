@@ -3,14 +3,13 @@ import type { PoolClient } from "pg";
 import { transaction } from "#lib/db/client";
 import { SpoorError } from "#lib/errors";
 import { placeInQueue } from "#lib/ingest/accept/admission";
+import type { PlacedBody } from "#lib/ingest/accept/placed-body";
 import {
-  type BodyElsewhere,
-  completeJob,
-  copyBody,
+  copyIntoUpload,
   durably,
   insertJob,
   insertRepeated,
-  insertWithoutBody,
+  insertUploads,
   isHolderGone,
   type NewUpload,
   type Repeated,
@@ -22,33 +21,34 @@ import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
 import { queues } from "#lib/queue/queues";
 
 /**
- * Stores an upload with its job and queue entry: the job while the body is still being read, and rolls back if the body
- * is invalid. Idempotency key and place among the user's uploads are taken after the reading, so that no other request
- * waits for the key meanwhile.
- * @param elsewhere is where the body already is
+ * Stores an upload with its job and queue entry.
+ * @param holder the upload that already has the same body
  * @returns false if another job has the idempotency key
- * @throws what `reading` rejects with; SpoorError `payload_too_large` over the quota
+ * @throws SpoorError `payload_too_large` over the quota
  */
-export function storeWhileReading(
-  upload: NewUpload,
-  reading: Promise<Checked>,
-  elsewhere?: BodyElsewhere,
-): Promise<boolean> {
+export function storeLarge(upload: NewUpload & Checked & Partial<PlacedBody>, holder?: string): Promise<boolean> {
   const store = async (tx: PoolClient) => {
-    await insertJob(tx, upload);
+    if (!(await insertLarge(tx, upload, holder))) return false;
     await enqueueUpload(tx, upload);
-    const checked = await reading;
-    if (elsewhere) {
-      await insertWithoutBody(tx, upload, elsewhere);
-    } else {
-      await copyBody(tx, upload, checked.stored);
-      free(checked.stored);
-    }
-    if (!(await completeJob(tx, upload, checked))) return false;
-    await reserveRoom(tx, [{ ...upload, ...checked }]);
+    await reserveRoom(tx, [upload]);
     return true;
   };
   return inTurn(upload.userId, () => storeOrRollBack(store));
+}
+
+async function insertLarge(
+  tx: PoolClient,
+  upload: NewUpload & Checked & Partial<PlacedBody>,
+  holder: string | undefined,
+): Promise<boolean> {
+  if (holder || upload.object) {
+    const holders = new Map(holder ? [[upload.jobId, holder]] : []);
+    return (await insertUploads(tx, [upload], holders)).length === 1;
+  }
+  if (!(await insertJob(tx, upload))) return false;
+  await copyIntoUpload(tx, upload);
+  free(upload.stored);
+  return true;
 }
 
 /** @returns false if the key is taken, or the earlier upload is gone */

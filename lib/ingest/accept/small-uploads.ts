@@ -7,7 +7,7 @@ import { isOutage, postgresCode } from "#lib/errors";
 import { placeInQueue } from "#lib/ingest/accept/admission";
 import { discardBody, type PlacedBody, placeBody } from "#lib/ingest/accept/placed-body";
 import { findSameUpload, turnOfBytes } from "#lib/ingest/accept/same-bytes";
-import { durably, findHolders, insertSmall, isHolderGone, type NewUpload } from "#lib/ingest/accept/sql";
+import { durably, findHolders, insertUploads, isHolderGone, type NewUpload } from "#lib/ingest/accept/sql";
 import type { Checked } from "#lib/ingest/decode/operations";
 import { reserveRoom } from "#lib/ingest/quota/quota";
 import { enqueue, prepareQueue } from "#lib/queue/enqueuer";
@@ -77,7 +77,7 @@ function storeGroup(uploads: SmallUpload[], shareBodies: boolean): Promise<Set<s
   const settings: Settings = hasSeveralUsers ? { ...durably, lock_timeout: "500ms" } : durably;
   return transaction(async (tx) => {
     const holders = shareBodies ? await chooseHolders(tx, uploads) : new Map();
-    const inserted = await insertSmall(tx, uploads, holders);
+    const inserted = await insertUploads(tx, uploads, holders);
     await enqueue(tx, queues.ingest, inserted, placeInQueue);
     const jobIds = new Set(inserted.map(({ jobId }) => jobId));
     await reserveRoom(

@@ -26,48 +26,30 @@ export type Repeated = { earlier: string; holder: string; traces: number; messag
 export const durably = {
   synchronous_commit: "on",
   lock_timeout: "1500ms",
-  // A process that is stopped while it reads a body, which may take 25 s, loses its locks.
+  // A process that is stopped loses its locks.
   idle_in_transaction_session_timeout: "35s",
 } as const;
 
-/** Inserts a job before its body was read; `completeJob` adds key and counts. */
-export async function insertJob(tx: Queryable, upload: NewUpload): Promise<void> {
+/** @returns false if another job has the idempotency key */
+export async function insertJob(tx: Queryable, upload: NewUpload & Checked): Promise<boolean> {
   await holdSenders(tx, [upload]);
-  const { userId, jobId, machine, bytes, sha256 } = upload;
-  await tx.query(
-    `insert into ingest_job (user_id, id, machine, bytes, body_sha256, traces_received, messages_received)
-     values ($1, $2, $3, $4, $5, 0, 0)`,
-    [userId, jobId, machine, bytes, Buffer.from(sha256)],
+  await releaseExpiredKeys(tx, [upload]);
+  const { userId, jobId, machine, bytes, sha256, idempotencyKey = null, traces, messages } = upload;
+  const { rowCount } = await tx.query(
+    `insert into ingest_job (user_id, id, machine, bytes, body_sha256, idempotency_key, traces_received, messages_received)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (user_id, idempotency_key) do nothing`,
+    [userId, jobId, machine, bytes, Buffer.from(sha256), idempotencyKey, traces, messages],
   );
+  return rowCount === 1;
 }
 
-export async function copyBody(
+export async function copyIntoUpload(
   tx: PoolClient,
-  { userId, jobId }: NewUpload,
-  body: Uint8Array<ArrayBuffer>,
+  { userId, jobId, manifest, isMasked, stored }: NewUpload & Checked,
 ): Promise<void> {
-  const stream = tx.query(copyFrom("copy upload (user_id, job_id, body) from stdin (format binary)"));
-  const row = copyRow([uuidBytes(userId), uuidBytes(jobId), seal(body)]);
+  const stream = tx.query(copyFrom("copy upload (user_id, job_id, manifest, masked, body) from stdin (format binary)"));
+  const row = copyRow([uuidBytes(userId), uuidBytes(jobId), manifest, Buffer.from([isMasked ? 1 : 0]), seal(stored)]);
   await pipeline(Readable.from([copyHeader, ...row, copyTrailer]), stream);
-}
-
-/** A body that is not in its upload's row. */
-export type BodyElsewhere = { heldBy: string } | PlacedBody;
-
-/** @throws if the upload that has the body is gone: `isHolderGone` */
-export async function insertWithoutBody(
-  tx: Queryable,
-  { userId, jobId }: NewUpload,
-  body: BodyElsewhere,
-): Promise<void> {
-  const { heldBy, object, objectBytes }: Partial<PlacedBody & { heldBy: string }> = body;
-  await tx.query("insert into upload (user_id, job_id, held_by, object, object_bytes) values ($1, $2, $3, $4, $5)", [
-    userId,
-    jobId,
-    heldBy ?? null,
-    object ?? null,
-    objectBytes ?? null,
-  ]);
 }
 
 /** Tells whether the upload that has the body was just removed. */
@@ -94,43 +76,6 @@ export async function findHolders(tx: Queryable, userId: string, uploads: NewUpl
 }
 
 /**
- * Completes an upload that was read, and takes its place after all that were acknowledged meanwhile.
- * @returns false if another job has its idempotency key; the transaction is aborted then
- */
-export async function completeJob(tx: Queryable, upload: NewUpload, found: Checked): Promise<boolean> {
-  await releaseExpiredKeys(tx, [upload]);
-  const { userId, jobId, idempotencyKey = null } = upload;
-  const { rows } = await tx.query<{ sequence: string }>(
-    "select nextval(pg_get_serial_sequence('ingest_job', 'sequence')) as sequence",
-  );
-  try {
-    await tx.query(
-      `with job as (
-         update ingest_job set traces_received = $3, messages_received = $4, idempotency_key = $5, sequence = $7
-         where user_id = $1 and id = $2
-       )
-       update upload set manifest = $6, masked = $8 where user_id = $1 and job_id = $2`,
-      [
-        userId,
-        jobId,
-        found.traces,
-        found.messages,
-        idempotencyKey,
-        Buffer.from(found.manifest.buffer),
-        rows[0]?.sequence,
-        found.isMasked,
-      ],
-    );
-    return true;
-  } catch (error) {
-    if ((error as { code?: string }).code === uniqueViolation) return false;
-    throw error;
-  }
-}
-
-const uniqueViolation = "23505";
-
-/**
  * Inserts an upload that shares the body of an earlier one.
  * @returns false if its idempotency key is taken, or the earlier upload is gone
  */
@@ -153,12 +98,12 @@ export async function insertRepeated(tx: Queryable, upload: NewUpload, repeated:
 }
 
 /**
- * Inserts small uploads and their jobs in one statement. All processes take keys in one order, so that no two wait for
+ * Inserts uploads and their jobs in one statement. All processes take keys in one order, so that no two wait for
  * each other.
  * @param holders the uploads that already have some of the bodies, by job id
  * @returns the uploads whose idempotency keys were free
  */
-export async function insertSmall(
+export async function insertUploads(
   tx: Queryable,
   uploads: (NewUpload & Checked & Partial<PlacedBody>)[],
   holders: ReadonlyMap<string, string>,
