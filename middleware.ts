@@ -6,7 +6,7 @@ import { clientAddress } from "#lib/http/address";
 import { callsAction, isUnreadable } from "#lib/http/form-body";
 import { securityHeaders, transportHeaders } from "#lib/http/headers";
 import { problemResponse } from "#lib/http/problem";
-import { requestIdHeader, getRequestId } from "#lib/http/request-id";
+import { getRequestId, requestIdHeader } from "#lib/http/request-id";
 import { overShareLimit, sharedTokenHeader } from "#lib/traces/share-limits";
 import { refuseReader } from "./app/shared/refusal";
 

@@ -7,7 +7,7 @@ import {
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
 import { groups, operations } from "#lib/api/operations";
-import { commonHeaders, describeHeaders, listErrors, internalAnswer, problem, problemAnswer } from "#lib/api/problems";
+import { commonHeaders, describeHeaders, internalAnswer, listErrors, problem, problemAnswer } from "#lib/api/problems";
 import { env } from "#lib/env";
 import { type ErrorCode, errorTable } from "#lib/errors";
 import type { AnswerExample, ErrorExample, Operation } from "#lib/http/operation";
@@ -117,7 +117,10 @@ function pathItem(of: Operation[]) {
     method === "HEAD" ? hasHead : method === "OPTIONS" || methods.some((known) => known === method),
   );
   const hasOptions = of.every(({ about }) => !about.foreign);
-  return { ...Object.fromEntries(described), ...(hasOptions ? { options: describeOptions(of, allow.join(", ")) } : {}) };
+  return {
+    ...Object.fromEntries(described),
+    ...(hasOptions ? { options: describeOptions(of, allow.join(", ")) } : {}),
+  };
 }
 
 function describeOptions([first]: Operation[], allow: string): ZodOpenApiOperationObject {

@@ -226,7 +226,11 @@ const pause = (signal: AbortSignal): Promise<void> => sleep(500, undefined, { si
  * Chooses a socket in the cluster's folder, which no other account may enter. Otherwise it is a loopback port, which
  * every account reaches.
  */
-async function choosePlace({ cluster }: EmbeddedServer, { tcp = false }: StartOptions, former?: string): Promise<ListenPlace> {
+async function choosePlace(
+  { cluster }: EmbeddedServer,
+  { tcp = false }: StartOptions,
+  former?: string,
+): Promise<ListenPlace> {
   const isLocal = former ? isAtSocket(former) : !tcp && (await mayHoldSocket(cluster));
   if (isLocal) return { listen_addresses: "", unix_socket_directories: ".", port: socketPort };
   const port = former ? Number(new URL(former).port) : await freePort();

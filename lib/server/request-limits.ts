@@ -52,7 +52,11 @@ function onBackpressure(response: ServerResponse, act: () => void): void {
 const arriving = new Map<IncomingMessage, string>();
 
 /** Counts a request whose body is arriving. One too many ends the oldest of the network that has the most. */
-export function limitBodies(request: IncomingMessage, address: string, max: number = limits.request.bodiesArriving): void {
+export function limitBodies(
+  request: IncomingMessage,
+  address: string,
+  max: number = limits.request.bodiesArriving,
+): void {
   if (arriving.size >= max) endOldestBody(max);
   arriving.set(request, getSite(address));
   request.once("close", () => arriving.delete(request));

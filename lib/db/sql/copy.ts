@@ -34,7 +34,8 @@ function inOrder(tables: CopiedTable[]): CopiedTable[] {
   const sorted: CopiedTable[] = [];
   let waiting = tables;
   while (waiting.length > 0) {
-    const isReady = ({ parents }: CopiedTable) => parents.every((name) => !waiting.some((other) => other.name === name));
+    const isReady = ({ parents }: CopiedTable) =>
+      parents.every((name) => !waiting.some((other) => other.name === name));
     const ready = waiting.filter(isReady);
     if (ready.length === 0)
       throw new Error(`tables refer to each other: ${waiting.map(({ name }) => name).join(", ")}`);
@@ -91,7 +92,12 @@ export function copyRows(fromUrl: string, toUrl: string, say: Say): Promise<numb
   );
 }
 
-async function copyTable(source: pg.Client, target: pg.Client, { name, columns }: CopiedTable, say: Say): Promise<number> {
+async function copyTable(
+  source: pg.Client,
+  target: pg.Client,
+  { name, columns }: CopiedTable,
+  say: Say,
+): Promise<number> {
   const table = `${quoted(name)} (${columns.map(quoted).join(", ")})`;
   let [bytes, saidAt] = [0, performance.now()];
   async function* counted(chunks: AsyncIterable<Buffer>) {

@@ -1,5 +1,6 @@
 // SQL: statements for the transactions of both `pg` and Prisma, and advisory locks.
 import "server-only";
+import type { PoolClient } from "pg";
 import type { Db, Queryable } from "#lib/db/client";
 
 export type Transaction = Queryable | Db;
@@ -19,7 +20,7 @@ async function lock(tx: Transaction, userId: string, part: keyof typeof seeds): 
 }
 
 /** Lets only this transaction change a user's projects and aliases, such as against a merge by hand. */
-export const lockProjects = (tx: Transaction, userId: string): Promise<void> => lock(tx, userId, "projects");
+export const lockProjects = (tx: PoolClient, userId: string): Promise<void> => lock(tx, userId, "projects");
 
 /**
  * Lets only this transaction write a user's findings or rulings. Otherwise a ruling made while the ledger runs would update

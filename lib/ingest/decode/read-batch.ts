@@ -9,7 +9,7 @@ import { deriveRowTitle } from "#lib/ingest/decode/row-title";
 import { parseTraces } from "#lib/ingest/decode/traces";
 import { BatchFaults } from "#lib/ingest/decode/validate";
 import type { SentTrace } from "#lib/ingest/schema";
-import { masksAny, type MaskingPolicy } from "#lib/masking/masker";
+import { type MaskingPolicy, masksAny } from "#lib/masking/masker";
 
 export type ReadBatch = Manifest & { isMasked: boolean };
 

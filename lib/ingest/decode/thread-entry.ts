@@ -1,6 +1,12 @@
 import { parentPort } from "node:worker_threads";
 import { SpoorError } from "#lib/errors";
-import { type Checked, type Chunk, makeOperations, type Operations, describePlace } from "#lib/ingest/decode/operations";
+import {
+  type Checked,
+  type Chunk,
+  describePlace,
+  makeOperations,
+  type Operations,
+} from "#lib/ingest/decode/operations";
 
 export type DecoderCall = { id: number; operation: keyof Operations; input: unknown };
 export type DecoderAnswer = { id: number } & (
@@ -11,7 +17,11 @@ export type DecoderAnswer = { id: number } & (
 
 const operations = makeOperations();
 
-async function answer({ id, operation, input }: DecoderCall): Promise<{ answer: DecoderAnswer; transfer: ArrayBuffer[] }> {
+async function answer({
+  id,
+  operation,
+  input,
+}: DecoderCall): Promise<{ answer: DecoderAnswer; transfer: ArrayBuffer[] }> {
   try {
     const result = await (operations[operation] as (input: unknown) => unknown)(input);
     return { answer: { id, ok: true, result }, transfer: findTransferable(operation, result) };

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { FairQueue } from "#lib/concurrency/fair-queue";
 import { oncePerProcess } from "#lib/concurrency/once-per-process";
 import { SpoorError } from "#lib/errors";
-import { makeOperations, type Operations, describePlace } from "#lib/ingest/decode/operations";
+import { describePlace, makeOperations, type Operations } from "#lib/ingest/decode/operations";
 import type { DecoderAnswer, DecoderCall } from "#lib/ingest/decode/thread-entry";
 import { atRest } from "#lib/memory";
 

@@ -9,9 +9,9 @@ import { type Decoder, onThread } from "#lib/ingest/decode/thread-pool";
 import {
   deleteTasks,
   lockTrace,
+  type MaskableTrace,
   readMessagesAfter,
   readTasks,
-  type MaskableTrace,
   type Tasks,
   writeMessages,
   writeTrace,

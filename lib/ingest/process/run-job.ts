@@ -8,10 +8,10 @@ import { type MergeResult, mergeBatch } from "#lib/ingest/process/merge";
 import {
   type Attempt,
   claimJob,
-  nameConnection,
   endUpload,
   lockJob,
   markSucceeded,
+  nameConnection,
   terminateSilentWorker,
 } from "#lib/ingest/process/sql/job";
 import { type StoredBatch, withStoredBatch } from "#lib/ingest/process/stored-batch";

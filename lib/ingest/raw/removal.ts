@@ -4,7 +4,7 @@ import "server-only";
 import { prisma } from "#lib/db/client";
 import { findKnownObjects } from "#lib/ingest/raw/sql";
 import { findPictureObjects } from "#lib/pictures/sql";
-import { parsePictureKey, getStorePrefix, parseUploadKey } from "#lib/store/keys";
+import { getStorePrefix, parsePictureKey, parseUploadKey } from "#lib/store/keys";
 import { deleteObject, hasStore, listObjects, type StoredObject } from "#lib/store/s3";
 
 const atOnce = 100;
@@ -96,7 +96,10 @@ export async function sweepOrphans(olderThanMs = orphanMs): Promise<number> {
 
 async function deleteOrphans(objects: StoredObject[], olderThanMs: number): Promise<number> {
   const keys = objects
-    .filter(({ key, storedAt }) => (parseUploadKey(key) ?? parsePictureKey(key)) && storedAt.getTime() < Date.now() - olderThanMs)
+    .filter(
+      ({ key, storedAt }) =>
+        (parseUploadKey(key) ?? parsePictureKey(key)) && storedAt.getTime() < Date.now() - olderThanMs,
+    )
     .map(({ key }) => key);
   const uploads = await findKnownObjects(keys.flatMap((key) => parseUploadKey(key) ?? []));
   const pictures = await findPictureObjects(keys.flatMap((key) => parsePictureKey(key) ?? []));

@@ -11,7 +11,11 @@ type OwnBytes = Uint8Array<ArrayBuffer>;
 const headerBytes = copyHeader.length + 2;
 
 /** COPY takes no parameters, and the nodes of a distributed database don't know settings of the session. */
-const selectForCopy = (column: "body" | "manifest", userId: string, jobId: string) => `copy (select ${column} from upload
+const selectForCopy = (
+  column: "body" | "manifest",
+  userId: string,
+  jobId: string,
+) => `copy (select ${column} from upload
   where user_id = ${escapeLiteral(userId)} and job_id = ${escapeLiteral(jobId)}) to stdout (format binary)`;
 
 /** Selects from the kept upload `$2` of user `$1`, and from the one that has its body, `held`. */
@@ -74,7 +78,10 @@ export async function selectSmallUpload(
 }
 
 export async function selectPlace(userId: string, jobId: string): Promise<BodyPlace | undefined> {
-  const { rows } = await pool().query<BodyPlace>(selectStored("held.object, held.object_bytes as bytes"), [userId, jobId]);
+  const { rows } = await pool().query<BodyPlace>(selectStored("held.object, held.object_bytes as bytes"), [
+    userId,
+    jobId,
+  ]);
   return rows[0];
 }
 

@@ -3,7 +3,7 @@ import { beginRead } from "#lib/db/heavy";
 import { notFound, SpoorError } from "#lib/errors";
 import { streamChunks } from "#lib/http/stream-of";
 import { convertToJson } from "#lib/ingest/decode/as-json";
-import { copyUpload, type BodyPlace, selectBodySlice, selectPlace, selectSmallUpload } from "#lib/ingest/raw/sql";
+import { type BodyPlace, copyUpload, selectBodySlice, selectPlace, selectSmallUpload } from "#lib/ingest/raw/sql";
 import { inflateFrames } from "#lib/ingest/raw/zstd-frames";
 import { log } from "#lib/log";
 import { readObject } from "#lib/store/s3";
