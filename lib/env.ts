@@ -10,6 +10,8 @@ import {
   isWebhookSecret,
   list,
   optional,
+  optionalNumber,
+  postgresUrl,
   secret,
   sinkUrl,
   type Variable,
@@ -39,30 +41,15 @@ const variables = {
     "production",
     "how Next runs; `npm run dev` sets `development`, the tests set `test`",
   ),
-  DATABASE_URL: optional(z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// or postgresql:// URL" }), {
-    text: "PostgreSQL 15 or later",
-    unset: "the embedded PostgreSQL",
-    allowed: "a `postgres://` or `postgresql://` URL",
+  DATABASE_URL: postgresUrl({ text: "PostgreSQL 15 or later", unset: "the embedded PostgreSQL" }),
+  DIRECT_DATABASE_URL: postgresUrl({
+    text: "the same database without a pooler, for workers and migrations; see [A connection pooler](#a-connection-pooler)",
+    unset: "`DATABASE_URL`",
   }),
-  DIRECT_DATABASE_URL: optional(
-    z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// or postgresql:// URL" }),
-    {
-      text: "the same database without a pooler, for workers and migrations; see [A connection pooler](#a-connection-pooler)",
-      unset: "`DATABASE_URL`",
-      allowed: "a `postgres://` or `postgresql://` URL",
-    },
-  ),
-  DATABASE_POOL_MAX: optional(
-    z.coerce
-      .number("must be a number")
-      .int("must be a whole number")
-      .refine((given) => given >= 3 && given <= 1000, "must be from 3 to 1000"),
-    {
-      text: "the most connections to the database of a web process or a worker; see [Connections](#connections)",
-      unset: "10 of a web process, 8 + 2 × `WORKER_CONCURRENCY` of a worker",
-      allowed: "3 to 1000",
-    },
-  ),
+  DATABASE_POOL_MAX: optionalNumber([3, 1000], {
+    text: "the most connections to the database of a web process or a worker; see [Connections](#connections)",
+    unset: "10 of a web process, 8 + 2 × `WORKER_CONCURRENCY` of a worker",
+  }),
   DATA_DIR: withDefault(z.string(), ".data", { text: "the folder of the embedded database and of generated secrets" }),
   PORT: wholeNumber(3000, [0, 65535], "the port to listen on; 0 is any free one"),
   HOST: optional(z.string(), {
@@ -94,27 +81,13 @@ const variables = {
     [1024, maxDecodableBytes],
     "the largest upload after decompression, in bytes",
   ),
-  INGEST_MAX_WIRE_BYTES: optional(
-    z.coerce
-      .number("must be a number")
-      .int("must be a whole number")
-      .refine((given) => given >= 1024 && given <= 256 * MiB, `must be from 1024 to ${256 * MiB}`),
-    {
-      text: "the largest upload as it is sent, in bytes; larger sessions arrive in parts",
-      unset: `\`${usualWireBytes}\`; \`${serverlessWireBytes}\` on a function host`,
-      allowed: `1024 to ${256 * MiB}`,
-    },
-  ),
-  USER_QUOTA_BYTES: optional(
-    z.coerce
-      .number("must be a number")
-      .int("must be a whole number")
-      .refine((given) => given >= 0, "must be 0 or more"),
-    {
-      text: "what the sessions of a user, and the uploads that wait or failed, may take, in bytes; see [Quotas](#quotas)",
-      allowed: "0 or more",
-    },
-  ),
+  INGEST_MAX_WIRE_BYTES: optionalNumber([1024, 256 * MiB], {
+    text: "the largest upload as it is sent, in bytes; larger sessions arrive in parts",
+    unset: `\`${usualWireBytes}\`; \`${serverlessWireBytes}\` on a function host`,
+  }),
+  USER_QUOTA_BYTES: optionalNumber([0], {
+    text: "what the sessions of a user, and the uploads that wait or failed, may take, in bytes; see [Quotas](#quotas)",
+  }),
   UPLOAD_RETENTION_DAYS: wholeNumber(
     7,
     [0, 3650],

@@ -1,6 +1,7 @@
-import { NavBar } from "../components/nav-bar";
-import { Navigation } from "../components/navigation";
-import { Shapes } from "../components/shapes";
+import { Navigation, Shapes } from "../components/navigation";
+import { currentUser } from "#lib/auth/guards";
+import { Bar } from "../components/bar";
+import { readKeys, readTheme } from "../components/preferences";
 
 export default function Layout({ children }: { children: React.ReactNode }) {
   return (
@@ -13,4 +14,10 @@ export default function Layout({ children }: { children: React.ReactNode }) {
       <Shapes />
     </>
   );
+}
+
+/** A bar at the top; on a phone, tabs at the bottom and a menu. */
+async function NavBar() {
+  const [user, keys, theme] = await Promise.all([currentUser(), readKeys(), readTheme()]);
+  return <Bar user={user && { name: user.name, email: user.email }} keys={keys} theme={theme} />;
 }

@@ -2,7 +2,7 @@
 import { useActionState } from "react";
 import { ErrorSummary } from "../components/error-summary";
 import { Field } from "../components/field";
-import type { FormAction } from "../components/form-state";
+import type { FormAction } from "../components/form";
 import { NewPasswordField } from "../components/new-password-field";
 
 type Props = {

@@ -1,5 +1,4 @@
-import { findIcon } from "./agent-icons";
-import { makeMonogram } from "./monogram";
+import { findIcon, makeMonogram } from "./agent-icons";
 
 export function AgentIcon({ source }: { source: string }) {
   const icon = findIcon(source);

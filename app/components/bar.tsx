@@ -3,10 +3,10 @@ import { signOutAction } from "../(app)/actions";
 import { Choice, themeNames } from "./choice";
 import { Keys, KeysButton } from "./keys";
 import { Mark } from "./mark";
-import { NavLink } from "./nav-link";
 import { pages, searchHref } from "./pages";
 import { PaletteButton } from "./palette/palette-button";
 import { Sign } from "./sign";
+import { usePathname } from "next/navigation";
 
 /** The pages that are tabs on a phone, with their icons. */
 const tabs: Partial<Record<string, string>> = {
@@ -111,5 +111,23 @@ function AppMenu({ name, email, keys, theme }: MenuProps) {
         </form>
       </div>
     </details>
+  );
+}
+
+type Props = { href: string; className: string; children: React.ReactNode };
+
+export function NavLink({ href, className, children }: Props) {
+  const path = usePathname();
+  const isWithin = path.startsWith(`${href}/`) || (href === "/uploads" && path === "/upload");
+  const current = path === href ? "page" : isWithin ? "true" : undefined;
+  return (
+    <a
+      href={href}
+      aria-current={current}
+      onClick={({ currentTarget }) => currentTarget.closest("details")?.removeAttribute("open")}
+      className={`nav-link ${className}`}
+    >
+      {children}
+    </a>
   );
 }

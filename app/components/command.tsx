@@ -1,5 +1,25 @@
-import { commandStyle } from "./command-style";
-import { CopyButton } from "./copy-button";
+"use client";
+import { useEffect, useState } from "react";
+import { copyStyle, commandStyle } from "./command-style";
+
+/** Shown only if the browser can copy: with script, on https or localhost. */
+export function CopyButton({ text }: { text: string }) {
+  const [state, setState] = useState<"unable" | "ready" | "copied">("unable");
+  useEffect(() => {
+    if (navigator.clipboard) setState("ready");
+  }, []);
+  if (state === "unable") return null;
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setState("copied");
+    setTimeout(() => setState("ready"), 2000);
+  };
+  return (
+    <button type="button" onClick={copy} className={copyStyle}>
+      <span aria-live="polite">{state === "copied" ? "Copied" : "Copy"}</span>
+    </button>
+  );
+}
 
 export function Command({ text }: { text: string }) {
   return (

@@ -1,6 +1,6 @@
 "use client";
 import { useEffect, useRef } from "react";
-import type { FormState } from "./form-state";
+import type { FormState } from "./form";
 
 /** Takes the focus, so that screen readers announce it. */
 export function ErrorSummary({ state }: { state: FormState }) {

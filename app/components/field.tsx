@@ -1,3 +1,4 @@
+
 type Props = Omit<React.ComponentProps<"input">, "id" | "name"> & {
   name: string;
   label: string;
@@ -58,4 +59,9 @@ export function Check({ name, label, hint, ...input }: CheckProps) {
       </p>
     </div>
   );
+}
+
+/** Anybody can change these fields; a ticket among them proves what this server wrote. */
+export function Hidden({ fields }: { fields: Record<string, string> }) {
+  return Object.entries(fields).map(([name, value]) => <input key={name} type="hidden" name={name} value={value} />);
 }

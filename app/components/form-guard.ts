@@ -11,7 +11,7 @@ import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import { countAttempt, uncount } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
-import type { FormState } from "./form-state";
+import type { FormState } from "./form";
 
 /** The likely cause is a page that was not opened at BASE_URL. */
 export async function refuseForeignOrigin(): Promise<string | undefined> {

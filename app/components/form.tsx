@@ -3,7 +3,6 @@ import { useActionState, useEffect, useRef } from "react";
 import { Command } from "./command";
 import { ErrorSummary } from "./error-summary";
 import { Check, Field } from "./field";
-import type { FormAction, FormState } from "./form-state";
 import { NewPasswordField } from "./new-password-field";
 import { Notice } from "./notice";
 
@@ -125,3 +124,17 @@ function ShownOnce({ once: { label, text, note } }: { once: NonNullable<FormStat
     </Notice>
   );
 }
+
+export type FormState = {
+  errors?: Record<string, string | undefined>;
+  error?: string;
+  /** The link that opened the form has stopped working. */
+  deadLink?: boolean;
+  values?: Record<string, string>;
+  done?: string;
+  confirming?: boolean;
+  /** A text that is shown only once, such as a token. */
+  once?: { label: string; text: string; note: string };
+};
+
+export type FormAction<State = FormState> = (before: State, form: FormData) => Promise<State>;

@@ -30,7 +30,7 @@ export function Keys() {
   return (
     <KeyHelp own={own} isOn>
       <a href="/settings#keys" className="link">
-        Switch the keys off
+        Turn shortcuts off
       </a>
     </KeyHelp>
   );
@@ -48,7 +48,7 @@ export function GuestKeys({ isOn: wasOn }: { isOn: boolean }) {
   return (
     <KeyHelp own={[]} isOn={isOn}>
       <button type="button" onClick={toggle} className="link">
-        Switch the keys {isOn ? "off" : "on"}
+        Turn shortcuts {isOn ? "off" : "on"}
       </button>
     </KeyHelp>
   );
@@ -90,7 +90,7 @@ function KeyHelp({ own, isOn, children }: HelpProps) {
           <KeyTable key={group.title} group={group} />
         ))}
       </div>
-      <p className="pt-4 text-muted">Everything also works by Tab. {children}</p>
+      <p className="pt-4 text-muted">{children}</p>
     </dialog>
   );
 }

@@ -1,5 +1,4 @@
 "use client";
-import { RequestId } from "./request-id";
 
 /** A client component, since every page includes its "not found" twice. */
 export function MissingWords({ requestId }: { requestId: string | null }) {
@@ -15,5 +14,14 @@ export function MissingWords({ requestId }: { requestId: string | null }) {
       </p>
       {requestId && <RequestId id={requestId} />}
     </>
+  );
+}
+
+/** The server's log has the reason for a failure under this id. */
+export function RequestId({ id }: { id: string }) {
+  return (
+    <p className="text-meta text-muted">
+      Request id: <code className="font-mono [overflow-wrap:anywhere]">{id}</code>
+    </p>
   );
 }

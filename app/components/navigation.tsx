@@ -1,7 +1,6 @@
 "use client";
 import { usePathname, useRouter } from "next/navigation";
-import { useEffect, useLayoutEffect, useRef, useTransition } from "react";
-import { isReader, isSoft } from "./soft-paths";
+import { useEffect, useLayoutEffect, useRef, useTransition, useState } from "react";
 
 const shapeAfterMs = 200;
 
@@ -114,4 +113,37 @@ function focusFollowed(): void {
   const links = document.querySelectorAll<HTMLAnchorElement>("main a[href]");
   const link = [...links].find((one) => getAddress(one) === href);
   link?.focus({ preventScroll: true });
+}
+
+/** Signed-in pages that replace each other without a reload, except confirmations, which forms lead to, too. */
+const soft =
+  /^\/(?:home|traces(?!\/delete)|projects|pull|files|findings|uploads?|usage|devices|diagnostics|settings)(?:\/|$)/;
+
+export const isSoft = (path: string): boolean => soft.test(path);
+
+export const isReader = (path: string): boolean => /^\/traces\/[0-9a-f-]{36}$/.test(path);
+
+/**
+ * A placeholder over a slow page, shown by `data-loading` (navigation.tsx). Rendered in the browser only, which keeps
+ * pages small.
+ */
+export function Shapes() {
+  const [isReady, setReady] = useState(false);
+  useEffect(() => setReady(true), []);
+  return (
+    <div aria-hidden="true" className="shapes">
+      {isReady && (
+        <div className="wide">
+          <span className="w-40" />
+          {Array.from({ length: 9 }, (_, row) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows that never change
+            <p key={row}>
+              <span className={row % 3 === 1 ? "w-1/2" : "w-2/3"} />
+              <span className="w-1/4" />
+            </p>
+          ))}
+        </div>
+      )}
+    </div>
+  );
 }

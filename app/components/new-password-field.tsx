@@ -2,7 +2,7 @@
 import { useState } from "react";
 import { Field } from "./field";
 
-const rule = "At least 12 characters, or fewer that are hard to guess. Common passwords are refused.";
+const rule = "Use 12 or more characters.";
 
 type Props = {
   name: string;
@@ -37,7 +37,7 @@ export function NewPasswordField({ name, label, about = [], hint, error }: Props
         onInput={({ currentTarget }) => void judge(currentTarget).catch(() => setVerdict(undefined))}
       />
       <p aria-live="polite" className={`text-meta empty:hidden ${verdict?.weakness ? "text-warn" : "text-ok"}`}>
-        {verdict && (verdict.weakness ?? "Hard enough to guess.")}
+        {verdict && (verdict.weakness ?? "Strong")}
       </p>
     </div>
   );

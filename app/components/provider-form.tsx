@@ -1,7 +1,7 @@
 "use client";
 import { useActionState, useEffect } from "react";
 import { Check } from "./field";
-import type { FormAction } from "./form-state";
+import type { FormAction } from "./form";
 
 export type ProviderState = { url?: string | undefined; error?: string };
 

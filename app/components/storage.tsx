@@ -11,7 +11,7 @@ export async function StorageUse({ userId }: { userId: string }) {
   if (quota === undefined) {
     return (
       <p className="text-muted">
-        Your sessions take <span title={formatQuantity(used, "byte")}>{formatBytes(used)}</span>.
+        Storage used: <span title={formatQuantity(used, "byte")}>{formatBytes(used)}</span>
       </p>
     );
   }

@@ -4,9 +4,7 @@ import { redirect } from "next/navigation";
 import { requireUser } from "#lib/auth/guards";
 import { requireOwnOrigin, text } from "../components/form-guard";
 import { decide } from "./decide";
-import { lookUp } from "./look-up";
-import { isSameNetwork } from "./network";
-import { codelessHref } from "./stage";
+import { lookUp, isSameNetwork, codelessHref } from "./stage";
 
 export async function enterCode(form: FormData): Promise<never> {
   const user = await requireUser("/device");

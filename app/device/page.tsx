@@ -7,10 +7,8 @@ import { scopesIn } from "#lib/fields";
 import { PlainPage } from "../components/plain-page";
 import { Approval } from "./approval";
 import { CodeForm } from "./code-form";
-import { lookUp } from "./look-up";
-import { isSameNetwork } from "./network";
+import { lookUp, isSameNetwork, codelessHref, readStage } from "./stage";
 import { Done, StartAgain } from "./outcome";
-import { codelessHref, readStage } from "./stage";
 
 export const metadata: Metadata = { title: "Approve a login" };
 

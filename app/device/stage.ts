@@ -1,6 +1,10 @@
 import "server-only";
 import type { SignedInUser } from "#lib/auth/guards";
 import { isTicket, makeTicket } from "#lib/auth/ticket";
+import { clientAddress, getNetwork } from "#lib/http/address";
+import { redirect } from "next/navigation";
+import { findLogin } from "#lib/device/login";
+import { SpoorError } from "#lib/errors";
 
 /**
  * How a signed-in person reached a login:
@@ -27,3 +31,40 @@ export const readStage = ({ signInId }: Person, loginId: string, ticket: unknown
 /** A person on another network must not be able to copy the code from the address. */
 export const codelessHref = (person: Person, stage: Exclude<Stage, "near">, loginId: string): string =>
   `/device?login=${loginId}&ticket=${stageTicket(person, stage, loginId)}`;
+
+const loopback = /^(127(\.\d{1,3}){3}|::1)$/;
+
+/**
+ * Uncertain cases count as different, so that the code has to be typed.
+ * @param startedFrom the address from which the login was started
+ */
+export function isSameNetwork(startedFrom: string, requestHeaders: Headers): boolean {
+  const address = clientAddress(requestHeaders);
+  if (startedFrom === "unknown" || address === "unknown" || isProxyAddress(address, requestHeaders)) return false;
+  return getNetwork(startedFrom) === getNetwork(address) || (loopback.test(startedFrom) && loopback.test(address));
+}
+
+/**
+ * An address of a proxy that TRUSTED_PROXIES does not name could be anybody's. Next adds the header if there is none.
+ */
+function isProxyAddress(address: string, requestHeaders: Headers): boolean {
+  const forwarded = requestHeaders.get("x-forwarded-for");
+  return forwarded !== null && !forwarded.split(",").some((one) => plain(one) === address);
+}
+
+/** Removes an IPv6 prefix of IPv4 and a zone. */
+const plain = (address: string) =>
+  address
+    .trim()
+    .replace(/^::ffff:/, "")
+    .replace(/%.*$/, "");
+
+/** Reports too many attempts as an error. */
+export async function lookUp(userId: string, code: string): ReturnType<typeof findLogin> {
+  try {
+    return await findLogin(userId, code);
+  } catch (error) {
+    if (!(error instanceof SpoorError) || error.code !== "rate_limited") throw error;
+    redirect("/device?done=limited");
+  }
+}

@@ -1,6 +1,5 @@
 import { commandStyle, copyStyle } from "../components/command-style";
 import type { DocumentedAnswer, DocumentedOperation, DocumentedField } from "./reference";
-import { Words } from "./words";
 
 /** No component has state: they become HTML only. */
 export function EntrySection({ entry }: { entry: DocumentedOperation }) {
@@ -93,5 +92,19 @@ function Fields({ title, fields }: { title: string; fields: DocumentedField[] })
         ))}
       </dl>
     </details>
+  );
+}
+
+/** Parts in backticks are code. */
+export function Words({ text }: { text: string }) {
+  return text.split("`").map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a fixed text never move
+      <code key={index} className="rounded-control bg-block px-1 font-mono text-code [overflow-wrap:anywhere]">
+        {part}
+      </code>
+    ),
   );
 }

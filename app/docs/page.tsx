@@ -3,7 +3,7 @@ import { Mark } from "../components/mark";
 import { writeGroups } from "./groups";
 import { introduction, readReference } from "./reference";
 import { ReferenceHtml } from "./reference-html";
-import { Words } from "./words";
+import { Words } from "./entry";
 import { handOverReference } from "./written";
 
 export const metadata: Metadata = { title: "API" };

@@ -221,8 +221,8 @@ const toVariable = (name: string) => name.replace(/[A-Z]/g, "_$&").toUpperCase()
 function makeCommand(path: string, method: string, { security, parameters = [], requestBody }: Described): string {
   const [way = {}] = security;
   const authorization = authorizations[Object.keys(way)[0] ?? ""];
-  const exampleOf = (name: string) => parameters.find((one) => one.name === name)?.schema.examples?.[0];
-  const named = path.replace(/\{(\w+)\}/g, (_, name: string) => exampleOf(name) ?? `$${toVariable(name)}`);
+  const getParameterExample = (name: string) => parameters.find((one) => one.name === name)?.schema.examples?.[0];
+  const named = path.replace(/\{(\w+)\}/g, (_, name: string) => getParameterExample(name) ?? `$${toVariable(name)}`);
   const required = parameters.filter((one) => one.in === "query" && one.required);
   const query = required.map(({ name }) => `${name}=$${toVariable(name)}`).join("&");
   const [[sentType, sent] = []] = Object.entries(requestBody?.content ?? {});

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { access, constants, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { SearchRoot } from "../adapters/adapter.ts";
 import { adapters } from "../adapters/registry.ts";
 import { type Context, commandHint } from "../context.ts";
@@ -8,7 +8,7 @@ import { CommandError, exitCodes } from "../errors.ts";
 import { isMissingOrForbidden } from "../files/discovery.ts";
 import { isFields, parseJson } from "../files/json.ts";
 import { configFolder, stateFolder } from "../files/state-files.ts";
-import { removeEmptyFolders } from "../install/files.ts";
+import { listMissingFolders, removeEmptyFolders } from "../install/files.ts";
 import { running } from "../program.ts";
 import { HttpError } from "../server/api.ts";
 import { type Connection, connect, fetchAccount } from "../server/connection.ts";
@@ -115,22 +115,17 @@ async function findSettingsProblem(path: string, context: Context): Promise<stri
 /** Writes a file and removes it again, because permission to write does not mean that the disk has room. */
 async function checkWritable(name: string, folder: string, otherwise: string): Promise<Check> {
   const path = join(folder, `doctor.${randomBytes(6).toString("hex")}`);
-  let made: string | undefined;
+  const missing = await listMissingFolders(path);
   try {
-    made = await mkdir(folder, { recursive: true, mode: 0o700 });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     await writeFile(path, "x".repeat(4096), { mode: 0o600 });
     return { name, ok: true, detail: `${folder} can be written to` };
   } catch (error) {
     return { name, ok: false, detail: `${folder} can't be written to, so ${otherwise}: ${(error as Error).message}` };
   } finally {
     await rm(path, { force: true }).catch(() => {});
-    if (made) await removeEmptyFolders(listFoldersBetween(folder, made)).catch(() => {});
+    await removeEmptyFolders(missing).catch(() => {});
   }
-}
-
-function listFoldersBetween(folder: string, highest: string): string[] {
-  const above = dirname(folder);
-  return folder === highest || above === folder ? [folder] : [folder, ...listFoldersBetween(above, highest)];
 }
 
 /** Reports an agent's existing folders, or else the first one, because some agents have dozens. */

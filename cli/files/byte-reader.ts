@@ -127,15 +127,24 @@ function openCompressed(path: string): ByteReader {
 }
 
 /**
- * Reads a text file; undefined for anything else, such as a pipe, which could block forever.
+ * Reads a file at once, and never waits for a pipe.
  *
+ * @returns undefined for a longer file and for anything else than a file or folder
  * @throws if it is missing or can't be read
  */
-export async function readTextFile(path: string): Promise<string | undefined> {
+export function readFileNow(path: string, maxBytes = Number.POSITIVE_INFINITY): Buffer | "folder" | undefined {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
-    return fstatSync(file).isFile() ? readFileSync(file, "utf8") : undefined;
+    const found = fstatSync(file);
+    if (found.isDirectory()) return "folder";
+    return found.isFile() && found.size <= maxBytes ? readFileSync(file) : undefined;
   } finally {
     closeSync(file);
   }
+}
+
+/** Returns undefined for anything else than a file. @throws if it is missing or can't be read */
+export async function readTextFile(path: string): Promise<string | undefined> {
+  const found = readFileNow(path);
+  return found === "folder" ? undefined : found?.toString();
 }

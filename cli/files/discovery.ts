@@ -71,20 +71,20 @@ export async function* findFiles(root: string, matches: (name: string) => boolea
   const changed = currentSearch()?.only;
   if (!changed || changed.some((path) => isAtOrBelow(root, path))) return yield* walk(root, matches);
   const folders = new Set<string>();
-  const besides = new Set<string>();
+  const neighbors = new Set<string>();
   const files: string[] = [];
   for (const path of changed.filter((one) => isAtOrBelow(one, root))) {
     const found = await lstat(path).catch(() => undefined);
     if (found?.isDirectory()) folders.add(path);
     else if (matches(basename(path))) files.push(path);
-    else besides.add(dirname(path));
+    else neighbors.add(dirname(path));
   }
   const tops = [...folders].filter((folder) => ![...folders].some((one) => one !== folder && isAtOrBelow(folder, one)));
   const isWalked = (path: string) => tops.some((top) => isAtOrBelow(path, top));
   for (const top of tops) yield* walk(top, matches);
-  for (const folder of besides) if (!isWalked(folder)) yield* walk(folder, matches, false);
+  for (const folder of neighbors) if (!isWalked(folder)) yield* walk(folder, matches, false);
   for (const path of files) {
-    const input = besides.has(dirname(path)) || isWalked(path) ? undefined : await statFile(path);
+    const input = neighbors.has(dirname(path)) || isWalked(path) ? undefined : await statFile(path);
     if (input) yield input;
   }
 }

@@ -14,3 +14,5 @@ export function parseJson(text: string): unknown {
     throw error;
   }
 }
+
+export const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

@@ -50,7 +50,7 @@ export async function readLines(
   let ahead: Buffer | undefined;
   let reading = file.fill(chunk);
   try {
-    const held = new PartialLine();
+    const partial = new PartialLine();
     let number = from.line;
     let isFirst = from.offset === 0;
     let [base, offset] = [from.offset, from.offset];
@@ -65,19 +65,19 @@ export async function readLines(
       isFirst = false;
       for (let end = chunk.indexOf(newline, at); end !== -1 && end < bytesRead; end = chunk.indexOf(newline, at)) {
         number++;
-        if (held.bytes > 0) held.finish(chunk.subarray(at, end), { number, isOpen: false }, handle, events);
+        if (partial.bytes > 0) partial.finish(chunk.subarray(at, end), { number, isOpen: false }, handle, events);
         else if (!events.skip?.(chunk.subarray(at, end), number))
           handle(chunk.toString("utf8", at, end), number, false);
         at = end + 1;
         offset = base + at;
       }
-      if (at < bytesRead) held.add(chunk.subarray(at, bytesRead));
+      if (at < bytesRead) partial.add(chunk.subarray(at, bytesRead));
       base += bytesRead;
       [bytesRead] = await Promise.all([reading, events.pause()]);
       if (ahead) [chunk, ahead] = [ahead, chunk];
     }
-    const end = { offset, line: number, isOpen: held.bytes > 0 };
-    if (held.bytes > 0) held.finish(Buffer.alloc(0), { number: number + 1, isOpen: true }, handle, events);
+    const end = { offset, line: number, isOpen: partial.bytes > 0 };
+    if (partial.bytes > 0) partial.finish(Buffer.alloc(0), { number: number + 1, isOpen: true }, handle, events);
     return end;
   } finally {
     await Promise.allSettled([reading]);

@@ -1,7 +1,7 @@
 import { readFile, rm } from "node:fs/promises";
 import type { Host } from "../adapters/adapter.ts";
 import { isMissingOrForbidden } from "../files/discovery.ts";
-import { isFields, parseJson } from "../files/json.ts";
+import { isFields, parseJson, toList } from "../files/json.ts";
 import { writeFileAtomically } from "../files/state-files.ts";
 import { getPlaces } from "./places.ts";
 
@@ -51,8 +51,6 @@ export async function readManifest(host: Host): Promise<Manifest | undefined> {
     madeState: found.madeState === true,
   };
 }
-
-const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 const isEdit = (value: unknown): value is FileEdit =>
   isFields(value) &&

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import { isAbsolute, posix, resolve } from "node:path";
 import { isWrittenByWindows } from "../../lib/evidence/spelling.ts";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
@@ -29,7 +29,7 @@ export function normalizeGlob(given: string, host: Host): string {
         (isWrittenByWindows(text) || text.startsWith("~\\") ? text.replaceAll("\\", "/") : foldHome(text, host)),
     );
   const whole = `${escapeGlob(host.cwd)}/${host.platform === "win32" ? text.replaceAll("\\", "/") : text}`;
-  return trimSlashes(escapeExistingFolder(text, host) ?? foldHome(simplify(whole), host));
+  return trimSlashes(escapeExistingFolder(text, host) ?? foldHome(posix.normalize(whole), host));
 }
 
 /** An existing folder is meant literally, even with brackets in its name. */
@@ -39,15 +39,6 @@ function escapeExistingFolder(text: string, host: Host): string | undefined {
   const whole = isAbsolute(path) ? path : resolve(host.cwd, path);
   if (!statSync(whole, { throwIfNoEntry: false })?.isDirectory()) return undefined;
   return escapeGlob(foldHome(whole, host).replaceAll(host.platform === "win32" ? "\\" : "/", "/"));
-}
-
-function simplify(path: string): string {
-  const parts: string[] = [];
-  for (const part of path.split("/")) {
-    if (part === "..") parts.pop();
-    else if (part !== ".") parts.push(part);
-  }
-  return parts.join("/") || "/";
 }
 
 const trimSlashes = (glob: string): string => (glob.length > 1 ? glob.replace(/\/+$/, "") || "/" : glob);

@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { readFileNow } from "../files/byte-reader.ts";
 import { Glob, splitPath } from "./globs.ts";
 
 const ignoreFileName = ".spoorignore";
@@ -41,7 +41,7 @@ export class IgnoreFiles {
   #fileIn(folder: string): IgnoreFile | undefined {
     if (this.#files.has(folder)) return this.#files.get(folder);
     const path = join(folder, ignoreFileName);
-    const text = readSmallFile(path);
+    const text = readPatterns(path);
     const lines = text === undefined ? undefined : this.#parse(text);
     const file = lines && { path, lines };
     this.#files.set(folder, file);
@@ -91,20 +91,13 @@ function listFoldersAbove(folder: string, home: string): string[] {
   return found;
 }
 
-function readSmallFile(path: string): string | undefined {
-  let file: number | undefined;
+function readPatterns(path: string): string | undefined {
   try {
-    // Opening a pipe must not block.
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    if (!fstatSync(file).isFile()) return "";
-    const buffer = Buffer.alloc(maxBytes + 1);
-    const bytes = readSync(file, buffer, 0, buffer.length, 0);
-    return bytes > maxBytes ? "" : decode(buffer.subarray(0, bytes));
+    const found = readFileNow(path, maxBytes);
+    return found === undefined || found === "folder" ? "" : decode(found);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code === "ENOENT" || code === "ENOTDIR" ? undefined : "";
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
 }
 

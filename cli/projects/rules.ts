@@ -59,17 +59,17 @@ export class ProjectRules {
 
   static of(host: Host, { projects = [] }: Pick<Settings, "projects">): ProjectRules {
     if (isRules(projects)) return new ProjectRules(host, projects);
-    const told = `${settingsPath(host)} can't be read, so it is not known which projects are left out.`;
-    throw new CommandError("failed", `${told} Mend it, or remove it and log in again. Nothing was sent.`);
+    const problem = `${settingsPath(host)} can't be read, so it is not known which projects are left out.`;
+    throw new CommandError("failed", `${problem} Mend it, or remove it and log in again. Nothing was sent.`);
   }
 
   findExclusion({ cwd, project }: ProjectLabels): LeftOutBy | undefined {
     const key = JSON.stringify([cwd, project]);
-    if (!this.#known.has(key)) this.#known.set(key, this.#judge(cwd, project));
+    if (!this.#known.has(key)) this.#known.set(key, this.#search(cwd, project));
     return this.#known.get(key);
   }
 
-  #judge(cwd: string | undefined, project: string | undefined): LeftOutBy | undefined {
+  #search(cwd: string | undefined, project: string | undefined): LeftOutBy | undefined {
     const paths = findPaths(cwd, project, this.#host);
     const last = this.#compiled.findLast(({ matches }) => matches(paths))?.rule;
     if (last && "exclude" in last) return { glob: last.exclude };

@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { readFileNow } from "../files/byte-reader.ts";
 
 const maxBytes = 4096;
 const maxDepth = 16;
@@ -41,18 +41,9 @@ function searchGitDir(folder: string): string | undefined {
 }
 
 function readEntry(path: string): string | undefined {
-  let file: number | undefined;
   try {
-    // Opening a pipe must not block.
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    const stat = fstatSync(file);
-    if (stat.isDirectory()) return "folder";
-    if (!stat.isFile() || stat.size > maxBytes) return undefined;
-    const buffer = Buffer.alloc(maxBytes);
-    return buffer.toString("utf8", 0, readSync(file, buffer, 0, maxBytes, 0));
+    return readFileNow(path, maxBytes)?.toString();
   } catch {
     return undefined;
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
 }

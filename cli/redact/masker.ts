@@ -37,11 +37,11 @@ export class Masker {
   /** A session is read once, in bounded memory, so a value is masked only after the text that reveals it. */
   readonly #echoes = new Echoes();
   /** Whether a name or short text suggests that a neighboring field is a secret. */
-  #isTold = false;
+  #hasHint = false;
   readonly #change = (text: string): string => {
     if (text.length <= maxNameChars) {
       if (hasNoKeyword(text)) return text;
-      this.#isTold ||= mayNameSecret(text);
+      this.#hasHint ||= mayNameSecret(text);
     }
     return this.text(text);
   };
@@ -73,9 +73,9 @@ export class Masker {
   }
 
   #value<T extends { metadata?: Record<string, unknown> }>(value: T): T {
-    this.#isTold = false;
+    this.#hasHint = false;
     const masked = changeTexts(value, this.#change, this.#deep, this.#changeName);
-    if (!this.#isTold || !masked.metadata) return masked;
+    if (!this.#hasHint || !masked.metadata) return masked;
     if (!this.#key) this.#certainIn(JSON.stringify(masked.metadata));
     if (!this.#key) return masked;
     const metadata = maskByContext(masked.metadata, this.#certainIn, this.#replacement);

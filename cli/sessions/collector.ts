@@ -4,43 +4,18 @@ import { type Picture, takePictures, withReferences } from "../adapters/pictures
 import { projectName } from "../adapters/values.ts";
 import type { ProjectLabels } from "../projects/rules.ts";
 import { findGitDir, findRepository } from "../projects/worktrees.ts";
-import { Masker, type SecretCounts } from "../redact/masker.ts";
+import { addCounts, Masker, type SecretCounts } from "../redact/masker.ts";
 import type { Compressor } from "../sync/compression.ts";
-import type { PictureBytes } from "./parse-stats.ts";
+import type { AdapterInput, ParseOptions, ProjectPart } from "./inputs.ts";
+import { countInvalid, countUnhandledType, emptyStats, type PictureBytes } from "./parse-stats.ts";
 import {
   type KnownSession,
   getLabels,
   type PartLimits,
   type Session,
   type SessionLabels,
-  type UnsentSession,
 } from "./session.ts";
 import { SessionWriter } from "./session-writer.ts";
-
-type Handlers = {
-  /**
-   * Called when a session is complete.
-   *
-   * @param chars length of its texts
-   * @param pictures sizes by hash
-   */
-  done(session: {
-    messages: number;
-    chars: number;
-    labels: SessionLabels;
-    secrets: SecretCounts;
-    pictures: PictureBytes;
-  }): void;
-  /** Called for a session, or the rest of an input, of a left-out project. */
-  leftOut(labels: ProjectLabels): void;
-  left(left: UnsentSession): void;
-  lost(reason: string, sourceId: string | undefined): void;
-  entry(line: number | undefined): void;
-  skipped(): void;
-  invalid(reason: string | undefined): void;
-  unhandled(type: string): void;
-  pause(): Promise<void>;
-};
 
 /** Without it, sessions are only counted. */
 export type Writing = {
@@ -61,9 +36,12 @@ class ProjectLeftOut extends Error {}
 
 /** Turns an adapter's events into sessions, in bounded memory. */
 export class Collector implements Sink {
-  readonly #handlers: Handlers;
-  readonly #isLeftOut: (labels: ProjectLabels) => boolean;
+  readonly stats = emptyStats();
+  readonly #input: AdapterInput;
+  readonly #options: ParseOptions;
   readonly #writing: Writing | undefined;
+  readonly #projects: ProjectParts;
+  #line: number | undefined;
   #open:
     | {
         source: string;
@@ -78,10 +56,21 @@ export class Collector implements Sink {
     | undefined;
   hasEnded = false;
 
-  constructor(handlers: Handlers, isLeftOut: (labels: ProjectLabels) => boolean, writing?: Writing) {
-    this.#handlers = handlers;
-    this.#isLeftOut = isLeftOut;
-    this.#writing = writing;
+  constructor(input: AdapterInput, options: ParseOptions) {
+    this.#input = input;
+    this.#options = options;
+    this.#writing = options.writing;
+    this.#projects = new ProjectParts(input.bytes);
+    this.stats.inputs = 1;
+    this.stats.bytes = input.bytes;
+  }
+
+  listProjects(): ProjectPart[] {
+    return this.#projects.list();
+  }
+
+  #isLeftOut(labels: ProjectLabels): boolean {
+    return this.#options.isLeftOut?.(labels) === true;
   }
 
   folder(cwd: string): void {
@@ -91,7 +80,7 @@ export class Collector implements Sink {
     }
     this.hasEnded = true;
     this.#open = undefined;
-    this.#handlers.leftOut({ cwd });
+    this.#projects.leaveOut({ source: this.#input.adapter.name, cwd });
     throw new ProjectLeftOut(cwd);
   }
 
@@ -105,9 +94,9 @@ export class Collector implements Sink {
     this.#open = { source, sourceId, messages: 0, chars: 0, trivial, masker, pictures: {}, writer };
   }
 
-  message(told: Message): void {
+  message(given: Message): void {
     if (!this.#open) return;
-    const { message, references, pictures } = takePictures(told);
+    const { message, references, pictures } = takePictures(given);
     this.#open.messages++;
     if (typeof message?.content === "string") this.#open.chars += message.content.length;
     this.#open.trivial.see(message);
@@ -117,20 +106,22 @@ export class Collector implements Sink {
     this.#open.writer?.add(withReferences(masked, references), pictures);
   }
 
-  end(told: SessionDetails): void {
+  end(given: SessionDetails): void {
     const session = this.#open;
     this.#open = undefined;
     if (!session) return;
-    const details = withRepository(told);
+    const details = withRepository(given);
     const labels = getLabels(session.source, details);
     if (this.#isLeftOut(labels)) {
-      this.#handlers.leftOut(labels);
+      this.#projects.leaveOut(labels);
       return;
     }
     const masked = session.masker.details(details);
     session.writer?.finish(session.trivial.isTrivial ? markTrivial(masked) : masked);
     if (session.writer?.hasChanged) this.#writing?.onChanged(session.source, session.sourceId);
-    this.#handlers.done({ ...session, labels, secrets: session.masker.counts });
+    this.stats.sessions++;
+    this.stats.messages += session.messages;
+    this.#projects.add(labels, { ...session, secrets: session.masker.counts });
   }
 
   get ignoresCheckpoints(): boolean {
@@ -143,32 +134,35 @@ export class Collector implements Sink {
   }
 
   reject(reason: string): void {
-    if (this.#open) this.#handlers.left({ source: this.#open.source, sourceId: this.#open.sourceId, reason });
+    if (this.#open) this.stats.left.push({ source: this.#open.source, sourceId: this.#open.sourceId, reason });
     this.#open = undefined;
   }
 
   lost(reason: string): void {
-    this.#handlers.lost(reason, this.#open?.sourceId);
+    const { adapter, path } = this.#input;
+    this.stats.left.push({ source: adapter.name, sourceId: this.#open?.sourceId ?? path, reason });
   }
 
   entry(line?: number): void {
-    this.#handlers.entry(line);
+    this.stats.entries++;
+    this.#line = line;
   }
 
   skipped(): void {
-    this.#handlers.skipped();
+    this.stats.skipped++;
   }
 
-  invalid(reason?: string): void {
-    this.#handlers.invalid(reason);
+  invalid(reason = "not in the expected format"): void {
+    const place = this.#line === undefined ? "" : `:${this.#line}`;
+    countInvalid(this.stats, () => `${this.#input.path}${place}: ${reason}`);
   }
 
   unhandled(type: string): void {
-    this.#handlers.unhandled(type);
+    countUnhandledType(this.stats, type);
   }
 
-  pause(): Promise<void> {
-    return this.#handlers.pause();
+  async pause(): Promise<void> {
+    await this.#options.pause?.();
   }
 }
 
@@ -187,4 +181,53 @@ function markTrivial(details: SessionDetails): SessionDetails {
   const { metadata = {} } = details;
   const isOpen = typeof metadata === "object" && metadata !== null && metadata.kind === undefined;
   return isOpen ? { ...details, metadata: { ...metadata, kind: "trivial" } } : details;
+}
+
+class ProjectParts {
+  readonly #bytes: number;
+  readonly #parts = new Map<string, ProjectPart & { chars: number }>();
+
+  constructor(bytes: number) {
+    this.#bytes = bytes;
+  }
+
+  add(
+    { source, cwd, project }: SessionLabels,
+    { chars, secrets, pictures }: { chars: number; secrets: SecretCounts; pictures: PictureBytes },
+  ): void {
+    const part = this.#getPart({ source, cwd, project }, false);
+    addCounts(part.secrets, secrets);
+    Object.assign(part.pictures, pictures);
+    part.sessions++;
+    part.chars += chars;
+  }
+
+  leaveOut({ source, cwd, project }: SessionLabels): void {
+    this.#getPart({ source, cwd, project }, true).sessions++;
+  }
+
+  #getPart(labels: SessionLabels, isLeftOut: boolean) {
+    const key = JSON.stringify([labels.source, labels.cwd, labels.project, isLeftOut]);
+    const part = this.#parts.get(key) ?? {
+      ...labels,
+      sessions: 0,
+      bytes: 0,
+      chars: 0,
+      secrets: {},
+      pictures: {},
+      isLeftOut,
+    };
+    this.#parts.set(key, part);
+    return part;
+  }
+
+  list(): ProjectPart[] {
+    const parts = [...this.#parts.values()];
+    const chars = parts.reduce((sum, part) => sum + part.chars, 0);
+    const share = (part: { chars: number }) => (chars > 0 ? part.chars / chars : 1 / parts.length);
+    return parts.map(({ chars: length, ...part }) => ({
+      ...part,
+      bytes: Math.round(this.#bytes * share({ chars: length })),
+    }));
+  }
 }

@@ -47,25 +47,12 @@ export class PartWriter {
     return this.#compressedBytes + more <= max;
   }
 
-  /** Large pieces are compressed alone, because joining them costs time. */
-  #compress(next?: Buffer): void {
-    const plain = next ? [...this.#plain, next] : this.#plain;
+  #compress(next: Buffer = Buffer.alloc(0)): void {
+    const compressed = this.#compressor.compressPiece(Buffer.concat([...this.#plain, next]));
     this.#plain = [];
     this.#plainBytes = 0;
-    this.#compressed ??= [];
-    let joined: Buffer[] = [];
-    let bytes = 0;
-    for (const [index, piece] of plain.entries()) {
-      joined.push(piece);
-      bytes += piece.length;
-      if (bytes < minCompressedBytes && index < plain.length - 1) continue;
-      const [only] = joined;
-      const compressed = this.#compressor.compressPiece(only && joined.length === 1 ? only : Buffer.concat(joined));
-      this.#compressed.push(compressed);
-      this.#compressedBytes += compressed.length;
-      joined = [];
-      bytes = 0;
-    }
+    this.#compressed = [...(this.#compressed ?? []), compressed];
+    this.#compressedBytes += compressed.length;
   }
 
   finish(tail: string): Pick<Session, "messages" | "bytes" | "body"> {

@@ -2,13 +2,12 @@ import { createHash } from "node:crypto";
 import type { Message, SessionDetails } from "../adapters/adapter.ts";
 import type { Picture } from "../adapters/pictures.ts";
 import type { Compressor } from "../sync/compression.ts";
-import { countDigits, JsonBytes } from "./json-bytes.ts";
+import { JsonBytes } from "./json-bytes.ts";
 import { maxCompressedBytes, maxMessageBytes, PartWriter } from "./part-writer.ts";
 import { type KnownSession, getLabels, type PartLimits, type SentState, type Session } from "./session.ts";
 import { shortenMessage } from "./shorten.ts";
 
 const separator = Buffer.from(",");
-const [firstBeginning, nextBeginning] = [Buffer.from('{"position":'), Buffer.from(',{"position":')];
 /** A session with this many segments gets a single one when it is read whole. */
 const manySegments = 64;
 
@@ -64,15 +63,15 @@ export class SessionWriter {
 
   add(message: Message, pictures: readonly Picture[] = []): void {
     if (this.hasChanged) return;
-    const json = this.#encode(message);
     const isMessage = typeof message === "object" && message !== null;
+    const isPlaced = !isMessage || message.position !== undefined;
+    const json = this.#encode(isPlaced ? message : { position: this.messages, ...message });
     this.hasPictures ||= isMessage && message.metadata?.pictures !== undefined;
-    const position = isMessage && message.position === undefined ? this.messages : undefined;
-    if (this.#part && this.#part.messages > 0 && !this.#hasRoom(position, json)) this.#endPart();
+    if (this.#part && this.#part.messages > 0 && !this.#hasRoom(json)) this.#endPart();
     this.messages++;
     if (this.#part) this.#part.messages++;
     if (this.#part) for (const picture of pictures) this.#options.onPicture?.(picture, this);
-    this.#append(position, json);
+    this.#append(json);
     if (this.messages === this.#counts[this.#ended]) this.#endSegment();
   }
 
@@ -89,21 +88,19 @@ export class SessionWriter {
   }
 
   /** Uses an upper bound first, because exact lengths cost time. */
-  #hasRoom(position: number | undefined, json: string): boolean {
+  #hasRoom(json: string): boolean {
     const part = this.#part;
-    const head = position === undefined ? 0 : firstBeginning.length + countDigits(position);
-    if (!part || part.hasRoom(this.#json.length + 3 * (head + json.length) + 1)) return true;
+    if (!part || part.hasRoom(this.#json.length + 3 * json.length + 1)) return true;
     this.#json.flush();
-    return part.hasRoom(head + Buffer.byteLength(json) + 1);
+    return part.hasRoom(Buffer.byteLength(json) + 1);
   }
 
-  #append(position: number | undefined, json: string): void {
+  #append(json: string): void {
     // The separator belongs to a part's JSON, but not to the digest of a segment.
-    const isFirst = this.#isFirst;
-    if (isFirst && this.messages > 1) this.#single?.add(separator);
+    if (!this.#isFirst) this.#json.add(",");
+    else if (this.messages > 1) this.#single?.add(separator);
     this.#isFirst = false;
-    if (position === undefined) this.#json.add(isFirst ? json : `,${json}`);
-    else this.#json.addCounted(isFirst ? firstBeginning : nextBeginning, position, json);
+    this.#json.add(json);
   }
 
   #addPiece(piece: Buffer): void {

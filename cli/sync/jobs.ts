@@ -1,5 +1,5 @@
 import { type Api, clock } from "../server/api.ts";
-import { type Fields, isFields, toText } from "../files/json.ts";
+import { type Fields, isFields, toList, toText } from "../files/json.ts";
 import type { Kept } from "../sessions/session.ts";
 
 export type IngestJob = {
@@ -46,13 +46,11 @@ async function readJob(api: Api, jobId: string): Promise<IngestJob> {
     kept: toCount(traces?.kept),
     written: toCount(messages?.written),
     error: toText(error?.message),
-    incomplete: toList(body.incomplete).map(parseSession),
-    keptSessions: toList(body.kept).map((one) => ({ ...parseSession(one), reason: toText(one.reason) })),
+    incomplete: toList(body.incomplete).filter(isFields).map(parseSession),
+    keptSessions: toList(body.kept).filter(isFields).map((one) => ({ ...parseSession(one), reason: toText(one.reason) })),
     knowsAppend: traces?.incomplete !== undefined,
   };
 }
-
-const toList = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
 const parseSession = ({ source, sourceId, messageCount }: Fields): Incomplete => ({
   source: toText(source),

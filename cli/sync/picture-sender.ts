@@ -4,7 +4,7 @@ import { type Api, HttpError } from "../server/api.ts";
 const MiB = 1024 * 1024;
 /** The server is asked about this many pictures, or bytes, together. */
 const [maxAsked, maxAskedBytes] = [500, 8 * MiB];
-const maxHeldBytes = 16 * MiB;
+const maxBytesInMemory = 16 * MiB;
 const maxConcurrentUploads = 4;
 /** Statuses that concern one picture and not the account. */
 const refusals = new Set([400, 413, 415]);
@@ -22,7 +22,7 @@ export class PictureSender {
   readonly #api: Api;
   #waiting: Picture[] = [];
   #waitingBytes = 0;
-  #heldBytes = 0;
+  #bytesInMemory = 0;
   readonly #taken = new Set<string>();
   #work: Promise<void> = Promise.resolve();
   #hasAsked = false;
@@ -44,12 +44,12 @@ export class PictureSender {
     this.#taken.add(picture.sha256);
     this.#waiting.push(picture);
     this.#waitingBytes += picture.bytes;
-    this.#heldBytes += picture.bytes;
+    this.#bytesInMemory += picture.bytes;
     if (this.#waiting.length >= maxAsked || this.#waitingBytes >= maxAskedBytes) this.#start();
   }
 
   async waitForCapacity(): Promise<void> {
-    if (this.#heldBytes > maxHeldBytes) await this.flush();
+    if (this.#bytesInMemory > maxBytesInMemory) await this.flush();
   }
 
   async isTaking(): Promise<boolean> {
@@ -82,7 +82,7 @@ export class PictureSender {
       };
       await Promise.all(Array.from({ length: maxConcurrentUploads }, sendNext));
     } finally {
-      for (const { bytes } of group) this.#heldBytes -= bytes;
+      for (const { bytes } of group) this.#bytesInMemory -= bytes;
     }
   }
 

@@ -7,7 +7,7 @@ import type { PictureSender } from "./picture-sender.ts";
 import { type SentRecord, sessionKey } from "./sent-record.ts";
 import type { InputSessions } from "./stored-record.ts";
 
-const maxHeldBytes = 16 * 1024 * 1024;
+const maxWaitingBytes = 16 * 1024 * 1024;
 
 /** Sends an input's pictures: at once if its folder is known, otherwise when the session ends. */
 export class RoundPictures {
@@ -15,8 +15,8 @@ export class RoundPictures {
   readonly #sender: PictureSender;
   readonly #record: SentRecord;
   #folder: string | undefined;
-  #held: Picture[] = [];
-  #heldBytes = 0;
+  #waiting: Picture[] = [];
+  #waitingBytes = 0;
   /** There was no room for some pictures, so they are read again once their projects are known. */
   #hasDropped = false;
   #sessions: string[] = [];
@@ -48,23 +48,23 @@ export class RoundPictures {
   add(picture: Picture): void {
     if (this.#folder !== undefined) {
       if (this.#filter.sendsPictures({ cwd: this.#folder })) this.#sender.add(picture);
-    } else if (this.#heldBytes + picture.bytes > maxHeldBytes) this.#hasDropped = true;
+    } else if (this.#waitingBytes + picture.bytes > maxWaitingBytes) this.#hasDropped = true;
     else {
-      this.#held.push(picture);
-      this.#heldBytes += picture.bytes;
+      this.#waiting.push(picture);
+      this.#waitingBytes += picture.bytes;
     }
   }
 
   endSession(session: Session, isWanted: boolean): void {
     if (session.hasPictures) this.#sessions.push(sessionKey(session));
-    if (isWanted && this.#filter.sendsPictures(session)) for (const one of this.#held) this.#sender.add(one);
+    if (isWanted && this.#filter.sendsPictures(session)) for (const one of this.#waiting) this.#sender.add(one);
     this.#forget();
   }
 
   #forget(): void {
     this.#folder = undefined;
-    this.#held = [];
-    this.#heldBytes = 0;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
   }
 
   /** Sends the pictures that had no room, and records the sessions that lack theirs. */

@@ -27,7 +27,7 @@ const maxConcurrentUploads = 2;
 /** Idempotency keys to try if the server knows one with other bytes. */
 const maxKeys = 3;
 /** Sessions stay in memory until their job has finished, because a failed batch is sent again in smaller ones. */
-const maxHeldBytes = 48 * 1024 * 1024;
+const maxBytesInMemory = 48 * 1024 * 1024;
 
 type Options = {
   api: Api;
@@ -54,7 +54,7 @@ export class Sender {
   readonly #uploads = new Set<Promise<void>>();
   readonly #jobs = new Set<Promise<void>>();
   readonly #lines: PartLines;
-  #heldBytes = 0;
+  #bytesInMemory = 0;
   #failure: unknown;
   readonly sent: SentCounts = {
     sessions: 0,
@@ -80,13 +80,13 @@ export class Sender {
     for (const batch of this.#batcher.add(session)) this.#start(batch);
   }
 
-  get #bytesInMemory(): number {
-    return this.#heldBytes + this.#lines.waitingBytes;
+  get #allBytesInMemory(): number {
+    return this.#bytesInMemory + this.#lines.waitingBytes;
   }
 
   async waitForCapacity(): Promise<void> {
     await this.#options.pictures.waitForCapacity();
-    while (!this.#failure && (this.#uploads.size >= maxConcurrentUploads || this.#bytesInMemory > maxHeldBytes)) {
+    while (!this.#failure && (this.#uploads.size >= maxConcurrentUploads || this.#allBytesInMemory > maxBytesInMemory)) {
       await Promise.race([...this.#uploads, ...this.#jobs]);
     }
     if (this.#failure) throw this.#failure;
@@ -105,14 +105,14 @@ export class Sender {
   }
 
   #track(group: Set<Promise<void>>, work: Promise<void>, bytes: number): void {
-    this.#heldBytes += bytes;
+    this.#bytesInMemory += bytes;
     const tracked = work
       .catch((error) => {
         this.#failure ??= error;
       })
       .finally(() => {
         group.delete(tracked);
-        this.#heldBytes -= bytes;
+        this.#bytesInMemory -= bytes;
       });
     group.add(tracked);
   }

@@ -56,7 +56,7 @@ export class WholeSessions {
     const inputs = new Map<string, { input: AdapterInput; known: Map<string, KnownSession> }>();
     for (const [key, { session, messageCount }] of this.#wanted) {
       const noted = this.#noted.get(key);
-      const known = noted && this.#judge(session, noted, { messageCount, knowsAppend });
+      const known = noted && this.#decide(session, noted, { messageCount, knowsAppend });
       if (!noted || !known) continue;
       const group = inputs.get(inputKey(noted.input)) ?? { input: noted.input, known: new Map() };
       inputs.set(inputKey(noted.input), group);
@@ -66,7 +66,7 @@ export class WholeSessions {
     return [...inputs.values()];
   }
 
-  #judge(
+  #decide(
     { source, sourceId }: Session,
     { sentAs, end }: NotedSession,
     { messageCount, knowsAppend }: { messageCount: number; knowsAppend: boolean },

@@ -39,7 +39,7 @@ export class Changes {
   readonly #onProblem: (problem: NonNullable<FolderEvents["problem"]>) => void;
   readonly #timer: NodeJS.Timeout;
   #clockGap = Date.now() - performance.now();
-  #hasTold = false;
+  #hasReported = false;
 
   constructor(
     onProblem: (problem: NonNullable<FolderEvents["problem"]>) => void,
@@ -116,8 +116,8 @@ export class Changes {
     // A folder may have changed between the search and the watch.
     for (const folder of this.#events.watch(this.#adapters.keys(), deep)) this.#note(folder, undefined);
     const { problem } = this.#events;
-    if (problem && !this.#hasTold) this.#onProblem(problem);
-    this.#hasTold ||= problem !== undefined;
+    if (problem && !this.#hasReported) this.#onProblem(problem);
+    this.#hasReported ||= problem !== undefined;
   }
 
   #polled(): Set<string> {

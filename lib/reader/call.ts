@@ -1,5 +1,5 @@
 import type { ToolKind } from "#lib/reader/message";
-import type { ShownPicture } from "#lib/reader/picture-references";
+import type { ShownPicture } from "#lib/reader/pictures";
 
 export type Call = {
   name: string;

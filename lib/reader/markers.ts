@@ -1,6 +1,6 @@
 import type { Call, MessagePiece } from "#lib/reader/call";
 import { readFences, readTicks } from "#lib/reader/fences";
-import type { ToolKind } from "#lib/reader/message";
+import type { ToolKind, ReaderMessage } from "#lib/reader/message";
 import { firstLine } from "#lib/reader/text";
 import { findToolKind } from "#lib/reader/vocabulary";
 
@@ -214,4 +214,25 @@ function tagged(text: string, tag: string): string | undefined {
   const from = start + tag.length + 2;
   const end = text.indexOf(`</${tag}>`, from);
   return text.slice(from, end === -1 ? undefined : end).trim();
+}
+
+const heading = /^_\*\*(Agent|User)[^*\n]{0,200}\*\*_[ \t]*$/gm;
+const moment = /(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?Z/;
+
+/** Exporters head a sub-agent's messages with lines such as `_**Agent - sidechain (model time)**_`. */
+export function readTranscript(text: string): ReaderMessage[] {
+  const headings = [...text.matchAll(heading)];
+  return headings.map((found, index) => {
+    const from = found.index + found[0].length;
+    const [, day, clock] = moment.exec(found[0]) ?? [];
+    const createdAt = day && clock ? new Date(`${day}T${clock}Z`) : undefined;
+    return {
+      position: index,
+      role: found[1] === "User" ? "user" : "assistant",
+      content: text.slice(from, headings[index + 1]?.index).trim(),
+      tokenCount: null,
+      createdAt: createdAt && !Number.isNaN(createdAt.getTime()) ? createdAt.toISOString() : null,
+      metadata: null,
+    };
+  });
 }

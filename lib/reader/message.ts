@@ -1,4 +1,4 @@
-import type { ShownPicture } from "#lib/reader/picture-references";
+import type { ShownPicture } from "#lib/reader/pictures";
 
 /** The part of the API's message (lib/traces/schema.ts) that the reader needs. */
 export type ReaderMessage = {

@@ -1,6 +1,5 @@
 import "server-only";
-import { isLive } from "#lib/reader/live";
-import { findWaitingState } from "#lib/reader/stand";
+import { isLive, findWaitingState } from "#lib/reader/live";
 import { readEarlier } from "#lib/traces/messages";
 import type { Trace } from "#lib/traces/queries";
 

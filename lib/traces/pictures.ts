@@ -5,7 +5,7 @@ import { overLimit } from "#lib/http/rate-limit";
 import { limits } from "#lib/limits";
 import { readPicture } from "#lib/pictures/read";
 import { findStored, hasStored } from "#lib/pictures/sql";
-import { readReferences, type ShownPicture } from "#lib/reader/picture-references";
+import { readReferences, type ShownPicture } from "#lib/reader/pictures";
 import { wholeRange } from "#lib/traces/for-others";
 import type { Message } from "#lib/traces/queries";
 import { openShare } from "#lib/traces/shares";

@@ -31,7 +31,7 @@ const contents = async () => (await pool().query("select content from message"))
 
 test("secrets are listed, masked here and everywhere, and kept, by pressing", async () => {
   await open("/findings");
-  await page.getByText("No secret was found.").waitFor();
+  await page.getByText("No secrets found.").waitFor();
   await send(
     session("one", `password: "${first}"`, `GITHUB_TOKEN=${github}`),
     session("two", `password: "${first}"`, `password: "${second}"`),
@@ -39,7 +39,7 @@ test("secrets are listed, masked here and everywhere, and kept, by pressing", as
   );
   await pool().query("update trace set ledger_due = true");
   await open("/findings");
-  await page.getByText("3 sessions still to be looked through.").waitFor();
+  await page.getByText("3 sessions still to be searched.").waitFor();
   await work();
   await open("/findings");
   await expect.poll(states).toHaveLength(5);
@@ -63,7 +63,7 @@ test("secrets are listed, masked here and everywhere, and kept, by pressing", as
   await rest.getByRole("button", { name: "Mask here" }).click();
   await rest.getByText("In this session alone.").waitFor();
   await rest.getByRole("button", { name: "Mask here" }).click();
-  await page.getByText("None of these.").waitFor();
+  await page.getByText("No secrets match these filters.").waitFor();
   await page.getByText("2 sessions being masked.").waitFor();
   await work();
   expect((await contents()).join("\n")).not.toMatch(new RegExp(`${first}|${second}|${github}`));
@@ -76,17 +76,17 @@ test("the list is narrowed by kind, age, project and session, and shows all agai
   const { rows } = await pool().query("select id from trace where source_id = 'one'");
   await open(`/findings?session=${rows[0].id}`);
   await expect.poll(() => items().count()).toBe(2);
-  await page.getByText("Only of the session “About one”.").waitFor();
+  await page.getByText("Only the session “About one”.").waitFor();
   await page.getByLabel("Kind", { exact: true }).selectOption("github");
   await page.getByLabel("Age", { exact: true }).selectOption("7");
   await button("Show").click();
   await expect.poll(() => items().count()).toBe(1);
-  await page.getByText("Revoke it: github.com/settings/tokens").waitFor();
+  await page.getByText("Rotate it: github.com/settings/tokens").waitFor();
   const chosen = ["Kind", "Age"].map((name) => page.getByLabel(name, { exact: true }).inputValue());
   expect(await Promise.all(chosen)).toEqual(["github", "7"]);
   await open("/findings");
   await items().getByRole("link", { name: "api", exact: true }).first().click();
-  await page.getByText("Only of the project api.").waitFor();
+  await page.getByText("Only the project api.").waitFor();
   await page.getByRole("link", { name: "Show all" }).click();
   await page.waitForURL(`${server.url}/findings`);
   expect(faults).toEqual([]);
@@ -107,7 +107,7 @@ test("masking is stopped after a question, in a project or everywhere, and begun
   expect(await masks()).not.toContain(false);
 
   await items().getByRole("link", { name: "api", exact: true }).first().click();
-  await page.getByText("Only of the project api.").waitFor();
+  await page.getByText("Only the project api.").waitFor();
   await button("Stop masking").click();
   expect(await dialog.getByLabel("Where").locator("option:checked").textContent()).toBe("This project: api");
   await dialog.getByRole("button", { name: "Stop masking" }).click();
@@ -119,8 +119,8 @@ test("masking is stopped after a question, in a project or everywhere, and begun
   await dialog.getByLabel("Where").selectOption("");
   await dialog.getByLabel("Until I turn it on").check();
   await dialog.getByRole("button", { name: "Stop masking" }).click();
-  await page.getByText("Nothing is masked: secrets are stored as they come").waitFor();
-  await button("Mask what is certain").click();
+  await page.getByText("Nothing is masked. Secrets are stored unmasked").waitFor();
+  await button("Mask secrets").click();
   await button("Stop masking").waitFor();
   expect(await masks()).toEqual([true]);
   expect(faults).toEqual([]);
@@ -131,13 +131,13 @@ test("what came while masking was stopped is masked in one go", async () => {
   const dialog = page.getByRole("dialog", { name: "Stop masking?" });
   await dialog.getByRole("button", { name: "Stop masking" }).click();
   await page.getByText(/^Nothing is masked until /).waitFor();
-  await button("Mask what is certain").waitFor();
+  await button("Mask secrets").waitFor();
   await send(session("open", `GITHUB_TOKEN=${github}`));
   expect((await contents()).join("\n")).toContain(github);
   await open("/findings");
-  await page.getByText("1 secret of a known form is stored as it came.").waitFor();
+  await page.getByText("1 definite secret is stored unmasked.").waitFor();
   await button("Mask all of them").click();
-  await page.getByText("Replace all of them for good").waitFor();
+  await page.getByText("Mask all of them in all sessions?").waitFor();
   for (const width of widths) {
     await page.setViewportSize({ width, height: 800 });
     await expectGoodLook(page, "findings", { fullPage: true });

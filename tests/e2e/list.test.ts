@@ -38,8 +38,8 @@ describe("the list", () => {
     await link("Any project").click();
     await page.getByText("120 sessions", { exact: true }).first().waitFor();
     await menu("Model").click();
-    await page.getByLabel("Model, exactly").fill("model-1");
-    await page.getByLabel("Model, exactly").press("Enter");
+    await page.getByLabel("Find model").fill("model-1");
+    await page.getByLabel("Find model").press("Enter");
     await page.getByText("60 sessions", { exact: true }).first().waitFor();
     await menu("More").click();
     await page.locator("#filters summary", { hasText: "Machine" }).click();
@@ -211,7 +211,7 @@ test("without script, the list folds what a session started, and the reader lead
   context.setDefaultTimeout(10_000);
   const plain = await context.newPage();
   await open("/traces", plain);
-  await plain.getByText("120 sessions · 123 in all").waitFor();
+  await plain.getByText("120 sessions (123 with sub-agents)").waitFor();
   expect(await rows(plain).count()).toBe(50);
   await plain.locator("summary", { hasText: "2 sub-agents, 1 fork" }).click();
   const children = plain.getByRole("list", { name: "2 sub-agents, 1 fork" }).getByRole("listitem");

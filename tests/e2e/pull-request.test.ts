@@ -48,7 +48,7 @@ test("a pull request is in its session's row, leads to its page, and from there 
   await link(/Remove filter branch/).waitFor();
   await page.getByText("1 session", { exact: true }).first().waitFor();
   await open("/traces?commit=HEAD&branch=mend-timer");
-  await page.getByText("Ignored, because it is not valid: commit.").waitFor();
+  await page.getByText("Ignored invalid filter: commit.").waitFor();
   await link(/Remove filter branch/).click();
   await page.getByText("120 sessions", { exact: true }).first().waitFor();
 });

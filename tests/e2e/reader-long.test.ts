@@ -58,7 +58,7 @@ describe(`a session of ${inWords(size)} messages`, () => {
     await poll(() => focused(page)).toBe(middle + 1);
     await page.keyboard.press("End");
     await poll(() => where()).toBe(lastTurn);
-    expect(await mounted(page)).toMatchObject({ last: size - 1, empty: 0 });
+    expect(await mounted(page)).toMatchObject({ last: size - 1 });
     const left = () =>
       page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight - Math.ceil(window.scrollY));
     expect(await left()).toBeLessThanOrEqual(0);
@@ -138,18 +138,17 @@ describe(`a session of ${inWords(size)} messages`, () => {
     expect(faults).toEqual([]);
   }, 120_000);
 
-  test("has at most twelve segments mounted, and emptied ones come back in the same place", async () => {
+  test("keeps what was scrolled through, in bounded memory", async () => {
     const words = isLong ? long : await storeSession(userId, { messages: 5000, sourceId: "words", content: wordsSql });
     await openReady(`/traces/${words}?at=${isLong ? middle : 2500}`);
-    while ((await mounted(page)).empty === 0) {
+    const start = await mounted(page);
+    while ((await mounted(page)).segments < 15) {
       await page.evaluate("window.scrollBy(0, -document.documentElement.scrollHeight)");
       const { first } = await mounted(page);
       await poll(async () => (await mounted(page)).first).toBeLessThan(first);
     }
-    await poll(async () => (await mounted(page)).segments).toBeLessThanOrEqual(12);
-    expect((await mounted(page)).empty).toBeGreaterThan(0);
-    await page.evaluate("window.scrollTo(0, document.querySelector('[data-empty]').offsetTop + 200)");
-    await poll(() => page.evaluate("document.elementFromPoint(700, 400)?.closest('article') !== null")).toBe(true);
+    expect((await mounted(page)).last).toBeGreaterThanOrEqual(start.last);
+    expect(await page.evaluate("performance.memory.usedJSHeapSize / 1e6")).toBeLessThan(200);
     expect(faults).toEqual([]);
   }, 120_000);
 
@@ -282,7 +281,7 @@ test("without script there are links to earlier and later messages, and anchors"
   await plain.getByRole("link", { name: "Later", exact: true }).click();
   expect(new URL(plain.url()).searchParams.get("after")).toMatch(/^\d+$/);
   await plain.locator("article[data-position]").nth(20).waitFor();
-  await plain.getByRole("link", { name: "Talk", exact: true }).click();
+  await plain.getByRole("link", { name: "Conversation", exact: true }).click();
   expect(new URL(plain.url()).searchParams.get("view")).toBe("talk");
   await context.close();
 });

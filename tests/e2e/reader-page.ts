@@ -22,18 +22,16 @@ export const belowBars = (page: Page, position: number): Promise<number> =>
 export const focused = (page: Page): Promise<number> =>
   page.evaluate(() => Number(document.activeElement?.getAttribute("data-position") ?? Number.NaN));
 
-/** Which positions are in the page, the first and the last, and how many segments have their messages mounted or are empty. */
-export const mounted = (page: Page): Promise<{ first: number; last: number; segments: number; empty: number }> =>
+/** The first and last position on the page, and the number of segments. */
+export const mounted = (page: Page): Promise<{ first: number; last: number; segments: number }> =>
   page.evaluate(() => {
     const all = [...document.querySelectorAll("article[data-position]")].map((one) =>
       Number(one.getAttribute("data-position")),
     );
-    const count = (selector: string) => document.querySelectorAll(`[data-messages] > section${selector}`).length;
     return {
       first: all[0] ?? -1,
       last: all.at(-1) ?? -1,
-      segments: count(":not([data-empty])"),
-      empty: count("[data-empty]"),
+      segments: document.querySelectorAll("[data-messages] > section").length,
     };
   });
 

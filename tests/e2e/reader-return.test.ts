@@ -48,29 +48,6 @@ describe("folds that were opened and closed", () => {
     await poll(() => page.evaluate("history.state.spoorFolds.length")).toBe(1);
     expect(faults).toEqual([]);
   });
-
-  test("are restored in a segment that was emptied and is filled again", async () => {
-    const words = await storeSession(userId, { messages: 5000, sourceId: "words", content: wordsSql });
-    await openReady(`/traces/${words}?at=2500`);
-    const fold = page.locator("#m2502 details[data-fold]").first();
-    await fold.locator("summary").first().click();
-    while ((await fold.count()) > 0) {
-      await page.evaluate("window.scrollBy(0, document.documentElement.scrollHeight)");
-      const { last } = await mounted(page);
-      await poll(async () => (await mounted(page)).last).toBeGreaterThan(last);
-    }
-    const back = () =>
-      page.evaluate(() => {
-        const empty = [...document.querySelectorAll<HTMLElement>("[data-empty]")];
-        empty.findLast((segment) => Number(segment.dataset.first) <= 2502)?.scrollIntoView();
-      });
-    await poll(async () => {
-      await back();
-      return fold.count();
-    }).toBe(1);
-    expect(await fold.getAttribute("open")).not.toBe(null);
-    expect(faults).toEqual([]);
-  }, 120_000);
 });
 
 test("on a phone a link lands below the bars, which do not grow when the outline appears", async () => {
@@ -100,7 +77,7 @@ test("on a phone a link lands below the bars, which do not grow when the outline
   expect((heights[0] ?? 0) + tabs).toBeLessThanOrEqual(96);
   await poll(() => focused(phone)).toBe(2501);
   await poll(() => belowBars(phone, 2501)).toBeCloseTo(8, -0.6);
-  const talk = phone.getByRole("link", { name: "Talk", exact: true });
+  const talk = phone.getByRole("link", { name: "Conversation", exact: true });
   await phone.getByLabel("More", { exact: true }).click();
   await talk.click();
   await phone.waitForURL(/view=talk/);

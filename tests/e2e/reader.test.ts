@@ -103,7 +103,7 @@ describe("keys", () => {
   });
 });
 
-describe("Talk", () => {
+describe("Conversation", () => {
   test("leaves tools out, and keeps the place when the view changes", async () => {
     await openReady(`/traces/${middle}?at=102`); // a command
     await poll(() => focused(page)).toBe(102);
@@ -114,13 +114,13 @@ describe("Talk", () => {
     await poll(tools).toBe(0);
     await poll(() => focused(page)).toBe(100);
     expect(await page.locator("article[data-kind=user]").count()).toBeGreaterThan(2);
-    expect(await page.getByRole("link", { name: "Talk", exact: true }).getAttribute("aria-current")).toBe("true");
+    expect(await page.getByRole("link", { name: "Conversation", exact: true }).getAttribute("aria-current")).toBe("true");
     await page.goBack();
     await poll(tools).toBeGreaterThan(0);
     await poll(() => belowBars(page, 102)).toBeCloseTo(8, -0.6);
     await page.goForward();
     await poll(tools).toBe(0);
-    await page.getByRole("link", { name: "All", exact: true }).click();
+    await page.getByRole("link", { name: "Everything", exact: true }).click();
     await poll(tools).toBeGreaterThan(0);
     expect(new URL(page.url()).searchParams.get("view")).toBe(null);
     expect(await page.evaluate("window.isSamePage")).toBe(true);
@@ -147,7 +147,7 @@ describe("Talk", () => {
 
   test("a link to a message that it leaves out shows all messages, and says so", async () => {
     await openReady(`/traces/${middle}?view=talk&at=3`);
-    await page.getByText("is not part of the talk").waitFor();
+    await page.getByText("is not part of the conversation").waitFor();
     await poll(() => focused(page)).toBe(3);
   });
 });
@@ -191,7 +191,7 @@ test("at the end of a session that grows the page follows it, keeps what is open
   const live = await storeSession(userId, { messages: 60, title: "Live", sourceId: crypto.randomUUID() });
   await pool().query("update trace set activity_at = now() where id = $1", [live]);
   await openReady(`/traces/${live}`);
-  await page.getByText("The session goes on").waitFor();
+  await page.getByText("In progress").waitFor();
   await page.keyboard.press("End");
   const fold = page.locator("#m57 details[data-fold]").first();
   await fold.locator("summary").first().click();
@@ -207,7 +207,7 @@ test("at the end of a session that grows the page follows it, keeps what is open
   );
   await page.clock.fastForward(10_000);
   await page.getByText("Shall I go on?").waitFor();
-  await page.getByText("The agent has finished and is waiting for you.").waitFor();
+  await page.getByText("The agent has finished and is waiting for you").waitFor();
   await poll(left).toBeLessThanOrEqual(0);
   expect(await fold.getAttribute("open")).not.toBe(null);
   expect(await page.getByRole("button", { name: /new message/ }).count()).toBe(0);

@@ -59,7 +59,7 @@ describe("selected sessions", () => {
     await button("Delete").click();
     await page.getByRole("heading", { name: "Delete this session?" }).waitFor();
     await page.getByText("Session 119").waitFor();
-    await link("Keep it").click();
+    await link("Cancel").click();
     await boxes().nth(0).check();
     await boxes().nth(1).check();
     await button("Delete").click();

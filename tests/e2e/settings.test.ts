@@ -79,7 +79,7 @@ describe("/settings", () => {
       await weak.waitFor({ state: "detached" });
     }
     await field("New password").pressSequentially("test-password-123");
-    await page.getByText("Hard enough to guess.").waitFor();
+    await page.getByText("Strong").waitFor();
     expect(faults).toEqual([]);
   });
 

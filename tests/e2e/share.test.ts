@@ -143,7 +143,7 @@ test("a turn is shared as its preview shows it: no other message, no secret and 
   }
   const alone = await page.getByRole("region", { name: "What others will see" }).textContent();
   expect(alone).not.toMatch(/Zeroth|Second/);
-  await page.getByLabel("To the end of turn").selectOption({ label: "the last, and what is added later" });
+  await page.getByLabel("To the end of turn").selectOption({ label: "End (keeps updating)" });
   await page.getByLabel("From turn").selectOption({ label: "2. First, with @someone" });
   await button("Show").click();
   await page.waitForURL(/from=1/);

@@ -28,8 +28,14 @@ const requirements = Object.entries(sections).flatMap(([section, count]) =>
 );
 
 const text = await readFile("docs/asvs.md", "utf8");
-const rows = [...text.matchAll(/^\| (\d+\.\d+\.\d+) \| ([^|]+) \| ([^|]+) \| ([^|]*) \|$/gm)].map(
-  ([, number = "", asks = "", verdict = "", evidence = ""]) => ({ number, asks, verdict, evidence }),
+/** The numbers that a row covers: `4.4.1`, or the range `4.4.1–4.4.4` within a section or chapter. */
+function expandNumbers(first: string, last = first): string[] {
+  return requirements.slice(requirements.indexOf(first), requirements.indexOf(last) + 1);
+}
+
+const rowPattern = /^\| (\d+\.\d+\.\d+)(?:–(\d+\.\d+\.\d+))? \| ([^|]+) \| ([^|]+) \| ([^|]*) \|$/gm;
+const rows = [...text.matchAll(rowPattern)].flatMap(([, first = "", last, asks = "", verdict = "", evidence = ""]) =>
+  expandNumbers(first, last).map((number) => ({ number, asks, verdict, evidence })),
 );
 
 test("every requirement of the levels 1 and 2 has one row, in their order", () => {

@@ -59,7 +59,7 @@ test("what is of no pull request is not called the largest of them", () => {
   };
   const request = { by: "pr", unit: "day" } as Parameters<typeof describeFinding>[1];
   expect(describeFinding(chart, request, "messages")).toBe(
-    "The busiest day was 30 Mar, with 100 messages; app#1 has 20% of all, the most of its pull requests.",
+    "Peak day: 30 Mar, 100 messages · app#1: 20% of messages",
   );
 });
 

@@ -165,9 +165,9 @@ describe("the chart", () => {
   test("says in a sentence which day and which value is largest", () => {
     const finding = (cells: Parameters<typeof chart>[0]) => describeFinding(chart(cells), request, "tokens");
     const day = { span: 0, value: "codex", tokens: 30_000 };
-    expect(finding([day])).toBe("The busiest day was 30 Mar, with 30K tokens.");
+    expect(finding([day])).toBe("Peak day: 30 Mar, 30K tokens");
     expect(finding([day, { span: 1, value: "cursor", tokens: 10_000 }])).toBe(
-      "The busiest day was 30 Mar, with 30K tokens; codex has 75% of all, the most of its agents.",
+      "Peak day: 30 Mar, 30K tokens · codex: 75% of tokens",
     );
   });
 

@@ -9,7 +9,7 @@ import { withdrawLogin } from "#lib/device/login";
 import { startRequest } from "#lib/device/schema";
 import { scopes } from "#lib/fields";
 import { askFirst, collectFieldErrors, toFormState, refuseForeignOrigin, requireForm, text } from "../../components/form-guard";
-import type { FormState } from "../../components/form-state";
+import type { FormState } from "../../components/form";
 import { tickedScopes } from "../../components/scopes";
 
 /** Asks first. A token that is already revoked is no error. */

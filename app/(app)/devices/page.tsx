@@ -58,20 +58,20 @@ export default async function Page() {
           )}
         </Section>
       </div>
-      <Section id="agents" title="Agents that may read">
+      <Section id="agents" title="Connected agents (MCP)">
         {grants.length > 0 ? (
           <AgentList grants={grants} />
         ) : (
           <p className="max-w-[72ch] text-muted">
-            None. Add this server to an agent, and it can look up your past sessions once you let it:
+            Let an agent search your sessions:
           </p>
         )}
         {grants.length === 0 && <Command text={`claude mcp add --transport http spoor ${env().BASE_URL}/mcp`} />}
       </Section>
       <Section id="onboarding" title="A machine without a browser">
         <p className="max-w-[72ch] text-muted">
-          For a machine without a browser, such as a build server: create a token here and copy it there. Like every
-          token it is valid for 90 days, and you can revoke it.
+          For a build server, for example: create a token here and copy it there. It is valid for 90 days, and you can
+          revoke it.
         </p>
         <div className="max-w-[40rem]">
           <Form
@@ -105,8 +105,8 @@ function Connect() {
   return (
     <Section id="connect" title="Connect a machine">
       <p className="max-w-[72ch] text-muted">
-        Run this on the machine, then approve the login in the browser it opens. It shows each file before it writes it;
-        from then on what your agents write is sent in the background.
+        Run this on the machine, then approve the login in the browser it opens. It asks before changing any file and
+        then sends sessions in the background.
       </p>
       <Command text={`${fetchCommand(BASE_URL)} && ${installCommand}`} />
     </Section>

@@ -91,9 +91,7 @@ function SearchForm({ path, action }: Pick<Query, "path" | "action">) {
 
 function Hint() {
   return (
-    <p className="py-4 text-muted">
-      Write a file’s name, or the end of its path, to see the sessions that read or changed it.
-    </p>
+    <p className="py-4 text-muted">Find sessions that touched a file, by its name or the end of its path.</p>
   );
 }
 
@@ -107,11 +105,9 @@ function Found({ path, files }: { path: string; files: Touched[] }) {
         ))}
       </ul>
       <p className="text-code text-muted">
-        In the search of all sessions this is{" "}
         <a href={listHref({ q: makeFileTerm(path) })} className="link">
-          {makeFileTerm(path)}
+          Search sessions for {makeFileTerm(path)}
         </a>
-        , beside words and other filters.
       </p>
     </>
   );
@@ -150,7 +146,7 @@ function Session({ file }: { file: Touched }) {
           )}
           {lastPosition !== firstPosition && (
             <a href={place(lastPosition)} className="link">
-              last place
+              Last edit
             </a>
           )}
         </span>

@@ -7,7 +7,7 @@ import { decide, maskAllCertain, setMasking } from "#lib/findings/rulings";
 import { maskingForm, rulingForm } from "#lib/findings/schema";
 import { isoDay } from "../../components/date-format";
 import { askFirst, toFormState, refuseForeignOrigin, requireOwnOrigin, sent, text } from "../../components/form-guard";
-import type { FormState } from "../../components/form-state";
+import type { FormState } from "../../components/form";
 import { orMissing } from "../../components/or-missing";
 import { readerZone, startOfDay } from "../../components/zone";
 

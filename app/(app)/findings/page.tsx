@@ -25,8 +25,8 @@ export default async function Page({ searchParams }: PageProps<"/findings">) {
     <div className="flex flex-col gap-5">
       <h1 className="font-semibold text-title">Secrets in sessions</h1>
       <p className="max-w-[72ch] text-muted">
-        Keys, tokens and passwords that agents printed. Their values are not kept here: the eight digits are the same
-        for the same secret. A secret that was masked was still seen by whoever had it before: revoke it.
+        Keys, tokens and passwords in your sessions. Spoor stores a fingerprint, never the value. Rotate anything that
+        leaked, even if it is masked.
       </p>
       <Masking summary={summary} query={query} />
       {params.stop === "1" && summary.masks && (
@@ -44,8 +44,8 @@ export default async function Page({ searchParams }: PageProps<"/findings">) {
       ) : (
         <p className="py-6 text-muted">
           {summary.counts.length === 0
-            ? "No secret was found. What is found later is listed here, with what became of it."
-            : "None of these."}
+            ? "No secrets found."
+            : "No secrets match these filters."}
         </p>
       )}
       <Pages query={query} nextCursor={page.nextCursor} />
@@ -74,9 +74,9 @@ function Masking({ summary: { masks, until, stopped }, query }: { summary: Summa
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-2">
         <p className="max-w-[60ch]">
           {masks ? (
-            "What is certain to be a secret is masked before it is stored. What only may be one is listed here."
+            "Definite secrets are masked on upload. Possible ones wait for your review."
           ) : (
-            <>Nothing is masked{until && <Until at={until} />}: secrets are stored as they come, and listed here.</>
+            <>Nothing is masked{until && <Until at={until} />}. Secrets are stored unmasked and listed here.</>
           )}
         </p>
         {masks ? (
@@ -87,7 +87,7 @@ function Masking({ summary: { masks, until, stopped }, query }: { summary: Summa
             </button>
           </form>
         ) : (
-          <Form action={beginMaskingAction} submit="Mask what is certain" />
+          <Form action={beginMaskingAction} submit="Mask secrets" />
         )}
       </div>
       {masks &&
@@ -123,20 +123,19 @@ function Progress({ summary: { unmasked, masking, unread } }: { summary: Summary
       {(masking > 0 || unread > 0) && (
         <p role="status" className="text-code text-muted">
           {masking > 0 && <>{formatQuantity(masking, "session")} being masked. </>}
-          {unread > 0 && <>{formatQuantity(unread, "session")} still to be looked through.</>}
+          {unread > 0 && <>{formatQuantity(unread, "session")} still to be searched.</>}
         </p>
       )}
       {secrets > 0 && (
         <Notice tone="warn">
           <div className="flex flex-col gap-3">
             <p>
-              {formatQuantity(secrets, "secret")} of a known form {secrets === 1 ? "is" : "are"} stored as{" "}
-              {secrets === 1 ? "it" : "they"} came.
+              {formatQuantity(secrets, "definite secret")} {secrets === 1 ? "is" : "are"} stored unmasked.
             </p>
             <Form
               action={maskAllAction}
               submit="Mask all of them"
-              question="Replace all of them for good, in all sessions? Their uploads are removed, too."
+              question="Mask all of them in all sessions? This can’t be undone; their uploads are removed, too."
             />
           </div>
         </Notice>
@@ -199,7 +198,7 @@ function Narrowed({ query, first }: { query: FindingsQuery; first: FoundSecret |
   ].filter(Boolean);
   return (
     <p className="text-code text-muted [overflow-wrap:anywhere]">
-      Only of {of.join(", ")}.{" "}
+      Only {of.join(", ")}.{" "}
       <a href={findingsHref(others)} className="link">
         Show all
       </a>

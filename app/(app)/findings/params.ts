@@ -4,7 +4,7 @@ export const stateNames: Record<FindingState, string> = {
   open: "Not masked",
   masking: "Being masked",
   masked: "Masked",
-  kept: "No secret",
+  kept: "Dismissed",
 };
 
 export const ages = { 7: "last 7 days", 30: "last 30 days", 90: "last 90 days" } as const;

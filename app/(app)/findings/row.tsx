@@ -18,7 +18,7 @@ export function FindingRow({ finding }: { finding: FoundSecret }) {
           {mark}
         </a>
         <span className={`text-code ${inks[state]}`}>{stateNames[state]}</span>
-        {!certain && <span className="text-code text-muted">may be none</span>}
+        {!certain && <span className="text-code text-muted">Low confidence</span>}
         <span className="ml-auto text-meta text-muted">
           <ActivityTime of={{ updatedAt: at, dated }} />
         </span>
@@ -37,7 +37,7 @@ export function FindingRow({ finding }: { finding: FoundSecret }) {
       </p>
       {state !== "kept" && (
         <p className="text-code text-muted">
-          Revoke it: <span className="[overflow-wrap:anywhere]">{rotate}</span>
+          Rotate it: <span className="[overflow-wrap:anywhere]">{rotate}</span>
         </p>
       )}
       {(state === "open" || state === "kept") && <Decisions finding={finding} />}
@@ -69,14 +69,14 @@ function Decisions({ finding: { kind, mark, traceId, state, name } }: { finding:
         hidden={{ kind, mark, verdict: "mask" }}
         submit="Mask everywhere"
         describedBy={id}
-        question={<>{question} In all sessions, and in what will be sent later.</>}
+        question={<>Mask it in all sessions, now and in future? {question}</>}
       />
       <Form
         action={decideAction}
         hidden={{ kind, mark, trace: traceId, verdict: "mask" }}
         submit="Mask here"
         describedBy={id}
-        question={<>{question} In this session alone.</>}
+        question={<>Mask it in this session? {question}</>}
       />
       {state === "open" && (
         <Form action={decideAction} hidden={{ kind, mark, verdict: "keep" }} submit="Not a secret" describedBy={id} />
@@ -85,4 +85,4 @@ function Decisions({ finding: { kind, mark, traceId, state, name } }: { finding:
   );
 }
 
-const question = "Replace this text for good? Its upload is removed, too; nothing brings it back.";
+const question = "This can’t be undone; its upload is removed, too.";

@@ -56,7 +56,7 @@ export function Concerns({ concerns }: { concerns: Found }) {
       </Concern>
     ),
   ].filter(Boolean);
-  if (all.length === 0) return <p className="text-muted">Nothing.</p>;
+  if (all.length === 0) return <p className="text-muted">All clear</p>;
   return <ul className="flex flex-col gap-2">{all}</ul>;
 }
 

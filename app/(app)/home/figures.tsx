@@ -83,7 +83,7 @@ export function Days({ days }: Pick<Digests, "days">) {
       <figcaption className="flex justify-between text-meta text-muted">
         <span>{dayText(days[0]?.day ?? "")}</span>
         <span>
-          most on {dayText(most.day)}: {formatDayAmount(Math.max(...amounts))}
+          Peak: {formatDayAmount(Math.max(...amounts))} ({dayText(most.day)})
         </span>
       </figcaption>
     </figure>

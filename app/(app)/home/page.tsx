@@ -39,7 +39,7 @@ export default async function Page() {
       </header>
       <div className="grid gap-x-14 gap-y-8 lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr]">
         <div className="lg:col-start-2">
-          <Section id="look" title="Needs a look">
+          <Section id="look" title="Needs attention">
             <Concerns concerns={concerns} />
           </Section>
         </div>
@@ -101,7 +101,7 @@ function Stories({ news: { since, count, more, labels, live, standings, fresh, e
 
 function headline({ since, count, live }: News, now: Date, zone: string): string {
   const running = live.length > 0 ? `${formatQuantity(live.length, "session")} running` : "";
-  if (!since) return running ? `Welcome: ${running} now` : "Welcome";
+  if (!since) return running || "Welcome";
   const text = sinceText(since, now, zone);
   if (count === 0) return running ? `${running} · nothing new since ${text}` : `Nothing new since ${text}`;
   const sessions = count >= maxCounted ? `${formatCount(maxCounted)} sessions or more` : formatQuantity(count, "session");

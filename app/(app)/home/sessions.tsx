@@ -5,7 +5,7 @@ import { formatQuantity, formatCount } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { ActivityTime } from "../../components/time";
 import { pullHref } from "../traces/hrefs";
-import { standingText } from "../traces/standing-words";
+import { standingText } from "../traces/[id]/frame/standing";
 import type { News, NewsSession } from "./news";
 
 type Standings = News["standings"];

@@ -11,10 +11,9 @@ import { Section } from "../../components/section";
 import { StorageUse } from "../../components/storage";
 import { readerZone } from "../../components/zone";
 import { changePasswordAction, renameAction } from "./actions";
-import { listProofs } from "./proof";
+import { listProofs, waysIn } from "./proof";
 import { proofFields } from "./proof-fields";
 import { ProvidersForm } from "./providers-form";
-import { waysIn } from "./ways-in";
 
 export const metadata: Metadata = { title: "Settings" };
 

@@ -2,9 +2,10 @@ import "server-only";
 import type { SignedInUser } from "#lib/auth/guards";
 import { isRecent } from "#lib/auth/sign-ins";
 import { codeError, passwordError, text } from "../../components/form-guard";
-import type { FormState } from "../../components/form-state";
+import type { FormState } from "../../components/form";
 import { proofFields } from "./proof-fields";
-import { waysIn } from "./ways-in";
+import { headers } from "next/headers";
+import { auth } from "#lib/auth/auth";
 
 /** Required before changes to how the account is opened. */
 export type Proof = "password" | "code" | "recent";
@@ -39,3 +40,9 @@ function getProofMessage(proof: keyof typeof proofFields): [name: string, messag
 }
 
 const signInAgain = "Sign out, sign in again with your provider, and come back here within ten minutes.";
+
+/** `credential` for a password, or a provider's name. */
+export async function waysIn(): Promise<string[]> {
+  const accounts = await auth().api.listUserAccounts({ headers: await headers() });
+  return accounts.map(({ providerId }) => providerId);
+}

@@ -7,7 +7,7 @@ import { disconnectProvider } from "#lib/auth/connections";
 import { requireUser } from "#lib/auth/guards";
 import { configuredProviders, type Provider } from "#lib/auth/providers";
 import { refuseForeignOrigin, text } from "../../components/form-guard";
-import type { FormState } from "../../components/form-state";
+import type { FormState } from "../../components/form";
 import { refuseUnproved } from "./proof";
 
 export type ConnectionState = FormState & { url?: string | undefined };

@@ -3,10 +3,8 @@ import type { TraceFilter } from "#lib/traces/schema";
 import { readerZone } from "../../components/zone";
 import { DateMenu } from "./date-menu";
 import { datePresets, parseFilterDay } from "./dates";
-import { FilterMenu } from "./filter-menu";
-import { FilterSwitch } from "./filter-switch";
+import { FilterMenu, FilterSwitch, MenuCloser } from "./filter-menu";
 import { listFilterEntries, filterQuery, type GivenFilters } from "./hrefs";
-import { MenuCloser } from "./menu-closer";
 import { MoreMenu } from "./more-menu";
 
 type Props = {

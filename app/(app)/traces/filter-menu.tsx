@@ -4,6 +4,7 @@ import { Sign } from "../../components/sign";
 import { Choices, listFilterNames, toFilterOptions } from "./choices";
 import { listFilterEntries, type GivenFilters, getFilterLabel, without } from "./hrefs";
 import { MenuValues } from "./menu-values";
+import { useState, useEffect } from "react";
 
 type Props = {
   name: CountedName;
@@ -30,7 +31,7 @@ export function FilterValues({ name, given, query, values }: Props) {
     <>
       <ExactForm
         name={name}
-        label={`${capitalize(getFilterLabel(name))}, exactly`}
+        label={`Find ${getFilterLabel(name)}`}
         given={without(given, ...listFilterNames(name))}
       />
       {values ? (
@@ -83,4 +84,46 @@ export function HiddenFilters({ given }: { given: GivenFilters }) {
   return listFilterEntries(given).map(([name, value]) => (
     <input key={`${name} ${value}`} type="hidden" name={name} value={value} />
   ));
+}
+
+export function FilterSwitch({ count, controls }: { count: number; controls: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const toggle = () => {
+    document.getElementById(controls)?.toggleAttribute("data-open", !isOpen);
+    setOpen(!isOpen);
+  };
+  return (
+    <button
+      type="button"
+      onClick={toggle}
+      aria-expanded={isOpen}
+      aria-controls={controls}
+      className="button sm:hidden noscript:hidden"
+    >
+      Filter{count > 0 && `·${count}`}
+    </button>
+  );
+}
+
+export function MenuCloser() {
+  useEffect(() => {
+    const opened = () => document.querySelector<HTMLDetailsElement>("details[data-menu][name=filter][open]");
+    const onPointer = ({ target }: PointerEvent) => {
+      const menu = opened();
+      if (menu && !(target instanceof Node && menu.contains(target))) menu.open = false;
+    };
+    const onKey = ({ key }: KeyboardEvent) => {
+      const menu = key === "Escape" ? opened() : null;
+      if (!menu) return;
+      menu.open = false;
+      menu.querySelector("summary")?.focus();
+    };
+    document.addEventListener("pointerdown", onPointer);
+    document.addEventListener("keydown", onKey);
+    return () => {
+      document.removeEventListener("pointerdown", onPointer);
+      document.removeEventListener("keydown", onKey);
+    };
+  }, []);
+  return null;
 }

@@ -8,7 +8,7 @@ type Props = { given: GivenFilters; query: string; values: FacetValues | undefin
 
 const flags = [
   ["starred", "Starred"],
-  ["errors", "With failed calls"],
+  ["errors", "Has errors"],
 ] as const;
 
 const counted = ["branch", "tag", "tool", "machine"] as const satisfies CountedName[];

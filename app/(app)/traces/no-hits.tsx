@@ -6,7 +6,7 @@ import { readerZone } from "../../components/zone";
 import { maxCounted, maxFound, formatSessionCount } from "./count";
 import { type ListRequest, readListParams, shown } from "./filters";
 import { type GivenFilters, getFilterLabel, listHref, type FilterTitles, shownValues, without } from "./hrefs";
-import { Meant } from "./partial";
+import { Meant } from "./search-notices";
 
 type Props = { userId: string; request: ListRequest; names: FilterTitles };
 

@@ -23,15 +23,13 @@ import { readKin } from "./families";
 import { FilterBar } from "./filter-bar";
 import { exportHref, type ListRequest, listed, readListParams, shown } from "./filters";
 import { deleteAllHref, filterQuery, listHref, toSearchParams, getFilterValues } from "./hrefs";
-import { Lag } from "./lag";
+import { Lag, Instead } from "./search-notices";
 import { ListKeys } from "./list-keys";
 import { Newer } from "./newer";
 import { NoHits } from "./no-hits";
-import { OrderSwitch } from "./order-switch";
-import { Instead } from "./partial";
+import { OrderSwitch, SortMenu, ViewMenu } from "./sort-menu";
 import { SearchBox } from "./search-box";
 import { Selection } from "./selection";
-import { SortMenu, ViewMenu } from "./sort-menu";
 import { readStandings } from "./standings";
 import { TraceList } from "./trace-list";
 
@@ -184,9 +182,9 @@ function Pages({ request: { given, cursor, order, sort }, nextCursor }: PagesPro
 /** Includes sub-agents. */
 function InAll({ sessions }: { sessions: string }) {
   return (
-    <span className="text-muted" title="With sub-agents, forks and continued sessions, which are below the others">
+    <span className="text-muted" title="Including forks and continued sessions">
       {" "}
-      · {sessions.replace(/ sessions?$/, "")} in all
+      ({sessions.replace(/ sessions?$/, "")} with sub-agents)
     </span>
   );
 }
@@ -224,6 +222,7 @@ function changesQuery({ families, ...filter }: Selected, { id, latestAt }: Liste
 type NoticesProps = { ignored: string[]; problem: string | undefined; deleted: string | string[] | undefined };
 
 function Notices({ ignored, problem, deleted }: NoticesProps) {
+  const others = problem ? ignored.filter((name) => name !== "q") : ignored;
   const count = typeof deleted === "string" && /^\d{1,9}$/.test(deleted) ? Number(deleted) : undefined;
   return (
     <div role="status" className="flex flex-col gap-2 not-empty:pb-4">
@@ -237,8 +236,8 @@ function Notices({ ignored, problem, deleted }: NoticesProps) {
       {ignored.length > 0 && (
         <Notice tone="warn">
           <p>
-            Ignored, because {ignored.length === 1 ? "it is" : "they are"} not valid: {ignored.join(", ")}.
-            {problem && ` The search ${problem}.`}
+            {others.length > 0 && `Ignored invalid ${others.length === 1 ? "filter" : "filters"}: ${others.join(", ")}. `}
+            {problem && `The search ${problem}.`}
           </p>
         </Notice>
       )}

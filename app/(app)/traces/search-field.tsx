@@ -64,7 +64,7 @@ export function SearchField({ userId, q }: { userId: string; q: string }) {
         type="search"
         name="q"
         defaultValue={q}
-        placeholder='words "a phrase" file:x.ts'
+        placeholder="Search sessions…"
         autoComplete="off"
         spellCheck={false}
         maxLength={512}

@@ -1,6 +1,6 @@
 "use client";
 import { useActionState } from "react";
-import type { Sort } from "#lib/traces/schema";
+import type { Sort, Order } from "#lib/traces/schema";
 import type { View } from "#lib/traces/views";
 import { Choice } from "./choices";
 import { Menu } from "./filter-menu";
@@ -34,7 +34,7 @@ export function SortMenu({ given, sort }: { given: GivenFilters; sort: Sort }) {
 
 const fixed: [name: string, given: GivenFilters][] = [
   ["Starred", { starred: "true" }],
-  ["With failed calls", { errors: "true" }],
+  ["Has errors", { errors: "true" }],
   ["Archived", { archived: "true" }],
 ];
 
@@ -89,4 +89,22 @@ function KeepView({ query }: { query: string }) {
       </p>
     </form>
   );
+}
+
+const names: Record<Order, string> = { best: "Best match", newest: "Newest" };
+
+export function OrderSwitch({ given, order }: { given: GivenFilters; order: Order }) {
+  return (["best", "newest"] as const).map((name) => (
+    <li key={name}>
+      {name === order ? (
+        <span aria-current="true" className="font-medium">
+          {names[name]}
+        </span>
+      ) : (
+        <a href={listHref(given, { order: name })} className="link">
+          {names[name]}
+        </a>
+      )}
+    </li>
+  ));
 }

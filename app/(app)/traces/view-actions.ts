@@ -6,7 +6,7 @@ import { withoutInvisible } from "#lib/fields";
 import { limits } from "#lib/limits";
 import { removeView, saveView } from "#lib/traces/views";
 import { toFormState, requireForm, requireOwnOrigin, text } from "../../components/form-guard";
-import type { FormState } from "../../components/form-state";
+import type { FormState } from "../../components/form";
 import { readerZone } from "../../components/zone";
 import { readListParams } from "./filters";
 import { paramsIn, toSearchParams } from "./hrefs";

@@ -1,5 +1,5 @@
 import { formatBytes } from "#lib/units";
-import { RequestId } from "../../components/request-id";
+import { RequestId } from "../../components/missing-words";
 import { JobLine } from "./job-line";
 import type { FileState } from "./run";
 

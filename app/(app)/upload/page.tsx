@@ -4,7 +4,7 @@ import { env } from "#lib/env";
 import { limits, maxFormBytes } from "#lib/limits";
 import { formatCount } from "../../components/figures";
 import { Notice } from "../../components/notice";
-import { RequestId } from "../../components/request-id";
+import { RequestId } from "../../components/missing-words";
 import { readRefusal } from "./refusal";
 import { UploadForm } from "./upload-form";
 

@@ -24,7 +24,7 @@ const partCharacters = ({ wireBytes }: PartLimits) => Math.min(maxPartCharacters
  */
 export async function* splitFile(file: Blob, limits: PartLimits): AsyncGenerator<UploadPart, void> {
   const reading = { bytes: 0 };
-  const lines = linesOf(textOf(file, await isGzip(file), reading), limits.decodedBytes);
+  const lines = splitTextLines(decodeFile(file, await isGzip(file), reading), limits.decodedBytes);
   try {
     yield* cut(lines, file, limits, reading);
   } finally {
@@ -111,7 +111,7 @@ async function isGzip(file: Blob): Promise<boolean> {
 }
 
 /** @throws FileFault if the text is not UTF-8, or not valid gzip */
-async function* textOf(file: Blob, isCompressed: boolean, reading: Reading): AsyncGenerator<string, void> {
+async function* decodeFile(file: Blob, isCompressed: boolean, reading: Reading): AsyncGenerator<string, void> {
   const count = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
     transform(chunk, controller) {
       reading.bytes += chunk.byteLength;
@@ -139,7 +139,7 @@ async function* textOf(file: Blob, isCompressed: boolean, reading: Reading): Asy
 }
 
 /** Counts from 1. @throws FileFault for a line longer than a batch */
-async function* linesOf(texts: AsyncGenerator<string, void>, maxCharacters: number): AsyncGenerator<Line, void> {
+async function* splitTextLines(texts: AsyncGenerator<string, void>, maxCharacters: number): AsyncGenerator<Line, void> {
   let number = 1;
   let begun: string[] = [];
   let length = 0;

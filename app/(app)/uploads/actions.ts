@@ -7,7 +7,7 @@ import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
 import { processSoon } from "#lib/server/after-response";
 import { formatQuantity } from "../../components/figures";
 import { toFormState, refuseForeignOrigin, text } from "../../components/form-guard";
-import type { FormState } from "../../components/form-state";
+import type { FormState } from "../../components/form";
 
 /** The field `all` replays every failed upload. */
 export async function replayAction(_before: FormState, form: FormData): Promise<FormState> {

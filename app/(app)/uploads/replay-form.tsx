@@ -1,7 +1,7 @@
 "use client";
 import { type FormEvent, useActionState, useEffect, useRef } from "react";
 import { ErrorSummary } from "../../components/error-summary";
-import type { FormAction } from "../../components/form-state";
+import type { FormAction } from "../../components/form";
 
 export const replayFormId = "replay";
 

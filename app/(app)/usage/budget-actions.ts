@@ -4,7 +4,7 @@ import { requireUser } from "#lib/auth/guards";
 import { removeBudget, setBudget } from "#lib/usage/budgets";
 import { budgetForm, budgetKey } from "#lib/usage/schema";
 import { collectFieldErrors, toFormState, refuseForeignOrigin, text } from "../../components/form-guard";
-import type { FormState } from "../../components/form-state";
+import type { FormState } from "../../components/form";
 
 const nano = 1_000_000_000;
 

@@ -26,7 +26,7 @@ export function UsageChart({ chart, request, measure, zone }: Props) {
         ))}
         {bars.some(({ unfinished, total }) => unfinished && total > 0) && (
           <li className="flex items-center gap-1.5 text-muted">
-            <Hatch /> not over yet
+            <Hatch /> Today so far
           </li>
         )}
       </ul>
@@ -105,7 +105,7 @@ function UsageTable({ chart: { series, bars }, request, measure, zone }: Props) 
                   </th>
                 ))}
                 <th scope="col" className="px-3 py-1.5 font-medium">
-                  {measure === "cost" ? "Cost in all" : `All ${measure}`}
+                  {measure === "cost" ? "Total cost" : `All ${measure}`}
                 </th>
               </tr>
             </thead>

@@ -54,8 +54,7 @@ function Forecast({ month: { fullDays, forecastNano, to } }: { month: MonthSpend
   }
   return (
     <>
-      About {formatMoney(forecastNano)} by {dayText(to)}, if its other days cost as much as its {fullDays} full days did
-      on average.
+      Forecast: {formatMoney(forecastNano)} by {dayText(to)}, from {fullDays} full days.
     </>
   );
 }
@@ -150,7 +149,7 @@ function BudgetForm({ month, report }: { month: MonthSpending; report: UsageRepo
       fields={[
         {
           ...{ name: "amount", label: "US dollars a month", inputMode: "decimal", autoComplete: "off" },
-          hint: "One that there is already is changed.",
+          hint: "Replaces the current budget.",
         },
       ]}
     />

@@ -29,13 +29,13 @@ export function Unpriced({ report: { total, byFacet } }: { report: UsageReport }
   return (
     <Section id="unpriced" title="Without a price">
       <p className="max-w-[72ch]">
-        {formatCompact(total.unpricedTokens)} tokens are of models whose price is not known. They are in no sum of
-        money.
+        {countTokens(total.unpricedTokens)} {total.unpricedTokens === 1 ? "has" : "have"} no known price and{" "}
+        {total.unpricedTokens === 1 ? "isn’t" : "aren’t"} counted in costs.
       </p>
       <Models tokens={models.map(({ value, unpricedTokens }) => [value, unpricedTokens])} />
       <p className="max-w-[72ch] text-code text-muted">
-        The operator of this server can give them prices in the file that <code>PRICES_FILE</code> names, and have all
-        messages priced anew by <code>{operatorCommand("admin", "reprice")}</code>.
+        The server’s operator can add prices in <code>PRICES_FILE</code>, then run{" "}
+        <code>{operatorCommand("admin", "reprice")}</code>.
       </p>
     </Section>
   );
@@ -49,9 +49,8 @@ export function TierNotPriced({ report: { total, byFacet } }: { report: UsageRep
   return (
     <Section id="tier-not-priced" title="Tier not priced">
       <p className="max-w-[72ch]">
-        {countTokens(total.tierNotPricedTokens)} {total.tierNotPricedTokens === 1 ? "is" : "are"} in the sums at the
-        standard price: the price list has none for the service tier of these requests. Each session's page names the
-        tier.
+        {countTokens(total.tierNotPricedTokens)} {total.tierNotPricedTokens === 1 ? "counts" : "count"} at the standard
+        price, since their service tier has no price. Each session’s page names the tier.
       </p>
       <Models tokens={models.map(({ value, tierNotPricedTokens }) => [value, tierNotPricedTokens])} />
     </Section>
@@ -67,8 +66,7 @@ export function Estimated({ report: { byFacet } }: { report: UsageReport }) {
   return (
     <Section id="estimated" title="Estimated prices">
       <p className="max-w-[72ch]">
-        The price list does not have these models: they are priced as the nearest one that it has, and their part of
-        each sum is an estimate.
+        These models are not in the price list. Their costs are estimated with the price of a similar model.
       </p>
       <ul className="flex flex-wrap gap-x-6 gap-y-1 text-code">
         {models.map(({ value, nearest, costNano }) => (
@@ -106,8 +104,8 @@ export function Recorded({ report: { total } }: { report: UsageReport }) {
         </dd>
       </dl>
       <p className="max-w-[72ch] text-code text-muted">
-        Some agents record what an answer cost. The sums on this page are by our own prices.
-        {unpriced > 0 && ` Another ${formatMoney(unpriced)} was recorded of models without a price here.`}
+        Some agents record costs themselves. This page uses Spoor’s prices.
+        {unpriced > 0 && ` Another ${formatMoney(unpriced)} was recorded for models without a price here.`}
       </p>
     </Section>
   );

@@ -45,8 +45,8 @@ export function percent(part: number, whole: number): string {
 
 export function describeFinding({ series, bars, total }: Chart, { by, unit }: UsageRequest, measure: Measure): string {
   const best = bars.reduce((highest, bar) => (bar.total > highest.total ? bar : highest));
-  const peak = `The busiest ${unit} was ${spanText(best.span)}, with ${formatAmount(best.total, measure)}`;
+  const peak = `Peak ${unit}: ${spanText(best.span)}, ${formatAmount(best.total, measure)}`;
   const first = series.find(({ value }) => value !== null);
-  if (!first || series.length === 1) return `${peak}.`;
-  return `${peak}; ${first.name} has ${percent(first.total, total)} of all, the most of its ${facetTexts[by].many}.`;
+  if (!first || series.length === 1) return peak;
+  return `${peak} · ${first.name}: ${percent(first.total, total)} of ${measure}`;
 }

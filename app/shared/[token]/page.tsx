@@ -1,3 +1,4 @@
+import "../../(app)/traces/[id]/messages/styles";
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
@@ -7,12 +8,9 @@ import { getTraceRow, presentTrace, type Trace } from "#lib/traces/queries";
 import type { OpenedShare } from "#lib/traces/shares";
 import { getTitleForOthers } from "#lib/traces/title-for-others";
 import { type Links, placeHref } from "../../(app)/traces/[id]/frame/links";
-import "../../(app)/traces/[id]/messages/styles";
-import { OutlineData, OutlinePending } from "../../(app)/traces/[id]/outline/outline-data";
-import { readOutlineWidth } from "../../(app)/traces/[id]/outline/outline-width";
+import { OutlineData, OutlinePending, readOutlineWidth } from "../../(app)/traces/[id]/outline/outline-data";
 import { asSegment, drawSegment } from "../../(app)/traces/[id]/segments/render";
 import { parseSegmentRequest } from "../../(app)/traces/[id]/segments/request";
-import { toPage } from "../../(app)/traces/[id]/segments/to-page";
 import { AgentIcon } from "../../components/agent-icon";
 import { formatQuantity } from "../../components/figures";
 import { GuestKeys, KeysButton } from "../../components/keys";
@@ -49,7 +47,7 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
             zone={zone}
             title={trace.title}
             total={0}
-            initial={await toPage(asSegment(segment))}
+            initial={asSegment(segment)}
             talk={talk}
             at={at}
             filter={{}}

@@ -1,7 +1,7 @@
 "use client";
 import { useMemo } from "react";
 import { Reader, type ReaderProps } from "../../(app)/traces/[id]/reader";
-import type { Supply } from "../../(app)/traces/[id]/segments/supply";
+import type { Supply } from "../../(app)/traces/[id]/segments/request";
 import { loadSharedBody, loadSharedSegment } from "./load";
 
 export function SharedReader({ token, ...props }: Omit<ReaderProps, "supply" | "traceId"> & { token: string }) {

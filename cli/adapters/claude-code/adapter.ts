@@ -10,15 +10,16 @@ import { parseSession } from "./parse.ts";
 const dialect: Dialect = { source: "claude-code" };
 
 /**
- * Claude Code: a file of JSON lines for each session and each sub-agent.
+ * Claude Code keeps a file of JSON lines for each session and each sub-agent.
  *
- * - One API message comes as several lines with the same `message.id` and cumulative usage: each line adds the difference.
- * - Sub-agents have files of their own (`agent-….jsonl`); in older versions their lines are in the session's file
- *   (`isSidechain`). Both become sessions of their own that name their parent.
- * - A fork, or a session that was resumed in another file, begins with the lines of others (forks.ts). Those are kept and not
- *   counted.
- * - Of sessions whose files are gone, `history.jsonl` beside the projects has the prompts: see ghosts.ts.
- * - A summary names a line of the session that it is a title of: see titles.ts.
+ * - One API message comes as several lines with the same `message.id` and cumulative usage: each line adds the
+ *   difference.
+ * - Sub-agents have files of their own (`agent-….jsonl`), or in older versions lines in the session's file
+ *   (`isSidechain`). Both become sessions that name their parent.
+ * - A fork, or a session that was resumed in another file, begins with the lines of others, which are marked and not
+ *   counted (forks.ts).
+ * - `history.jsonl` has the prompts of sessions whose files are gone (ghosts.ts).
+ * - A summary is the title of the session that has a certain line (titles.ts).
  */
 export const claudeCode: Adapter = {
   name: dialect.source,

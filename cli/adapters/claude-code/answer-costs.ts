@@ -9,14 +9,14 @@ import { RequestIds, type SavedIds } from "./request-ids.ts";
 
 export type SavedCosts = { usage: ReturnType<UsageCounter["save"]>; ids: SavedIds; others: OtherCost[] };
 
-/** Counts what a session's answers used, each request once, and what other models used for them. */
+/** Counts each request of a session's answers once, and what other models used for them. */
 export class AnswerCosts {
   readonly #counter: UsageCounter;
   readonly #ids: RequestIds;
-  /** These stand with the advice that they paid for, or in a notice behind their answer. */
+  /** The usage of other models goes with the advice that they gave, or into a notice after their answer. */
   #others: OtherCost[];
 
-  /** @param saved what `save` returned @param beside the costs whose requests are numbered together with these */
+  /** @param beside the costs whose requests are numbered together with these */
   constructor(saved?: SavedCosts, beside?: AnswerCosts) {
     this.#counter = new UsageCounter(saved?.usage);
     this.#ids = beside ? beside.#ids : new RequestIds(saved?.ids);
@@ -31,12 +31,10 @@ export class AnswerCosts {
     return this.#counter.total;
   }
 
-  /** Notes the messages of a line that is no answer's. */
   hear(messages: Message[]): void {
     if (messages.some(({ role }) => role === "user" || role === "tool")) this.#ids.hear(messages.some(isSpoken));
   }
 
-  /** Reads the cost in an answer's line. */
   read(record: Fields, isFirst: boolean): Cost {
     const { others = [], ...cost } = readCost(record, { counter: this.#counter, ids: this.#ids }, isFirst);
     const createdAt = asTimestamp(record.timestamp);
@@ -44,12 +42,11 @@ export class AnswerCosts {
     return cost;
   }
 
-  /** Notes the cost in a copied line of an answer. */
   know(record: Fields): void {
     knowCost(record, { counter: this.#counter, ids: this.#ids });
   }
 
-  /** Adds to the message with another model's advice what that used. @returns undefined where the message has none */
+  /** Adds another model's usage to the message with its advice; undefined if the message has none. */
   addAdvice(message: Message, { message: answer }: Fields): Message | undefined {
     if (message.role !== "tool" || message.metadata?.usage !== undefined || this.#others.length === 0) return undefined;
     const blocks = toBlocks(isFields(answer) ? answer.content : undefined);
@@ -59,7 +56,7 @@ export class AnswerCosts {
     return other && withOther(message, other);
   }
 
-  /** Notices of what other models used for the answer that has ended, and said nothing. */
+  /** Makes notices of what other models used for the answer that has ended, if they gave no advice. */
   takeOthers(): Message[] {
     if (this.#others.length === 0) return [];
     return this.#others.splice(0).map((other) => {
@@ -72,6 +69,6 @@ export class AnswerCosts {
 const withOther = (message: Message, { model, requestId, usage }: OtherCost): Message =>
   withUsage(withMetadata(message, { model, requestId }), usage);
 
-/** Tells whether a person speaks, rather than a tool or the program. An interruption is a part of the answer that it ends. */
+/** Only a person starts a new turn; an interruption is part of the answer that it ends. */
 const isSpoken = ({ role, content, metadata }: Message): boolean =>
   role === "user" && metadata?.kind === undefined && !content.startsWith("[Request interrupted");

@@ -1,6 +1,5 @@
 import type { Message } from "../adapter.ts";
 
-/** An answer as JSON. */
 export type SavedAnswer = {
   id?: string;
   index?: unknown;
@@ -10,8 +9,8 @@ export type SavedAnswer = {
 };
 
 /**
- * An answer of the API, which comes as several lines with its `id`: mostly one for each of its blocks, but some writers repeat
- * in each line what stood in the ones before, longer each time. Each block counts once.
+ * An answer of the API, which comes as several lines with its `id`. Some writers repeat earlier blocks in each line,
+ * longer each time; each block counts once.
  */
 export class Answer {
   #id: string | undefined;
@@ -19,12 +18,11 @@ export class Answer {
   /** Calls since the user's last line: relatives of Claude Code repeat them under another answer's id. */
   #calls: Set<string>;
   #last: Message | undefined;
-  /** The answer's last message, where it is a call: its input may follow in the next line. */
+  /** The input of a call that was the last message may follow in the next line. */
   #lastCall: Message | undefined;
   #index: unknown;
   #told: Record<string, unknown>;
 
-  /** @param saved what `save` returned */
   constructor(saved?: SavedAnswer) {
     this.#id = saved?.id;
     this.#index = saved?.index;
@@ -38,20 +36,19 @@ export class Answer {
     return { ...(this.#id && { id: this.#id }), index: this.#index, ...lists, told: this.#told };
   }
 
-  /** A line of the user's ends what is repeated; an answer with several calls may go on after it. */
+  /** A line of the user's ends what is repeated, but an answer with several calls may continue after it. */
   pause(): void {
     this.#last = undefined;
     this.#lastCall = undefined;
-    // What `clear` empties refers to what comes next, and so keeps it all until V8 collects its old space.
+    // A cleared set would keep what comes next alive until V8 collects its old space.
     if (this.#texts.size > 0) this.#texts = new Set();
     if (this.#calls.size > 0) this.#calls = new Set();
   }
 
   /**
-   * Begins a line of an answer.
+   * Begins a line, and returns whether it is of another answer than the line before.
    *
-   * @param index the block's place in the answer, where the line tells it: blocks at other places are other ones
-   * @returns whether the answer is another one than that of the line before
+   * @param index the block's index in the answer, if the line has it
    */
   begin(id: string | undefined, index: unknown): boolean {
     const isSame = id !== undefined && id === this.#id;
@@ -66,7 +63,7 @@ export class Answer {
     return !isSame;
   }
 
-  /** Of an answer's facts, which each of its lines repeats, those that have not been told. */
+  /** Returns the facts of an answer that none of its lines has named. */
   news(facts: Record<string, unknown>): Record<string, unknown> {
     const news: Record<string, unknown> = {};
     for (const name in facts) {
@@ -79,9 +76,8 @@ export class Answer {
   }
 
   /**
-   * Compares a message with those of the answer before it.
-   *
-   * @returns `known` where it has come before, and `longer` where the last one is its beginning, or the same call with less input
+   * Compares a message with those of the answer before it: `known` is a repetition, and `longer` extends the last
+   * message.
    */
   compare(message: Message): "new" | "known" | "longer" {
     const tool = message.metadata?.tool;
@@ -105,7 +101,6 @@ export class Answer {
     return before && isLonger ? "longer" : "new";
   }
 
-  /** Whether the last message is the same call with less input. */
   #growsTo(message: Message, callId: string): boolean {
     const before = getTool(this.#lastCall);
     if (before.callId !== callId || measureInput(before.input) >= measureInput(getTool(message).input)) return false;
@@ -130,7 +125,7 @@ const measureInput = (input: unknown): number => JSON.stringify(input)?.length ?
 const makeTextKey = ({ content, metadata }: Message): string =>
   `${metadata?.kind ?? ""}:${content.length}:${content.slice(0, 64)}:${content.slice(-64)}`;
 
-/** A message that a later line has again, with more: what is known of the first stays. */
+/** Extends a message by a later line that repeats it. */
 export function growMessage(before: Message | undefined, { content, metadata }: Message): Message {
   const tool = metadata?.tool;
   return { ...before, content, ...(tool !== undefined && { metadata: { ...before?.metadata, tool } }) };

@@ -7,17 +7,16 @@ import { asString } from "../values.ts";
 import { contextTypes, fileTypes } from "./line-types.ts";
 import { hookMessages } from "./notices.ts";
 
-/** A file that was attached to a message. */
 export type AttachedFile = { type?: string; name?: string };
 
-/** What an `attachment` line holds: messages, or a file that belongs to the user's message before it. */
+/** The messages in an `attachment` line, or a file that belongs to the user's message before it. */
 export type Attached = {
   messages: Message[];
   file?: AttachedFile /** Whether it waited in the queue. */;
   isQueued?: boolean;
 };
 
-/** Reads an `attachment` line. @returns undefined where it is invalid */
+/** Reads an `attachment` line; undefined if it is invalid. */
 export function readAttachment(
   { attachment, isMeta }: Fields,
   unhandled: (type: string) => void,
@@ -32,7 +31,7 @@ export function readAttachment(
   return { messages: [] };
 }
 
-/** What the user typed, or the program queued, while the agent worked: it is in no other line. */
+/** No other line has what the user typed, or the program queued, while the agent worked. */
 function queuedMessages(attachment: Fields, isMeta: boolean): Message[] {
   const { prompt, commandMode, origin } = attachment;
   const kind = isFields(origin) ? (asString(origin.kind) ?? "human") : "human";
@@ -52,10 +51,8 @@ const readAttachedFile = (type: string, { filename, displayPath, path, name, uri
 
 const namedAs = (name: string | undefined) => (name === undefined ? {} : { name });
 
-/** Whether a content block is an image or a document. */
 const isFile = ({ type }: Fields): boolean => type === "image" || type === "document";
 
-/** An image or a document as a message of the user: a placeholder, with its type and name. */
 export function fileMessage(block: Fields): Message {
   const type = isFields(block.source) ? asString(block.source.media_type) : undefined;
   const file = { ...(type && { type }), ...namedAs(asString(block.title)) };
@@ -63,7 +60,6 @@ export function fileMessage(block: Fields): Message {
   return Object.keys(file).length > 0 ? withMetadata(message, { attachments: [file] }) : message;
 }
 
-/** A placeholder for an image or a document. */
 export function fileText({ type, source }: Fields): string {
   const { media_type: mediaType, data } = isFields(source) ? source : {};
   return dataText(String(type), mediaType, data);
@@ -71,7 +67,6 @@ export function fileText({ type, source }: Fields): string {
 
 const maxFiles = 100;
 
-/** Adds a file to those that are attached to a message. */
 export function attachFile(message: Message, file: AttachedFile): Message {
   const known = Array.isArray(message.metadata?.attachments) ? message.metadata.attachments : [];
   return known.length >= maxFiles ? message : withMetadata(message, { attachments: [...known, file] });

@@ -1,13 +1,10 @@
-// The types of content blocks of Anthropic's API, and what those inside a result say.
 import type { Fields } from "../../files/json.ts";
 import { toBlocks } from "../blocks.ts";
 import { asString } from "../values.ts";
 import { fileText } from "./attachments.ts";
 
-/** Blocks that call a tool, of the machine's or of the API's. */
 export const callTypes: ReadonlySet<string> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"]);
 
-/** Blocks with the result of such a call. */
 export const resultTypes: ReadonlySet<string> = new Set([
   "tool_result",
   "mcp_tool_result",
@@ -29,7 +26,6 @@ export const silentTypes: ReadonlySet<string> = new Set([
   "tool_removal",
 ]);
 
-/** Reads a part of a result as text, by its type. */
 const partTexts: Record<string, (part: Fields) => string | undefined> = {
   text: ({ text }) => asString(text),
   image: fileText,
@@ -52,10 +48,9 @@ const partTexts: Record<string, (part: Fields) => string | undefined> = {
   tool_search_tool_search_result: ({ tool_references: found }) => textsIn(found),
 };
 
-/** Tells an error of one of the API's tools, such as `max_uses_exceeded`. */
+/** Recognizes errors of the API's tools, such as `max_uses_exceeded`. */
 export const isFailure = ({ type }: Fields): boolean => typeof type === "string" && type.endsWith("_tool_result_error");
 
-/** A part of a result as text. @param unhandled called with a type that is not known */
 export function partText(part: Fields, unhandled: (type: string) => void): string {
   const type = asString(part.type) ?? "(none)";
   if (isFailure(part)) return joinLines(part.error_code, part.error_message);
@@ -74,13 +69,12 @@ function fileNamed({ file_id: id }: Fields): string {
   return `[file: ${asString(id) ?? "unknown"}]`;
 }
 
-/** The texts of known parts inside a part. */
 function textsIn(parts: unknown): string {
   const list = typeof parts === "string" || Array.isArray(parts) ? parts : [];
   return joinLines(...toBlocks(list).map((part) => documentText(part) ?? partText(part, () => {})));
 }
 
-/** A fetched page's own words. */
+/** A fetched page has its own words. */
 function documentText({ type, source }: Fields): string | undefined {
   const [{ type: kind, data } = {} as Fields] = toBlocks([source]);
   return type === "document" && kind === "text" ? asString(data) : undefined;

@@ -1,21 +1,16 @@
-// What an answer cost: its tokens, and what the API and the program say of it.
 import { type Fields, isFields } from "../../files/json.ts";
 import { sumUsage, type Usage, type UsageCounter } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
 import { splitUsage } from "./iterations.ts";
 import type { RequestIds } from "./request-ids.ts";
 
-/**
- * What a line of an answer adds to the session's usage, and facts for the answer's message; `others` is what other models used for
- * it, in the order of their requests.
- */
+/** The usage that a line adds, and facts of the answer; `others` is the usage of other models, in order. */
 export type Cost = { usage?: Usage | undefined; facts?: Fields; others?: OtherCost[] };
 export type OtherCost = { model: string; isAdvice: boolean; usage: Usage; requestId?: string; createdAt?: string };
 
-/** What tells whether lines report the same usage again. */
 export type Reports = { counter: UsageCounter; ids: RequestIds };
 
-/** Reads the cost in an assistant's line. @param isFirst whether the line is the first one of its answer */
+/** Reads the cost in an assistant's line. @param isFirst the line is the first one of its answer */
 export function readCost(record: Fields, { counter, ids }: Reports, isFirst: boolean): Cost {
   const { message, costUSD } = record;
   if (!isFields(message)) return {};
@@ -25,14 +20,14 @@ export function readCost(record: Fields, { counter, ids }: Reports, isFirst: boo
     serviceTier: asString(usage?.service_tier),
     speed: usage?.speed === "standard" ? undefined : asString(usage?.speed),
     webSearches: searchesIn(usage?.server_tool_use),
-    // Versions before 1.0.9 recorded it.
+    // Only versions before 1.0.9 recorded it.
     costUsd: isFirst ? asAmount(costUSD) : undefined,
     stopReason: record.isAbortedMidStream === true ? "aborted" : asString(message.stop_reason),
   };
   if (!usage) return { facts };
   const { own, requests, others } = splitUsage(usage, asString(message.model));
   const request = findRequest(record, own, ids);
-  // Without ids and input nothing tells that a line repeats another one.
+  // Without ids and input, nothing shows that a line repeats another one.
   if (request === undefined) return { usage: counter.addOnce(own), facts };
   const { key, number } = request;
   const requestId = number > 1 && facts.requestId ? `${facts.requestId}~${number}` : asString(facts.requestId);
@@ -44,7 +39,9 @@ export function readCost(record: Fields, { counter, ids }: Reports, isFirst: boo
   return { usage: counter.add(key, own), facts: told, ...(added.length > 0 && { others: added }) };
 }
 
-/** Notes the cost in a copied line, which counts where it was copied from: the rest of its answer may be the session's own. */
+/**
+ * Notes the cost in a copied line, which counts in the original; later lines of the answer may be the session's own.
+ */
 export function knowCost(record: Fields, { counter, ids }: Reports): void {
   const { message } = record;
   if (!isFields(message) || !isFields(message.usage)) return;
@@ -55,7 +52,7 @@ export function knowCost(record: Fields, { counter, ids }: Reports): void {
   for (const [at, { usage }] of others.entries()) counter.know(`${request.key}#${at}`, usage);
 }
 
-/** The request that a line reports, and its number among those with its id; undefined where it has neither ids nor input. */
+/** Finds the request that a line reports, and its number among those with its id. */
 function findRequest(record: Fields, own: Usage, ids: RequestIds): { key: string; number: number } | undefined {
   const message = isFields(record.message) ? record.message : {};
   const hasInput = [own.inputTokens, own.cacheReadTokens, own.cacheWriteTokens].some(Boolean);
@@ -65,7 +62,7 @@ function findRequest(record: Fields, own: Usage, ids: RequestIds): { key: string
   return { key: number > 1 ? `${id}~${number}` : id, number };
 }
 
-/** Joins what is known of an answer and a line of it; the latter counts. */
+/** Joins the costs of an answer and a line of it, which takes precedence. */
 export function joinCosts(before: Cost, { usage, facts }: Cost, uuid: unknown): Cost {
   const all: Fields = before.facts ? { ...before.facts, ...facts } : (facts ?? {});
   if (typeof uuid === "string" && uuid !== "") all.uuid = uuid;
@@ -79,12 +76,12 @@ const searchesIn = (uses: unknown): number | undefined =>
 const asAmount = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) && value > 0 ? value : undefined;
 
-/** By the time at which the program was started, what it says that it spent since then. */
+/** The program's spending so far, by the time at which it was started. */
 export type Costs = Record<string, number>;
 
 const maxRuns = 100;
 
-/** Reads a `cost-state` line, of which the last one of each run counts. */
+/** Reads a `cost-state` line; the last one of each run counts. */
 export function readCosts(known: Costs, { startTime, totalCostUSD }: Fields): Costs {
   const startedAt = asTimestamp(startTime);
   const costUsd = asAmount(totalCostUSD);

@@ -3,14 +3,12 @@ import { join, sep } from "node:path";
 import { findFiles, isForbidden, isMissingOrForbidden, listFolder } from "../../files/discovery.ts";
 import type { Input } from "../adapter.ts";
 
-/** A session's or sub-agent's file; a workflow's journal has neither. */
+/** A workflow's journal is no session. */
 export const isSession = (name: string): boolean => name.endsWith(".jsonl") && name !== "journal.jsonl";
 
 /**
- * The sessions' files in folders of projects. A project's folder may be a link to another place; one that is reached by
- * several ways is searched once.
- *
- * @param matches takes the file's name without its folder
+ * Finds sessions in folders of projects, which may be links; a folder that is reached in several ways is searched
+ * once.
  */
 export async function* findSessions(
   roots: readonly { path: string }[],
@@ -50,7 +48,7 @@ async function folderBehind(path: string): Promise<string | undefined> {
   try {
     return (await stat(path)).isDirectory() ? await realpath(path) : undefined;
   } catch (error) {
-    // Searching it reports it.
+    // Searching the folder reports it.
     if (isForbidden(error)) return path;
     if (isMissingOrForbidden(error)) return undefined;
     throw error;

@@ -3,7 +3,6 @@ import { asCount, asString, asTimestamp, projectName, truncate } from "../values
 import { type Costs, readCosts } from "./costs.ts";
 import type { Identity } from "./identity.ts";
 
-/** What a session's lines tell beside its messages, as JSON. */
 export type SavedFacts = { costs?: Costs; workedMs?: number } & {
   [name in
     | "session"
@@ -23,18 +22,16 @@ export type SavedFacts = { costs?: Costs; workedMs?: number } & {
     | "continuedIn"]?: string;
 };
 
-/** What is told of messages where it changes, and what of it was told last. */
+/** Facts that are sent when they change, and the field with the value that was sent last. */
 const changing = [
   ["branch", "toldBranch"],
   ["effort", "toldEffort"],
   ["permissionMode", "toldPermissionMode"],
 ] as const;
 
-/** The fields of a session that its lines tell. */
 export class Facts {
   readonly #known: SavedFacts;
 
-  /** @param saved what `save` returned */
   constructor(saved?: SavedFacts) {
     this.#known = { ...saved };
   }
@@ -43,17 +40,15 @@ export class Facts {
     return this.#known;
   }
 
-  /** The folder in which the session was held. */
   get folder(): string | undefined {
     return this.#known.cwd;
   }
 
-  /** The session that the lines name. */
   get session(): string | undefined {
     return this.#known.session;
   }
 
-  /** Notes when something happened: the session was created at the earliest time of a line of its own, if it has any. */
+  /** Notes a time; the session was created at the earliest one of its own lines, if it has any. */
   noteTime(value: unknown, isCopied = false): void {
     if (isCopied) this.#known.copiedFrom ??= asTimestamp(value);
     if (isCopied) return;
@@ -63,11 +58,7 @@ export class Facts {
     if (time && (!before || Date.parse(time) < Date.parse(before))) this.#known.createdAt = time;
   }
 
-  /**
-   * Notes what is told around a message: the folder and the session of the first line, and the latest of the rest.
-   *
-   * @returns whether the folder was not known before
-   */
+  /** Notes the first folder and session, and the latest of everything else. Returns whether the folder is new. */
   note(record: Fields): boolean {
     const isNew = this.#known.cwd === undefined;
     const cwd = asString(record.cwd);
@@ -80,12 +71,12 @@ export class Facts {
     const effort = asString(record.effort);
     if (effort) this.#known.effort = effort;
     this.#noteMode(record);
-    // Without a branch, Claude Code writes one of these.
+    // Claude Code writes these if there is no branch.
     if (branch && branch !== "HEAD" && branch !== ".invalid") this.#known.branch = branch;
     return isNew && this.#known.cwd !== undefined;
   }
 
-  /** The branch, the effort and the permissions, where they are others than at the call before. */
+  /** Returns the facts that have changed since the last call. */
   changes(): Fields | undefined {
     let news: Fields | undefined;
     for (const [name, told] of changing) {
@@ -98,7 +89,7 @@ export class Facts {
     return news;
   }
 
-  /** The model in a line, where it is another one than in the line before. */
+  /** Returns the model in a line, if it is another one than in the line before. */
   modelNews(value: unknown): string | undefined {
     const model = asString(value);
     if (!model || model === "<synthetic>" || model === (this.#known.toldModel ?? this.#known.model)) return undefined;
@@ -107,7 +98,7 @@ export class Facts {
     return model;
   }
 
-  /** Has the next answer name its model, since a message before it named another one. */
+  /** Makes the next answer name its model, because a message before it named another one. */
   retellModel(): void {
     this.#known.toldModel = "";
   }
@@ -117,7 +108,7 @@ export class Facts {
     if (sourceId) this.#known.forkedFrom ??= sourceId;
   }
 
-  /** Reads a line of the program's state. @returns whether it is of a type that tells a fact */
+  /** Reads a line of the program's state, and returns whether its type is known. */
   readState(record: Fields): boolean {
     if (record.type === "cost-state") this.#known.costs = readCosts(this.#known.costs ?? {}, record);
     else if (record.type === "relocated") this.#known.cwd = asString(record.relocatedCwd) ?? this.#known.cwd ?? "";
@@ -132,19 +123,17 @@ export class Facts {
     if (mode) this.#known.permissionMode = mode;
   }
 
-  /** Notes how long the program measured a turn. */
   noteTurn({ subtype, durationMs }: Fields): void {
     const took = subtype === "turn_duration" ? asCount(durationMs) : undefined;
     if (took) this.#known.workedMs = (this.#known.workedMs ?? 0) + took;
   }
 
-  /** The session that this one went on in, such as one in the background; nothing in that one says so. */
+  /** Only this session names the one in which it continued, such as one in the background. */
   #noteContinuation({ continuedInSessionId }: Fields): void {
     const next = asString(continuedInSessionId);
     if (next) this.#known.continuedIn = next;
   }
 
-  /** The session's fields, and those of its metadata. */
   details({ given, ...identity }: Identity, title: string | undefined): { fields: Fields; metadata: Fields } {
     const { model, branch, version, forkedFrom, costs = {}, copiedFrom } = this.#known;
     const createdAt = this.#known.createdAt ?? copiedFrom ?? asTimestamp(given?.createdAt);
@@ -181,7 +170,7 @@ export class Facts {
   }
 }
 
-/** Whether a time is surely not earlier, as nearly all are: told by the letters of two times that are written alike. */
+/** Most times are written alike, so that comparing their letters is enough. */
 const isNotEarlier = (value: unknown, before: string): boolean =>
   typeof value === "string" &&
   value.length === before.length &&

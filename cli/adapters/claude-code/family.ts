@@ -7,29 +7,24 @@ import { readFolder, readHead } from "./heads.ts";
 import { getLineKey } from "./line-keys.ts";
 import { isRequestLine } from "./line-types.ts";
 
-/** A session's file with its lines. */
 export type Member = {
   path: string;
   sourceId: string;
-  /** When the file was created, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   createdAt: number;
   lines: Set<number>;
-  /** The lines in their order. */
   keys: number[];
-  /** Their times, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   times: number[];
 };
 
-/** Maximum files of a family that are compared. */
 const maxMembers = 256;
 
 /**
- * The sessions that a file may have lines of, in an order in which each line belongs to the first session that has it.
+ * Finds the older sessions that a file may have lines of; each line belongs to the first session that has it.
  *
- * Files that begin with the same message are related, and so is a file to those that its first lines name. Where only one
- * of two leads to the other, that one is the older; of the others the one whose own lines begin first is.
- *
- * @returns those before the file
+ * Files are related if they begin with the same message, or if one's first lines name the other. If only one of two
+ * leads to the other, that one is older; otherwise the one whose own lines begin first.
  */
 export async function findOlder(path: string): Promise<Member[]> {
   const related = await findRelatives(path);
@@ -51,7 +46,7 @@ export async function findOlder(path: string): Promise<Member[]> {
   ];
 }
 
-/** The sessions that a file's first lines name, and that have no file any more. */
+/** Finds the sessions that a file's first lines name and that have no file any more. */
 export async function findGone(path: string): Promise<string[]> {
   const gone: string[] = [];
   for (const id of readHead(path).named) if ((await findNamed(id, dirname(path))).length === 0) gone.push(id);
@@ -60,7 +55,6 @@ export async function findGone(path: string): Promise<string[]> {
 
 const getSessionId = (path: string): string => basename(path, ".jsonl");
 
-/** All files that a file leads to, with itself. */
 async function findRelatives(path: string): Promise<Set<string>> {
   const related = new Set([path]);
   for (const one of related) {
@@ -74,7 +68,7 @@ async function findRelatives(path: string): Promise<Set<string>> {
   return related;
 }
 
-/** The file of a session that another one names: beside that one, or in another project's folder. */
+/** Looks next to the file that names a session, then in other projects' folders. */
 async function findNamed(id: string, folder: string): Promise<string[]> {
   const beside = join(folder, `${id}.jsonl`);
   if (isFile(beside)) return [beside];
@@ -96,9 +90,8 @@ function foldersBeside(folder: string): string[] {
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-/** Files' lines at a size and time, the latest last. */
+/** The files that were read, the latest last. */
 const known = new Map<string, { stamp: string; member: Member }>();
-/** Maximum lines of files that are kept for the next file of their family. */
 const maxKnownLines = 1_000_000;
 
 async function readMembers(paths: readonly string[]): Promise<Member[]> {
@@ -110,7 +103,7 @@ async function readMembers(paths: readonly string[]): Promise<Member[]> {
   return members;
 }
 
-/** Reads a file's lines. @returns undefined for one that can't be read */
+/** Reads a file's lines; undefined if it can't be read. */
 export async function readMember(path: string): Promise<Member | undefined> {
   try {
     const { size, mtimeMs, birthtimeMs } = statSync(path);
@@ -151,9 +144,9 @@ function forgetOldest(): void {
 }
 
 /**
- * Puts files in the order in which their sessions began: a file was created when its session did, unless it was copied to this
- * machine. Then its first line that no other file has is the best witness, or its last one, where others have all of them. A session
- * that names another one began behind it, unless each names the other.
+ * Sorts files by when their sessions began: when the file was created, or at its first line that no other file has if that
+ * was earlier, as in a file that was copied to this machine. A session that names another one began after it, unless each
+ * names the other.
  */
 function inOrder(members: Member[]): Member[] {
   const began = new Map(members.map((one) => [one, Math.min(one.createdAt, ownBeginning(one, members))]));
@@ -166,13 +159,12 @@ function inOrder(members: Member[]): Member[] {
   return members.toSorted(compare);
 }
 
-/** Moves the beginning of each session behind those of the sessions that it names. */
 function putBehindNamed(members: Member[], began: Map<Member, number>): void {
   const names = (one: Member, other: Member) => readHead(one.path).named.has(other.sourceId);
   const pairs = members.flatMap((one) =>
     members.filter((other) => names(one, other) && !names(other, one)).map((other) => ({ one, other })),
   );
-  // A chain settles in as many rounds as it has links; three sessions that name each other in a circle never do.
+  // A chain settles in as many rounds as it has links; a circle never does.
   for (let round = 0; round < members.length; round++) {
     const early = pairs.filter(({ one, other }) => (began.get(one) ?? 0) <= (began.get(other) ?? 0));
     if (early.length === 0) return;

@@ -7,7 +7,6 @@ import { readHead } from "./heads.ts";
 import { getSessionPath } from "./identity.ts";
 import { getLineKey, makeLineKey } from "./line-keys.ts";
 
-/** Tells whether lines may be another session's. */
 export const mayCopy = ({
   originals,
   stored,
@@ -16,7 +15,7 @@ export const mayCopy = ({
   stored: ReadonlySet<string>;
 }): boolean => !originals.areNone || stored.size > 0;
 
-/** Whether a line was copied: versions of Claude Code that resumed a session in a new file copied its lines there, and forks do. */
+/** Forks copy lines, and so did versions that resumed a session in a new file. */
 export function isCopied(record: Fields, originals: Originals<number>): boolean {
   if (originals.areNone) return false;
   const { forkedFrom, timestamp } = record;
@@ -26,7 +25,6 @@ export function isCopied(record: Fields, originals: Originals<number>): boolean 
   );
 }
 
-/** Finds what a session's lines, or those of the sub-agents in its file, were copied from. */
 export async function findOriginals(path: string, suffix = ""): Promise<Originals<number>> {
   return new Originals((await findOlder(path)).map((one) => toOlder(one, suffix)));
 }
@@ -36,10 +34,9 @@ const toOlder = ({ sourceId, lines }: Member, suffix = "") => ({
   has: (key: number) => lines.has(key),
 });
 
-/** An agent of the program's own, such as `agent-acompact-…`: it begins with a copy of its session's conversation. */
 const programAgent = /^agent-a[a-z_]+-/;
 
-/** Finds the session that a sub-agent's first lines were copied from: none for an agent with a task of its own. */
+/** An agent of the program's own, such as `agent-acompact-…`, begins with a copy of its session's conversation. */
 export async function findAgentsOriginals(path: string): Promise<Originals<number>> {
   const session = getSessionPath(path);
   const { first } = readHead(path);
@@ -50,7 +47,7 @@ export async function findAgentsOriginals(path: string): Promise<Originals<numbe
   return new Originals(member ? [toOlder(member)] : []);
 }
 
-/** Which of some lines a file has, found without parsing it. */
+/** Finds the session that a sub-agent's first lines were copied from; none for an agent with a task of its own. */
 export async function findUuids(path: string, wanted: ReadonlySet<string>): Promise<Set<string>> {
   const uuids = new Set<string>();
   const take = (line: string) => {

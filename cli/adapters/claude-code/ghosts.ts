@@ -8,15 +8,12 @@ import { findSessions } from "./discovery.ts";
 
 const historyName = "history.jsonl";
 
-/** A session whose file appears while its first prompt is answered is not looked for earlier than that. */
+/** A session's file appears only while its first prompt is answered. */
 const settledMs = 10 * 60_000;
-/** More of one session is left out, as is what a line holds beyond so many pasted texts. */
 const max = { prompts: 10_000, pasted: 100 };
 
-/** Whether a file is the list of all prompts that Claude Code keeps beside its projects. */
 export const isHistory = (path: string): boolean => basename(path) === historyName && !/[\\/]projects[\\/]/.test(path);
 
-/** The lists of prompts beside folders of projects. */
 export async function* findHistories(roots: readonly { path: string }[]): AsyncGenerator<Input> {
   for (const folder of new Set(roots.map(({ path }) => dirname(path)))) {
     const input = await statInput(join(folder, historyName));
@@ -27,8 +24,8 @@ export async function* findHistories(roots: readonly { path: string }[]): AsyncG
 type Ghost = { messages: Message[]; cwd?: string; latest: number };
 
 /**
- * Reads the prompts of sessions whose own files are gone: Claude Code deletes those after 30 days, and keeps the prompts. Each
- * becomes a session of the kind `prompts-only` with the id of the one that is gone, which replaces it should it turn up.
+ * Reads the prompts of sessions whose files Claude Code deleted after 30 days. Each becomes a session of the kind
+ * `prompts-only` with the original id, and is replaced if that one turns up.
  */
 export async function parseHistory({ path }: Input, sink: Sink, source: string): Promise<void> {
   const known = new Set<string>();
@@ -70,7 +67,7 @@ const forwardCounts = (sink: Sink) => ({
   pause: () => sink.pause(),
 });
 
-/** A prompt with the pasted texts that it names, in their places. */
+/** Inserts the pasted texts where the prompt names them. */
 function readPrompt({ display, pastedContents }: Fields): string {
   let text = asString(display) ?? "";
   const pasted = isFields(pastedContents) ? Object.values(pastedContents).slice(0, max.pasted) : [];

@@ -6,27 +6,24 @@ import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { asString } from "../values.ts";
 import { isRequestLine } from "./line-types.ts";
 
-/** What a file begins with: its folder, the id of its first message, summaries by the lines that they name, and other sessions. */
+/** The beginning of a file: its folder, the id of its first message, and summaries by the lines that they name. */
 export type Head = {
   folder?: string;
   first?: string;
   summaries: readonly (readonly [string, string])[];
-  /** The ids of other sessions that its first lines name. */
+  /** The ids of other sessions that the first lines name. */
   named: ReadonlySet<string>;
 };
 
-/** By path. Neither changes once there is a first message, so each file is read once. */
+/** A head does not change once there is a first message, so each file is read once. */
 const heads = new Map<string, Head>();
 
-/** A folder's files by their first messages, and the summaries in them. */
 export type Folder = { byFirst: Map<string, Set<string>>; summaries: ReadonlyMap<string, string> };
 
-/** By path, at a modification time. */
 const folders = new Map<string, Folder & { mtimeMs: number }>();
 
 const noFolder: Folder = { byFirst: new Map(), summaries: new Map() };
 
-/** Reads what the sessions in a folder begin with. */
 export async function readFolder(folder: string): Promise<Folder> {
   const { mtimeMs } = statSync(folder);
   const known = folders.get(folder);
@@ -45,13 +42,13 @@ export async function readFolder(folder: string): Promise<Folder> {
   return read;
 }
 
-/** The summaries at the beginning of the files beside one, by the lines that they name, as its folder was read last. */
+/** Returns the summaries of the files in the same folder, as it was read last. */
 export function summariesBeside(path: string): ReadonlyMap<string, string> {
   const { first } = readHead(path);
   return ((first !== undefined && folders.get(dirname(path))) || noFolder).summaries;
 }
 
-/** Reads the head of a file. @param isFile true where it is known to be a regular file */
+/** @param isFile true if the path is known to be a regular file */
 export function readHead(path: string, isFile = false): Head {
   const known = heads.get(path);
   if (known) return known;
@@ -78,7 +75,7 @@ export function readHead(path: string, isFile = false): Head {
   return head;
 }
 
-/** @param areOthersKnown whether only lines that may be summaries are wanted from there on */
+/** @param areOthersKnown whether only lines with summaries are wanted from now on */
 function* linesIn(bytes: Buffer, areOthersKnown: () => boolean): Generator<Buffer> {
   for (let at = 0, end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, at)) {
     yield bytes.subarray(at, end);
@@ -96,11 +93,11 @@ function recordsIn(line: string): Fields[] {
   return isFields(record) ? [record] : [];
 }
 
-/** The end of a field's name: a text has few of it, so that the rest of the name is looked for seldom. */
+/** The end of the field's name is rare in texts, so that the start is compared seldom. */
 const idEnd = 'Id":';
 const nameStart = '"session';
 const newline = 0x0a;
-/** A session's id, after which its file is named. */
+/** A session's file is named after its id. */
 const namePattern = /^\s*"([\w-]{1,128})"/;
 const maxNameBytes = 160;
 

@@ -3,26 +3,23 @@ import { type Fields, isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import { asString } from "../values.ts";
 
-/** What is known of a session before it is read. */
 export type Identity = {
-  /** The file's name. */
   name: string;
   isAgent: boolean;
-  /** The session whose folder the sub-agent's file is in. */
+  /** The session whose folder contains the sub-agent's file. */
   session?: string;
   /** The `sourceId` of the session that started this one. */
   parent?: string;
-  /** What a sub-agent was started for. */
   description?: string;
   /** The part of an older session's file that is a sub-agent's. */
   isSidechain?: boolean;
-  /** What a program that runs Claude Code knows of the session. */
+  /** Facts from the program that runs Claude Code. */
   given?: Given;
 };
 
 export type Given = { title?: string; folder?: string; hasProject: boolean; createdAt?: number };
 
-/** A sub-agent's file is beside its session's file, or somewhere below `SESSION/subagents`. */
+/** A sub-agent's file is next to its session's file, or below `SESSION/subagents`. */
 export async function readIdentity(path: string): Promise<Identity> {
   const name = basename(path, ".jsonl");
   if (!name.startsWith("agent-")) return { name, isAgent: false };
@@ -43,13 +40,12 @@ const getSessionName = (path: string): string | undefined => {
   return file && basename(file, ".jsonl");
 };
 
-/** What Claude Code notes beside a sub-agent's file. */
 async function readMeta(path: string): Promise<Fields> {
   const meta = await readJsonFile(path.replace(/\.jsonl$/, ".meta.json"));
   return isFields(meta) ? meta : {};
 }
 
-/** The session's file that a sub-agent belongs to; undefined for one in an older version's place. */
+/** Returns the file of a sub-agent's session; undefined for one of an older version. */
 export function getSessionPath(path: string): string | undefined {
   for (let folder = dirname(path); dirname(folder) !== folder; folder = dirname(folder))
     if (basename(folder) === "subagents") return `${dirname(folder)}.jsonl`;

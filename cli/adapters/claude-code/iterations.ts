@@ -1,21 +1,18 @@
-// The requests behind an answer: its usage names each where the API made several, maybe of other models.
+// An answer's usage lists its requests if the API made several, perhaps of other models.
 import { type Fields, isFields } from "../../files/json.ts";
 import { addUsage, subtractUsage, type Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
 
-/** What another model used for an answer. */
 type OtherUsage = { model: string; isAdvice: boolean; usage: Usage };
 
-/** `own` is what the answer's model used; `requests`, where it were several, each of these. */
+/** `own` is the usage of the answer's model; `requests` lists its requests if there were several. */
 export type SplitUsage = { own: Usage; requests: Usage[]; others: OtherUsage[] };
 
-/** Most answers have one request; a longer list is not told one by one. */
 const maxRequests = 50;
 
-/** The usage's own numbers leave these out. */
+/** The usage's own numbers exclude these. */
 const beside = new Set(["advisor_message", "compaction"]);
 
-/** Reads an answer's usage by model and request. */
 export function splitUsage(usage: Fields, model: string | undefined): SplitUsage {
   const whole = readUsage(usage);
   const list = Array.isArray(usage.iterations) ? usage.iterations.filter(isFields).slice(0, maxRequests) : [];
@@ -46,10 +43,10 @@ const addAll = (parts: { usage: Usage }[]): Usage =>
 
 const sides = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 
-/** Whether the parts are within the whole, which some answers' is not. */
+/** Some answers' requests exceed the whole. */
 const covers = (whole: Usage, parts: Usage): boolean => sides.every((side) => (whole[side] ?? 0) >= (parts[side] ?? 0));
 
-/** A request often doesn't tell for how long its writes are kept, which the answer does. */
+/** A request often does not tell for how long its cache writes are kept, but the answer does. */
 const withDuration = (usage: Usage, hourly: boolean): Usage =>
   hourly && usage.cacheWriteTokens && !usage.cacheWrite5mTokens && !usage.cacheWrite1hTokens
     ? { ...usage, cacheWrite1hTokens: usage.cacheWriteTokens }

@@ -1,18 +1,16 @@
 import type { Fields } from "../../files/json.ts";
 import { getLineKey } from "./line-keys.ts";
 
-/** Known lines as JSON. */
 export type SavedLines = { latest: string; keys: string };
 
 /**
- * Tells lines that were written once more: some versions do so when a session is resumed or compacted. Such a line is not later
- * than all before it, so most need not be looked for.
+ * Recognizes lines that some versions write again when a session is resumed or compacted. Such a line is never later
+ * than all before it, so that most lines need no lookup.
  */
 export class KnownLines {
   #latest: string;
   readonly #keys: Set<number>;
 
-  /** @param saved what `save` returned */
   constructor(saved?: SavedLines) {
     this.#latest = saved?.latest ?? "";
     this.#keys = new Set(saved && readKeys(saved.keys));
@@ -22,7 +20,7 @@ export class KnownLines {
     return { latest: this.#latest, keys: writeKeys(this.#keys) };
   }
 
-  /** Whether a line with the same id and time came before. Only ids that are UUIDs are trusted to be unique. */
+  /** Only ids that are UUIDs are trusted to be unique. */
   has(record: Fields): boolean {
     const key = getLineKey(record);
     if (key === undefined) return false;
@@ -34,7 +32,7 @@ export class KnownLines {
   }
 }
 
-/** Writes keys as numbers of 64 bits in Base64, which takes half of what JSON would. */
+/** Base64 of 64-bit numbers takes half of what JSON would. */
 const writeKeys = (keys: ReadonlySet<number>): string => Buffer.from(Float64Array.from(keys).buffer).toString("base64");
 
 function readKeys(saved: string): Float64Array {

@@ -1,16 +1,15 @@
 import type { Fields } from "../../files/json.ts";
 
-/** Makes a line's key of its id and time, 53 bits; undefined if its id does not begin with a UUID, and so may not be unique. */
+/** Makes a 53-bit key of a line's id and time; undefined if the id is no UUID, and so may not be unique. */
 export function makeLineKey(uuid: unknown, timestamp: unknown): number | undefined {
   if (typeof uuid !== "string" || uuid.length < 36 || uuid[8] !== "-" || typeof timestamp !== "string")
     return undefined;
   return hash(timestamp, hash(uuid, 0));
 }
 
-/** The key of a line. */
 export const getLineKey = ({ uuid, timestamp }: Fields): number | undefined => makeLineKey(uuid, timestamp);
 
-/** Cyrb53, whose results are spread evenly also for texts that are nearly alike. */
+/** Cyrb53 spreads its results evenly, even for similar texts. */
 function hash(text: string, seed: number): number {
   let low = 0xdeadbeef ^ (seed % 2 ** 32);
   let high = 0x41c6ce57 ^ Math.floor(seed / 2 ** 32);

@@ -1,8 +1,7 @@
-// What Claude Code writes, by name. A name that is not here is counted as unhandled.
+// Names that are not listed here are counted as unhandled.
 
 const words = (list: string): ReadonlySet<string> => new Set(list.trim().split(/\s+/));
 
-/** Lines of the program's own state, without a message. */
 export const skippedTypes = words(`
   agent-color agent-setting api-request api-request-blob api-request-shape artifact-autoreact-ledger artifact-comment-monitor atis-latch attribution-snapshot bridge-session
   checkpoint content-replacement context-collapse-commit ended-by-model file-history-delta file-history-snapshot
@@ -10,33 +9,36 @@ export const skippedTypes = words(`
   marble-origami-snapshot mode observer-ref progress speculation-accept tag task-summary teleported-from
   tools-used worktree-state`);
 
-/** The beginning of a line with what was sent to the model, which newer versions write beside the conversation. */
+/** Newer versions write what was sent to the model between the conversation's lines. */
 const requestLine =
   /^\{(?:"type":"(?:api-request(?:-blob|-shape)?|tools-used)"|"parentUuid":(?:null|"[\w-]{1,64}"),"isSidechain":(?:true|false),"attachment":\{"type":"prompt_snapshot"),/;
 
-/** The longest beginning that the pattern takes is shorter. */
+/** The longest beginning that the pattern matches is shorter. */
 const beginningBytes = 160;
 const [opening, closing] = [0x7b, 0x7d];
 
-/** Tells a line that can be skipped unread, as most bytes of newer files can: no other record stands behind it on the line. */
+/**
+ * Recognizes lines that can be skipped unread, as most bytes of newer files can, unless another record follows on the
+ * same line.
+ */
 export const isRequestLine = (line: Buffer): boolean =>
   line[0] === opening &&
   line[line.length - 1] === closing &&
   requestLine.test(line.toString("latin1", 0, beginningBytes)) &&
   !line.includes('}{"') &&
-  // A text of fewer than eight bytes is found in half the time, and hardly stands there.
+  // A text of fewer than eight bytes is found in half the time, and is rare here.
   !(line.includes('{"par', 1) && line.includes('{"parentUuid":', 1));
 
-/** Subtypes of `system` lines. Those with a text become notices. */
+/** Subtypes of `system` lines; those with a text become notices. */
 export const systemTypes = words(`
   agents_killed api_error api_metrics away_summary bridge_status compact_boundary informational local_command memory_saved
   microcompact_boundary model_consent_fallback model_refusal_fallback model_refusal_no_fallback permission_retry
   scheduled_task_fire stop_hook_summary turn_duration`);
 
-/** Types of `attachment` lines that name a file which the user attached to the message before. */
+/** Attachments that name a file of the user's message before. */
 export const fileTypes = words("already_read_file directory file image mcp_resource pdf_reference");
 
-/** Types of `attachment` lines that the program adds for the model, and that nobody said. */
+/** Attachments that the program adds for the model, and that nobody said. */
 export const contextTypes = words(`
   agent_listing_delta agent_mention auto_mode auto_mode_exit autocheckpointing background_task_status budget_usd command_permissions
   compact_file_reference compaction_reminder companion_intro context_efficiency critical_system_reminder date date_change

@@ -9,9 +9,7 @@ import { callTypes, isFailure, partText, resultTypes, silentTypes } from "./bloc
 import { systemMessages } from "./notices.ts";
 import type { SavedOutputs } from "./saved-outputs.ts";
 
-/** How a relative of Claude Code differs. */
 export type Dialect = {
-  /** The `source` of its sessions. */
   source: string;
   /** Reads a tool's output that is an object. */
   readOutput?(content: Fields): { output: string; patch?: string } | undefined;
@@ -20,15 +18,10 @@ export type Dialect = {
 export type LineContext = {
   dialect: Dialect;
   outputs: SavedOutputs;
-  /** Called with unknown types. */
   unhandled(type: string): void;
 };
 
-/**
- * The messages in a line of a user, an assistant or the system: one for each block of its content.
- *
- * @returns undefined where the line is invalid; none where it has no text
- */
+/** Reads the messages in a line, one for each block; undefined if the line is invalid. */
 export function readMessages(record: Fields, context: LineContext): Message[] | undefined {
   if (record.type === "system") return systemMessages(record, context.unhandled);
   const { message } = record;
@@ -80,7 +73,7 @@ function textMessages(text: string | undefined, record: Fields): Message[] {
   return [isInjected(record) || isProgramsText(text) ? notice(text, "user") : { role: "user", content: text }];
 }
 
-/** Tells a text that stands where an answer would, although nobody was asked for one. */
+/** This text replaces an answer if nobody was asked for one. */
 const isPlaceholder = (text: string, { message }: Fields): boolean =>
   text === "No response requested." && isFields(message) && message.model === "<synthetic>";
 
@@ -92,7 +85,7 @@ const programTags = [
   "task-notification",
 ];
 
-/** Whether a text is only what the program adds to the user's words, or what it asks a helper agent of its own. */
+/** The program adds such texts to the user's words, or asks a helper agent of its own. */
 function isProgramsText(text: string): boolean {
   const trimmed = text.trim();
   if (trimmed.startsWith("[SUGGESTION MODE: ")) return true;
@@ -133,7 +126,6 @@ function readOutputText(content: unknown, unhandled: (type: string) => void): st
     .join("\n");
 }
 
-/** The files that a command changed, as a unified diff that names them. */
 function readCommandPatch(diff: unknown): string | undefined {
   if (!isFields(diff)) return undefined;
   const patches = toBlocks(diff.files).flatMap(({ filePath, hunks, created, deleted }) => {
@@ -144,7 +136,6 @@ function readCommandPatch(diff: unknown): string | undefined {
   return patches.join("\n") || undefined;
 }
 
-/** A tool's reported changes as a unified diff. */
 function formatHunks(hunks: unknown): string | undefined {
   if (!Array.isArray(hunks) || hunks.length === 0) return undefined;
   const texts = hunks.filter(isFields).map(({ oldStart, oldLines, newStart, newLines, lines }) => {

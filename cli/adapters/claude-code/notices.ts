@@ -1,20 +1,20 @@
-// What the program itself reports in a session: its system lines, and what hooks printed.
+// The program reports events in system lines, and what hooks printed in attachments.
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
 import { notice, withMetadata } from "../messages.ts";
 import { asCount, asString } from "../values.ts";
 import { systemTypes } from "./line-types.ts";
 
-/** The message in a `system` line; none where it has no text. @param unhandled called with an unknown subtype */
+/** Reads a `system` line; no message if it has no text. */
 export function systemMessages(record: Fields, unhandled: (type: string) => void): Message[] {
-  const subtype = asString(record.subtype) ?? ""; // versions of 2025 wrote none
+  const subtype = asString(record.subtype) ?? ""; // Versions of 2025 wrote none.
   if (subtype !== "" && !systemTypes.has(subtype)) {
     unhandled(`system.${subtype}`);
     return [];
   }
   const text = asString(record.content) ?? getSystemText(subtype, record);
   if (text === undefined || text.trim() === "") return [];
-  // The output of the user's own command is marked as such in its text.
+  // The text itself marks the output of the user's own command.
   return subtype === "local_command" ? [{ role: "user", content: text }] : [nameNotice(text, subtype)];
 }
 
@@ -29,7 +29,7 @@ function getSystemText(subtype: string, record: Fields): string | undefined {
   return texts.filter(Boolean).join("\n") || undefined;
 }
 
-/** An API's error, which is nested as deep as the API and its client wrote it, and the retry after it. */
+/** An error is nested as deep as the API and its client wrote it. */
 function apiError({ error, cause, retryAttempt, maxRetries }: Fields): string {
   const levels: Fields[] = [];
   for (let at: unknown = error ?? cause; isFields(at) && levels.length < 5; at = at.error ?? at.cause) levels.push(at);
@@ -41,7 +41,6 @@ function apiError({ error, cause, retryAttempt, maxRetries }: Fields): string {
   return `${head}${said.length > 0 ? `: ${said.at(-1)}` : ""}${retry}`;
 }
 
-/** Types of `attachment` lines that hold what a hook printed. */
 const hookTypes = new Set([
   "async_hook_response",
   "hook_additional_context",
@@ -53,7 +52,7 @@ const hookTypes = new Set([
   "hook_system_message",
 ]);
 
-/** What a hook printed, as a notice below the hook's name; none where it printed nothing. Undefined for other attachments. */
+/** Makes a notice of what a hook printed, below the hook's name; undefined for other attachments. */
 export function hookMessages(attachment: Fields): Message[] | undefined {
   const type = asString(attachment.type) ?? "";
   if (!hookTypes.has(type)) return undefined;
@@ -71,15 +70,14 @@ function hookText({ content, stdout, stderr, blockingError, message, response }:
     const specific = isFields(response.hookSpecificOutput) ? response.hookSpecificOutput : {};
     return [...listTexts(response.systemMessage), ...listTexts(specific.additionalContext)].join("\n");
   }
-  // A hook's answer in JSON is an order to the program; what it says stands in a line of its own.
+  // JSON from a hook is an instruction to the program, whose text has a line of its own.
   const printed = asString(stdout)?.trim() ?? "";
   return (isFields(parseJson(printed)) ? "" : printed) || (asString(stderr) ?? "");
 }
 
-/** A text, or the texts of a list. */
 const listTexts = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter((part): part is string => typeof part === "string" && part !== "");
 
-/** The message in a line of versions that kept a hook's context in lines of its own. */
+/** Older versions kept a hook's context in lines of its own. */
 export const savedHookMessages = (record: Fields): Message[] =>
   hookMessages({ ...record, type: "hook_additional_context" }) ?? [];

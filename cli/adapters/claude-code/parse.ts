@@ -11,7 +11,7 @@ import type { Dialect } from "./messages.ts";
 import { SavedOutputs } from "./saved-outputs.ts";
 import { ClaudeSession, type Surroundings } from "./session.ts";
 
-/** Parses a file in Claude Code's format: its session, and the sub-agents that older versions wrote into it. */
+/** Parses a session's file, and the sub-agents that older versions wrote into it. */
 export async function parseSession(input: Input, sink: Sink, told: Dialect, identity: Identity): Promise<void> {
   const hasSidechain = await parseOne(input, sink, told, { identity, wanted: identity.isAgent ? "all" : "main" });
   if (!hasSidechain) return;
@@ -21,7 +21,7 @@ export async function parseSession(input: Input, sink: Sink, told: Dialect, iden
 
 type Part = { identity: Identity; wanted: "main" | "side" | "all" };
 
-/** @returns whether lines of a sidechain were left out */
+/** Returns whether lines of a sidechain were left out. */
 async function parseOne(input: Input, sink: Sink, told: Dialect, { identity, wanted }: Part): Promise<boolean> {
   const { path, from } = input;
   const { folder } = readHead(path);

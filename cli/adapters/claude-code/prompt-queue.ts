@@ -6,17 +6,16 @@ const maxPrompts = 50;
 export type SavedQueue = { waiting: string[]; taken: string[]; ahead: number };
 
 /**
- * What the user typed while the agent worked, from `queue-operation` lines. A prompt that leaves the queue comes again as a
- * line of its own: a `user` line (`dequeue`), or an attachment of type `queued_command` (`remove`). Versions that kept no
- * attachments, and users who took their prompt back, leave it in the queue's lines only.
+ * Collects what the user typed while the agent worked, from `queue-operation` lines. A prompt that leaves the queue
+ * comes again as a `user` line (`dequeue`) or an attachment (`remove`), except in versions without attachments, or if
+ * the user took it back.
  */
 export class PromptQueue {
   readonly #waiting: string[];
   readonly #taken: string[];
-  /** How many prompts came before the line that takes them from the queue. */
+  /** Counts the prompts that came before the line that takes them from the queue. */
   #ahead: number;
 
-  /** @param saved what `save` returned */
   constructor(saved?: SavedQueue) {
     this.#waiting = [...(saved?.waiting ?? [])];
     this.#taken = [...(saved?.taken ?? [])];
@@ -48,7 +47,7 @@ export class PromptQueue {
     if (removed !== undefined && !isNotice(removed)) this.#taken.push(removed);
   }
 
-  /** Notes a prompt that came as a line of its own; its text may differ, where something was pasted. */
+  /** Notes a prompt with a line of its own; its text may differ if something was pasted. */
   sawPrompt(text: string): void {
     if (isNotice(text)) return;
     const taken = this.#taken.indexOf(text);
@@ -62,11 +61,11 @@ export class PromptQueue {
     this.#ahead++;
   }
 
-  /** The prompts that left the queue and came nowhere else. To be called once the agent goes on. */
+  /** Takes the prompts that left the queue and came nowhere else, once the agent continues. */
   takeLost(): string[] {
     return this.#taken.splice(0);
   }
 }
 
-/** The program's own notices wait in the same queue, and are in lines of their own in every version. */
+/** The program's own notices wait in the same queue, and always have lines of their own. */
 const isNotice = (text: string): boolean => text.startsWith("<task-notification>");

@@ -2,28 +2,27 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { missingNote } from "../../files/line-shortener.ts";
 
-/** What stays of an output. */
 const maxBytes = 4 * 1024 * 1024;
 const tag = "<persisted-output>";
-/** Where the session's line says that its output is: `…/SESSION/tool-results/FILE`. */
+/** Matches the file in the session's line: `…/SESSION/tool-results/FILE`. */
 const saved = /[\\/]([\w-]+)[\\/]tool-results[\\/]([\w-][\w.-]*)[ \t]*$/m;
 
 /**
- * Outputs of tools that were too large for the conversation: the session has the beginning of each, and the rest is in a file, until
- * Claude Code deletes it.
+ * Outputs that were too large for the conversation, which only has their beginnings; Claude Code deletes their files
+ * in time.
  */
 export class SavedOutputs {
   readonly #project: string;
 
-  /** @param sessionPath of the session's own file, or of a sub-agent's in its folder */
+  /** @param sessionPath of a session's file, or of a sub-agent's in its folder */
   constructor(sessionPath: string) {
     const below = sessionPath.lastIndexOf(`${sep}subagents${sep}`);
     this.#project = dirname(below === -1 ? sessionPath : sessionPath.slice(0, below));
   }
 
   /**
-   * An output as its file has it; the same text where there is no such file. Only names are taken from the text: files are looked
-   * for in the project's folder, wherever it is now.
+   * Reads an output from its file, which is searched for in the project's current folder; without one, returns the
+   * beginning.
    */
   whole(output: string): string {
     if (!output.startsWith(tag)) return output;
@@ -33,13 +32,13 @@ export class SavedOutputs {
   }
 }
 
-/** A text without the character in its middle that it was cut in: as many marks of it as a character has bytes, less one. */
+/** A cut character leaves as many replacement marks as it had bytes, less one. */
 const withoutCut = (text: string): string => text.replace(/\ufffd{1,3}$/, "");
 
 function read(path: string): string | undefined {
   let file: number | undefined;
   try {
-    // Nothing but a file of its own is read: no link, and no pipe that nobody writes to.
+    // Links are not followed, and a pipe that nobody writes to would block.
     file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     const found = fstatSync(file);
     if (!found.isFile()) return undefined;
@@ -49,7 +48,7 @@ function read(path: string): string | undefined {
     const missing = found.size - length;
     return missing > 0 ? withoutCut(text) + missingNote(missing, "bytes") : text;
   } catch {
-    return undefined; // it was deleted, or may not be read: the session has its beginning
+    return undefined; // The file was deleted, or may not be read.
   } finally {
     if (file !== undefined) closeSync(file);
   }

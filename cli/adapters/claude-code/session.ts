@@ -21,7 +21,6 @@ import { PromptQueue, type SavedQueue } from "./prompt-queue.ts";
 import type { SavedOutputs } from "./saved-outputs.ts";
 import { type SavedTitles, Titles } from "./titles.ts";
 
-/** What is known of the files around a session's own. */
 export type Surroundings = {
   originals: Originals<number>;
   /** The ids of sessions whose files are gone, and which the server has. */
@@ -30,7 +29,6 @@ export type Surroundings = {
   outputs: SavedOutputs;
 };
 
-/** A session as `ClaudeSession.save` returns it. */
 type SavedSession = {
   facts: SavedFacts;
   costs: SavedCosts;
@@ -51,17 +49,17 @@ export class ClaudeSession {
   readonly #lines: KnownLines;
   readonly titles: Titles;
   #costs = new AnswerCosts();
-  /** Counts what copied answers used, which is in no total. */
+  /** Copied answers count in no total. */
   #copiedCosts = new AnswerCosts(undefined, this.#costs);
   #evidence = new GitEvidence();
   #queue = new PromptQueue();
   readonly #facts: Facts;
   #answer = new Answer();
   #messages = 0;
-  /** The last message, which the next line may still add to; and whether it was copied. */
+  /** The last message, which the next line may extend. */
   #held: Message | undefined;
   #isHeldCopied = false;
-  /** What lines without a message of their own said of their answer: it belongs to its next message. */
+  /** Facts from lines without a message, which go with the answer's next one. */
   #unplaced: Cost = {};
 
   constructor(
@@ -91,7 +89,7 @@ export class ClaudeSession {
     this.#sink.begin(dialect.source, this.#sourceId(), from.messages);
   }
 
-  /** What is known so far, as JSON; undefined for a session that can't be continued. */
+  /** Returns the state as JSON; undefined for a session that can't be continued. */
   save(): Fields | undefined {
     this.#tellOthers();
     this.#release();
@@ -124,7 +122,7 @@ export class ClaudeSession {
     }
   }
 
-  /** Adds a message in the place of a line that can't be read. */
+  /** Adds a message that replaces a line that can't be read. */
   readonly addMessage = (message: Message): void => this.#emit(message, false);
 
   #addState(record: Fields, type: string): void {
@@ -217,7 +215,7 @@ export class ClaudeSession {
     if (isAnswer) this.#unplaced = this.#placeUsage(cost, isFirst);
   }
 
-  /** Adds to a message, which the line's reading has made, what is known of it. Copies were 2 % of what a scan allocates. */
+  /** Changes the message in place, because copies were a noticeable part of what a scan allocates. */
   #complete(message: Message, { facts, usage }: Cost, createdAt: string | undefined): Message {
     const changes = this.#facts.changes();
     if (createdAt) message.createdAt = createdAt;
@@ -227,14 +225,17 @@ export class ClaudeSession {
     return usage ? withUsage(message, usage) : message;
   }
 
-  /** Tokens of a line that only repeats its answer's beginning belong to what was sent of it. @returns what is left */
+  /**
+   * A line may only repeat its answer's beginning: its tokens then belong to the message that was sent. Returns what
+   * is left.
+   */
   #placeUsage(cost: Cost, isFirst: boolean): Cost {
     if (isFirst || !cost.usage || this.#held?.role !== "assistant") return cost;
     this.#held = withUsage(this.#held, cost.usage);
     return {};
   }
 
-  /** Sends the message before, which no line can add to any more. */
+  /** No line can extend the message before any more. */
   #emit(message: Message, isCopied: boolean): void {
     this.#release();
     this.#held = message;
@@ -277,7 +278,7 @@ export class ClaudeSession {
     return { usage, facts: news };
   }
 
-  /** What other models used for an answer without saying anything stands behind it. */
+  /** The usage of other models that gave no advice follows their answer. */
   #tellOthers(): void {
     for (const costs of [this.#costs, this.#copiedCosts])
       for (const message of costs.takeOthers()) {

@@ -1,10 +1,8 @@
 import type { Fields } from "../../files/json.ts";
 import { asString } from "../values.ts";
 
-/** Of the summaries that name a line still to come, so many are kept. */
 const maxSummaries = 1000;
 
-/** What is known of a session's title, as JSON. */
 export type SavedTitles = {
   given?: string;
   name?: string;
@@ -16,11 +14,11 @@ export type SavedTitles = {
 };
 
 /**
- * A session's title: the one that the user gave, else the session's name, else a generated one, else a summary of it. Of each
- * kind the latest counts, since Claude Code writes them again and again.
+ * Chooses a session's title: the user's, else the session's name, else a generated one, else a summary. The latest of
+ * each kind counts.
  *
- * A summary names a line by its id. That line may stand before it, after it, or in another file: a new session's file begins
- * with the summaries of the sessions before.
+ * A summary names a line by its id, which may be earlier, later, or in another file: a new session's file begins with
+ * the summaries of the sessions before.
  */
 export class Titles {
   #given: string | undefined;
@@ -33,7 +31,7 @@ export class Titles {
   readonly #late: Map<string, string>;
   readonly #elsewhere: ReadonlyMap<string, string>;
 
-  /** @param elsewhere summaries in other files, by the lines that they name @param saved what `save` returned */
+  /** @param elsewhere summaries in other files, by the lines that they name */
   constructor(elsewhere: ReadonlyMap<string, string>, saved?: SavedTitles) {
     this.#elsewhere = elsewhere;
     this.#given = saved?.given;
@@ -57,7 +55,7 @@ export class Titles {
     };
   }
 
-  /** Reads a line that may hold a title. @returns whether it is of such a type */
+  /** Reads a line that may have a title, and returns whether its type is known. */
   read(record: Fields): boolean {
     switch (record.type) {
       case "custom-title":
@@ -77,7 +75,7 @@ export class Titles {
     }
   }
 
-  /** Reads what a command of the user's printed: versions without `custom-title` tell a new name only there. */
+  /** Versions without `custom-title` show a new name only in a command's output. */
   readOutput(text: string): void {
     const [, name] = /^<local-command-stdout>Session renamed to: (.+)<\/local-command-stdout>/.exec(text) ?? [];
     this.#given = asString(name?.trim()) ?? this.#given;
@@ -95,10 +93,9 @@ export class Titles {
       if (map.size > maxSummaries) map.delete(map.keys().next().value ?? "");
   }
 
-  /** Notes a line of the session. */
   sawLine(uuid: string): void {
     this.#lastUuid = uuid;
-    // A look into a map reads all of an id, which was 1 % of a scan.
+    // A lookup in a map reads all of an id, which takes noticeable time.
     if (this.#awaited.size === 0 && this.#elsewhere.size === 0) return;
     const summary = this.#awaited.get(uuid) ?? this.#elsewhere.get(uuid);
     if (summary === undefined) return;
@@ -106,18 +103,21 @@ export class Titles {
     this.#late.delete(uuid);
   }
 
-  /** The lines that must be looked for in what was already read, since a summary names them and there is no better title. */
+  /**
+   * Returns the lines that must be searched for in what was already read: a summary names them, and there is no better
+   * title.
+   */
   linesToFind(): ReadonlySet<string> {
     return new Set(this.#given || this.#name || this.#generated ? [] : this.#late.keys());
   }
 
-  /** Notes which of those lines are in the file. */
+  /** Notes the lines that the file has. */
   foundLines(uuids: ReadonlySet<string>): void {
     for (const [uuid, summary] of this.#late) if (uuids.has(uuid)) this.#summary = summary;
     this.#late.clear();
   }
 
-  /** @param title of what recorded the session @param description of what it was started for */
+  /** @param title from the program that recorded the session @param description of a sub-agent's task */
   choose(title?: string, description?: string): string | undefined {
     return title ?? this.#given ?? this.#name ?? this.#generated ?? this.#summary ?? description;
   }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Fields, isFields, parseJson } from "../../files/json.ts";
+import { type Fields, isFields, parseJson, toList } from "../../files/json.ts";
 import type { FileEdit } from "../manifest.ts";
 import { blankComments, makeInsertion, type JsonNode, findMember, parsePlaces, removePart } from "./json-text.ts";
 
@@ -51,8 +51,6 @@ function findInsertion(text: string, root: JsonNode, event: string, group: objec
   const whole = render({ [event]: [group] }, "hooks");
   return { ...makeInsertion(text, root, 0, whole), made: ["hooks", event] };
 }
-
-const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 const isOurs = (hook: unknown, command: string): boolean => isFields(hook) && hook.command === command;
 

@@ -1,6 +1,6 @@
 import type { MessageRows } from "#lib/ingest/decode/message-rows";
 import { limits } from "#lib/limits";
-import { readReferences } from "#lib/reader/picture-references";
+import { readReferences } from "#lib/reader/pictures";
 
 const field = '"pictures"';
 

@@ -7,7 +7,7 @@ import type { TraceBranch, TraceCommit, TracePullRequest } from "#lib/generated/
 import type { LedgerMessage, LedgerTrace } from "#lib/ledger/part";
 import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";
 import { splitPieces } from "#lib/reader/kind";
-import { readTranscript } from "#lib/reader/transcript";
+import { readTranscript } from "#lib/reader/markers";
 
 /**
  * Source of proof: a program's output, a pull request tool, a message's branch, the agent's records (`session-meta`,

@@ -38,11 +38,6 @@ describe("a segment that would cost too much", () => {
     expect(makeSegmentRows(readOf({}), false, 1)).toMatchObject({ first: 0, last: 0, count: 1, later: true });
   });
 
-  test("is whole when it is loaded again, though it has grown a little", () => {
-    const read = readOf({ again: true, end: 5 });
-    expect(makeSegmentRows(read, false, 50_000)).toMatchObject({ first: 0, last: 5, count: 6 });
-  });
-
   test("bodies that are loaded when they are opened cost nothing", () => {
     const tool = { name: "Bash", input: { command: "seq 1" } };
     const messages = Array.from({ length: 100 }, (_, position) =>

@@ -4,9 +4,9 @@ import { resumeCommand } from "../../../app/(app)/traces/[id]/facts/resume.ts";
 import { matchFrom, getOrdinal, stepMatch, suits, wordsToFind } from "../../../app/(app)/traces/[id]/find/matches.ts";
 import { dropFileTerms } from "../../../app/(app)/traces/[id]/frame/links.ts";
 import { stepTurn, turnAt } from "../../../app/(app)/traces/[id]/outline/turns.ts";
-import { cutSegment, rowsWithin } from "../../../app/(app)/traces/[id]/segments/cut.ts";
-import { changeSegments, firstSegments, loadedSpan } from "../../../app/(app)/traces/[id]/segments/list.ts";
 import { parseSegmentRequest } from "../../../app/(app)/traces/[id]/segments/request.ts";
+import { cutSegment, rowsWithin } from "../../../app/(app)/traces/[id]/segments/rows.ts";
+import { changeSegments } from "../../../app/(app)/traces/[id]/segments/segment-changes.ts";
 import { Chips } from "../../../app/(app)/traces/chips.tsx";
 
 const positions = Array.from({ length: 20 }, (_, index) => index * 10);
@@ -53,25 +53,15 @@ describe("the segments on a page", () => {
     hidden: false,
   });
 
-  test("join what is loaded before and after, and say what is loaded", () => {
-    let list = firstSegments(segment(300));
+  test("join what is loaded before and after", () => {
+    let list = [segment(300)];
     list = changeSegments(list, { type: "earlier", segment: segment(200) });
     list = changeSegments(list, { type: "later", segment: segment(400) });
     expect(list.map(({ first }) => first)).toEqual([200, 300, 400]);
-    expect(loadedSpan(list)).toEqual({ from: 201, to: 500 });
-  });
-
-  test("keep an emptied segment's place and height until it is filled again", () => {
-    const [only] = firstSegments(segment(0));
-    const key = only?.key ?? 0;
-    const emptied = changeSegments(only ? [only] : [], { type: "empty", key, height: 1234.5 });
-    expect(emptied).toMatchObject([{ key, markup: null, height: 1234.5, first: 0 }]);
-    const filled = changeSegments(emptied, { type: "fill", key, segment: segment(0, { html: "again" }) });
-    expect(filled).toMatchObject([{ key, markup: { __html: "again" } }]);
   });
 
   test("end where nothing more was there", () => {
-    const list = firstSegments(segment(0));
+    const list = [segment(0)];
     const ended = changeSegments(list, { type: "later", segment: undefined });
     expect(ended[0]?.later).toBe(false);
     expect(changeSegments(list, { type: "earlier", segment: undefined })[0]?.earlier).toBe(false);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isLive } from "#lib/reader/live";
-import { findWaitingState } from "#lib/reader/stand";
+import { findWaitingState } from "../../../lib/reader/live";
 import { message } from "./rendering";
 
 const user = () => message({ role: "user", content: "Mend it" });

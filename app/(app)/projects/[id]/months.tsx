@@ -23,7 +23,7 @@ export function Months({ months }: { months: ProjectMonth[] }) {
   return (
     <figure className="flex flex-col gap-2">
       <figcaption>
-        {months.length === 1 ? "All" : "Most"} was used in {formatMonthName(most, "long")}: {formatMonthAmount(most)}.
+        Peak month: {formatMonthName(most, "long")}, {formatMonthAmount(most)}
       </figcaption>
       <svg aria-hidden="true" className="h-24 w-full border-hairline border-b">
         {shown.map((month, index) => (
@@ -74,7 +74,7 @@ function filled(months: ProjectMonth[]): ProjectMonth[] {
   return shown;
 }
 
-const textOf = (tokens: number) => (tokens > 0 ? formatCount(tokens) : "–");
+const formatTokenCount = (tokens: number) => (tokens > 0 ? formatCount(tokens) : "–");
 
 function Table({ months }: { months: ProjectMonth[] }) {
   const hasTierNotPriced = months.some(({ tierNotPricedTokens }) => tierNotPricedTokens > 0);
@@ -97,9 +97,9 @@ function Table({ months }: { months: ProjectMonth[] }) {
             <tr key={month.month}>
               <th className="pr-6 text-left font-normal">{formatMonthName(month, "long")}</th>
               <td className="pr-6 text-right">{month.costNano > 0 ? formatMoney(month.costNano) : "–"}</td>
-              <td className="pr-6 text-right">{textOf(month.tokens)}</td>
-              {hasUnpriced && <td className="pr-6 text-right">{textOf(month.unpricedTokens)}</td>}
-              {hasTierNotPriced && <td className="text-right">{textOf(month.tierNotPricedTokens)}</td>}
+              <td className="pr-6 text-right">{formatTokenCount(month.tokens)}</td>
+              {hasUnpriced && <td className="pr-6 text-right">{formatTokenCount(month.unpricedTokens)}</td>}
+              {hasTierNotPriced && <td className="text-right">{formatTokenCount(month.tierNotPricedTokens)}</td>}
             </tr>
           ))}
         </tbody>

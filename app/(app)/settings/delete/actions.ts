@@ -5,7 +5,7 @@ import { auth } from "#lib/auth/auth";
 import { deleteAccount } from "#lib/auth/deletion";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { refuseForeignOrigin, text } from "../../../components/form-guard";
-import type { FormState } from "../../../components/form-state";
+import type { FormState } from "../../../components/form";
 import { listProofs, refuseUnproved } from "../proof";
 
 /** Requires new proof of identity. */

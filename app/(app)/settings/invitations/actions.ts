@@ -5,7 +5,7 @@ import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { invite, revokeInvitation } from "#lib/auth/invitations";
 import { idForm, inviteForm } from "#lib/auth/schema";
 import { askFirst, collectFieldErrors, refuseForeignOrigin, text } from "../../../components/form-guard";
-import type { FormState } from "../../../components/form-state";
+import type { FormState } from "../../../components/form";
 
 const page = "/settings/invitations";
 

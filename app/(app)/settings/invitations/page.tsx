@@ -30,7 +30,7 @@ export default async function Page() {
               type: "email",
               autoComplete: "off",
               optional: true,
-              hint: "Whom it is for. It fills in their sign-up form; no email is sent.",
+              hint: "Their email. Send the link yourself.",
             },
           ]}
           submit="Invite"

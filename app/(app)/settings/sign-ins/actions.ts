@@ -6,7 +6,7 @@ import { requireUser } from "#lib/auth/guards";
 import { idForm } from "#lib/auth/schema";
 import { endSignIns } from "#lib/auth/sign-ins";
 import { askFirst, refuseForeignOrigin, text } from "../../../components/form-guard";
-import type { FormState } from "../../../components/form-state";
+import type { FormState } from "../../../components/form";
 
 const page = "/settings/sign-ins";
 

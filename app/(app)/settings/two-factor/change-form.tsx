@@ -5,7 +5,7 @@ import { SpecifiedField } from "../../../components/form";
 import type { Proof } from "../proof";
 import { fieldsFor } from "../proof-fields";
 import { changeAction } from "./actions";
-import { RecoveryCodes } from "./recovery-codes";
+import { RecoveryCodes } from "./enrol-form";
 
 export function ChangeForm({ proofs, isRequired }: { proofs: Proof[]; isRequired: boolean }) {
   const [state, send, pending] = useActionState(changeAction, {});

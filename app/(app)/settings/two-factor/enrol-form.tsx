@@ -6,7 +6,6 @@ import { SpecifiedField } from "../../../components/form";
 import type { Proof } from "../proof";
 import { fieldsFor } from "../proof-fields";
 import { type Enrolment, switchOnAction } from "./actions";
-import { RecoveryCodes } from "./recovery-codes";
 
 export function EnrolForm({ proofs, next }: { proofs: Proof[]; next: string }) {
   const [state, send, pending] = useActionState(switchOnAction, {});
@@ -59,5 +58,19 @@ function Secret({ enrolment: { picture, secret, codes } }: { enrolment: Enrolmen
       </section>
       <RecoveryCodes codes={codes} />
     </>
+  );
+}
+
+export function RecoveryCodes({ codes }: { codes: string[] }) {
+  return (
+    <section aria-labelledby="recovery-codes" className="flex flex-col gap-2">
+      <h2 id="recovery-codes" className="font-semibold text-prose">
+        Recovery codes
+      </h2>
+      <p className="text-muted">
+        Keep them somewhere safe, not only on your phone. Each signs you in once, and they can't be shown again.
+      </p>
+      <Command text={codes.join("\n")} />
+    </section>
   );
 }

@@ -2,7 +2,7 @@
 import { useMemo } from "react";
 import { Reader, type ReaderProps } from "./reader";
 import { loadBody, loadSegment } from "./segments/load";
-import type { Supply } from "./segments/supply";
+import type { Supply } from "./segments/request";
 
 export function OwnReader({ traceId, ...props }: Omit<ReaderProps, "supply" | "traceId"> & { traceId: string }) {
   const supply = useMemo<Supply>(

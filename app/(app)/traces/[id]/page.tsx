@@ -1,3 +1,4 @@
+import "./messages/styles";
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { cache, Suspense } from "react";
@@ -15,19 +16,16 @@ import { orMissing } from "../../../components/or-missing";
 import { readerZone } from "../../../components/zone";
 import { listed as listedBy, readListParams } from "../filters";
 import { listHref } from "../hrefs";
-import { LinkedPullRequests } from "./facts/came-of";
+import { LinkedPullRequests } from "./facts/pull-requests";
 import { DeleteQuestion } from "./facts/delete-question";
 import { TraceFacts } from "./facts/facts";
 import { readFamilyKin, sumOwn } from "./facts/kin";
 import { resumeCommand } from "./facts/resume";
 import { parseFilter, type Links, readerHref } from "./frame/links";
-import "./messages/styles";
-import { OutlineData, OutlinePending } from "./outline/outline-data";
-import { readOutlineWidth } from "./outline/outline-width";
+import { OutlineData, OutlinePending, readOutlineWidth } from "./outline/outline-data";
 import { OwnReader } from "./own-reader";
 import { renderSegment } from "./segments/render";
 import { parseSegmentRequest } from "./segments/request";
-import { toPage } from "./segments/to-page";
 
 export async function generateMetadata({ params }: PageProps<"/traces/[id]">): Promise<Metadata> {
   const { id } = await params;
@@ -63,7 +61,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
       <LinkedPullRequests userId={user.id} traceId={id} remote={trace.metadata?.repository} />
       {opened && (
         <Notice tone="info">
-          <p>The message that you followed a link to is not part of the talk, so all messages are shown.</p>
+          <p>The linked message is not part of the conversation, so everything is shown.</p>
         </Notice>
       )}
     </>
@@ -78,7 +76,7 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
         zone={zone}
         title={getPageTitle(trace)}
         total={trace.messageCount}
-        initial={await toPage(segment)}
+        initial={segment}
         talk={talk}
         at={at}
         filter={filter}

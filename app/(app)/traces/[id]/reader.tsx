@@ -7,24 +7,21 @@ import { useKeys } from "../../../components/keys";
 import { useFind, useFindKey } from "./find/use-find";
 import { useBodies } from "./folds/use-bodies";
 import { useFolds } from "./folds/use-folds";
-import { type Frame, FrameContext } from "./frame/frame";
+import { type Frame, FrameContext, makeStore } from "./frame/frame";
 import { nearestTalk } from "./frame/geometry";
 import { type Filter, type Links, placeHref, type View, dropFileTerms } from "./frame/links";
 import { Rail } from "./frame/rail";
-import { readerKeys } from "./frame/reader-keys";
-import { sharing } from "./frame/share";
+import { readerKeys, sharing } from "./frame/reader-keys";
 import { StandingLine } from "./frame/standing";
-import { makeStore } from "./frame/store";
 import { Toolbar } from "./frame/toolbar";
-import { useAddress } from "./frame/use-address";
-import { useClicks } from "./frame/use-clicks";
+import { useAddress, useClicks } from "./frame/use-address";
 import { isAtEnd, useBars, useEnds, useFollow } from "./frame/use-scrolling";
 import { PictureDialog } from "./messages/picture-dialog";
 import { useCopy } from "./messages/use-copy";
 import { OutlineAside } from "./outline/outline-aside";
 import type { Segment } from "./segments/render";
 import { SegmentList } from "./segments/segment-list";
-import type { Supply } from "./segments/supply";
+import type { Supply } from "./segments/request";
 import { useFreshFacts } from "./segments/use-fresh-facts";
 import { useGrowth } from "./segments/use-growth";
 import { useHeights } from "./segments/use-heights";
@@ -120,7 +117,7 @@ function useMessages(
   { supply, traceId, talk, initial, standing }: ReaderProps,
   list: RefObject<HTMLDivElement | null>,
 ) {
-  const shown = useSegments({ supply, talk, initial, onHidden: showHidden });
+  const shown = useSegments({ list, supply, talk, initial, onHidden: showHidden });
   const { observe, remeasure, noteAnchor } = useHeights(list);
   const restoreFolds = useFolds(list);
   const onMount = useCallback(
@@ -140,7 +137,7 @@ function useMessages(
     const isStill = () => isAtEnd(list.current);
     if (growth.messages > 0 && isStill()) follow(isStill);
   }, [growth.messages, follow, list]);
-  const isPartlyLoaded = Boolean(segments[0]?.earlier || last?.later || segments.some(({ markup }) => markup === null));
+  const isPartlyLoaded = Boolean(segments[0]?.earlier || last?.later);
   return { ...shown, onMount, remeasure, noteAnchor, growth, isPartlyLoaded };
 }
 
@@ -156,7 +153,7 @@ type BodyProps = ReaderProps & {
 function Body({ messages, list, rail, supply, filter, talk, facts, outline, outlineWidth }: BodyProps) {
   const [live, setLive] = useState(false);
   useEffect(() => setLive(true), []);
-  const { segments, failed, retry, register, onMount, lose } = messages;
+  const { segments, failed, retry, onMount } = messages;
   const own = { ...filter, ...(talk && { view: "talk" }) };
   return (
     <div className="flex gap-6 lg:gap-4" data-live={live}>
@@ -166,8 +163,7 @@ function Body({ messages, list, rail, supply, filter, talk, facts, outline, outl
       <div className="min-w-0 grow">
         <div className="[overflow-anchor:none]">{facts}</div>
         <SegmentList
-          {...{ list, segments, failed, retry, register, onMount, live }}
-          onLost={lose}
+          {...{ list, segments, failed, retry, onMount, live }}
           href={(query) => placeHref(supply.page, { ...own, ...query })}
         />
         {segments.at(-1)?.later === false && <StandingLine standing={messages.growth} />}

@@ -6,7 +6,7 @@ import { addTag, markAll, setMarks } from "#lib/traces/marks";
 import { marksShape, tagName } from "#lib/traces/marks-schema";
 import { chosenIds } from "#lib/traces/schema";
 import { idIn, toFormState, requireForm, requireOwnOrigin, sent } from "../../../components/form-guard";
-import type { FormState } from "../../../components/form-state";
+import type { FormState } from "../../../components/form";
 import { orMissing } from "../../../components/or-missing";
 
 const change = marksShape.pick({ starred: true, archived: true });

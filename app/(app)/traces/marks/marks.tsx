@@ -10,7 +10,7 @@ export function Marks({ trace }: Props) {
   return (
     <div className="session-marks">
       <Toggle id={id} name="starred" isOn={starredAt !== null} words={["Star", "Starred"]} />
-      <Toggle id={id} name="archived" isOn={archivedAt !== null} words={["Archive", "Take out of the archive"]} />
+      <Toggle id={id} name="archived" isOn={archivedAt !== null} words={["Archive", "Unarchive"]} />
       <details data-menu className="sm:relative">
         <summary data-command="Rename, tag, note" className="button list-none font-normal">
           {customTitle || tags.length > 0 || note ? "Name, tags, note" : "Rename, tag, note"}
@@ -39,7 +39,7 @@ export function Marks({ trace }: Props) {
 /** The palette's names for the buttons. */
 const commands = {
   starred: ["Star", "Remove the star"],
-  archived: ["Archive", "Take out of the archive"],
+  archived: ["Archive", "Unarchive"],
 } as const;
 
 type ToggleProps = { id: string; name: "starred" | "archived"; isOn: boolean; words: [off: string, on: string] };

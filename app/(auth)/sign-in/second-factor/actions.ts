@@ -5,7 +5,7 @@ import { auth } from "#lib/auth/auth";
 import { localPath } from "#lib/auth/local-path";
 import { codeForm, recoveryForm } from "#lib/auth/schema";
 import { authRefusal, collectFieldErrors, refuseForeignOrigin, text } from "../../../components/form-guard";
-import type { FormState } from "../../../components/form-state";
+import type { FormState } from "../../../components/form";
 
 export async function verifyCodeAction(_before: FormState, form: FormData): Promise<FormState> {
   const error = await refuseForeignOrigin();

@@ -13,9 +13,8 @@ export async function DeleteQuestion({ userId, trace }: { userId: string; trace:
       <form action={deleteAction} className="flex flex-col gap-4">
         <input type="hidden" name="id" value={trace.id} />
         <p className="text-ui">
-          Delete <strong className="break-words font-semibold">{trace.title || "Untitled session"}</strong>? It and its{" "}
-          {formatQuantity(trace.messageCount, "message")} will be deleted permanently. A later sync from your machine does not
-          bring them back.
+          Delete <strong className="break-words font-semibold">{trace.title || "Untitled session"}</strong> and its{" "}
+          {formatQuantity(trace.messageCount, "message")} permanently? It won’t be uploaded again.
         </p>
         {all && (
           <label className="flex items-start gap-2 text-ui">
@@ -29,7 +28,7 @@ export async function DeleteQuestion({ userId, trace }: { userId: string; trace:
         )}
         <p className="flex flex-wrap justify-end gap-3">
           <a href={`/traces/${trace.id}`} className="button" data-keep="">
-            Keep it
+            Cancel
           </a>
           <button type="submit" className="button button-bad">
             Delete

@@ -7,8 +7,7 @@ import { ActivityTime, Time } from "../../../../components/time";
 import { countTokens, describeTokens } from "../../spent";
 import { formatMilliseconds } from "../messages/clock";
 import { ContextChart } from "./context-chart";
-import { Metadata } from "./metadata";
-import { spanWords } from "./span";
+import { readableJson } from "#lib/reader/text";
 
 type Props = { trace: Trace; circumstances: Circumstances; resume: string | undefined };
 
@@ -106,4 +105,21 @@ function Models({ models }: { models: ModelUse[] }) {
       </table>
     </div>
   );
+}
+
+export function Metadata({ value }: { value: Record<string, unknown> }) {
+  return (
+    <details className="min-w-0">
+      <summary className="text-code text-muted hover:text-text">Metadata</summary>
+      <pre className="mt-1 whitespace-pre-wrap break-words rounded-block border border-hairline bg-block px-3 py-2 font-mono text-code">
+        {readableJson(value)}
+      </pre>
+    </details>
+  );
+}
+
+/** "" if only one moment is known. */
+export function spanWords({ createdAt, updatedAt, dated }: Pick<Trace, "createdAt" | "updatedAt" | "dated">): string {
+  const milliseconds = createdAt && dated ? Date.parse(updatedAt) - Date.parse(createdAt) : 0;
+  return milliseconds > 0 ? formatMilliseconds(milliseconds) : "";
 }

@@ -14,9 +14,10 @@ import { formatMilliseconds } from "../messages/clock";
 import { ContextChart } from "./context-chart";
 import { Details } from "./details";
 import { FamilyFacts, type FamilyNumbers, OriginLine } from "./family";
-import { Secrets } from "./secrets";
-import { ShareLink } from "./share-link";
 import { Spent } from "./spent";
+import { listShares } from "#lib/traces/shares";
+import { countInTrace } from "#lib/findings/findings";
+import { findingsHref } from "../../../findings/params";
 
 type Props = {
   trace: Trace;
@@ -157,5 +158,34 @@ function AskToDelete() {
         Delete
       </button>
     </form>
+  );
+}
+
+export async function ShareLink({ traceId }: { traceId: string }) {
+  const user = await requireUser(`/traces/${traceId}`);
+  const shares = await listShares(user.id, traceId);
+  return (
+    <a href={`/traces/${traceId}/share`} data-command="Share" className="text-muted hover:text-text">
+      {shares.length > 0 ? `Shared by ${formatQuantity(shares.length, "link")}` : "Share"}
+    </a>
+  );
+}
+
+export async function Secrets({ traceId }: { traceId: string }) {
+  const user = await requireUser(`/traces/${traceId}`);
+  const { masked, open } = await countInTrace(user.id, traceId);
+  return (
+    <>
+      {masked > 0 && (
+        <a href={findingsHref({ trace: traceId, state: "masked" })} className="quiet-link target">
+          {formatQuantity(masked, "secret")} masked
+        </a>
+      )}
+      {open > 0 && (
+        <a href={findingsHref({ trace: traceId, state: "open" })} className="quiet-link target text-warn">
+          {formatQuantity(open, "secret")} not masked
+        </a>
+      )}
+    </>
   );
 }

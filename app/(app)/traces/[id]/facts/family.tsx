@@ -45,7 +45,7 @@ export function FamilyFacts({ traceId, own, family }: { traceId: string; own: Fa
         <summary>
           {formatFamilyCounts(family)}
           {below > children && <span> · {formatQuantity(below - children, "more", "more")} below</span>}
-          <span> · with {isCut ? "many of " : ""}them </span>
+          <span> · {isCut ? "including many of them" : "included"}: </span>
           <Figures sums={added(own, family.sums)} />
         </summary>
         <table>

@@ -1,3 +1,5 @@
+import type { RefObject } from "react";
+
 /**
  * Finds messages by the attributes listed in messages.tsx. Everything here reads the layout: call it at most once a
  * frame.
@@ -77,6 +79,21 @@ export function nearestTalk(list: Element | null, position: number): number | un
   return talk.findLast((at) => at <= position) ?? talk[0];
 }
 
+/** Returns the focused row if it is in view, else the one at the top. */
+export function currentArticle(list: RefObject<HTMLElement | null>): HTMLElement | undefined {
+  const focused = document.activeElement?.closest<HTMLElement>(rowSelector);
+  if (focused) {
+    const { top, bottom } = focused.getBoundingClientRect();
+    if (bottom > topOffset() && top < window.innerHeight) return focused;
+  }
+  return list.current ? topArticle(list.current) : undefined;
+}
+
+export function currentPosition(list: RefObject<HTMLElement | null>): number {
+  const article = currentArticle(list);
+  return article ? getPosition(article) : 0;
+}
+
 export function openFoldsRound(element: Element): void {
   for (let fold = element.closest("details"); fold; fold = fold.parentElement?.closest("details") ?? null)
     fold.open = true;
@@ -125,6 +142,27 @@ export function scrollToEdge(edge: Edge): void {
 }
 
 export type Edge = "start" | "end";
+
+/**
+ * A message to bring to the top, or an end of the session. `offset` in pixels for another place, `quiet` without focus and
+ * mark, `near` accepts the neighbouring row.
+ */
+export type Target = { position: number; offset?: number; quiet?: boolean; near?: boolean } | { edge: Edge };
+
+/** @param isLoaded the target's segment is on the page @returns whether the target is on the page */
+export function arriveAt(target: Target, isLoaded: boolean): boolean {
+  if ("edge" in target) {
+    if (isLoaded) scrollToEdge(target.edge);
+    return isLoaded;
+  }
+  const { position, offset, quiet, near } = target;
+  const row = near && isLoaded ? articleNear(position) : articleAt(position);
+  if (!row) return false;
+  openFoldsRound(row);
+  scrollToRow(row, offset);
+  if (!quiet) flash(row);
+  return true;
+}
 
 /** Focuses a row and marks it briefly, without motion. */
 export function flash(row: HTMLElement): void {

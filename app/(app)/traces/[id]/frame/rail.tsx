@@ -3,7 +3,6 @@ import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import type { Outline } from "#lib/reader/outline";
 import { stepTurn, turnAt } from "../outline/turns";
 import { useFrame } from "./frame";
-import { railPath, getRailShare } from "./rail-marks";
 import { usePlace, describePlace } from "./where";
 
 const restMs = 150;
@@ -156,4 +155,20 @@ function steppedTo(key: string, { turns, span }: Outline, from: number): number 
   if (key.startsWith("Arrow")) return stepTurn(turns, from, isBack ? -1 : 1);
   const tenth = Math.max(1, Math.round((span.last - span.first) / 10));
   return Math.min(span.last, Math.max(span.first, from + (isBack ? -tenth : tenth)));
+}
+
+type PositionSpan = { first: number; last: number };
+
+/** From 0 to 1. */
+export const getRailShare = ({ first, last }: PositionSpan, position: number): number =>
+  last > first ? Math.min(1, Math.max(0, (position - first) / (last - first))) : 0;
+
+/** Draws at most one line per pixel, so that the path stays short. */
+export function railPath(
+  span: PositionSpan,
+  places: { position: number }[],
+  { height, left, width }: { height: number; left: number; width: number },
+): string {
+  const rows = new Set(places.map(({ position }) => Math.round(getRailShare(span, position) * Math.max(0, height - 1))));
+  return [...rows].map((y) => `M${left} ${y + 0.5}h${width}`).join("");
 }

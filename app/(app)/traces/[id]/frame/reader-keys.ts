@@ -3,12 +3,10 @@ import type { KeyBinding } from "../../../../components/key-registry";
 import { goTo } from "../../../../components/navigation";
 import type { Find } from "../find/use-find";
 import { fetchRowContent, showRowCopied } from "../messages/use-copy";
-import { stepTurn } from "../outline/turns";
-import { currentArticle, currentPosition } from "./current";
+import { stepTurn, turnAt } from "../outline/turns";
 import type { Frame } from "./frame";
-import { flash, holdInPlace, openArticles, scrollToRow, topOffset } from "./geometry";
-import { type Links, placeHref, type View } from "./links";
-import type { Share } from "./share";
+import { currentArticle, currentPosition, flash, holdInPlace, openArticles, scrollToRow, topOffset } from "./geometry";
+import { type Links, placeHref, type View, shareHref } from "./links";
 
 type Props = {
   share: Share | undefined;
@@ -37,7 +35,7 @@ export function readerKeys(props: Props): KeyBinding[] {
     ["K", "Previous turn", () => toTurn(props, -1)],
     ["o", "Open or close folds", () => toggleFolds(currentArticle(list))],
     ["O", "Open or close all folds", () => toggleAllFolds(props)],
-    ["v", "Switch between all and talk", () => toView(talk ? "all" : "talk")],
+    ["v", "Switch between everything and conversation", () => toView(talk ? "all" : "talk")],
     ["y", "Copy a link to it", copyLink],
     ["t", "Outline", toggleOutline],
     ["Home", "Start of the session", () => frame.toEdge("start")],
@@ -110,4 +108,18 @@ function toggleFolds(article: HTMLElement | undefined): void {
   const folds = [...(article?.querySelectorAll("details") ?? [])];
   const open = folds.some((fold) => !fold.open);
   for (const fold of folds) fold.open = open;
+}
+
+export type Share = (what: "turn" | "from") => void;
+
+/** @returns undefined for another's session */
+export function sharing({ traceId, outline }: Frame, list: RefObject<HTMLElement | null>): Share | undefined {
+  if (traceId === undefined) return undefined;
+  return (what) => {
+    const position = currentPosition(list);
+    const turns = outline.get()?.turns ?? [];
+    const turn = turns[turnAt(turns, position)];
+    const isTurn = what === "turn" && turn !== undefined;
+    goTo(shareHref(traceId, isTurn ? { turn: turn.position } : { from: position }));
+  };
 }

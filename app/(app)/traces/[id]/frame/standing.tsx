@@ -1,5 +1,4 @@
 import type { Standing } from "#lib/traces/live";
-import { standingText } from "../../standing-words";
 
 export function StandingMark({ standing: { live, waiting } }: { standing: Standing }) {
   if (!live) return null;
@@ -13,12 +12,16 @@ export function StandingMark({ standing: { live, waiting } }: { standing: Standi
 export function StandingLine({ standing: { live, waiting } }: { standing: Standing }) {
   if (!live) return null;
   const said = {
-    waiting: "The agent has finished and is waiting for you.",
-    asking: "The agent asks, and is waiting for your answer.",
+    waiting: "The agent has finished and is waiting for you",
+    asking: "Waiting for your answer",
   };
   return (
     <p role="status" className="live-mark py-3 text-code text-muted print:hidden">
-      {waiting ? said[waiting] : "The session goes on: what comes is shown here."}
+      {waiting ? said[waiting] : "In progress — new messages appear here"}
     </p>
   );
 }
+
+const words = { waiting: "Agent is waiting", asking: "Agent asks" } as const;
+
+export const standingText = (waiting: Standing["waiting"]): string => (waiting ? words[waiting] : "Live");

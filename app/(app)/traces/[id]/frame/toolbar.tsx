@@ -5,7 +5,7 @@ import type { Find } from "../find/use-find";
 import { OutlineMenu } from "../outline/outline-menu";
 import type { Links, View } from "./links";
 import { Resume } from "./resume-button";
-import type { Share } from "./share";
+import type { Share } from "./reader-keys";
 import { StandingMark } from "./standing";
 import { Where } from "./where";
 
@@ -117,10 +117,10 @@ function Views({ links, talk, onView }: Omit<MoreProps, "resume" | "onShare">) {
   return (
     <nav aria-label="View" className="flex w-fit shrink-0 rounded-control border border-edge text-code">
       <ViewLink href={links.all} isCurrent={!talk} onClick={() => onView("all")}>
-        All
+        Everything
       </ViewLink>
       <ViewLink href={links.talk} isCurrent={talk} onClick={() => onView("talk")}>
-        Talk
+        Conversation
       </ViewLink>
     </nav>
   );

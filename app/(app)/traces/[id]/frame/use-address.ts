@@ -1,8 +1,7 @@
 "use client";
-import { useCallback, useEffect, useLayoutEffect, useRef } from "react";
+import { useCallback, useEffect, useLayoutEffect, useRef, type RefObject } from "react";
 import { leaving } from "../../../../components/navigation";
-import type { Target } from "../segments/target";
-import { articleAt, type Edge, getPosition, topArticle } from "./geometry";
+import { articleAt, type Edge, getPosition, type Target, topArticle } from "./geometry";
 import type { View } from "./links";
 
 type Saved = { position: number; offset: number };
@@ -148,4 +147,29 @@ function savedPlace(): Saved | undefined {
 export function askedPosition(address = new URL(location.href)): number | undefined {
   const text = /^#m(\d{1,10})$/.exec(address.hash)?.[1] ?? address.searchParams.get("at");
   return text && /^\d{1,10}$/.test(text) ? Number(text) : undefined;
+}
+
+/** Links to this session's messages jump; selecting text in a summary does not toggle its fold. */
+export function useClicks(page: string, go: (position: number) => void, list: RefObject<HTMLElement | null>) {
+  useEffect(() => {
+    const onClick = (event: MouseEvent) => {
+      if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+      const target = event.target instanceof Element ? event.target : undefined;
+      const summary = target?.closest("summary");
+      if (summary && list.current?.contains(summary) && isSelectedIn(summary)) event.preventDefault();
+      const link = target?.closest<HTMLAnchorElement>("a[href]");
+      if (!link || link.target || link.origin !== location.origin || link.pathname !== page) return;
+      const position = askedPosition(new URL(link.href));
+      if (position === undefined) return;
+      event.preventDefault();
+      go(position);
+    };
+    document.addEventListener("click", onClick);
+    return () => document.removeEventListener("click", onClick);
+  }, [page, go, list]);
+}
+
+function isSelectedIn(element: Element): boolean {
+  const selection = getSelection();
+  return Boolean(selection && !selection.isCollapsed && selection.containsNode(element, true));
 }

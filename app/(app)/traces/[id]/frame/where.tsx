@@ -32,7 +32,7 @@ export function describePlace({ turns, span }: Outline, zone: string, position: 
   const isBefore = !turn || position < turn.position;
   const place = isBefore
     ? turn
-      ? "before turn 1"
+      ? "Start"
       : `${formatCount(span.last === span.first ? 100 : Math.round(((position - span.first) / (span.last - span.first)) * 100))} %`
     : `turn ${formatCount(index + 1)} of ${formatCount(turns.length)}`;
   return when ? `${place} · ${formatMoment(when, turns, zone)}` : place;

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { shortPath } from "#lib/reader/files/paths";
 import { type Block, blockSize, type RowPart } from "#lib/reader/message";
-import type { ShownPicture } from "#lib/reader/picture-references";
+import type { ShownPicture } from "#lib/reader/pictures";
 import { makeRows } from "#lib/reader/rows";
 import { countLines, formatQuantity } from "#lib/reader/text";
 import { CodeBlock, Output } from "./code/code";

@@ -2,6 +2,8 @@ import "server-only";
 import { isOverload } from "#lib/errors";
 import type { Outline } from "#lib/reader/outline";
 import { OutlineRail } from "./outline";
+import { cookies } from "next/headers";
+import { asWidth, widthCookie } from "./widths";
 
 /**
  * Streamed after the messages; a script moves it to its place, and without script a style sheet does
@@ -23,3 +25,6 @@ const tooBusy = "The outline takes too long to read. Reload the page to try agai
 export function OutlinePending() {
   return <p className="p-3 text-code text-muted noscript:hidden">Reading the outline…</p>;
 }
+
+/** A cookie, so that the first paint has the width. */
+export const readOutlineWidth = async (): Promise<number> => asWidth((await cookies()).get(widthCookie)?.value);

@@ -6,8 +6,7 @@ import { formatDate, isoDay } from "../../../../components/date-format";
 import { formatQuantity, formatCount } from "../../../../components/figures";
 import { useFrame } from "../frame/frame";
 import { useCurrent } from "../frame/where";
-import { FileList, PlainFileList } from "./file-list";
-import { Pick, type Picks } from "./pick";
+import { FileList, PlainFileList, Pick, type Picks } from "./file-list";
 import { turnAt } from "./turns";
 
 /** Also gives the outline to the frame, for the keys and the menu. */

@@ -29,7 +29,6 @@ export type Read = {
   /** The index that the segment extends from to both sides; otherwise it extends from a fixed edge. */
   keep?: number;
   backwards?: boolean;
-  again?: boolean;
   fixed: { start: boolean; end: boolean };
   earlier: boolean;
   later: boolean;
@@ -84,7 +83,6 @@ type Page = { messages: Message[]; hasMore: boolean };
 type Source = Record<"earlier" | "later", (from: number, limit: number) => Promise<Page>>;
 
 function readFor(source: Source, request: SegmentRequest, size: number): Promise<Read> {
-  if ("from" in request) return readRange(source, request, size);
   if ("before" in request) return readBefore(source, request.before, size);
   if ("at" in request) return readAround(source, request.at, size);
   return readAfter(source, request.after ?? -1, size);
@@ -138,17 +136,6 @@ async function readAround(source: Source, position: number, size: number): Promi
     earlier: before.hasMore,
     later: after.hasMore,
   };
-}
-
-async function readRange(source: Source, { from, to }: { from: number; to: number }, size: number): Promise<Read> {
-  const [before, after] = await Promise.all([source.earlier(from, 1), source.later(from - 1, size + 2 * margin)]);
-  const count = after.messages.filter(({ position }) => position <= to).length;
-  const start = before.messages.length;
-  const later = after.hasMore || count < after.messages.length;
-  if (count === 0) return { ...nothing, earlier: start > 0, later };
-  const messages = [...before.messages, ...after.messages];
-  const fixed = { start: true, end: true };
-  return { messages, start, end: start + count - 1, again: true, fixed, earlier: start > 0, later };
 }
 
 const nothing = { messages: [], start: 0, end: 0, fixed: { start: true, end: true }, earlier: false, later: false };

@@ -6,10 +6,14 @@ import { readOrigin } from "#lib/traces/place";
 import { readerZone } from "../../../../components/zone";
 import { draw } from "../drawing/draw";
 import type { DrawnSegment } from "../drawing/operations";
-import type { Whose } from "../messages/scene";
+import type { Whose, Sessions } from "../messages/scene";
 import { readRow, readSegment } from "./read";
 import type { BodyRequest, SegmentRequest } from "./request";
-import { findStartedSessions } from "./sessions";
+import { findStarted, type Started } from "#lib/traces/family";
+import type { Message } from "#lib/traces/queries";
+import { formatQuantity } from "../../../../components/figures";
+import { formatMoney } from "../../../../components/money";
+import { formatMilliseconds } from "../messages/clock";
 
 /** HTML as React takes it. */
 export type Markup = { __html: string };
@@ -17,7 +21,6 @@ export type Markup = { __html: string };
 export type Segment = Omit<DrawnSegment, "html"> & {
   markup: Markup;
   before: number;
-  handedOver?: string | undefined;
   talk?: boolean;
 };
 
@@ -95,4 +98,30 @@ export async function drawBody(shown: SegmentSession, { position, positions, par
     const which = { masked, machine, position, ...(part !== undefined && { part }) };
     return messages && { messages, view: { ...view, place }, ...which };
   });
+}
+
+const maxSessions = 300;
+
+/** Finds the sub-agents' sessions that messages name. */
+export async function findStartedSessions(userId: string, traceId: string, messages: Message[]): Promise<Sessions> {
+  const named = new Set(messages.flatMap(({ metadata }) => namedIn(metadata)));
+  const started = await findStarted(userId, traceId, [...named].slice(0, maxSessions));
+  return Object.fromEntries(
+    [...started].map(([sourceId, session]) => [sourceId, { href: `/traces/${session.id}`, text: describeStarted(session) }]),
+  );
+}
+
+function namedIn(metadata: Message["metadata"]): string[] {
+  const result = metadata?.result;
+  const session = typeof result === "object" && result !== null && "session" in result ? result.session : undefined;
+  return typeof session === "string" && session !== "" ? [session] : [];
+}
+
+function describeStarted({ messages, costNano, seconds }: Started): string {
+  const facts = [
+    formatQuantity(messages, "message"),
+    costNano > 0 && formatMoney(costNano),
+    seconds > 0 && formatMilliseconds(seconds * 1000),
+  ];
+  return ["Its session", ...facts].filter(Boolean).join(" · ");
 }

@@ -1,10 +1,10 @@
 import { z } from "zod";
+import type { Segment } from "./render";
 
 const position = z.int().min(0).max(2_147_483_647);
 
-/** After a position, before one, around one, or exactly from one to another; by default from the start. */
+/** After a position, before one or around one; by default from the start. */
 export const segmentRequest = z.union([
-  z.strictObject({ from: position, to: position }),
   z.strictObject({ before: position }),
   z.strictObject({ at: position }),
   z.strictObject({ after: position.optional() }),
@@ -18,6 +18,15 @@ export const bodyRequest = z.object({
   part: z.string().max(40).optional(),
 });
 export type BodyRequest = z.output<typeof bodyRequest>;
+
+/** The source of the reader's messages: one's own session or a share link. */
+export type Supply = {
+  page: string;
+  /** @returns undefined if there is nothing (any more) */
+  segment: (request: SegmentRequest, talk: boolean) => Promise<Segment | undefined>;
+  /** The HTML of a fold's body. */
+  body: (body: BodyRequest) => Promise<string | undefined>;
+};
 
 const inAddress = z
   .string()

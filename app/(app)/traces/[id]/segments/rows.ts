@@ -1,7 +1,6 @@
 import type { ReaderRow } from "#lib/reader/message";
 import { makeRows } from "#lib/reader/rows";
 import { getDrawingCost } from "../messages/folding";
-import { cutSegment, rowsWithin } from "./cut";
 import type { Read } from "./read";
 
 export type SegmentRows = {
@@ -48,7 +47,7 @@ export function makeSegmentRows(read: Read, talk: boolean, maxCost: number): Seg
 
 /** An edge that moved is no longer fixed. */
 function affordable(read: Read, rows: ReaderRow[], maxCost: number): Pick<Read, "start" | "end" | "fixed"> {
-  const { messages, start, end, keep, backwards, again, fixed } = read;
+  const { messages, start, end, keep, backwards, fixed } = read;
   const costs = new Map(rows.map((row) => [row.position, getDrawingCost(row)]));
   const costAt = (index: number) => costs.get(messages[index]?.position ?? -1) ?? 0;
   /** The last affordable index from `from` towards `to`, and the remaining budget. */
@@ -73,6 +72,68 @@ function affordable(read: Read, rows: ReaderRow[], maxCost: number): Pick<Read, 
     return edges(before.at, after.at);
   }
   if (backwards) return edges(extend(end, start, maxCost).at, end);
-  // A segment that is loaded again may have grown a little.
-  return edges(start, extend(start, end, again ? 2 * maxCost : maxCost).at);
+  return edges(start, extend(start, end, maxCost).at);
+}
+
+type CutRow = { positions: number[] };
+
+/** Messages by which an edge may move to avoid splitting a row. */
+const slack = 50;
+
+/**
+ * Finds a segment's edges near the wanted ones, but not between messages of one row (a call and its result, folded
+ * tools).
+ * @param positions of all messages read, ascending, including a margin beyond the edges
+ * @param wanted indices into `positions`, both inclusive; the message at `keep` must be inside
+ * @param fixed edges that may not move: a neighbouring segment or the trace's end decides them
+ * @returns indices, both inclusive
+ */
+export function cutSegment(
+  positions: number[],
+  rows: CutRow[],
+  wanted: { start: number; end: number; keep?: number },
+  fixed: { start: boolean; end: boolean },
+): { start: number; end: number } {
+  const joined = joinedToNext(positions, rows);
+  const { keep = wanted.end } = wanted;
+  let { start, end } = wanted;
+  if (!fixed.start) {
+    const last = Math.min(keep, wanted.start + slack);
+    while (start <= last && start > 0 && joined[start - 1]) start += 1;
+    if (start > last) start = wanted.start;
+  }
+  if (!fixed.end) {
+    const first = Math.max(start, wanted.keep ?? start, wanted.end - slack);
+    while (end >= first && joined[end]) end -= 1;
+    if (end < first) end = wanted.end;
+  }
+  return { start, end };
+}
+
+/** For each message, true if a row spans it and the next. */
+function joinedToNext(positions: number[], rows: CutRow[]): boolean[] {
+  const indexByPosition = new Map(positions.map((position, index) => [position, index]));
+  const change = new Array<number>(positions.length + 1).fill(0);
+  for (const row of rows) {
+    const indices = row.positions.flatMap((position) => indexByPosition.get(position) ?? []);
+    if (indices.length < 2) continue;
+    change[Math.min(...indices)] = (change[Math.min(...indices)] ?? 0) + 1;
+    change[Math.max(...indices)] = (change[Math.max(...indices)] ?? 0) - 1;
+  }
+  let open = 0;
+  return positions.map((_, index) => {
+    open += change[index] ?? 0;
+    return open > 0;
+  });
+}
+
+/** Undefined if a row crosses the edge. */
+export function rowsWithin<R extends CutRow>(rows: R[], first: number, last: number): R[] | undefined {
+  const inside: R[] = [];
+  for (const row of rows) {
+    const within = row.positions.filter((position) => position >= first && position <= last).length;
+    if (within === row.positions.length) inside.push(row);
+    else if (within > 0) return undefined;
+  }
+  return inside;
 }

@@ -1,23 +1,20 @@
 "use client";
 import { memo, type RefObject, useCallback } from "react";
-import { handedOver } from "./hand-over";
-import type { PlacedSegment } from "./list";
-import type { ScrollPlace } from "./next-step";
+import type { Segment } from "./render";
+import type { LoadPlace } from "./segment-changes";
 
 type Props = {
   list: RefObject<HTMLDivElement | null>;
-  segments: PlacedSegment[];
+  segments: Segment[];
   /** @returns a function to call on unmount */
-  register: (key: number, element: HTMLElement) => () => void;
   onMount: (element: HTMLElement) => () => void;
-  onLost: (key: number) => void;
-  failed: ScrollPlace | undefined;
+  failed: LoadPlace | undefined;
   live: boolean;
   retry: () => void;
   href: (query: Record<string, string>) => string;
 };
 
-export function SegmentList({ list, segments, failed, live, retry, href, ...on }: Props) {
+export function SegmentList({ list, segments, failed, live, retry, href, onMount }: Props) {
   const [first] = segments;
   const last = segments.at(-1);
   return (
@@ -36,12 +33,13 @@ export function SegmentList({ list, segments, failed, live, retry, href, ...on }
       {/* Only messages take part in scroll anchoring (reader.css). */}
       <div ref={list} className="min-w-0" data-messages>
         {segments.map((segment) => (
-          <SegmentView key={segment.key} segment={segment} failed={failed === segment.key} retry={retry} {...on} />
+          // A grown segment and another view get new elements, so that their folds are restored.
+          <SegmentView key={`${segment.first} ${segment.count} ${segment.talk}`} segment={segment} onMount={onMount} />
         ))}
       </div>
       {last?.later && (
         // A message near the end of the loaded part must be able to scroll to the top.
-        <div className={live ? "min-h-dvh" : undefined}>
+        <div data-edge="" className={live ? "min-h-dvh" : undefined}>
           <Edge
             failed={failed === "later"}
             retry={retry}
@@ -60,40 +58,16 @@ export function SegmentList({ list, segments, failed, live, retry, href, ...on }
   );
 }
 
-type ViewProps = Pick<Props, "register" | "onMount" | "onLost" | "retry"> & { segment: PlacedSegment; failed: boolean };
-
-const SegmentView = memo(function SegmentView({ segment, register, onMount, onLost, failed, retry }: ViewProps) {
-  const { key, markup, height, first, handedOver: handed } = segment;
-  const isEmpty = markup === null;
-  const ref = useCallback(
-    (element: HTMLElement | null) => {
-      if (!element) return undefined;
-      if (!isEmpty && handed !== undefined && !element.firstChild) onLost(key);
-      const ends = [register(key, element), ...(isEmpty ? [] : [onMount(element)])];
-      return () => {
-        for (const end of ends) end();
-      };
-    },
-    [key, isEmpty, handed, register, onMount, onLost],
-  );
-  if (isEmpty)
-    return (
-      <section key="empty" ref={ref} data-first={first} data-empty="" style={{ height }}>
-        {failed && <Retry retry={retry} />}
-      </section>
-    );
-  const written = handed === undefined ? undefined : handedOver(handed);
+const SegmentView = memo(function SegmentView({ segment, onMount }: { segment: Segment } & Pick<Props, "onMount">) {
+  const ref = useCallback((element: HTMLElement | null) => (element ? onMount(element) : undefined), [onMount]);
   return (
     <section
-      // A grown segment and another view get new elements, so that their folds are restored.
-      key={`messages ${segment.count} ${segment.talk}`}
       ref={ref}
-      data-first={first}
+      data-first={segment.first}
       // Contained from the start, since adding content-visibility later counts as a layout shift in Chromium.
       className="-mx-2 flow-root px-2 [contain:layout_style_paint]"
       // biome-ignore lint/security/noDangerouslySetInnerHtml: messages/markup.ts wrote it, by lists of elements and attributes
-      dangerouslySetInnerHTML={written === undefined ? markup : { __html: written }}
-      suppressHydrationWarning
+      dangerouslySetInnerHTML={segment.markup}
     />
   );
 });
@@ -104,7 +78,7 @@ type EdgeProps = { failed: boolean; retry: () => void; href: string; name: "Earl
 function Edge({ failed, retry, href, name, live }: EdgeProps) {
   return (
     // Sticky, to stay visible in the space below the last segment.
-    <div className={`${name === "Later" ? "sticky top-(--bars)" : ""} py-3 text-code [overflow-anchor:none]`}>
+    <div data-edge="" className={`${name === "Later" ? "sticky top-(--bars)" : ""} py-3 text-code [overflow-anchor:none]`}>
       {failed ? (
         <Retry retry={retry} />
       ) : (

@@ -1,106 +1,176 @@
 "use client";
-import { useCallback, useEffect, useLayoutEffect, useRef } from "react";
-import { isOtherView } from "./list";
-import { loadAgain, nextStep } from "./next-step";
+import {
+  type RefObject,
+  startTransition,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useReducer,
+  useRef,
+  useState,
+} from "react";
+import { arriveAt, type Target } from "../frame/geometry";
+import { makePending } from "./pending";
 import type { Segment } from "./render";
-import type { Supply } from "./supply";
-import { arriveAt, findCovering } from "./target";
-import { useJump } from "./use-jump";
-import { useLoader } from "./use-loader";
-import { useShown } from "./use-shown";
+import type { Supply } from "./request";
+import {
+  changeSegments,
+  findCovering,
+  findNextLoad,
+  getReach,
+  isOtherView,
+  type LoadPlace,
+  loadAgain,
+  loadTarget,
+  type SegmentChange,
+  type SegmentLoad,
+} from "./segment-changes";
 
-type Props = { supply: Supply; talk: boolean; initial: Segment; onHidden: () => void };
+type Props = {
+  list: RefObject<HTMLElement | null>;
+  supply: Supply;
+  talk: boolean;
+  initial: Segment;
+  /** Called if the conversation view leaves out the message that was jumped to. */
+  onHidden: () => void;
+};
 
 /** Loads neighbouring segments ahead of the reader, one at a time, and jumps. */
-export function useSegments({ supply, talk, initial, onHidden }: Props) {
-  const { segments, placed, pending, lastChange, change } = useShown(initial, talk);
+export function useSegments({ list, supply, talk, initial, onHidden }: Props) {
+  const { segments, placed, pending, lastChange, change } = useChanges(initial, talk);
   const current = useRef(segments);
-  const { elements, register } = useElements();
-  const { failedPlace, failed, fail, load } = useLoader({ supply, talk, pending, change, onHidden });
+  const { failedPlace, failed, fail, load } = useLoad({ supply, talk, pending, change, onHidden });
+  /** The jump to make as soon as its message is on the page. */
+  const target = useRef<Target>(undefined);
+  const missed = useRef<Target>(undefined);
 
   const advance = useCallback(() => {
-    if (!pending.isIdle() || isOtherView(current.current, talk)) return;
-    const step = nextStep(current.current, elements.current, failedPlace.current);
-    if (!step) return;
-    if ("place" in step) load(step);
-    else change(step);
-  }, [pending, failedPlace, elements, talk, load, change]);
+    if (!list.current || !pending.isIdle() || isOtherView(current.current, talk)) return;
+    const next = findNextLoad(current.current, list.current.getBoundingClientRect(), failedPlace.current);
+    if (next) load(next);
+  }, [list, pending, failedPlace, talk, load]);
 
-  const { jump, target, missed } = useJump({ current, talk, pending, load, advance, onHidden });
+  const jump = useCallback(
+    async (wanted: Target) => {
+      const isOther = isOtherView(current.current, talk);
+      // Segments about to be replaced can't be jumped to.
+      const covering = pending.isPlaced() && !isOther ? findCovering(current.current, wanted) : undefined;
+      if (covering && arriveAt(wanted, true)) {
+        if (!target.current || !pending.isLoading()) return;
+        target.current = undefined;
+        pending.drop();
+        return advance();
+      }
+      target.current = wanted;
+      const hasFailed = await load(loadTarget(wanted, isOther ? onHidden : undefined));
+      if (!hasFailed) return;
+      missed.current = wanted;
+      target.current = undefined;
+    },
+    [talk, pending, load, advance, onHidden],
+  );
 
   /** Reloads the last segment after it has grown, and stays at the end unless the reader left it. */
   const follow = useCallback(
     async (isStill: () => boolean) => {
       const last = current.current.at(-1);
-      if (!last?.markup || last.later || last.talk !== talk || !pending.isIdle()) return;
+      if (!last || last.later || last.talk !== talk || !pending.isIdle()) return;
       await load(
         loadAgain(last, () => {
           if (isStill()) target.current = { edge: "end" };
         }),
       );
     },
-    [load, pending, target, talk],
+    [load, pending, talk],
   );
 
   useLayoutEffect(() => {
     current.current = segments;
     pending.place(placed);
-    const [first] = segments;
-    if (lastChange.current === "earlier" && first && !anchorsByItself())
-      window.scrollBy({
-        top: elements.current.get(first.key)?.getBoundingClientRect().height ?? 0,
-        behavior: "instant",
-      });
+    const added = lastChange.current === "earlier" && list.current?.firstElementChild;
+    if (added && !anchorsByItself())
+      window.scrollBy({ top: added.getBoundingClientRect().height, behavior: "instant" });
     lastChange.current = undefined;
     const wanted = target.current;
-    const isThere = wanted && arriveAt(wanted, findCovering(segments, wanted)?.markup);
+    const isThere = wanted && arriveAt(wanted, findCovering(segments, wanted) !== undefined);
     // With no load under way, the target does not exist.
     if (isThere || pending.isIdle()) target.current = undefined;
-    const frame = requestAnimationFrame(advance);
-    return () => cancelAnimationFrame(frame);
-  }, [segments, placed, pending, lastChange, target, elements, advance]);
+  }, [segments, placed, pending, lastChange, list]);
 
-  useOnScroll(advance);
+  // Observing again after each change reports an edge that is still near.
+  useEffect(() => {
+    const observer = new IntersectionObserver(advance, { rootMargin: `${getReach()}px 0px` });
+    for (const edge of document.querySelectorAll("[data-edge]")) observer.observe(edge);
+    return () => observer.disconnect();
+  }, [segments, placed, advance]);
 
   const retry = useCallback(() => {
     const place = failedPlace.current;
     fail(undefined);
     if (place === "jump" && missed.current) jump(missed.current);
     else advance();
-  }, [failedPlace, fail, advance, jump, missed]);
+  }, [failedPlace, fail, advance, jump]);
 
-  const lose = useCallback((key: number) => change({ type: "empty", key, height: 0 }), [change]);
-
-  return { segments, failed, retry, jump, follow, register, lose };
-}
-
-function useElements() {
-  const elements = useRef(new Map<number, HTMLElement>());
-  const register = useCallback((key: number, element: HTMLElement) => {
-    elements.current.set(key, element);
-    return () => {
-      if (elements.current.get(key) === element) elements.current.delete(key);
-    };
-  }, []);
-  return { elements, register };
+  return { segments, failed, retry, jump, follow };
 }
 
 /** Scroll anchoring, which no browser does at the very top of a page. */
 const anchorsByItself = () => CSS.supports("overflow-anchor", "auto") && window.scrollY > 0;
 
-function useOnScroll(run: () => void) {
-  useEffect(() => {
-    let frame = 0;
-    const schedule = () => {
-      cancelAnimationFrame(frame);
-      frame = requestAnimationFrame(run);
-    };
-    window.addEventListener("scroll", schedule, { passive: true });
-    window.addEventListener("resize", schedule);
-    return () => {
-      cancelAnimationFrame(frame);
-      window.removeEventListener("scroll", schedule);
-      window.removeEventListener("resize", schedule);
-    };
-  }, [run]);
+type Placed = { segments: Segment[]; placed: number };
+
+const changePlaced = ({ segments }: Placed, { number, ...change }: SegmentChange & { number: number }): Placed => ({
+  segments: changeSegments(segments, change as SegmentChange),
+  placed: number,
+});
+
+function useChanges(initial: Segment, talk: boolean) {
+  const [{ segments, placed }, dispatch] = useReducer(changePlaced, { segments: [{ ...initial, talk }], placed: 0 });
+  const [pending] = useState(makePending);
+  const lastChange = useRef<SegmentChange["type"]>(undefined);
+  const change = useCallback(
+    (next: SegmentChange) => {
+      lastChange.current = next.type;
+      const number = pending.change();
+      startTransition(() => dispatch({ ...next, number }));
+    },
+    [pending],
+  );
+  return { segments, placed, pending, lastChange, change };
+}
+
+type LoadProps = Pick<Props, "supply" | "talk" | "onHidden"> & Pick<ReturnType<typeof useChanges>, "pending" | "change">;
+
+/** Loads segments; only the newest load counts. */
+function useLoad({ supply, talk, pending, change, onHidden }: LoadProps) {
+  // A ref as well, since scrolling reads it between renders.
+  const failedPlace = useRef<LoadPlace>(undefined);
+  const [failed, setFailed] = useState<LoadPlace>();
+
+  const fail = useCallback((place: LoadPlace | undefined) => {
+    failedPlace.current = place;
+    setFailed(place);
+  }, []);
+
+  /** @returns whether it failed and was not replaced */
+  const load = useCallback(
+    async ({ place, request, isNear, toChange }: SegmentLoad) => {
+      const end = pending.begin();
+      try {
+        const loaded = await supply.segment(request, talk);
+        if (!end()) return false;
+        fail(undefined);
+        if (loaded?.hidden && !isNear) onHidden();
+        else change(toChange(loaded && { ...loaded, talk }));
+        return false;
+      } catch {
+        if (!end()) return false;
+        fail(place);
+        return true;
+      }
+    },
+    [supply, talk, pending, change, onHidden, fail],
+  );
+
+  return { failedPlace, failed, fail, load };
 }

@@ -7,7 +7,7 @@ import { idForm } from "#lib/auth/schema";
 import { limits } from "#lib/limits";
 import { revokeShare, shareTrace } from "#lib/traces/shares";
 import { askFirst, toFormState, refuseForeignOrigin, text } from "../../../../components/form-guard";
-import type { FormState } from "../../../../components/form-state";
+import type { FormState } from "../../../../components/form";
 
 const position = z.preprocess(
   (given) => (given === "" ? null : Number(given)),

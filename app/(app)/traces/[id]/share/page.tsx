@@ -154,7 +154,7 @@ function Choices({ outline, sharing: { from, to, masked, pictures }, hasPictures
           To the end of turn
         </label>
         <select id="to" name="to" defaultValue={to ?? ""} className="input max-w-72">
-          <option value="">the last, and what is added later</option>
+          <option value="">End (keeps updating)</option>
           {to !== null && !ends.some(({ value }) => value === to) && <option value={to}>message {to}</option>}
           {ends.map(({ value, turn }, index) => (
             <option key={turn.position} value={value}>
@@ -165,12 +165,12 @@ function Choices({ outline, sharing: { from, to, masked, pictures }, hasPictures
       </div>
       <label className="flex min-h-8 items-center gap-2 pointer-coarse:min-h-11">
         <input type="checkbox" name="plain" value="1" defaultChecked={!masked} className="size-4 accent-accent" />
-        Show secrets, home folders, and names of users and machines
+        Don’t mask secrets, paths and names
       </label>
       {hasPictures && (
         <label className="flex min-h-8 items-center gap-2 pointer-coarse:min-h-11">
           <input type="checkbox" name="pictures" value="1" defaultChecked={pictures} className="size-4 accent-accent" />
-          Include pictures, in which nothing is hidden
+          Include pictures (never masked)
         </label>
       )}
       <button type="submit" className="button">

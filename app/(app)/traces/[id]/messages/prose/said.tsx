@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from "react";
 import { type Stretch, splitStretches } from "#lib/reader/said";
 import { CodeBlock, Output } from "../code/code";
 import type { Effort } from "../effort";
-import { safeHref } from "./safe-href";
+import { safeHref } from "./markdown-rules";
 
 /** Keeps a person's line breaks and shows pasted output as programs printed it. */
 export function Said({ text, effort }: { text: string; effort: Effort }) {

@@ -2,7 +2,6 @@ import { type Evidence, readEvidence } from "#lib/traces/evidence";
 import { formatQuantity } from "../../../../components/figures";
 import { Sign } from "../../../../components/sign";
 import { listHref, pullHref } from "../../hrefs";
-import { evidenceWords } from "./evidence-words";
 
 type Props = { userId: string; traceId: string; remote: unknown };
 
@@ -90,3 +89,17 @@ function Proof({ evidence, position }: { evidence: string; position: number | nu
     </a>
   );
 }
+
+const words: Record<string, string> = {
+  "git-commit": "printed by git commit",
+  "git-push": "told by git push",
+  "gh-pr-create": "opened by gh pr create",
+  "glab-mr-create": "opened by glab mr create",
+  "pull-request-tool": "opened by a tool",
+  message: "named by a message",
+  "session-meta": "recorded by the agent",
+  "pr-link": "linked by the agent",
+  client: "found by the client",
+};
+
+export const evidenceWords = (evidence: string): string => words[evidence] ?? evidence;

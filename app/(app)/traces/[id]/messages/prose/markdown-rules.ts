@@ -75,3 +75,27 @@ export function bounded() {
     }
   };
 }
+
+/** Accepts addresses that the browser will read as web or mail links. */
+export function safeHref(address: string | undefined): string | undefined {
+  if (!address || address.length > 4096) return undefined;
+  if (!/^(?:https?:\/\/|mailto:)/i.test(address) || !URL.canParse(address)) return undefined;
+  return address;
+}
+
+type HeadingNode = { type: string; depth?: number; children?: HeadingNode[]; data?: object };
+
+/** A remark plugin: headings start below the page's own and skip no level, but keep their look. */
+export function headings() {
+  return (tree: HeadingNode): void => {
+    let before = 0;
+    const visit = (node: HeadingNode): void => {
+      if (node.type === "heading" && node.depth) {
+        before = Math.min(node.depth, before + 1, 4);
+        node.data = { hName: `h${before + 2}`, hProperties: { className: [`prose-h${Math.min(node.depth, 3)}`] } };
+      }
+      node.children?.forEach(visit);
+    };
+    visit(tree);
+  };
+}

@@ -1,5 +1,6 @@
 import { correct } from "#lib/search/slips";
 import { type GivenFilters, listHref } from "./hrefs";
+import { Notice } from "../../components/notice";
 
 type Props = { given: GivenFilters; corrected?: string; isPartial?: boolean };
 
@@ -34,5 +35,18 @@ export async function Meant({ userId, given }: { userId: string; given: GivenFil
       </a>
       ?
     </p>
+  );
+}
+
+export function Lag({ sessions }: { sessions: number }) {
+  if (sessions === 0) return null;
+  const count =
+    sessions >= 1000 ? "1,000 or more sessions are" : sessions === 1 ? "1 session is" : `${sessions} sessions are`;
+  return (
+    <div className="pb-4">
+      <Notice tone="info">
+        <p>{count} not yet searchable.</p>
+      </Notice>
+    </div>
   );
 }

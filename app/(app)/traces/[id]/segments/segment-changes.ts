@@ -1,0 +1,98 @@
+import type { Target } from "../frame/geometry";
+import type { Segment } from "./render";
+import type { SegmentRequest } from "./request";
+
+export type SegmentChange =
+  | { type: "reset"; segment: Segment }
+  | { type: "earlier" | "later" | "again"; segment: Segment | undefined };
+
+/** An edge, or a jump. */
+export type LoadPlace = "earlier" | "later" | "jump";
+
+export type SegmentLoad = {
+  place: LoadPlace;
+  request: SegmentRequest;
+  /** Accepts a neighbour if the conversation view leaves out the message. */
+  isNear?: boolean | undefined;
+  toChange: (segment: Segment | undefined) => SegmentChange;
+};
+
+/** Returns the segments on the page after a change; without a segment an edge is the session's end. */
+export function changeSegments(list: Segment[], { type, segment }: SegmentChange): Segment[] {
+  if (type === "reset") return [segment];
+  const last = list.at(-1);
+  if (!last) return list;
+  switch (type) {
+    case "earlier":
+      if (segment) return [segment, ...list];
+      return list.map((placed, index) => (index === 0 ? { ...placed, earlier: false } : placed));
+    case "later":
+      return segment ? [...list, segment] : [...list.slice(0, -1), { ...last, later: false }];
+    case "again":
+      return segment ? [...list.slice(0, -1), { ...segment, before: last.before }] : list;
+  }
+}
+
+/** The page still shows the previous view, so nothing can be added to it. */
+export const isOtherView = ([first]: Segment[], talk: boolean): boolean => first?.talk !== talk;
+
+/** Returns the segment on the page that contains the target. */
+export function findCovering(list: Segment[], target: Target): Segment | undefined {
+  if ("position" in target)
+    return list.find(({ first, last }) => target.position >= first && target.position <= last);
+  const outer = target.edge === "start" ? list[0] : list.at(-1);
+  return outer && !(target.edge === "start" ? outer.earlier : outer.later) ? outer : undefined;
+}
+
+const screensAhead = 2;
+/** A fast wheel scrolls this far in the second that a busy server takes for a segment. */
+const minPixelsAhead = 3000;
+
+/** How far from the visible part segments are loaded, in pixels. */
+export const getReach = (): number => Math.max(window.innerHeight * screensAhead, minPixelsAhead);
+
+/** Returns the neighbour to load if the reader is near it. @param rect of all segments on the page */
+export function findNextLoad(
+  segments: Segment[],
+  rect: DOMRect,
+  failed: LoadPlace | undefined,
+): SegmentLoad | undefined {
+  const [first] = segments;
+  const last = segments.at(-1);
+  const reach = getReach();
+  if (first?.earlier && rect.top > -reach && failed !== "earlier")
+    return {
+      place: "earlier",
+      request: { before: first.first },
+      toChange: (segment) => ({ type: "earlier", segment }),
+    };
+  if (last?.later && rect.bottom < window.innerHeight + reach && failed !== "later")
+    return { place: "later", request: { after: last.last }, toChange: (segment) => ({ type: "later", segment }) };
+  return undefined;
+}
+
+/** Loads the last segment again, which has grown. @param onCome called before the page changes */
+export const loadAgain = ({ first }: Segment, onCome: () => void): SegmentLoad => ({
+  place: "later",
+  request: first > 0 ? { after: first - 1 } : {},
+  isNear: true,
+  toChange: (segment) => {
+    onCome();
+    return { type: "again", segment };
+  },
+});
+
+const maxPosition = 2_147_483_647;
+
+/** Replaces all segments on the page. @param onNone called if there is none */
+export const loadTarget = (target: Target, onNone?: () => void): SegmentLoad => ({
+  place: "jump",
+  request:
+    "position" in target ? { at: target.position } : target.edge === "start" ? {} : { before: maxPosition },
+  isNear: "edge" in target || target.near,
+  toChange: (segment) => {
+    if (segment) return { type: "reset", segment };
+    onNone?.();
+    return { type: "later", segment };
+  },
+});
