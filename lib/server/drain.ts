@@ -42,7 +42,7 @@ async function drain(seconds: number): Promise<Drained> {
 export function boundRun(deadline: number, seconds = Math.max(1, (deadline - performance.now()) / 1000)) {
   return {
     seconds,
-    signal: AbortSignal.timeout(seconds * 1000),
+    signal: AbortSignal.timeout(Math.ceil(seconds * 1000)),
     hasTime: async () => performance.now() < deadline,
     settledSeconds: async () => 0,
   };
