@@ -1,7 +1,7 @@
 "use client";
+import { RequestId } from "./components/missing-words";
 import { usePageRequest } from "./components/page-request";
 import { PlainPage } from "./components/plain-page";
-import { RequestId } from "./components/missing-words";
 
 /**
  * The log has the cause (instrumentation.ts) under the error's digest and the page's request id. A failed action or

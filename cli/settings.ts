@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { Host } from "./adapters/adapter.ts";
 import { CommandError } from "./errors.ts";
+import { readTextFile } from "./files/byte-reader.ts";
 import { isMissingOrForbidden } from "./files/discovery.ts";
 import { withLock } from "./files/file-lock.ts";
 import { isFields, parseJson } from "./files/json.ts";
 import { configFolder, readJsonFile, writeFileAtomically } from "./files/state-files.ts";
-import { readTextFile } from "./files/byte-reader.ts";
 import { running } from "./program.ts";
 
 export type Account = {

@@ -1,6 +1,6 @@
-import { Navigation, Shapes } from "../components/navigation";
 import { currentUser } from "#lib/auth/guards";
 import { Bar } from "../components/bar";
+import { Navigation, Shapes } from "../components/navigation";
 import { readKeys, readTheme } from "../components/preferences";
 
 export default function Layout({ children }: { children: React.ReactNode }) {

@@ -1,4 +1,3 @@
-
 /** The agents with an icon in `public/agents.svg`; others have a monogram. */
 export const names = [
   "amp",

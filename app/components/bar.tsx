@@ -1,4 +1,5 @@
 "use client";
+import { usePathname } from "next/navigation";
 import { signOutAction } from "../(app)/actions";
 import { Choice, themeNames } from "./choice";
 import { Keys, KeysButton } from "./keys";
@@ -6,7 +7,6 @@ import { Mark } from "./mark";
 import { pages, searchHref } from "./pages";
 import { PaletteButton } from "./palette/palette-button";
 import { Sign } from "./sign";
-import { usePathname } from "next/navigation";
 
 /** The pages that are tabs on a phone, with their icons. */
 const tabs: Partial<Record<string, string>> = {
@@ -114,9 +114,9 @@ function AppMenu({ name, email, keys, theme }: MenuProps) {
   );
 }
 
-type Props = { href: string; className: string; children: React.ReactNode };
+type NavLinkProps = { href: string; className: string; children: React.ReactNode };
 
-export function NavLink({ href, className, children }: Props) {
+export function NavLink({ href, className, children }: NavLinkProps) {
   const path = usePathname();
   const isWithin = path.startsWith(`${href}/`) || (href === "/uploads" && path === "/upload");
   const current = path === href ? "page" : isWithin ? "true" : undefined;

@@ -1,6 +1,6 @@
 "use client";
 import { useEffect, useState } from "react";
-import { copyStyle, commandStyle } from "./command-style";
+import { commandStyle, copyStyle } from "./command-style";
 
 /** Shown only if the browser can copy: with script, on https or localhost. */
 export function CopyButton({ text }: { text: string }) {

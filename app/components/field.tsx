@@ -1,4 +1,3 @@
-
 type Props = Omit<React.ComponentProps<"input">, "id" | "name"> & {
   name: string;
   label: string;

@@ -1,12 +1,14 @@
 import "server-only";
 import { isAPIError } from "better-auth/api";
+import { revalidatePath } from "next/cache";
 import { headers } from "next/headers";
 import { notFound } from "next/navigation";
 import { z } from "zod";
 import { isPassword } from "#lib/auth/accounts";
-import { currentOrigin, logSecurity, recordFailedProof } from "#lib/auth/audit";
+import { type AuditOrigin, currentOrigin, logSecurity, recordFailedProof } from "#lib/auth/audit";
 import { auth } from "#lib/auth/auth";
-import { requireSameOrigin } from "#lib/auth/guards";
+import { requireSameOrigin, requireUser, type SignedInUser } from "#lib/auth/guards";
+import { idForm } from "#lib/auth/schema";
 import { env } from "#lib/env";
 import { SpoorError } from "#lib/errors";
 import { countAttempt, uncount } from "#lib/http/rate-limit";
@@ -76,6 +78,24 @@ export function collectFieldErrors(error: z.ZodError): Record<string, string> {
 export function askFirst(form: FormData): FormState | undefined {
   const answer = text(form, "confirmed");
   return answer === "yes" ? undefined : { confirming: answer !== "no" };
+}
+
+/** Ends what the form's `id` names, after asking. @param unknown the error for an invalid id */
+export async function endById(
+  form: FormData,
+  { page, unknown }: { page: string; unknown: string },
+  end: (userId: string, id: string, from: AuditOrigin, user: SignedInUser) => Promise<unknown>,
+): Promise<FormState> {
+  const user = await requireUser(page);
+  const error = await refuseForeignOrigin();
+  if (error) return { error };
+  const parsed = idForm.safeParse({ id: text(form, "id") });
+  if (!parsed.success) return { error: unknown };
+  const question = askFirst(form);
+  if (question) return question;
+  await end(user.id, parsed.data.id, await currentOrigin(), user);
+  revalidatePath(page);
+  return {};
 }
 
 /** Rethrows anything but a SpoorError. */

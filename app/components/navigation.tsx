@@ -1,6 +1,6 @@
 "use client";
 import { usePathname, useRouter } from "next/navigation";
-import { useEffect, useLayoutEffect, useRef, useTransition, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState, useTransition } from "react";
 
 const shapeAfterMs = 200;
 

@@ -20,7 +20,9 @@ export function NewPasswordField({ name, label, about = [], hint, error }: Props
     const { findWeakness } = await import("#lib/auth/password-strength");
     if (input.value !== typed) return; // a later call judges the newer text
     setVerdict(
-      typed === "" ? undefined : { weakness: findWeakness(typed, [...about, ...listOtherFields(input), location.hostname]) },
+      typed === ""
+        ? undefined
+        : { weakness: findWeakness(typed, [...about, ...listOtherFields(input), location.hostname]) },
     );
   };
   return (

@@ -11,3 +11,6 @@ export const pages = [
 
 /** The fragment focuses the search field. */
 export const searchHref = "/traces#search";
+
+/** A page's query parameters. */
+export type SearchParams = Record<string, string | string[] | undefined>;

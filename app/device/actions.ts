@@ -4,7 +4,7 @@ import { redirect } from "next/navigation";
 import { requireUser } from "#lib/auth/guards";
 import { requireOwnOrigin, text } from "../components/form-guard";
 import { decide } from "./decide";
-import { lookUp, isSameNetwork, codelessHref } from "./stage";
+import { codelessHref, isSameNetwork, lookUp } from "./stage";
 
 export async function enterCode(form: FormData): Promise<never> {
   const user = await requireUser("/device");

@@ -6,7 +6,7 @@ import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { decideLogin, getLogin, isDecided } from "#lib/device/login";
 import { idIn, requireOwnOrigin, text } from "../components/form-guard";
 import { tickedScopes } from "../components/scopes";
-import { lookUp, isSameNetwork, codelessHref, type Stage, readStage } from "./stage";
+import { codelessHref, isSameNetwork, lookUp, readStage, type Stage } from "./stage";
 
 /**
  * @param form its `ticket` proves that the form was rendered for this sign-in and login, and whether the code has to

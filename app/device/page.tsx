@@ -4,15 +4,14 @@ import { redirect } from "next/navigation";
 import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { getLogin, type LoginRequest } from "#lib/device/login";
 import { scopesIn } from "#lib/fields";
+import type { SearchParams } from "../components/pages";
 import { PlainPage } from "../components/plain-page";
 import { Approval } from "./approval";
 import { CodeForm } from "./code-form";
-import { lookUp, isSameNetwork, codelessHref, readStage } from "./stage";
 import { Done, StartAgain } from "./outcome";
+import { codelessHref, isSameNetwork, lookUp, readStage } from "./stage";
 
 export const metadata: Metadata = { title: "Approve a login" };
-
-type Query = { [name: string]: string | string[] | undefined };
 
 /** Approves the login of a machine (RFC 8628, section 3.3). */
 export default async function Page({ searchParams }: PageProps<"/device">) {
@@ -26,7 +25,7 @@ export default async function Page({ searchParams }: PageProps<"/device">) {
 }
 
 /** From another network neither page nor address contains the code. */
-async function CodeLogin({ user, code, query }: { user: SignedInUser; code: string; query: Query }) {
+async function CodeLogin({ user, code, query }: { user: SignedInUser; code: string; query: SearchParams }) {
   const login = await lookUp(user.id, code);
   if (!login) return <CodeForm unknown={code} />;
   if (login.status !== "pending") return <Closed status={login.status} />;
@@ -34,7 +33,7 @@ async function CodeLogin({ user, code, query }: { user: SignedInUser; code: stri
   return <Approval login={login} code={login.userCode} user={user} stage="near" retry={makeRetryHref(query, login)} />;
 }
 
-async function TicketLogin({ user, query }: { user: SignedInUser; query: Query }) {
+async function TicketLogin({ user, query }: { user: SignedInUser; query: SearchParams }) {
   const id = readParam(query.login);
   const stage = readStage(user, id, query.ticket);
   if (!stage || stage === "near") return <Done done="foreign" />;
@@ -44,11 +43,11 @@ async function TicketLogin({ user, query }: { user: SignedInUser; query: Query }
   return <Approval login={login} user={user} stage={stage} retry={makeRetryHref(query, login)} />;
 }
 
-const readParam = (value: Query[string]) => (typeof value === "string" ? value.trim().slice(0, 64) : "");
+const readParam = (value: SearchParams[string]) => (typeof value === "string" ? value.trim().slice(0, 64) : "");
 
 /** A link can remove requested scopes, but never add one. */
 function makeRetryHref(
-  { retry, ticked }: Query,
+  { retry, ticked }: SearchParams,
   { scopes }: LoginRequest,
 ): { wrong?: "code" | "scopes"; ticked: typeof scopes } {
   if (retry !== "code" && retry !== "scopes") return { ticked: scopes };

@@ -1,10 +1,10 @@
 import "server-only";
+import { redirect } from "next/navigation";
 import type { SignedInUser } from "#lib/auth/guards";
 import { isTicket, makeTicket } from "#lib/auth/ticket";
-import { clientAddress, getNetwork } from "#lib/http/address";
-import { redirect } from "next/navigation";
 import { findLogin } from "#lib/device/login";
 import { SpoorError } from "#lib/errors";
+import { clientAddress, getNetwork } from "#lib/http/address";
 
 /**
  * How a signed-in person reached a login:

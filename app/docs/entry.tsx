@@ -1,5 +1,5 @@
 import { commandStyle, copyStyle } from "../components/command-style";
-import type { DocumentedAnswer, DocumentedOperation, DocumentedField } from "./reference";
+import type { DocumentedAnswer, DocumentedField, DocumentedOperation } from "./reference";
 
 /** No component has state: they become HTML only. */
 export function EntrySection({ entry }: { entry: DocumentedOperation }) {

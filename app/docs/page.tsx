@@ -1,9 +1,9 @@
 import type { Metadata } from "next";
 import { Mark } from "../components/mark";
+import { Words } from "./entry";
 import { writeGroups } from "./groups";
 import { introduction, readReference } from "./reference";
 import { ReferenceHtml } from "./reference-html";
-import { Words } from "./entry";
 import { handOverReference } from "./written";
 
 export const metadata: Metadata = { title: "API" };

@@ -48,7 +48,13 @@ type Described = {
 /** `path` may be nested: `traces[].sourceId` */
 export type DocumentedField = { path: string; required: boolean; type: string; text: string };
 
-export type DocumentedAnswer = { status: string; text: string; headers: string[]; example: string | undefined; isError: boolean };
+export type DocumentedAnswer = {
+  status: string;
+  text: string;
+  headers: string[];
+  example: string | undefined;
+  isError: boolean;
+};
 
 export type DocumentedOperation = {
   id: string;

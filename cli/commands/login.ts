@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { rename } from "node:fs/promises";
 import { hostname } from "node:os";
-import { Api, clock, HttpError } from "../server/api.ts";
 import { type Context, commandHint, readPatience, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { type Fields, isFields, toText } from "../files/json.ts";
 import { program } from "../program.ts";
+import { Api, clock, HttpError } from "../server/api.ts";
 import { type Connection, connect } from "../server/connection.ts";
 import { isPlain } from "../server/origin.ts";
 import { findTokenFault } from "../server/token.ts";

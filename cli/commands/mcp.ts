@@ -49,7 +49,12 @@ class Relay {
   }
 
   async #send(message: Fields): Promise<Fields | undefined> {
-    const options = { method: "POST", json: message, headers: this.#makeHeaders(message), returnsErrors: true } as const;
+    const options = {
+      method: "POST",
+      json: message,
+      headers: this.#makeHeaders(message),
+      returnsErrors: true,
+    } as const;
     const { status, body } = await this.#connection.api.request("/mcp", options);
     if (status === 202) return undefined;
     if (body.jsonrpc === "2.0") {

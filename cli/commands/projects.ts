@@ -7,7 +7,7 @@ import { foldHome, type LeftOutBy, type ProjectRule, ProjectRules } from "../pro
 import { showProjects } from "../projects/show.ts";
 import { loadSettings } from "../server/connection.ts";
 import { ScanIndex } from "../sessions/scan-index.ts";
-import { type Settings, findServer, updateSettings } from "../settings.ts";
+import { findServer, type Settings, updateSettings } from "../settings.ts";
 import { SentRecord } from "../sync/sent-record.ts";
 import { formatBytes, formatCount, formatList } from "../terminal/format.ts";
 import { styled } from "../terminal/terminal.ts";

@@ -8,7 +8,7 @@ import { sendTelemetry } from "../server/telemetry.ts";
 import { SessionFilter } from "../sessions/filter.ts";
 import { countPictures, type ParseStats } from "../sessions/parse-stats.ts";
 import type { UnsentSession } from "../sessions/session.ts";
-import { type Settings, requireServer } from "../settings.ts";
+import { requireServer, type Settings } from "../settings.ts";
 import { findNamedFile } from "../sync/changed-inputs.ts";
 import { planPush } from "../sync/push-plan.ts";
 import { type PushResult, pushOnce } from "../sync/push-round.ts";

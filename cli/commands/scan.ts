@@ -14,7 +14,7 @@ import { type Destination, sendTelemetry, type TelemetryReport } from "../server
 import { readToken } from "../server/token.ts";
 import { countInputs } from "../sessions/count.ts";
 import { addStats, countPictures, emptyStats, type ParseStats, type PictureBytes } from "../sessions/parse-stats.ts";
-import { readSettings, findServer } from "../settings.ts";
+import { findServer, readSettings } from "../settings.ts";
 import { formatBytes, formatNumber, formatPictures } from "../terminal/format.ts";
 import { sayLeftOut, warnInvalid } from "../terminal/outcomes.ts";
 import { type Column, styled } from "../terminal/terminal.ts";

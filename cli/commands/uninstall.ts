@@ -6,13 +6,13 @@ import type { Context } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { configFolder, stateFolder } from "../files/state-files.ts";
 import { targets } from "../install/agents/targets.ts";
-import { readIfThere, removeEmptyFolders, computeSha256 } from "../install/files.ts";
+import { computeSha256, readIfThere, removeEmptyFolders } from "../install/files.ts";
 import { undoEdit } from "../install/installation.ts";
 import { type Manifest, readManifest, removeManifest } from "../install/manifest.ts";
 import { getPlaces } from "../install/places.ts";
 import { findService, runAll } from "../install/services/service.ts";
 import { getLogPath } from "../service/log.ts";
-import { endProcess, removeState, findRunningPid } from "../service/state.ts";
+import { endProcess, findRunningPid, removeState } from "../service/state.ts";
 import { forgetTroubles, getTroublesPath } from "../service/troubles.ts";
 import { readSettings, settingsPath } from "../settings.ts";
 import { styled } from "../terminal/terminal.ts";
@@ -100,7 +100,8 @@ async function logOut(context: Context, server: string): Promise<void> {
 async function removeTraces(host: Host, { madeSettings, madeState }: Manifest): Promise<void> {
   await removeState(host);
   await forgetTroubles(host);
-  for (const path of [getTroublesPath(host), getLogPath(host), `${getLogPath(host)}.1`]) await rm(path, { force: true });
+  for (const path of [getTroublesPath(host), getLogPath(host), `${getLogPath(host)}.1`])
+    await rm(path, { force: true });
   if (madeState) await rm(stateFolder(host), { recursive: true, force: true });
   const { accounts } = await readSettings(host);
   if (madeSettings && Object.keys(accounts).length === 0) await rm(settingsPath(host), { force: true });

@@ -4,7 +4,7 @@ import { running } from "../program.ts";
 import type { Api } from "../server/api.ts";
 import { connect } from "../server/connection.ts";
 import { MismatchError, readRelease } from "../update/release.ts";
-import { checkOrigin, checkOwnFile, type AvailableUpdate, findUpdate, takeUpdate } from "../update/update.ts";
+import { type AvailableUpdate, checkOrigin, checkOwnFile, findUpdate, takeUpdate } from "../update/update.ts";
 
 export async function update(context: Context): Promise<void> {
   const { terminal, values, signal } = context;

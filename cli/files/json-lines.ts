@@ -2,9 +2,9 @@ import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Sink } from "../adapters/adapter.ts";
 import { partlyJson, recoverRecords } from "./broken-line.ts";
+import { readTextFile } from "./byte-reader.ts";
 import { type Fields, isFields, parseJson } from "./json.ts";
 import { type LinePlace, lineTooLong, maxWholeBytes, readLines } from "./line-reader.ts";
-import { readTextFile } from "./byte-reader.ts";
 
 const MiB = 1024 * 1024;
 

@@ -1,7 +1,7 @@
-import { openByteReader } from "./byte-reader.ts";
-import { LineShortener } from "./line-shortener.ts";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { openByteReader } from "./byte-reader.ts";
+import { LineShortener } from "./line-shortener.ts";
 
 const MiB = 1024 * 1024;
 const chunkBytes = MiB;

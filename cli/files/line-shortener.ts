@@ -49,8 +49,7 @@ export class LineShortener {
     }
     const isLeftOut =
       this.#missing > 0 || (this.#textBytes >= this.#maxTextBytes && !isInside && !isContinuation(byte));
-    if (isLeftOut)
-      this.#missing += isInside ? 0 : 1;
+    if (isLeftOut) this.#missing += isInside ? 0 : 1;
     else {
       this.#write(byte);
       this.#textBytes++;

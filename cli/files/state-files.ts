@@ -3,9 +3,9 @@ import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/prom
 import { dirname, join } from "node:path";
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
+import { readTextFile } from "./byte-reader.ts";
 import { isMissingOrForbidden } from "./discovery.ts";
 import { parseJson } from "./json.ts";
-import { readTextFile } from "./byte-reader.ts";
 
 /** The folder of settings and tokens (XDG Base Directory Specification). */
 export const configFolder = ({ env, home }: Host): string =>

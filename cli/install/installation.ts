@@ -3,7 +3,7 @@ import type { Context } from "../context.ts";
 import { formatBytes } from "../terminal/format.ts";
 import { styled } from "../terminal/terminal.ts";
 import type { Edited } from "./agents/json-hook.ts";
-import { encodeFile, listMissingFolders, type PlannedFile, readIfThere, replaceFile, computeSha256 } from "./files.ts";
+import { computeSha256, encodeFile, listMissingFolders, type PlannedFile, readIfThere, replaceFile } from "./files.ts";
 import { type FileEdit, type Manifest, writeManifest } from "./manifest.ts";
 
 type FileOutcome = "same" | "written" | "declined" | "kept";

@@ -4,8 +4,8 @@ import { adapters } from "../adapters/registry.ts";
 import { CommandError } from "../errors.ts";
 import { running } from "../program.ts";
 import { formatBytes } from "../terminal/format.ts";
-import { type PlannedFile, computeSha256 } from "./files.ts";
-import { findNode, isNpmFile, getPlaces, getRunningFile } from "./places.ts";
+import { computeSha256, type PlannedFile } from "./files.ts";
+import { findNode, getPlaces, getRunningFile, isNpmFile } from "./places.ts";
 import { quoteCmd, quoteSh } from "./tools.ts";
 
 export type Program = {

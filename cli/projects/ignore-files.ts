@@ -76,8 +76,8 @@ function withoutBlanks(line: string): string {
 
 function excludesFolder(lines: IgnoreFile["lines"], below: string[]): boolean {
   if (lines === "all") return true;
-  const last = lines.findLast(({ glob, isOfFolderItself }) =>
-    below.length === 0 ? isOfFolderItself : glob.matchesPath(below),
+  const last = lines.findLast(({ glob, isForFolderItself }) =>
+    below.length === 0 ? isForFolderItself : glob.matchesPath(below),
   );
   return last !== undefined && !last.isTakenBack;
 }

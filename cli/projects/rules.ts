@@ -155,6 +155,8 @@ function pathGlobs(glob: string, host: Host): string[] {
   const hasDrive = /^[A-Z]:$/i.test(fixed[0] ?? "");
   const isHere = fixed.length > 0 && hasDrive === (host.platform === "win32");
   if (!isHere) return [spelled];
-  const real = resolveLinks(`${hasDrive ? "" : "/"}${fixed.map(unescapeGlob).join("/")}${fixed.length === 1 ? "/" : ""}`);
+  const real = resolveLinks(
+    `${hasDrive ? "" : "/"}${fixed.map(unescapeGlob).join("/")}${fixed.length === 1 ? "/" : ""}`,
+  );
   return [spelled, [...toParts(real).map(escapeGlob), ...parts.slice(fixed.length)].join("/")];
 }

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import { Echoes } from "../../lib/secrets/echoes.ts";
-import { findSecrets, mayNameSecret, type Secret, hasNoKeyword } from "../../lib/secrets/find.ts";
+import { findSecrets, hasNoKeyword, mayNameSecret, type Secret } from "../../lib/secrets/find.ts";
 import { maskByContext, unescapeText } from "../../lib/secrets/json.ts";
 import { makePlaceholder } from "../../lib/secrets/mark.ts";
 import { changeTexts, replaceSecrets } from "../../lib/secrets/mask.ts";

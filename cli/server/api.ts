@@ -1,8 +1,8 @@
+import { setTimeout } from "node:timers/promises";
 import { CommandError } from "../errors.ts";
 import { type Fields, isFields, parseJson, toText } from "../files/json.ts";
 import { running } from "../program.ts";
 import { isPlain } from "./origin.ts";
-import { setTimeout } from "node:timers/promises";
 
 export class HttpError extends Error {
   override name = "HttpError";

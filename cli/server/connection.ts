@@ -1,7 +1,7 @@
 import { type Context, commandHint, readPatience, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { isFields, toText } from "../files/json.ts";
-import { readSettings, type Settings, requireServer } from "../settings.ts";
+import { readSettings, requireServer, type Settings } from "../settings.ts";
 import { formatDuration } from "../terminal/format.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { Api, type Wait } from "./api.ts";

@@ -1,6 +1,6 @@
 import type { Host } from "../adapters/adapter.ts";
 import { CommandError } from "../errors.ts";
-import { type Settings, findTokenServer } from "../settings.ts";
+import { findTokenServer, type Settings } from "../settings.ts";
 
 /** The characters of a bearer token (RFC 6750, section 2.1). */
 const tokenCharacters = /[\w.~+/=-]/;

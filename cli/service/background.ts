@@ -13,7 +13,7 @@ import { settingsPath } from "../settings.ts";
 import { Terminal } from "../terminal/terminal.ts";
 import { ServiceLog } from "./log.ts";
 import { readState, removeState, saveState } from "./state.ts";
-import { type TroubleCause, findCause, forgetTroubles, noteTrouble, readTroubles } from "./troubles.ts";
+import { findCause, forgetTroubles, noteTrouble, readTroubles, type TroubleCause } from "./troubles.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -4,7 +4,7 @@ import { readManifest } from "../install/manifest.ts";
 import { HttpError } from "../server/api.ts";
 import { type AccountInfo, connectLoggedIn, fetchAccount } from "../server/connection.ts";
 import { updateInBackground } from "../update/update.ts";
-import { redirectToLog, noteError, updatedCode } from "./background.ts";
+import { noteError, redirectToLog, updatedCode } from "./background.ts";
 import { readState, saveState } from "./state.ts";
 import { forgetTroubles, noteTrouble } from "./troubles.ts";
 

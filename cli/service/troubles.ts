@@ -4,8 +4,8 @@ import { CommandError } from "../errors.ts";
 import { withLock } from "../files/file-lock.ts";
 import { isFields } from "../files/json.ts";
 import { readJsonFile, stateFolder, writeFileAtomically } from "../files/state-files.ts";
-import { HttpError } from "../server/api.ts";
 import { runTool } from "../install/tools.ts";
+import { HttpError } from "../server/api.ts";
 
 export type TroubleCause = "login" | "expiring" | "quota" | "unreachable" | "failed";
 

@@ -8,13 +8,7 @@ import { addCounts, Masker, type SecretCounts } from "../redact/masker.ts";
 import type { Compressor } from "../sync/compression.ts";
 import type { AdapterInput, ParseOptions, ProjectPart } from "./inputs.ts";
 import { countInvalid, countUnhandledType, emptyStats, type PictureBytes } from "./parse-stats.ts";
-import {
-  type KnownSession,
-  getLabels,
-  type PartLimits,
-  type Session,
-  type SessionLabels,
-} from "./session.ts";
+import { getLabels, type KnownSession, type PartLimits, type Session, type SessionLabels } from "./session.ts";
 import { SessionWriter } from "./session-writer.ts";
 
 /** Without it, sessions are only counted. */

@@ -4,7 +4,7 @@ import type { Picture } from "../adapters/pictures.ts";
 import type { Compressor } from "../sync/compression.ts";
 import { JsonBytes } from "./json-bytes.ts";
 import { maxCompressedBytes, maxMessageBytes, PartWriter } from "./part-writer.ts";
-import { type KnownSession, getLabels, type PartLimits, type SentState, type Session } from "./session.ts";
+import { getLabels, type KnownSession, type PartLimits, type SentState, type Session } from "./session.ts";
 import { shortenMessage } from "./shorten.ts";
 
 const separator = Buffer.from(",");

@@ -41,7 +41,8 @@ export type Session = SessionLabels & {
   body: { plain: Buffer[] } | { compressed: Buffer[]; compressedBytes: number };
 };
 
-export const countBytesInMemory = ({ body, bytes }: Session): number => ("compressed" in body ? body.compressedBytes : bytes);
+export const countBytesInMemory = ({ body, bytes }: Session): number =>
+  "compressed" in body ? body.compressedBytes : bytes;
 
 /** A session, or an input named by its path, that could not be sent. */
 export type UnsentSession = { source: string; sourceId: string; reason: string };

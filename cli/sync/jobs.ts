@@ -1,5 +1,5 @@
-import { type Api, clock } from "../server/api.ts";
 import { type Fields, isFields, toList, toText } from "../files/json.ts";
+import { type Api, clock } from "../server/api.ts";
 import type { Kept } from "../sessions/session.ts";
 
 export type IngestJob = {
@@ -47,7 +47,9 @@ async function readJob(api: Api, jobId: string): Promise<IngestJob> {
     written: toCount(messages?.written),
     error: toText(error?.message),
     incomplete: toList(body.incomplete).filter(isFields).map(parseSession),
-    keptSessions: toList(body.kept).filter(isFields).map((one) => ({ ...parseSession(one), reason: toText(one.reason) })),
+    keptSessions: toList(body.kept)
+      .filter(isFields)
+      .map((one) => ({ ...parseSession(one), reason: toText(one.reason) })),
     knowsAppend: traces?.incomplete !== undefined,
   };
 }

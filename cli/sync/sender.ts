@@ -5,7 +5,7 @@ import { countBytesInMemory, type Session, type UnsentSession } from "../session
 import { formatBytes } from "../terminal/format.ts";
 import { type Batch, Batcher, encodeBatch, idempotencyKey } from "./batch.ts";
 import type { Compressor } from "./compression.ts";
-import { type Incomplete, isFinished, type IngestJob, type KeptSession, waitForJob } from "./jobs.ts";
+import { type Incomplete, type IngestJob, isFinished, type KeptSession, waitForJob } from "./jobs.ts";
 import { PartLines } from "./part-lines.ts";
 import type { PictureSender } from "./picture-sender.ts";
 import { type SentRecord, sessionKey } from "./sent-record.ts";
@@ -86,7 +86,10 @@ export class Sender {
 
   async waitForCapacity(): Promise<void> {
     await this.#options.pictures.waitForCapacity();
-    while (!this.#failure && (this.#uploads.size >= maxConcurrentUploads || this.#allBytesInMemory > maxBytesInMemory)) {
+    while (
+      !this.#failure &&
+      (this.#uploads.size >= maxConcurrentUploads || this.#allBytesInMemory > maxBytesInMemory)
+    ) {
       await Promise.race([...this.#uploads, ...this.#jobs]);
     }
     if (this.#failure) throw this.#failure;
@@ -254,6 +257,7 @@ function listIncomplete({ sessions }: Batch, { knowsAppend, incomplete }: Ingest
   return appended.map(({ source, sourceId }) => ({ source, sourceId, messageCount: 0 }));
 }
 
-const countBatchBytesInMemory = ({ sessions }: Batch) => sessions.reduce((total, session) => total + countBytesInMemory(session), 0);
+const countBatchBytesInMemory = ({ sessions }: Batch) =>
+  sessions.reduce((total, session) => total + countBytesInMemory(session), 0);
 
 const sumBytes = (sessions: Session[]) => sessions.reduce((total, { bytes }) => total + bytes, 0);

@@ -5,7 +5,13 @@ import { CommandError } from "../errors.ts";
 import { isGone, listFolder, statInput } from "../files/discovery.ts";
 import { stateFolder, writeFileAtomically } from "../files/state-files.ts";
 import { type AdapterInput, inputKey } from "../sessions/inputs.ts";
-import { beginAgain, type RecordedSession, type Kept, type SentState, type SessionLabels } from "../sessions/session.ts";
+import {
+  beginAgain,
+  type Kept,
+  type RecordedSession,
+  type SentState,
+  type SessionLabels,
+} from "../sessions/session.ts";
 import { isFinished, type KeptSession } from "./jobs.ts";
 import { type InputSessions, type ReadInput, readStored, type SentJob, type StoredRecord } from "./stored-record.ts";
 import { takeTurn } from "./turn.ts";
@@ -44,7 +50,11 @@ export class SentRecord {
   #writing: Promise<void> = Promise.resolve();
   #onWriteError: ((reason: string) => void) | undefined;
 
-  private constructor(path: string, { inputs, sent, jobs, stamp }: StoredRecord, onWriteError?: (reason: string) => void) {
+  private constructor(
+    path: string,
+    { inputs, sent, jobs, stamp }: StoredRecord,
+    onWriteError?: (reason: string) => void,
+  ) {
     this.#path = path;
     this.#onWriteError = onWriteError;
     this.#inputs = inputs;

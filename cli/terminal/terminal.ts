@@ -197,8 +197,7 @@ const invisible = /[\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 const space = /\p{Zs}/gu;
 const unprintable = /(?! )[\p{Cc}\p{Z}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
-const toPrintable = (text: string): string =>
-  text.replace(control, " ").replace(invisible, "").replace(space, " ");
+const toPrintable = (text: string): string => text.replace(control, " ").replace(invisible, "").replace(space, " ");
 
 const toPrintableJson = (value: unknown): string =>
   JSON.stringify(value).replace(unprintable, (character) =>

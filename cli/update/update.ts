@@ -3,11 +3,11 @@ import { type Context, stringValue } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { computeSha256 } from "../install/files.ts";
 import { readManifest } from "../install/manifest.ts";
-import { isNpmFile, getPlaces, getRunningFile } from "../install/places.ts";
+import { getPlaces, getRunningFile, isNpmFile } from "../install/places.ts";
 import { running } from "../program.ts";
 import { Api } from "../server/api.ts";
 import { isPrivate } from "../server/origin.ts";
-import { findDeliveringServer, readSettings, type Settings, requireServer, findTokenServer } from "../settings.ts";
+import { findDeliveringServer, findTokenServer, readSettings, requireServer, type Settings } from "../settings.ts";
 import { compareVersions, downloadRelease, type Release, readRelease } from "./release.ts";
 import { replaceProgram } from "./replace.ts";
 
@@ -38,7 +38,11 @@ export async function findUpdate(api: Api): Promise<AvailableUpdate | undefined>
   return { release, own, path, isOlder: difference === undefined || difference < 0 };
 }
 
-export async function takeUpdate({ host }: Context, api: Api, { release, own, path }: AvailableUpdate): Promise<boolean> {
+export async function takeUpdate(
+  { host }: Context,
+  api: Api,
+  { release, own, path }: AvailableUpdate,
+): Promise<boolean> {
   const bytes = await downloadRelease(api, release, own);
   if (!bytes) return false;
   await replaceProgram(host, path, bytes, release.version);

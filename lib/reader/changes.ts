@@ -1,5 +1,5 @@
 import { structuredPatch } from "diff";
-import { type LineCounts, countChange, type Effort } from "#lib/reader/line-diff";
+import { countChange, type Effort, type LineCounts } from "#lib/reader/line-diff";
 import type { DiffLine } from "#lib/reader/message";
 import { patchLines } from "#lib/reader/patches";
 import { countLines } from "#lib/reader/text";

@@ -1,6 +1,6 @@
 import type { Call, MessagePiece } from "#lib/reader/call";
 import { readFences, readTicks } from "#lib/reader/fences";
-import type { ToolKind, ReaderMessage } from "#lib/reader/message";
+import type { ReaderMessage, ToolKind } from "#lib/reader/message";
 import { firstLine } from "#lib/reader/text";
 import { findToolKind } from "#lib/reader/vocabulary";
 

@@ -1,6 +1,6 @@
 import type { MessagePiece } from "#lib/reader/call";
-import { makeTouching, type TouchingSession, type Touch } from "#lib/reader/files/touches";
-import { isExpansion, getTurnName } from "#lib/reader/injected";
+import { makeTouching, type Touch, type TouchingSession } from "#lib/reader/files/touches";
+import { getTurnName, isExpansion } from "#lib/reader/injected";
 import type { ReaderMessage } from "#lib/reader/message";
 import { readOutcome } from "#lib/reader/outcome";
 import { makePairing } from "#lib/reader/pairing";

@@ -1,10 +1,10 @@
-import type { MessagePiece } from "#lib/reader/call";
-import type { ReaderMessage, Block } from "#lib/reader/message";
 import { z } from "zod";
+import { isDrawable } from "#lib/evidence/picture-size";
 import { pictureTypes } from "#lib/evidence/picture-type";
 import { pictureHash } from "#lib/fields";
 import { limits } from "#lib/limits";
-import { isDrawable } from "#lib/evidence/picture-size";
+import type { MessagePiece } from "#lib/reader/call";
+import type { Block, ReaderMessage } from "#lib/reader/message";
 import { isPlainlyMarkdown } from "#lib/reader/said";
 
 const placeholder =
@@ -32,7 +32,8 @@ export function placePictures(pieces: MessagePiece[], { role, pictures = [] }: R
   ];
 }
 
-const getResult = (piece: MessagePiece) => (piece.type === "call" || piece.type === "result" ? piece.result : undefined);
+const getResult = (piece: MessagePiece) =>
+  piece.type === "call" || piece.type === "result" ? piece.result : undefined;
 
 /** @param left unassigned pictures; assigned ones are removed from it */
 function withOwn(piece: MessagePiece, left: ShownPicture[]): MessagePiece {

@@ -1,5 +1,5 @@
 import { readCommands } from "#lib/reader/files/commands";
-import type { ToolKind, RowPart, ReaderRow } from "#lib/reader/message";
+import type { ReaderRow, RowPart, ToolKind } from "#lib/reader/message";
 import { formatQuantity } from "#lib/reader/text";
 
 /** The smallest run of quiet rows that folds into one. */

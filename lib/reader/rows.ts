@@ -1,12 +1,12 @@
 import type { Call, MessagePiece, ToolResult } from "#lib/reader/call";
 import { isExpansion } from "#lib/reader/injected";
 import { splitPieces } from "#lib/reader/kind";
-import type { Block, ToolKind, RowPart, ReaderMessage, ReaderRow } from "#lib/reader/message";
-import { type ShownPicture, placePictures, textBlocks } from "#lib/reader/pictures";
+import { readTranscript } from "#lib/reader/markers";
+import type { Block, ReaderMessage, ReaderRow, RowPart, ToolKind } from "#lib/reader/message";
+import { placePictures, type ShownPicture, textBlocks } from "#lib/reader/pictures";
 import { addTokens, groupQuiet } from "#lib/reader/quiet";
 import { formatQuantity } from "#lib/reader/text";
 import { describeTool } from "#lib/reader/tools/tools";
-import { readTranscript } from "#lib/reader/markers";
 
 export type { ReaderMessage, ReaderRow };
 

@@ -8,7 +8,7 @@ import { startEmbedded } from "#lib/db/embedded";
 import { migrate } from "#lib/db/migrate";
 import { setEnv } from "#lib/env";
 import { installQueues } from "#lib/queue/queues";
-import { hasTelemetry, listAdapters, listDevices, type DiagnosticsReader } from "#lib/telemetry/diagnostics";
+import { type DiagnosticsReader, hasTelemetry, listAdapters, listDevices } from "#lib/telemetry/diagnostics";
 import { recordTelemetry } from "#lib/telemetry/record";
 import { telemetryRequest } from "#lib/telemetry/schema";
 import { insertReport } from "#lib/telemetry/sql";

@@ -11,7 +11,11 @@ const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->whe
 `;
 
 test("a port's listeners are told by their users", () => {
-  expect([parseListeners(table, 3000), parseListeners(table, 22), parseListeners(table, 80)]).toEqual([[1001, 0], [1003], []]);
+  expect([parseListeners(table, 3000), parseListeners(table, 22), parseListeners(table, 80)]).toEqual([
+    [1001, 0],
+    [1003],
+    [],
+  ]);
 });
 
 test.runIf(process.platform === "linux")(

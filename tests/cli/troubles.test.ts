@@ -1,6 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { forgetTroubles, noteTrouble, readTroubles, getTroublesPath } from "../../cli/service/troubles.ts";
+import { forgetTroubles, getTroublesPath, noteTrouble, readTroubles } from "../../cli/service/troubles.ts";
 import { makeHome } from "./home.ts";
 
 test("a trouble that can't be written down ends nothing, and one that can is known until it is over", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openIntercepted, signIn } from "../support/browser.ts";
-import { storeSession, wordsSql } from "../support/long-session.ts";
+import { storeSession } from "../support/long-session.ts";
 import { owner } from "../support/server.ts";
 import { belowBars, focused, mounted, poll, ready } from "./reader-page.ts";
 import { provideSignedIn } from "./signed-in.ts";

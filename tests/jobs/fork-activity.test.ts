@@ -82,7 +82,10 @@ test("a copied message counts in the original while that is stored, and else in 
       ...one,
       metadata: {
         ...(isReplayed && { replayed: true }),
-        ...(one.role === "assistant" && { requestId: `r${at}`, [isReplayed ? "copiedUsage" : "usage"]: { inputTokens: 5, outputTokens: 1 } }),
+        ...(one.role === "assistant" && {
+          requestId: `r${at}`,
+          [isReplayed ? "copiedUsage" : "usage"]: { inputTokens: 5, outputTokens: 1 },
+        }),
       },
     }));
   const copies = used(original, true);

@@ -58,9 +58,7 @@ test("what is of no pull request is not called the largest of them", () => {
     ...{ total: 100, top: 120 },
   };
   const request = { by: "pr", unit: "day" } as Parameters<typeof describeFinding>[1];
-  expect(describeFinding(chart, request, "messages")).toBe(
-    "Peak day: 30 Mar, 100 messages · app#1: 20% of messages",
-  );
+  expect(describeFinding(chart, request, "messages")).toBe("Peak day: 30 Mar, 100 messages · app#1: 20% of messages");
 });
 
 test("a session's cost says which tiers of service are in it at the standard price", () => {

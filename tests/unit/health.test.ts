@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compareVersions, judge, share, computeShares, type VersionHealth } from "#lib/telemetry/health";
+import { compareVersions, computeShares, judge, share, type VersionHealth } from "#lib/telemetry/health";
 
 const health = (more: Partial<VersionHealth> = {}): VersionHealth => ({
   cliVersion: "1.4.2",

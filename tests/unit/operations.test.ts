@@ -5,7 +5,7 @@ import { inflate } from "#lib/ingest/decode/inflate";
 import { unpackManifest } from "#lib/ingest/decode/manifest";
 import { type Checked, makeOperations, type Operations } from "#lib/ingest/decode/operations";
 import { unpackBatch } from "#lib/ingest/decode/stored-body";
-import { makeMark, type MaskingPolicy } from "#lib/masking/masker";
+import { type MaskingPolicy, makeMark } from "#lib/masking/masker";
 import { formed } from "./secrets/made-up.ts";
 
 const maxBytes = 64 << 20;
@@ -31,7 +31,11 @@ const traces = Array.from({ length: 40 }, (_, n) => ({
 }));
 
 /** Reads a batch as it is accepted. */
-function accept(batch: unknown, by: MaskingPolicy | undefined, encoding: "identity" | "zstd" = "identity"): Promise<Checked> {
+function accept(
+  batch: unknown,
+  by: MaskingPolicy | undefined,
+  encoding: "identity" | "zstd" = "identity",
+): Promise<Checked> {
   const operations = makeOperations();
   const bytes = encode(batch);
   operations.receive({ body: encoding === "zstd" ? zstdCompressSync(bytes) : bytes, encoding, maxBytes });

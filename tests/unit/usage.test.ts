@@ -4,7 +4,7 @@ import { budgetMark, forecast } from "#lib/usage/month";
 import { budgetForm, usageQuery } from "#lib/usage/schema";
 import { listSpans } from "#lib/usage/spans";
 import { readUsageParams, tracesHref, usageHref } from "../../app/(app)/usage/range.ts";
-import { makeChart, roundTop, makeYardstick } from "../../app/(app)/usage/shape.ts";
+import { makeChart, makeYardstick, roundTop } from "../../app/(app)/usage/shape.ts";
 import { describeFinding, spanText } from "../../app/(app)/usage/words.ts";
 import { formatMoney, formatMoneyAxis, formatMoneyShort } from "../../app/components/money.ts";
 
@@ -144,7 +144,13 @@ describe("the chart", () => {
       bySpan: values.map((one) => ({ ...one, span: 0 })),
     };
     const yardstick = makeYardstick("tokens", report.total);
-    const { series, bars, total } = makeChart(report, request.spans, "source", yardstick, new Date(`${today}T12:00:00Z`));
+    const { series, bars, total } = makeChart(
+      report,
+      request.spans,
+      "source",
+      yardstick,
+      new Date(`${today}T12:00:00Z`),
+    );
     expect(series.at(-1)).toMatchObject({ name: "5 other agents", total: 50 });
     expect(series.reduce((sum, one) => sum + one.total, 0)).toBe(total);
     expect(bars[0]?.amounts).toEqual([10, 10, 10, 10, 10, 50]);

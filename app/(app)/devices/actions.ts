@@ -1,59 +1,52 @@
 "use server";
 import { revalidatePath } from "next/cache";
-import { currentOrigin, type AuditOrigin } from "#lib/auth/audit";
+import { currentOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
 import { revokeGrant } from "#lib/auth/oauth/grants";
-import { idForm } from "#lib/auth/schema";
 import { createTokenByHand, logOutMachines, revokeToken } from "#lib/auth/tokens";
 import { withdrawLogin } from "#lib/device/login";
 import { startRequest } from "#lib/device/schema";
 import { scopes } from "#lib/fields";
-import { askFirst, collectFieldErrors, toFormState, refuseForeignOrigin, requireForm, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form";
+import {
+  collectFieldErrors,
+  endById,
+  refuseForeignOrigin,
+  requireForm,
+  text,
+  toFormState,
+} from "../../components/form-guard";
 import { tickedScopes } from "../../components/scopes";
+
+const page = "/devices";
 
 /** Asks first. A token that is already revoked is no error. */
 export async function revokeAction(_before: FormState, form: FormData): Promise<FormState> {
-  return endAccess(form, "Unknown token.", revokeToken);
+  return endById(form, { page, unknown: "Unknown token." }, revokeToken);
 }
 
 /** Asks first. A login that is no longer open is no error. */
 export async function withdrawAction(_before: FormState, form: FormData): Promise<FormState> {
-  return endAccess(form, "Unknown login.", withdrawLogin);
+  return endById(form, { page, unknown: "Unknown login." }, withdrawLogin);
 }
 
 export async function disconnectAction(_before: FormState, form: FormData): Promise<FormState> {
-  return endAccess(form, "Unknown agent.", revokeGrant);
-}
-
-type EndAccess = (userId: string, id: string, from: AuditOrigin) => Promise<unknown>;
-
-async function endAccess(form: FormData, unknown: string, end: EndAccess): Promise<FormState> {
-  const user = await requireUser("/devices");
-  const error = await refuseForeignOrigin();
-  if (error) return { error };
-  const parsed = idForm.safeParse({ id: text(form, "id") });
-  if (!parsed.success) return { error: unknown };
-  const question = askFirst(form);
-  if (question) return question;
-  await end(user.id, parsed.data.id, await currentOrigin());
-  revalidatePath("/devices");
-  return {};
+  return endById(form, { page, unknown: "Unknown agent." }, revokeGrant);
 }
 
 /** Also denies logins that were approved but not yet redeemed. */
 export async function revokeAllAction(): Promise<FormState> {
-  const user = await requireUser("/devices");
+  const user = await requireUser(page);
   const error = await refuseForeignOrigin();
   if (error) return { error };
   await logOutMachines(user.id, await currentOrigin());
-  revalidatePath("/devices");
+  revalidatePath(page);
   return {};
 }
 
 /** The token's text is shown only once. */
 export async function createTokenAction(_before: FormState, form: FormData): Promise<FormState> {
-  const user = await requireUser("/devices");
+  const user = await requireUser(page);
   const granted = tickedScopes(requireForm(form));
   const ticks = Object.fromEntries(scopes.map((scope) => [scope, text(form, scope)]));
   const values = { ...ticks, machine: text(form, "machine") };
@@ -62,10 +55,13 @@ export async function createTokenAction(_before: FormState, form: FormData): Pro
   if (granted.length === 0) return { values, error: askScopes };
   const parsed = startRequest.safeParse(values);
   if (!parsed.success)
-    return { values, errors: { ...collectFieldErrors(parsed.error), ...(values.machine.trim() ? {} : { machine: askName }) } };
+    return {
+      values,
+      errors: { ...collectFieldErrors(parsed.error), ...(values.machine.trim() ? {} : { machine: askName }) },
+    };
   try {
     const token = await createTokenByHand(user.id, parsed.data.machine, await currentOrigin(), granted);
-    revalidatePath("/devices");
+    revalidatePath(page);
     const label = `The token of ${parsed.data.machine}`;
     return { once: { label, text: token, note: howToUse } };
   } catch (refused) {

@@ -62,9 +62,7 @@ export default async function Page() {
         {grants.length > 0 ? (
           <AgentList grants={grants} />
         ) : (
-          <p className="max-w-[72ch] text-muted">
-            Let an agent search your sessions:
-          </p>
+          <p className="max-w-[72ch] text-muted">Let an agent search your sessions:</p>
         )}
         {grants.length === 0 && <Command text={`claude mcp add --transport http spoor ${env().BASE_URL}/mcp`} />}
       </Section>

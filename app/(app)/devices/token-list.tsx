@@ -29,8 +29,8 @@ export function TokenList({ tokens, logins }: { tokens: ListedToken[]; logins: A
           <div className="mt-2 max-w-[60ch] rounded-block border border-bad p-3">
             <Form action={revokeAllAction} submit="Revoke all" tone="bad">
               <p>
-                {tokens.length === maxListedTokens ? "All machines" : `All ${formatQuantity(count, "machine")}`} lose access at
-                once. What they uploaded stays. You can connect each of them again.
+                {tokens.length === maxListedTokens ? "All machines" : `All ${formatQuantity(count, "machine")}`} lose
+                access at once. What they uploaded stays. You can connect each of them again.
               </p>
             </Form>
           </div>

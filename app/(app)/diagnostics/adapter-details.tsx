@@ -1,6 +1,6 @@
 import type { AdapterHealth } from "#lib/telemetry/diagnostics";
 import { share } from "#lib/telemetry/health";
-import { formatQuantity, formatCount } from "../../components/figures";
+import { formatCount, formatQuantity } from "../../components/figures";
 import { Time } from "../../components/time";
 import { DeviceName, Name, readable } from "./names";
 import { formatShare } from "./shares";

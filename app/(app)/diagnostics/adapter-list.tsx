@@ -1,7 +1,7 @@
 import type { AdapterHealth } from "#lib/telemetry/diagnostics";
 import { computeShares } from "#lib/telemetry/health";
 import { Monogram } from "../../components/agent-icon";
-import { formatQuantity, formatCount } from "../../components/figures";
+import { formatCount, formatQuantity } from "../../components/figures";
 import { Notice } from "../../components/notice";
 import { Time } from "../../components/time";
 import { AdapterDetails } from "./adapter-details";

@@ -1,13 +1,13 @@
 import type { Metadata } from "next";
 import { requireUser } from "#lib/auth/guards";
 import { hasTelemetry, listAdapters, listDevices, trendDays } from "#lib/telemetry/diagnostics";
+import { readSinkDisabledAt } from "#lib/telemetry/sink-state";
+import { Notice } from "../../components/notice";
 import { Section } from "../../components/section";
+import { Time } from "../../components/time";
 import { AdapterList } from "./adapter-list";
 import { DeviceList } from "./device-list";
 import { Empty } from "./empty";
-import { readSinkDisabledAt } from "#lib/telemetry/sink-state";
-import { Notice } from "../../components/notice";
-import { Time } from "../../components/time";
 
 export const metadata: Metadata = { title: "Diagnostics" };
 

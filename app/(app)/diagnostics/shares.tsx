@@ -1,4 +1,4 @@
-import { type ScanShares, computeShares, type VersionHealth, findWorst } from "#lib/telemetry/health";
+import { computeShares, findWorst, type ScanShares, type VersionHealth } from "#lib/telemetry/health";
 import { Sign } from "../../components/sign";
 
 const percent = new Intl.NumberFormat("en", { style: "percent", maximumSignificantDigits: 2 });

@@ -90,9 +90,7 @@ function SearchForm({ path, action }: Pick<Query, "path" | "action">) {
 }
 
 function Hint() {
-  return (
-    <p className="py-4 text-muted">Find sessions that touched a file, by its name or the end of its path.</p>
-  );
+  return <p className="py-4 text-muted">Find sessions that touched a file, by its name or the end of its path.</p>;
 }
 
 function Found({ path, files }: { path: string; files: Touched[] }) {

@@ -6,8 +6,8 @@ import { requireUser } from "#lib/auth/guards";
 import { decide, maskAllCertain, setMasking } from "#lib/findings/rulings";
 import { maskingForm, rulingForm } from "#lib/findings/schema";
 import { isoDay } from "../../components/date-format";
-import { askFirst, toFormState, refuseForeignOrigin, requireOwnOrigin, sent, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form";
+import { askFirst, refuseForeignOrigin, requireOwnOrigin, sent, text, toFormState } from "../../components/form-guard";
 import { orMissing } from "../../components/or-missing";
 import { readerZone, startOfDay } from "../../components/zone";
 

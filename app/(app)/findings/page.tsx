@@ -43,9 +43,7 @@ export default async function Page({ searchParams }: PageProps<"/findings">) {
         </ul>
       ) : (
         <p className="py-6 text-muted">
-          {summary.counts.length === 0
-            ? "No secrets found."
-            : "No secrets match these filters."}
+          {summary.counts.length === 0 ? "No secrets found." : "No secrets match these filters."}
         </p>
       )}
       <Pages query={query} nextCursor={page.nextCursor} />

@@ -1,4 +1,5 @@
 import { type FindingState, type FindingsQuery, findingsQuery } from "#lib/findings/schema";
+import type { SearchParams } from "../../components/pages";
 
 export const stateNames: Record<FindingState, string> = {
   open: "Not masked",
@@ -10,7 +11,7 @@ export const stateNames: Record<FindingState, string> = {
 export const ages = { 7: "last 7 days", 30: "last 30 days", 90: "last 90 days" } as const;
 
 /** Ignores invalid parameters, so that old links still show a list. */
-export function readParams({ session, ...params }: Record<string, string | string[] | undefined>): FindingsQuery {
+export function readParams({ session, ...params }: SearchParams): FindingsQuery {
   const asked = Object.entries({ trace: session, ...params }).filter(
     ([name, value]) => value !== "" && findingsQuery.safeParse({ [name]: value }).success,
   );

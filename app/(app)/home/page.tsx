@@ -3,7 +3,7 @@ import { requireUser } from "#lib/auth/guards";
 import { countTraces } from "#lib/traces/facets";
 import { Counting } from "../../components/counting";
 import { formatDate } from "../../components/date-format";
-import { formatQuantity, formatCount } from "../../components/figures";
+import { formatCount, formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Refresh } from "../../components/refresh";
 import { Section } from "../../components/section";
@@ -104,7 +104,8 @@ function headline({ since, count, live }: News, now: Date, zone: string): string
   if (!since) return running || "Welcome";
   const text = sinceText(since, now, zone);
   if (count === 0) return running ? `${running} · nothing new since ${text}` : `Nothing new since ${text}`;
-  const sessions = count >= maxCounted ? `${formatCount(maxCounted)} sessions or more` : formatQuantity(count, "session");
+  const sessions =
+    count >= maxCounted ? `${formatCount(maxCounted)} sessions or more` : formatQuantity(count, "session");
   return `${sessions} since ${text}${running && ` · ${running.replace(/ sessions?/, "")}`}`;
 }
 

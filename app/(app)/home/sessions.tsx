@@ -1,11 +1,11 @@
 import { labelText, type ProjectLabel } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/reader/project";
 import { Monogram } from "../../components/agent-icon";
-import { formatQuantity, formatCount } from "../../components/figures";
+import { formatCount, formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { ActivityTime } from "../../components/time";
-import { pullHref } from "../traces/hrefs";
 import { standingText } from "../traces/[id]/frame/standing";
+import { pullHref } from "../traces/hrefs";
 import type { News, NewsSession } from "./news";
 
 type Standings = News["standings"];

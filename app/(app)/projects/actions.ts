@@ -7,8 +7,16 @@ import { SpoorError } from "#lib/errors";
 import { mergeProjects, renameProject, splitProject } from "#lib/projects/change";
 import { canUndo, findSplit } from "#lib/projects/queries";
 import { givenName } from "#lib/projects/schema";
-import { collectFieldErrors, idIn, toFormState, refuseForeignOrigin, requireForm, requireOwnOrigin, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form";
+import {
+  collectFieldErrors,
+  idIn,
+  refuseForeignOrigin,
+  requireForm,
+  requireOwnOrigin,
+  text,
+  toFormState,
+} from "../../components/form-guard";
 import { orMissing } from "../../components/or-missing";
 
 const makeProjectHref = (id: string, query = "") => `/projects/${encodeURIComponent(id)}${query}`;

@@ -6,8 +6,9 @@ import { type ProjectSort, type ProjectsQuery, projectSorts, projectsQuery } fro
 import { countDueTraces } from "#lib/usage/queries";
 import { Monogram } from "../../components/agent-icon";
 import { Counting, notYet } from "../../components/counting";
-import { formatQuantity, Figure } from "../../components/figures";
+import { Figure, formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
+import type { SearchParams } from "../../components/pages";
 import { Time } from "../../components/time";
 import { sumTokens } from "./figures";
 
@@ -55,7 +56,7 @@ export default async function Page({ searchParams }: PageProps<"/projects">) {
 }
 
 /** Ignores invalid parameters, so that old links still show a list. */
-function readParams(params: Record<string, string | string[] | undefined>): ProjectsQuery {
+function readParams(params: SearchParams): ProjectsQuery {
   const asked = Object.entries(params).filter(([name, value]) => value !== "" && isValid(name, value));
   return projectsQuery.parse(Object.fromEntries(asked));
 }

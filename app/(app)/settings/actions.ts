@@ -9,8 +9,15 @@ import { requireUser, type SignedInUser } from "#lib/auth/guards";
 import { findWeakness } from "#lib/auth/passwords";
 import { nameForm, newPasswordForm } from "#lib/auth/schema";
 import { logOutMachines } from "#lib/auth/tokens";
-import { authRefusal, codeError, collectFieldErrors, passwordError, refuseForeignOrigin, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form";
+import {
+  authRefusal,
+  codeError,
+  collectFieldErrors,
+  passwordError,
+  refuseForeignOrigin,
+  text,
+} from "../../components/form-guard";
 
 export async function renameAction(_before: FormState, form: FormData): Promise<FormState> {
   await requireUser("/settings");

@@ -107,8 +107,8 @@ function YourData({ userId }: { userId: string }) {
     <Section id="data" title="Your data">
       <StorageUse userId={userId} />
       <p className="text-muted">
-        Sessions are kept until you delete them. The uploads they came in are deleted {formatQuantity(days, "day")} after they
-        were processed, failed ones after {formatQuantity(failedUploadDays, "day")}.
+        Sessions are kept until you delete them. The uploads they came in are deleted {formatQuantity(days, "day")}{" "}
+        after they were processed, failed ones after {formatQuantity(failedUploadDays, "day")}.
       </p>
       <p className="flex flex-wrap gap-x-4 gap-y-1">
         <a href="/api/traces/export" download="sessions.jsonl" className="link target">

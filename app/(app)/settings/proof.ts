@@ -1,11 +1,11 @@
 import "server-only";
-import type { SignedInUser } from "#lib/auth/guards";
-import { isRecent } from "#lib/auth/sign-ins";
-import { codeError, passwordError, text } from "../../components/form-guard";
-import type { FormState } from "../../components/form";
-import { proofFields } from "./proof-fields";
 import { headers } from "next/headers";
 import { auth } from "#lib/auth/auth";
+import type { SignedInUser } from "#lib/auth/guards";
+import { isRecent } from "#lib/auth/sign-ins";
+import type { FormState } from "../../components/form";
+import { codeError, passwordError, text } from "../../components/form-guard";
+import { proofFields } from "./proof-fields";
 
 /** Required before changes to how the account is opened. */
 export type Proof = "password" | "code" | "recent";

@@ -6,8 +6,8 @@ import { auth } from "#lib/auth/auth";
 import { disconnectProvider } from "#lib/auth/connections";
 import { requireUser } from "#lib/auth/guards";
 import { configuredProviders, type Provider } from "#lib/auth/providers";
-import { refuseForeignOrigin, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form";
+import { refuseForeignOrigin, text } from "../../components/form-guard";
 import { refuseUnproved } from "./proof";
 
 export type ConnectionState = FormState & { url?: string | undefined };

@@ -2,13 +2,30 @@ import Link from "next/link";
 import { parseTerms, withoutTerm } from "#lib/search/grammar";
 import { filterNames } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
-import { type GivenFilters, getFilterLabel, listHref, type FilterTitles, shownValue, getFilterValues, without, withoutValue } from "./hrefs";
+import {
+  type FilterTitles,
+  type GivenFilters,
+  getFilterLabel,
+  getFilterValues,
+  listHref,
+  shownValue,
+  without,
+  withoutValue,
+} from "./hrefs";
 
 /**
  * @param names the names of projects
  * @param parent the title of the session whose children are listed
  */
-export function Chips({ given, names, parent }: { given: GivenFilters; names: FilterTitles; parent: string | undefined }) {
+export function Chips({
+  given,
+  names,
+  parent,
+}: {
+  given: GivenFilters;
+  names: FilterTitles;
+  parent: string | undefined;
+}) {
   return filterNames.flatMap((name) => {
     if (name !== "q")
       return getFilterValues(given, name).map((value) => (

@@ -2,7 +2,7 @@ import Link from "next/link";
 import type { CountedName, FacetValues, FilterName } from "#lib/traces/schema";
 import { formatCount } from "../../components/figures";
 import { Sign } from "../../components/sign";
-import { type GivenFilters, listHref, getFilterValues, without, withoutValue, withValue } from "./hrefs";
+import { type GivenFilters, getFilterValues, listHref, without, withoutValue, withValue } from "./hrefs";
 
 export type FilterOption = { name: FilterName; value: string; text: string; count: number };
 
@@ -13,7 +13,8 @@ export function toFilterOptions(name: CountedName, values: FacetValues): FilterO
   return values[name].map((one) => ({ name, text: one.value, ...one }));
 }
 
-export const listFilterNames = (name: CountedName): FilterName[] => (name === "project" ? ["project", "projectId"] : [name]);
+export const listFilterNames = (name: CountedName): FilterName[] =>
+  name === "project" ? ["project", "projectId"] : [name];
 
 type Props = { name: CountedName; given: GivenFilters; options: FilterOption[] };
 

@@ -7,7 +7,7 @@ import {
   readTraceOrigins,
 } from "#lib/traces/family";
 import { longTime } from "../../components/date-format";
-import { formatQuantity, formatCompact } from "../../components/figures";
+import { formatCompact, formatQuantity } from "../../components/figures";
 import { shortTime } from "../../components/time";
 import { type Below, type BelowRow, originWords } from "./below";
 import { listHref } from "./hrefs";

@@ -4,7 +4,7 @@ import { readerZone } from "../../components/zone";
 import { DateMenu } from "./date-menu";
 import { datePresets, parseFilterDay } from "./dates";
 import { FilterMenu, FilterSwitch, MenuCloser } from "./filter-menu";
-import { listFilterEntries, filterQuery, type GivenFilters } from "./hrefs";
+import { filterQuery, type GivenFilters, listFilterEntries } from "./hrefs";
 import { MoreMenu } from "./more-menu";
 
 type Props = {

@@ -1,10 +1,10 @@
 "use client";
+import { useEffect, useState } from "react";
 import type { CountedName, FacetValues } from "#lib/traces/schema";
 import { Sign } from "../../components/sign";
 import { Choices, listFilterNames, toFilterOptions } from "./choices";
-import { listFilterEntries, type GivenFilters, getFilterLabel, without } from "./hrefs";
+import { type GivenFilters, getFilterLabel, listFilterEntries, without } from "./hrefs";
 import { MenuValues } from "./menu-values";
-import { useState, useEffect } from "react";
 
 type Props = {
   name: CountedName;
@@ -20,7 +20,11 @@ const capitalize = (name: string) => name.slice(0, 1).toUpperCase() + name.slice
 export function FilterMenu(props: Props) {
   const { name, given } = props;
   return (
-    <Menu label={capitalize(name)} isSet={listFilterNames(name).some((filter) => given[filter] !== undefined)} side="left">
+    <Menu
+      label={capitalize(name)}
+      isSet={listFilterNames(name).some((filter) => given[filter] !== undefined)}
+      side="left"
+    >
       <FilterValues {...props} />
     </Menu>
   );
@@ -29,11 +33,7 @@ export function FilterMenu(props: Props) {
 export function FilterValues({ name, given, query, values }: Props) {
   return (
     <>
-      <ExactForm
-        name={name}
-        label={`Find ${getFilterLabel(name)}`}
-        given={without(given, ...listFilterNames(name))}
-      />
+      <ExactForm name={name} label={`Find ${getFilterLabel(name)}`} given={without(given, ...listFilterNames(name))} />
       {values ? (
         <Choices name={name} given={given} options={toFilterOptions(name, values)} />
       ) : (

@@ -1,10 +1,9 @@
 import { findQueryProblem, isRanked } from "#lib/search/query";
 import { filterNames, listQuery, type Order, type Sort, type TraceFilter } from "#lib/traces/schema";
 import type { Selection } from "#lib/traces/sql/conditions";
+import type { SearchParams } from "../../components/pages";
 import { startOfDay } from "../../components/zone";
 import { filterQuery, type GivenFilters, withQuery } from "./hrefs";
-
-type Params = Record<string, string | string[] | undefined>;
 
 export type ListRequest = {
   filter: TraceFilter;
@@ -28,7 +27,7 @@ const day = /^\d{4}-\d\d-\d\d$/;
  * Names and ignores invalid parameters, so that old links still show a list; empty ones count as absent. `from` and
  * `to` also accept a day in the reader's zone.
  */
-export function readListParams(params: Params, zone: string): ListRequest {
+export function readListParams(params: SearchParams, zone: string): ListRequest {
   const asked = Object.fromEntries(
     Object.entries(params).flatMap(([name, value]) => {
       const [first, ...more] = [...new Set([value ?? []].flat().filter((one) => one !== ""))];

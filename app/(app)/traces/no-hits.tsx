@@ -3,9 +3,9 @@ import { isQuery } from "#lib/search/query";
 import { countTraces } from "#lib/traces/facets";
 import type { FilterName } from "#lib/traces/schema";
 import { readerZone } from "../../components/zone";
-import { maxCounted, maxFound, formatSessionCount } from "./count";
+import { formatSessionCount, maxCounted, maxFound } from "./count";
 import { type ListRequest, readListParams, shown } from "./filters";
-import { type GivenFilters, getFilterLabel, listHref, type FilterTitles, shownValues, without } from "./hrefs";
+import { type FilterTitles, type GivenFilters, getFilterLabel, listHref, shownValues, without } from "./hrefs";
 import { Meant } from "./search-notices";
 
 type Props = { userId: string; request: ListRequest; names: FilterTitles };

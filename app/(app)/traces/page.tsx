@@ -18,18 +18,18 @@ import { readerZone } from "../../components/zone";
 import { warmUp } from "./[id]/drawing/draw";
 import { Chips } from "./chips";
 import { Connect } from "./connect";
-import { maxCounted, maxFound, formatSessionCount } from "./count";
+import { formatSessionCount, maxCounted, maxFound } from "./count";
 import { readKin } from "./families";
 import { FilterBar } from "./filter-bar";
 import { exportHref, type ListRequest, listed, readListParams, shown } from "./filters";
-import { deleteAllHref, filterQuery, listHref, toSearchParams, getFilterValues } from "./hrefs";
-import { Lag, Instead } from "./search-notices";
+import { deleteAllHref, filterQuery, getFilterValues, listHref, toSearchParams } from "./hrefs";
 import { ListKeys } from "./list-keys";
 import { Newer } from "./newer";
 import { NoHits } from "./no-hits";
-import { OrderSwitch, SortMenu, ViewMenu } from "./sort-menu";
 import { SearchBox } from "./search-box";
+import { Instead, Lag } from "./search-notices";
 import { Selection } from "./selection";
+import { OrderSwitch, SortMenu, ViewMenu } from "./sort-menu";
 import { readStandings } from "./standings";
 import { TraceList } from "./trace-list";
 
@@ -236,7 +236,8 @@ function Notices({ ignored, problem, deleted }: NoticesProps) {
       {ignored.length > 0 && (
         <Notice tone="warn">
           <p>
-            {others.length > 0 && `Ignored invalid ${others.length === 1 ? "filter" : "filters"}: ${others.join(", ")}. `}
+            {others.length > 0 &&
+              `Ignored invalid ${others.length === 1 ? "filter" : "filters"}: ${others.join(", ")}. `}
             {problem && `The search ${problem}.`}
           </p>
         </Notice>

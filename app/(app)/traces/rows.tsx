@@ -149,7 +149,10 @@ function Facts({ row, given }: FactsProps) {
         </a>
       )}
       {project && (
-        <a href={projectId ? `/projects/${projectId}` : listHref({ ...given, project })} className={getTextSize(project)}>
+        <a
+          href={projectId ? `/projects/${projectId}` : listHref({ ...given, project })}
+          className={getTextSize(project)}
+        >
           {project}
         </a>
       )}

@@ -39,7 +39,8 @@ export function SearchField({ userId, q }: { userId: string; q: string }) {
     window.clearTimeout(typed.current.timer);
     const { form } = event.currentTarget;
     // The result already shows, so no further history entry is needed.
-    if (form && typed.current.hasEntry && makeSearchHref(form) === location.pathname + location.search) event.preventDefault();
+    if (form && typed.current.hasEntry && makeSearchHref(form) === location.pathname + location.search)
+      event.preventDefault();
   };
 
   const showOptions = (value: string) => {

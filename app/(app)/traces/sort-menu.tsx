@@ -1,6 +1,6 @@
 "use client";
 import { useActionState } from "react";
-import type { Sort, Order } from "#lib/traces/schema";
+import type { Order, Sort } from "#lib/traces/schema";
 import type { View } from "#lib/traces/views";
 import { Choice } from "./choices";
 import { Menu } from "./filter-menu";

@@ -1,7 +1,7 @@
 import { findEstimate } from "#lib/prices/tariff";
 import type { Trace } from "#lib/traces/queries";
 import { usedTokens } from "#lib/traces/tokens";
-import { formatQuantity, formatCount } from "../../components/figures";
+import { formatCount, formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 
 export const countTokens = ({ usage, tokenCount }: Pick<Trace, "usage" | "tokenCount">): number =>

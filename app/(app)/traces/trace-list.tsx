@@ -8,14 +8,14 @@ import type { ListedTrace } from "#lib/traces/queries";
 import type { Sort } from "#lib/traces/schema";
 import { findIcon, makeMonogram } from "../../components/agent-icons";
 import { formatDate, isoDay } from "../../components/date-format";
-import { formatQuantity, formatCompact } from "../../components/figures";
+import { formatCompact, formatQuantity } from "../../components/figures";
 import { shortTime } from "../../components/time";
 import { addDays, readerZone } from "../../components/zone";
-import { toBelow, type ListedFamilies, toOriginLink, formatFamilySums } from "./families";
+import { standingText } from "./[id]/frame/standing";
+import { formatFamilySums, type ListedFamilies, toBelow, toOriginLink } from "./families";
 import type { GivenFilters } from "./hrefs";
 import { type ListGroup, type ListRow, Rows } from "./rows";
-import { formatCost, countTokens, describeCost, describeTier } from "./spent";
-import { standingText } from "./[id]/frame/standing";
+import { countTokens, describeCost, describeTier, formatCost } from "./spent";
 
 type ShownTrace = WithPullRequests<ListedTrace>;
 type Labels = Map<string, ProjectLabel>;
@@ -57,7 +57,8 @@ const findStart = ({ createdAt, updatedAt, dated }: ShownTrace) =>
   createdAt !== null || dated ? new Date(createdAt ?? updatedAt) : undefined;
 
 /** 1970 means no date. */
-const findLatest = ({ latestAt, dated }: ShownTrace) => (dated || Date.parse(latestAt) > 0 ? new Date(latestAt) : undefined);
+const findLatest = ({ latestAt, dated }: ShownTrace) =>
+  dated || Date.parse(latestAt) > 0 ? new Date(latestAt) : undefined;
 
 function describeMoment(at: Date | undefined, isByDay: boolean, zone: string): Pick<ListRow, "at" | "when"> {
   if (!at) return { when: isByDay ? "" : "no date" };

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import type { z } from "zod";
 import type { jobResponse } from "#lib/ingest/schema";
-import { formatQuantity, formatCount } from "../../components/figures";
+import { formatCount, formatQuantity } from "../../components/figures";
 import { StatusMark } from "../../components/status-mark";
 
 type Job = z.output<typeof jobResponse>;

@@ -1,6 +1,7 @@
 import { validate } from "uuid";
 import type { ErrorCode, SpoorError } from "#lib/errors";
 import { OverQuotaError } from "#lib/ingest/quota/quota";
+import type { SearchParams } from "../../components/pages";
 
 type Reason = ErrorCode | "over_quota";
 
@@ -20,10 +21,12 @@ export function refusalHref(error: SpoorError, requestId: string): string {
   return `/upload?${new URLSearchParams({ refused, ...(path && { path }), request: requestId })}`;
 }
 
-type Params = Record<string, string | string[] | undefined>;
-
 /** Undefined for anything that `refusalHref` does not write, since anybody can make a link. */
-export function readRefusal({ refused, path, request }: Params): { sentence: string; requestId?: string } | undefined {
+export function readRefusal({
+  refused,
+  path,
+  request,
+}: SearchParams): { sentence: string; requestId?: string } | undefined {
   const known = typeof refused === "string" && Object.hasOwn(sentences, refused);
   const reason = known ? sentences[refused as Reason] : undefined;
   if (reason === undefined) return undefined;

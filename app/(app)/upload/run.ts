@@ -1,5 +1,5 @@
 import { FileFault, type PartLimits, splitFile } from "./parts";
-import { type UploadAnswer, sendPart } from "./send";
+import { sendPart, type UploadAnswer } from "./send";
 
 /** In bytes of the file. */
 export type FileState = {

@@ -6,8 +6,8 @@ import { getJob } from "#lib/ingest/jobs";
 import { replayFailedJobs, replayJob } from "#lib/ingest/replay";
 import { processSoon } from "#lib/server/after-response";
 import { formatQuantity } from "../../components/figures";
-import { toFormState, refuseForeignOrigin, text } from "../../components/form-guard";
 import type { FormState } from "../../components/form";
+import { refuseForeignOrigin, text, toFormState } from "../../components/form-guard";
 
 /** The field `all` replays every failed upload. */
 export async function replayAction(_before: FormState, form: FormData): Promise<FormState> {
@@ -45,7 +45,8 @@ async function replayAll(userId: string): Promise<string> {
   const sentences = [
     replayed === 0 && left === 0 ? "No upload was replayed." : `${formatQuantity(replayed, "upload")} replayed.`,
     left > 0 && `${formatQuantity(left, "more", "more")} can be replayed: press again.`,
-    gone > 0 && `${formatQuantity(gone, "failed upload is", "failed uploads are")} no longer stored and cannot be replayed.`,
+    gone > 0 &&
+      `${formatQuantity(gone, "failed upload is", "failed uploads are")} no longer stored and cannot be replayed.`,
   ];
   return sentences.filter(Boolean).join(" ");
 }

@@ -1,6 +1,6 @@
 import type { ListedJob } from "#lib/ingest/jobs";
 import { formatBytes } from "#lib/units";
-import { formatQuantity, formatCount } from "../../components/figures";
+import { formatCount, formatQuantity } from "../../components/figures";
 import { StatusMark } from "../../components/status-mark";
 import { Time } from "../../components/time";
 import { Fault, WhyKept } from "./outcome";

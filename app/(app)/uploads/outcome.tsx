@@ -23,7 +23,8 @@ function listKeptReasons({ shorter, newer, deleted }: NonNullable<ListedJob["kep
     shorter > 0 &&
       `${formatQuantity(shorter, "session")} kept as stored: the upload has fewer messages. What comes to ${shorter === 1 ? "it" : "them"} is not stored until the upload has more; to store it in place of what is here, run spoor push --replace with the session’s id.`,
     newer > 0 && `${formatQuantity(newer, "session")} kept as stored: a newer upload was processed first.`,
-    deleted > 0 && `${formatQuantity(deleted, "session")} not stored again: you had deleted ${deleted === 1 ? "it" : "them"}.`,
+    deleted > 0 &&
+      `${formatQuantity(deleted, "session")} not stored again: you had deleted ${deleted === 1 ? "it" : "them"}.`,
   ];
   return sentences.filter((sentence) => sentence !== false);
 }

@@ -34,7 +34,15 @@ function Breakdown({ facet, report, request, yardstick }: Props & { facet: Usage
   // The chart's facet uses the chart's colours, so that this list is its legend.
   const getBarFill = (place: number) => (facet === request.by ? getFill(place) : "fill-accent");
   const row = (one: (typeof values)[number], place: number) => (
-    <Row key={one.id ?? ""} {...one} ink={getBarFill(place)} facet={facet} request={request} max={max} measure={measure} />
+    <Row
+      key={one.id ?? ""}
+      {...one}
+      ink={getBarFill(place)}
+      facet={facet}
+      request={request}
+      max={max}
+      measure={measure}
+    />
   );
   const rest = values.slice(shownFirst);
   return (

@@ -2,7 +2,7 @@ import { Hatch, Swatch } from "./bars";
 import { LiveBars } from "./live-bars";
 import { csvHref, type Measure, tracesHref, type UsageRequest } from "./range";
 import type { Bar, Chart } from "./shape";
-import { formatAmount, axisAmounts, dayText, describeFinding, exactAmount, shortAmount, spanText } from "./words";
+import { axisAmounts, dayText, describeFinding, exactAmount, formatAmount, shortAmount, spanText } from "./words";
 
 type Props = { chart: Chart; request: UsageRequest; measure: Measure; zone: string };
 

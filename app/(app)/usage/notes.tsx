@@ -1,7 +1,7 @@
 import { findEstimate } from "#lib/prices/tariff";
 import type { UsageReport } from "#lib/usage/report";
 import { operatorCommand } from "#lib/variables/operator-command";
-import { formatQuantity, formatCompact } from "../../components/figures";
+import { formatCompact, formatQuantity } from "../../components/figures";
 import { formatMoney } from "../../components/money";
 import { Section } from "../../components/section";
 import { percent } from "./words";

@@ -6,7 +6,7 @@ import { readUsage, type UsageReport } from "#lib/usage/report";
 import { usageDay, usageFacets } from "#lib/usage/schema";
 import { Counting } from "../../components/counting";
 import { isoDay } from "../../components/date-format";
-import { formatQuantity, formatCount } from "../../components/figures";
+import { formatCount, formatQuantity } from "../../components/figures";
 import { addDays, readerZone } from "../../components/zone";
 import { Breakdowns } from "./breakdown";
 import { UsageChart } from "./chart";
@@ -14,7 +14,7 @@ import { MonthSection } from "./month";
 import { Estimated, Recorded, TierNotPriced, Unpriced } from "./notes";
 import { filterNames, type Measure, readUsageParams, type UsageRequest, usageHref } from "./range";
 import { RangeForm } from "./range-form";
-import { makeChart, facetTexts, usedTokens, makeYardstick } from "./shape";
+import { facetTexts, makeChart, makeYardstick, usedTokens } from "./shape";
 import { Totals } from "./totals";
 import { dayText } from "./words";
 
@@ -67,8 +67,8 @@ export default async function Page({ searchParams }: PageProps<"/usage">) {
       <Counting sessions={due} />
       {undated > 0 && (
         <p className="text-code text-muted">
-          {formatQuantity(undated, "session")} {undated === 1 ? "has no date and counts" : "have no date and count"} in no
-          period.
+          {formatQuantity(undated, "session")} {undated === 1 ? "has no date and counts" : "have no date and count"} in
+          no period.
         </p>
       )}
       {report.total.messages === 0 ? (
@@ -144,8 +144,8 @@ function HowCounted({ report: { total, byFacet }, zone }: { report: UsageReport;
           ? `; ${formatCount(uncounted)} of ${formatQuantity(messages, "message")} reported none and count as zero.`
           : ".")}
       {total.costNano > 0 && " Cost is counted by the list prices of each message's day."}
-      {untimed > 0 && ` ${formatQuantity(untimed, "message")} without a time count with the message before.`} A session counts
-      on each day on which it has messages; the list behind a bar goes by each session's last activity.
+      {untimed > 0 && ` ${formatQuantity(untimed, "message")} without a time count with the message before.`} A session
+      counts on each day on which it has messages; the list behind a bar goes by each session's last activity.
       {isLinked &&
         " A session with several branches or pull requests counts at each of them, so that those add up to more."}{" "}
       Days are in {zone}.

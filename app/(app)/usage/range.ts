@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type UsageFacet, usageDay, usageFacets, usageFilter } from "#lib/usage/schema";
 import { listSpans, type Span } from "#lib/usage/spans";
+import type { SearchParams } from "../../components/pages";
 import { addDays } from "../../components/zone";
 
 /** In days. */
@@ -41,11 +42,7 @@ export type UsageRequest = {
  * Ignores invalid values; a range is at most three years long.
  * @param today the last day of each length, in the reader's zone
  */
-export function readUsageParams(
-  params: Record<string, string | string[] | undefined>,
-  zone: string,
-  today: string,
-): UsageRequest {
+export function readUsageParams(params: SearchParams, zone: string, today: string): UsageRequest {
   const { days, from, to, by, show } = query.parse(params);
   const shown = { by, show, filter: filters.parse(params) };
   if (!from && !to) {

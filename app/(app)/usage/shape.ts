@@ -74,7 +74,13 @@ export function ranked(values: ValueUsage[], facet: UsageFacet, { read }: Yardst
 }
 
 /** @param now decides which bar is unfinished */
-export function makeChart(report: UsageReport, spans: Span[], facet: UsageFacet, yardstick: Yardstick, now: Date): Chart {
+export function makeChart(
+  report: UsageReport,
+  spans: Span[],
+  facet: UsageFacet,
+  yardstick: Yardstick,
+  now: Date,
+): Chart {
   const { values: all, others: more } = report.byFacet[facet] ?? { values: [], others: 0 };
   const values = ranked(all, facet, yardstick);
   // A single remaining value is named: "others" would take the same space.

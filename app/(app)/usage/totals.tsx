@@ -2,7 +2,7 @@ import type { UsageReport } from "#lib/usage/report";
 import type { Figures } from "#lib/usage/schema";
 import { formatCompact, formatCount } from "../../components/figures";
 import { type Measure, measures, type UsageRequest, usageHref } from "./range";
-import { usedTokens, makeYardstick } from "./shape";
+import { makeYardstick, usedTokens } from "./shape";
 import { exactAmount, percent, shortAmount } from "./words";
 
 /** Each total links to its measure in the charts below. */

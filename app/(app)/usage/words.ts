@@ -1,7 +1,7 @@
-import { formatQuantity, formatCount } from "../../components/figures";
+import { formatCount, formatQuantity } from "../../components/figures";
 import { formatMoney, formatMoneyAxis, formatMoneyShort } from "../../components/money";
 import type { Measure, UsageRequest } from "./range";
-import { type Chart, facetTexts } from "./shape";
+import type { Chart } from "./shape";
 
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
@@ -43,7 +43,7 @@ export function percent(part: number, whole: number): string {
   return share > 99 && share < 100 ? ">99%" : `${Math.round(share)}%`;
 }
 
-export function describeFinding({ series, bars, total }: Chart, { by, unit }: UsageRequest, measure: Measure): string {
+export function describeFinding({ series, bars, total }: Chart, { unit }: UsageRequest, measure: Measure): string {
   const best = bars.reduce((highest, bar) => (bar.total > highest.total ? bar : highest));
   const peak = `Peak ${unit}: ${spanText(best.span)}, ${formatAmount(best.total, measure)}`;
   const first = series.find(({ value }) => value !== null);

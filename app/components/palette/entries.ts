@@ -59,7 +59,9 @@ export function groupEntries(query: string, actions: PaletteEntry[], found: Name
     const text = title || "Untitled session";
     return { id, text, href: `/traces/${id}`, ...(project && { detail: project }) };
   });
-  const projects = (found?.projects ?? []).map(({ id, name }): PaletteEntry => ({ id, text: name, href: `/projects/${id}` }));
+  const projects = (found?.projects ?? []).map(
+    ({ id, name }): PaletteEntry => ({ id, text: name, href: `/projects/${id}` }),
+  );
   const trimmed = query.trim();
   const search: PaletteEntry = {
     id: "search",

@@ -2,10 +2,10 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { Dialog } from "@base-ui/react/dialog";
 import { useEffect, useRef, useState } from "react";
+import type { NamesResponse } from "#lib/traces/names-schema";
 import { formatQuantity } from "../figures";
 import { goTo } from "../navigation";
-import { type PaletteEntry, type EntryGroup, groupEntries, openActions } from "./entries";
-import type { NamesResponse } from "#lib/traces/names-schema";
+import { type EntryGroup, groupEntries, openActions, type PaletteEntry } from "./entries";
 
 type Props = { isOpen: boolean; onOpenChange: (isOpen: boolean) => void };
 

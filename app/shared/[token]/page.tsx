@@ -16,6 +16,7 @@ import { formatQuantity } from "../../components/figures";
 import { GuestKeys, KeysButton } from "../../components/keys";
 import { Mark } from "../../components/mark";
 import { orMissing } from "../../components/or-missing";
+import type { SearchParams } from "../../components/pages";
 import { readKeys } from "../../components/preferences";
 import { Time } from "../../components/time";
 import { readerZone } from "../../components/zone";
@@ -74,10 +75,8 @@ export default async function Page({ params, searchParams }: PageProps<"/shared/
   );
 }
 
-type Query = Awaited<PageProps<"/shared/[token]">["searchParams"]>;
-
 /** Shows all messages if the conversation view leaves out the one asked for. */
-async function readView(opened: OpenedShare, token: string, query: Query) {
+async function readView(opened: OpenedShare, token: string, query: SearchParams) {
   const shown = toReaders(opened, token);
   const talk = query.view === "talk";
   const segment = await drawSegment(shown, parseSegmentRequest(query), talk);

@@ -3,7 +3,7 @@ import { findFiles } from "../../files/discovery.ts";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import { readJsonItems } from "../../files/json-items.ts";
 import type { Adapter, Host, Message, SearchRoot, Sink } from "../adapter.ts";
-import { assistantMessages, toBlocks, joinBlockTexts, userBlocks } from "../blocks.ts";
+import { assistantMessages, joinBlockTexts, toBlocks, userBlocks } from "../blocks.ts";
 import { toolResult } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { uriPath } from "../uri.ts";

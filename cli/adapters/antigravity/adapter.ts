@@ -7,7 +7,7 @@ import { readRecords } from "../../files/json-lines.ts";
 import { maxWholeBytes } from "../../files/line-reader.ts";
 import type { Adapter, Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { findFolder, roots, readTitle } from "./places.ts";
+import { findFolder, readTitle, roots } from "./places.ts";
 import { Steps } from "./steps.ts";
 
 const source = "antigravity";

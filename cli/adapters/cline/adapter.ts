@@ -135,7 +135,9 @@ export const cline = makeAdapter({
   folders: (host) => [below(getDataFolder(host), "tasks")],
   sessions({ env, ...host }) {
     const named = env.CLINE_SESSION_DATA_DIR;
-    return named ? { path: named, variable: "CLINE_SESSION_DATA_DIR" } : below(getDataFolder({ env, ...host }), "sessions");
+    return named
+      ? { path: named, variable: "CLINE_SESSION_DATA_DIR" }
+      : below(getDataFolder({ env, ...host }), "sessions");
   },
 });
 

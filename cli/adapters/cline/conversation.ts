@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { toBlocks, joinBlockTexts } from "../blocks.ts";
+import { joinBlockTexts, toBlocks } from "../blocks.ts";
 import { thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { dataText } from "../pictures.ts";
 import type { SessionBuilder } from "../session-builder.ts";
@@ -49,7 +49,8 @@ export class Conversation {
     const blocks = toBlocks(message.content);
     if (message.role === "assistant") {
       const used =
-        readMetrics(message, this.#requests.all.length > 0) ?? this.#requests.claim(index, asCount(message.ts) || undefined);
+        readMetrics(message, this.#requests.all.length > 0) ??
+        this.#requests.claim(index, asCount(message.ts) || undefined);
       const model = isFields(message.modelInfo) ? (message.modelInfo.modelId ?? message.modelInfo.id) : undefined;
       this.#send(this.#answer(message, blocks, index), at, used, model);
     } else if (message.role === "user") {
@@ -176,7 +177,9 @@ export class Conversation {
   /** Newer tools give lists of `{query, result}` without types. */
   #readOutput(content: unknown): string {
     const isOwn = Array.isArray(content) && content.some((one) => !isFields(one) || one.type === undefined);
-    return isOwn || isFields(content) ? JSON.stringify(content) : joinBlockTexts(content, (type) => this.#sink.unhandled(type));
+    return isOwn || isFields(content)
+      ? JSON.stringify(content)
+      : joinBlockTexts(content, (type) => this.#sink.unhandled(type));
   }
 
   /** An image or a file beside a user's text is named in the text's message, and one behind a result is a part of it. */

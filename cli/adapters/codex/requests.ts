@@ -4,7 +4,7 @@ import type { Usage } from "../usage.ts";
 import { asString } from "../values.ts";
 import type { HeldMessages } from "./held-messages.ts";
 import type { Facts } from "./saved.ts";
-import { TokenLedger, findTier } from "./token-ledger.ts";
+import { findTier, TokenLedger } from "./token-ledger.ts";
 
 /** The state of the rollout at a line that tells of a request. */
 type Known = { isReplayed: boolean; threadId: string; facts: Facts };

@@ -8,7 +8,7 @@ import { eventNotices, readStartedAgent } from "./events.ts";
 import { ForkGate, readLineFacts } from "./fork-gate.ts";
 import { HeldMessages } from "./held-messages.ts";
 import { agentMessages, itemMessages } from "./items.ts";
-import { getAgentPath, makeAgentTitle, getParentId, findTask } from "./meta.ts";
+import { findTask, getAgentPath, getParentId, makeAgentTitle } from "./meta.ts";
 import { Requests } from "./requests.ts";
 import type { Facts, SavedRollout } from "./saved.ts";
 import { ranCommand, ScriptRuns } from "./script-runs.ts";

@@ -80,9 +80,7 @@ export class History {
     const states = listed.filter(isFields);
     const calls = Array.isArray(toolCalls) ? toolCalls.filter(isFields) : [];
     const ids = new Set(states.map(({ toolCallId }) => toolCallId));
-    const rest = calls
-      .filter(({ id }) => !ids.has(id))
-      .map((made) => ({ toolCall: made, toolCallId: made.id }));
+    const rest = calls.filter(({ id }) => !ids.has(id)).map((made) => ({ toolCall: made, toolCallId: made.id }));
     return [...states, ...rest].flatMap((state: Fields) => this.#readCall(state));
   }
 

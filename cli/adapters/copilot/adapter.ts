@@ -1,8 +1,8 @@
 import { basename, dirname, join } from "node:path";
+import { readTextFile } from "../../files/byte-reader.ts";
 import { findFiles, isMissingOrForbidden } from "../../files/discovery.ts";
 import { isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
-import { readTextFile } from "../../files/byte-reader.ts";
 import type { Adapter, Host, Input, SearchRoot, Sink } from "../adapter.ts";
 import { withoutCounts } from "../uncounted-sink.ts";
 import { Agents, CopilotSession, source } from "./session.ts";

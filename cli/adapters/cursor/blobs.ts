@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Sink } from "../adapter.ts";
 import { protobufFields } from "../protobuf.ts";
-import { boundedColumn, readJsonColumn, readColumnText } from "../sqlite.ts";
+import { boundedColumn, readColumnText, readJsonColumn } from "../sqlite.ts";
 
 /** A session has at most so many nodes: a damaged one may list itself. */
 const maxNodes = 100_000;

@@ -4,7 +4,7 @@ import { statInput } from "../../files/discovery.ts";
 import { type Fields, isFields } from "../../files/json.ts";
 import { readRecords } from "../../files/json-lines.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { assistantMessages, toBlocks, joinBlockTexts, userBlocks } from "../blocks.ts";
+import { assistantMessages, joinBlockTexts, toBlocks, userBlocks } from "../blocks.ts";
 import { notice, toolResult } from "../messages.ts";
 import { SessionBuilder } from "../session-builder.ts";
 import { asString } from "../values.ts";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { basename, dirname, join } from "node:path";
+import { readTextFile } from "../../files/byte-reader.ts";
 import { isMissingOrForbidden } from "../../files/discovery.ts";
 import { isFields } from "../../files/json.ts";
 import { readJsonFile } from "../../files/state-files.ts";
-import { readTextFile } from "../../files/byte-reader.ts";
 
 /** What Gemini CLI tells about a recording's project. */
 export type Projects = {

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { type Fields, isFields, parseJson } from "../../files/json.ts";
 import type { Input, Sink } from "../adapter.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { boundedColumn, hasColumn, inputPath, readJsonList, readColumnText } from "../sqlite.ts";
+import { boundedColumn, hasColumn, inputPath, readColumnText, readJsonList } from "../sqlite.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
 import { contentMessages, source, toTime } from "./messages.ts";
@@ -65,7 +65,10 @@ export async function readSession(database: DatabaseSync, id: string, sink: Sink
     session.send(messages, {
       at: toTime(entry.at),
       ...(isAnswer && { model: asString(used.at(-1)?.model) ?? model }),
-      ...(used.length > 0 && { usage: sumRequests(used), costUsd: used.reduce((sum, { costUsd }) => sum + costUsd, 0) }),
+      ...(used.length > 0 && {
+        usage: sumRequests(used),
+        costUsd: used.reduce((sum, { costUsd }) => sum + costUsd, 0),
+      }),
     });
     await sink.pause();
   }

@@ -5,7 +5,7 @@ import { readRecords } from "../../files/json-lines.ts";
 import { readJsonFile } from "../../files/state-files.ts";
 import type { Adapter, Host, Input, SearchRoot } from "../adapter.ts";
 import { findCopied } from "./forks.ts";
-import { historyMessages, getModel } from "./history.ts";
+import { getModel, historyMessages } from "./history.ts";
 import { GrokSession, source } from "./session.ts";
 
 const log = "updates.jsonl";

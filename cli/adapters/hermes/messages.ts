@@ -3,7 +3,7 @@ import type { Message, Sink } from "../adapter.ts";
 import { toBlocks } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { dataText, parseDataUrlType } from "../pictures.ts";
-import { readJsonList, readColumnText } from "../sqlite.ts";
+import { readColumnText, readJsonList } from "../sqlite.ts";
 import { asString } from "../values.ts";
 
 /** What stands before content that is no plain text. */

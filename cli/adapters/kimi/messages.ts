@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message } from "../adapter.ts";
-import { assistantMessages, toBlocks, joinBlockTexts, userMessages } from "../blocks.ts";
+import { assistantMessages, joinBlockTexts, toBlocks, userMessages } from "../blocks.ts";
 import { notice, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { parseDataUrlType, urlText } from "../pictures.ts";
 import { asString } from "../values.ts";
@@ -36,8 +36,11 @@ export function appendedMessages(message: Fields, unhandled: Unhandled): Message
 }
 
 /** A result of a tool. */
-export const makeResult = (content: unknown, outcome: Parameters<typeof toolResult>[1], unhandled: Unhandled): Message =>
-  toolResult(joinBlockTexts(withoutMedia(content), unhandled), outcome);
+export const makeResult = (
+  content: unknown,
+  outcome: Parameters<typeof toolResult>[1],
+  unhandled: Unhandled,
+): Message => toolResult(joinBlockTexts(withoutMedia(content), unhandled), outcome);
 
 /** A summary of what was said before, which is a text or a message. */
 export function compactionMessages({ summary, contextSummary }: Fields, unhandled: Unhandled): Message[] {

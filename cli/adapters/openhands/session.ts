@@ -1,6 +1,6 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { toBlocks, joinBlockTexts } from "../blocks.ts";
+import { joinBlockTexts, toBlocks } from "../blocks.ts";
 import { notice, thinking, toolCall, toolResult, withMetadata } from "../messages.ts";
 import { dataText, parseDataUrlType } from "../pictures.ts";
 import { SessionBuilder } from "../session-builder.ts";

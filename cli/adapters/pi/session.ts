@@ -1,12 +1,12 @@
 import { type Fields, isFields } from "../../files/json.ts";
 import type { Message, Sink } from "../adapter.ts";
-import { assistantMessages, toBlocks, joinBlockTexts, userBlocks } from "../blocks.ts";
+import { assistantMessages, joinBlockTexts, toBlocks, userBlocks } from "../blocks.ts";
 import { notice, toolCall, toolResult } from "../messages.ts";
 import type { Originals } from "../originals.ts";
 import { type EntryFacts, SessionBuilder } from "../session-builder.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString, asTimestamp } from "../values.ts";
-import { parseSessionId, makeEntryKey } from "./forks.ts";
+import { makeEntryKey, parseSessionId } from "./forks.ts";
 
 /** Types of lines that belong to no message, of Pi and of programs that were made from it. */
 const skippedTypes = new Set(

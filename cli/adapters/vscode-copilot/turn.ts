@@ -43,7 +43,11 @@ export class Turn {
     const last = this.#messages.at(-1);
     const endedAt = asTimestamp(ended);
     if (ended && endedAt && at && ended >= at && last) last.createdAt = endedAt;
-    session.send(this.#messages, { at, model: findModel(request, parts, metadata), usage: readUsage(request, metadata) });
+    session.send(this.#messages, {
+      at,
+      model: findModel(request, parts, metadata),
+      usage: readUsage(request, metadata),
+    });
   }
 
   #addParts(parts: Fields[], calls: Calls): void {

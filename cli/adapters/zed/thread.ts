@@ -8,7 +8,7 @@ import { SessionBuilder } from "../session-builder.ts";
 import { boundedColumn, hasColumn, inputPath } from "../sqlite.ts";
 import type { Usage } from "../usage.ts";
 import { asCount, asString } from "../values.ts";
-import { agentMessages, legacyMessages, userMessages, readVariant } from "./messages.ts";
+import { agentMessages, legacyMessages, readVariant, userMessages } from "./messages.ts";
 import { source } from "./source.ts";
 
 /** A thread is one value of JSON, mostly compressed to a tenth. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Fields, isFields, parseJson, toList } from "../../files/json.ts";
 import type { FileEdit } from "../manifest.ts";
-import { blankComments, makeInsertion, type JsonNode, findMember, parsePlaces, removePart } from "./json-text.ts";
+import { blankComments, findMember, type JsonNode, makeInsertion, parsePlaces, removePart } from "./json-text.ts";
 
 /** The edited file, or the reason to leave it alone; undefined if it needs no change. */
 export type Edited = { text: string; edit: Omit<FileEdit, "path" | "agent"> } | { problem: string } | undefined;
@@ -64,7 +64,11 @@ function hasHook(settings: Fields, event: string, command: string): boolean {
  *
  * @returns undefined if it is missing or the file is not JSON
  */
-export function removeHook(text: string, event: string, { inserted, offset, command, made }: FileEdit): string | undefined {
+export function removeHook(
+  text: string,
+  event: string,
+  { inserted, offset, command, made }: FileEdit,
+): string | undefined {
   const settings = parseJson(blankComments(text));
   if (!isFields(settings) || !hasHook(settings, event, command)) return undefined;
   for (const at of [offset, text.indexOf(inserted)]) {

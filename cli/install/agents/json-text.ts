@@ -52,7 +52,8 @@ export function parsePlaces(text: string): JsonNode {
 }
 
 /** If several members have one name, the last counts. */
-export const findMember = (node: JsonNode | undefined, key: string) => node?.members?.findLast((one) => one.key === key);
+export const findMember = (node: JsonNode | undefined, key: string) =>
+  node?.members?.findLast((one) => one.key === key);
 
 const listParts = ({ members, items }: JsonNode): { start: number; end: number }[] =>
   members?.map(({ start, value }) => ({ start, end: value.end })) ?? items ?? [];

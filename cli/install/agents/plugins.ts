@@ -1,4 +1,3 @@
-
 const note = "Made by `spoor install`; `spoor uninstall` removes it.";
 
 /** Composes the code that starts the client from an agent; a missing client is no error. */

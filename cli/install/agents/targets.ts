@@ -19,7 +19,10 @@ type HookTarget = {
   needs?: { path: string; reason: string };
 } & (
   | { text: (call: HookCall) => string }
-  | { change: (text: string | undefined, call: HookCall) => Edited; undo: (text: string, edit: FileEdit) => string | undefined }
+  | {
+      change: (text: string | undefined, call: HookCall) => Edited;
+      undo: (text: string, edit: FileEdit) => string | undefined;
+    }
 );
 
 /**

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Host } from "../../adapters/adapter.ts";
 import { escapeXml, runTool } from "../tools.ts";
-import type { SystemCommand, Service, ServiceSpec } from "./service.ts";
+import type { Service, ServiceSpec, SystemCommand } from "./service.ts";
 
 const label = "local.spoor.client";
 

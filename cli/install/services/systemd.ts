@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Host } from "../../adapters/adapter.ts";
 import { quoteExec, quoteUnit, runTool } from "../tools.ts";
-import type { SystemCommand, Service, ServiceSpec } from "./service.ts";
+import type { Service, ServiceSpec, SystemCommand } from "./service.ts";
 
 const unit = "spoor.service";
 const systemctl = (...words: string[]): SystemCommand => ({ words: ["systemctl", "--user", ...words] });
@@ -21,7 +21,11 @@ export function systemd(host: Host): Service {
   };
 }
 
-const formatUnit = ({ words, server, env }: ServiceSpec): string => `# Made by \`spoor install\`; \`spoor uninstall\` removes it.
+const formatUnit = ({
+  words,
+  server,
+  env,
+}: ServiceSpec): string => `# Made by \`spoor install\`; \`spoor uninstall\` removes it.
 [Unit]
 Description=Spoor: sends coding-agent sessions to ${server.replaceAll("%", "%%")}
 

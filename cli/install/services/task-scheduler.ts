@@ -3,7 +3,7 @@ import type { Host } from "../../adapters/adapter.ts";
 import { findRunningPid } from "../../service/state.ts";
 import { getPlaces } from "../places.ts";
 import { escapeXml, quoteCmd, runTool } from "../tools.ts";
-import type { SystemCommand, Service, ServiceSpec } from "./service.ts";
+import type { Service, ServiceSpec, SystemCommand } from "./service.ts";
 
 /**
  * A scheduled task that starts at login, without a window, and again every five minutes, because "restart on failure"

@@ -1,5 +1,5 @@
 import type { Call, ToolResult } from "#lib/reader/call";
-import type { LineCounts, Effort } from "#lib/reader/line-diff";
+import type { Effort, LineCounts } from "#lib/reader/line-diff";
 import { countChange, newEffort } from "#lib/reader/line-diff";
 import {
   countPatch,
@@ -9,7 +9,7 @@ import {
   readSearchBlocks,
   readUnifiedFiles,
 } from "#lib/reader/patches";
-import { type Fields, field, isObject, getInputPath } from "#lib/reader/tools/describe";
+import { type Fields, field, getInputPath, isObject } from "#lib/reader/tools/describe";
 import { plainName } from "#lib/reader/vocabulary";
 
 type ChangedPiece = { patch: string } | (Replacement & { times?: number });
@@ -110,7 +110,16 @@ function replacementIn(edit: Fields, output: string): ChangedPiece {
     "search",
     "TargetContent",
   );
-  const after = getTextField(edit, "new_string", "newString", "new_str", "newStr", "newText", "new", "ReplacementContent");
+  const after = getTextField(
+    edit,
+    "new_string",
+    "newString",
+    "new_str",
+    "newStr",
+    "newText",
+    "new",
+    "ReplacementContent",
+  );
   const times = countReplacements(edit, output);
   return {
     before: inserts ? "" : before,

@@ -1,7 +1,7 @@
 import type { ToolResult } from "#lib/reader/call";
-import { type DiffChange, compare, joinChanges } from "#lib/reader/changes";
+import { compare, type DiffChange, joinChanges } from "#lib/reader/changes";
 import type { FileChange } from "#lib/reader/files/changed";
-import { readPlace, projectPath } from "#lib/reader/files/paths";
+import { projectPath, readPlace } from "#lib/reader/files/paths";
 import { changesMade, leavesOutResults, type TouchingSession } from "#lib/reader/files/touches";
 import type { Effort } from "#lib/reader/line-diff";
 import type { ReaderMessage } from "#lib/reader/message";
@@ -75,7 +75,9 @@ export function makeCombiner(session: TouchingSession) {
 }
 
 function toFragments({ pieces }: FileChange): Fragment[] {
-  return pieces.flatMap((piece) => ("patch" in piece ? splitPatch(piece.patch) : [piece])).slice(0, maxCombined.fragments);
+  return pieces
+    .flatMap((piece) => ("patch" in piece ? splitPatch(piece.patch) : [piece]))
+    .slice(0, maxCombined.fragments);
 }
 
 function splitPatch(patch: string): Fragment[] {

@@ -1,7 +1,7 @@
 import type { Call, ToolResult } from "#lib/reader/call";
 import { maxWritten } from "#lib/reader/files/paths";
 import type { ToolKind } from "#lib/reader/message";
-import { type Fields, isObject, getInputPath } from "#lib/reader/tools/describe";
+import { type Fields, getInputPath, isObject } from "#lib/reader/tools/describe";
 import { plainName } from "#lib/reader/vocabulary";
 
 const listing = new Set(

@@ -1,4 +1,4 @@
-import { listPatchChanges, type FileChange } from "#lib/reader/files/changed";
+import { type FileChange, listPatchChanges } from "#lib/reader/files/changed";
 import { type Command, readCommands } from "#lib/reader/files/commands";
 import { readFilePatches } from "#lib/reader/patches";
 import { type Fields, isObject } from "#lib/reader/tools/describe";

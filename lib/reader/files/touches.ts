@@ -1,11 +1,11 @@
 import { limits } from "#lib/limits";
 import type { Call, ToolResult } from "#lib/reader/call";
-import { listChanges, countChangedLines, type FileChange, reportedChanges } from "#lib/reader/files/changed";
-import { type SessionFolders, readPlace, projectPath } from "#lib/reader/files/paths";
+import { countChangedLines, type FileChange, listChanges, reportedChanges } from "#lib/reader/files/changed";
+import { projectPath, readPlace, type SessionFolders } from "#lib/reader/files/paths";
 import { listReads } from "#lib/reader/files/reads";
 import { shellChanges } from "#lib/reader/files/shell";
 import { type LineCounts, newEffort } from "#lib/reader/line-diff";
-import type { ToolKind, ReaderMessage } from "#lib/reader/message";
+import type { ReaderMessage, ToolKind } from "#lib/reader/message";
 import { readOutcome } from "#lib/reader/outcome";
 import { makePairing, type Placed } from "#lib/reader/pairing";
 import { plainCall } from "#lib/reader/script";

@@ -1,12 +1,11 @@
 import type { ToolResult } from "#lib/reader/call";
-import { type DiffChange, compare, joinChanges, readPatch, sumCounts } from "#lib/reader/changes";
-import { listChanges, countChangedLines, type FileChange, reportedChanges } from "#lib/reader/files/changed";
+import { compare, type DiffChange, joinChanges, readPatch, sumCounts } from "#lib/reader/changes";
+import { countChangedLines, type FileChange, listChanges, reportedChanges } from "#lib/reader/files/changed";
 import { type Effort, newEffort } from "#lib/reader/line-diff";
 import type { Block, RowPart } from "#lib/reader/message";
-import { countLines, formatQuantity, firstLine } from "#lib/reader/text";
+import { countLines, firstLine, formatQuantity } from "#lib/reader/text";
 import { type Describe, field, getInputPath, printed } from "#lib/reader/tools/describe";
 import { findPathLanguage } from "#lib/reader/vocabulary";
-
 
 export const describeEdit: Describe = (input, outcome, call, result) => {
   if (input.command === "view") return describeRead(input, outcome, call, result);
@@ -21,7 +20,9 @@ export const describeEdit: Describe = (input, outcome, call, result) => {
   };
 };
 
-export function describeReported(result: ToolResult | undefined): { blocks: Block[] } & Pick<RowPart, "changes" | "files"> {
+export function describeReported(
+  result: ToolResult | undefined,
+): { blocks: Block[] } & Pick<RowPart, "changes" | "files"> {
   const files = reportedChanges(result);
   return files ? drawFiles(files, true) : { blocks: [] };
 }

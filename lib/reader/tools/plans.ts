@@ -1,7 +1,6 @@
 import type { TaskState } from "#lib/reader/message";
-import { formatQuantity, firstLine } from "#lib/reader/text";
+import { firstLine, formatQuantity } from "#lib/reader/text";
 import { type Describe, type Fields, field, isObject, printed } from "#lib/reader/tools/describe";
-
 
 export const describeQuestion: Describe = (input, outcome) => {
   const asked = Array.isArray(input.questions) ? input.questions.filter(isObject).map(questionText).join("\n\n") : "";

@@ -1,8 +1,8 @@
 import type { Call, ToolResult } from "#lib/reader/call";
-import type { Block, ToolKind, RowPart } from "#lib/reader/message";
+import type { Block, RowPart, ToolKind } from "#lib/reader/message";
 import { readOutcome } from "#lib/reader/outcome";
 import { plainCall } from "#lib/reader/script";
-import { countLines, formatQuantity, firstLine, readableJson } from "#lib/reader/text";
+import { countLines, firstLine, formatQuantity, readableJson } from "#lib/reader/text";
 import { type Describe, type Fields, field, printed } from "#lib/reader/tools/describe";
 import { describeEdit, describeRead, describeReported, describeWrite } from "#lib/reader/tools/files";
 import { describePlan, describeQuestion, describeTasks } from "#lib/reader/tools/plans";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toFileChange, makeCombiner, maxCombined } from "#lib/reader/files/combined";
+import { makeCombiner, maxCombined, toFileChange } from "#lib/reader/files/combined";
 import { newEffort } from "#lib/reader/line-diff";
 import type { ReaderMessage } from "#lib/reader/message";
 import { drawChanges } from "../../../app/(app)/traces/[id]/changes/draw-changes";

@@ -1,6 +1,6 @@
 import { structuredPatch } from "diff";
 import { describe, expect, test } from "vitest";
-import { readPlace, projectPath } from "#lib/reader/files/paths";
+import { projectPath, readPlace } from "#lib/reader/files/paths";
 import { countChange } from "#lib/reader/line-diff";
 import { countPatch } from "#lib/reader/patches";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ToolKind, ReaderMessage } from "#lib/reader/message";
+import type { ReaderMessage, ToolKind } from "#lib/reader/message";
 import { makeRows } from "#lib/reader/rows";
 import { message } from "./rendering";
 

@@ -1,7 +1,7 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, test } from "vitest";
 import { resumeCommand } from "../../../app/(app)/traces/[id]/facts/resume.ts";
-import { matchFrom, getOrdinal, stepMatch, suits, wordsToFind } from "../../../app/(app)/traces/[id]/find/matches.ts";
+import { getOrdinal, matchFrom, stepMatch, suits, wordsToFind } from "../../../app/(app)/traces/[id]/find/matches.ts";
 import { dropFileTerms } from "../../../app/(app)/traces/[id]/frame/links.ts";
 import { stepTurn, turnAt } from "../../../app/(app)/traces/[id]/outline/turns.ts";
 import { parseSegmentRequest } from "../../../app/(app)/traces/[id]/segments/request.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseFolder } from "#lib/reader/folder";
-import { projectName, listProjectSigns } from "#lib/reader/project";
+import { listProjectSigns, projectName } from "#lib/reader/project";
 import { parseRemote } from "#lib/reader/remote";
 
 describe("a Git remote", () => {

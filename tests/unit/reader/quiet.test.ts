@@ -12,7 +12,17 @@ test("what only looks folds into one row with the thoughts between; failures and
   const run = (command: string) => message({ metadata: tool("Bash", { command }, "a") });
   const thought = () => message({ metadata: { kind: "thinking" }, content: "Hm." });
   const failed = read("a", "<tool_use_error>no</tool_use_error>");
-  const rows = makeRows([read(), message({}), read("b/c.ts"), thought(), find(), run("ls -la"), failed, read(), read()]);
+  const rows = makeRows([
+    read(),
+    message({}),
+    read("b/c.ts"),
+    thought(),
+    find(),
+    run("ls -la"),
+    failed,
+    read(),
+    read(),
+  ]);
   expect(rows.map(({ kind }) => kind)).toEqual(["group", "read", "read", "read"]);
   expect(rows[0]?.parts[0]).toMatchObject({
     title: "2 reads, 1 search, 1 command, 1 thought",
@@ -58,7 +68,9 @@ test("messages of a sub-agent that stand alone are its own, and no turn of the p
     { type: "transcript", messages: [{ content: "Find it" }, { content: "Found." }] },
   ]);
   const launched = tool("Task", { description: "Explore" }, "Async agent launched successfully. (internal)");
-  expect(makeRows([message({ metadata: launched })])[0]?.parts[0]?.blocks).toMatchObject([{ fold: expect.any(String) }]);
+  expect(makeRows([message({ metadata: launched })])[0]?.parts[0]?.blocks).toMatchObject([
+    { fold: expect.any(String) },
+  ]);
 });
 
 test("a command that an exporter lists as input is a command", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findingsQuery } from "#lib/findings/schema";
-import { findSecrets, mayNameSecret, hasNoKeyword } from "#lib/secrets/find";
+import { findSecrets, hasNoKeyword, mayNameSecret } from "#lib/secrets/find";
 import { kinds } from "#lib/secrets/kinds";
 import { marks } from "#lib/secrets/mark";
 import { makeRandom } from "../../support/random.ts";

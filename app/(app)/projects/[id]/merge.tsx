@@ -2,13 +2,12 @@ import { z } from "zod";
 import { requireUser } from "#lib/auth/guards";
 import { labelText, listOthers, maxOthers, type ProjectDetails, readLabels } from "#lib/projects/queries";
 import { formatQuantity } from "../../../components/figures";
+import type { SearchParams } from "../../../components/pages";
 import { Section } from "../../../components/section";
 import { mergeAction } from "../actions";
 
-type Query = Record<string, string | string[] | undefined>;
-
 /** Choosing changes nothing and works without script; then it asks. */
-export async function Merge({ project, query }: { project: ProjectDetails; query: Query }) {
+export async function Merge({ project, query }: { project: ProjectDetails; query: SearchParams }) {
   const user = await requireUser(`/projects/${project.id}`);
   const into = z.uuid().safeParse(query.into);
   const target = into.success && into.data !== project.id ? await findProjectName(user.id, into.data) : undefined;

@@ -14,7 +14,8 @@ export function Months({ months }: { months: ProjectMonth[] }) {
   const shown = filled(months);
   const isMoney = shown.some(({ costNano }) => costNano > 0);
   const getAmount = (month: ProjectMonth) => (isMoney ? month.costNano : month.tokens);
-  const formatMonthAmount = (month: ProjectMonth) => (isMoney ? formatMoney(month.costNano) : `${formatCompact(month.tokens)} tokens`);
+  const formatMonthAmount = (month: ProjectMonth) =>
+    isMoney ? formatMoney(month.costNano) : `${formatCompact(month.tokens)} tokens`;
   const [first, last] = [shown[0], shown.at(-1)];
   const top = Math.max(...shown.map(getAmount));
   const most = shown.find((month) => getAmount(month) === top);

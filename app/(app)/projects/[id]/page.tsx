@@ -9,11 +9,12 @@ import { listTraces } from "#lib/traces/queries";
 import { countDueTraces } from "#lib/usage/queries";
 import { Monogram } from "../../../components/agent-icon";
 import { Counting } from "../../../components/counting";
-import { formatQuantity, Figure, formatCount } from "../../../components/figures";
+import { Figure, formatCount, formatQuantity } from "../../../components/figures";
 import { Form } from "../../../components/form";
 import { formatMoney } from "../../../components/money";
 import { Notice } from "../../../components/notice";
 import { orMissing } from "../../../components/or-missing";
+import type { SearchParams } from "../../../components/pages";
 import { Refresh } from "../../../components/refresh";
 import { Section } from "../../../components/section";
 import { ActivityTime, Time } from "../../../components/time";
@@ -56,8 +57,6 @@ export default async function Page({ params, searchParams }: PageProps<"/project
   );
 }
 
-type Query = Awaited<PageProps<"/projects/[id]">["searchParams"]>;
-
 /** Another user's project is the same 404 as a missing one. A merged project redirects. */
 const ownProject = cache(async (id: string): Promise<ProjectDetails> => {
   const user = await requireUser(`/projects/${encodeURIComponent(id)}`);
@@ -67,7 +66,7 @@ const ownProject = cache(async (id: string): Promise<ProjectDetails> => {
   return orMissing(getProject(user.id, id));
 });
 
-async function Merged({ id, query: { merged, name } }: { id: string; query: Query }) {
+async function Merged({ id, query: { merged, name } }: { id: string; query: SearchParams }) {
   const from = z.uuid().safeParse(merged);
   const user = await requireUser(`/projects/${encodeURIComponent(id)}`);
   if (!from.success || !(await canUndo(user.id, id, from.data))) return null;

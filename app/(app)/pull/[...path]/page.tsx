@@ -6,7 +6,7 @@ import { getModelFamily } from "#lib/prices/model";
 import { pullRequestQuery } from "#lib/traces/pull-request-schema";
 import { type PullRequestReport, readPullRequest } from "#lib/traces/pull-requests";
 import { Monogram } from "../../../components/agent-icon";
-import { formatQuantity, formatCompact, formatCount } from "../../../components/figures";
+import { formatCompact, formatCount, formatQuantity } from "../../../components/figures";
 import { formatMoney } from "../../../components/money";
 import { orMissing } from "../../../components/or-missing";
 import { Section } from "../../../components/section";
@@ -107,7 +107,9 @@ function Sums({ report }: { report: PullRequestReport }) {
           <dt className="text-code text-muted">Sessions</dt>
           <dd className="font-semibold text-title sm:text-figure">
             {formatCount(sessionCount)}
-            {subagentCount > 0 && <span className="text-muted text-ui"> + {formatQuantity(subagentCount, "sub-agent")}</span>}
+            {subagentCount > 0 && (
+              <span className="text-muted text-ui"> + {formatQuantity(subagentCount, "sub-agent")}</span>
+            )}
           </dd>
         </div>
         <div>

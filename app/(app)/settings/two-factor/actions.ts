@@ -6,8 +6,14 @@ import { auth } from "#lib/auth/auth";
 import { isFactorRequired, requireAnyUser } from "#lib/auth/guards";
 import { localPath } from "#lib/auth/local-path";
 import { codeForm } from "#lib/auth/schema";
-import { authRefusal, collectFieldErrors, refuseForeignOrigin, requireForm, text } from "../../../components/form-guard";
 import type { FormState } from "../../../components/form";
+import {
+  authRefusal,
+  collectFieldErrors,
+  refuseForeignOrigin,
+  requireForm,
+  text,
+} from "../../../components/form-guard";
 import { refuseUnproved } from "../proof";
 import { proofFields } from "../proof-fields";
 

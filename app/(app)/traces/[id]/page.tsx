@@ -13,15 +13,16 @@ import type { Selection } from "#lib/traces/sql/conditions";
 import { readCircumstances } from "#lib/traces/usage";
 import { Notice } from "../../../components/notice";
 import { orMissing } from "../../../components/or-missing";
+import type { SearchParams } from "../../../components/pages";
 import { readerZone } from "../../../components/zone";
 import { listed as listedBy, readListParams } from "../filters";
 import { listHref } from "../hrefs";
-import { LinkedPullRequests } from "./facts/pull-requests";
 import { DeleteQuestion } from "./facts/delete-question";
 import { TraceFacts } from "./facts/facts";
 import { readFamilyKin, sumOwn } from "./facts/kin";
+import { LinkedPullRequests } from "./facts/pull-requests";
 import { resumeCommand } from "./facts/resume";
-import { parseFilter, type Links, readerHref } from "./frame/links";
+import { type Links, parseFilter, readerHref } from "./frame/links";
 import { OutlineData, OutlinePending, readOutlineWidth } from "./outline/outline-data";
 import { OwnReader } from "./own-reader";
 import { renderSegment } from "./segments/render";
@@ -97,10 +98,8 @@ export default async function Page({ params, searchParams }: PageProps<"/traces/
 
 const getPageTitle = (trace: Trace) => trace.title || "Untitled session";
 
-type Query = Awaited<PageProps<"/traces/[id]">["searchParams"]>;
-
 /** Shows all messages if the conversation view leaves out the one asked for. */
-async function readView(userId: string, id: string, query: Query) {
+async function readView(userId: string, id: string, query: SearchParams) {
   if (!z.uuid().safeParse(id).success) notFound();
   const talk = query.view === "talk";
   const request = parseSegmentRequest(query);

@@ -9,10 +9,19 @@ import { listTraces, type Trace } from "#lib/traces/queries";
 import { chosenIds, type FilterName } from "#lib/traces/schema";
 import { formatQuantity } from "../../../components/figures";
 import { Notice } from "../../../components/notice";
+import type { SearchParams } from "../../../components/pages";
 import { ActivityTime, Time } from "../../../components/time";
 import { readerZone } from "../../../components/zone";
 import { type ListRequest, readListParams, shown } from "../filters";
-import { type GivenFilters, getFilterLabel, listHref, type FilterTitles, paramsIn, shownValues, getFilterValues } from "../hrefs";
+import {
+  type FilterTitles,
+  type GivenFilters,
+  getFilterLabel,
+  getFilterValues,
+  listHref,
+  paramsIn,
+  shownValues,
+} from "../hrefs";
 import { deleteSelectionAction } from "./actions";
 
 export const metadata: Metadata = { title: "Delete sessions" };
@@ -56,9 +65,10 @@ export default async function Page({ searchParams }: PageProps<"/traces/delete">
       )}
       <Titles traces={named.traces} more={traces - named.traces.length} />
       <p>
-        {traces === 1 ? "It and its" : "They and their"} {formatQuantity(messages, "message")} will be deleted permanently,
-        also from searches and exports. A later sync from your machines does not bring {traces === 1 ? "it" : "them"}{" "}
-        back. The raw uploads are kept for {formatQuantity(env().UPLOAD_RETENTION_DAYS, "day")} after they were processed.
+        {traces === 1 ? "It and its" : "They and their"} {formatQuantity(messages, "message")} will be deleted
+        permanently, also from searches and exports. A later sync from your machines does not bring{" "}
+        {traces === 1 ? "it" : "them"} back. The raw uploads are kept for{" "}
+        {formatQuantity(env().UPLOAD_RETENTION_DAYS, "day")} after they were processed.
       </p>
       <form action={deleteSelectionAction} className="flex flex-wrap items-center gap-4">
         <Hidden name="selection" value={JSON.stringify({ ...asked, storedUntil })} />
@@ -92,13 +102,12 @@ function Below({ sessions, messages, mark }: { sessions: number; messages: numbe
 
 const Hidden = (input: { name: string; value: string }) => <input type="hidden" {...input} />;
 
-type Params = Record<string, string | string[] | undefined>;
-
 /** The list's form sends its parameters in one field (`list`). */
-const listParams = ({ list, ...params }: Params): Params => (typeof list === "string" ? paramsIn(list) : params);
+const listParams = ({ list, ...params }: SearchParams): SearchParams =>
+  typeof list === "string" ? paramsIn(list) : params;
 
 /** The given ids, or the whole filter if `all` is set. */
-function parseSelection(params: Params, { filter, ignored }: ListRequest) {
+function parseSelection(params: SearchParams, { filter, ignored }: ListRequest) {
   const ids = chosenIds.safeParse(z.array(z.string()).parse([params.id ?? []].flat()));
   if (!ids.success) return undefined;
   if (ids.data.length > 0) return { ids: ids.data };
@@ -146,7 +155,8 @@ function Scope({ given, countedAt, names, left }: ScopeProps) {
           {filters.map((name, index) => (
             <span key={name}>
               {index > 0 && ", "}
-              {getFilterLabel(name)} <strong className="break-words font-semibold">{shownValues(given, name, names)}</strong>
+              {getFilterLabel(name)}{" "}
+              <strong className="break-words font-semibold">{shownValues(given, name, names)}</strong>
             </span>
           ))}
         </>

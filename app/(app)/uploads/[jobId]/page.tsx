@@ -7,7 +7,7 @@ import { getListedJob, type ListedJob, listWrittenSessions } from "#lib/ingest/j
 import { hasQuota } from "#lib/ingest/quota/quota";
 import { limits } from "#lib/limits";
 import { formatBytes } from "#lib/units";
-import { formatQuantity, formatCount } from "../../../components/figures";
+import { formatCount, formatQuantity } from "../../../components/figures";
 import { orMissing } from "../../../components/or-missing";
 import { Section } from "../../../components/section";
 import { Sign } from "../../../components/sign";

@@ -2,7 +2,7 @@ import { endpoint, route } from "#lib/api/route";
 import { readOrigin } from "#lib/auth/audit";
 import { revokeAgentToken } from "#lib/auth/oauth/api";
 import { endClientGrant } from "#lib/auth/oauth/grants";
-import { answerOauth, readClient, getField, noStore, readForm } from "#lib/auth/oauth/http";
+import { answerOauth, getField, noStore, readClient, readForm } from "#lib/auth/oauth/http";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({
   POST: endpoint(revokeAgentToken, ({ request, address }) =>

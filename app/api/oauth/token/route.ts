@@ -4,7 +4,7 @@ import { agentScope } from "#lib/auth/oauth/addresses";
 import { exchangeGrant } from "#lib/auth/oauth/api";
 import { OauthError } from "#lib/auth/oauth/errors";
 import { exchangeCode, type IssuedTokens, refreshGrant } from "#lib/auth/oauth/grants";
-import { answerOauth, readClient, type OauthForm, getField, noStore, readForm } from "#lib/auth/oauth/http";
+import { answerOauth, getField, noStore, type OauthForm, readClient, readForm } from "#lib/auth/oauth/http";
 import { requireResource, requireScope } from "#lib/auth/oauth/request";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route({

@@ -1,4 +1,4 @@
-import { formatQuantity, formatCount } from "../../../../components/figures";
+import { formatCount, formatQuantity } from "../../../../components/figures";
 import type { DrawnFile } from "./draw-changes";
 
 type Props = {

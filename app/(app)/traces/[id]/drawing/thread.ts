@@ -1,7 +1,7 @@
 import "server-only";
 import { Worker } from "node:worker_threads";
 import type { Operations } from "./operations";
-import type { DrawingAnswer, Call } from "./thread-entry";
+import type { Call, DrawingAnswer } from "./thread-entry";
 
 /** Drawing has its own limits of some seconds on an idle core; this one is the last resort. */
 const callSeconds = 20;

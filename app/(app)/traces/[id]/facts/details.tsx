@@ -1,3 +1,4 @@
+import { readableJson } from "#lib/reader/text";
 import type { Trace } from "#lib/traces/queries";
 import type { Circumstances, ModelUse } from "#lib/traces/usage";
 import { Command } from "../../../../components/command";
@@ -7,7 +8,6 @@ import { ActivityTime, Time } from "../../../../components/time";
 import { countTokens, describeTokens } from "../../spent";
 import { formatMilliseconds } from "../messages/clock";
 import { ContextChart } from "./context-chart";
-import { readableJson } from "#lib/reader/text";
 
 type Props = { trace: Trace; circumstances: Circumstances; resume: string | undefined };
 

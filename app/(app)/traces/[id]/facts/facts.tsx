@@ -1,13 +1,16 @@
 import { requireUser } from "#lib/auth/guards";
+import { countInTrace } from "#lib/findings/findings";
 import { getModelFamily } from "#lib/prices/model";
 import { labelText, readLabels } from "#lib/projects/queries";
 import { isSubAgentName } from "#lib/reader/project";
 import type { Trace } from "#lib/traces/queries";
+import { listShares } from "#lib/traces/shares";
 import type { Circumstances } from "#lib/traces/usage";
 import { AgentIcon } from "../../../../components/agent-icon";
 import { formatQuantity } from "../../../../components/figures";
 import { Notice } from "../../../../components/notice";
 import { Time } from "../../../../components/time";
+import { findingsHref } from "../../../findings/params";
 import { listHref } from "../../hrefs";
 import { Marks } from "../../marks/marks";
 import { formatMilliseconds } from "../messages/clock";
@@ -15,9 +18,6 @@ import { ContextChart } from "./context-chart";
 import { Details } from "./details";
 import { FamilyFacts, type FamilyNumbers, OriginLine } from "./family";
 import { Spent } from "./spent";
-import { listShares } from "#lib/traces/shares";
-import { countInTrace } from "#lib/findings/findings";
-import { findingsHref } from "../../../findings/params";
 
 type Props = {
   trace: Trace;

@@ -1,6 +1,6 @@
 import type { Family, FamilySums, Member, Origin, Relation } from "#lib/traces/family";
 import { Monogram } from "../../../../components/agent-icon";
-import { formatQuantity, formatCompact } from "../../../../components/figures";
+import { formatCompact, formatQuantity } from "../../../../components/figures";
 import { formatMoney } from "../../../../components/money";
 import { formatFamilyCounts } from "../../families";
 import { listHref } from "../../hrefs";

@@ -1,7 +1,7 @@
 import type { Trace } from "#lib/traces/queries";
 import type { ModelUse } from "#lib/traces/usage";
 import { formatCompact } from "../../../../components/figures";
-import { formatCost, countTokens, describeCost, describeTokens } from "../../spent";
+import { countTokens, describeCost, describeTokens, formatCost } from "../../spent";
 
 export function Spent({ trace, models }: { trace: Trace; models: ModelUse[] }) {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens } = trace.usage;

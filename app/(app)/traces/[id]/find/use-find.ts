@@ -27,8 +27,7 @@ export function useFind({ traceId, list, jump, initial, ...search }: Props) {
   const setOpen = useCallback((open: boolean) => ask(open && "to type"), []);
   const step = useCallback(
     (by: 1 | -1) => {
-      if (!isOpen && query.trim() !== "")
-        ask("to step");
+      if (!isOpen && query.trim() !== "") ask("to step");
       else if (found?.match) goTo(stepMatch(found.matches, found.match, by, ranges.current.length));
     },
     [found, goTo, ranges, isOpen, query],

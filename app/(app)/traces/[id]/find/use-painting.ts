@@ -1,7 +1,7 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useRef } from "react";
 import { articleAt, articlesIn, openFoldsRound, topOffset } from "../frame/geometry";
-import { paint, findRanges, unpaint } from "./highlights";
+import { findRanges, paint, unpaint } from "./highlights";
 import type { Match } from "./matches";
 import type { FindResult } from "./use-search";
 

@@ -1,3 +1,5 @@
+import type { SearchParams } from "../../../../components/pages";
+
 export type View = "all" | "talk";
 
 export type Links = {
@@ -10,15 +12,13 @@ export type Links = {
 };
 
 export type Filter = Record<string, string | string[]>;
-type Query = Record<string, string | string[] | undefined>;
-
 const own = new Set(["at", "before", "after", "view", "delete"]);
 
 /** React refuses to send objects with such names to the browser. */
 const isObjectProperty = (name: string) => name in Object.prototype;
 
 /** The list's filter, which the reader's address carries. */
-export function parseFilter(query: Query): Filter {
+export function parseFilter(query: SearchParams): Filter {
   return Object.fromEntries(
     Object.entries(query).filter(
       (entry): entry is [string, string | string[]] =>
@@ -40,4 +40,5 @@ export function placeHref(page: string, query: Filter): string {
 }
 
 /** Only words are searched in the session, not file names. */
-export const dropFileTerms = (q = ""): string => q.replace(/(^|\s)-?(?:file|changed):(?:["“”][^"“”]*["“”]|\S+)/gi, "").trim();
+export const dropFileTerms = (q = ""): string =>
+  q.replace(/(^|\s)-?(?:file|changed):(?:["“”][^"“”]*["“”]|\S+)/gi, "").trim();

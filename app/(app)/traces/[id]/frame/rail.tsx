@@ -3,7 +3,7 @@ import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import type { Outline } from "#lib/reader/outline";
 import { stepTurn, turnAt } from "../outline/turns";
 import { useFrame } from "./frame";
-import { usePlace, describePlace } from "./where";
+import { describePlace, usePlace } from "./where";
 
 const restMs = 150;
 /** Large enough for a finger. */
@@ -169,6 +169,8 @@ export function railPath(
   places: { position: number }[],
   { height, left, width }: { height: number; left: number; width: number },
 ): string {
-  const rows = new Set(places.map(({ position }) => Math.round(getRailShare(span, position) * Math.max(0, height - 1))));
+  const rows = new Set(
+    places.map(({ position }) => Math.round(getRailShare(span, position) * Math.max(0, height - 1))),
+  );
   return [...rows].map((y) => `M${left} ${y + 0.5}h${width}`).join("");
 }

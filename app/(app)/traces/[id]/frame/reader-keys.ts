@@ -6,7 +6,7 @@ import { fetchRowContent, showRowCopied } from "../messages/use-copy";
 import { stepTurn, turnAt } from "../outline/turns";
 import type { Frame } from "./frame";
 import { currentArticle, currentPosition, flash, holdInPlace, openArticles, scrollToRow, topOffset } from "./geometry";
-import { type Links, placeHref, type View, shareHref } from "./links";
+import { type Links, placeHref, shareHref, type View } from "./links";
 
 type Props = {
   share: Share | undefined;

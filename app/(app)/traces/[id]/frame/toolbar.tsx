@@ -4,8 +4,8 @@ import { FindBar } from "../find/find-bar";
 import type { Find } from "../find/use-find";
 import { OutlineMenu } from "../outline/outline-menu";
 import type { Links, View } from "./links";
-import { Resume } from "./resume-button";
 import type { Share } from "./reader-keys";
+import { Resume } from "./resume-button";
 import { StandingMark } from "./standing";
 import { Where } from "./where";
 

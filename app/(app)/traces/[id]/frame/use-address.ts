@@ -1,5 +1,5 @@
 "use client";
-import { useCallback, useEffect, useLayoutEffect, useRef, type RefObject } from "react";
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from "react";
 import { leaving } from "../../../../components/navigation";
 import { articleAt, type Edge, getPosition, type Target, topArticle } from "./geometry";
 import type { View } from "./links";

@@ -1,10 +1,10 @@
 import { type SessionFolders, shortPath } from "#lib/reader/files/paths";
-import type { ToolKind, RowPart } from "#lib/reader/message";
-import { formatQuantity, cut, getTail } from "#lib/reader/text";
+import type { RowPart, ToolKind } from "#lib/reader/message";
+import { cut, formatQuantity, getTail } from "#lib/reader/text";
 import { Blocks, ToLoad } from "./blocks";
 import { formatMilliseconds } from "./clock";
 import { Output } from "./code/code";
-import { isOpen, maxFolded, getPartSize } from "./folding";
+import { getPartSize, isOpen, maxFolded } from "./folding";
 import type { Scene } from "./scene";
 import { KindSign } from "./sign";
 import { slices } from "./slices";

@@ -1,8 +1,8 @@
 import "server-only";
+import { cookies } from "next/headers";
 import { isOverload } from "#lib/errors";
 import type { Outline } from "#lib/reader/outline";
 import { OutlineRail } from "./outline";
-import { cookies } from "next/headers";
 import { asWidth, widthCookie } from "./widths";
 
 /**

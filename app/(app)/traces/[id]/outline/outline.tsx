@@ -3,10 +3,10 @@ import { Tabs } from "@base-ui/react/tabs";
 import { memo, useEffect, useRef } from "react";
 import type { Outline, Turn } from "#lib/reader/outline";
 import { formatDate, isoDay } from "../../../../components/date-format";
-import { formatQuantity, formatCount } from "../../../../components/figures";
+import { formatCount, formatQuantity } from "../../../../components/figures";
 import { useFrame } from "../frame/frame";
 import { useCurrent } from "../frame/where";
-import { FileList, PlainFileList, Pick, type Picks } from "./file-list";
+import { FileList, Pick, type Picks, PlainFileList } from "./file-list";
 import { turnAt } from "./turns";
 
 /** Also gives the outline to the frame, for the keys and the menu. */

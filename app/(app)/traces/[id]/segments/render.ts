@@ -1,19 +1,19 @@
 import "server-only";
+import { findStarted, type Started } from "#lib/traces/family";
 import { isWithin, type SharedRange, wholeRange } from "#lib/traces/for-others";
 import { countMessages } from "#lib/traces/messages";
 import { withPictures } from "#lib/traces/pictures";
 import { readOrigin } from "#lib/traces/place";
-import { readerZone } from "../../../../components/zone";
-import { draw } from "../drawing/draw";
-import type { DrawnSegment } from "../drawing/operations";
-import type { Whose, Sessions } from "../messages/scene";
-import { readRow, readSegment } from "./read";
-import type { BodyRequest, SegmentRequest } from "./request";
-import { findStarted, type Started } from "#lib/traces/family";
 import type { Message } from "#lib/traces/queries";
 import { formatQuantity } from "../../../../components/figures";
 import { formatMoney } from "../../../../components/money";
+import { readerZone } from "../../../../components/zone";
+import { draw } from "../drawing/draw";
+import type { DrawnSegment } from "../drawing/operations";
 import { formatMilliseconds } from "../messages/clock";
+import type { Sessions, Whose } from "../messages/scene";
+import { readRow, readSegment } from "./read";
+import type { BodyRequest, SegmentRequest } from "./request";
 
 /** HTML as React takes it. */
 export type Markup = { __html: string };
@@ -34,7 +34,8 @@ export type SegmentSession = {
   pictures?: boolean;
 };
 
-const getQueueTurn = ({ userId, whose }: SegmentSession) => ({ userId, kind: "sharedAt" in whose ? "shared" : "own" }) as const;
+const getQueueTurn = ({ userId, whose }: SegmentSession) =>
+  ({ userId, kind: "sharedAt" in whose ? "shared" : "own" }) as const;
 
 export const toOwner = (userId: string, traceId: string): SegmentSession => ({
   userId,
@@ -86,7 +87,10 @@ export const asSegment = ({ html, ...segment }: DrawnSegment): Segment => ({
 });
 
 /** @returns HTML; undefined if there is none */
-export async function drawBody(shown: SegmentSession, { position, positions, part }: BodyRequest): Promise<string | undefined> {
+export async function drawBody(
+  shown: SegmentSession,
+  { position, positions, part }: BodyRequest,
+): Promise<string | undefined> {
   const { userId, traceId, whose, range = wholeRange, masked = false } = shown;
   const view = { whose, zone: await readerZone() };
   return draw(getQueueTurn(shown), "body", async () => {
@@ -107,7 +111,10 @@ export async function findStartedSessions(userId: string, traceId: string, messa
   const named = new Set(messages.flatMap(({ metadata }) => namedIn(metadata)));
   const started = await findStarted(userId, traceId, [...named].slice(0, maxSessions));
   return Object.fromEntries(
-    [...started].map(([sourceId, session]) => [sourceId, { href: `/traces/${session.id}`, text: describeStarted(session) }]),
+    [...started].map(([sourceId, session]) => [
+      sourceId,
+      { href: `/traces/${session.id}`, text: describeStarted(session) },
+    ]),
   );
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { SearchParams } from "../../../../components/pages";
 import type { Segment } from "./render";
 
 const position = z.int().min(0).max(2_147_483_647);
@@ -35,7 +36,7 @@ const inAddress = z
   .pipe(position);
 
 /** Falls back to the start. */
-export function parseSegmentRequest(query: Record<string, string | string[] | undefined>): SegmentRequest {
+export function parseSegmentRequest(query: SearchParams): SegmentRequest {
   for (const name of ["at", "before", "after"] as const) {
     const asked = inAddress.safeParse(query[name]);
     if (asked.success) return { [name]: asked.data } as SegmentRequest;

@@ -38,8 +38,7 @@ export const isOtherView = ([first]: Segment[], talk: boolean): boolean => first
 
 /** Returns the segment on the page that contains the target. */
 export function findCovering(list: Segment[], target: Target): Segment | undefined {
-  if ("position" in target)
-    return list.find(({ first, last }) => target.position >= first && target.position <= last);
+  if ("position" in target) return list.find(({ first, last }) => target.position >= first && target.position <= last);
   const outer = target.edge === "start" ? list[0] : list.at(-1);
   return outer && !(target.edge === "start" ? outer.earlier : outer.later) ? outer : undefined;
 }
@@ -87,8 +86,7 @@ const maxPosition = 2_147_483_647;
 /** Replaces all segments on the page. @param onNone called if there is none */
 export const loadTarget = (target: Target, onNone?: () => void): SegmentLoad => ({
   place: "jump",
-  request:
-    "position" in target ? { at: target.position } : target.edge === "start" ? {} : { before: maxPosition },
+  request: "position" in target ? { at: target.position } : target.edge === "start" ? {} : { before: maxPosition },
   isNear: "edge" in target || target.near,
   toChange: (segment) => {
     if (segment) return { type: "reset", segment };

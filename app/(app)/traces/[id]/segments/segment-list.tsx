@@ -78,7 +78,10 @@ type EdgeProps = { failed: boolean; retry: () => void; href: string; name: "Earl
 function Edge({ failed, retry, href, name, live }: EdgeProps) {
   return (
     // Sticky, to stay visible in the space below the last segment.
-    <div data-edge="" className={`${name === "Later" ? "sticky top-(--bars)" : ""} py-3 text-code [overflow-anchor:none]`}>
+    <div
+      data-edge=""
+      className={`${name === "Later" ? "sticky top-(--bars)" : ""} py-3 text-code [overflow-anchor:none]`}
+    >
       {failed ? (
         <Retry retry={retry} />
       ) : (

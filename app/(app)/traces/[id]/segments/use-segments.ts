@@ -97,7 +97,7 @@ export function useSegments({ list, supply, talk, initial, onHidden }: Props) {
     if (isThere || pending.isIdle()) target.current = undefined;
   }, [segments, placed, pending, lastChange, list]);
 
-  // Observing again after each change reports an edge that is still near.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: observing again after each change reports an edge that is still near
   useEffect(() => {
     const observer = new IntersectionObserver(advance, { rootMargin: `${getReach()}px 0px` });
     for (const edge of document.querySelectorAll("[data-edge]")) observer.observe(edge);
@@ -139,7 +139,8 @@ function useChanges(initial: Segment, talk: boolean) {
   return { segments, placed, pending, lastChange, change };
 }
 
-type LoadProps = Pick<Props, "supply" | "talk" | "onHidden"> & Pick<ReturnType<typeof useChanges>, "pending" | "change">;
+type LoadProps = Pick<Props, "supply" | "talk" | "onHidden"> &
+  Pick<ReturnType<typeof useChanges>, "pending" | "change">;
 
 /** Loads segments; only the newest load counts. */
 function useLoad({ supply, talk, pending, change, onHidden }: LoadProps) {

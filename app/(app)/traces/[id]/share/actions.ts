@@ -3,11 +3,10 @@ import { revalidatePath } from "next/cache";
 import { z } from "zod";
 import { currentOrigin } from "#lib/auth/audit";
 import { requireUser } from "#lib/auth/guards";
-import { idForm } from "#lib/auth/schema";
 import { limits } from "#lib/limits";
 import { revokeShare, shareTrace } from "#lib/traces/shares";
-import { askFirst, toFormState, refuseForeignOrigin, text } from "../../../../components/form-guard";
 import type { FormState } from "../../../../components/form";
+import { endById, refuseForeignOrigin, text, toFormState } from "../../../../components/form-guard";
 
 const position = z.preprocess(
   (given) => (given === "" ? null : Number(given)),
@@ -53,14 +52,5 @@ const note = "Copy it now: it can't be shown again. You can revoke it in the set
 
 /** Asks first. A link that is already revoked is no error. */
 export async function revokeShareAction(_before: FormState, form: FormData): Promise<FormState> {
-  const user = await requireUser("/settings/shares");
-  const error = await refuseForeignOrigin();
-  if (error) return { error };
-  const parsed = idForm.safeParse({ id: text(form, "id") });
-  if (!parsed.success) return { error: "Unknown link." };
-  const question = askFirst(form);
-  if (question) return question;
-  await revokeShare(user.id, parsed.data.id, await currentOrigin());
-  revalidatePath("/settings/shares");
-  return {};
+  return endById(form, { page: "/settings/shares", unknown: "Unknown link." }, revokeShare);
 }

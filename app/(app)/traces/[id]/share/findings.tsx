@@ -1,5 +1,5 @@
 import type { Findings } from "#lib/traces/check";
-import { formatQuantity, formatCount } from "../../../../components/figures";
+import { formatCount, formatQuantity } from "../../../../components/figures";
 import { Notice } from "../../../../components/notice";
 
 type Props = { findings: Findings; masked: boolean; traceId: string };

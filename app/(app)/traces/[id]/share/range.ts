@@ -2,6 +2,7 @@ import { z } from "zod";
 import { limits } from "#lib/limits";
 import type { Outline, Turn } from "#lib/reader/outline";
 import type { Sharing } from "#lib/traces/shares";
+import type { SearchParams } from "../../../../components/pages";
 import { turnAt } from "../outline/turns";
 
 const position = z
@@ -10,10 +11,8 @@ const position = z
   .transform(Number)
   .pipe(z.int().max(limits.message.integer));
 
-type Query = Record<string, string | string[] | undefined>;
-
 /** Defaults to the whole session with secrets hidden and without pictures. */
-function parseSharing(query: Query): Sharing {
+function parseSharing(query: SearchParams): Sharing {
   const at = (name: string) => position.safeParse(query[name]).data ?? null;
   const [from, to] = [at("from"), at("to")];
   const isBackwards = from !== null && to !== null && to < from;
@@ -30,7 +29,7 @@ export const listRangeEnds = ({ turns, span }: Pick<Outline, "turns" | "span">):
   turns.map((turn, index) => ({ turn, value: (turns[index + 1]?.position ?? span.last + 1) - 1 }));
 
 /** Selects the turn that contains `turn`, if given. */
-export function sharingIn(outline: Pick<Outline, "turns" | "span">, query: Query): Sharing {
+export function sharingIn(outline: Pick<Outline, "turns" | "span">, query: SearchParams): Sharing {
   const sharing = parseSharing(query);
   const asked = position.safeParse(query.turn).data;
   if (asked === undefined) return sharing;

@@ -1,6 +1,6 @@
 import type { Effort } from "../effort";
 import { colours, coloursAfter, controlStart } from "./ansi";
-import { highlight, type CodeSpan } from "./highlight";
+import { type CodeSpan, highlight } from "./highlight";
 
 /** Plain if the language is unknown or the text is long. */
 export function CodeBlock(props: { text: string; language: string; label?: string | undefined; effort: Effort }) {

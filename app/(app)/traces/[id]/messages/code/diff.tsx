@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 import type { DiffLine } from "#lib/reader/message";
-import { formatQuantity, cut } from "#lib/reader/text";
+import { cut, formatQuantity } from "#lib/reader/text";
 import type { Effort } from "../effort";
 import { CodeLine } from "./code";
-import { highlight, type CodeSpan } from "./highlight";
+import { type CodeSpan, highlight } from "./highlight";
 import { type Marks, markWords } from "./words";
 
 const maxDrawnCharacters = 2000;

@@ -4,7 +4,7 @@ import remarkGfm from "remark-gfm";
 import { findLanguage } from "#lib/reader/vocabulary";
 import { CodeBlock } from "../code/code";
 import type { Effort } from "../effort";
-import { bounded, isAffordable, TooMuch, safeHref, headings } from "./markdown-rules";
+import { bounded, headings, isAffordable, safeHref, TooMuch } from "./markdown-rules";
 
 /** GitHub's Markdown without raw HTML; plain text if parsing would take too long. */
 export function Prose(props: { text: string; anchor: string; words: Effort; effort: Effort }) {
